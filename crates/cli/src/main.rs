@@ -1,0 +1,2 @@
+//! The `supple` command line.
+fn main() {}

@@ -1,0 +1,9 @@
+//! Reading and writing character files. The only place where units and axes are converted.
+
+/// The file a character came from, kept where it can be written back whole.
+#[derive(Clone, Debug, Default)]
+pub enum Source {
+    /// Nothing to keep: made in memory, or from a format that is written anew.
+    #[default]
+    None,
+}

@@ -1,0 +1,146 @@
+//! The skeleton: a forest of named joints.
+
+use glam::{Affine3A, Vec3};
+
+use crate::Transform;
+
+/// What a joint is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JointKind {
+    /// Moves skin: named by a skin of the file.
+    Bone,
+    /// Only carries others: an armature node, a node that holds a rigid mesh, a root above the hips.
+    Helper,
+}
+
+/// One node of the skeleton.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Joint {
+    /// As the file has it; may be empty or repeated.
+    pub name: String,
+    /// Index of the parent, always smaller than the joint's own.
+    pub parent: Option<usize>,
+    /// `parent_from_joint` at rest.
+    pub rest: Transform,
+    /// Where a leaf bone ends, in the joint's frame, when the file says so (BVH end sites) [m].
+    pub tail: Option<Vec3>,
+    /// Bone or helper.
+    pub kind: JointKind,
+}
+
+/// Joints, parents before children.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Skeleton {
+    joints: Vec<Joint>,
+}
+
+/// Why joints do not make a skeleton.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SkeletonError {
+    /// A parent index that no joint has.
+    #[error("joint {joint} names parent {parent}, but there are only {count} joints")]
+    NoSuchParent {
+        /// The joint at fault.
+        joint: usize,
+        /// The parent it names.
+        parent: usize,
+        /// How many joints there are.
+        count: usize,
+    },
+    /// A joint that is its own ancestor.
+    #[error("joint {joint} is its own ancestor: the skeleton has a cycle")]
+    Cycle {
+        /// One joint on the cycle.
+        joint: usize,
+    },
+}
+
+impl Skeleton {
+    /// A skeleton from joints in any order.
+    ///
+    /// Also returns, for each given joint, its index in the skeleton: children are moved behind their parents, and
+    /// the order is otherwise kept.
+    pub fn from_unordered(joints: Vec<Joint>) -> Result<(Self, Vec<usize>), SkeletonError> {
+        let count = joints.len();
+        let mut children = vec![Vec::new(); count];
+        let mut ready = std::collections::BinaryHeap::new();
+        for (joint, node) in joints.iter().enumerate() {
+            match node.parent {
+                None => ready.push(std::cmp::Reverse(joint)),
+                Some(parent) if parent < count => children[parent].push(joint),
+                Some(parent) => {
+                    return Err(SkeletonError::NoSuchParent {
+                        joint,
+                        parent,
+                        count,
+                    });
+                }
+            }
+        }
+        let mut new_index = vec![usize::MAX; count];
+        let mut order = Vec::with_capacity(count);
+        while let Some(std::cmp::Reverse(joint)) = ready.pop() {
+            new_index[joint] = order.len();
+            order.push(joint);
+            ready.extend(
+                children[joint]
+                    .iter()
+                    .map(|&child| std::cmp::Reverse(child)),
+            );
+        }
+        if let Some(joint) = new_index.iter().position(|&index| index == usize::MAX) {
+            return Err(SkeletonError::Cycle { joint });
+        }
+        let mut slots: Vec<Option<Joint>> = joints.into_iter().map(Some).collect();
+        let joints = order
+            .iter()
+            .filter_map(|&old| slots[old].take())
+            .map(|joint| Joint {
+                parent: joint.parent.map(|parent| new_index[parent]),
+                ..joint
+            })
+            .collect();
+        Ok((Self { joints }, new_index))
+    }
+
+    /// All joints, parents first.
+    pub fn joints(&self) -> &[Joint] {
+        &self.joints
+    }
+
+    /// The joints, to rename or re-rest; parents cannot be changed here.
+    pub fn rest_mut(&mut self, joint: usize) -> &mut Transform {
+        &mut self.joints[joint].rest
+    }
+
+    /// How many joints.
+    pub fn len(&self) -> usize {
+        self.joints.len()
+    }
+
+    /// Whether there is no joint.
+    pub fn is_empty(&self) -> bool {
+        self.joints.is_empty()
+    }
+
+    /// The first joint of that name.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.joints.iter().position(|joint| joint.name == name)
+    }
+
+    /// Children of each joint, in order.
+    pub fn children(&self) -> Vec<Vec<usize>> {
+        let mut children = vec![Vec::new(); self.joints.len()];
+        for (index, joint) in self.joints.iter().enumerate() {
+            if let Some(parent) = joint.parent {
+                children[parent].push(index);
+            }
+        }
+        children
+    }
+
+    /// `world_from_joint` at rest.
+    pub fn rest_worlds(&self) -> Vec<Affine3A> {
+        crate::Pose::rest(self).worlds(self)
+    }
+}
