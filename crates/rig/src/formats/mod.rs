@@ -1,5 +1,13 @@
 //! Reading and writing character files. The only place where units and axes are converted.
 
+mod error;
+mod options;
+mod save;
+
+pub use error::FormatError;
+pub use options::ReadOptions;
+pub use save::{save, save_with};
+
 /// The file a character came from, kept where it can be written back whole.
 #[derive(Clone, Debug, Default)]
 pub enum Source {
