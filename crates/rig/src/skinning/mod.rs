@@ -1,10 +1,17 @@
 //! Geometric skinning: the skin as a function of the pose alone.
 
+pub mod cor;
+pub mod dqs;
 #[cfg(test)]
 mod fixtures;
 pub mod lbs;
+mod skinner;
+mod stretch;
 
+pub use cor::CentersOfRotation;
+pub use dqs::dual_quaternion;
 pub use lbs::linear_blend;
+pub use skinner::{Method, Skinner};
 
 use glam::{Affine3A, Vec3};
 use rayon::prelude::*;
