@@ -20,10 +20,12 @@
 
 pub mod embedded;
 pub mod info;
+pub mod load;
 pub mod motion;
 pub mod sheet;
 pub mod skin;
 
+pub use glam;
 pub use supple_geom as geom;
 pub use supple_picture as picture;
 pub use supple_rig as rig;

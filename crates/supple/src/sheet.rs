@@ -2,14 +2,10 @@
 
 use glam::Vec3;
 use supple_geom::TriMesh;
-use supple_picture::bones::{BoneStyle, skeleton_mesh};
-use supple_picture::camera::{Bounds, Camera};
-use supple_picture::heat::Legend;
-use supple_picture::image::Image;
-use supple_picture::render::render;
-use supple_picture::scene::{Colour, DrawMesh, Ground, Scene};
-use supple_picture::sheet::{SheetStyle, contact_sheet};
-use supple_picture::texture::Texture;
+use supple_picture::{
+    BoneStyle, Bounds, Camera, Colour, DrawMesh, Ground, Image, Legend, Scene, SheetStyle, Texture, contact_sheet, render,
+    skeleton_mesh,
+};
 use supple_rig::skeleton::JointKind;
 use supple_rig::{Character, Pose};
 
