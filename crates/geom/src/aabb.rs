@@ -48,13 +48,21 @@ impl Aabb {
 
     /// Edge lengths [m]; zero when empty.
     pub fn size(&self) -> Vec3 {
-        if self.is_empty() { Vec3::ZERO } else { self.max - self.min }
+        if self.is_empty() {
+            Vec3::ZERO
+        } else {
+            self.max - self.min
+        }
     }
 
     /// Middle of the box; the origin when empty.
     pub fn center(&self) -> Vec3 {
         // Halved before the sum, so that huge boxes do not overflow.
-        if self.is_empty() { Vec3::ZERO } else { self.min * 0.5 + self.max * 0.5 }
+        if self.is_empty() {
+            Vec3::ZERO
+        } else {
+            self.min * 0.5 + self.max * 0.5
+        }
     }
 
     /// Length of the diagonal [m].
@@ -76,7 +84,10 @@ impl Aabb {
     /// Squared distance from a point to the box [m²]; zero inside, infinite when empty.
     pub fn distance_squared(&self, point: Vec3) -> f64 {
         let (min, max, p) = (self.min.as_dvec3(), self.max.as_dvec3(), point.as_dvec3());
-        (min - p).max(p - max).max(glam::DVec3::ZERO).length_squared()
+        (min - p)
+            .max(p - max)
+            .max(glam::DVec3::ZERO)
+            .length_squared()
     }
 }
 

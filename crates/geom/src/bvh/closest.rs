@@ -67,7 +67,8 @@ impl Best {
         let position = weights[0] * corners[0] + weights[1] * corners[1] + weights[2] * corners[2];
         let squared = position.distance_squared(p);
         let triangle = bvh.order[slot];
-        let tie = squared == self.squared && self.found.is_none_or(|found| triangle < found.triangle);
+        let tie =
+            squared == self.squared && self.found.is_none_or(|found| triangle < found.triangle);
         if squared < self.squared || tie {
             self.squared = squared;
             self.found = Some(ClosestPoint {
@@ -134,7 +135,9 @@ mod tests {
             let w = closest_on_triangle(p.as_dvec3(), corners);
             (w[0] * corners[0] + w[1] * corners[1] + w[2] * corners[2]).distance(p.as_dvec3())
         };
-        (0..mesh.triangles.len()).map(distance).fold(f64::INFINITY, f64::min)
+        (0..mesh.triangles.len())
+            .map(distance)
+            .fold(f64::INFINITY, f64::min)
     }
 
     #[test]

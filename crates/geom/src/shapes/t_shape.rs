@@ -63,7 +63,9 @@ mod tests {
             usize::from(smooth_union(p, ends, 0.1) < 0.0)
         };
         let lattice = (-70..70).flat_map(|x| (-70..20).map(move |y| (x, y)));
-        let inside: usize = lattice.map(|(x, y)| (-15..15).map(|z| count(x, y, z)).sum::<usize>()).sum();
+        let inside: usize = lattice
+            .map(|(x, y)| (-15..15).map(|z| count(x, y, z)).sum::<usize>())
+            .sum();
         let volume = inside as f64 * step.powi(3);
         assert!((mesh.signed_volume() / volume - 1.0).abs() < 0.02);
     }
