@@ -25,7 +25,7 @@ pub struct CotanLaplacian {
     pub edges: Vec<[u32; 2]>,
     /// Weight of each edge: `wᵢⱼ = (cot αᵢⱼ + cot βᵢⱼ) / 2`, without unit.
     pub weights: Vec<f64>,
-    /// Lumped mass of each vertex: a third of the area of its triangles [m²].
+    /// Lumped mass of each vertex: a third of the area of its triangles \[m²\].
     pub mass: Vec<f64>,
 }
 

@@ -8,7 +8,7 @@ use crate::aabb::Aabb;
 /// Triangles over shared vertices. Plain data: indices may be out of range until [`TriMesh::check`] has said otherwise.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TriMesh {
-    /// Vertex positions [m].
+    /// Vertex positions \[m\].
     pub positions: Vec<Vec3>,
     /// Corner indices, counter-clockwise seen from outside.
     pub triangles: Vec<[u32; 3]>,
@@ -100,7 +100,7 @@ impl TriMesh {
         area_vector(self.corners(triangle).map(|p| p.as_dvec3()))
     }
 
-    /// Area of a triangle [m²].
+    /// Area of a triangle \[m²\].
     pub fn triangle_area(&self, triangle: usize) -> f64 {
         0.5 * self.area_vector(triangle).length()
     }
@@ -110,14 +110,14 @@ impl TriMesh {
         self.area_vector(triangle).normalize_or_zero().as_vec3()
     }
 
-    /// Sum of all triangle areas [m²].
+    /// Sum of all triangle areas \[m²\].
     pub fn area(&self) -> f64 {
         (0..self.triangles.len())
             .map(|t| self.triangle_area(t))
             .sum()
     }
 
-    /// Volume enclosed by a closed, outward oriented mesh [m³]; negative when it is inside out.
+    /// Volume enclosed by a closed, outward oriented mesh \[m³\]; negative when it is inside out.
     ///
     /// Divergence theorem: the sum of tetrahedra spanned with one common point, here the middle of the bounds,
     /// which loses the least to cancellation.
@@ -130,7 +130,7 @@ impl TriMesh {
         (0..self.triangles.len()).map(tetrahedron).sum()
     }
 
-    /// For each vertex a third of the area of its triangles [m²].
+    /// For each vertex a third of the area of its triangles \[m²\].
     pub fn vertex_areas(&self) -> Vec<f64> {
         let mut areas = vec![0.0; self.positions.len()];
         for (t, corners) in self.triangles.iter().enumerate() {
@@ -140,7 +140,7 @@ impl TriMesh {
         areas
     }
 
-    /// Mean length of the triangles' sides [m], a side shared by two triangles counted twice; zero without triangles.
+    /// Mean length of the triangles' sides \[m\], a side shared by two triangles counted twice; zero without triangles.
     pub fn mean_edge_length(&self) -> f64 {
         let mut sum = 0.0;
         for t in 0..self.triangles.len() {

@@ -30,7 +30,7 @@ pub fn vertex_normals(mesh: &TriMesh) -> Vec<Vec3> {
     sums.into_iter().map(unit_or_y).collect()
 }
 
-/// Angle at each corner of a triangle [rad]; by atan2, which is exact for needles as well.
+/// Angle at each corner of a triangle \[rad\]; by atan2, which is exact for needles as well.
 pub fn corner_angles([a, b, c]: [DVec3; 3]) -> [f64; 3] {
     let angle = |u: DVec3, v: DVec3| u.cross(v).length().atan2(u.dot(v));
     [

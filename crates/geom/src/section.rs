@@ -9,7 +9,7 @@ use crate::mesh::TriMesh;
 /// A plane through a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plane {
-    /// A point of the plane [m].
+    /// A point of the plane \[m\].
     pub point: Vec3,
     /// Its normal, of any length but zero.
     pub normal: Vec3,
@@ -18,11 +18,11 @@ pub struct Plane {
 /// One curve of a section, counter-clockwise seen from the side the normal points to where the mesh is outward.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SectionLoop {
-    /// Points of the curve in order [m].
+    /// Points of the curve in order \[m\].
     pub points: Vec<DVec3>,
     /// Whether the last point is joined to the first; not so where the mesh is open.
     pub closed: bool,
-    /// Enclosed area [m²], negative around holes; an open curve is closed by a straight line.
+    /// Enclosed area \[m²\], negative around holes; an open curve is closed by a straight line.
     pub area: f64,
 }
 
@@ -115,12 +115,12 @@ fn polygon_area(points: &[DVec3], normal: DVec3) -> f64 {
 }
 
 impl SectionLoop {
-    /// Length of the curve [m].
+    /// Length of the curve \[m\].
     pub fn length(&self) -> f64 {
         self.sides(self.closed).map(|[a, b]| a.distance(b)).sum()
     }
 
-    /// Distance from a point to the curve [m].
+    /// Distance from a point to the curve \[m\].
     pub fn distance(&self, point: DVec3) -> f64 {
         let to_side = |[a, b]: [DVec3; 2]| {
             let side = b - a;
@@ -156,7 +156,7 @@ impl SectionLoop {
 }
 
 impl Section {
-    /// Area of all curves together [m²], holes subtracted.
+    /// Area of all curves together \[m²\], holes subtracted.
     pub fn area(&self) -> f64 {
         self.loops.iter().map(|l| l.area).sum()
     }

@@ -56,7 +56,7 @@ fn stitch(mesh: &mut TriMesh, below: (u32, u32), above: (u32, u32), around: u32)
     }
 }
 
-/// A tube open at both ends: `along` rows of quads between `around`-sided rings. [m]
+/// A tube open at both ends: `along` rows of quads between `around`-sided rings. \[m\]
 pub fn tube(radius: f32, length: f32, around: u32, along: u32) -> TriMesh {
     lathe(&straight(radius, length, along), around)
 }
@@ -139,7 +139,7 @@ fn icosahedron() -> TriMesh {
     mesh
 }
 
-/// A box with the given edge lengths [m] and `cells` × `cells` quads on each side.
+/// A box with the given edge lengths \[m\] and `cells` × `cells` quads on each side.
 pub fn cuboid(size: Vec3, cells: u32) -> TriMesh {
     let cells = cells.max(1);
     let mut mesh = TriMesh::default();

@@ -10,7 +10,7 @@ use crate::shapes::push_quad;
 /// Most cells along one side; coarser cells are taken beyond it, so that memory stays bounded.
 const MOST_CELLS: f64 = 400.0;
 
-/// Meshes the surface where `value` is zero, negative inside, over cubic cells of about the given size [m].
+/// Meshes the surface where `value` is zero, negative inside, over cubic cells of about the given size \[m\].
 ///
 /// One vertex in each cell the surface crosses, at the mean of its crossings with the cell's edges; one quad for each
 /// crossed grid edge. Closed where the surface stays within the bounds. Features thinner than a cell are lost, and

@@ -31,7 +31,7 @@ impl Welded {
     }
 }
 
-/// Joins vertices at equal positions, or no further than `tolerance` [m] from the first vertex of a group.
+/// Joins vertices at equal positions, or no further than `tolerance` \[m\] from the first vertex of a group.
 ///
 /// With tolerance 0 positions must be equal (−0 equals 0). Equal positions are always joined; with a tolerance, a
 /// vertex joins the nearest group begun before it, so groups do not grow along rows of close vertices. Vertices

@@ -7,13 +7,13 @@ use super::{Bvh, Stack};
 /// The nearest point of a mesh.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClosestPoint {
-    /// Where it is [m].
+    /// Where it is \[m\].
     pub position: Vec3,
     /// On which triangle; the smallest index where several are equally near.
     pub triangle: u32,
     /// Weights of the triangle's corners, not negative, with sum 1.
     pub barycentric: [f32; 3],
-    /// How far away it is [m].
+    /// How far away it is \[m\].
     pub distance: f32,
 }
 
@@ -23,7 +23,7 @@ impl Bvh {
         self.closest_point_within(point, f32::INFINITY)
     }
 
-    /// The closest point of the mesh no further than `reach` [m].
+    /// The closest point of the mesh no further than `reach` \[m\].
     pub fn closest_point_within(&self, point: Vec3, reach: f32) -> Option<ClosestPoint> {
         if self.is_empty() || !point.is_finite() || reach.is_nan() || reach < 0.0 {
             return None;

@@ -10,7 +10,7 @@ use super::{Bvh, Node, Stack};
 /// A half line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ray {
-    /// Where it starts [m].
+    /// Where it starts \[m\].
     pub origin: Vec3,
     /// Where it goes; of any length but zero.
     pub direction: Vec3,

@@ -122,7 +122,7 @@ impl Bvh {
         self.winding_number(point) > 0.5
     }
 
-    /// Distance to the mesh [m], negative inside; none if there are no triangles or the point is not finite.
+    /// Distance to the mesh \[m\], negative inside; none if there are no triangles or the point is not finite.
     pub fn signed_distance(&self, point: Vec3) -> Option<f32> {
         let distance = self.closest_point(point)?.distance;
         Some(if self.is_inside(point) {

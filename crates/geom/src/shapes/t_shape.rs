@@ -6,7 +6,7 @@ use crate::aabb::Aabb;
 use crate::mesh::TriMesh;
 use crate::surface_nets::{project_onto, surface_nets};
 
-/// A smooth, closed T: arms along −X, +X and −Y, each with its axis running `arm_length` [m] from the origin to the
+/// A smooth, closed T: arms along −X, +X and −Y, each with its axis running `arm_length` \[m\] from the origin to the
 /// centre of its round end. `cells_across` quads span a tube's diameter (at least 4).
 ///
 /// The level set of a smooth union of three capsules, so the crotch is blended over half a radius instead of creased.
