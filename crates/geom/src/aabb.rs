@@ -5,9 +5,9 @@ use glam::Vec3;
 /// An axis-aligned box; empty while `min > max`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aabb {
-    /// Lower corner [m].
+    /// Lower corner \[m\].
     pub min: Vec3,
-    /// Upper corner [m].
+    /// Upper corner \[m\].
     pub max: Vec3,
 }
 
@@ -46,23 +46,31 @@ impl Aabb {
         !self.min.cmple(self.max).all()
     }
 
-    /// Edge lengths [m]; zero when empty.
+    /// Edge lengths \[m\]; zero when empty.
     pub fn size(&self) -> Vec3 {
-        if self.is_empty() { Vec3::ZERO } else { self.max - self.min }
+        if self.is_empty() {
+            Vec3::ZERO
+        } else {
+            self.max - self.min
+        }
     }
 
     /// Middle of the box; the origin when empty.
     pub fn center(&self) -> Vec3 {
         // Halved before the sum, so that huge boxes do not overflow.
-        if self.is_empty() { Vec3::ZERO } else { self.min * 0.5 + self.max * 0.5 }
+        if self.is_empty() {
+            Vec3::ZERO
+        } else {
+            self.min * 0.5 + self.max * 0.5
+        }
     }
 
-    /// Length of the diagonal [m].
+    /// Length of the diagonal \[m\].
     pub fn diagonal(&self) -> f32 {
         self.size().length()
     }
 
-    /// Half of the surface area [m²], the measure of the surface area heuristic.
+    /// Half of the surface area \[m²\], the measure of the surface area heuristic.
     pub fn half_area(&self) -> f32 {
         let s = self.size();
         s.x * s.y + s.y * s.z + s.z * s.x
@@ -73,10 +81,13 @@ impl Aabb {
         self.min.cmple(point).all() && point.cmple(self.max).all()
     }
 
-    /// Squared distance from a point to the box [m²]; zero inside, infinite when empty.
+    /// Squared distance from a point to the box \[m²\]; zero inside, infinite when empty.
     pub fn distance_squared(&self, point: Vec3) -> f64 {
         let (min, max, p) = (self.min.as_dvec3(), self.max.as_dvec3(), point.as_dvec3());
-        (min - p).max(p - max).max(glam::DVec3::ZERO).length_squared()
+        (min - p)
+            .max(p - max)
+            .max(glam::DVec3::ZERO)
+            .length_squared()
     }
 }
 

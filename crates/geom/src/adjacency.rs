@@ -95,7 +95,11 @@ impl Adjacency {
     /// two triangles meet.
     pub fn triangle_neighbours(&self) -> Vec<[u32; 3]> {
         let across = |(t, edges): (u32, &[u32; 3])| edges.map(|e| self.other_triangle(e, t));
-        self.triangle_edges.iter().enumerate().map(|(t, e)| across((t as u32, e))).collect()
+        self.triangle_edges
+            .iter()
+            .enumerate()
+            .map(|(t, e)| across((t as u32, e)))
+            .collect()
     }
 
     fn other_triangle(&self, edge: u32, triangle: u32) -> u32 {
@@ -126,7 +130,8 @@ impl Adjacency {
 
     fn edges_where(&self, keep: impl Fn(usize) -> bool) -> impl Iterator<Item = u32> {
         let rows = self.edge_triangles.iter().enumerate();
-        rows.filter(move |(_, row)| keep(row.len())).map(|(e, _)| e as u32)
+        rows.filter(move |(_, row)| keep(row.len()))
+            .map(|(e, _)| e as u32)
     }
 
     /// Whether every edge has exactly two triangles and those run along it in opposite directions: the mesh bounds a
@@ -135,7 +140,11 @@ impl Adjacency {
         let mut balance = vec![0i32; self.edges.len()];
         for (corners, edges) in mesh.triangles.iter().zip(&self.triangle_edges) {
             for k in (0..3).filter(|&k| edges[k] != NONE) {
-                balance[edges[k] as usize] += if corners[k] < corners[(k + 1) % 3] { 1 } else { -1 };
+                balance[edges[k] as usize] += if corners[k] < corners[(k + 1) % 3] {
+                    1
+                } else {
+                    -1
+                };
             }
         }
         balance.iter().all(|&b| b == 0) && self.edge_triangles.iter().all(|row| row.len() == 2)
@@ -143,7 +152,11 @@ impl Adjacency {
 
     /// Euler characteristic V − E + F, over used vertices and triangles with edges: 2 for each closed shell without handles.
     pub fn euler_characteristic(&self) -> i64 {
-        let used = self.vertex_vertices.iter().filter(|row| !row.is_empty()).count();
+        let used = self
+            .vertex_vertices
+            .iter()
+            .filter(|row| !row.is_empty())
+            .count();
         let faces = self.triangle_edges.iter().filter(|e| e[0] != NONE).count();
         used as i64 - self.edges.len() as i64 + faces as i64
     }
@@ -152,14 +165,21 @@ impl Adjacency {
 /// For each vertex its triangles, ascending; a triangle that repeats the vertex is listed once.
 pub fn vertex_triangles(mesh: &TriMesh) -> Rows {
     let pairs = indexed(&mesh.triangles).flat_map(|(t, [a, b, c])| {
-        let first = [Some(a), (b != a).then_some(b), (c != a && c != b).then_some(c)];
+        let first = [
+            Some(a),
+            (b != a).then_some(b),
+            (c != a && c != b).then_some(c),
+        ];
         first.into_iter().flatten().map(move |v| (v, t))
     });
     Rows::from_pairs(mesh.positions.len(), pairs)
 }
 
 fn indexed(triples: &[[u32; 3]]) -> impl Iterator<Item = (u32, [u32; 3])> + Clone {
-    triples.iter().enumerate().map(|(t, triple)| (t as u32, *triple))
+    triples
+        .iter()
+        .enumerate()
+        .map(|(t, triple)| (t as u32, *triple))
 }
 
 /// Unique edges in lexicographic order and the edges of each triangle, by two counting sorts of the half-edges
@@ -236,7 +256,10 @@ mod tests {
         let adjacency = Adjacency::new(&mesh);
         assert_eq!(adjacency.euler_characteristic(), 2);
         assert!(adjacency.is_closed_and_oriented(&mesh));
-        let five = adjacency.vertex_vertices.iter().filter(|row| row.len() == 5);
+        let five = adjacency
+            .vertex_vertices
+            .iter()
+            .filter(|row| row.len() == 5);
         assert_eq!(five.count(), 12);
         assert!(adjacency.vertex_vertices.iter().all(|row| row.is_sorted()));
         let mut turned = mesh.clone();

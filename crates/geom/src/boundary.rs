@@ -63,7 +63,11 @@ mod tests {
         let mesh = shapes::plane_grid(Vec2::new(2.0, 1.0), 4, 3);
         let found = loops(&mesh);
         assert_eq!(found.len(), 1);
-        let rim: Vec<Vec3> = found[0].vertices.iter().map(|&v| mesh.positions[v as usize]).collect();
+        let rim: Vec<Vec3> = found[0]
+            .vertices
+            .iter()
+            .map(|&v| mesh.positions[v as usize])
+            .collect();
         assert_eq!(rim.len(), 14);
         let next = rim.iter().cycle().skip(1);
         let area: f32 = rim.iter().zip(next).map(|(a, b)| 0.5 * a.cross(*b).y).sum();

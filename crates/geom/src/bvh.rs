@@ -70,7 +70,11 @@ impl Bvh {
             order: items.iter().map(|item| item.triangle).collect(),
             ..Self::default()
         };
-        bvh.indices = bvh.order.iter().map(|&t| mesh.triangles[t as usize]).collect();
+        bvh.indices = bvh
+            .order
+            .iter()
+            .map(|&t| mesh.triangles[t as usize])
+            .collect();
         bvh.refit(&mesh.positions);
         bvh
     }
@@ -87,7 +91,9 @@ impl Bvh {
         for n in (0..self.nodes.len()).rev() {
             let Node { first, count, .. } = self.nodes[n];
             self.nodes[n].bounds = if count == 0 {
-                self.nodes[first as usize].bounds.union(self.nodes[first as usize + 1].bounds)
+                self.nodes[first as usize]
+                    .bounds
+                    .union(self.nodes[first as usize + 1].bounds)
             } else {
                 let slots = &self.corners[first as usize..(first + count) as usize];
                 slots.iter().map(bounds_of).fold(Aabb::EMPTY, Aabb::union)
@@ -157,7 +163,13 @@ fn build_nodes(items: &mut [Item]) -> Vec<Node> {
         end: items.len(),
         depth: 0,
     }];
-    while let Some(Task { node, start, end, depth }) = tasks.pop() {
+    while let Some(Task {
+        node,
+        start,
+        end,
+        depth,
+    }) = tasks.pop()
+    {
         if end - start <= LEAF {
             continue;
         }
@@ -180,7 +192,11 @@ fn build_nodes(items: &mut [Item]) -> Vec<Node> {
 /// Reorders items into two parts, neither empty, and returns the size of the first.
 fn divide(items: &mut [Item], depth: u32) -> usize {
     let centers = Aabb::of_points(items.iter().map(|item| item.center));
-    let split = if depth < HALVING_DEPTH { best_split(items, centers) } else { None };
+    let split = if depth < HALVING_DEPTH {
+        best_split(items, centers)
+    } else {
+        None
+    };
     match split {
         Some(split) => partition(items, |item| split.bin(item.center) < split.bins_below),
         None => halve(items, centers),
@@ -321,7 +337,8 @@ mod tests {
         let mut seen = vec![0; mesh.triangles.len()];
         for node in bvh.nodes.iter().filter(|n| n.count > 0) {
             assert!(node.count as usize <= LEAF);
-            node.slots().for_each(|slot| seen[bvh.order[slot] as usize] += 1);
+            node.slots()
+                .for_each(|slot| seen[bvh.order[slot] as usize] += 1);
         }
         assert!(seen.iter().all(|&count| count == 1));
         assert_eq!(bvh.bounds(), mesh.bounds());
@@ -336,7 +353,10 @@ mod tests {
             let triangle = shapes::plane_grid(glam::Vec2::ONE, 1, 1);
             let scale = 2f32.powi(i - 125);
             let mut moved = triangle.clone();
-            moved.positions.iter_mut().for_each(|p| *p = (*p + Vec3::X * 2.0) * scale);
+            moved
+                .positions
+                .iter_mut()
+                .for_each(|p| *p = (*p + Vec3::X * 2.0) * scale);
             mesh.append(&moved);
         }
         mesh.append(&mesh.clone());
@@ -356,14 +376,20 @@ mod tests {
         assert_eq!(bvh.len(), 1100);
         let found = bvh.closest_point(Vec3::Y);
         assert!(found.is_some_and(|c| c.triangle == 0 && c.distance == 1.0));
-        assert!(Bvh::new(&TriMesh::default()).closest_point(Vec3::ZERO).is_none());
+        assert!(
+            Bvh::new(&TriMesh::default())
+                .closest_point(Vec3::ZERO)
+                .is_none()
+        );
     }
 
     #[test]
     fn refit_answers_like_a_new_tree() {
         let mut mesh = shapes::capsule(0.2, 1.0, 16, 8);
         let mut bvh = Bvh::new(&mesh);
-        mesh.positions.iter_mut().for_each(|p| *p = Vec3::new(p.x + p.y * p.y, p.y, 2.0 * p.z));
+        mesh.positions
+            .iter_mut()
+            .for_each(|p| *p = Vec3::new(p.x + p.y * p.y, p.y, 2.0 * p.z));
         bvh.refit(&mesh.positions);
         let fresh = Bvh::new(&mesh);
         let mut random = crate::random::Random::new(1);

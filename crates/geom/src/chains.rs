@@ -27,8 +27,8 @@ pub(crate) fn join(edges: &[[u32; 2]], count: usize) -> Vec<Chain> {
         out,
         chains: Vec::new(),
     };
-    for node in 0..count {
-        (0..surplus[node]).for_each(|_| walk.from(node as u32));
+    for (node, &more) in surplus.iter().enumerate() {
+        (0..more).for_each(|_| walk.from(node as u32));
     }
     for node in 0..count {
         while walk.has_next(node as u32) {
@@ -72,16 +72,24 @@ impl Walk {
             }
             at = node;
         }
-        path.iter().for_each(|&n| self.place[n as usize] = usize::MAX);
+        path.iter()
+            .for_each(|&n| self.place[n as usize] = usize::MAX);
         if path.len() > 1 {
-            self.chains.push(Chain { nodes: path, closed: false });
+            self.chains.push(Chain {
+                nodes: path,
+                closed: false,
+            });
         }
     }
 
     fn close(&mut self, rest: Vec<u32>, first: u32) {
-        rest.iter().for_each(|&n| self.place[n as usize] = usize::MAX);
+        rest.iter()
+            .for_each(|&n| self.place[n as usize] = usize::MAX);
         let nodes = std::iter::once(first).chain(rest).collect();
-        self.chains.push(Chain { nodes, closed: true });
+        self.chains.push(Chain {
+            nodes,
+            closed: true,
+        });
     }
 }
 

@@ -8,7 +8,7 @@ use crate::aabb::Aabb;
 /// Triangles over shared vertices. Plain data: indices may be out of range until [`TriMesh::check`] has said otherwise.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TriMesh {
-    /// Vertex positions [m].
+    /// Vertex positions \[m\].
     pub positions: Vec<Vec3>,
     /// Corner indices, counter-clockwise seen from outside.
     pub triangles: Vec<[u32; 3]>,
@@ -62,7 +62,10 @@ impl TriMesh {
         let (vertices, triangles) = (self.positions.len(), self.triangles.len());
         // Adjacency stores three entries a triangle, and u32::MAX means "none".
         if vertices >= u32::MAX as usize || triangles >= (u32::MAX / 3) as usize {
-            return Err(MeshError::TooLarge { vertices, triangles });
+            return Err(MeshError::TooLarge {
+                vertices,
+                triangles,
+            });
         }
         for (triangle, corners) in self.triangles.iter().enumerate() {
             if let Some(&vertex) = corners.iter().find(|&&v| v as usize >= vertices) {
@@ -97,7 +100,7 @@ impl TriMesh {
         area_vector(self.corners(triangle).map(|p| p.as_dvec3()))
     }
 
-    /// Area of a triangle [m²].
+    /// Area of a triangle \[m²\].
     pub fn triangle_area(&self, triangle: usize) -> f64 {
         0.5 * self.area_vector(triangle).length()
     }
@@ -107,12 +110,14 @@ impl TriMesh {
         self.area_vector(triangle).normalize_or_zero().as_vec3()
     }
 
-    /// Sum of all triangle areas [m²].
+    /// Sum of all triangle areas \[m²\].
     pub fn area(&self) -> f64 {
-        (0..self.triangles.len()).map(|t| self.triangle_area(t)).sum()
+        (0..self.triangles.len())
+            .map(|t| self.triangle_area(t))
+            .sum()
     }
 
-    /// Volume enclosed by a closed, outward oriented mesh [m³]; negative when it is inside out.
+    /// Volume enclosed by a closed, outward oriented mesh \[m³\]; negative when it is inside out.
     ///
     /// Divergence theorem: the sum of tetrahedra spanned with one common point, here the middle of the bounds,
     /// which loses the least to cancellation.
@@ -125,7 +130,7 @@ impl TriMesh {
         (0..self.triangles.len()).map(tetrahedron).sum()
     }
 
-    /// For each vertex a third of the area of its triangles [m²].
+    /// For each vertex a third of the area of its triangles \[m²\].
     pub fn vertex_areas(&self) -> Vec<f64> {
         let mut areas = vec![0.0; self.positions.len()];
         for (t, corners) in self.triangles.iter().enumerate() {
@@ -135,7 +140,7 @@ impl TriMesh {
         areas
     }
 
-    /// Mean length of the triangles' sides [m], a side shared by two triangles counted twice; zero without triangles.
+    /// Mean length of the triangles' sides \[m\], a side shared by two triangles counted twice; zero without triangles.
     pub fn mean_edge_length(&self) -> f64 {
         let mut sum = 0.0;
         for t in 0..self.triangles.len() {
@@ -191,7 +196,10 @@ impl TriMesh {
     /// Vertices that no triangle uses, in order.
     pub fn unreferenced(&self) -> Vec<u32> {
         let mut used = vec![false; self.positions.len()];
-        self.triangles.iter().flatten().for_each(|&v| used[v as usize] = true);
+        self.triangles
+            .iter()
+            .flatten()
+            .for_each(|&v| used[v as usize] = true);
         let unused = used.iter().enumerate().filter(|(_, used)| !**used);
         unused.map(|(v, _)| v as u32).collect()
     }
@@ -231,7 +239,10 @@ mod tests {
         assert_eq!(mesh.check(), Ok(()));
         assert_eq!(TriMesh::default().check(), Ok(()));
         mesh.positions[3].y = f32::NAN;
-        assert!(matches!(mesh.check(), Err(MeshError::NonFinite { vertex: 3, .. })));
+        assert!(matches!(
+            mesh.check(),
+            Err(MeshError::NonFinite { vertex: 3, .. })
+        ));
         mesh.triangles[5][1] = 8;
         let wrong = MeshError::IndexOutOfRange {
             triangle: 5,
@@ -293,6 +304,9 @@ mod tests {
         let part = whole.extract(first..whole.triangles.len() as u32);
         assert!((part.mesh.signed_volume() - b.signed_volume()).abs() < 1e-12);
         assert_eq!(part.mesh.positions.len(), b.positions.len());
-        assert_eq!(whole.positions[part.whole_vertex[7] as usize], part.mesh.positions[7]);
+        assert_eq!(
+            whole.positions[part.whole_vertex[7] as usize],
+            part.mesh.positions[7]
+        );
     }
 }

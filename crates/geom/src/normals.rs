@@ -6,7 +6,9 @@ use crate::mesh::{TriMesh, area_vector};
 
 /// Unit normal of every triangle; zero for degenerate ones.
 pub fn face_normals(mesh: &TriMesh) -> Vec<Vec3> {
-    (0..mesh.triangles.len()).map(|t| finite_or_zero(mesh.area_vector(t)).as_vec3()).collect()
+    (0..mesh.triangles.len())
+        .map(|t| finite_or_zero(mesh.area_vector(t)).as_vec3())
+        .collect()
 }
 
 /// Unit normal of every vertex: the triangles' normals weighted by their angle at the vertex (Thürmer and Wüthrich
@@ -28,10 +30,14 @@ pub fn vertex_normals(mesh: &TriMesh) -> Vec<Vec3> {
     sums.into_iter().map(unit_or_y).collect()
 }
 
-/// Angle at each corner of a triangle [rad]; by atan2, which is exact for needles as well.
+/// Angle at each corner of a triangle \[rad\]; by atan2, which is exact for needles as well.
 pub fn corner_angles([a, b, c]: [DVec3; 3]) -> [f64; 3] {
     let angle = |u: DVec3, v: DVec3| u.cross(v).length().atan2(u.dot(v));
-    [angle(b - a, c - a), angle(c - b, a - b), angle(a - c, b - c)]
+    [
+        angle(b - a, c - a),
+        angle(c - b, a - b),
+        angle(a - c, b - c),
+    ]
 }
 
 fn finite_or_zero(area_vector: DVec3) -> DVec3 {
@@ -40,7 +46,11 @@ fn finite_or_zero(area_vector: DVec3) -> DVec3 {
 
 fn unit_or_y(sum: DVec3) -> Vec3 {
     // Unit normals cancel to rounding noise; noise is no direction.
-    if sum.length() > 1e-9 { sum.normalize().as_vec3() } else { Vec3::Y }
+    if sum.length() > 1e-9 {
+        sum.normalize().as_vec3()
+    } else {
+        Vec3::Y
+    }
 }
 
 #[cfg(test)]
@@ -71,10 +81,30 @@ mod tests {
     #[test]
     fn nothing_gives_nan() {
         let mesh = TriMesh {
-            positions: vec![Vec3::ZERO, Vec3::X, Vec3::X * 2.0, Vec3::NAN, Vec3::Y, Vec3::MAX, Vec3::X * 1e-38],
-            triangles: vec![[0, 1, 2], [0, 1, 3], [0, 0, 0], [0, 1, 4], [1, 0, 4], [0, 5, 1], [0, 6, 4]],
+            positions: vec![
+                Vec3::ZERO,
+                Vec3::X,
+                Vec3::X * 2.0,
+                Vec3::NAN,
+                Vec3::Y,
+                Vec3::MAX,
+                Vec3::X * 1e-38,
+            ],
+            triangles: vec![
+                [0, 1, 2],
+                [0, 1, 3],
+                [0, 0, 0],
+                [0, 1, 4],
+                [1, 0, 4],
+                [0, 5, 1],
+                [0, 6, 4],
+            ],
         };
-        assert!(vertex_normals(&mesh).iter().all(|n| (n.length() - 1.0).abs() < 1e-6));
+        assert!(
+            vertex_normals(&mesh)
+                .iter()
+                .all(|n| (n.length() - 1.0).abs() < 1e-6)
+        );
         assert!(face_normals(&mesh).iter().all(|n| n.is_finite()));
     }
 

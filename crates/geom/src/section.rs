@@ -9,7 +9,7 @@ use crate::mesh::TriMesh;
 /// A plane through a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plane {
-    /// A point of the plane [m].
+    /// A point of the plane \[m\].
     pub point: Vec3,
     /// Its normal, of any length but zero.
     pub normal: Vec3,
@@ -18,11 +18,11 @@ pub struct Plane {
 /// One curve of a section, counter-clockwise seen from the side the normal points to where the mesh is outward.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SectionLoop {
-    /// Points of the curve in order [m].
+    /// Points of the curve in order \[m\].
     pub points: Vec<DVec3>,
     /// Whether the last point is joined to the first; not so where the mesh is open.
     pub closed: bool,
-    /// Enclosed area [m²], negative around holes; an open curve is closed by a straight line.
+    /// Enclosed area \[m²\], negative around holes; an open curve is closed by a straight line.
     pub area: f64,
 }
 
@@ -49,7 +49,13 @@ pub fn section(mesh: &TriMesh, adjacency: &Adjacency, plane: Plane) -> Section {
     let height = |p: &Vec3| (p.as_dvec3() - origin).dot(normal);
     let heights: Vec<f64> = mesh.positions.iter().map(height).collect();
     let (segments, crossed) = segments(mesh, adjacency, &heights);
-    let point = |node: &u32| crossing(mesh, adjacency.edges[crossed[*node as usize] as usize], &heights);
+    let point = |node: &u32| {
+        crossing(
+            mesh,
+            adjacency.edges[crossed[*node as usize] as usize],
+            &heights,
+        )
+    };
     let curve = |chain: Chain| {
         let points: Vec<DVec3> = chain.nodes.iter().map(point).collect();
         SectionLoop {
@@ -58,7 +64,10 @@ pub fn section(mesh: &TriMesh, adjacency: &Adjacency, plane: Plane) -> Section {
             points,
         }
     };
-    let loops = chains::join(&segments, crossed.len()).into_iter().map(curve).collect();
+    let loops = chains::join(&segments, crossed.len())
+        .into_iter()
+        .map(curve)
+        .collect();
     Section { normal, loops }
 }
 
@@ -96,31 +105,40 @@ fn crossing(mesh: &TriMesh, edge: [u32; 2], heights: &[f64]) -> DVec3 {
 }
 
 fn polygon_area(points: &[DVec3], normal: DVec3) -> f64 {
-    let Some(&first) = points.first() else { return 0.0 };
-    let fan = points.windows(2).map(|pair| (pair[0] - first).cross(pair[1] - first));
+    let Some(&first) = points.first() else {
+        return 0.0;
+    };
+    let fan = points
+        .windows(2)
+        .map(|pair| (pair[0] - first).cross(pair[1] - first));
     0.5 * fan.sum::<DVec3>().dot(normal)
 }
 
 impl SectionLoop {
-    /// Length of the curve [m].
+    /// Length of the curve \[m\].
     pub fn length(&self) -> f64 {
         self.sides(self.closed).map(|[a, b]| a.distance(b)).sum()
     }
 
-    /// Distance from a point to the curve [m].
+    /// Distance from a point to the curve \[m\].
     pub fn distance(&self, point: DVec3) -> f64 {
         let to_side = |[a, b]: [DVec3; 2]| {
             let side = b - a;
             let along = (point - a).dot(side) / side.length_squared().max(f64::MIN_POSITIVE);
             point.distance(a + along.clamp(0.0, 1.0) * side)
         };
-        self.sides(self.closed).map(to_side).fold(f64::INFINITY, f64::min)
+        self.sides(self.closed)
+            .map(to_side)
+            .fold(f64::INFINITY, f64::min)
     }
 
     /// How often the curve, closed by a straight line if need be, runs around a point; as seen along `normal`.
     pub fn winding(&self, point: DVec3, normal: DVec3) -> i64 {
         let angle = |[a, b]: [DVec3; 2]| {
-            let (u, v) = ((a - point).reject_from(normal), (b - point).reject_from(normal));
+            let (u, v) = (
+                (a - point).reject_from(normal),
+                (b - point).reject_from(normal),
+            );
             u.cross(v).dot(normal).atan2(u.dot(v))
         };
         (self.sides(true).map(angle).sum::<f64>() / std::f64::consts::TAU).round() as i64
@@ -128,13 +146,17 @@ impl SectionLoop {
 
     fn sides(&self, closed: bool) -> impl Iterator<Item = [DVec3; 2]> {
         let count = self.points.len();
-        let sides = if closed { count } else { count.saturating_sub(1) };
+        let sides = if closed {
+            count
+        } else {
+            count.saturating_sub(1)
+        };
         (0..sides).map(move |i| [self.points[i], self.points[(i + 1) % count]])
     }
 }
 
 impl Section {
-    /// Area of all curves together [m²], holes subtracted.
+    /// Area of all curves together \[m²\], holes subtracted.
     pub fn area(&self) -> f64 {
         self.loops.iter().map(|l| l.area).sum()
     }
@@ -163,7 +185,10 @@ mod tests {
     #[test]
     fn tube_gives_its_polygon_open_or_closed_and_through_vertices() {
         let polygon = 12.0 * (TAU / 24.0).sin() * 0.25;
-        for mesh in [shapes::tube(0.5, 2.0, 24, 4), shapes::capped_tube(0.5, 2.0, 24, 4)] {
+        for mesh in [
+            shapes::tube(0.5, 2.0, 24, 4),
+            shapes::capped_tube(0.5, 2.0, 24, 4),
+        ] {
             // Height 0 passes exactly through a ring of vertices.
             for height in [0.0, 0.1, -0.73] {
                 let section = cut(&mesh, Vec3::new(7.0, height, 0.0), Vec3::Y * 3.0);
@@ -189,7 +214,12 @@ mod tests {
     fn lengthwise_cut_of_an_open_tube_is_closed_by_lines() {
         let section = cut(&shapes::tube(0.5, 2.0, 16, 3), Vec3::ZERO, Vec3::Z);
         assert_eq!(section.loops.len(), 2);
-        assert!(section.loops.iter().all(|l| !l.closed && l.area.abs() < 1e-9));
+        assert!(
+            section
+                .loops
+                .iter()
+                .all(|l| !l.closed && l.area.abs() < 1e-9)
+        );
     }
 
     #[test]
@@ -203,9 +233,13 @@ mod tests {
         assert_eq!(section.loops.len(), 3);
         let exact = PI * (1.0 - 0.25 + 0.16);
         assert!((section.area() / exact - 1.0).abs() < 0.02);
-        let near = section.nearest(Vec3::new(1.2, 0.1, 0.0)).map_or(0.0, |l| l.area);
+        let near = section
+            .nearest(Vec3::new(1.2, 0.1, 0.0))
+            .map_or(0.0, |l| l.area);
         assert!((near / (PI * 0.16) - 1.0).abs() < 0.02);
-        let near = section.nearest(Vec3::new(0.9, 0.1, 0.0)).map_or(0.0, |l| l.area);
+        let near = section
+            .nearest(Vec3::new(0.9, 0.1, 0.0))
+            .map_or(0.0, |l| l.area);
         assert!((near / PI - 1.0).abs() < 0.02);
     }
 

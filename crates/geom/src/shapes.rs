@@ -24,7 +24,8 @@ pub fn lathe(profile: &[Vec2], around: u32) -> TriMesh {
     for point in profile {
         let count = if point.x > 0.0 { around } else { 1 };
         let first = mesh.positions.len() as u32;
-        mesh.positions.extend((0..count).map(|j| on_ring(*point, j, around)));
+        mesh.positions
+            .extend((0..count).map(|j| on_ring(*point, j, around)));
         let ring = (first, count);
         if let Some(below) = below {
             stitch(&mut mesh, below, ring, around);
@@ -37,7 +38,11 @@ pub fn lathe(profile: &[Vec2], around: u32) -> TriMesh {
 fn on_ring(point: Vec2, j: u32, around: u32) -> Vec3 {
     let angle = TAU * f64::from(j) / f64::from(around);
     let radius = f64::from(point.x);
-    Vec3::new((radius * angle.cos()) as f32, point.y, (radius * angle.sin()) as f32)
+    Vec3::new(
+        (radius * angle.cos()) as f32,
+        point.y,
+        (radius * angle.sin()) as f32,
+    )
 }
 
 /// Two triangles for each step around; one where a ring is a pole.
@@ -51,7 +56,7 @@ fn stitch(mesh: &mut TriMesh, below: (u32, u32), above: (u32, u32), around: u32)
     }
 }
 
-/// A tube open at both ends: `along` rows of quads between `around`-sided rings. [m]
+/// A tube open at both ends: `along` rows of quads between `around`-sided rings. \[m\]
 pub fn tube(radius: f32, length: f32, around: u32, along: u32) -> TriMesh {
     lathe(&straight(radius, length, along), around)
 }
@@ -76,10 +81,17 @@ pub fn capsule(radius: f32, length: f32, around: u32, along: u32) -> TriMesh {
     let rows = (around / 4).max(2);
     let cap = |i: u32| {
         let angle = FRAC_PI_2 * f64::from(i) / f64::from(rows);
-        let r = if i == rows { 0.0 } else { radius * angle.cos() as f32 };
+        let r = if i == rows {
+            0.0
+        } else {
+            radius * angle.cos() as f32
+        };
         Vec2::new(r, 0.5 * length + radius * angle.sin() as f32)
     };
-    let mut profile: Vec<Vec2> = (1..=rows).rev().map(|i| cap(i) * Vec2::new(1.0, -1.0)).collect();
+    let mut profile: Vec<Vec2> = (1..=rows)
+        .rev()
+        .map(|i| cap(i) * Vec2::new(1.0, -1.0))
+        .collect();
     profile.extend(straight(radius, length, along));
     profile.extend((1..=rows).map(cap));
     lathe(&profile, around)
@@ -90,7 +102,9 @@ pub fn icosphere(radius: f32, levels: u32) -> TriMesh {
     let mut mesh = icosahedron();
     for _ in 0..levels.min(9) {
         mesh = subdivide::midpoint(&mesh).mesh;
-        mesh.positions.iter_mut().for_each(|p| *p = p.as_dvec3().normalize_or_zero().as_vec3());
+        mesh.positions
+            .iter_mut()
+            .for_each(|p| *p = p.as_dvec3().normalize_or_zero().as_vec3());
     }
     mesh.positions.iter_mut().for_each(|p| *p *= radius);
     mesh
@@ -102,7 +116,12 @@ fn icosahedron() -> TriMesh {
     let ring = |up: f64, turn: f64| {
         (0..5).map(move |j| {
             let angle = TAU * (f64::from(j) + turn) / 5.0;
-            DVec3::new(2.0 * height * angle.cos(), up * height, 2.0 * height * angle.sin()).as_vec3()
+            DVec3::new(
+                2.0 * height * angle.cos(),
+                up * height,
+                2.0 * height * angle.sin(),
+            )
+            .as_vec3()
         })
     };
     let mut mesh = TriMesh::default();
@@ -112,13 +131,15 @@ fn icosahedron() -> TriMesh {
     for j in 0..5 {
         let (low, low_next) = (1 + j, 1 + (j + 1) % 5);
         let (high, high_next) = (6 + j, 6 + (j + 1) % 5);
-        mesh.triangles.extend([[0, low, low_next], [low, high, low_next]]);
-        mesh.triangles.extend([[low_next, high, high_next], [11, high_next, high]]);
+        mesh.triangles
+            .extend([[0, low, low_next], [low, high, low_next]]);
+        mesh.triangles
+            .extend([[low_next, high, high_next], [11, high_next, high]]);
     }
     mesh
 }
 
-/// A box with the given edge lengths [m] and `cells` × `cells` quads on each side.
+/// A box with the given edge lengths \[m\] and `cells` × `cells` quads on each side.
 pub fn cuboid(size: Vec3, cells: u32) -> TriMesh {
     let cells = cells.max(1);
     let mut mesh = TriMesh::default();
@@ -148,7 +169,11 @@ pub fn cuboid(size: Vec3, cells: u32) -> TriMesh {
 
 /// Two triangles of a quad given counter-clockwise, or clockwise where `forward` is false.
 pub(crate) fn push_quad(mesh: &mut TriMesh, [a, b, c, d]: [u32; 4], forward: bool) {
-    let pair = if forward { [[a, b, c], [a, c, d]] } else { [[a, c, b], [a, d, c]] };
+    let pair = if forward {
+        [[a, b, c], [a, c, d]]
+    } else {
+        [[a, c, b], [a, d, c]]
+    };
     mesh.triangles.extend(pair);
 }
 
@@ -158,7 +183,8 @@ pub fn plane_grid(size: Vec2, nx: u32, nz: u32) -> TriMesh {
     let mut mesh = TriMesh::default();
     for (j, i) in (0..=nz).flat_map(|j| (0..=nx).map(move |i| (j, i))) {
         let unit = Vec2::new(i as f32 / nx as f32, j as f32 / nz as f32) - 0.5;
-        mesh.positions.push(Vec3::new(unit.x * size.x, 0.0, unit.y * size.y));
+        mesh.positions
+            .push(Vec3::new(unit.x * size.x, 0.0, unit.y * size.y));
     }
     for (j, i) in (0..nz).flat_map(|j| (0..nx).map(move |i| (j, i))) {
         let a = j * (nx + 1) + i;
@@ -229,6 +255,9 @@ mod tests {
         assert_eq!(grid.triangle_normal(0), Vec3::Y);
         let tube = tube(1.0, 2.0, 12, 3);
         assert_eq!(Adjacency::new(&tube).euler_characteristic(), 0);
-        assert!((0..tube.triangles.len()).all(|t| tube.triangle_normal(t).dot(tube.corners(t)[0]) > 0.0));
+        assert!(
+            (0..tube.triangles.len())
+                .all(|t| tube.triangle_normal(t).dot(tube.corners(t)[0]) > 0.0)
+        );
     }
 }

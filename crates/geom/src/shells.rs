@@ -36,7 +36,11 @@ pub fn shells(mesh: &TriMesh) -> Shells {
         }
     }
     Shells {
-        of_triangle: mesh.triangles.iter().map(|t| of_vertex[t[0] as usize]).collect(),
+        of_triangle: mesh
+            .triangles
+            .iter()
+            .map(|t| of_vertex[t[0] as usize])
+            .collect(),
         of_vertex,
         count: count as usize,
     }
@@ -45,20 +49,31 @@ pub fn shells(mesh: &TriMesh) -> Shells {
 impl Shells {
     /// For each shell its triangles, ascending.
     pub fn triangles(&self) -> Rows {
-        let pairs = self.of_triangle.iter().enumerate().map(|(t, &s)| (s, t as u32));
+        let pairs = self
+            .of_triangle
+            .iter()
+            .enumerate()
+            .map(|(t, &s)| (s, t as u32));
         Rows::from_pairs(self.count, pairs)
     }
 
     /// One shell as a mesh of its own.
     pub fn extract(&self, mesh: &TriMesh, shell: u32) -> SubMesh {
-        let own = self.of_triangle.iter().enumerate().filter(|(_, s)| **s == shell);
+        let own = self
+            .of_triangle
+            .iter()
+            .enumerate()
+            .filter(|(_, s)| **s == shell);
         mesh.extract(own.map(|(t, _)| t as u32))
     }
 
     /// All shells as meshes of their own, in time linear in the whole.
     pub fn split(&self, mesh: &TriMesh) -> Vec<SubMesh> {
         let triangles = self.triangles();
-        triangles.iter().map(|row| mesh.extract(row.iter().copied())).collect()
+        triangles
+            .iter()
+            .map(|row| mesh.extract(row.iter().copied()))
+            .collect()
     }
 }
 

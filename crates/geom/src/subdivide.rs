@@ -55,7 +55,10 @@ impl Stencils {
     where
         T: Copy + Default + Add<Output = T> + Mul<f32, Output = T>,
     {
-        let sum = |row: &[(u32, f32)]| row.iter().fold(T::default(), |sum, &(v, w)| sum + old[v as usize] * w);
+        let sum = |row: &[(u32, f32)]| {
+            row.iter()
+                .fold(T::default(), |sum, &(v, w)| sum + old[v as usize] * w)
+        };
         (0..self.len()).map(|v| sum(self.row(v))).collect()
     }
 }
@@ -65,7 +68,10 @@ pub fn midpoint(mesh: &TriMesh) -> Subdivided {
     let adjacency = Adjacency::new(mesh);
     let mut stencils = Stencils::default();
     (0..mesh.positions.len() as u32).for_each(|v| stencils.push([(v, 1.0)]));
-    adjacency.edges.iter().for_each(|&[a, b]| stencils.push([(a, 0.5), (b, 0.5)]));
+    adjacency
+        .edges
+        .iter()
+        .for_each(|&[a, b]| stencils.push([(a, 0.5), (b, 0.5)]));
     refined(mesh, &adjacency, stencils)
 }
 
@@ -75,10 +81,12 @@ pub fn loop_smooth(mesh: &TriMesh) -> Subdivided {
     let adjacency = Adjacency::new(mesh);
     let creases = crease_neighbours(&adjacency, mesh.positions.len());
     let mut stencils = Stencils::default();
-    for v in 0..mesh.positions.len() {
+    for (v, crease) in creases.into_iter().enumerate() {
         let neighbours = adjacency.vertex_vertices.row(v);
-        match creases[v] {
-            Crease::None if !neighbours.is_empty() => stencils.push(smooth_vertex(v as u32, neighbours)),
+        match crease {
+            Crease::None if !neighbours.is_empty() => {
+                stencils.push(smooth_vertex(v as u32, neighbours))
+            }
             Crease::Through(a, b) => stencils.push([(v as u32, 0.75), (a, 0.125), (b, 0.125)]),
             _ => stencils.push([(v as u32, 1.0)]),
         }
@@ -87,7 +95,12 @@ pub fn loop_smooth(mesh: &TriMesh) -> Subdivided {
         match *adjacency.edge_triangles.row(e) {
             [s, t] => {
                 let opposite = [s, t].map(|t| opposite(mesh.triangles[t as usize], [a, b]));
-                stencils.push([(a, 0.375), (b, 0.375), (opposite[0], 0.125), (opposite[1], 0.125)]);
+                stencils.push([
+                    (a, 0.375),
+                    (b, 0.375),
+                    (opposite[0], 0.125),
+                    (opposite[1], 0.125),
+                ]);
             }
             _ => stencils.push([(a, 0.5), (b, 0.5)]),
         }
@@ -123,13 +136,20 @@ fn crease_neighbours(adjacency: &Adjacency, vertices: usize) -> Vec<Crease> {
 
 fn smooth_vertex(v: u32, neighbours: &[u32]) -> impl Iterator<Item = (u32, f32)> {
     let n = neighbours.len() as f32;
-    let beta = if neighbours.len() == 3 { 3.0 / 16.0 } else { 3.0 / (8.0 * n) };
+    let beta = if neighbours.len() == 3 {
+        3.0 / 16.0
+    } else {
+        3.0 / (8.0 * n)
+    };
     let ring = neighbours.iter().map(move |&w| (w, beta));
     std::iter::once((v, 1.0 - n * beta)).chain(ring)
 }
 
 fn opposite(triangle: [u32; 3], [a, b]: [u32; 2]) -> u32 {
-    triangle.into_iter().find(|&v| v != a && v != b).unwrap_or(a)
+    triangle
+        .into_iter()
+        .find(|&v| v != a && v != b)
+        .unwrap_or(a)
 }
 
 fn refined(mesh: &TriMesh, adjacency: &Adjacency, stencils: Stencils) -> Subdivided {
@@ -146,7 +166,10 @@ fn refined(mesh: &TriMesh, adjacency: &Adjacency, stencils: Stencils) -> Subdivi
     }
     let positions = sum_positions(&stencils, &mesh.positions);
     Subdivided {
-        mesh: TriMesh { positions, triangles },
+        mesh: TriMesh {
+            positions,
+            triangles,
+        },
         stencils,
     }
 }
@@ -154,7 +177,14 @@ fn refined(mesh: &TriMesh, adjacency: &Adjacency, stencils: Stencils) -> Subdivi
 /// Like [`Stencils::apply`], summed in double precision.
 fn sum_positions(stencils: &Stencils, old: &[Vec3]) -> Vec<Vec3> {
     let weighted = |&(v, w): &(u32, f32)| old[v as usize].as_dvec3() * f64::from(w);
-    let sum = |v| stencils.row(v).iter().map(weighted).sum::<glam::DVec3>().as_vec3();
+    let sum = |v| {
+        stencils
+            .row(v)
+            .iter()
+            .map(weighted)
+            .sum::<glam::DVec3>()
+            .as_vec3()
+    };
     (0..stencils.len()).map(sum).collect()
 }
 
@@ -176,9 +206,14 @@ mod tests {
 
     #[test]
     fn stencils_sum_to_one_and_carry_attributes() {
-        for subdivided in [midpoint(&shapes::tube(1.0, 2.0, 6, 2)), loop_smooth(&shapes::tube(1.0, 2.0, 6, 2))] {
+        for subdivided in [
+            midpoint(&shapes::tube(1.0, 2.0, 6, 2)),
+            loop_smooth(&shapes::tube(1.0, 2.0, 6, 2)),
+        ] {
             let old = shapes::tube(1.0, 2.0, 6, 2);
-            let ones = subdivided.stencils.apply(&vec![1.0f32; old.positions.len()]);
+            let ones = subdivided
+                .stencils
+                .apply(&vec![1.0f32; old.positions.len()]);
             assert!(ones.iter().all(|one| (one - 1.0).abs() < 1e-6));
             let carried = subdivided.stencils.apply(&old.positions);
             let new = &subdivided.mesh.positions;
@@ -190,7 +225,11 @@ mod tests {
     fn loop_keeps_planes_flat_and_straight_rims_straight() {
         let mesh = shapes::plane_grid(Vec2::ONE, 4, 4);
         let fine = loop_smooth(&mesh).mesh;
-        assert!(fine.positions.iter().all(|p| p.y == 0.0 && p.x.abs() <= 0.5 && p.z.abs() <= 0.5));
+        assert!(
+            fine.positions
+                .iter()
+                .all(|p| p.y == 0.0 && p.x.abs() <= 0.5 && p.z.abs() <= 0.5)
+        );
         assert!(fine.positions.iter().filter(|p| p.z == 0.5).count() >= 7);
     }
 

@@ -10,7 +10,7 @@ use crate::shapes::push_quad;
 /// Most cells along one side; coarser cells are taken beyond it, so that memory stays bounded.
 const MOST_CELLS: f64 = 400.0;
 
-/// Meshes the surface where `value` is zero, negative inside, over cubic cells of about the given size [m].
+/// Meshes the surface where `value` is zero, negative inside, over cubic cells of about the given size \[m\].
 ///
 /// One vertex in each cell the surface crosses, at the mean of its crossings with the cell's edges; one quad for each
 /// crossed grid edge. Closed where the surface stays within the bounds. Features thinner than a cell are lost, and
@@ -19,7 +19,10 @@ pub fn surface_nets(bounds: Aabb, cell: f32, value: impl Fn(DVec3) -> f64) -> Tr
     let Some(grid) = Grid::new(bounds, f64::from(cell)) else {
         return TriMesh::default();
     };
-    let values: Vec<f64> = grid.nodes().map(|node| value(grid.position(node))).collect();
+    let values: Vec<f64> = grid
+        .nodes()
+        .map(|node| value(grid.position(node)))
+        .collect();
     let mut mesh = TriMesh::default();
     let mut vertex_of_cell = vec![NONE; values.len()];
     for node in grid.nodes() {
@@ -91,7 +94,13 @@ impl Grid {
         if (0..3).any(|k| node[k] + 1 >= self.size[k]) {
             return None;
         }
-        let corner = |c: usize| [node[0] + (c & 1), node[1] + (c >> 1 & 1), node[2] + (c >> 2)];
+        let corner = |c: usize| {
+            [
+                node[0] + (c & 1),
+                node[1] + (c >> 1 & 1),
+                node[2] + (c >> 2),
+            ]
+        };
         let (mut sum, mut count) = (DVec3::ZERO, 0);
         for (a, axis) in (0..8).flat_map(|c| (0..3).map(move |axis| (c, axis))) {
             let b = a | 1 << axis;
@@ -99,7 +108,9 @@ impl Grid {
             if a != b && (va < 0.0) != (vb < 0.0) {
                 let share = (va / (va - vb)).clamp(0.0, 1.0);
                 let share = if share.is_nan() { 0.5 } else { share };
-                sum += self.position(corner(a)).lerp(self.position(corner(b)), share);
+                sum += self
+                    .position(corner(a))
+                    .lerp(self.position(corner(b)), share);
                 count += 1;
             }
         }
@@ -107,7 +118,12 @@ impl Grid {
     }
 
     /// The four cells around a crossed edge, counter-clockwise seen along the axis, and whether inside lies behind.
-    fn crossing(&self, values: &[f64], node: [usize; 3], axis: usize) -> Option<([usize; 4], bool)> {
+    fn crossing(
+        &self,
+        values: &[f64],
+        node: [usize; 3],
+        axis: usize,
+    ) -> Option<([usize; 4], bool)> {
         let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
         let last = |k: usize| node[k] + 1 >= self.size[k];
         if node[u] == 0 || node[v] == 0 || (0..3).any(last) {
@@ -158,6 +174,10 @@ mod tests {
         let value = |p: DVec3| p.length() - 0.5;
         assert!(surface_nets(Aabb::EMPTY, 0.1, value).positions.is_empty());
         assert!(surface_nets(bounds, 0.5, |_| f64::NAN).positions.is_empty());
-        assert!(surface_nets(bounds, f32::INFINITY, value).positions.is_empty());
+        assert!(
+            surface_nets(bounds, f32::INFINITY, value)
+                .positions
+                .is_empty()
+        );
     }
 }

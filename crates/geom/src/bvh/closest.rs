@@ -7,13 +7,13 @@ use super::{Bvh, Stack};
 /// The nearest point of a mesh.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClosestPoint {
-    /// Where it is [m].
+    /// Where it is \[m\].
     pub position: Vec3,
     /// On which triangle; the smallest index where several are equally near.
     pub triangle: u32,
     /// Weights of the triangle's corners, not negative, with sum 1.
     pub barycentric: [f32; 3],
-    /// How far away it is [m].
+    /// How far away it is \[m\].
     pub distance: f32,
 }
 
@@ -23,7 +23,7 @@ impl Bvh {
         self.closest_point_within(point, f32::INFINITY)
     }
 
-    /// The closest point of the mesh no further than `reach` [m].
+    /// The closest point of the mesh no further than `reach` \[m\].
     pub fn closest_point_within(&self, point: Vec3, reach: f32) -> Option<ClosestPoint> {
         if self.is_empty() || !point.is_finite() || reach.is_nan() || reach < 0.0 {
             return None;
@@ -67,7 +67,8 @@ impl Best {
         let position = weights[0] * corners[0] + weights[1] * corners[1] + weights[2] * corners[2];
         let squared = position.distance_squared(p);
         let triangle = bvh.order[slot];
-        let tie = squared == self.squared && self.found.is_none_or(|found| triangle < found.triangle);
+        let tie =
+            squared == self.squared && self.found.is_none_or(|found| triangle < found.triangle);
         if squared < self.squared || tie {
             self.squared = squared;
             self.found = Some(ClosestPoint {
@@ -134,7 +135,9 @@ mod tests {
             let w = closest_on_triangle(p.as_dvec3(), corners);
             (w[0] * corners[0] + w[1] * corners[1] + w[2] * corners[2]).distance(p.as_dvec3())
         };
-        (0..mesh.triangles.len()).map(distance).fold(f64::INFINITY, f64::min)
+        (0..mesh.triangles.len())
+            .map(distance)
+            .fold(f64::INFINITY, f64::min)
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::{Bvh, Node, Stack};
 /// A half line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ray {
-    /// Where it starts [m].
+    /// Where it starts \[m\].
     pub origin: Vec3,
     /// Where it goes; of any length but zero.
     pub direction: Vec3,
@@ -34,7 +34,9 @@ impl Bvh {
     pub fn first_hit(&self, ray: Ray, t_max: f32) -> Option<RayHit> {
         let mut first: Option<(f64, RayHit)> = None;
         self.visit(ray, t_max, |t, hit| {
-            let nearer = |(best, found): (f64, RayHit)| t < best || t == best && hit.triangle < found.triangle;
+            let nearer = |(best, found): (f64, RayHit)| {
+                t < best || t == best && hit.triangle < found.triangle
+            };
             if first.is_none_or(nearer) {
                 first = Some((t, hit));
             }
@@ -79,7 +81,10 @@ impl Bvh {
             }
             let node = &self.nodes[n as usize];
             for slot in node.slots() {
-                if let Some((t, barycentric, front)) = ray.meet(self.corners_of(slot)).filter(|(t, ..)| *t <= reach) {
+                if let Some((t, barycentric, front)) = ray
+                    .meet(self.corners_of(slot))
+                    .filter(|(t, ..)| *t <= reach)
+                {
                     let hit = RayHit {
                         triangle: self.order[slot],
                         t: t as f32,
@@ -93,8 +98,14 @@ impl Bvh {
                 let children = [node.first, node.first + 1];
                 let [a, b] = children.map(|n| ray.enter(&self.nodes[n as usize], reach));
                 let a_first = a.unwrap_or(f64::INFINITY) <= b.unwrap_or(f64::INFINITY);
-                let order = if a_first { [(b, 1), (a, 0)] } else { [(a, 0), (b, 1)] };
-                order.into_iter().for_each(|(t, k)| stack.extend(t, children[k]));
+                let order = if a_first {
+                    [(b, 1), (a, 0)]
+                } else {
+                    [(a, 0), (b, 1)]
+                };
+                order
+                    .into_iter()
+                    .for_each(|(t, k)| stack.extend(t, children[k]));
             }
         }
     }
@@ -132,7 +143,11 @@ impl Sheared {
             origin,
             direction,
             axes: [x, y, z],
-            shear: [direction[x] / direction[z], direction[y] / direction[z], 1.0 / direction[z]],
+            shear: [
+                direction[x] / direction[z],
+                direction[y] / direction[z],
+                1.0 / direction[z],
+            ],
         })
     }
 
@@ -161,7 +176,11 @@ impl Sheared {
         let [x, y, z] = self.axes;
         let [a, b, c] = corners.map(|p| {
             let p = p - self.origin;
-            DVec3::new(p[x] - self.shear[0] * p[z], p[y] - self.shear[1] * p[z], self.shear[2] * p[z])
+            DVec3::new(
+                p[x] - self.shear[0] * p[z],
+                p[y] - self.shear[1] * p[z],
+                self.shear[2] * p[z],
+            )
         });
         let u = c.x * b.y - c.y * b.x;
         let v = a.x * c.y - a.y * c.x;
@@ -209,13 +228,16 @@ mod tests {
         let mut random = Random::new(2);
         let mut total = 0;
         for _ in 0..500 {
-            let ray = Ray {
-                origin: random.in_cube(1.0),
-                direction: random.in_cube(1.0),
-            };
+            let origin = random.in_cube(1.0);
+            let direction = random.in_cube(0.3) - origin;
+            let ray = Ray { origin, direction };
             let (expected, hits) = (brute_force(&mesh, ray), bvh.all_hits(ray, f32::INFINITY));
             assert_eq!(hits.len(), expected.len());
-            assert!(hits.iter().zip(&expected).all(|(h, t)| (f64::from(h.t) - t).abs() < 1e-5));
+            assert!(
+                hits.iter()
+                    .zip(&expected)
+                    .all(|(h, t)| (f64::from(h.t) - t).abs() < 1e-5)
+            );
             assert_eq!(bvh.first_hit(ray, f32::INFINITY), hits.first().copied());
             assert_eq!(bvh.any_hit(ray, f32::INFINITY), !hits.is_empty());
             for hit in &hits {
@@ -266,14 +288,24 @@ mod tests {
     #[test]
     fn senseless_rays_hit_nothing() {
         let bvh = Bvh::new(&shapes::cuboid(Vec3::ONE, 1));
-        for (origin, direction) in [(Vec3::NAN, Vec3::X), (Vec3::ZERO, Vec3::ZERO), (Vec3::ZERO, Vec3::NAN)] {
-            assert!(bvh.all_hits(Ray { origin, direction }, f32::INFINITY).is_empty());
+        for (origin, direction) in [
+            (Vec3::NAN, Vec3::X),
+            (Vec3::ZERO, Vec3::ZERO),
+            (Vec3::ZERO, Vec3::NAN),
+        ] {
+            assert!(
+                bvh.all_hits(Ray { origin, direction }, f32::INFINITY)
+                    .is_empty()
+            );
         }
         let ray = Ray {
             origin: Vec3::ZERO,
             direction: Vec3::X,
         };
         assert!(bvh.first_hit(ray, f32::NAN).is_none());
-        assert!(bvh.first_hit(ray, f32::INFINITY).is_some_and(|h| !h.front && h.t == 0.5));
+        assert!(
+            bvh.first_hit(ray, f32::INFINITY)
+                .is_some_and(|h| !h.front && h.t == 0.5)
+        );
     }
 }

@@ -6,7 +6,7 @@ use crate::aabb::Aabb;
 use crate::mesh::TriMesh;
 use crate::surface_nets::{project_onto, surface_nets};
 
-/// A smooth, closed T: arms along −X, +X and −Y, each with its axis running `arm_length` [m] from the origin to the
+/// A smooth, closed T: arms along −X, +X and −Y, each with its axis running `arm_length` \[m\] from the origin to the
 /// centre of its round end. `cells_across` quads span a tube's diameter (at least 4).
 ///
 /// The level set of a smooth union of three capsules, so the crotch is blended over half a radius instead of creased.
@@ -63,7 +63,9 @@ mod tests {
             usize::from(smooth_union(p, ends, 0.1) < 0.0)
         };
         let lattice = (-70..70).flat_map(|x| (-70..20).map(move |y| (x, y)));
-        let inside: usize = lattice.map(|(x, y)| (-15..15).map(|z| count(x, y, z)).sum::<usize>()).sum();
+        let inside: usize = lattice
+            .map(|(x, y)| (-15..15).map(|z| count(x, y, z)).sum::<usize>())
+            .sum();
         let volume = inside as f64 * step.powi(3);
         assert!((mesh.signed_volume() / volume - 1.0).abs() < 0.02);
     }
