@@ -1,6 +1,6 @@
 //! `.anim`: a few key poses of a `.skel`, as text.
 //!
-//! `keys joints`; per key its time in \[0, 1\], one axis a joint (in the order of the `.skel`), then all angles \[rad\].
+//! `keys joints`; per key its time (in \[0, 1\] or the key's number), one axis a joint (in the order of the `.skel`), then all angles \[rad\].
 //! A rotation is local: about the joint, in the rest orientation of the mesh's axes, on top of the parent's.
 
 use glam::{Quat, Vec3};
@@ -13,7 +13,7 @@ use crate::clip::{Interpolation, Track, Values};
 use crate::skeleton::{Joint, JointKind};
 use crate::{Character, Clip, Skeleton, Transform};
 
-/// Times in the file are fractions of the whole; each interval between keys gets this long on average [s]. Slow enough
+/// Times in the file are not seconds; each interval between keys gets this long on average [s]. Slow enough
 /// that tissue follows, fast enough to watch.
 pub const SECONDS_PER_INTERVAL: f32 = 2.0;
 
@@ -61,12 +61,6 @@ pub(super) fn parse_anim(bytes: &[u8]) -> Result<(Clip, usize), FormatError> {
     let mut axes = Vec::with_capacity(joints);
     for key in 0..keys {
         let time = words.number("a key's time")? as f32;
-        if !time.is_finite() || times.last().is_some_and(|&last| time < last) {
-            return Err(FormatError::invalid(
-                format!("key {key}"),
-                format!("its time {time} is before that of the key before it"),
-            ));
-        }
         times.push(time);
         axes.clear();
         for _ in 0..joints {
@@ -76,11 +70,7 @@ pub(super) fn parse_anim(bytes: &[u8]) -> Result<(Clip, usize), FormatError> {
             keys.push(rotation(*axis, words.number("a joint's angle")? as f32));
         }
     }
-    let span = SECONDS_PER_INTERVAL * (keys.saturating_sub(1)) as f32;
-    let start = times[0];
-    times
-        .iter_mut()
-        .for_each(|time| *time = (*time - start) * span);
+    let times = seconds(&times);
     let track = |(joint, keys)| Track {
         joint,
         times: times.clone(),
@@ -92,6 +82,21 @@ pub(super) fn parse_anim(bytes: &[u8]) -> Result<(Clip, usize), FormatError> {
         ..Clip::default()
     };
     Ok((clip, joints))
+}
+
+/// Key times in seconds. Times are fractions of the whole or key numbers; where they do not ascend (hand-made files
+/// repeat 0) the keys are spaced evenly.
+fn seconds(times: &[f32]) -> Vec<f32> {
+    let span = SECONDS_PER_INTERVAL * times.len().saturating_sub(1) as f32;
+    let (first, last) = (times[0], times[times.len() - 1]);
+    let ascend = times.windows(2).all(|pair| pair[0] < pair[1]) && (last - first).is_finite();
+    if ascend && last > first {
+        let at = |time: &f32| (time - first) / (last - first) * span;
+        return times.iter().map(at).collect();
+    }
+    (0..times.len())
+        .map(|key| key as f32 * SECONDS_PER_INTERVAL)
+        .collect()
 }
 
 fn rotation(axis: Vec3, angle: f32) -> Quat {
@@ -119,6 +124,13 @@ mod tests {
     }
 
     #[test]
+    fn times_that_go_back_are_replaced() {
+        assert_eq!(seconds(&[0.0, 1.0, 0.0]), [0.0, 2.0, 4.0]);
+        assert_eq!(seconds(&[0.0, 1.0, 2.0]), [0.0, 2.0, 4.0]);
+        assert_eq!(seconds(&[5.0]), [0.0]);
+    }
+
+    #[test]
     fn bad_files_say_why() {
         let fails = |text: &str, why: &str| {
             let error = parse_anim(text.as_bytes()).unwrap_err().to_string();
@@ -126,7 +138,6 @@ mod tests {
         };
         fails("", "nothing");
         fails("0 4", "no keys");
-        fails("2 1\n0\n1 0 0\n0\n-1\n1 0 0\n0\n", "before");
         fails("1 1\n0\n1 0 nan\n0\n", "finite");
         fails("1 1\n0\n1 0 0\n", "angle is missing");
         fails("9999999 9999999\n0\n", "more than");
