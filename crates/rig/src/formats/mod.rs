@@ -1,6 +1,7 @@
 //! Reading and writing character files. The only place where units and axes are converted.
 
 mod error;
+pub mod gltf;
 mod options;
 mod save;
 
@@ -14,4 +15,6 @@ pub enum Source {
     /// Nothing to keep: made in memory, or from a format that is written anew.
     #[default]
     None,
+    /// A glTF, GLB or VRM file: written back with everything it came with.
+    Gltf(std::sync::Arc<gltf::Document>),
 }
