@@ -4,6 +4,7 @@ pub mod anim;
 pub mod bvh;
 mod checks;
 mod error;
+pub mod gltf;
 mod ini;
 mod load;
 pub mod off;
@@ -26,4 +27,6 @@ pub enum Source {
     /// Nothing to keep: made in memory, or from a format that is written anew.
     #[default]
     None,
+    /// A glTF, GLB or VRM file: written back with everything it came with.
+    Gltf(std::sync::Arc<gltf::Document>),
 }
