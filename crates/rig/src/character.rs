@@ -1,5 +1,7 @@
 //! A character as loaded: parts, skeleton, clips, and what was odd about the file.
 
+use std::collections::BTreeMap;
+
 use glam::{Affine3A, Vec2, Vec3, Vec4};
 use supple_geom::TriMesh;
 
@@ -20,6 +22,10 @@ pub struct Character {
     pub clips: Vec<Clip>,
     /// Looks, as far as pictures and fresh files need them.
     pub materials: Vec<Material>,
+    /// Joints by VRM 1.0 bone name (`hips`, `leftUpperArm`), where the file says which is which.
+    pub humanoid: Option<BTreeMap<String, usize>>,
+    /// What the file says about itself (title, author, licence, generator), by its own keys.
+    pub about: BTreeMap<String, String>,
     /// How the file's numbers became metres.
     pub units: Units,
     /// What is unusual about the file and what was done about it.
