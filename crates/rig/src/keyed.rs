@@ -23,8 +23,9 @@ use std::collections::BTreeMap;
 
 use glam::{EulerRot, Quat, Vec3};
 
+use crate::retarget::{self, Retarget, RetargetError};
 use crate::skeleton::JointKind;
-use crate::{Joint, Pose, Skeleton, Transform};
+use crate::{Clip, Joint, Pose, Skeleton, Transform};
 
 /// The mannequin: VRM bone name, parent, and position [m] of the left and middle joints; the right side is mirrored.
 const MANNEQUIN: [(&str, &str, [f32; 3]); 16] = [
@@ -45,6 +46,18 @@ const MANNEQUIN: [(&str, &str, [f32; 3]); 16] = [
     ("leftToes", "leftFoot", [0.09, 0.01, 0.14]),
     ("leftToesEnd", "leftToes", [0.09, 0.01, 0.20]),
 ];
+
+/// Length of the mannequin's legs [m].
+const LEG: f32 = 0.82;
+/// Points of the left sole in the foot's and the toes' frames: heel, ball, toe tip [m].
+const SOLE: [(&str, [f32; 3]); 3] = [
+    ("Foot", [0.0, -0.08, -0.05]),
+    ("Toes", [0.0, -0.01, 0.0]),
+    ("Toes", [0.0, -0.01, 0.06]),
+];
+/// A foot this much higher than the other carries 1/e of the weight [m]. Smaller, steps snap from foot to foot; larger,
+/// a standing foot slides when the other is lifted.
+const SHARED: f32 = 0.02;
 
 /// A clip of the mannequin.
 #[derive(Clone, Debug, PartialEq)]
@@ -163,7 +176,7 @@ impl KeyedClip {
         })
     }
 
-    /// The mannequin's pose at a time [s]; its hips do not travel.
+    /// The mannequin's pose at a time \[s\], with its hips placed so that the feet that carry it stay where they stand.
     pub fn pose(&self, skeleton: &Skeleton, time: f32) -> Pose {
         let mut pose = Pose::rest(skeleton);
         for (name, curves) in &self.channels {
@@ -173,13 +186,57 @@ impl KeyedClip {
                 pose.locals[joint].rotation = Quat::from_euler(EulerRot::ZYX, z, y, x);
             }
         }
+        let mut shift = stand(skeleton, &pose);
+        shift.y += self.lift(time) * LEG;
+        pose.locals[0].translation += shift;
         pose
+    }
+
+    /// The clip on a humanoid's skeleton.
+    pub fn on(&self, skeleton: &Skeleton, fps: f32) -> Result<Clip, RetargetError> {
+        let mannequin = mannequin();
+        let frames = (self.duration * fps).round() as usize;
+        let poses: Vec<Pose> = (0..=frames)
+            .map(|frame| self.pose(&mannequin, frame as f32 / fps))
+            .collect();
+        let options = retarget::Options {
+            ground: Some(0.0),
+            ..retarget::Options::default()
+        };
+        let retarget = Retarget::new(&mannequin, skeleton, &options)?;
+        Ok(retarget.clip(&Clip::from_poses(&self.title, &mannequin, fps, &poses), fps))
     }
 
     /// How far the lowest foot is off the ground at a time [s], in leg lengths.
     pub fn lift(&self, time: f32) -> f32 {
         self.lift.at(time)
     }
+}
+
+/// How far to move a pose so that its lowest foot is on the ground and the carrying feet are where they are at rest.
+fn stand(skeleton: &Skeleton, pose: &Pose) -> Vec3 {
+    let rest = skeleton.rest_worlds();
+    let worlds = pose.worlds(skeleton);
+    let feet: Vec<(f32, Vec3)> = ["left", "right"]
+        .iter()
+        .filter_map(|side| {
+            let foot = skeleton.find(&format!("{side}Foot"))?;
+            let height = SOLE.iter().filter_map(|(bone, point)| {
+                let joint = skeleton.find(&format!("{side}{bone}"))?;
+                Some(worlds[joint].transform_point3(Vec3::from(*point)).y)
+            });
+            let moved = Vec3::from(worlds[foot].translation - rest[foot].translation);
+            Some((height.fold(f32::MAX, f32::min), moved))
+        })
+        .collect();
+    let lowest = feet.iter().fold(f32::MAX, |lowest, &(height, _)| lowest.min(height));
+    let (mut shift, mut total) = (Vec3::ZERO, 0.0);
+    for (height, moved) in feet {
+        let weight = ((lowest - height) / SHARED).exp();
+        shift -= moved * weight;
+        total += weight;
+    }
+    (shift / total).with_y(-lowest)
 }
 
 /// Joints a key's name stands for, each with the signs of its angles: `None` where the mannequin has none.

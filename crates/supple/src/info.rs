@@ -6,7 +6,8 @@ use serde::Serialize;
 use supple_geom::{TriMesh, shells::shells, weld::weld};
 use supple_rig::character::{Severity, Up};
 use supple_rig::skeleton::JointKind;
-use supple_rig::{Character, inspect, retarget};
+use supple_rig::retarget::{BoneMap, Humanoid};
+use supple_rig::{Character, inspect};
 
 /// A character in numbers.
 #[derive(Clone, Debug, Serialize)]
@@ -116,7 +117,7 @@ pub fn info(character: &Character) -> Info {
         helpers: joints.iter().filter(|joint| joint.kind == JointKind::Helper).count(),
         roots: joints.iter().filter(|joint| joint.parent.is_none()).count(),
         joints: joints.iter().map(|joint| joint.name.clone()).collect(),
-        humanoid_bones: retarget::humanoid::guess(&character.skeleton).len(),
+        humanoid_bones: Humanoid::find(&character.skeleton, &BoneMap::default()).map_or(0, |humanoid| humanoid.bones.len()),
         clips: character.clips.iter().map(clip_info).collect(),
         materials: character.materials.len(),
         problems: problems(character),

@@ -19,7 +19,7 @@
 #![forbid(unsafe_code)]
 
 pub mod embedded;
-pub mod info;
+//pub mod info;
 pub mod load;
 pub mod motion;
 pub mod sheet;

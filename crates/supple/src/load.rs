@@ -16,6 +16,6 @@ pub fn load(path: &Path, skeleton: Option<&Path>, options: &ReadOptions) -> Resu
             "there is no embedded character '{name}' with that skeleton: the embedded ones are @male and @female, rigged"
         ))),
         (_, None) => formats::load(path, options),
-        (_, Some(skeleton)) => formats::load_character(path, skeleton, &[], options),
+        (_, skeleton @ Some(_)) => formats::load_character(path, skeleton, &[], options),
     }
 }

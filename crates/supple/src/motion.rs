@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use supple_rig::formats::{self, FormatError, ReadOptions};
-use supple_rig::retarget::{Retarget, RetargetError, RetargetOptions};
+use supple_rig::retarget::{HumanoidError, MapFile, Options, Retarget, RetargetError};
 use supple_rig::{Character, Clip};
 
 use crate::embedded::{self, ClipError};
@@ -39,6 +39,9 @@ pub enum MotionError {
     /// The motion file could not be read.
     #[error(transparent)]
     Format(#[from] FormatError),
+    /// The joint map is broken.
+    #[error(transparent)]
+    Map(#[from] HumanoidError),
     /// The motion does not fit the character.
     #[error("the motion does not fit: {0}")]
     Retarget(#[from] RetargetError),
@@ -101,7 +104,14 @@ fn from_file(character: &Character, path: &Path, map: Option<&Path>, fps: f32) -
     let clip = source.clips.first().ok_or_else(|| MotionError::NoMotion {
         path: path.display().to_string(),
     })?;
-    let options = RetargetOptions::load(map)?;
+    let mut options = Options::default();
+    if let Some(path) = map {
+        let text = std::fs::read_to_string(path).map_err(|source| FormatError::Io {
+            path: path.to_owned(),
+            source,
+        })?;
+        options.map = MapFile::parse(&text)?;
+    }
     let retarget = Retarget::new(&source.skeleton, &character.skeleton, &options)?;
     Ok(retarget.clip(clip, fps))
 }

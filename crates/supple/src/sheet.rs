@@ -103,7 +103,7 @@ fn own_look<'a>(character: &'a Character, textures: &'a [Option<Texture>], part:
 
 /// Images that cannot be decoded leave the part in clay.
 fn textures(character: &Character) -> Vec<Option<Texture>> {
-    let decode = |bytes: &[u8]| Image::decode(bytes).ok().map(|image| Texture::new(&image));
+    let decode = |bytes: &[u8]| Image::decode_png(bytes).ok().map(|image| Texture::new(&image));
     (character.materials.iter())
         .map(|material| material.base_color_image.as_deref().and_then(decode))
         .collect()

@@ -51,7 +51,7 @@ pub fn skin(
         let parts = character.parts.iter().enumerate().map(|(index, part)| {
             let morphs = clip.sample_morphs(index, time);
             let weights = morphs.as_deref().unwrap_or(&part.morph_weights);
-            skinner.skin(character, index, &worlds, weights).positions
+            skinner.skin(index, part, &worlds, weights).positions
         });
         motion.frames.push(parts.collect());
         motion.poses.push(pose);
