@@ -12,6 +12,7 @@ pub mod normals;
 pub mod polar;
 pub mod shapes;
 pub mod shells;
+pub mod simd;
 pub mod sparse;
 pub mod weld;
 
