@@ -7,6 +7,7 @@
 pub mod adjacency;
 pub mod boundary;
 pub mod bvh;
+pub mod higham;
 pub mod mesh;
 pub mod normals;
 pub mod polar;
@@ -14,6 +15,7 @@ pub mod shapes;
 pub mod shells;
 pub mod simd;
 pub mod sparse;
+pub mod svd3;
 pub mod weld;
 
 pub use mesh::TriMesh;
