@@ -10,7 +10,8 @@
 //! >
 //! > R = ((λ² − k) F + λ cof F − F FᵀF) / (λ k − det F),  k = (λ² − ‖F‖²) / 2.
 //!
-//! λ is the largest root of the quartic, found by Newton's method from above (‖F‖√3 ≥ λ, where the quartic is convex). An
+//! λ is the largest root of the quartic, found by Halley's method from above: all roots ±s₁±s₂±s₃ are real, so that it
+//! converges from ‖F‖√3 ≥ λ. An
 //! error in λ only stretches R along the singular directions, so that one step R ← R (3 − RᵀR)/2 (Newton–Schulz)
 //! squares it away, and ‖RᵀR − 1‖ before that step tells whether to trust the result. What is left, next to s₂ + s₃ = 0,
 //! goes to a singular value decomposition in double precision ([`rotation_f64`]).
@@ -21,9 +22,9 @@
 use crate::simd::{F32x8, Kernel, LANES, Lanes, dispatch};
 use glam::{DMat3, DQuat, DVec3, Mat3};
 
-/// Newton steps before the first look at the result: enough for strains of 2; the loop repeats where it was not.
-const NEWTON_STEPS: usize = 3;
-/// Rounds of Newton steps before the fallback: a random matrix needs two or three.
+/// Halley steps before the first look at the result: enough for strains of 1; the loop repeats where it was not.
+const HALLEY_STEPS: usize = 2;
+/// Rounds of Halley steps before the fallback: a random matrix needs two or three.
 const ROUNDS: usize = 4;
 /// Largest |RᵀR − 1| before the last Newton–Schulz step, which leaves about its square: 4e-6.
 const MAX_STRETCH: f32 = 2e-3;
@@ -48,12 +49,12 @@ pub fn rotation_lanes<L: Lanes>(f: &[[L; 3]; 3]) -> [[L; 3]; 3] {
     let det = f[0][0].mul_add(c[0][0], f[0][1].mul_add(c[0][1], f[0][2] * c[0][2]));
     let mut lambda = (norm2 * L::splat(3.0)).sqrt();
     for round in 1.. {
-        for _ in 0..NEWTON_STEPS {
-            lambda = newton_step(lambda, norm2, cof2, det);
+        for _ in 0..HALLEY_STEPS {
+            lambda = halley_step(lambda, norm2, cof2, det);
         }
-        let (r, separation) = rotation_from_trace(f, &c, &g, lambda, norm2, det);
+        let (r, separated) = rotation_from_trace(f, &c, &g, lambda, norm2, det);
         let (r, stretch) = schulz_step(&r);
-        let good = stretch.le_mask(L::splat(MAX_STRETCH)) & L::splat(MIN_SEPARATION).le_mask(separation);
+        let good = stretch.le_mask(L::splat(MAX_STRETCH)) & separated;
         if good == u8::MAX {
             return r;
         }
@@ -64,18 +65,21 @@ pub fn rotation_lanes<L: Lanes>(f: &[[L; 3]; 3]) -> [[L; 3]; 3] {
     unreachable!("the last round returns")
 }
 
-/// One Newton step on the quartic for λ.
+/// One step of Halley's method on the quartic for λ.
 #[inline(always)]
-fn newton_step<L: Lanes>(lambda: L, norm2: L, cof2: L, det: L) -> L {
+fn halley_step<L: Lanes>(lambda: L, norm2: L, cof2: L, det: L) -> L {
+    let half = L::splat(0.5);
     let a = lambda.mul_add(lambda, -norm2);
-    let rhs = (det + det).mul_add(lambda, cof2);
-    // A quarter of the value, and a quarter of the derivative.
-    let value = a.mul_add(a * L::splat(0.25), -rhs);
-    let slope = lambda.mul_add(a, -(det + det));
-    lambda - value / slope
+    let half_a = a * half;
+    let det2 = det + det;
+    // A quarter of the value, of the first and of half the second derivative.
+    let value = half_a.mul_add(half_a, -det2.mul_add(lambda, cof2));
+    let slope = lambda.mul_add(a, -det2);
+    let curvature = lambda.mul_add(lambda, half_a);
+    lambda - value * slope / value.neg_mul_add(curvature, slope * slope)
 }
 
-/// R from λ, and (s₁+s₂)(s₂+s₃)(s₁+s₃)/λ³.
+/// R from λ, and in which lanes (s₁+s₂)(s₂+s₃)(s₁+s₃) is large enough for it.
 #[inline(always)]
 fn rotation_from_trace<L: Lanes>(
     f: &[[L; 3]; 3],
@@ -84,12 +88,12 @@ fn rotation_from_trace<L: Lanes>(
     lambda: L,
     norm2: L,
     det: L,
-) -> ([[L; 3]; 3], L) {
+) -> ([[L; 3]; 3], u8) {
     let lambda2 = lambda * lambda;
     let k = (lambda2 - norm2) * L::splat(0.5);
     let denominator = lambda.mul_add(k, -det);
     let inverse = L::splat(1.0) / denominator;
-    let separation = denominator / (lambda2 * lambda);
+    let separated = (lambda2 * lambda * L::splat(MIN_SEPARATION)).le_mask(denominator);
     let a = (lambda2 - k) * inverse;
     let (l, h) = (lambda * inverse, -inverse);
     let off = [g[1] * h, g[2] * h, g[4] * h];
@@ -104,7 +108,7 @@ fn rotation_from_trace<L: Lanes>(
             r[i][j] = f[i][0].mul_add(m[0][j], f[i][1].mul_add(m[1][j], f[i][2].mul_add(m[2][j], l * c[i][j])));
         }
     }
-    (r, separation)
+    (r, separated)
 }
 
 /// R (3 − RᵀR)/2 and the largest |RᵀR − 1|.
