@@ -1,1 +1,279 @@
-//! polar
+//! The rotation closest to a 3×3 matrix: argmax over SO(3) of tr(RᵀF), always with determinant +1.
+//!
+//! Written with singular values s₁ ≥ s₂ ≥ |s₃|, where s₃ takes the sign of det F, the rotation is U Vᵀ: an inverted matrix is
+//! turned back along its smallest singular direction. It is unique unless s₂ + s₃ = 0.
+//!
+//! [`rotation_lanes`] is a closed form on eight matrices at once. With λ = s₁+s₂+s₃ the characteristic identities of
+//! F = R S give
+//!
+//! > (λ² − ‖F‖²)² = 8 λ det F + 4 ‖cof F‖²,
+//! >
+//! > R = ((λ² − k) F + λ cof F − F FᵀF) / (λ k − det F),  k = (λ² − ‖F‖²) / 2.
+//!
+//! λ is the largest root of the quartic, found by Halley's method from above: all roots ±s₁±s₂±s₃ are real, so that it
+//! converges from ‖F‖√3 ≥ λ. An
+//! error in λ only stretches R along the singular directions, so that one step R ← R (3 − RᵀR)/2 (Newton–Schulz)
+//! squares it away, and ‖RᵀR − 1‖ before that step tells whether to trust the result. What is left, next to s₂ + s₃ = 0,
+//! goes to a singular value decomposition in double precision ([`rotation_f64`]).
+
+// Plain loops: iterator adaptors are not always inlined, and what is not inlined loses the kernel's instruction set.
+#![allow(clippy::needless_range_loop)]
+
+use crate::simd::{F32x8, Kernel, LANES, Lanes, dispatch};
+use glam::{DMat3, DQuat, DVec3, Mat3};
+
+/// Halley steps before the first look at the result: enough for strains of 1; the loop repeats where it was not.
+const HALLEY_STEPS: usize = 2;
+/// Rounds of Halley steps before the fallback: a random matrix needs two or three.
+const ROUNDS: usize = 4;
+/// Largest |RᵀR − 1| before the last Newton–Schulz step, which leaves about its square: 4e-6.
+const MAX_STRETCH: f32 = 2e-3;
+/// Smallest (s₁+s₂)(s₂+s₃)(s₁+s₃)/λ³ (8/27 at the identity): rounding errors in R grow with its inverse. Below 3e-3 the angle
+/// error passes 1e-4; larger values send more matrices to the slow path.
+const MIN_SEPARATION: f32 = 1e-2;
+
+/// The closest rotations to eight matrices, `f[row][column]`.
+#[inline(always)]
+pub fn rotation_lanes<L: Lanes>(f: &[[L; 3]; 3]) -> [[L; 3]; 3] {
+    let c = cofactors(f);
+    let g = gram(f);
+    let norm2 = g[0] + g[3] + g[5];
+    let mut cof2 = c[0][0] * c[0][0];
+    for (i, row) in c.iter().enumerate() {
+        for (j, x) in row.iter().enumerate() {
+            if i + j > 0 {
+                cof2 = x.mul_add(*x, cof2);
+            }
+        }
+    }
+    let det = f[0][0].mul_add(c[0][0], f[0][1].mul_add(c[0][1], f[0][2] * c[0][2]));
+    let mut lambda = (norm2 * L::splat(3.0)).sqrt();
+    for round in 1.. {
+        for _ in 0..HALLEY_STEPS {
+            lambda = halley_step(lambda, norm2, cof2, det);
+        }
+        let (r, separated) = rotation_from_trace(f, &c, &g, lambda, norm2, det);
+        let (r, stretch) = schulz_step(&r);
+        let good = stretch.le_mask(L::splat(MAX_STRETCH)) & separated;
+        if good == u8::MAX {
+            return r;
+        }
+        if round == ROUNDS {
+            return load(&repair(&store(f), store(&r), good));
+        }
+    }
+    unreachable!("the last round returns")
+}
+
+/// One step of Halley's method on the quartic for λ.
+#[inline(always)]
+fn halley_step<L: Lanes>(lambda: L, norm2: L, cof2: L, det: L) -> L {
+    let half = L::splat(0.5);
+    let a = lambda.mul_add(lambda, -norm2);
+    let half_a = a * half;
+    let det2 = det + det;
+    // A quarter of the value, of the first and of half the second derivative.
+    let value = half_a.mul_add(half_a, -det2.mul_add(lambda, cof2));
+    let slope = lambda.mul_add(a, -det2);
+    let curvature = lambda.mul_add(lambda, half_a);
+    lambda - value * slope / value.neg_mul_add(curvature, slope * slope)
+}
+
+/// R from λ, and in which lanes (s₁+s₂)(s₂+s₃)(s₁+s₃) is large enough for it.
+#[inline(always)]
+fn rotation_from_trace<L: Lanes>(
+    f: &[[L; 3]; 3],
+    c: &[[L; 3]; 3],
+    g: &[L; 6],
+    lambda: L,
+    norm2: L,
+    det: L,
+) -> ([[L; 3]; 3], u8) {
+    let lambda2 = lambda * lambda;
+    let k = (lambda2 - norm2) * L::splat(0.5);
+    let denominator = lambda.mul_add(k, -det);
+    let inverse = L::splat(1.0) / denominator;
+    let separated = (lambda2 * lambda * L::splat(MIN_SEPARATION)).le_mask(denominator);
+    let a = (lambda2 - k) * inverse;
+    let (l, h) = (lambda * inverse, -inverse);
+    let off = [g[1] * h, g[2] * h, g[4] * h];
+    let m = [
+        [g[0].mul_add(h, a), off[0], off[1]],
+        [off[0], g[3].mul_add(h, a), off[2]],
+        [off[1], off[2], g[5].mul_add(h, a)],
+    ];
+    let mut r = *f;
+    for i in 0..3 {
+        for j in 0..3 {
+            r[i][j] = f[i][0].mul_add(m[0][j], f[i][1].mul_add(m[1][j], f[i][2].mul_add(m[2][j], l * c[i][j])));
+        }
+    }
+    (r, separated)
+}
+
+/// R (3 − RᵀR)/2 and the largest |RᵀR − 1|.
+#[inline(always)]
+fn schulz_step<L: Lanes>(r: &[[L; 3]; 3]) -> ([[L; 3]; 3], L) {
+    let g = gram(r);
+    let one = L::splat(1.0);
+    let diagonal = (g[0] - one).abs().max((g[3] - one).abs()).max((g[5] - one).abs());
+    let stretch = diagonal.max(g[1].abs()).max(g[2].abs().max(g[4].abs()));
+    let (h, o) = (L::splat(-0.5), L::splat(1.5));
+    let off = [g[1] * h, g[2] * h, g[4] * h];
+    let m = [
+        [g[0].mul_add(h, o), off[0], off[1]],
+        [off[0], g[3].mul_add(h, o), off[2]],
+        [off[1], off[2], g[5].mul_add(h, o)],
+    ];
+    let mut next = *r;
+    for i in 0..3 {
+        for j in 0..3 {
+            next[i][j] = r[i][0].mul_add(m[0][j], r[i][1].mul_add(m[1][j], r[i][2] * m[2][j]));
+        }
+    }
+    // A maximum may lose a NaN; every NaN in R is also in a diagonal entry of RᵀR.
+    let trace = g[0] + g[3] + g[5];
+    (next, stretch + (trace - trace))
+}
+
+/// The matrix of cofactors.
+#[inline(always)]
+fn cofactors<L: Lanes>(f: &[[L; 3]; 3]) -> [[L; 3]; 3] {
+    let minor = |a: usize, b: usize, p: usize, q: usize| f[a][q].neg_mul_add(f[b][p], f[a][p] * f[b][q]);
+    [
+        [minor(1, 2, 1, 2), minor(1, 2, 2, 0), minor(1, 2, 0, 1)],
+        [minor(2, 0, 1, 2), minor(2, 0, 2, 0), minor(2, 0, 0, 1)],
+        [minor(0, 1, 1, 2), minor(0, 1, 2, 0), minor(0, 1, 0, 1)],
+    ]
+}
+
+/// FᵀF: entries 00, 01, 02, 11, 12, 22.
+#[inline(always)]
+fn gram<L: Lanes>(f: &[[L; 3]; 3]) -> [L; 6] {
+    let dot = |i: usize, j: usize| f[2][i].mul_add(f[2][j], f[1][i].mul_add(f[1][j], f[0][i] * f[0][j]));
+    [dot(0, 0), dot(0, 1), dot(0, 2), dot(1, 1), dot(1, 2), dot(2, 2)]
+}
+
+#[inline(always)]
+fn load<L: Lanes>(m: &[[F32x8; 3]; 3]) -> [[L; 3]; 3] {
+    let mut o = [[L::splat(0.0); 3]; 3];
+    for i in 0..3 {
+        for j in 0..3 {
+            o[i][j] = L::load(&m[i][j]);
+        }
+    }
+    o
+}
+
+#[inline(always)]
+fn store<L: Lanes>(m: &[[L; 3]; 3]) -> [[F32x8; 3]; 3] {
+    let mut o = [[F32x8::default(); 3]; 3];
+    for i in 0..3 {
+        for j in 0..3 {
+            o[i][j] = m[i][j].store();
+        }
+    }
+    o
+}
+
+/// Replaces the lanes that are not `good` by the double-precision result.
+#[cold]
+#[inline(never)]
+fn repair(f: &[[F32x8; 3]; 3], mut r: [[F32x8; 3]; 3], good: u8) -> [[F32x8; 3]; 3] {
+    for lane in (0..LANES).filter(|lane| good >> lane & 1 == 0) {
+        let column = |j: usize| DVec3::new(f[0][j].0[lane].into(), f[1][j].0[lane].into(), f[2][j].0[lane].into());
+        let rotation = rotation_f64(DMat3::from_cols(column(0), column(1), column(2)));
+        for (i, row) in r.iter_mut().enumerate() {
+            for (j, entry) in row.iter_mut().enumerate() {
+                entry.0[lane] = rotation.col(j)[i] as f32;
+            }
+        }
+    }
+    r
+}
+
+/// The closest rotation, in double precision, by one-sided Jacobi rotations: right for flat, inverted and rank-one matrices.
+/// Zero and non-finite matrices give the identity.
+pub fn rotation_f64(f: DMat3) -> DMat3 {
+    let largest = f.to_cols_array().iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+    if !f.is_finite() || largest == 0.0 {
+        return DMat3::IDENTITY;
+    }
+    // B = F V with orthogonal columns: B = U Σ.
+    let mut b = (f * (1.0 / largest)).to_cols_array_2d().map(DVec3::from);
+    let mut v = [DVec3::X, DVec3::Y, DVec3::Z];
+    for _ in 0..12 {
+        let mut off = 0.0_f64;
+        for (p, q) in [(0, 1), (0, 2), (1, 2)] {
+            off = off.max(orthogonalise(&mut b, &mut v, p, q));
+        }
+        if off < 1e-15 {
+            break;
+        }
+    }
+    let mut order = [0, 1, 2];
+    order.sort_by(|&i, &j| b[j].length_squared().total_cmp(&b[i].length_squared()));
+    let (v0, v1) = (v[order[0]], v[order[1]]);
+    let u0 = b[order[0]].normalize();
+    let b1 = b[order[1]] - u0 * u0.dot(b[order[1]]);
+    if b1.length() <= 1e-14 {
+        // Rank one: every turn about u₀ is as close; take the smallest rotation.
+        return DMat3::from_quat(DQuat::from_rotation_arc(v0, u0));
+    }
+    let u1 = b1.normalize();
+    // Completed by cross products, U and V both have determinant +1 and the sign goes to the smallest value.
+    DMat3::from_cols(u0, u1, u0.cross(u1)) * DMat3::from_cols(v0, v1, v0.cross(v1)).transpose()
+}
+
+/// Turns columns p and q of B and V until those of B are orthogonal; the cosine of their angle before.
+fn orthogonalise(b: &mut [DVec3; 3], v: &mut [DVec3; 3], p: usize, q: usize) -> f64 {
+    let (pp, qq, pq) = (b[p].length_squared(), b[q].length_squared(), b[p].dot(b[q]));
+    let cosine = pq.abs() / (pp * qq).sqrt();
+    if cosine.is_nan() || cosine < 1e-16 {
+        return 0.0;
+    }
+    let zeta = (qq - pp) / (2.0 * pq);
+    let t = zeta.signum() / (zeta.abs() + (1.0 + zeta * zeta).sqrt());
+    let c = 1.0 / (1.0 + t * t).sqrt();
+    let s = c * t;
+    for m in [b, v] {
+        (m[p], m[q]) = (m[p] * c - m[q] * s, m[p] * s + m[q] * c);
+    }
+    cosine
+}
+
+/// The closest rotation to one matrix.
+pub fn rotation(f: Mat3) -> Mat3 {
+    rotation_f64(f.as_dmat3()).as_mat3()
+}
+
+/// The closest rotation to each matrix, eight at a time.
+pub fn rotations(f: &[Mat3]) -> Vec<Mat3> {
+    dispatch(Rotations(f))
+}
+
+struct Rotations<'a>(&'a [Mat3]);
+
+impl Kernel for Rotations<'_> {
+    type Output = Vec<Mat3>;
+    #[inline(always)]
+    fn run<L: Lanes>(self) -> Vec<Mat3> {
+        let mut out = Vec::with_capacity(self.0.len());
+        for chunk in self.0.chunks(LANES) {
+            let mut f = [[F32x8::default(); 3]; 3];
+            for (i, row) in f.iter_mut().enumerate() {
+                for (j, entry) in row.iter_mut().enumerate() {
+                    for lane in 0..LANES {
+                        entry.0[lane] = chunk[lane.min(chunk.len() - 1)].col(j)[i];
+                    }
+                }
+            }
+            let r = store(&rotation_lanes::<L>(&load(&f)));
+            for lane in 0..chunk.len() {
+                let column = |j: usize| glam::vec3(r[0][j].0[lane], r[1][j].0[lane], r[2][j].0[lane]);
+                out.push(Mat3::from_cols(column(0), column(1), column(2)));
+            }
+        }
+        out
+    }
+}
