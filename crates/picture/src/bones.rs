@@ -25,12 +25,23 @@ pub struct BoneStyle {
 
 impl Default for BoneStyle {
     fn default() -> Self {
-        Self { bone: hex(0xf2efe6), joint: hex(0x2f7fbf), width: 0.09, joint_radius: None, on_top: true, opacity: 0.92 }
+        Self {
+            bone: hex(0xf2efe6),
+            joint: hex(0x2f7fbf),
+            width: 0.09,
+            joint_radius: None,
+            on_top: true,
+            opacity: 0.92,
+        }
     }
 }
 
 /// A skeleton given by joint positions and parents; joints with missing parents or coordinates are left out.
-pub fn skeleton_mesh(joints: &[Vec3], parents: &[Option<usize>], style: &BoneStyle) -> DrawMesh<'static> {
+pub fn skeleton_mesh(
+    joints: &[Vec3],
+    parents: &[Option<usize>],
+    style: &BoneStyle,
+) -> DrawMesh<'static> {
     let bone = |(joint, parent): (&Vec3, &Option<usize>)| Some((*joints.get((*parent)?)?, *joint));
     let bones: Vec<(Vec3, Vec3)> = joints.iter().zip(parents).filter_map(bone).collect();
     bone_mesh(&bones, joints, style)
@@ -42,11 +53,19 @@ pub fn bone_mesh(bones: &[(Vec3, Vec3)], joints: &[Vec3], style: &BoneStyle) -> 
     let limit = joint_radius(bones, joints);
     let radius = style.joint_radius.unwrap_or(limit);
     for &(head, tail) in bones {
-        soup.octahedron(head, tail, ((tail - head).length() * style.width).min(limit * 2.0), style.bone);
+        soup.octahedron(
+            head,
+            tail,
+            ((tail - head).length() * style.width).min(limit * 2.0),
+            style.bone,
+        );
     }
     // A joint's ball is no larger than its bones allow, so that fingers do not become grapes.
     for &joint in joints {
-        let near = bones.iter().filter(|(a, b)| *a == joint || *b == joint).map(|(a, b)| a.distance(*b));
+        let near = bones
+            .iter()
+            .filter(|(a, b)| *a == joint || *b == joint)
+            .map(|(a, b)| a.distance(*b));
         let shortest = near.filter(|l| *l > 1e-6).fold(f32::INFINITY, f32::min);
         soup.sphere(joint, radius.min(shortest * 0.16), style.joint);
     }
@@ -81,7 +100,9 @@ impl Soup {
     }
 
     fn octahedron(&mut self, head: Vec3, tail: Vec3, width: f32, colour: Vec3) {
-        let Some(along) = (tail - head).try_normalize() else { return };
+        let Some(along) = (tail - head).try_normalize() else {
+            return;
+        };
         if !head.is_finite() {
             return;
         }
@@ -130,7 +151,11 @@ mod tests {
 
     #[test]
     fn faces_point_outwards() {
-        let draw = bone_mesh(&[(Vec3::ZERO, Vec3::Y)], &[Vec3::X * 3.0], &BoneStyle::default());
+        let draw = bone_mesh(
+            &[(Vec3::ZERO, Vec3::Y)],
+            &[Vec3::X * 3.0],
+            &BoneStyle::default(),
+        );
         let mesh = &draw.mesh;
         let volume: f32 = mesh
             .triangles

@@ -20,17 +20,26 @@ pub struct Bounds {
 
 impl Bounds {
     /// The box that holds nothing.
-    pub const EMPTY: Self = Self { min: Vec3::INFINITY, max: Vec3::NEG_INFINITY };
+    pub const EMPTY: Self = Self {
+        min: Vec3::INFINITY,
+        max: Vec3::NEG_INFINITY,
+    };
 
     /// The box around the finite points.
     pub fn of<'a>(points: impl IntoIterator<Item = &'a Vec3>) -> Self {
         let finite = points.into_iter().filter(|p| p.is_finite());
-        finite.fold(Self::EMPTY, |b, &p| Self { min: b.min.min(p), max: b.max.max(p) })
+        finite.fold(Self::EMPTY, |b, &p| Self {
+            min: b.min.min(p),
+            max: b.max.max(p),
+        })
     }
 
     /// The box around both.
     pub fn union(self, other: Self) -> Self {
-        Self { min: self.min.min(other.min), max: self.max.max(other.max) }
+        Self {
+            min: self.min.min(other.min),
+            max: self.max.max(other.max),
+        }
     }
 
     /// Whether it holds no point.
@@ -40,12 +49,20 @@ impl Bounds {
 
     /// The middle; the origin for an empty box.
     pub fn centre(&self) -> Vec3 {
-        if self.is_empty() { Vec3::ZERO } else { (self.min + self.max) * 0.5 }
+        if self.is_empty() {
+            Vec3::ZERO
+        } else {
+            (self.min + self.max) * 0.5
+        }
     }
 
     /// Half the diagonal; zero for an empty box.
     pub fn radius(&self) -> f32 {
-        if self.is_empty() { 0.0 } else { (self.max - self.min).length() * 0.5 }
+        if self.is_empty() {
+            0.0
+        } else {
+            (self.max - self.min).length() * 0.5
+        }
     }
 
     fn corners(&self) -> [Vec3; 8] {
@@ -96,23 +113,47 @@ impl Camera {
     /// A perspective camera; `fov_y` is the full vertical angle [rad].
     pub fn perspective(eye: Vec3, target: Vec3, fov_y: f32) -> Self {
         let near = ((target - eye).length() * 1e-3).max(1e-4);
-        Self { eye, target, up: Vec3::Y, lens: Lens::Perspective { fov_y }, near }
+        Self {
+            eye,
+            target,
+            up: Vec3::Y,
+            lens: Lens::Perspective { fov_y },
+            near,
+        }
     }
 
     /// An orthographic camera; `height` is what the picture spans from bottom to top [m].
     pub fn orthographic(eye: Vec3, target: Vec3, height: f32) -> Self {
-        Self { eye, target, up: Vec3::Y, lens: Lens::Orthographic { height }, near: 0.0 }
+        Self {
+            eye,
+            target,
+            up: Vec3::Y,
+            lens: Lens::Orthographic { height },
+            near: 0.0,
+        }
     }
 
     /// A perspective camera that sees the whole box from `direction` (from the box to the eye), in a picture whose
     /// width is `aspect` times its height.
     pub fn frame(bounds: Bounds, direction: Vec3, aspect: f32) -> Self {
-        Self::fit(&bounds.corners(), direction, aspect, Lens::Perspective { fov_y: FRAME_FOV }, FRAME_FILL)
+        Self::fit(
+            &bounds.corners(),
+            direction,
+            aspect,
+            Lens::Perspective { fov_y: FRAME_FOV },
+            FRAME_FILL,
+        )
     }
 
     /// As [`Camera::frame`], orthographic.
     pub fn frame_orthographic(bounds: Bounds, direction: Vec3, aspect: f32) -> Self {
-        Self::fit(&bounds.corners(), direction, aspect, Lens::Orthographic { height: 1.0 }, FRAME_FILL)
+        Self::fit(
+            &bounds.corners(),
+            direction,
+            aspect,
+            Lens::Orthographic { height: 1.0 },
+            FRAME_FILL,
+        )
     }
 
     /// Fits the finite points themselves, closer than their box would; `fill` is the part of the picture they span and
@@ -122,9 +163,18 @@ impl Camera {
         let bounds = Bounds::of(&points);
         let radius = bounds.radius().max(1e-3);
         let back = direction.try_normalize().unwrap_or(Vec3::Z);
-        let aspect = if aspect.is_finite() && aspect > 0.0 { aspect } else { 1.0 };
-        let mut camera =
-            Self { eye: Vec3::ZERO, target: bounds.centre(), up: Vec3::Y, lens, near: radius * 1e-3 };
+        let aspect = if aspect.is_finite() && aspect > 0.0 {
+            aspect
+        } else {
+            1.0
+        };
+        let mut camera = Self {
+            eye: Vec3::ZERO,
+            target: bounds.centre(),
+            up: Vec3::Y,
+            lens,
+            near: radius * 1e-3,
+        };
         let mut distance = radius * 4.0;
         if let Lens::Perspective { fov_y } = lens {
             distance = radius / (fov_y * 0.5 * fill).tan().clamp(1e-3, 1e3);
@@ -137,7 +187,11 @@ impl Camera {
             let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
             for &point in &points {
                 let v = view.from_world(point);
-                let flat = if view.perspective { v / v.z.max(radius * 1e-2) } else { v };
+                let flat = if view.perspective {
+                    v / v.z.max(radius * 1e-2)
+                } else {
+                    v
+                };
                 low = low.min(flat);
                 high = high.max(flat);
             }
@@ -186,15 +240,35 @@ pub(crate) struct Projected {
 
 impl View {
     pub fn new(camera: &Camera, width: f32, height: f32) -> Self {
-        let forward = (camera.target - camera.eye).try_normalize().unwrap_or(Vec3::NEG_Z);
-        let right = forward.cross(camera.up).try_normalize().unwrap_or_else(|| forward.any_orthonormal_vector());
+        let forward = (camera.target - camera.eye)
+            .try_normalize()
+            .unwrap_or(Vec3::NEG_Z);
+        let right = forward
+            .cross(camera.up)
+            .try_normalize()
+            .unwrap_or_else(|| forward.any_orthonormal_vector());
         let (perspective, scale) = match camera.lens {
-            Lens::Perspective { fov_y } => (true, 0.5 * height / (fov_y * 0.5).clamp(1e-3, 1.5).tan()),
+            Lens::Perspective { fov_y } => {
+                (true, 0.5 * height / (fov_y * 0.5).clamp(1e-3, 1.5).tan())
+            }
             Lens::Orthographic { height: span } => (false, height / span.max(1e-9)),
         };
-        let near = if perspective { camera.near.max(1e-6) } else { camera.near };
+        let near = if perspective {
+            camera.near.max(1e-6)
+        } else {
+            camera.near
+        };
         let up = right.cross(forward);
-        Self { eye: camera.eye, right, up, forward, perspective, near, scale, half: [width * 0.5, height * 0.5] }
+        Self {
+            eye: camera.eye,
+            right,
+            up,
+            forward,
+            perspective,
+            near,
+            scale,
+            half: [width * 0.5, height * 0.5],
+        }
     }
 
     #[allow(clippy::wrong_self_convention)]
@@ -230,8 +304,17 @@ mod tests {
 
     #[test]
     fn framing_keeps_every_corner_inside_and_touches_the_margin() {
-        let bounds = Bounds { min: Vec3::new(-0.3, 0.0, -0.2), max: Vec3::new(0.5, 1.8, 0.4) };
-        for direction in [THREE_QUARTER, FRONT, SIDE, Vec3::Y, Vec3::new(-1.0, 2.0, -0.3)] {
+        let bounds = Bounds {
+            min: Vec3::new(-0.3, 0.0, -0.2),
+            max: Vec3::new(0.5, 1.8, 0.4),
+        };
+        for direction in [
+            THREE_QUARTER,
+            FRONT,
+            SIDE,
+            Vec3::Y,
+            Vec3::new(-1.0, 2.0, -0.3),
+        ] {
             for aspect in [0.4, 1.0, 2.5] {
                 for camera in [
                     Camera::frame(bounds, direction, aspect),
@@ -243,7 +326,10 @@ mod tests {
                         (p.x / aspect - 1.0).abs().max((p.y - 1.0).abs())
                     });
                     let most = reach.into_iter().fold(0.0, f32::max);
-                    assert!((most - FRAME_FILL).abs() < 0.02, "{direction} {aspect}: {most}");
+                    assert!(
+                        (most - FRAME_FILL).abs() < 0.02,
+                        "{direction} {aspect}: {most}"
+                    );
                 }
             }
         }
@@ -252,7 +338,10 @@ mod tests {
     #[test]
     fn rays_go_through_the_points_they_came_from() {
         let eye = Vec3::new(1.0, 2.0, 5.0);
-        for camera in [Camera::perspective(eye, Vec3::ZERO, 0.6), Camera::orthographic(eye, Vec3::ZERO, 3.0)] {
+        for camera in [
+            Camera::perspective(eye, Vec3::ZERO, 0.6),
+            Camera::orthographic(eye, Vec3::ZERO, 3.0),
+        ] {
             let view = View::new(&camera, 300.0, 200.0);
             let point = Vec3::new(0.3, -0.4, 0.2);
             let p = view.project(view.from_world(point));
@@ -263,7 +352,10 @@ mod tests {
 
     #[test]
     fn empty_and_flat_boxes_give_finite_cameras() {
-        let flat = Bounds { min: Vec3::ONE, max: Vec3::ONE };
+        let flat = Bounds {
+            min: Vec3::ONE,
+            max: Vec3::ONE,
+        };
         for bounds in [Bounds::EMPTY, flat] {
             assert!(Camera::frame(bounds, Vec3::ZERO, f32::NAN).eye.is_finite());
         }

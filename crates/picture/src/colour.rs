@@ -13,17 +13,31 @@ pub const fn hex(rgb: u32) -> Vec3 {
 
 /// Linear light of an sRGB-encoded component.
 pub fn linear_from_srgb(c: f32) -> f32 {
-    if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+    if c <= 0.04045 {
+        c / 12.92
+    } else {
+        ((c + 0.055) / 1.055).powf(2.4)
+    }
 }
 
 /// sRGB encoding of a linear component.
 pub fn srgb_from_linear(c: f32) -> f32 {
-    if c <= 0.003_130_8 { c * 12.92 } else { 1.055 * c.powf(1.0 / 2.4) - 0.055 }
+    if c <= 0.003_130_8 {
+        c * 12.92
+    } else {
+        1.055 * c.powf(1.0 / 2.4) - 0.055
+    }
 }
 
 /// Linear light of an sRGB-encoded colour; values that are not numbers become black.
 pub fn to_linear(colour: Vec3) -> Vec3 {
-    let clean = |c: f32| if c.is_finite() { linear_from_srgb(c.clamp(0.0, 1.0)) } else { 0.0 };
+    let clean = |c: f32| {
+        if c.is_finite() {
+            linear_from_srgb(c.clamp(0.0, 1.0))
+        } else {
+            0.0
+        }
+    };
     Vec3::new(clean(colour.x), clean(colour.y), clean(colour.z))
 }
 

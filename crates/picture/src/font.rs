@@ -20,7 +20,9 @@ pub fn glyph(character: char) -> [u8; 5] {
         other => other,
     };
     let index = (ascii as usize).wrapping_sub(' ' as usize);
-    *GLYPHS.get(index).unwrap_or(&GLYPHS['?' as usize - ' ' as usize])
+    *GLYPHS
+        .get(index)
+        .unwrap_or(&GLYPHS['?' as usize - ' ' as usize])
 }
 
 #[rustfmt::skip]

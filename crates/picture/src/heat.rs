@@ -18,12 +18,15 @@ pub enum Ramp {
     Turbo,
 }
 
-const EMBER: [u32; 7] = [0xe6e1d8, 0xf5dc8c, 0xf6b455, 0xec7f3c, 0xcf4433, 0x97203f, 0x4e1042];
-const VIRIDIS: [u32; 9] =
-    [0x440154, 0x472d7b, 0x3b528b, 0x2c728e, 0x21918c, 0x28ae80, 0x5ec962, 0xaddc30, 0xfde725];
+const EMBER: [u32; 7] = [
+    0xe6e1d8, 0xf5dc8c, 0xf6b455, 0xec7f3c, 0xcf4433, 0x97203f, 0x4e1042,
+];
+const VIRIDIS: [u32; 9] = [
+    0x440154, 0x472d7b, 0x3b528b, 0x2c728e, 0x21918c, 0x28ae80, 0x5ec962, 0xaddc30, 0xfde725,
+];
 const TURBO: [u32; 15] = [
-    0x30123b, 0x4145ab, 0x4675ed, 0x39a2fc, 0x1bcfd4, 0x24eca6, 0x61fc6c, 0xa4fc3b, 0xd1e834, 0xf3c63a, 0xfe9b2d,
-    0xf36315, 0xd93806, 0xb11901, 0x7a0402,
+    0x30123b, 0x4145ab, 0x4675ed, 0x39a2fc, 0x1bcfd4, 0x24eca6, 0x61fc6c, 0xa4fc3b, 0xd1e834,
+    0xf3c63a, 0xfe9b2d, 0xf36315, 0xd93806, 0xb11901, 0x7a0402,
 ];
 
 /// Colour of a value that is not a number.
@@ -75,20 +78,43 @@ impl Legend {
         let size = (2.0 * unit).max(7.0);
         let (bar, height) = ((2.4 * unit).max(6.0) as usize, (42.0 * unit) as usize);
         let labels: Vec<String> = (0..TICKS).map(|i| self.label(i)).collect();
-        let widest = labels.iter().map(|l| text_width(l, size)).fold(0.0, f32::max);
+        let widest = labels
+            .iter()
+            .map(|l| text_width(l, size))
+            .fold(0.0, f32::max);
         let left = image.width as f32 - 4.0 * unit - widest - 1.2 * unit - bar as f32;
         let top = (image.height as f32 - height as f32) * 0.5;
         for row in 0..height {
             let t = 1.0 - (row as f32 + 0.5) / height as f32;
-            image.fill(left as i64, top as i64 + row as i64, bar, 1, self.ramp.at(t));
+            image.fill(
+                left as i64,
+                top as i64 + row as i64,
+                bar,
+                1,
+                self.ramp.at(t),
+            );
         }
         for (i, label) in labels.iter().enumerate() {
             let y = top + height as f32 * (1.0 - i as f32 / (TICKS - 1) as f32);
-            draw_text(image, label, left + bar as f32 + 1.2 * unit, y - 0.5 * size, size, ink);
+            draw_text(
+                image,
+                label,
+                left + bar as f32 + 1.2 * unit,
+                y - 0.5 * size,
+                size,
+                ink,
+            );
         }
         let right = image.width as f32 - 4.0 * unit;
         let title = right - text_width(&self.title, size);
-        draw_text(image, &self.title, title.min(left), top - 2.6 * size, size, ink);
+        draw_text(
+            image,
+            &self.title,
+            title.min(left),
+            top - 2.6 * size,
+            size,
+            ink,
+        );
     }
 
     fn label(&self, tick: usize) -> String {
@@ -128,6 +154,9 @@ mod tests {
         assert_eq!(Ramp::Turbo.at(f32::NAN), NOT_A_NUMBER);
         let colours = heat_colours(&[0.0, 5.0, 10.0], 0.0, 10.0, Ramp::Viridis);
         assert_eq!(colours, [hex(0x440154), hex(0x21918c), hex(0xfde725)]);
-        assert_eq!(heat_colours(&[1.0], 1.0, 1.0, Ramp::Viridis), [hex(0x440154)]);
+        assert_eq!(
+            heat_colours(&[1.0], 1.0, 1.0, Ramp::Viridis),
+            [hex(0x440154)]
+        );
     }
 }

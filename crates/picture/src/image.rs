@@ -52,7 +52,11 @@ impl Image {
     /// An opaque image of one colour.
     pub fn new(width: usize, height: usize, colour: Vec3) -> Self {
         let [r, g, b] = to_bytes(colour);
-        Self { width, height, rgba: [r, g, b, 255].repeat(width * height) }
+        Self {
+            width,
+            height,
+            rgba: [r, g, b, 255].repeat(width * height),
+        }
     }
 
     /// The bytes of a pixel; transparent black outside the image.
@@ -61,7 +65,10 @@ impl Image {
             return [0; 4];
         }
         let at = 4 * (y * self.width + x);
-        self.rgba.get(at..at + 4).and_then(|bytes| bytes.try_into().ok()).unwrap_or([0; 4])
+        self.rgba
+            .get(at..at + 4)
+            .and_then(|bytes| bytes.try_into().ok())
+            .unwrap_or([0; 4])
     }
 
     /// Mixes `colour` over a pixel in linear light; outside the image nothing happens.
@@ -70,8 +77,14 @@ impl Image {
             return;
         }
         let at = 4 * (y as usize * self.width + x as usize);
-        let Some(pixel) = self.rgba.get_mut(at..at + 4) else { return };
-        let under = Vec3::new(f32::from(pixel[0]), f32::from(pixel[1]), f32::from(pixel[2])) / 255.0;
+        let Some(pixel) = self.rgba.get_mut(at..at + 4) else {
+            return;
+        };
+        let under = Vec3::new(
+            f32::from(pixel[0]),
+            f32::from(pixel[1]),
+            f32::from(pixel[2]),
+        ) / 255.0;
         let mixed = to_linear(under).lerp(to_linear(colour), alpha.min(1.0));
         pixel[..3].copy_from_slice(&to_bytes(to_srgb(mixed)));
         pixel[3] = pixel[3].max((alpha.min(1.0) * 255.0) as u8);
@@ -100,7 +113,10 @@ impl Image {
             }
             let to = 4 * ((y + row) as usize * self.width + left as usize);
             let from = 4 * (row as usize * other.width + (left - x) as usize);
-            if let (Some(to), Some(from)) = (self.rgba.get_mut(to..to + bytes), other.rgba.get(from..from + bytes)) {
+            if let (Some(to), Some(from)) = (
+                self.rgba.get_mut(to..to + bytes),
+                other.rgba.get(from..from + bytes),
+            ) {
                 to.copy_from_slice(from);
             }
         }
@@ -112,12 +128,20 @@ impl Image {
         let mut bytes = Vec::new();
         let mut encoder = png::Encoder::new(&mut bytes, self.width as u32, self.height as u32);
         encoder.set_depth(png::BitDepth::Eight);
-        encoder.set_color(if opaque { png::ColorType::Rgb } else { png::ColorType::Rgba });
+        encoder.set_color(if opaque {
+            png::ColorType::Rgb
+        } else {
+            png::ColorType::Rgba
+        });
         encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
         encoder.set_compression(png::Compression::Balanced);
         let mut writer = encoder.write_header()?;
         if opaque {
-            let rgb: Vec<u8> = self.rgba.chunks_exact(4).flat_map(|p| [p[0], p[1], p[2]]).collect();
+            let rgb: Vec<u8> = self
+                .rgba
+                .chunks_exact(4)
+                .flat_map(|p| [p[0], p[1], p[2]])
+                .collect();
             writer.write_image_data(&rgb)?;
         } else {
             writer.write_image_data(&self.rgba)?;
@@ -136,18 +160,30 @@ impl Image {
         if u64::from(width) * u64::from(height) > MAX_PIXELS {
             return Err(too_large);
         }
-        let Some(size) = reader.output_buffer_size() else { return Err(too_large) };
+        let Some(size) = reader.output_buffer_size() else {
+            return Err(too_large);
+        };
         let mut data = vec![0; size];
         let frame = reader.next_frame(&mut data)?;
         data.truncate(frame.buffer_size());
         let rgba = match frame.color_type {
             png::ColorType::Grayscale => data.iter().flat_map(|&g| [g, g, g, 255]).collect(),
-            png::ColorType::GrayscaleAlpha => data.chunks_exact(2).flat_map(|p| [p[0], p[0], p[0], p[1]]).collect(),
-            png::ColorType::Rgb => data.chunks_exact(3).flat_map(|p| [p[0], p[1], p[2], 255]).collect(),
+            png::ColorType::GrayscaleAlpha => data
+                .chunks_exact(2)
+                .flat_map(|p| [p[0], p[0], p[0], p[1]])
+                .collect(),
+            png::ColorType::Rgb => data
+                .chunks_exact(3)
+                .flat_map(|p| [p[0], p[1], p[2], 255])
+                .collect(),
             // Palettes are expanded by the transformation above.
             png::ColorType::Rgba | png::ColorType::Indexed => data,
         };
-        Ok(Self { width: width as usize, height: height as usize, rgba })
+        Ok(Self {
+            width: width as usize,
+            height: height as usize,
+            rgba,
+        })
     }
 
     /// Writes a PNG under a temporary name beside `path`, then renames it, so that a half-written file is never seen.
@@ -157,11 +193,16 @@ impl Image {
         let mut temporary = path.as_os_str().to_owned();
         temporary.push(format!(".{}.tmp", std::process::id()));
         let temporary = Path::new(&temporary);
-        std::fs::write(temporary, bytes).and_then(|()| std::fs::rename(temporary, path)).map_err(|source| {
-            // Best effort: the first failure is the one worth telling.
-            let _ = std::fs::remove_file(temporary);
-            ImageError::Write { path: path.display().to_string(), source }
-        })
+        std::fs::write(temporary, bytes)
+            .and_then(|()| std::fs::rename(temporary, path))
+            .map_err(|source| {
+                // Best effort: the first failure is the one worth telling.
+                let _ = std::fs::remove_file(temporary);
+                ImageError::Write {
+                    path: path.display().to_string(),
+                    source,
+                }
+            })
     }
 }
 
@@ -174,14 +215,23 @@ mod tests {
     fn png_round_trip_with_and_without_alpha() {
         let mut image = Image::new(5, 3, hex(0x123456));
         image.fill(1, 1, 2, 9, hex(0xfedcba));
-        assert_eq!(Image::decode_png(&image.encode_png().unwrap()).unwrap(), image);
+        assert_eq!(
+            Image::decode_png(&image.encode_png().unwrap()).unwrap(),
+            image
+        );
         image.rgba[7] = 90;
-        assert_eq!(Image::decode_png(&image.encode_png().unwrap()).unwrap(), image);
+        assert_eq!(
+            Image::decode_png(&image.encode_png().unwrap()).unwrap(),
+            image
+        );
     }
 
     #[test]
     fn bad_and_cut_files_are_errors() {
-        assert!(matches!(Image::decode_png(b"no picture"), Err(ImageError::Decode(_))));
+        assert!(matches!(
+            Image::decode_png(b"no picture"),
+            Err(ImageError::Decode(_))
+        ));
         let bytes = Image::new(40, 40, hex(0x336699)).encode_png().unwrap();
         for end in 0..bytes.len() - 12 {
             assert!(Image::decode_png(&bytes[..end]).is_err(), "cut at {end}");
@@ -206,9 +256,15 @@ mod tests {
     fn saving_leaves_one_file() {
         let folder = std::env::temp_dir().join(format!("supple-picture-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
-        Image::new(2, 2, Vec3::ONE).save_png(folder.join("a.png")).unwrap();
+        Image::new(2, 2, Vec3::ONE)
+            .save_png(folder.join("a.png"))
+            .unwrap();
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
-        assert!(Image::new(2, 2, Vec3::ONE).save_png(folder.join("no/a.png")).is_err());
+        assert!(
+            Image::new(2, 2, Vec3::ONE)
+                .save_png(folder.join("no/a.png"))
+                .is_err()
+        );
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -44,6 +44,6 @@ pub use heat::{Legend, Ramp, heat_colours};
 pub use image::{Image, ImageError};
 pub use render::render;
 pub use scene::{Background, Colour, DrawMesh, Ground, Label, Line, Quality, Scene, Wire};
-pub use sheet::{contact_sheet, SheetStyle};
+pub use sheet::{SheetStyle, contact_sheet};
 pub use text::{draw_text, text_width};
 pub use texture::Texture;

@@ -25,13 +25,17 @@ pub(crate) fn project_line(line: &Line, view: &View, scale: f32) -> Option<Scree
     if !(p.is_finite() && q.is_finite() && line.width > 0.0) || p.z.max(q.z) < view.near {
         return None;
     }
-    let cut = |inner: Vec3, outer: Vec3| inner.lerp(outer, (inner.z - view.near) / (inner.z - outer.z));
+    let cut =
+        |inner: Vec3, outer: Vec3| inner.lerp(outer, (inner.z - view.near) / (inner.z - outer.z));
     if p.z < view.near {
         p = cut(q, p);
     } else if q.z < view.near {
         q = cut(p, q);
     }
-    let lift = |v: Vec3| view.project(Vec3::new(v.x, v.y, v.z - LIFT * v.z.abs())).nearness;
+    let lift = |v: Vec3| {
+        view.project(Vec3::new(v.x, v.y, v.z - LIFT * v.z.abs()))
+            .nearness
+    };
     let place = |v: Vec3| Vec2::new(view.project(v).x, view.project(v).y) * scale;
     let (a, b) = (place(p), place(q));
     (a.is_finite() && b.is_finite()).then(|| ScreenLine {
@@ -47,14 +51,18 @@ pub(crate) fn project_line(line: &Line, view: &View, scale: f32) -> Option<Scree
 impl ScreenLine {
     /// Lowest and highest position it covers, in samples.
     pub fn bounds(&self) -> (Vec2, Vec2) {
-        (self.a.min(self.b) - self.half_width, self.a.max(self.b) + self.half_width)
+        (
+            self.a.min(self.b) - self.half_width,
+            self.a.max(self.b) + self.half_width,
+        )
     }
 
     /// The line's nearness at a sample, where it covers it.
     pub fn covers(&self, sample: Vec2) -> Option<f32> {
         let along = self.b - self.a;
         let t = ((sample - self.a).dot(along) / along.length_squared().max(1e-12)).clamp(0.0, 1.0);
-        let inside = sample.distance_squared(self.a + along * t) <= self.half_width * self.half_width;
+        let inside =
+            sample.distance_squared(self.a + along * t) <= self.half_width * self.half_width;
         inside.then(|| self.nearness[0] + (self.nearness[1] - self.nearness[0]) * t)
     }
 }

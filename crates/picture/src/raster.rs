@@ -33,15 +33,26 @@ fn covered(c: &[DVec2; 3], rect: Rect) -> Option<Rect> {
     let (low, high) = (c[0].min(c[1]).min(c[2]), c[0].max(c[1]).max(c[2]));
     // The first sample at or after `low` and the first after `high`; the casts saturate.
     let first = |v: f64, from: usize| (((v - SUB / 2.0) / SUB).ceil().max(0.0) as usize).max(from);
-    let end = |v: f64, to: usize| (((v - SUB / 2.0) / SUB).floor() + 1.0).max(0.0).min(to as f64) as usize;
-    let r = Rect { x0: first(low.x, rect.x0), y0: first(low.y, rect.y0), x1: end(high.x, rect.x1), y1: end(high.y, rect.y1) };
+    let end = |v: f64, to: usize| {
+        (((v - SUB / 2.0) / SUB).floor() + 1.0)
+            .max(0.0)
+            .min(to as f64) as usize
+    };
+    let r = Rect {
+        x0: first(low.x, rect.x0),
+        y0: first(low.y, rect.y0),
+        x1: end(high.x, rect.x1),
+        y1: end(high.y, rect.y1),
+    };
     (r.x0 < r.x1 && r.y0 < r.y1).then_some(r)
 }
 
 /// Calls `f(x, y, barycentrics)` for every sample of `rect` whose centre is inside the triangle, whichever way it
 /// turns. A centre on an edge belongs to one of the edge's two triangles.
 pub(crate) fn scan(corners: [DVec2; 3], rect: Rect, mut f: impl FnMut(usize, usize, Vec3)) {
-    let Some(r) = covered(&corners, rect) else { return };
+    let Some(r) = covered(&corners, rect) else {
+        return;
+    };
     let area = cross(corners[0], corners[1], corners[2]);
     if area == 0.0 || !area.is_finite() {
         return;
@@ -63,7 +74,15 @@ pub(crate) fn scan(corners: [DVec2; 3], rect: Rect, mut f: impl FnMut(usize, usi
         for x in r.x0..r.x1 {
             let inside = |i: usize| e[i] > 0.0 || e[i] == 0.0 && owns[i];
             if inside(0) && inside(1) && inside(2) {
-                f(x, y, Vec3::new((e[0] * inverse) as f32, (e[1] * inverse) as f32, (e[2] * inverse) as f32));
+                f(
+                    x,
+                    y,
+                    Vec3::new(
+                        (e[0] * inverse) as f32,
+                        (e[1] * inverse) as f32,
+                        (e[2] * inverse) as f32,
+                    ),
+                );
             }
             for i in 0..3 {
                 e[i] += dx[i];
@@ -103,7 +122,11 @@ impl ScreenTriangle {
         let p = DVec2::new(f64::from(x), f64::from(y)) * SUB;
         let [a, b, c] = self.corners;
         let area = cross(a, b, c);
-        Vec3::new((cross(b, c, p) / area) as f32, (cross(c, a, p) / area) as f32, (cross(a, b, p) / area) as f32)
+        Vec3::new(
+            (cross(b, c, p) / area) as f32,
+            (cross(c, a, p) / area) as f32,
+            (cross(a, b, p) / area) as f32,
+        )
     }
 
     /// Area [samples²].
@@ -119,13 +142,22 @@ impl ScreenTriangle {
             let (j, k) = ((i + 1) % 3, (i + 2) % 3);
             let original = (0..3).any(|m| self.whole[j][m] == 0.0 && self.whole[k][m] == 0.0);
             let length = (self.corners[k] - self.corners[j]).length() / SUB;
-            if original { screen[i] * 2.0 * self.area() / length.max(1e-9) as f32 } else { f32::INFINITY }
+            if original {
+                screen[i] * 2.0 * self.area() / length.max(1e-9) as f32
+            } else {
+                f32::INFINITY
+            }
         })
     }
 }
 
 /// Projects a triangle given in view space, cut at the near plane; `scale` is samples a pixel.
-pub(crate) fn project_triangle(view: &View, scale: f32, corners: [Vec3; 3], mut emit: impl FnMut(ScreenTriangle)) {
+pub(crate) fn project_triangle(
+    view: &View,
+    scale: f32,
+    corners: [Vec3; 3],
+    mut emit: impl FnMut(ScreenTriangle),
+) {
     let mut polygon: [(Vec3, Vec3); 4] = [(Vec3::ZERO, Vec3::ZERO); 4];
     let mut count = 0;
     let inside = |v: Vec3| v.z >= view.near;
@@ -138,7 +170,11 @@ pub(crate) fn project_triangle(view: &View, scale: f32, corners: [Vec3; 3], mut 
         }
         if inside(a) != inside(b) {
             // Cut from the inner corner outwards, so that a shared edge is cut alike in both of its triangles.
-            let ((p, u), (q, v)) = if inside(a) { ((a, i), (b, j)) } else { ((b, j), (a, i)) };
+            let ((p, u), (q, v)) = if inside(a) {
+                ((a, i), (b, j))
+            } else {
+                ((b, j), (a, i))
+            };
             let t = (p.z - view.near) / (p.z - q.z);
             let mut cut = p.lerp(q, t);
             cut.z = view.near;
@@ -169,18 +205,36 @@ pub(crate) fn project_triangle(view: &View, scale: f32, corners: [Vec3; 3], mut 
 mod tests {
     use super::*;
 
-    const RECT: Rect = Rect { x0: 0, y0: 0, x1: 16, y1: 16 };
+    const RECT: Rect = Rect {
+        x0: 0,
+        y0: 0,
+        x1: 16,
+        y1: 16,
+    };
 
     #[test]
     fn a_fan_covers_each_sample_once() {
         // The centre of the fan and its spokes lie exactly on sample centres.
         let centre = snap(8.5, 8.5);
-        let ring = [(0.5, 0.5), (8.5, -3.0), (15.5, 0.5), (20.0, 8.5), (15.5, 15.5), (8.5, 20.0), (0.5, 15.5), (-3.0, 8.5)];
+        let ring = [
+            (0.5, 0.5),
+            (8.5, -3.0),
+            (15.5, 0.5),
+            (20.0, 8.5),
+            (15.5, 15.5),
+            (8.5, 20.0),
+            (0.5, 15.5),
+            (-3.0, 8.5),
+        ];
         let mut count = [[0; 16]; 16];
         for i in 0..8 {
             let (a, b) = (ring[i], ring[(i + 1) % 8]);
             let triangle = [centre, snap(a.0, a.1), snap(b.0, b.1)];
-            let turned = if i % 2 == 0 { triangle } else { [triangle[0], triangle[2], triangle[1]] };
+            let turned = if i % 2 == 0 {
+                triangle
+            } else {
+                [triangle[0], triangle[2], triangle[1]]
+            };
             scan(turned, RECT, |x, y, b| {
                 count[y][x] += 1;
                 assert!((b.x + b.y + b.z - 1.0).abs() < 1e-6);
@@ -188,7 +242,10 @@ mod tests {
         }
         for (y, row) in count.iter().enumerate() {
             for (x, &n) in row.iter().enumerate() {
-                assert!(n == 1 || (n == 0 && (x == 0 || y == 0 || x == 15 || y == 15)), "{x} {y}: {n}");
+                assert!(
+                    n == 1 || (n == 0 && (x == 0 || y == 0 || x == 15 || y == 15)),
+                    "{x} {y}: {n}"
+                );
             }
         }
     }
@@ -199,7 +256,11 @@ mod tests {
         let mut n = 0;
         scan(big, RECT, |_, _, _| n += 1);
         scan([snap(1.0, 1.0); 3], RECT, |_, _, _| n += 1000);
-        scan([snap(f32::NAN, 0.0), snap(1.0, 0.0), snap(0.0, 1.0)], RECT, |_, _, _| n += 1000);
+        scan(
+            [snap(f32::NAN, 0.0), snap(1.0, 0.0), snap(0.0, 1.0)],
+            RECT,
+            |_, _, _| n += 1000,
+        );
         assert!(n <= 256);
     }
 }

@@ -28,16 +28,34 @@ pub fn render(scene: &Scene, camera: &Camera, width: usize, height: usize) -> Im
     let mut meshes: Vec<Prepared> = scene.meshes.par_iter().map(prepare).collect();
     let studio = Studio::new(&view, &mut meshes, scene.ground.as_ref(), scene.quality);
     let frame = Frame::new(scene, view, meshes, studio, width, height);
-    let tiles: Vec<Vec<u8>> = (0..frame.columns * frame.rows).into_par_iter().map(|t| frame.tile(t)).collect();
+    let tiles: Vec<Vec<u8>> = (0..frame.columns * frame.rows)
+        .into_par_iter()
+        .map(|t| frame.tile(t))
+        .collect();
     for (t, bytes) in tiles.into_iter().enumerate() {
         let (x, y, w, h) = frame.place(t);
-        image.blit(&Image { width: w, height: h, rgba: bytes }, x as i64, y as i64);
+        image.blit(
+            &Image {
+                width: w,
+                height: h,
+                rgba: bytes,
+            },
+            x as i64,
+            y as i64,
+        );
     }
     for label in &scene.labels {
         let v = view.from_world(label.at);
         if v.is_finite() && v.z > view.near {
             let p = view.project(v);
-            draw_text_centred(&mut image, &label.text, p.x, p.y - label.size * 1.4, label.size, label.colour);
+            draw_text_centred(
+                &mut image,
+                &label.text,
+                p.x,
+                p.y - label.size * 1.4,
+                label.size,
+                label.colour,
+            );
         }
     }
     if let Some(legend) = &scene.legend {
@@ -92,10 +110,25 @@ impl<'a> Frame<'a> {
         height: usize,
     ) -> Self {
         let n = scene.quality.samples.clamp(1, 4);
-        let lines = scene.lines.iter().filter_map(|l| project_line(l, &view, n as f32)).collect();
+        let lines = scene
+            .lines
+            .iter()
+            .filter_map(|l| project_line(l, &view, n as f32))
+            .collect();
         let (columns, rows) = (width.div_ceil(TILE), height.div_ceil(TILE));
-        let mut frame =
-            Self { scene, view, meshes, studio, layers: Vec::new(), lines, width, height, columns, rows, n };
+        let mut frame = Self {
+            scene,
+            view,
+            meshes,
+            studio,
+            layers: Vec::new(),
+            lines,
+            width,
+            height,
+            columns,
+            rows,
+            n,
+        };
         frame.layers = frame.make_layers();
         frame
     }
@@ -103,7 +136,9 @@ impl<'a> Frame<'a> {
     /// Solid meshes first, then glass from back to front, then what is on top.
     fn make_layers(&self) -> Vec<Layer> {
         let of = |keep: &dyn Fn(&Prepared) -> bool| -> Vec<usize> {
-            (0..self.meshes.len()).filter(|&i| self.meshes[i].source.opacity > 0.0 && keep(&self.meshes[i])).collect()
+            (0..self.meshes.len())
+                .filter(|&i| self.meshes[i].source.opacity > 0.0 && keep(&self.meshes[i]))
+                .collect()
         };
         let solid = of(&|m| !m.source.on_top && m.source.opacity >= 1.0);
         let top = of(&|m| m.source.on_top);
@@ -123,21 +158,35 @@ impl<'a> Frame<'a> {
         let mut triangles = Vec::new();
         for &m in meshes {
             let mesh = &self.meshes[m];
-            let seen: Vec<Vec3> = mesh.positions.iter().map(|&p| self.view.from_world(p)).collect();
+            let seen: Vec<Vec3> = mesh
+                .positions
+                .iter()
+                .map(|&p| self.view.from_world(p))
+                .collect();
             for (t, corners) in mesh.triangles.iter().enumerate() {
-                project_triangle(&self.view, self.n as f32, corners.map(|i| seen[i as usize]), |mut triangle| {
-                    (triangle.mesh, triangle.triangle) = (m as u32, t as u32);
-                    if triangle.front || mesh.source.double_sided {
-                        triangles.push(triangle);
-                    }
-                });
+                project_triangle(
+                    &self.view,
+                    self.n as f32,
+                    corners.map(|i| seen[i as usize]),
+                    |mut triangle| {
+                        (triangle.mesh, triangle.triangle) = (m as u32, t as u32);
+                        if triangle.front || mesh.source.double_sided {
+                            triangles.push(triangle);
+                        }
+                    },
+                );
             }
         }
         let mut bins = vec![Vec::new(); self.columns * self.rows];
         for (i, triangle) in triangles.iter().enumerate() {
             self.bin(&mut bins, triangle, i as u32);
         }
-        Layer { triangles, bins, on_top, solid }
+        Layer {
+            triangles,
+            bins,
+            on_top,
+            solid,
+        }
     }
 
     fn bin(&self, bins: &mut [Vec<u32>], triangle: &ScreenTriangle, index: u32) {
@@ -189,7 +238,10 @@ impl<'a> Frame<'a> {
         let n = self.n;
         for py in 0..tile.height / n {
             for px in 0..tile.width / n {
-                let colour = self.behind((tile.x / n + px) as f32 + 0.5, (tile.y / n + py) as f32 + 0.5);
+                let colour = self.behind(
+                    (tile.x / n + px) as f32 + 0.5,
+                    (tile.y / n + py) as f32 + 0.5,
+                );
                 for i in 0..n * n {
                     let at = (py * n + i / n) * tile.width + px * n + i % n;
                     tile.colour[at] = colour;
@@ -201,8 +253,14 @@ impl<'a> Frame<'a> {
     /// Linear colour of background and ground at a pixel position.
     fn behind(&self, x: f32, y: f32) -> Vec3 {
         let background = &self.scene.background;
-        let colour = to_linear(background.top.lerp(background.bottom, y / self.height as f32));
-        let Some(ground) = &self.studio.ground else { return colour };
+        let colour = to_linear(
+            background
+                .top
+                .lerp(background.bottom, y / self.height as f32),
+        );
+        let Some(ground) = &self.studio.ground else {
+            return colour;
+        };
         let (origin, direction) = self.view.ray(x, y);
         let drop = origin.y - ground.height;
         if direction.y >= -1e-4 || drop <= 0.0 {
@@ -226,7 +284,12 @@ impl<'a> Frame<'a> {
             tile.nearness.fill(f32::NEG_INFINITY);
         }
         let kept = (!layer.solid).then(|| tile.nearness.clone());
-        let rect = Rect { x0: tile.x, y0: tile.y, x1: tile.x + tile.width, y1: tile.y + tile.height };
+        let rect = Rect {
+            x0: tile.x,
+            y0: tile.y,
+            x1: tile.x + tile.width,
+            y1: tile.y + tile.height,
+        };
         for &i in bin {
             let triangle = &layer.triangles[i as usize];
             let mesh = &self.meshes[triangle.mesh as usize];
@@ -265,11 +328,17 @@ impl<'a> Frame<'a> {
             if id == NOTHING || done & (1 << k) != 0 {
                 continue;
             }
-            let same: Vec<usize> = (k..n * n).filter(|&j| tile.triangle[index(j)] == id).collect();
+            let same: Vec<usize> = (k..n * n)
+                .filter(|&j| tile.triangle[index(j)] == id)
+                .collect();
             let position = |j: usize| Vec2::new(place(j).0 as f32, place(j).1 as f32);
             let middle = same.iter().map(|&j| position(j)).sum::<Vec2>() / same.len() as f32;
             let off = |j: usize| position(j).distance_squared(middle);
-            let centre = same.iter().copied().min_by(|&a, &b| off(a).total_cmp(&off(b))).unwrap_or(k);
+            let centre = same
+                .iter()
+                .copied()
+                .min_by(|&a, &b| off(a).total_cmp(&off(b)))
+                .unwrap_or(k);
             let triangle = &layer.triangles[id as usize];
             let mesh = &self.meshes[triangle.mesh as usize];
             let corner = Vec2::new(tile.x as f32 + 0.5, tile.y as f32 + 0.5);
@@ -279,7 +348,10 @@ impl<'a> Frame<'a> {
                 done |= 1 << j;
                 let mut colour = surface;
                 if let Some(wire) = &mesh.source.wire {
-                    let distance = triangle.edge_distances(screen(j)).into_iter().fold(f32::INFINITY, f32::min);
+                    let distance = triangle
+                        .edge_distances(screen(j))
+                        .into_iter()
+                        .fold(f32::INFINITY, f32::min);
                     if distance < wire.width * 0.5 * n as f32 {
                         colour = colour.lerp(to_linear(wire.colour), wire.opacity);
                     }
@@ -299,7 +371,10 @@ impl<'a> Frame<'a> {
             };
             for y in range(low.y, high.y, tile.y, tile.height) {
                 for x in range(low.x, high.x, tile.x, tile.width) {
-                    let Some(nearness) = line.covers(Vec2::new(x as f32 + 0.5, y as f32 + 0.5)) else { continue };
+                    let Some(nearness) = line.covers(Vec2::new(x as f32 + 0.5, y as f32 + 0.5))
+                    else {
+                        continue;
+                    };
                     let at = (y - tile.y) * tile.width + x - tile.x;
                     if on_top || nearness > tile.nearness[at] {
                         tile.colour[at] = line.colour;
@@ -328,7 +403,9 @@ impl<'a> Frame<'a> {
 
 /// How strongly a grid line shows at a place of the ground, fading with distance from the scene.
 fn grid_ink(ground: &GroundLight, hit: Vec3, reach: f32) -> f32 {
-    let Some(spacing) = ground.grid.filter(|s| *s > 0.0) else { return 0.0 };
+    let Some(spacing) = ground.grid.filter(|s| *s > 0.0) else {
+        return 0.0;
+    };
     let width = reach * 1.2e-3;
     let line = |c: f32| {
         let off = (c / spacing - (c / spacing).round()).abs() * spacing;

@@ -11,7 +11,7 @@ use crate::heat::Legend;
 use crate::texture::Texture;
 
 /// Warm clay, the default surface.
-pub const CLAY: Vec3 = hex(0xd8a88e);
+pub const CLAY: Vec3 = hex(0xdeb39c);
 /// Default colour of text.
 pub const INK: Vec3 = hex(0x3a3f47);
 
@@ -37,7 +37,11 @@ pub struct Scene<'a> {
 impl<'a> Scene<'a> {
     /// One mesh on the ground.
     pub fn of(mesh: &'a TriMesh) -> Self {
-        Self { meshes: vec![DrawMesh::new(mesh)], ground: Some(Ground::default()), ..Self::default() }
+        Self {
+            meshes: vec![DrawMesh::new(mesh)],
+            ground: Some(Ground::default()),
+            ..Self::default()
+        }
     }
 
     /// The box around all meshes and lines.
@@ -152,7 +156,11 @@ pub struct Wire {
 
 impl Default for Wire {
     fn default() -> Self {
-        Self { colour: hex(0x2b2f36), width: 0.8, opacity: 0.45 }
+        Self {
+            colour: hex(0x2b2f36),
+            width: 0.8,
+            opacity: 0.45,
+        }
     }
 }
 
@@ -197,7 +205,11 @@ pub struct Ground {
 
 impl Default for Ground {
     fn default() -> Self {
-        Self { height: None, shadow: 1.0, grid: None }
+        Self {
+            height: None,
+            shadow: 1.0,
+            grid: None,
+        }
     }
 }
 
@@ -212,13 +224,19 @@ pub struct Background {
 
 impl Default for Background {
     fn default() -> Self {
-        Self { top: hex(0xe3e7eb), bottom: hex(0xf4f3f0) }
+        Self {
+            top: hex(0xdce1e6),
+            bottom: hex(0xf5f4f1),
+        }
     }
 }
 
 impl From<Vec3> for Background {
     fn from(colour: Vec3) -> Self {
-        Self { top: colour, bottom: colour }
+        Self {
+            top: colour,
+            bottom: colour,
+        }
     }
 }
 
@@ -235,13 +253,25 @@ pub struct Quality {
 
 impl Default for Quality {
     fn default() -> Self {
-        Self { samples: 3, sky: 72, key: 16 }
+        Self {
+            samples: 3,
+            sky: 72,
+            key: 16,
+        }
     }
 }
 
 impl Quality {
     /// A third of the time, rougher shadows.
-    pub const DRAFT: Self = Self { samples: 2, sky: 20, key: 5 };
+    pub const DRAFT: Self = Self {
+        samples: 2,
+        sky: 20,
+        key: 5,
+    };
     /// No shadows at all, one sample a pixel: for tests of what covers what.
-    pub const FLAT: Self = Self { samples: 1, sky: 0, key: 0 };
+    pub const FLAT: Self = Self {
+        samples: 1,
+        sky: 0,
+        key: 0,
+    };
 }

@@ -20,11 +20,30 @@ pub(crate) struct DepthMap {
 
 impl DepthMap {
     /// Draws the meshes as the light sees them; the map spans the ball around `centre`.
-    pub fn new(direction: Vec3, centre: Vec3, radius: f32, size: usize, casters: &[&Prepared]) -> Self {
+    pub fn new(
+        direction: Vec3,
+        centre: Vec3,
+        radius: f32,
+        size: usize,
+        casters: &[&Prepared],
+    ) -> Self {
         let (u, v) = direction.any_orthonormal_pair();
         let scale = size as f32 * 0.5 / radius.max(1e-6);
-        let mut map = Self { direction, u, v, centre, scale, size, heights: vec![f32::NEG_INFINITY; size * size] };
-        let rect = Rect { x0: 0, y0: 0, x1: size, y1: size };
+        let mut map = Self {
+            direction,
+            u,
+            v,
+            centre,
+            scale,
+            size,
+            heights: vec![f32::NEG_INFINITY; size * size],
+        };
+        let rect = Rect {
+            x0: 0,
+            y0: 0,
+            x1: size,
+            y1: size,
+        };
         let mut corners = Vec::new();
         for mesh in casters {
             corners.clear();
@@ -50,7 +69,11 @@ impl DepthMap {
     fn place(&self, point: Vec3) -> Vec3 {
         let d = point - self.centre;
         let half = self.size as f32 * 0.5;
-        Vec3::new(half + d.dot(self.u) * self.scale, half + d.dot(self.v) * self.scale, d.dot(self.direction))
+        Vec3::new(
+            half + d.dot(self.u) * self.scale,
+            half + d.dot(self.v) * self.scale,
+            d.dot(self.direction),
+        )
     }
 
     /// 1 where the nearest texel says that `point` sees the light, 0 where not; `bias` is in metres.
@@ -72,11 +95,16 @@ impl DepthMap {
         let (i, j) = (x as usize, y as usize);
         let (s, t) = (x - i as f32, y - j as f32);
         let top = self.compare(i, j, height) * (1.0 - s) + self.compare(i + 1, j, height) * s;
-        let bottom = self.compare(i, j + 1, height) * (1.0 - s) + self.compare(i + 1, j + 1, height) * s;
+        let bottom =
+            self.compare(i, j + 1, height) * (1.0 - s) + self.compare(i + 1, j + 1, height) * s;
         top * (1.0 - t) + bottom * t
     }
 
     fn compare(&self, x: usize, y: usize, height: f32) -> f32 {
-        if x >= self.size || y >= self.size || self.heights[y * self.size + x] <= height { 1.0 } else { 0.0 }
+        if x >= self.size || y >= self.size || self.heights[y * self.size + x] <= height {
+            1.0
+        } else {
+            0.0
+        }
     }
 }

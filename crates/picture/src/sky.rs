@@ -20,9 +20,9 @@ const GROUND_MAP: usize = 256;
 const KEY_SPREAD: f32 = 0.085;
 
 /// Light of the clear sky at the zenith and at the horizon, and what a bright floor throws back.
-const ZENITH: Vec3 = Vec3::new(0.50, 0.52, 0.56);
-const HORIZON: Vec3 = Vec3::new(0.42, 0.42, 0.43);
-const BOUNCE: Vec3 = Vec3::new(0.20, 0.185, 0.17);
+const ZENITH: Vec3 = Vec3::new(0.40, 0.42, 0.46);
+const HORIZON: Vec3 = Vec3::new(0.33, 0.335, 0.35);
+const BOUNCE: Vec3 = Vec3::new(0.17, 0.155, 0.14);
 /// Share of the key light in the light of the open ground, for its shadow's depth.
 const GROUND_KEY: f32 = 0.42;
 
@@ -35,10 +35,17 @@ pub(crate) struct Lamps {
 
 impl Lamps {
     pub fn new(view: &View) -> Self {
-        let back = (-view.forward).with_y(0.0).try_normalize().unwrap_or(Vec3::Z);
+        let back = (-view.forward)
+            .with_y(0.0)
+            .try_normalize()
+            .unwrap_or(Vec3::Z);
         let right = Vec3::Y.cross(back);
         let place = |r: f32, u: f32, b: f32| (right * r + Vec3::Y * u + back * b).normalize();
-        Self { key: place(-0.62, 0.95, 0.62), fill: place(0.95, 0.25, 0.55), rim: place(0.75, 0.55, -0.85) }
+        Self {
+            key: place(-0.62, 0.95, 0.62),
+            fill: place(0.95, 0.25, 0.55),
+            rim: place(0.75, 0.55, -0.85),
+        }
     }
 }
 
@@ -86,18 +93,35 @@ fn cone_directions(axis: Vec3, n: usize) -> Vec<Vec3> {
 
 impl Studio {
     /// Measures the light; writes the sky's into the meshes.
-    pub fn new(view: &View, meshes: &mut [Prepared], ground: Option<&Ground>, quality: Quality) -> Self {
+    pub fn new(
+        view: &View,
+        meshes: &mut [Prepared],
+        ground: Option<&Ground>,
+        quality: Quality,
+    ) -> Self {
         let lamps = Lamps::new(view);
-        let casters: Vec<&Prepared> =
-            meshes.iter().filter(|m| m.source.casts_shadow && !m.source.on_top && !m.triangles.is_empty()).collect();
-        let used = |m: &Prepared| Bounds::of(m.triangles.iter().flatten().map(|&i| &m.positions[i as usize]));
+        let casters: Vec<&Prepared> = meshes
+            .iter()
+            .filter(|m| m.source.casts_shadow && !m.source.on_top && !m.triangles.is_empty())
+            .collect();
+        let used = |m: &Prepared| {
+            Bounds::of(
+                m.triangles
+                    .iter()
+                    .flatten()
+                    .map(|&i| &m.positions[i as usize]),
+            )
+        };
         let bounds = casters.iter().fold(Bounds::EMPTY, |b, m| b.union(used(m)));
         let maps = |directions: Vec<Vec3>, size: usize| -> Vec<DepthMap> {
             if bounds.is_empty() {
                 return Vec::new();
             }
             let (centre, radius) = (bounds.centre(), bounds.radius() * 1.01);
-            directions.into_par_iter().map(|d| DepthMap::new(d, centre, radius, size, &casters)).collect()
+            directions
+                .into_par_iter()
+                .map(|d| DepthMap::new(d, centre, radius, size, &casters))
+                .collect()
         };
         let sky = maps(sky_directions(quality.sky), SKY_MAP);
         let key = maps(cone_directions(lamps.key, quality.key), KEY_MAP);
@@ -112,9 +136,15 @@ impl Studio {
 
     /// Part of the key light that reaches a point with this normal.
     pub fn key_light(&self, point: Vec3, normal: Vec3) -> f32 {
-        let Some(first) = self.key.first() else { return 1.0 };
+        let Some(first) = self.key.first() else {
+            return 1.0;
+        };
         let point = point + normal * first.texel() * 1.5;
-        let lit: f32 = self.key.iter().map(|map| map.lit_smooth(point, map.texel())).sum();
+        let lit: f32 = self
+            .key
+            .iter()
+            .map(|map| map.lit_smooth(point, map.texel()))
+            .sum();
         lit / self.key.len() as f32
     }
 }
@@ -138,13 +168,26 @@ impl GroundLight {
     fn new(ground: &Ground, bounds: Bounds, sky: &[DepthMap], key: &[DepthMap]) -> Self {
         let floor = if bounds.is_empty() { 0.0 } else { bounds.min.y };
         let height = ground.height.filter(|h| h.is_finite()).unwrap_or(floor);
-        let size = if bounds.is_empty() { Vec3::ONE } else { bounds.max - bounds.min };
+        let size = if bounds.is_empty() {
+            Vec3::ONE
+        } else {
+            bounds.max - bounds.min
+        };
         let centre = Vec2::new(bounds.centre().x, bounds.centre().z);
         let half = size.x.max(size.z) * 0.5 + size.y * 0.8 + 1e-3;
-        let mut light = Self { height, grid: ground.grid, centre, half, shadow: ground.shadow, light: Vec::new() };
+        let mut light = Self {
+            height,
+            grid: ground.grid,
+            centre,
+            half,
+            shadow: ground.shadow,
+            light: Vec::new(),
+        };
         if !(sky.is_empty() && key.is_empty()) {
             let texels = (0..GROUND_MAP * GROUND_MAP).into_par_iter();
-            light.light = texels.map(|i| received(light.texel_centre(i), sky, key)).collect();
+            light.light = texels
+                .map(|i| received(light.texel_centre(i), sky, key))
+                .collect();
             light.soften();
         }
         light
@@ -152,7 +195,11 @@ impl GroundLight {
 
     fn texel_centre(&self, i: usize) -> Vec3 {
         let at = |k: usize| ((k as f32 + 0.5) / GROUND_MAP as f32 * 2.0 - 1.0) * self.half;
-        Vec3::new(self.centre.x + at(i % GROUND_MAP), self.height, self.centre.y + at(i / GROUND_MAP))
+        Vec3::new(
+            self.centre.x + at(i % GROUND_MAP),
+            self.height,
+            self.centre.y + at(i / GROUND_MAP),
+        )
     }
 
     /// A 3 × 3 mean, which hides the steps between the sky's directions.
@@ -167,14 +214,19 @@ impl GroundLight {
             };
             (row(y.saturating_sub(1)) + 2.0 * row(y) + row(y + 1)) / 16.0
         };
-        self.light = (0..GROUND_MAP * GROUND_MAP).into_par_iter().map(mean).collect();
+        self.light = (0..GROUND_MAP * GROUND_MAP)
+            .into_par_iter()
+            .map(mean)
+            .collect();
     }
 
     /// Part of its light a point of the ground receives; 1 far away.
     pub fn at(&self, x: f32, z: f32) -> f32 {
         let offset = (Vec2::new(x, z) - self.centre) / self.half;
         let place = (offset * 0.5 + 0.5) * GROUND_MAP as f32 - 0.5;
-        if self.light.is_empty() || !(place.min_element() >= 0.0 && place.max_element() < (GROUND_MAP - 1) as f32) {
+        if self.light.is_empty()
+            || !(place.min_element() >= 0.0 && place.max_element() < (GROUND_MAP - 1) as f32)
+        {
             return 1.0;
         }
         let (i, j) = (place.x as usize, place.y as usize);
@@ -197,8 +249,17 @@ fn received(point: Vec3, sky: &[DepthMap], key: &[DepthMap]) -> f32 {
         all += map.direction.y;
         seen += map.direction.y * map.lit_smooth(point, map.texel() * 0.5);
     }
-    let sky_part = if all > 0.0 { seen / all } else { 1.0 };
-    let lit: f32 = key.iter().map(|map| map.lit_smooth(point, map.texel() * 0.5)).sum();
-    let key_part = if key.is_empty() { 1.0 } else { lit / key.len() as f32 };
+    let blocked = if all > 0.0 { 1.0 - seen / all } else { 0.0 };
+    // A faint shadow of a single direction would show its shape; what several directions agree on stays.
+    let sky_part = 1.0 - blocked * blocked / (blocked + 0.05);
+    let lit: f32 = key
+        .iter()
+        .map(|map| map.lit_smooth(point, map.texel() * 0.5))
+        .sum();
+    let key_part = if key.is_empty() {
+        1.0
+    } else {
+        lit / key.len() as f32
+    };
     GROUND_KEY * key_part + (1.0 - GROUND_KEY) * sky_part
 }

@@ -37,11 +37,21 @@ pub fn draw_text(image: &mut Image, text: &str, x: f32, y: f32, size: f32, colou
 
 /// Draws a line of text with its middle at `x`.
 pub fn draw_text_centred(image: &mut Image, text: &str, x: f32, y: f32, size: f32, colour: Vec3) {
-    draw_text(image, text, x - 0.5 * text_width(text, size), y, size, colour);
+    draw_text(
+        image,
+        text,
+        x - 0.5 * text_width(text, size),
+        y,
+        size,
+        colour,
+    );
 }
 
 fn advance(segments: &[Segment]) -> f32 {
-    let right = segments.iter().map(|(a, b)| a.x.max(b.x)).fold(None, |m: Option<f32>, x| Some(m.map_or(x, |m| m.max(x))));
+    let right = segments
+        .iter()
+        .map(|(a, b)| a.x.max(b.x))
+        .fold(None, |m: Option<f32>, x| Some(m.map_or(x, |m| m.max(x))));
     right.map_or(SPACE, |right| right + GAP)
 }
 
@@ -49,11 +59,19 @@ fn advance(segments: &[Segment]) -> f32 {
 /// no length. Diagonals join only dots that no other path joins.
 fn strokes(character: char) -> Vec<Segment> {
     let columns = glyph(character);
-    let drop = if columns[0] & LOW != 0 { DESCENT as f32 } else { 0.0 };
-    let dot = |x: i32, y: i32| {
-        (0..5).contains(&x) && (0..ROWS as i32).contains(&y) && columns[x as usize] & !LOW & (1 << y) != 0
+    let drop = if columns[0] & LOW != 0 {
+        DESCENT as f32
+    } else {
+        0.0
     };
-    let left = (0..5).find(|&x| columns[x as usize] & !LOW != 0).unwrap_or(0);
+    let dot = |x: i32, y: i32| {
+        (0..5).contains(&x)
+            && (0..ROWS as i32).contains(&y)
+            && columns[x as usize] & !LOW & (1 << y) != 0
+    };
+    let left = (0..5)
+        .find(|&x| columns[x as usize] & !LOW != 0)
+        .unwrap_or(0);
     let place = |x: i32, y: i32| Vec2::new((x - left) as f32, y as f32 + drop);
     let mut segments = Vec::new();
     for x in 0..5 {
@@ -84,12 +102,23 @@ fn strokes(character: char) -> Vec<Segment> {
 
 fn draw_glyph(image: &mut Image, segments: &[Segment], pen: Vec2, dot: f32, colour: Vec3) {
     let reach = STROKE * dot + 1.0;
-    let (low, high) = (pen - reach, pen + Vec2::new(4.0, (ROWS + DESCENT) as f32) * dot + reach);
+    let (low, high) = (
+        pen - reach,
+        pen + Vec2::new(4.0, (ROWS + DESCENT) as f32) * dot + reach,
+    );
     for y in (low.y.floor() as i64).max(0)..(high.y.ceil() as i64).min(image.height as i64) {
         for x in (low.x.floor() as i64).max(0)..(high.x.ceil() as i64).min(image.width as i64) {
             let at = (Vec2::new(x as f32 + 0.5, y as f32 + 0.5) - pen) / dot;
-            let distance = segments.iter().map(|&(a, b)| segment_distance(at, a, b)).fold(f32::INFINITY, f32::min);
-            image.blend(x, y, colour, ((STROKE - distance) * dot + 0.5).clamp(0.0, 1.0));
+            let distance = segments
+                .iter()
+                .map(|&(a, b)| segment_distance(at, a, b))
+                .fold(f32::INFINITY, f32::min);
+            image.blend(
+                x,
+                y,
+                colour,
+                ((STROKE - distance) * dot + 0.5).clamp(0.0, 1.0),
+            );
         }
     }
 }
@@ -122,17 +151,26 @@ mod tests {
         let text = "Ag|@ {j} 0.25 mm";
         let mut image = Image::new(400, 40, Vec3::ONE);
         draw_text(&mut image, text, 10.0, 8.0, 14.0, Vec3::ZERO);
-        let inked: Vec<usize> =
-            (0..400).filter(|&x| (0..40).any(|y| image.pixel(x, y)[0] < 128)).collect();
+        let inked: Vec<usize> = (0..400)
+            .filter(|&x| (0..40).any(|y| image.pixel(x, y)[0] < 128))
+            .collect();
         assert!(inked[0] >= 9 && inked[0] <= 11);
         let end = 10.0 + text_width(text, 14.0);
-        assert!((*inked.last().unwrap() as f32 + 1.0 - end).abs() < 1.5, "{inked:?} {end}");
+        assert!(
+            (*inked.last().unwrap() as f32 + 1.0 - end).abs() < 1.5,
+            "{inked:?} {end}"
+        );
     }
 
     #[test]
     fn outside_the_image_nothing_happens() {
         let mut image = Image::new(8, 8, Vec3::ONE);
-        for (x, y, size) in [(-90.0, 0.0, 7.0), (90.0, 90.0, 7.0), (f32::NAN, 0.0, 7.0), (0.0, 0.0, -1.0)] {
+        for (x, y, size) in [
+            (-90.0, 0.0, 7.0),
+            (90.0, 90.0, 7.0),
+            (f32::NAN, 0.0, 7.0),
+            (0.0, 0.0, -1.0),
+        ] {
             draw_text(&mut image, "text", x, y, size, Vec3::ZERO);
         }
         assert_eq!(image, Image::new(8, 8, Vec3::ONE));
