@@ -246,38 +246,38 @@ impl Split {
     }
 }
 
-/// The split with the least cost by the surface area heuristic along the longest axis, the only one Wald bins; none if
-/// the centres are at one place.
+/// The split with the least cost by the surface area heuristic; none if the centres are at one place.
 fn best_split(items: &[Item], centers: Aabb) -> Option<Split> {
-    let axis = centers.size().max_position();
-    let extent = centers.size()[axis];
-    let mut split = Split {
-        axis,
-        low: centers.min[axis],
-        scale: BINS as f32 / extent,
-        bins_below: 0,
-    };
-    if !(extent > 0.0 && extent.is_finite() && split.scale.is_finite()) {
-        return None;
-    }
-    let mut bins = [(Aabb::EMPTY, 0u32); BINS];
-    for item in items {
-        let (bounds, count) = &mut bins[split.bin(item.center)];
-        *bounds = bounds.union(item.bounds);
-        *count += 1;
-    }
-    let below = sweep(bins.iter());
-    let above = sweep(bins.iter().rev());
-    let mut least = f32::INFINITY;
-    for bins_below in 1..BINS {
-        let (low, high) = (below[bins_below - 1], above[BINS - 1 - bins_below]);
-        let cost = low.0 + high.0;
-        if low.1 > 0 && high.1 > 0 && cost < least {
-            split.bins_below = bins_below;
-            least = cost;
+    let mut best: Option<(f32, Split)> = None;
+    for axis in 0..3 {
+        let extent = centers.size()[axis];
+        let mut split = Split {
+            axis,
+            low: centers.min[axis],
+            scale: BINS as f32 / extent,
+            bins_below: 0,
+        };
+        if !(extent > 0.0 && extent.is_finite() && split.scale.is_finite()) {
+            continue;
+        }
+        let mut bins = [(Aabb::EMPTY, 0u32); BINS];
+        for item in items {
+            let (bounds, count) = &mut bins[split.bin(item.center)];
+            *bounds = bounds.union(item.bounds);
+            *count += 1;
+        }
+        let below = sweep(bins.iter());
+        let above = sweep(bins.iter().rev());
+        for bins_below in 1..BINS {
+            let (low, high) = (below[bins_below - 1], above[BINS - 1 - bins_below]);
+            let cost = low.0 + high.0;
+            if low.1 > 0 && high.1 > 0 && best.is_none_or(|(least, _)| cost < least) {
+                split.bins_below = bins_below;
+                best = Some((cost, split));
+            }
         }
     }
-    (split.bins_below > 0).then_some(split)
+    best.map(|(_, split)| split)
 }
 
 /// Running area × count, and count, over the bins in the order given.
