@@ -16,7 +16,7 @@ pub use map::{BoneMap, MapFile};
 
 use glam::{Affine3A, Quat, Vec3};
 
-use crate::{Clip, Pose, Skeleton};
+use crate::{Character, Clip, Pose, Skeleton};
 use align::Link;
 use ground::Soles;
 use humanoid::Side;
@@ -191,6 +191,22 @@ impl Retarget {
             turn,
             ground: options.ground,
         })
+    }
+
+    /// Lets the target stand on the soles of its skin instead of those guessed from its joints. `character` is the one
+    /// whose skeleton is the target.
+    pub fn with_skin(mut self, character: &Character) -> Self {
+        let target = &mut self.target;
+        if character.skeleton.len() == target.skeleton.len() {
+            let soles = Soles::of_skin(
+                character,
+                &target.humanoid,
+                &target.rest,
+                &target.rest_rotations,
+            );
+            target.soles = soles.unwrap_or(std::mem::take(&mut target.soles));
+        }
+        self
     }
 
     /// Carries over one pose. Without a given ground the source is taken to stand on its rest pose's ground, or at
