@@ -193,7 +193,14 @@ fn feet_stay_on_the_ground() {
                         .iter()
                         .map(|&(part, vertex)| skins[part].positions[vertex].y)
                         .fold(f32::INFINITY, f32::min);
-                    worst = worst.max((sole - low.y).abs() / height);
+                    let off = (sole - low.y).abs() / height;
+                    if off > 0.02 {
+                        println!(
+                            "{side_name}: source {above:.4} m above, sole {:.4} m",
+                            sole - low.y
+                        );
+                    }
+                    worst = worst.max(off);
                     mean += (sole - low.y) / height;
                 }
             }

@@ -95,7 +95,7 @@ impl Soles {
         soles
     }
 
-    /// The soles of a character's skin: what of its feet lies below half the ankle's height.
+    /// The skin of a character's feet. All of it: a dancer may stand on the tips of the toes.
     ///
     /// Shoes and toes reach further than joints do, so feet stand truer on these. None where a foot has no skin.
     pub(super) fn of_skin(
@@ -112,13 +112,10 @@ impl Soles {
             let foot = humanoid.joint(HumanBone::Foot(side))?;
             let skin = foot_skin(character, foot, rest);
             let level = skin.iter().map(|point| point.1.y).reduce(f32::min)?;
-            let top = 0.5 * (level + rest[foot].translation.y);
             for (joint, place) in skin {
-                if place.y <= top {
-                    let offset = place - Vec3::from(rest[joint].translation);
-                    let local = rest_rotations[joint].inverse() * offset;
-                    soles.points.push((joint, local));
-                }
+                let offset = place - Vec3::from(rest[joint].translation);
+                let local = rest_rotations[joint].inverse() * offset;
+                soles.points.push((joint, local));
             }
             soles.rest_level = soles.rest_level.min(level);
         }
