@@ -8,6 +8,7 @@ pub mod character;
 pub mod clip;
 pub mod formats;
 pub mod keyed;
+pub mod inspect;
 pub mod pose;
 pub mod retarget;
 pub mod skeleton;

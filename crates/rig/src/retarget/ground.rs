@@ -2,8 +2,9 @@
 
 use glam::{Affine3A, Quat, Vec3};
 
-use super::humanoid::{HumanBone, Humanoid, Side};
-use crate::Skeleton;
+use super::humanoid::{HumanBone, Humanoid, Side, is_above};
+use crate::skinning::linear_blend;
+use crate::{Character, Skeleton};
 
 /// Legs spread further than this at rest do not stand: their feet hang on the legs as they are, so the foot is flat
 /// when the leg is upright. CMU's rest pose spreads legs by 20°; standing A-poses stay below 10°.
@@ -94,6 +95,34 @@ impl Soles {
         soles
     }
 
+    /// The skin of a character's feet. All of it: a dancer may stand on the tips of the toes.
+    ///
+    /// Shoes and toes reach further than joints do, so feet stand truer on these. None where a foot has no skin.
+    pub(super) fn of_skin(
+        character: &Character,
+        humanoid: &Humanoid,
+        rest: &[Affine3A],
+        rest_rotations: &[Quat],
+    ) -> Option<Self> {
+        let mut soles = Self {
+            rest_level: f32::INFINITY,
+            ..Self::default()
+        };
+        for side in Side::BOTH {
+            let foot = humanoid.joint(HumanBone::Foot(side))?;
+            let skin = foot_skin(character, foot, rest);
+            let level = skin.iter().map(|point| point.1.y).reduce(f32::min)?;
+            for (joint, place) in skin {
+                let offset = place - Vec3::from(rest[joint].translation);
+                let local = rest_rotations[joint].inverse() * offset;
+                soles.points.push((joint, local));
+            }
+            soles.rest_level = soles.rest_level.min(level);
+        }
+        soles.level = soles.rest_level;
+        Some(soles)
+    }
+
     /// Heights of all points in a pose [m].
     pub fn heights(
         &self,
@@ -113,6 +142,28 @@ impl Soles {
             .reduce(f32::min)
             .unwrap_or(0.0)
     }
+}
+
+/// Skin that a foot or its toes move more than anything else does: joint and place at rest.
+fn foot_skin(character: &Character, foot: usize, rest: &[Affine3A]) -> Vec<(usize, Vec3)> {
+    let mut skin = Vec::new();
+    for part in &character.parts {
+        let binding = &part.binding;
+        let posed = linear_blend(part, rest, &part.morph_weights).positions;
+        for (vertex, &place) in posed.iter().enumerate().take(binding.influences.len()) {
+            let strongest = (binding.influences.of(vertex).iter())
+                .max_by(|a, b| a.1.total_cmp(&b.1))
+                .and_then(|entry| binding.joints.get(entry.0 as usize));
+            if let Some(&joint) = strongest
+                && joint < rest.len()
+                && (joint == foot || is_above(&character.skeleton, foot, joint))
+                && place.is_finite()
+            {
+                skin.push((joint, place));
+            }
+        }
+    }
+    skin
 }
 
 /// The end of the longest chain below a joint: its last joint or tail.
