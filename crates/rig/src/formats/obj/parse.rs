@@ -90,7 +90,10 @@ impl<'a> Parser<'a> {
                 let (values, count) = self.numbers::<3>(1)?;
                 let v = if count > 1 { values[1] } else { 0.0 };
                 // OBJ counts texture rows from below, Supple (as glTF) from above.
-                self.obj.uvs.push(Vec2::new(values[0], 1.0 - v));
+                let uv = finite(Vec3::new(values[0], 1.0 - v, 0.0), || {
+                    format!("a texture coordinate on line {}", self.line)
+                })?;
+                self.obj.uvs.push(uv.truncate());
             }
             b"vn" => {
                 let (values, _) = self.numbers::<3>(3)?;
@@ -126,9 +129,11 @@ impl<'a> Parser<'a> {
         if count >= 6 {
             // Colours follow the position, or the position's weight.
             let first = count - 3;
-            let color = Vec3::from_slice(&values[first..count]).extend(1.0);
+            let color = finite(Vec3::from_slice(&values[first..count]), || {
+                format!("the colour of vertex {vertex}")
+            })?;
             self.obj.colors.resize(vertex, Vec4::ONE);
-            self.obj.colors.push(color);
+            self.obj.colors.push(color.extend(1.0));
         }
         self.obj.positions.push(position);
         Ok(())
@@ -169,7 +174,7 @@ impl<'a> Parser<'a> {
     /// `v`, `v/vt`, `v//vn` or `v/vt/vn`.
     fn corner(&mut self) -> Result<Option<Corner>, FormatError> {
         self.skip_blank();
-        if self.at_line_end() {
+        if self.at_end_of_values() {
             return Ok(None);
         }
         let counts = [
@@ -230,7 +235,7 @@ impl<'a> Parser<'a> {
         let mut count = 0;
         while count < N {
             self.skip_blank();
-            if self.at_line_end() {
+            if self.at_end_of_values() {
                 break;
             }
             values[count] = self.number()?;
@@ -281,6 +286,11 @@ impl<'a> Parser<'a> {
             self.at += 1;
         }
         self.bytes[start..self.at].trim_ascii()
+    }
+
+    /// Values end with their line or at a remark.
+    fn at_end_of_values(&self) -> bool {
+        self.at_line_end() || self.bytes.get(self.at) == Some(&b'#')
     }
 
     fn at_line_end(&self) -> bool {

@@ -110,6 +110,8 @@ fn read_vertices(body: &mut Body, element: &Element, part: &mut Part) -> Result<
             }
         }
         let position = Vec3::new(row[0], row[1], row[2]);
+        let decoration = row[3..].iter_mut().filter(|value| !value.is_finite());
+        decoration.for_each(|value| *value = 0.0);
         part.mesh
             .positions
             .push(finite(position, || format!("vertex {vertex}"))?);
@@ -290,8 +292,8 @@ mod tests {
         };
         fails("ply\r\n", "plx\r\n", "starts with 'ply'");
         fails("ascii", "binary_middle_endian", "binary_middle_endian");
-        fails("end_header", "", "end_header");
-        fails("vertex 4\r\nprop", "vertex 9000000000\r\nprop", "vert");
+        fails("end_header", "", "header");
+        fails("vertex 4\r\nprop", "vertex 9000000000\r\nprop", "too early");
         fails("property float x", "property float w", "no x, y and z");
         fails("property double z", "property quad z", "quad");
         fails("4 0 1 2 3", "4 0 1 2 4", "only 4");
