@@ -6,7 +6,7 @@ use supple_rig::Character;
 use supple_rig::character::Up;
 use supple_rig::clip::Values;
 use supple_rig::formats::fbx::read_fbx;
-use supple_rig::formats::{FormatError, ReadOptions};
+use supple_rig::formats::{FormatError, ReadOptions, load, save_character};
 
 const TUBE: &str = include_str!("fixtures/tube.fbx");
 
@@ -126,6 +126,26 @@ fn another_up_axis_gives_the_same_character() {
     assert_eq!(character.units.up, Up::Z);
     let tip = character.parts[0].mesh.positions[15];
     assert!(tip.abs_diff_eq(Vec3::new(0.05, -0.05, -0.3), 1e-6), "{tip}");
+}
+
+#[test]
+fn a_fresh_glb_keeps_everything() {
+    let character = read(TUBE).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tube.glb");
+    save_character(&path, &character).unwrap();
+    let back = load(&path, &ReadOptions::default()).unwrap();
+    assert_eq!(
+        back.parts[0].mesh.triangles,
+        character.parts[0].mesh.triangles
+    );
+    assert_eq!(back.parts[0].morphs.len(), 1);
+    let upper = back.skeleton.find("upper").unwrap();
+    let worlds = back.clips[0]
+        .sample(&back.skeleton, 1.0)
+        .worlds(&back.skeleton);
+    let up = worlds[upper].transform_vector3(Vec3::Y);
+    assert!(up.abs_diff_eq(-Vec3::X, 1e-4), "{up}");
 }
 
 #[test]

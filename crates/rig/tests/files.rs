@@ -85,6 +85,10 @@ fn meshes_survive_a_round_trip() {
         let first = |c: &Character| c.parts[0].mesh.positions[..4].to_vec();
         assert_eq!(first(&back), first(&character), "{ending}");
     }
+    let path = folder.path().join("copy.glb");
+    save_character(&path, &character).unwrap();
+    let back = load(&path, &ReadOptions::default()).unwrap();
+    assert_eq!(count(&back), count(&character), "glb");
     let path = folder.path().join("copy.stl");
     save_character(&path, &character).unwrap();
     assert_eq!(count(&load(&path, &metres()).unwrap()), (36, 12));

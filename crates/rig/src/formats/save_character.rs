@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{FormatError, Source, obj, off, ply, save, skel, stl, write_bvh};
+use super::{FormatError, gltf, obj, off, ply, save, skel, stl, write_bvh};
 use crate::Character;
 
 /// What is written, for messages.
@@ -31,7 +31,7 @@ fn encode(extension: &str, character: &Character) -> Result<Vec<u8>, FormatError
         _ => {}
     }
     Ok(match extension {
-        "glb" | "vrm" => glb(character)?,
+        "glb" | "vrm" => gltf::write_glb(character)?,
         "obj" => obj::write_obj(character).into_bytes(),
         "ply" => ply::write_ply(character),
         "off" => off::write_off(character).into_bytes(),
@@ -46,13 +46,4 @@ fn encode(extension: &str, character: &Character) -> Result<Vec<u8>, FormatError
             });
         }
     })
-}
-
-fn glb(character: &Character) -> Result<Vec<u8>, FormatError> {
-    match &character.source {
-        Source::Gltf(document) => document.to_glb(),
-        Source::None => Err(FormatError::Unsupported(
-            "fresh GLB files are not written yet".into(),
-        )),
-    }
 }

@@ -158,14 +158,13 @@ fn settle_units(
     options: &ReadOptions,
     character: &mut Character,
 ) -> Result<(), FormatError> {
-    let declared = scene.settings.original_unit_meters as f32;
-    let declared = if declared.is_finite() && declared > 0.0 {
-        declared
-    } else {
-        1.0
-    };
-    let up = match scene.settings.original_axis_up {
-        ufbx::CoordinateAxis::PositiveZ | ufbx::CoordinateAxis::NegativeZ => Up::Z,
+    let setting = |name: &str| ufbx::find_prop(&scene.settings.props, name);
+    // FBX counts in centimetres unless it says otherwise.
+    let declared = setting("UnitScaleFactor").map_or(1.0, |prop| prop.value_vec4.x) as f32 * 0.01;
+    let sane = declared.is_finite() && declared > 0.0;
+    let declared = if sane { declared } else { 0.01 };
+    let up = match setting("UpAxis").map(|prop| prop.value_int) {
+        Some(2) => Up::Z,
         _ => Up::Y,
     };
     let unit = options.metres_per_unit.unwrap_or(declared);
