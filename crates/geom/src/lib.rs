@@ -10,6 +10,7 @@ pub mod adjacency;
 pub mod boundary;
 pub mod bvh;
 mod chains;
+pub mod eigen;
 pub mod higham;
 pub mod laplace;
 pub mod mesh;

@@ -111,7 +111,7 @@ pub fn info(character: &Character) -> Info {
         vertices: whole.positions.len(),
         triangles: whole.triangles.len(),
         welded_vertices: welded.positions.len(),
-        shells: shells(&welded).count as usize,
+        shells: shells(&welded).count,
         parts: character.parts.iter().map(part_info).collect(),
         bones: joints.iter().filter(|joint| joint.kind == JointKind::Bone).count(),
         helpers: joints.iter().filter(|joint| joint.kind == JointKind::Helper).count(),
@@ -148,7 +148,7 @@ fn clip_info(clip: &supple_rig::Clip) -> ClipInfo {
 
 fn problems(character: &Character) -> Vec<ProblemInfo> {
     let mut problems = character.problems.clone();
-    problems.extend(inspect::inspect(character));
+    problems.extend(inspect::inspect(character).problems);
     problems.sort_by_key(|problem| std::cmp::Reverse(problem.severity));
     let in_words = |severity| match severity {
         Severity::Note => "note",

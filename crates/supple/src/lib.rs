@@ -2,14 +2,15 @@
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use supple::{bake, embedded, rig::skinning::Method, skin};
+//! use supple::bake::{CorrectiveOptions, bake_correctives};
+//! use supple::{embedded, rig::skinning::Method, skin};
 //!
 //! let character = embedded::body(embedded::Body::Female)?;
 //! let clip = embedded::clip("squat", &character.skeleton)?;
 //! let span = skin::Span { from: 0.0, to: 0.5, fps: 10.0 };
 //! let motion = skin::skin(&character, &clip, Method::Lbs, span, &mut |_| ());
-//! let (glb, report) = bake::correctives(&character, &motion, &bake::CorrectiveOptions::default())?;
-//! assert!(report.max_error_mm < 1.0 && !glb.is_empty());
+//! let (glb, report) = bake_correctives(&character, &motion, &CorrectiveOptions::default())?;
+//! assert!(report.bound_met && !glb.is_empty());
 //! # Ok(())
 //! # }
 //! ```
@@ -18,8 +19,11 @@
 //! [`rig`] for skeletons, clips, skinning and files, [`picture`] for drawing.
 #![forbid(unsafe_code)]
 
+#[cfg(not(target_arch = "wasm32"))]
+pub mod bench;
 pub mod embedded;
-//pub mod info;
+pub mod export;
+pub mod info;
 pub mod load;
 pub mod motion;
 pub mod sheet;

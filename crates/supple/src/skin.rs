@@ -1,6 +1,7 @@
 //! Moving a character's skin over a clip with a geometric method.
 
 use supple_rig::bake::Motion;
+use supple_rig::skinning::weights::{WeightsError, automatic_binding};
 use supple_rig::skinning::{Method, Skinner};
 use supple_rig::{Character, Clip};
 
@@ -58,4 +59,17 @@ pub fn skin(
         frame_done(frame);
     }
     motion
+}
+
+/// Gives automatic weights to parts that have none, or to all; returns how many got some.
+pub fn bind_missing(character: &mut Character, all: bool) -> Result<usize, WeightsError> {
+    let skeleton = &character.skeleton;
+    let mut bound = 0;
+    for part in &mut character.parts {
+        if all || part.binding.influences.is_empty() {
+            part.binding = automatic_binding(&part.mesh, skeleton)?;
+            bound += 1;
+        }
+    }
+    Ok(bound)
 }

@@ -70,3 +70,18 @@ fn method(method: args::Method) -> Method {
         args::Method::Cor => Method::Cor,
     }
 }
+
+fn describe(written: &supple::export::Written) -> String {
+    let mut text = format!("wrote {}: {} frames", written.path.display(), written.frames);
+    if written.targets > 0 {
+        text.push_str(&format!(", {} morph targets", written.targets));
+    }
+    text.push_str(&format!(
+        "\nlargest error {:.4} mm, RMS {:.4} mm against the source motion",
+        written.max_error_mm, written.rms_error_mm
+    ));
+    if let (Some(bound), false) = (written.bound_mm, written.bound_met) {
+        text.push_str(&format!("\nwarning: the bound of {bound} mm is not kept, not even with the most morph targets; try --bake morphs"));
+    }
+    text
+}

@@ -1,14 +1,10 @@
 //! Principal shapes of a sequence of offsets, from the Gram matrix of its frames ("method of snapshots", Sirovich 1987).
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, Par, Side};
 use glam::Vec3;
 use rayon::prelude::*;
+use supple_geom::eigen::symmetric_eigen;
 
 use super::BakeError;
-
-/// Columns that go into one product: large enough to be fast, small enough to stay in cache.
-const BLOCK: usize = 2048;
 
 /// Shapes and their weights over time, the most important first; weights stay within [-1, 1].
 pub(super) struct Modes {
@@ -20,18 +16,12 @@ pub(super) struct Modes {
 
 /// The first `count` principal shapes of `frames`, without subtracting a mean: no offset must stay no offset.
 pub(super) fn principal_modes(frames: &[Vec<Vec3>], count: usize) -> Result<Modes, BakeError> {
-    let gram = gram_matrix(frames);
-    let eigen = gram
-        .self_adjoint_eigen(Side::Lower)
-        .map_err(|_| BakeError::Eigen)?;
-    let (vectors, values) = (eigen.U(), eigen.S().column_vector());
-    let total = frames.len();
-    let largest = values[total - 1].max(0.0);
-    let picked: Vec<Vec<f64>> = (0..total)
-        .rev()
+    let eigen = symmetric_eigen(&gram_matrix(frames)).ok_or(BakeError::Eigen)?;
+    let largest = eigen.values.last().map_or(0.0, |value| value.max(0.0));
+    let picked: Vec<Vec<f64>> = (eigen.values.into_iter().zip(eigen.vectors).rev())
         .take(count)
-        .take_while(|&index| values[index] > 1e-14 * largest)
-        .map(|index| (0..total).map(|frame| vectors[(frame, index)]).collect())
+        .take_while(|(value, _)| *value > 1e-14 * largest)
+        .map(|(_, vector)| vector)
         .collect();
     let (shapes, weights) = picked
         .par_iter()
@@ -46,29 +36,29 @@ pub(super) fn principal_modes(frames: &[Vec<Vec3>], count: usize) -> Result<Mode
     Ok(Modes { shapes, weights })
 }
 
-fn gram_matrix(frames: &[Vec<Vec3>]) -> Mat<f64> {
-    let total = frames.len();
+/// Lower triangle of all products of two frames.
+fn gram_matrix(frames: &[Vec<Vec3>]) -> Vec<Vec<f64>> {
     let flat: Vec<&[f32]> = frames
         .iter()
         .map(|frame| bytemuck::cast_slice(frame))
         .collect();
-    let length = flat.first().map_or(0, |frame| frame.len());
-    let mut gram = Mat::<f64>::zeros(total, total);
-    for start in (0..length).step_by(BLOCK) {
-        let width = BLOCK.min(length - start);
-        let block = Mat::from_fn(total, width, |frame, column| {
-            f64::from(flat[frame][start + column])
-        });
-        matmul(
-            gram.as_mut(),
-            Accum::Add,
-            block.as_ref(),
-            block.transpose(),
-            1.0,
-            Par::Seq,
-        );
+    (0..flat.len())
+        .into_par_iter()
+        .map(|i| (0..=i).map(|j| dot(flat[i], flat[j])).collect())
+        .collect()
+}
+
+/// A product of two long vectors, in eight sums that do not wait for each other.
+fn dot(a: &[f32], b: &[f32]) -> f64 {
+    let mut sums = [0.0; 8];
+    let (a, b) = (a.chunks_exact(8), b.chunks_exact(8));
+    let rest: f64 = a.remainder().iter().zip(b.remainder()).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
+    for (a, b) in a.zip(b) {
+        for lane in 0..8 {
+            sums[lane] += f64::from(a[lane]) * f64::from(b[lane]);
+        }
     }
-    gram
+    sums.iter().sum::<f64>() + rest
 }
 
 /// `Σ_f vector_f · frame_f`, scaled so that the largest weight is one.
