@@ -35,8 +35,8 @@ pub(super) fn neutral_foot(humanoid: &Humanoid, rest: &[Affine3A], side: Side) -
 /// Points under both feet that touch the ground when the body stands.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Soles {
-    /// Joint and offset from it in its frame, without scale [m].
-    points: Vec<(usize, Vec3)>,
+    /// Of left and right foot: joint and offset from it in its frame, without scale [m].
+    points: [Vec<(usize, Vec3)>; 2],
     /// Height of the lower sole in the rest pose [m].
     pub rest_level: f32,
     /// Where poses are expected to have their ground [m].
@@ -81,7 +81,7 @@ impl Soles {
             for (joint, origin, point) in points {
                 let down = Vec3::new(point.x, drop, point.z) - origin;
                 let local = (flat * rest_rotations[joint]).inverse() * down;
-                soles.points.push((joint, local));
+                soles.points[side as usize].push((joint, local));
             }
             levels.push(ankle.y + drop);
         }
@@ -115,7 +115,7 @@ impl Soles {
             for (joint, place) in skin {
                 let offset = place - Vec3::from(rest[joint].translation);
                 let local = rest_rotations[joint].inverse() * offset;
-                soles.points.push((joint, local));
+                soles.points[side as usize].push((joint, local));
             }
             soles.rest_level = soles.rest_level.min(level);
         }
@@ -123,24 +123,21 @@ impl Soles {
         Some(soles)
     }
 
-    /// Heights of all points in a pose [m].
-    pub fn heights(
-        &self,
-        worlds: &[Affine3A],
-        rotations: &[Quat],
-    ) -> impl Iterator<Item = (usize, f32)> {
-        self.points.iter().map(|&(joint, local)| {
-            let height = worlds[joint].translation.y + (rotations[joint] * local).y;
-            (joint, height)
+    /// Height of the lowest point of left and right foot in a pose [m].
+    pub fn lowest_each(&self, worlds: &[Affine3A], rotations: &[Quat]) -> [f32; 2] {
+        let height = |&(joint, local): &(usize, Vec3)| {
+            worlds[joint].translation.y + (rotations[joint] * local).y
+        };
+        [0, 1].map(|side| {
+            let heights = self.points[side].iter().map(height);
+            heights.reduce(f32::min).unwrap_or(0.0)
         })
     }
 
     /// Height of the lowest point in a pose [m].
     pub fn lowest(&self, worlds: &[Affine3A], rotations: &[Quat]) -> f32 {
-        self.heights(worlds, rotations)
-            .map(|(_, height)| height)
-            .reduce(f32::min)
-            .unwrap_or(0.0)
+        let [left, right] = self.lowest_each(worlds, rotations);
+        left.min(right)
     }
 }
 

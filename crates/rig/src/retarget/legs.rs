@@ -9,8 +9,8 @@ use glam::{Quat, Vec3};
 use super::humanoid::{HumanBone, Humanoid, Side};
 use crate::{Pose, Skeleton};
 
-/// Each correction turns a bone at most this far from where the source's points. More would be seen; less leaves feet
-/// of differently built legs in the air in deep lunges.
+/// Each correction turns a bone at most this far from where the source's points, so that two together stay within 10°.
+/// Chosen for that bound, not tuned.
 const MOST: f32 = 5.0 * std::f32::consts::PI / 180.0;
 
 /// Moves an ankle to `wanted`, given from the hip joint in world space, as far as [`MOST`] allows. A straight knee

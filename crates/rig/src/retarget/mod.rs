@@ -306,9 +306,14 @@ impl Retarget {
         let travel = from.pelvis(&worlds) - from.pelvis(&from.rest);
         let wanted = to.pelvis(&to.rest) + self.scale * (self.turn * travel);
         let mut shift = wanted - to.pelvis(&posed);
-        let above = from.soles.lowest(&worlds, &rotations) - ground;
-        let lowest = to.soles.lowest(&posed, &posed_rotations);
-        shift.y = to.soles.rest_level + self.scale * above - lowest;
+        // The source's lower foot decides, with a soft change from one to the other.
+        let above = from.soles.lowest_each(&worlds, &rotations);
+        let own = to.soles.lowest_each(&posed, &posed_rotations);
+        let lift = [0, 1]
+            .map(|side| to.soles.rest_level + self.scale * (above[side] - ground) - own[side]);
+        let gap = (above[1] - above[0]) / (0.02 * from.legs);
+        let right = 1.0 / (1.0 + gap.clamp(-40.0, 40.0).exp());
+        shift.y = lift[0] * (1.0 - right) + lift[1] * right;
 
         let place = Vec3::from(posed[hips].translation) + shift;
         pose.locals[hips].translation = match to.skeleton.joints()[hips].parent {
