@@ -10,6 +10,7 @@
 //! Each returns its largest and RMS error against the given motion, measured on what was written.
 
 mod correctives;
+mod eigen;
 mod error;
 mod frames;
 mod motion;

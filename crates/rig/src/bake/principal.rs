@@ -1,37 +1,26 @@
 //! Principal shapes of a sequence of offsets, from the Gram matrix of its frames ("method of snapshots", Sirovich 1987).
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, Par, Side};
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::BakeError;
-
-/// Columns that go into one product: large enough to be fast, small enough to stay in cache.
-const BLOCK: usize = 2048;
+use super::eigen::leading_eigenvectors;
 
 /// Shapes and their weights over time, the most important first; weights stay within [-1, 1].
 pub(super) struct Modes {
-    /// Mode, vertex [m].
+    /// Mode, vertex \[m\].
     pub shapes: Vec<Vec<Vec3>>,
     /// Mode, frame.
     pub weights: Vec<Vec<f32>>,
 }
 
 /// The first `count` principal shapes of `frames`, without subtracting a mean: no offset must stay no offset.
-pub(super) fn principal_modes(frames: &[Vec<Vec3>], count: usize) -> Result<Modes, BakeError> {
-    let gram = gram_matrix(frames);
-    let eigen = gram
-        .self_adjoint_eigen(Side::Lower)
-        .map_err(|_| BakeError::Eigen)?;
-    let (vectors, values) = (eigen.U(), eigen.S().column_vector());
-    let total = frames.len();
-    let largest = values[total - 1].max(0.0);
-    let picked: Vec<Vec<f64>> = (0..total)
-        .rev()
-        .take(count)
-        .take_while(|&index| values[index] > 1e-14 * largest)
-        .map(|index| (0..total).map(|frame| vectors[(frame, index)]).collect())
+pub(super) fn principal_modes(frames: &[Vec<Vec3>], count: usize) -> Modes {
+    let pairs = leading_eigenvectors(&gram_matrix(frames), frames.len(), count);
+    let largest = pairs.first().map_or(0.0, |pair| pair.0);
+    let picked: Vec<&Vec<f64>> = pairs
+        .iter()
+        .take_while(|pair| pair.0 > 1e-14 * largest)
+        .map(|pair| &pair.1)
         .collect();
     let (shapes, weights) = picked
         .par_iter()
@@ -43,32 +32,40 @@ pub(super) fn principal_modes(frames: &[Vec<Vec3>], count: usize) -> Result<Mode
             (project(frames, vector, peak), weights)
         })
         .unzip();
-    Ok(Modes { shapes, weights })
+    Modes { shapes, weights }
 }
 
-fn gram_matrix(frames: &[Vec<Vec3>]) -> Mat<f64> {
-    let total = frames.len();
-    let flat: Vec<&[f32]> = frames
-        .iter()
-        .map(|frame| bytemuck::cast_slice(frame))
+/// Scalar products of all pairs of frames, in double precision.
+fn gram_matrix(frames: &[Vec<Vec3>]) -> Vec<f64> {
+    let size = frames.len();
+    let rows: Vec<Vec<f64>> = (0..size)
+        .into_par_iter()
+        .map(|row| {
+            (0..=row)
+                .map(|column| product(&frames[row], &frames[column]))
+                .collect()
+        })
         .collect();
-    let length = flat.first().map_or(0, |frame| frame.len());
-    let mut gram = Mat::<f64>::zeros(total, total);
-    for start in (0..length).step_by(BLOCK) {
-        let width = BLOCK.min(length - start);
-        let block = Mat::from_fn(total, width, |frame, column| {
-            f64::from(flat[frame][start + column])
-        });
-        matmul(
-            gram.as_mut(),
-            Accum::Add,
-            block.as_ref(),
-            block.transpose(),
-            1.0,
-            Par::Seq,
-        );
-    }
-    gram
+    (0..size * size)
+        .map(|entry| {
+            let (row, column) = (entry / size, entry % size);
+            rows[row.max(column)][row.min(column)]
+        })
+        .collect()
+}
+
+fn product(a: &[Vec3], b: &[Vec3]) -> f64 {
+    // Short runs in single precision keep the vector units busy; their sums are exact enough to add up in double.
+    let run = |(a, b): (&[Vec3], &[Vec3])| -> f64 {
+        f64::from(
+            a.iter()
+                .zip(b)
+                .map(|(a, b)| *a * *b)
+                .sum::<Vec3>()
+                .element_sum(),
+        )
+    };
+    a.chunks(32).zip(b.chunks(32)).map(run).sum()
 }
 
 /// `Σ_f vector_f · frame_f`, scaled so that the largest weight is one.
@@ -103,7 +100,7 @@ mod tests {
                 a.iter().zip(&b).map(|(a, b)| x * *a + y * *b).collect()
             })
             .collect();
-        let modes = principal_modes(&frames, 64).unwrap();
+        let modes = principal_modes(&frames, 64);
         assert!(modes.shapes.len() >= 2);
         for (f, frame) in frames.iter().enumerate() {
             for (v, point) in frame.iter().enumerate() {
