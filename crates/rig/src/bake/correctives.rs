@@ -11,7 +11,7 @@ use crate::{Character, Clip, Pose};
 /// What to keep to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CorrectiveOptions {
-    /// Largest distance of any vertex from the source motion in any frame [mm].
+    /// Largest distance of any vertex from the source motion in any frame \[mm\].
     pub bound_mm: f32,
     /// Most morph targets a mesh may get, whatever the bound.
     pub max_targets: usize,
@@ -82,7 +82,7 @@ fn choose_modes(
 ) -> Result<Modes, BakeError> {
     let residuals = bind_residuals(character, motion, poses, group);
     let limit = options.max_targets.min(motion.frames.len());
-    let mut modes = principal_modes(&residuals, limit)?;
+    let mut modes = principal_modes(&residuals, limit);
     // A hair below the bound: storage in the file's own units rounds once more.
     let bound = options.bound_mm * 0.999;
     let holds = |modes: &Modes, count: usize| {

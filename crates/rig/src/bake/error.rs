@@ -20,9 +20,6 @@ pub enum BakeError {
         /// Vertex index within the part.
         vertex: usize,
     },
-    /// The principal shapes could not be found.
-    #[error("the principal shapes of the motion could not be computed")]
-    Eigen,
     /// The file could not be written or read back.
     #[error(transparent)]
     Format(#[from] FormatError),

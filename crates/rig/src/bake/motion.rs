@@ -10,7 +10,7 @@ use crate::{Character, Pose};
 pub struct Motion {
     /// Frames a second.
     pub fps: f32,
-    /// World positions: frame, part, vertex [m].
+    /// World positions: frame, part, vertex \[m\].
     pub frames: Vec<Vec<Vec<Vec3>>>,
     /// Pose of each frame; may be empty for a character without skeleton.
     pub poses: Vec<Pose>,
@@ -21,9 +21,9 @@ pub struct Motion {
 /// Largest and root-mean-square distance.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Errors {
-    /// Over all vertices and frames [mm].
+    /// Over all vertices and frames \[mm\].
     pub max_mm: f32,
-    /// Over all vertices and frames [mm].
+    /// Over all vertices and frames \[mm\].
     pub rms_mm: f32,
 }
 
@@ -36,14 +36,14 @@ pub struct BakeReport {
     pub targets: usize,
     /// Error against the source motion, measured on the written file.
     pub errors: Errors,
-    /// The bound that was asked for [mm], if any.
+    /// The bound that was asked for \[mm\], if any.
     pub bound_mm: Option<f32>,
     /// Whether the written file keeps the bound; true where none was asked for.
     pub bound_met: bool,
 }
 
 impl Motion {
-    /// Time of a frame [s], as files store it.
+    /// Time of a frame \[s\], as files store it.
     pub fn time(&self, frame: usize) -> f32 {
         frame as f32 / self.fps
     }

@@ -13,7 +13,7 @@ use crate::formats::FormatError;
 pub struct PointCache {
     /// Frames a second.
     pub fps: f32,
-    /// Frame, vertex [m].
+    /// Frame, vertex \[m\].
     pub frames: Vec<Vec<Vec3>>,
 }
 

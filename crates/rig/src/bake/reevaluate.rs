@@ -10,7 +10,7 @@ use crate::formats::gltf::read_glb;
 use crate::skinning::linear_blend;
 
 /// Reads a GLB and evaluates its last animation at the motion's frames as a viewer does: morph targets, then linear
-/// blend skinning. Frame, part, vertex, in world space [m].
+/// blend skinning. Frame, part, vertex, in world space \[m\].
 pub fn reevaluate(
     glb: &[u8],
     units: Units,

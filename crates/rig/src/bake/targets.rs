@@ -54,7 +54,7 @@ pub(super) fn weight_track(
     })
 }
 
-/// Adds `shapes` (offsets in bind space [m], the group's parts one after the other) to the mesh of a node.
+/// Adds `shapes` (offsets in bind space \[m\], the group's parts one after the other) to the mesh of a node.
 ///
 /// A mesh that other nodes show too is copied first. Rest weights, target names and animations of the node's weights
 /// are extended to match.
@@ -174,10 +174,7 @@ fn extend_lists(
     };
     let entry = &mut document.json["meshes"][mesh];
     entry["weights"] = extend(entry.get("weights"));
-    if !entry
-        .get("extras")
-        .is_some_and(|extras| !extras.is_object())
-    {
+    if entry.get("extras").is_none_or(Value::is_object) {
         let names = entry
             .pointer("/extras/targetNames")
             .and_then(Value::as_array);
