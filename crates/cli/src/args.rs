@@ -243,9 +243,15 @@ fn parse_unit(text: &str) -> Result<f32, String> {
         "mm" => 0.001,
         "in" => 0.0254,
         "ft" => 0.3048,
-        number => number.parse::<f32>().map_err(|_| "not m, dm, cm, mm, in, ft or a number of metres".to_owned())?,
+        number => number
+            .parse::<f32>()
+            .map_err(|_| "not m, dm, cm, mm, in, ft or a number of metres".to_owned())?,
     };
-    if metres.is_finite() && metres > 0.0 { Ok(metres) } else { Err("must be above zero".to_owned()) }
+    if metres.is_finite() && metres > 0.0 {
+        Ok(metres)
+    } else {
+        Err("must be above zero".to_owned())
+    }
 }
 
 fn parse_fps(text: &str) -> Result<f32, String> {

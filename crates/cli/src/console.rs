@@ -57,11 +57,6 @@ impl Console {
         Self { json, quiet }
     }
 
-    /// Whether machines are listening.
-    pub fn json(&self) -> bool {
-        self.json
-    }
-
     /// A line for people; machines and `--quiet` do not get it.
     pub fn say(&self, text: impl std::fmt::Display) {
         if !self.json && !self.quiet {
@@ -87,7 +82,8 @@ impl Console {
             return Progress(ProgressBar::hidden());
         }
         let bar = ProgressBar::new(steps as u64);
-        let style = ProgressStyle::with_template("{msg:<22} {wide_bar:.cyan/dim} {pos}/{len} {eta:>4}");
+        let style =
+            ProgressStyle::with_template("{msg:<22} {wide_bar:.cyan/dim} {pos}/{len} {eta:>4}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.set_message(what);
         bar.enable_steady_tick(Duration::from_millis(500));

@@ -12,7 +12,13 @@ impl Kernel for Speed<'_> {
     fn run<L: Lanes>(self) -> f32 {
         let mut sum = L::splat(0.0);
         for f in self.0 {
-            let row = |i: usize| [L::load(&f[3 * i]), L::load(&f[3 * i + 1]), L::load(&f[3 * i + 2])];
+            let row = |i: usize| {
+                [
+                    L::load(&f[3 * i]),
+                    L::load(&f[3 * i + 1]),
+                    L::load(&f[3 * i + 2]),
+                ]
+            };
             let r = rotation_lanes(&[row(0), row(1), row(2)]);
             for row in r {
                 sum = sum + row[0] + row[1] + row[2];
@@ -29,7 +35,9 @@ fn main() {
             .map(|b| {
                 std::array::from_fn(|e| {
                     let one = if e % 4 == 0 { 1.0 } else { 0.0 };
-                    F32x8(std::array::from_fn(|lane| one + amount * strain(b * 8 + lane, e)))
+                    F32x8(std::array::from_fn(|lane| {
+                        one + amount * strain(b * 8 + lane, e)
+                    }))
                 })
             })
             .collect();

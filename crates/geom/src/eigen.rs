@@ -18,7 +18,11 @@ const MOST_STEPS: usize = 60;
 pub fn symmetric_eigen(matrix: &[Vec<f64>]) -> Option<SymmetricEigen> {
     let n = matrix.len();
     let mut q: Vec<Vec<f64>> = (0..n)
-        .map(|i| (0..n).map(|j| if j <= i { matrix[i][j] } else { matrix[j][i] }).collect())
+        .map(|i| {
+            (0..n)
+                .map(|j| if j <= i { matrix[i][j] } else { matrix[j][i] })
+                .collect()
+        })
         .collect();
     let (mut diagonal, mut off) = tridiagonalize(&mut q);
     // Rows of `q` become eigenvectors: rotations then touch two contiguous rows instead of two columns.
@@ -28,12 +32,17 @@ pub fn symmetric_eigen(matrix: &[Vec<f64>]) -> Option<SymmetricEigen> {
     order.sort_by(|&a, &b| diagonal[a].total_cmp(&diagonal[b]));
     Some(SymmetricEigen {
         values: order.iter().map(|&k| diagonal[k]).collect(),
-        vectors: order.iter().map(|&k| std::mem::take(&mut vectors[k])).collect(),
+        vectors: order
+            .iter()
+            .map(|&k| std::mem::take(&mut vectors[k]))
+            .collect(),
     })
 }
 
 fn transposed(rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
-    (0..rows.len()).map(|j| rows.iter().map(|row| row[j]).collect()).collect()
+    (0..rows.len())
+        .map(|j| rows.iter().map(|row| row[j]).collect())
+        .collect()
 }
 
 /// Q with Qᵀ A Q tridiagonal, left in place of A; returns the diagonal and what is below it (`off[0]` unused).
@@ -91,21 +100,24 @@ fn accumulate(a: &mut [Vec<f64>], diagonal: &mut [f64]) {
         if i > 0 && diagonal[i] != 0.0 {
             // g = rowᵀ · block, then block −= (u / h) gᵀ, row by row.
             let mut g = vec![0.0; i];
-            for k in 0..i {
-                let factor = a[i][k];
-                g.iter_mut().zip(&a[k][..i]).for_each(|(g, x)| *g += factor * x);
+            let (block, row) = a.split_at_mut(i);
+            for (factor, row) in row[0].iter().zip(&*block) {
+                g.iter_mut()
+                    .zip(&row[..i])
+                    .for_each(|(g, x)| *g += factor * x);
             }
-            for row in a[..i].iter_mut() {
+            for row in block.iter_mut() {
                 let factor = row[i];
-                row[..i].iter_mut().zip(&g).for_each(|(x, g)| *x -= g * factor);
+                row[..i]
+                    .iter_mut()
+                    .zip(&g)
+                    .for_each(|(x, g)| *x -= g * factor);
             }
         }
         diagonal[i] = a[i][i];
         a[i][i] = 1.0;
-        for k in 0..i {
-            a[i][k] = 0.0;
-            a[k][i] = 0.0;
-        }
+        a[i][..i].fill(0.0);
+        a[..i].iter_mut().for_each(|row| row[i] = 0.0);
     }
 }
 
@@ -120,7 +132,9 @@ fn diagonalize(diagonal: &mut [f64], off: &mut [f64], vectors: &mut [Vec<f64>]) 
     for l in 0..n {
         let mut steps = 0;
         loop {
-            let negligible = |m: &usize| off[*m].abs() <= f64::EPSILON * (diagonal[*m].abs() + diagonal[*m + 1].abs());
+            let negligible = |m: &usize| {
+                off[*m].abs() <= f64::EPSILON * (diagonal[*m].abs() + diagonal[*m + 1].abs())
+            };
             let m = (l..n - 1).find(negligible).unwrap_or(n - 1);
             if m == l {
                 break;
@@ -172,7 +186,10 @@ mod tests {
     fn check(matrix: &[Vec<f64>]) {
         let n = matrix.len();
         let eigen = symmetric_eigen(matrix).unwrap();
-        let norm = matrix.iter().flatten().fold(1e-300_f64, |m, x| m.max(x.abs()));
+        let norm = matrix
+            .iter()
+            .flatten()
+            .fold(1e-300_f64, |m, x| m.max(x.abs()));
         // Backward error of orthogonal transformations: a small multiple of n ε ‖A‖.
         let tolerance = 20.0 * n as f64 * f64::EPSILON * norm * (n as f64).sqrt();
         assert!(eigen.values.is_sorted());
@@ -181,7 +198,10 @@ mod tests {
             assert!((length - 1.0).abs() < 1e-12 * n as f64);
             for (i, row) in matrix.iter().enumerate() {
                 let product: f64 = row.iter().zip(vector).map(|(a, x)| a * x).sum();
-                assert!((product - value * vector[i]).abs() < tolerance, "row {i} of {n}");
+                assert!(
+                    (product - value * vector[i]).abs() < tolerance,
+                    "row {i} of {n}"
+                );
             }
         }
     }
@@ -189,8 +209,14 @@ mod tests {
     #[test]
     fn decomposes_matrices_of_many_sizes() {
         for n in [1, 2, 3, 5, 17, 60] {
-            let entry = |i: usize, j: usize| ((i * j + i + j) as f64).sin() + if i == j { i as f64 } else { 0.0 };
-            check(&(0..n).map(|i| (0..n).map(|j| entry(i, j)).collect()).collect::<Vec<_>>());
+            let entry = |i: usize, j: usize| {
+                ((i * j + i + j) as f64).sin() + if i == j { i as f64 } else { 0.0 }
+            };
+            check(
+                &(0..n)
+                    .map(|i| (0..n).map(|j| entry(i, j)).collect())
+                    .collect::<Vec<_>>(),
+            );
         }
         assert!(symmetric_eigen(&[]).unwrap().values.is_empty());
     }

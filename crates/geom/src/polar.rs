@@ -105,7 +105,10 @@ fn rotation_from_trace<L: Lanes>(
     let mut r = *f;
     for i in 0..3 {
         for j in 0..3 {
-            r[i][j] = f[i][0].mul_add(m[0][j], f[i][1].mul_add(m[1][j], f[i][2].mul_add(m[2][j], l * c[i][j])));
+            r[i][j] = f[i][0].mul_add(
+                m[0][j],
+                f[i][1].mul_add(m[1][j], f[i][2].mul_add(m[2][j], l * c[i][j])),
+            );
         }
     }
     (r, separated)
@@ -116,7 +119,10 @@ fn rotation_from_trace<L: Lanes>(
 fn schulz_step<L: Lanes>(r: &[[L; 3]; 3]) -> ([[L; 3]; 3], L) {
     let g = gram(r);
     let one = L::splat(1.0);
-    let diagonal = (g[0] - one).abs().max((g[3] - one).abs()).max((g[5] - one).abs());
+    let diagonal = (g[0] - one)
+        .abs()
+        .max((g[3] - one).abs())
+        .max((g[5] - one).abs());
     let stretch = diagonal.max(g[1].abs()).max(g[2].abs().max(g[4].abs()));
     let (h, o) = (L::splat(-0.5), L::splat(1.5));
     let off = [g[1] * h, g[2] * h, g[4] * h];
@@ -139,7 +145,8 @@ fn schulz_step<L: Lanes>(r: &[[L; 3]; 3]) -> ([[L; 3]; 3], L) {
 /// The matrix of cofactors.
 #[inline(always)]
 fn cofactors<L: Lanes>(f: &[[L; 3]; 3]) -> [[L; 3]; 3] {
-    let minor = |a: usize, b: usize, p: usize, q: usize| f[a][q].neg_mul_add(f[b][p], f[a][p] * f[b][q]);
+    let minor =
+        |a: usize, b: usize, p: usize, q: usize| f[a][q].neg_mul_add(f[b][p], f[a][p] * f[b][q]);
     [
         [minor(1, 2, 1, 2), minor(1, 2, 2, 0), minor(1, 2, 0, 1)],
         [minor(2, 0, 1, 2), minor(2, 0, 2, 0), minor(2, 0, 0, 1)],
@@ -150,8 +157,16 @@ fn cofactors<L: Lanes>(f: &[[L; 3]; 3]) -> [[L; 3]; 3] {
 /// FᵀF: entries 00, 01, 02, 11, 12, 22.
 #[inline(always)]
 fn gram<L: Lanes>(f: &[[L; 3]; 3]) -> [L; 6] {
-    let dot = |i: usize, j: usize| f[2][i].mul_add(f[2][j], f[1][i].mul_add(f[1][j], f[0][i] * f[0][j]));
-    [dot(0, 0), dot(0, 1), dot(0, 2), dot(1, 1), dot(1, 2), dot(2, 2)]
+    let dot =
+        |i: usize, j: usize| f[2][i].mul_add(f[2][j], f[1][i].mul_add(f[1][j], f[0][i] * f[0][j]));
+    [
+        dot(0, 0),
+        dot(0, 1),
+        dot(0, 2),
+        dot(1, 1),
+        dot(1, 2),
+        dot(2, 2),
+    ]
 }
 
 #[inline(always)]
@@ -181,7 +196,13 @@ fn store<L: Lanes>(m: &[[L; 3]; 3]) -> [[F32x8; 3]; 3] {
 #[inline(never)]
 fn repair(f: &[[F32x8; 3]; 3], mut r: [[F32x8; 3]; 3], good: u8) -> [[F32x8; 3]; 3] {
     for lane in (0..LANES).filter(|lane| good >> lane & 1 == 0) {
-        let column = |j: usize| DVec3::new(f[0][j].0[lane].into(), f[1][j].0[lane].into(), f[2][j].0[lane].into());
+        let column = |j: usize| {
+            DVec3::new(
+                f[0][j].0[lane].into(),
+                f[1][j].0[lane].into(),
+                f[2][j].0[lane].into(),
+            )
+        };
         let rotation = rotation_f64(DMat3::from_cols(column(0), column(1), column(2)));
         for (i, row) in r.iter_mut().enumerate() {
             for (j, entry) in row.iter_mut().enumerate() {
@@ -195,7 +216,10 @@ fn repair(f: &[[F32x8; 3]; 3], mut r: [[F32x8; 3]; 3], good: u8) -> [[F32x8; 3];
 /// The closest rotation, in double precision, by one-sided Jacobi rotations: right for flat, inverted and rank-one matrices.
 /// Zero and non-finite matrices give the identity.
 pub fn rotation_f64(f: DMat3) -> DMat3 {
-    let largest = f.to_cols_array().iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+    let largest = f
+        .to_cols_array()
+        .iter()
+        .fold(0.0_f64, |m, x| m.max(x.abs()));
     if !f.is_finite() || largest == 0.0 {
         return DMat3::IDENTITY;
     }
@@ -270,7 +294,8 @@ impl Kernel for Rotations<'_> {
             }
             let r = store(&rotation_lanes::<L>(&load(&f)));
             for lane in 0..chunk.len() {
-                let column = |j: usize| glam::vec3(r[0][j].0[lane], r[1][j].0[lane], r[2][j].0[lane]);
+                let column =
+                    |j: usize| glam::vec3(r[0][j].0[lane], r[1][j].0[lane], r[2][j].0[lane]);
                 out.push(Mat3::from_cols(column(0), column(1), column(2)));
             }
         }

@@ -229,7 +229,9 @@ fn stand(skeleton: &Skeleton, pose: &Pose) -> Vec3 {
             Some((height.fold(f32::MAX, f32::min), moved))
         })
         .collect();
-    let lowest = feet.iter().fold(f32::MAX, |lowest, &(height, _)| lowest.min(height));
+    let lowest = feet
+        .iter()
+        .fold(f32::MAX, |lowest, &(height, _)| lowest.min(height));
     let (mut shift, mut total) = (Vec3::ZERO, 0.0);
     for (height, moved) in feet {
         let weight = ((lowest - height) / SHARED).exp();

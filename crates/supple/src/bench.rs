@@ -25,7 +25,10 @@ pub struct ReadRow {
 
 /// Writes an OBJ of about `vertices` vertices, with seams, into a temporary folder and reads it back.
 pub fn read_obj(vertices: usize) -> Result<ReadRow, FormatError> {
-    let path = std::env::temp_dir().join(format!("supple-bench-{}-{vertices}.obj", std::process::id()));
+    let path = std::env::temp_dir().join(format!(
+        "supple-bench-{}-{vertices}.obj",
+        std::process::id()
+    ));
     supple_rig::formats::save(&path, grid_obj(vertices).as_bytes())?;
     let row = time_reading(&path);
     let _ = std::fs::remove_file(&path);
@@ -45,9 +48,17 @@ fn time_reading(path: &std::path::Path) -> Result<ReadRow, FormatError> {
     let character = obj::read_obj(&bytes, &nothing, &ReadOptions::default())?;
     let parse = start.elapsed().as_secs_f64();
     let start = Instant::now();
-    let welded: usize = character.parts.iter().map(|part| weld(&part.mesh, 0.0).mesh.positions.len()).sum();
+    let welded: usize = character
+        .parts
+        .iter()
+        .map(|part| weld(&part.mesh, 0.0).mesh.positions.len())
+        .sum();
     let weld = start.elapsed().as_secs_f64();
-    let vertices: usize = character.parts.iter().map(|part| part.mesh.positions.len()).sum();
+    let vertices: usize = character
+        .parts
+        .iter()
+        .map(|part| part.mesh.positions.len())
+        .sum();
     debug_assert!(welded <= vertices);
     let megabytes = bytes.len() as f64 / 1e6;
     Ok(ReadRow {

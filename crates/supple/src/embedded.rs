@@ -21,7 +21,10 @@ const CLIPS: [(&str, &str); 8] = [
     ("squat", include_str!("../../../assets/clips/squat.toml")),
     ("sit", include_str!("../../../assets/clips/sit.toml")),
     ("twist", include_str!("../../../assets/clips/twist.toml")),
-    ("arms_crossed", include_str!("../../../assets/clips/arms_crossed.toml")),
+    (
+        "arms_crossed",
+        include_str!("../../../assets/clips/arms_crossed.toml"),
+    ),
     ("jump", include_str!("../../../assets/clips/jump.toml")),
     ("shake", include_str!("../../../assets/clips/shake.toml")),
 ];
@@ -66,7 +69,10 @@ pub fn clip_names() -> impl Iterator<Item = &'static str> {
 
 /// An embedded clip by name, as keyed on the mannequin.
 pub fn keyed_clip(name: &str) -> Result<KeyedClip, ClipError> {
-    let text = CLIPS.iter().find(|&&(known, _)| known == name).map(|&(_, text)| text);
+    let text = CLIPS
+        .iter()
+        .find(|&&(known, _)| known == name)
+        .map(|&(_, text)| text);
     let text = text.ok_or_else(|| ClipError::NoSuchClip {
         name: name.to_owned(),
         known: clip_names().collect::<Vec<_>>().join(", "),

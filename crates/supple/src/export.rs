@@ -6,8 +6,8 @@ use glam::Vec3;
 use serde::Serialize;
 use supple_rig::Character;
 use supple_rig::bake::{self, BakeError, BakeReport, CorrectiveOptions, Motion};
-use supple_rig::formats::{self, FormatError, ReadOptions, obj, ply};
 use supple_rig::character::Up;
+use supple_rig::formats::{self, FormatError, ReadOptions, obj, ply};
 
 /// Ways to write a motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,7 +50,11 @@ pub struct Written {
 
 /// The way that fits a file's ending.
 pub fn bake_for(path: &Path, bound_mm: f32) -> Result<Bake, FormatError> {
-    let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    let extension = path
+        .extension()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .to_lowercase();
     match extension.as_str() {
         "glb" | "vrm" => Ok(Bake::Correctives { bound_mm }),
         "pc2" => Ok(Bake::Pc2),
@@ -89,9 +93,17 @@ pub fn export(
             formats::save(path, &bytes)?;
             report
         }
-        Bake::Pc2 => cache(character, motion, path, bake::pc2, |bytes| bake::read_pc2(bytes, motion.fps))?,
+        Bake::Pc2 => cache(character, motion, path, bake::pc2, |bytes| {
+            bake::read_pc2(bytes, motion.fps)
+        })?,
         Bake::Mdd => cache(character, motion, path, bake::mdd, bake::read_mdd)?,
-        Bake::Obj => sequence(character, motion, path, |still| obj::write_obj(still).into_bytes(), read_obj_positions)?,
+        Bake::Obj => sequence(
+            character,
+            motion,
+            path,
+            |still| obj::write_obj(still).into_bytes(),
+            read_obj_positions,
+        )?,
         Bake::Ply => sequence(character, motion, path, ply::write_ply, read_ply_positions)?,
     };
     Ok(Written {
@@ -119,7 +131,10 @@ fn in_file_space(character: &Character, motion: &Motion) -> Motion {
         }
     };
     let frames = motion.frames.iter().map(|frame| {
-        frame.iter().map(|part| part.iter().map(convert).collect()).collect()
+        frame
+            .iter()
+            .map(|part| part.iter().map(convert).collect())
+            .collect()
     });
     Motion {
         frames: frames.collect(),
@@ -151,11 +166,15 @@ fn sequence(
 ) -> Result<BakeReport, BakeError> {
     let motion = in_file_space(character, motion);
     let mut read_back = Vec::new();
-    bake::sequence(character, &motion, |frame, still| -> Result<(), BakeError> {
-        let bytes = write(still);
-        read_back.push(read(&bytes)?);
-        Ok(formats::save(&frame_path(path, frame), &bytes)?)
-    })?;
+    bake::sequence(
+        character,
+        &motion,
+        |frame, still| -> Result<(), BakeError> {
+            let bytes = write(still);
+            read_back.push(read(&bytes)?);
+            Ok(formats::save(&frame_path(path, frame), &bytes)?)
+        },
+    )?;
     Ok(measured(character, &motion, read_back))
 }
 
@@ -169,7 +188,11 @@ pub fn frame_path(path: &Path, frame: usize) -> PathBuf {
 /// Errors of frames read back with all parts behind each other, in metres again.
 fn measured(character: &Character, motion: &Motion, read_back: Vec<Vec<Vec3>>) -> BakeReport {
     let whole = Motion {
-        frames: motion.frames.iter().map(|frame| vec![frame.concat()]).collect(),
+        frames: motion
+            .frames
+            .iter()
+            .map(|frame| vec![frame.concat()])
+            .collect(),
         ..Motion::default()
     };
     let read_back: Vec<_> = read_back.into_iter().map(|frame| vec![frame]).collect();
@@ -190,9 +213,18 @@ const AS_WRITTEN: ReadOptions = ReadOptions {
 };
 
 fn read_obj_positions(bytes: &[u8]) -> Result<Vec<Vec3>, FormatError> {
-    let nothing = |_: &str| Err(FormatError::Unsupported("no material library is needed here".to_owned()));
+    let nothing = |_: &str| {
+        Err(FormatError::Unsupported(
+            "no material library is needed here".to_owned(),
+        ))
+    };
     let (character, map) = obj::read_obj_with_map(bytes, &nothing, &AS_WRITTEN)?;
-    let count = map.iter().flatten().map(|&index| index as usize + 1).max().unwrap_or(0);
+    let count = map
+        .iter()
+        .flatten()
+        .map(|&index| index as usize + 1)
+        .max()
+        .unwrap_or(0);
     let mut positions = vec![Vec3::ZERO; count];
     for (part, map) in character.parts.iter().zip(&map) {
         for (&position, &index) in part.mesh.positions.iter().zip(map) {
@@ -204,5 +236,9 @@ fn read_obj_positions(bytes: &[u8]) -> Result<Vec<Vec3>, FormatError> {
 
 fn read_ply_positions(bytes: &[u8]) -> Result<Vec<Vec3>, FormatError> {
     let character = ply::read_ply(bytes, &AS_WRITTEN)?;
-    Ok(character.parts.into_iter().flat_map(|part| part.mesh.positions).collect())
+    Ok(character
+        .parts
+        .into_iter()
+        .flat_map(|part| part.mesh.positions)
+        .collect())
 }

@@ -5,8 +5,8 @@ use std::fmt;
 use serde::Serialize;
 use supple_geom::{TriMesh, shells::shells, weld::weld};
 use supple_rig::character::{Severity, Up};
-use supple_rig::skeleton::JointKind;
 use supple_rig::retarget::{BoneMap, Humanoid};
+use supple_rig::skeleton::JointKind;
 use supple_rig::{Character, inspect};
 
 /// A character in numbers.
@@ -93,11 +93,15 @@ pub struct ProblemInfo {
 
 /// Looks a character over.
 pub fn info(character: &Character) -> Info {
-    let rest: Vec<TriMesh> = (0..character.parts.len()).map(|part| character.bind_mesh(part)).collect();
+    let rest: Vec<TriMesh> = (0..character.parts.len())
+        .map(|part| character.bind_mesh(part))
+        .collect();
     let whole = TriMesh::merged(&rest);
     let welded = weld(&whole, 0.0).mesh;
     let joints = character.skeleton.joints();
-    let size = character.bounds().map_or([0.0; 3], |(low, high)| (high - low).to_array());
+    let size = character
+        .bounds()
+        .map_or([0.0; 3], |(low, high)| (high - low).to_array());
     Info {
         name: character.name.clone(),
         height_m: character.height(),
@@ -113,11 +117,18 @@ pub fn info(character: &Character) -> Info {
         welded_vertices: welded.positions.len(),
         shells: shells(&welded).count,
         parts: character.parts.iter().map(part_info).collect(),
-        bones: joints.iter().filter(|joint| joint.kind == JointKind::Bone).count(),
-        helpers: joints.iter().filter(|joint| joint.kind == JointKind::Helper).count(),
+        bones: joints
+            .iter()
+            .filter(|joint| joint.kind == JointKind::Bone)
+            .count(),
+        helpers: joints
+            .iter()
+            .filter(|joint| joint.kind == JointKind::Helper)
+            .count(),
         roots: joints.iter().filter(|joint| joint.parent.is_none()).count(),
         joints: joints.iter().map(|joint| joint.name.clone()).collect(),
-        humanoid_bones: Humanoid::find(&character.skeleton, &BoneMap::default()).map_or(0, |humanoid| humanoid.bones.len()),
+        humanoid_bones: Humanoid::find(&character.skeleton, &BoneMap::default())
+            .map_or(0, |humanoid| humanoid.bones.len()),
         clips: character.clips.iter().map(clip_info).collect(),
         materials: character.materials.len(),
         problems: problems(character),
@@ -131,7 +142,10 @@ fn part_info(part: &supple_rig::Part) -> PartInfo {
         vertices: part.mesh.positions.len(),
         triangles: part.mesh.triangles.len(),
         joints: part.binding.joints.len(),
-        influences: (0..influences.len()).map(|vertex| influences.of(vertex).len()).max().unwrap_or(0),
+        influences: (0..influences.len())
+            .map(|vertex| influences.of(vertex).len())
+            .max()
+            .unwrap_or(0),
         morphs: part.morphs.len(),
     }
 }
@@ -169,10 +183,21 @@ impl fmt::Display for Info {
         let [width, height, depth] = self.size_m;
         writeln!(f, "{}", self.name)?;
         if self.vertices > 0 {
-            writeln!(f, "  size      {height:.3} m tall, {width:.3} m wide, {depth:.3} m deep")?;
+            writeln!(
+                f,
+                "  size      {height:.3} m tall, {width:.3} m wide, {depth:.3} m deep"
+            )?;
         }
-        let guessed = if self.units_declared { "" } else { " (guessed)" };
-        writeln!(f, "  units     {} m a unit, {} up{guessed}", self.metres_per_unit, self.up)?;
+        let guessed = if self.units_declared {
+            ""
+        } else {
+            " (guessed)"
+        };
+        writeln!(
+            f,
+            "  units     {} m a unit, {} up{guessed}",
+            self.metres_per_unit, self.up
+        )?;
         self.fmt_meshes(f)?;
         self.fmt_joints(f)?;
         match self.clips.len() {
@@ -180,15 +205,27 @@ impl fmt::Display for Info {
             _ => writeln!(f, "  clips     {}", self.clips.len())?,
         }
         for (index, clip) in self.clips.iter().enumerate() {
-            let name = if clip.name.is_empty() { "(no name)" } else { &clip.name };
-            writeln!(f, "    {index}: {name}, {:.2} s, {} keys", clip.seconds, clip.keys)?;
+            let name = if clip.name.is_empty() {
+                "(no name)"
+            } else {
+                &clip.name
+            };
+            writeln!(
+                f,
+                "    {index}: {name}, {:.2} s, {} keys",
+                clip.seconds, clip.keys
+            )?;
         }
         if self.problems.is_empty() {
             return write!(f, "  problems  none found");
         }
         write!(f, "  problems  {}", self.problems.len())?;
         for problem in &self.problems {
-            let place = if problem.place.is_empty() { String::new() } else { format!("{}: ", problem.place) };
+            let place = if problem.place.is_empty() {
+                String::new()
+            } else {
+                format!("{}: ", problem.place)
+            };
             write!(f, "\n    {}: {place}{}", problem.severity, problem.text)?;
         }
         Ok(())
@@ -210,12 +247,20 @@ impl Info {
             count(self.materials, "material"),
         )?;
         for part in &self.parts {
-            let morphs = if part.morphs > 0 { format!(", {}", count(part.morphs, "morph target")) } else { String::new() };
+            let morphs = if part.morphs > 0 {
+                format!(", {}", count(part.morphs, "morph target"))
+            } else {
+                String::new()
+            };
             let skin = match part.influences {
                 0 => "no weights".to_owned(),
                 most => format!("{} with up to {most} a vertex", count(part.joints, "joint")),
             };
-            writeln!(f, "    {}: {} vertices, {} triangles, {skin}{morphs}", part.name, part.vertices, part.triangles)?;
+            writeln!(
+                f,
+                "    {}: {} vertices, {} triangles, {skin}{morphs}",
+                part.name, part.vertices, part.triangles
+            )?;
         }
         Ok(())
     }
@@ -229,7 +274,12 @@ impl Info {
             found => format!("{found} humanoid bones recognised"),
         };
         let roots = count(self.roots, "root");
-        writeln!(f, "  skeleton  {}, {}, {roots}; {humanoid}", count(self.bones, "bone"), count(self.helpers, "helper"))
+        writeln!(
+            f,
+            "  skeleton  {}, {}, {roots}; {humanoid}",
+            count(self.bones, "bone"),
+            count(self.helpers, "helper")
+        )
     }
 }
 

@@ -8,7 +8,11 @@ use supple_rig::formats::{self, FormatError, ReadOptions};
 use crate::embedded::{self, Body};
 
 /// Loads a character: a file, or `@male` or `@female`; its skeleton from a second file where one is given.
-pub fn load(path: &Path, skeleton: Option<&Path>, options: &ReadOptions) -> Result<Character, FormatError> {
+pub fn load(
+    path: &Path,
+    skeleton: Option<&Path>,
+    options: &ReadOptions,
+) -> Result<Character, FormatError> {
     match (path.to_str(), skeleton) {
         (Some("@male"), None) => embedded::body(Body::Male),
         (Some("@female"), None) => embedded::body(Body::Female),

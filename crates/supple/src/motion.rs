@@ -77,7 +77,11 @@ pub fn choose(character: &Character, choice: Choice, fps: f32) -> Result<Clip, M
 
 fn named(character: &Character, name: &str) -> Result<Clip, MotionError> {
     let by_name = character.clips.iter().find(|clip| clip.name == name);
-    let by_number = || name.parse::<usize>().ok().and_then(|number| character.clips.get(number));
+    let by_number = || {
+        name.parse::<usize>()
+            .ok()
+            .and_then(|number| character.clips.get(number))
+    };
     if let Some(clip) = by_name.or_else(by_number) {
         return Ok(clip.clone());
     }
@@ -96,10 +100,18 @@ fn list_clips(character: &Character) -> String {
         return "none".to_owned();
     }
     let names = character.clips.iter().enumerate();
-    names.map(|(index, clip)| format!("{index} '{}'", clip.name)).collect::<Vec<_>>().join(", ")
+    names
+        .map(|(index, clip)| format!("{index} '{}'", clip.name))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
-fn from_file(character: &Character, path: &Path, map: Option<&Path>, fps: f32) -> Result<Clip, MotionError> {
+fn from_file(
+    character: &Character,
+    path: &Path,
+    map: Option<&Path>,
+    fps: f32,
+) -> Result<Clip, MotionError> {
     let source = formats::load(path, &ReadOptions::default())?;
     let clip = source.clips.first().ok_or_else(|| MotionError::NoMotion {
         path: path.display().to_string(),

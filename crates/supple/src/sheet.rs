@@ -3,8 +3,8 @@
 use glam::Vec3;
 use supple_geom::TriMesh;
 use supple_picture::{
-    BoneStyle, Bounds, Camera, Colour, DrawMesh, Ground, Image, Legend, Scene, SheetStyle, Texture, contact_sheet, render,
-    skeleton_mesh,
+    BoneStyle, Bounds, Camera, Colour, DrawMesh, Ground, Image, Legend, Scene, SheetStyle, Texture,
+    contact_sheet, render, skeleton_mesh,
 };
 use supple_rig::skeleton::JointKind;
 use supple_rig::{Character, Pose};
@@ -46,12 +46,23 @@ pub struct Tile<'a> {
 }
 
 /// Draws tiles with one camera for all, so that sizes can be compared.
-pub fn sheet(character: &Character, title: &str, tiles: &[Tile], columns: usize, look: &Look) -> Image {
+pub fn sheet(
+    character: &Character,
+    title: &str,
+    tiles: &[Tile],
+    columns: usize,
+    look: &Look,
+) -> Image {
     let textures = textures(character);
     let camera = common_camera(tiles, look);
     let pictures: Vec<(Image, String)> = tiles
         .iter()
-        .map(|tile| (draw(character, &textures, tile, &camera, look), tile.caption.clone()))
+        .map(|tile| {
+            (
+                draw(character, &textures, tile, &camera, look),
+                tile.caption.clone(),
+            )
+        })
         .collect();
     contact_sheet(title, &pictures, columns, &SheetStyle::default())
 }
@@ -62,7 +73,13 @@ fn common_camera(tiles: &[Tile], look: &Look) -> Camera {
     Camera::frame(bounds, look.direction, 1.0)
 }
 
-fn draw(character: &Character, textures: &[Option<Texture>], tile: &Tile, camera: &Camera, look: &Look) -> Image {
+fn draw(
+    character: &Character,
+    textures: &[Option<Texture>],
+    tile: &Tile,
+    camera: &Camera,
+    look: &Look,
+) -> Image {
     let mut scene = Scene {
         ground: Some(Ground::default()),
         legend: tile.legend.clone(),
@@ -85,25 +102,37 @@ fn draw(character: &Character, textures: &[Option<Texture>], tile: &Tile, camera
     render(&scene, camera, look.size, look.size)
 }
 
-fn own_look<'a>(character: &'a Character, textures: &'a [Option<Texture>], part: usize) -> Colour<'a> {
+fn own_look<'a>(
+    character: &'a Character,
+    textures: &'a [Option<Texture>],
+    part: usize,
+) -> Colour<'a> {
     let part = &character.parts[part];
-    let material = part.material.and_then(|index| Some((character.materials.get(index)?, textures.get(index)?)));
+    let material = part
+        .material
+        .and_then(|index| Some((character.materials.get(index)?, textures.get(index)?)));
     match material {
-        Some((_, Some(texture))) if part.uvs.len() == part.mesh.positions.len() => Colour::Textured {
-            uvs: (&part.uvs[..]).into(),
-            texture,
-            alpha_cutoff: 0.5,
-        },
-        Some((material, _)) if material.base_color.truncate() != Vec3::ONE => {
-            Colour::Uniform(supple_picture::colour::to_srgb(material.base_color.truncate()))
+        Some((_, Some(texture))) if part.uvs.len() == part.mesh.positions.len() => {
+            Colour::Textured {
+                uvs: (&part.uvs[..]).into(),
+                texture,
+                alpha_cutoff: 0.5,
+            }
         }
+        Some((material, _)) if material.base_color.truncate() != Vec3::ONE => Colour::Uniform(
+            supple_picture::colour::to_srgb(material.base_color.truncate()),
+        ),
         _ => Colour::default(),
     }
 }
 
 /// Images that cannot be decoded leave the part in clay.
 fn textures(character: &Character) -> Vec<Option<Texture>> {
-    let decode = |bytes: &[u8]| Image::decode_png(bytes).ok().map(|image| Texture::new(&image));
+    let decode = |bytes: &[u8]| {
+        Image::decode_png(bytes)
+            .ok()
+            .map(|image| Texture::new(&image))
+    };
     (character.materials.iter())
         .map(|material| material.base_color_image.as_deref().and_then(decode))
         .collect()
@@ -111,10 +140,15 @@ fn textures(character: &Character) -> Vec<Option<Texture>> {
 
 fn bones(character: &Character, pose: &Pose) -> DrawMesh<'static> {
     let worlds = pose.worlds(&character.skeleton);
-    let joints: Vec<Vec3> = worlds.iter().map(|world| world.translation.into()).collect();
+    let joints: Vec<Vec3> = worlds
+        .iter()
+        .map(|world| world.translation.into())
+        .collect();
     let parents: Vec<Option<usize>> = (character.skeleton.joints().iter())
         .map(|joint| match joint.kind {
-            JointKind::Bone => joint.parent.filter(|&p| character.skeleton.joints()[p].kind == JointKind::Bone),
+            JointKind::Bone => joint
+                .parent
+                .filter(|&p| character.skeleton.joints()[p].kind == JointKind::Bone),
             JointKind::Helper => None,
         })
         .collect();

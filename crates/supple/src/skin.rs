@@ -29,7 +29,9 @@ impl Span {
     /// The frames' times [s]: every 1/fps from the first moment, the last one included where it falls on a frame.
     pub fn times(&self) -> Vec<f32> {
         let frames = ((self.to - self.from).max(0.0) * self.fps + 1e-3).floor() as usize + 1;
-        (0..frames).map(|frame| self.from + frame as f32 / self.fps).collect()
+        (0..frames)
+            .map(|frame| self.from + frame as f32 / self.fps)
+            .collect()
     }
 }
 

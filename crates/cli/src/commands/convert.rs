@@ -10,6 +10,9 @@ pub fn run(args: &args::Convert, console: &Console) -> Result<(), Failure> {
     let character = super::load(&args.input)?;
     formats::save_character(&args.output, &character)?;
     let path = args.output.display().to_string();
-    console.result(format!("wrote {path}"), &serde_json::json!({ "output": path }));
+    console.result(
+        format!("wrote {path}"),
+        &serde_json::json!({ "output": path }),
+    );
     Ok(())
 }

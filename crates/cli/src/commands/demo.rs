@@ -11,12 +11,18 @@ use crate::console::{Console, Failure};
 
 /// Skins the embedded body over an embedded clip.
 pub fn run(args: &args::Demo, console: &Console) -> Result<(), Failure> {
-    let character = body(Body::Female)?;
+    let character = body(Body::Male)?;
     let clip = clip("squat", &character.skeleton)?;
     let span = Span::all(&clip, 30.0);
     let motion = skin(&character, &clip, Method::Dqs, span, &mut |_| ());
     let glb = args.output.join("demo.glb");
-    let written = export(&character, &motion, Bake::Correctives { bound_mm: 1.0 }, &glb, &clip.name)?;
+    let written = export(
+        &character,
+        &motion,
+        Bake::Correctives { bound_mm: 1.0 },
+        &glb,
+        &clip.name,
+    )?;
 
     let shown = [0, motion.frames.len() / 4, motion.frames.len() / 2];
     let tiles = shown.map(|frame| Tile {

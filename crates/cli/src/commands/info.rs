@@ -11,7 +11,9 @@ pub fn run(args: &args::Info, console: &Console) -> Result<(), Failure> {
     if args.joints {
         text.push_str("\n  joints");
         for (index, joint) in character.skeleton.joints().iter().enumerate() {
-            let parent = joint.parent.map_or("root", |parent| &character.skeleton.joints()[parent].name);
+            let parent = joint
+                .parent
+                .map_or("root", |parent| &character.skeleton.joints()[parent].name);
             text.push_str(&format!("\n    {index}: {} < {parent}", joint.name));
         }
     }

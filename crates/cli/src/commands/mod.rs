@@ -58,7 +58,9 @@ fn span(args: &MotionArgs, clip: &supple::Clip) -> Span {
     let whole = Span::all(clip, args.fps);
     Span {
         from: args.from.clamp(0.0, whole.to),
-        to: args.to.map_or(whole.to, |to| to.clamp(args.from.clamp(0.0, whole.to), whole.to)),
+        to: args.to.map_or(whole.to, |to| {
+            to.clamp(args.from.clamp(0.0, whole.to), whole.to)
+        }),
         fps: args.fps,
     }
 }
@@ -72,7 +74,11 @@ fn method(method: args::Method) -> Method {
 }
 
 fn describe(written: &supple::export::Written) -> String {
-    let mut text = format!("wrote {}: {} frames", written.path.display(), written.frames);
+    let mut text = format!(
+        "wrote {}: {} frames",
+        written.path.display(),
+        written.frames
+    );
     if written.targets > 0 {
         text.push_str(&format!(", {} morph targets", written.targets));
     }

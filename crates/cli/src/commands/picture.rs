@@ -31,7 +31,10 @@ pub fn run(args: &args::Picture, console: &Console) -> Result<(), Failure> {
     };
     image.save_png(&args.output)?;
     let path = args.output.display().to_string();
-    console.result(format!("wrote {path}"), &serde_json::json!({ "output": path }));
+    console.result(
+        format!("wrote {path}"),
+        &serde_json::json!({ "output": path }),
+    );
     Ok(())
 }
 
@@ -46,7 +49,11 @@ fn direction(view: View) -> Vec3 {
 
 fn draw_rest(character: &Character, look: &Look) -> Image {
     let pose = supple::Pose::rest(&character.skeleton);
-    let positions: Vec<_> = character.skin(&pose, Method::Lbs).into_iter().map(|part| part.positions).collect();
+    let positions: Vec<_> = character
+        .skin(&pose, Method::Lbs)
+        .into_iter()
+        .map(|part| part.positions)
+        .collect();
     let tile = Tile {
         caption: character.name.clone(),
         positions: &positions,
@@ -71,7 +78,11 @@ fn draw_motion(
         1 => (span.from + 0.5 * seconds, 1.0),
         _ => (span.from, (seconds / (frames - 1) as f32).max(1e-3)),
     };
-    let chosen = skin::Span { from, to: from + step * (frames - 1) as f32, fps: 1.0 / step };
+    let chosen = skin::Span {
+        from,
+        to: from + step * (frames - 1) as f32,
+        fps: 1.0 / step,
+    };
     let methods: &[(Method, &str)] = match args.compare {
         Some(Compare::Methods) => &[
             (Method::Lbs, "linear blend"),
@@ -101,16 +112,34 @@ fn draw_motion(
             });
         }
     }
-    let columns = if methods.len() > 1 { frames } else { frames.min(6) };
-    Ok(sheet(character, &format!("{}: {}", character.name, clip.name), &tiles, columns, look))
+    let columns = if methods.len() > 1 {
+        frames
+    } else {
+        frames.min(6)
+    };
+    Ok(sheet(
+        character,
+        &format!("{}: {}", character.name, clip.name),
+        &tiles,
+        columns,
+        look,
+    ))
 }
 
 /// Distance of every vertex to the same vertex of another method, as colours.
 fn error_colours(positions: &[Vec<Vec3>], others: &[Vec<Vec3>]) -> (Vec<Vec<Vec3>>, Legend) {
     let parts = positions.iter().zip(others);
-    let distances: Vec<Vec<f32>> = parts.map(|(a, b)| a.iter().zip(b).map(|(a, b)| a.distance(*b)).collect()).collect();
-    let largest = distances.iter().flatten().fold(1e-4f32, |largest, &distance| largest.max(distance));
-    let colours = distances.iter().map(|part| heat_colours(part, 0.0, largest, Ramp::default())).collect();
+    let distances: Vec<Vec<f32>> = parts
+        .map(|(a, b)| a.iter().zip(b).map(|(a, b)| a.distance(*b)).collect())
+        .collect();
+    let largest = distances
+        .iter()
+        .flatten()
+        .fold(1e-4f32, |largest, &distance| largest.max(distance));
+    let colours = distances
+        .iter()
+        .map(|part| heat_colours(part, 0.0, largest, Ramp::default()))
+        .collect();
     let legend = Legend {
         high: largest * 1000.0,
         title: "from linear blend [mm]".to_owned(),

@@ -21,12 +21,21 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
     }
     let bound = skin::bind_missing(&mut character, args.auto_weights)?;
     if bound > 0 {
-        console.say(format!("computed weights for {bound} of {} parts", character.parts.len()));
+        console.say(format!(
+            "computed weights for {bound} of {} parts",
+            character.parts.len()
+        ));
     }
     let clip = motion::choose(&character, super::choice(&args.motion), args.motion.fps)?;
     let span = super::span(&args.motion, &clip);
     let progress = console.progress("skinning", span.times().len());
-    let motion = skin::skin(&character, &clip, super::method(args.method), span, &mut |_| progress.step());
+    let motion = skin::skin(
+        &character,
+        &clip,
+        super::method(args.method),
+        span,
+        &mut |_| progress.step(),
+    );
     drop(progress);
     let spinner = console.progress("baking", 1);
     let written = export(&character, &motion, bake, &args.output, &clip.name)?;

@@ -18,7 +18,11 @@ pub fn minimum_degree(matrix: &SymmetricCsc) -> Vec<u32> {
 fn adjacency(matrix: &SymmetricCsc) -> (Vec<i32>, Vec<i32>) {
     let n = matrix.len();
     let mut starts = vec![0i32; n + 1];
-    let pairs = || (0..n).flat_map(|c| matrix.column(c).map(move |(r, _)| (r as usize, c))).filter(|(r, c)| r != c);
+    let pairs = || {
+        (0..n)
+            .flat_map(|c| matrix.column(c).map(move |(r, _)| (r as usize, c)))
+            .filter(|(r, c)| r != c)
+    };
     for (r, c) in pairs() {
         starts[r + 1] += 1;
         starts[c + 1] += 1;

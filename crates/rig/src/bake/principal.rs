@@ -4,8 +4,6 @@ use glam::Vec3;
 use rayon::prelude::*;
 use supple_geom::eigen::symmetric_eigen;
 
-use super::BakeError;
-
 /// Shapes and their weights over time, the most important first; weights stay within [-1, 1].
 pub(super) struct Modes {
     /// Mode, vertex [m].
@@ -15,8 +13,9 @@ pub(super) struct Modes {
 }
 
 /// The first `count` principal shapes of `frames`, without subtracting a mean: no offset must stay no offset.
-pub(super) fn principal_modes(frames: &[Vec<Vec3>], count: usize) -> Result<Modes, BakeError> {
-    let eigen = symmetric_eigen(&gram_matrix(frames)).ok_or(BakeError::Eigen)?;
+pub(super) fn principal_modes(frames: &[Vec<Vec3>], count: usize) -> Modes {
+    // Motions are checked to be finite; of numbers that are not, nothing is a principal shape.
+    let eigen = symmetric_eigen(&gram_matrix(frames)).unwrap_or_default();
     let largest = eigen.values.last().map_or(0.0, |value| value.max(0.0));
     let picked: Vec<Vec<f64>> = (eigen.values.into_iter().zip(eigen.vectors).rev())
         .take(count)
@@ -33,7 +32,7 @@ pub(super) fn principal_modes(frames: &[Vec<Vec3>], count: usize) -> Result<Mode
             (project(frames, vector, peak), weights)
         })
         .unzip();
-    Ok(Modes { shapes, weights })
+    Modes { shapes, weights }
 }
 
 /// Lower triangle of all products of two frames.
@@ -52,7 +51,12 @@ fn gram_matrix(frames: &[Vec<Vec3>]) -> Vec<Vec<f64>> {
 fn dot(a: &[f32], b: &[f32]) -> f64 {
     let mut sums = [0.0; 8];
     let (a, b) = (a.chunks_exact(8), b.chunks_exact(8));
-    let rest: f64 = a.remainder().iter().zip(b.remainder()).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
+    let rest: f64 = a
+        .remainder()
+        .iter()
+        .zip(b.remainder())
+        .map(|(a, b)| f64::from(*a) * f64::from(*b))
+        .sum();
     for (a, b) in a.zip(b) {
         for lane in 0..8 {
             sums[lane] += f64::from(a[lane]) * f64::from(b[lane]);
@@ -93,7 +97,7 @@ mod tests {
                 a.iter().zip(&b).map(|(a, b)| x * *a + y * *b).collect()
             })
             .collect();
-        let modes = principal_modes(&frames, 64).unwrap();
+        let modes = principal_modes(&frames, 64);
         assert!(modes.shapes.len() >= 2);
         for (f, frame) in frames.iter().enumerate() {
             for (v, point) in frame.iter().enumerate() {

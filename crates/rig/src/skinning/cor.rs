@@ -107,7 +107,7 @@ fn blend_rotations(influences: &[(u32, f32)], split: &[(Quat, Mat3A)]) -> Mat3A 
     for &(slot, weight) in influences {
         let (q, s) = of(slot);
         let signed = if q.dot(pivot) < 0.0 { -weight } else { weight };
-        rotation = rotation + *q * signed;
+        rotation += *q * signed;
         stretch += *s * weight;
     }
     let rotation = if rotation.length() < 1e-6 {

@@ -206,19 +206,30 @@ fn spread_heat(
         entries.push((a.max(b) as u32, a.min(b) as u32, -weight));
     }
     entries.extend((0..count).map(|vertex| (vertex as u32, vertex as u32, diagonal[vertex])));
-    let matrix = SymmetricCsc::from_entries(count, entries).map_err(|_| WeightsError::Unsolvable)?;
+    let matrix =
+        SymmetricCsc::from_entries(count, entries).map_err(|_| WeightsError::Unsolvable)?;
     let factor = Factor::new(&matrix).map_err(|_| WeightsError::Unsolvable)?;
     let temperatures = temperatures(&factor, heats, &right, bones);
     Ok((0..count)
         .map(|vertex| {
-            let all = (0..bones).map(|bone| (bone as u32, f64::from(temperatures[bone / 3][vertex][bone % 3])));
+            let all = (0..bones).map(|bone| {
+                (
+                    bone as u32,
+                    f64::from(temperatures[bone / 3][vertex][bone % 3]),
+                )
+            });
             strongest(all, heats[vertex].source as u32)
         })
         .collect())
 }
 
 /// What each bone's heat alone makes of every vertex, three bones at a time.
-fn temperatures(factor: &Factor, heats: &[Heat], right: &[f64], bones: usize) -> Vec<Vec<[f32; 3]>> {
+fn temperatures(
+    factor: &Factor,
+    heats: &[Heat],
+    right: &[f64],
+    bones: usize,
+) -> Vec<Vec<[f32; 3]>> {
     let solve = |first: usize| {
         let mut columns = vec![[0.0; 3]; heats.len()];
         for ((column, heat), &strength) in columns.iter_mut().zip(heats).zip(right) {
@@ -229,7 +240,9 @@ fn temperatures(factor: &Factor, heats: &[Heat], right: &[f64], bones: usize) ->
         factor.solve3(&mut columns);
         columns
     };
-    (0..bones.div_ceil(3)).map(|triple| solve(3 * triple)).collect()
+    (0..bones.div_ceil(3))
+        .map(|triple| solve(3 * triple))
+        .collect()
 }
 
 /// Which vertices take heat: those that see a bone, and all of shells that see none.
