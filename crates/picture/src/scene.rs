@@ -255,8 +255,8 @@ impl Default for Quality {
     fn default() -> Self {
         Self {
             samples: 3,
-            sky: 72,
-            key: 16,
+            sky: 40,
+            key: 12,
         }
     }
 }

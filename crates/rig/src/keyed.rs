@@ -23,9 +23,9 @@ use std::collections::BTreeMap;
 
 use glam::{EulerRot, Quat, Vec3};
 
-use crate::retarget::{self, Retarget, RetargetError};
+use crate::retarget::{self, BoneMap, Retarget, RetargetError};
 use crate::skeleton::JointKind;
-use crate::{Clip, Joint, Pose, Skeleton, Transform};
+use crate::{Character, Clip, Joint, Pose, Skeleton, Transform};
 
 /// The mannequin: VRM bone name, parent, and position [m] of the left and middle joints; the right side is mirrored.
 const MANNEQUIN: [(&str, &str, [f32; 3]); 16] = [
@@ -192,19 +192,26 @@ impl KeyedClip {
         pose
     }
 
-    /// The clip on a humanoid's skeleton.
-    pub fn on(&self, skeleton: &Skeleton, fps: f32) -> Result<Clip, RetargetError> {
+    /// The clip on a humanoid, standing on the soles of its skin.
+    pub fn on(&self, character: &Character, fps: f32) -> Result<Clip, RetargetError> {
         let mannequin = mannequin();
         let frames = (self.duration * fps).round() as usize;
         let poses: Vec<Pose> = (0..=frames)
             .map(|frame| self.pose(&mannequin, frame as f32 / fps))
             .collect();
-        let options = retarget::Options {
-            ground: Some(0.0),
-            ..retarget::Options::default()
+        let map = retarget::MapFile {
+            target: BoneMap::of(character),
+            ..retarget::MapFile::default()
         };
-        let retarget = Retarget::new(&mannequin, skeleton, &options)?;
-        Ok(retarget.clip(&Clip::from_poses(&self.title, &mannequin, fps, &poses), fps))
+        let options = retarget::Options {
+            map,
+            ground: Some(0.0),
+        };
+        let retarget = Retarget::new(&mannequin, &character.skeleton, &options)?.with_skin(character);
+        Ok(retarget.clip(
+            &Clip::from_poses(&self.title, &mannequin, fps, &poses),
+            fps,
+        ))
     }
 
     /// How far the lowest foot is off the ground at a time [s], in leg lengths.

@@ -3,7 +3,7 @@
 use supple_rig::formats::{FormatError, ReadOptions, gltf};
 use supple_rig::keyed::{KeyedClip, KeyedError};
 use supple_rig::retarget::RetargetError;
-use supple_rig::{Character, Clip, Skeleton};
+use supple_rig::{Character, Clip};
 
 /// An embedded body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,9 +80,9 @@ pub fn keyed_clip(name: &str) -> Result<KeyedClip, ClipError> {
     Ok(KeyedClip::parse(text)?)
 }
 
-/// An embedded clip by name, put on a humanoid skeleton.
-pub fn clip(name: &str, skeleton: &Skeleton) -> Result<Clip, ClipError> {
-    let mut clip = keyed_clip(name)?.on(skeleton, FPS)?;
+/// An embedded clip by name, put on a humanoid.
+pub fn clip(name: &str, character: &Character) -> Result<Clip, ClipError> {
+    let mut clip = keyed_clip(name)?.on(character, FPS)?;
     clip.name = name.to_owned();
     Ok(clip)
 }

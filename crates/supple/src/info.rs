@@ -127,7 +127,7 @@ pub fn info(character: &Character) -> Info {
             .count(),
         roots: joints.iter().filter(|joint| joint.parent.is_none()).count(),
         joints: joints.iter().map(|joint| joint.name.clone()).collect(),
-        humanoid_bones: Humanoid::find(&character.skeleton, &BoneMap::default())
+        humanoid_bones: Humanoid::find(&character.skeleton, &BoneMap::of(character))
             .map_or(0, |humanoid| humanoid.bones.len()),
         clips: character.clips.iter().map(clip_info).collect(),
         materials: character.materials.len(),

@@ -6,7 +6,7 @@
 //! use supple::{embedded, rig::skinning::Method, skin};
 //!
 //! let character = embedded::body(embedded::Body::Female)?;
-//! let clip = embedded::clip("squat", &character.skeleton)?;
+//! let clip = embedded::clip("squat", &character)?;
 //! let span = skin::Span { from: 0.0, to: 0.5, fps: 10.0 };
 //! let motion = skin::skin(&character, &clip, Method::Lbs, span, &mut |_| ());
 //! let (glb, report) = bake_correctives(&character, &motion, &CorrectiveOptions::default())?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use supple_rig::formats::{self, FormatError, ReadOptions};
-use supple_rig::retarget::{HumanoidError, MapFile, Options, Retarget, RetargetError};
+use supple_rig::retarget::{BoneMap, HumanoidError, MapFile, Options, Retarget, RetargetError};
 use supple_rig::{Character, Clip};
 
 use crate::embedded::{self, ClipError};
@@ -68,7 +68,7 @@ pub fn choose(character: &Character, choice: Choice, fps: f32) -> Result<Clip, M
     match choice {
         Choice::Default => match character.clips.first() {
             Some(clip) => Ok(clip.clone()),
-            None => Ok(embedded::clip("squat", &character.skeleton)?),
+            None => Ok(embedded::clip("squat", character)?),
         },
         Choice::Named(name) => named(character, name),
         Choice::File(path, map) => from_file(character, path, map, fps),
@@ -85,7 +85,7 @@ fn named(character: &Character, name: &str) -> Result<Clip, MotionError> {
     if let Some(clip) = by_name.or_else(by_number) {
         return Ok(clip.clone());
     }
-    match embedded::clip(name, &character.skeleton) {
+    match embedded::clip(name, character) {
         Err(ClipError::NoSuchClip { name, known }) => Err(MotionError::NoSuchClip {
             name,
             in_file: list_clips(character),
@@ -124,6 +124,12 @@ fn from_file(
         })?;
         options.map = MapFile::parse(&text)?;
     }
+    if options.map.target.is_empty() {
+        options.map.target = BoneMap::of(character);
+    }
+    if options.map.source.is_empty() {
+        options.map.source = BoneMap::of(&source);
+    }
     let retarget = Retarget::new(&source.skeleton, &character.skeleton, &options)?;
-    Ok(retarget.clip(clip, fps))
+    Ok(retarget.with_skin(character).clip(clip, fps))
 }

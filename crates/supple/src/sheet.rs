@@ -1,11 +1,12 @@
 //! Contact sheets: a character at several moments, or under several methods, in one picture.
 
-use glam::Vec3;
+use glam::{Quat, Vec3};
 use supple_geom::TriMesh;
 use supple_picture::{
     BoneStyle, Bounds, Camera, Colour, DrawMesh, Ground, Image, Legend, Scene, SheetStyle, Texture,
     contact_sheet, render, skeleton_mesh,
 };
+use supple_rig::retarget::{BoneMap, Humanoid};
 use supple_rig::skeleton::JointKind;
 use supple_rig::{Character, Pose};
 
@@ -14,7 +15,7 @@ use supple_rig::{Character, Pose};
 pub struct Look {
     /// Width and height of a tile [px].
     pub size: usize,
-    /// From the character towards the camera.
+    /// From the character towards the camera, for one that faces +Z; a humanoid that faces elsewhere is seen alike.
     pub direction: Vec3,
     /// Draw the bones through the skin.
     pub bones: bool,
@@ -54,7 +55,7 @@ pub fn sheet(
     look: &Look,
 ) -> Image {
     let textures = textures(character);
-    let camera = common_camera(tiles, look);
+    let camera = common_camera(tiles, facing(character) * look.direction);
     let pictures: Vec<(Image, String)> = tiles
         .iter()
         .map(|tile| {
@@ -67,10 +68,15 @@ pub fn sheet(
     contact_sheet(title, &pictures, columns, &SheetStyle::default())
 }
 
-fn common_camera(tiles: &[Tile], look: &Look) -> Camera {
+fn facing(character: &Character) -> Quat {
+    let humanoid = Humanoid::find(&character.skeleton, &BoneMap::of(character));
+    humanoid.map_or(Quat::IDENTITY, |humanoid| humanoid.facing(&character.skeleton.rest_worlds()))
+}
+
+fn common_camera(tiles: &[Tile], direction: Vec3) -> Camera {
     let points = tiles.iter().flat_map(|tile| tile.positions).flatten();
     let bounds = Bounds::of(points.filter(|point| point.is_finite()));
-    Camera::frame(bounds, look.direction, 1.0)
+    Camera::frame(bounds, direction, 1.0)
 }
 
 fn draw(

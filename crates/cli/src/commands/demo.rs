@@ -12,7 +12,7 @@ use crate::console::{Console, Failure};
 /// Skins the embedded body over an embedded clip.
 pub fn run(args: &args::Demo, console: &Console) -> Result<(), Failure> {
     let character = body(Body::Male)?;
-    let clip = clip("squat", &character.skeleton)?;
+    let clip = clip("squat", &character)?;
     let span = Span::all(&clip, 30.0);
     let motion = skin(&character, &clip, Method::Dqs, span, &mut |_| ());
     let glb = args.output.join("demo.glb");
