@@ -115,7 +115,8 @@ fn draw_motion(
     let columns = if methods.len() > 1 {
         frames
     } else {
-        frames.min(6)
+        // Rows of equal length, six tiles at most.
+        frames.div_ceil(frames.div_ceil(6))
     };
     Ok(sheet(
         character,
