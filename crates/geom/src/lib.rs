@@ -7,12 +7,14 @@
 pub mod adjacency;
 pub mod boundary;
 pub mod bvh;
+pub mod higham;
 pub mod mesh;
 pub mod normals;
 pub mod polar;
 pub mod shapes;
 pub mod shells;
 pub mod sparse;
+pub mod svd3;
 pub mod weld;
 
 pub use mesh::TriMesh;

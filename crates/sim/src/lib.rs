@@ -1,2 +1,47 @@
-#![forbid(unsafe_code)]
-//! placeholder
+//! Projective dynamics: soft bodies moved by kinematic targets.
+//!
+//! Knows no skeletons and no files. A [`Model`] is immutable once built; a [`State`] is all that changes while time
+//! runs; a [`Backend`] takes one step:
+//!
+//! ```ignore
+//! use supple_sim::{Backend, ModelBuilder, Reference, Settings, State, shapes};
+//!
+//! let bar = shapes::bar([4, 1, 1], 0.1);
+//! let mut builder = ModelBuilder::new();
+//! for &p in &bar.positions {
+//!     builder.vertex(p, p.x == 0.0); // one end is held
+//! }
+//! for &tet in &bar.tets {
+//!     builder.tet(tet, 2_000.0);
+//! }
+//! builder.distribute_mass(0.004);
+//! let model = builder.build()?;
+//!
+//! let settings = Settings { gravity: glam::Vec3::new(0.0, -9.81, 0.0), ..Settings::default() };
+//! let targets = model.rest_targets();
+//! let mut state = State::at_rest(&model);
+//! Reference::new().step(&model, &settings, &targets, &mut state)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Section and equation numbers in brackets are those of the thesis named in `docs/references.md`; [`units`] tells how
+//! its unit system maps to metres, seconds and kilograms.
+#![deny(unsafe_code)]
+
+pub mod assemble;
+pub mod backend;
+pub mod builder;
+mod carrier;
+pub mod constraints;
+pub mod model;
+pub mod settings;
+pub mod state;
+pub mod targets;
+
+pub use assemble::{System, assemble};
+pub use backend::{Backend, SolveError, StepReport};
+pub use builder::{BuildError, ModelBuilder};
+pub use model::Model;
+pub use settings::{Decompose, Fit, Mode, Rotations, Settings, Strain};
+pub use state::State;
+pub use targets::Targets;

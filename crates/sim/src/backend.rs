@@ -1,0 +1,160 @@
+//! The border between a model and what steps it.
+
+use crate::{Model, Settings, State, Targets};
+
+/// Steps models. Chosen once, as `Box<dyn Backend>`; [`backend_tests!`](crate::backend_tests) is its conformance suite.
+///
+/// A backend may keep whatever it derives from model and settings (factor, buffers) between steps, keyed by
+/// [`Model::id`] and [`Settings::matrix_key`]; it keeps nothing that belongs to the state.
+pub trait Backend: Send {
+    /// Short name for reports.
+    fn name(&self) -> &'static str;
+
+    /// Whether this backend can step `model` with `settings`; a fast backend may leave out rare constraints.
+    fn supports(&self, model: &Model, settings: &Settings) -> bool;
+
+    /// Does now what the first step with this model and these settings would do (factorise, allocate, compile).
+    fn prepare(&mut self, model: &Model, settings: &Settings) -> Result<(), SolveError>;
+
+    /// One internal step of [`Settings::step`] seconds: afterwards the fixed vertices are at `targets`.
+    /// On an error the state is unchanged.
+    fn step(
+        &mut self,
+        model: &Model,
+        settings: &Settings,
+        targets: &Targets,
+        state: &mut State,
+    ) -> Result<StepReport, SolveError>;
+}
+
+/// What a step tells about itself. How good the result is, [`measure`](crate::measure) tells.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StepReport {
+    /// Local/global iterations done.
+    pub iterations: u32,
+    /// Largest move of a vertex in the last iteration [m]: what the step left unsolved.
+    pub residual: f32,
+    /// Objective (2.8) before the first and after every iteration [J]; empty unless
+    /// [`Settings::trace_energy`] is set.
+    pub energies: Vec<f64>,
+}
+
+/// Why a step was not taken.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SolveError {
+    /// Lists of targets or state do not fit the model.
+    #[error("{list} has {found} entries, the model needs {expected}")]
+    Length {
+        /// Name of the list.
+        list: &'static str,
+        /// Its length.
+        found: usize,
+        /// The length it should have.
+        expected: usize,
+    },
+    /// A target or a state entry is NaN or infinite.
+    #[error("{list}[{index}] is not finite")]
+    NotFinite {
+        /// Name of the list.
+        list: &'static str,
+        /// First bad entry.
+        index: usize,
+    },
+    /// The settings make no sense.
+    #[error("{name} is {value}, it must be positive and finite")]
+    Setting {
+        /// Name of the setting.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// The system matrix could not be factorised.
+    #[error(
+        "the system matrix is not positive definite at vertex {vertex}: are stiffness and masses sensible?"
+    )]
+    NotPositiveDefinite {
+        /// The free vertex whose pivot failed.
+        vertex: usize,
+    },
+    /// This backend lacks a constraint type or option that the model or the settings ask for.
+    #[error("the {backend} backend does not support {what}; use the reference backend")]
+    Unsupported {
+        /// Name of the backend.
+        backend: &'static str,
+        /// What is missing.
+        what: &'static str,
+    },
+}
+
+/// Checks that settings, targets and state fit the model and are finite: every backend calls it first.
+pub fn check_step(
+    model: &Model,
+    settings: &Settings,
+    targets: &Targets,
+    state: &State,
+) -> Result<(), SolveError> {
+    if !(settings.step > 0.0 && settings.step.is_finite()) {
+        return Err(SolveError::Setting {
+            name: "step",
+            value: settings.step,
+        });
+    }
+    // Infinity is "no damping".
+    if settings.damping_half_life.is_nan() || settings.damping_half_life <= 0.0 {
+        return Err(SolveError::Setting {
+            name: "damping_half_life",
+            value: settings.damping_half_life,
+        });
+    }
+    let (free, fixed) = (model.free_count(), model.fixed_count());
+    let lengths = [
+        ("targets.fixed", targets.fixed.len(), fixed),
+        (
+            "targets.anchors",
+            targets.anchors.len(),
+            model.anchors().len(),
+        ),
+        ("state.positions", state.positions.len(), free),
+        ("state.velocities", state.velocities.len(), free),
+        ("state.fixed", state.fixed.len(), fixed),
+        ("state.fixed_previous", state.fixed_previous.len(), fixed),
+    ];
+    for (list, found, expected) in lengths {
+        if found != expected {
+            return Err(SolveError::Length {
+                list,
+                found,
+                expected,
+            });
+        }
+    }
+    let optional = [
+        (
+            "targets.directions",
+            targets.directions.len(),
+            model.anchors().len(),
+        ),
+        ("targets.forces", targets.forces.len(), free),
+    ];
+    for (list, found, expected) in optional {
+        if found != 0 && found != expected {
+            return Err(SolveError::Length {
+                list,
+                found,
+                expected,
+            });
+        }
+    }
+    if let Some((list, index)) = targets.first_non_finite() {
+        return Err(SolveError::NotFinite { list, index });
+    }
+    for (list, entries) in [
+        ("state.positions", &state.positions),
+        ("state.velocities", &state.velocities),
+    ] {
+        if let Some(index) = entries.iter().position(|p| !p.is_finite()) {
+            return Err(SolveError::NotFinite { list, index });
+        }
+    }
+    Ok(())
+}

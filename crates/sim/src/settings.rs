@@ -1,0 +1,113 @@
+//! How a model is stepped, in SI units.
+
+use glam::Vec3;
+
+/// Settings of a step. [`crate::units`] derives the defaults from the papers' numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// Internal time step h [s].
+    pub step: f64,
+    /// Local/global iterations of a step.
+    pub iterations: u32,
+    /// Gravity [m/s²]. Zero by default: a character's rest shape was modelled or scanned with gravity already in it.
+    pub gravity: Vec3,
+    /// Time after which a velocity (relative to the [carrier](crate::Model::carriers)) has halved [s]; infinite: no
+    /// damping but that of the implicit integration.
+    pub damping_half_life: f64,
+    /// With or without inertia.
+    pub mode: Mode,
+    /// How tet strain is measured.
+    pub strain: Strain,
+    /// Which elements get a rotation of their own.
+    pub rotations: Rotations,
+    /// A fixed vertex that moves farther in one frame has jumped: the tissue is carried along [m].
+    pub jump_distance: f32,
+    /// Whether the step reports its energy after every iteration (slow; for tests and figures).
+    pub trace_energy: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            step: 1.0 / 60.0,
+            iterations: 10,
+            gravity: Vec3::ZERO,
+            damping_half_life: f64::INFINITY,
+            mode: Mode::Dynamic,
+            strain: Strain::default(),
+            rotations: Rotations::PerTet,
+            jump_distance: 0.5,
+            trace_energy: false,
+        }
+    }
+}
+
+impl Settings {
+    /// μ of Eq. (2.14): what is left of a velocity after one step.
+    pub fn damping_factor(&self) -> f64 {
+        (-self.step / self.damping_half_life).exp2()
+    }
+
+    /// 1/h², the factor of the masses in the system matrix; zero for the static solver.
+    pub fn inertia(&self) -> f64 {
+        match self.mode {
+            Mode::Dynamic => 1.0 / (self.step * self.step),
+            Mode::Static => 0.0,
+        }
+    }
+
+    /// The settings the system matrix depends on: a backend factorises again when they change.
+    pub fn matrix_key(&self) -> (u64, Fit) {
+        (self.inertia().to_bits(), self.strain.fit)
+    }
+}
+
+/// With or without inertia [2.2].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// Implicit Euler.
+    #[default]
+    Dynamic,
+    /// No mass term: each step moves towards the static equilibrium.
+    Static,
+}
+
+/// The four strain formulations compared in figures 2.4 and 2.5 [2.2.2]. The default is the one to use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Strain {
+    /// The matrix whose rotation is taken.
+    pub decompose: Decompose,
+    /// What the global step fits.
+    pub fit: Fit,
+}
+
+/// The matrix whose closest rotation is the target [2.2.2].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Decompose {
+    /// Deformation gradient F, Eq. (2.18).
+    #[default]
+    Gradient,
+    /// Covariance H = E Ēᵀ of Procrustes, Eq. (2.21).
+    Covariance,
+}
+
+/// What the global step fits to the rotated element [2.2.2].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Fit {
+    /// ‖F − R‖², Eq. (2.19): relative differences.
+    #[default]
+    Gradients,
+    /// ‖E − R Ē‖², Eq. (2.20): absolute differences.
+    Positions,
+}
+
+/// Which elements get a rotation of their own in the local step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Rotations {
+    /// Every tet.
+    #[default]
+    PerTet,
+    /// Every [cluster](crate::constraints::Clusters) of tets (a prism): three times fewer polar decompositions, as in
+    /// Projective Skinning §6. Tets outside every cluster keep their own.
+    PerCluster,
+}

@@ -1,0 +1,87 @@
+//! All that changes while time runs.
+
+use glam::{Affine3A, Vec3};
+
+use crate::model::NO_CARRIER;
+use crate::{Model, Targets};
+
+/// Positions and velocities of a [`Model`]'s vertices, and the clock of [`advance`](crate::advance()).
+#[derive(Clone, Debug, PartialEq)]
+pub struct State {
+    /// Positions of the free vertices [m].
+    pub positions: Vec<Vec3>,
+    /// Velocities of the free vertices [m/s].
+    pub velocities: Vec<Vec3>,
+    /// Positions of the fixed vertices after the last step [m].
+    pub fixed: Vec<Vec3>,
+    /// Positions of the fixed vertices one step before [m].
+    pub fixed_previous: Vec<Vec3>,
+    /// Targets of the last frame given to [`advance`](crate::advance()); `None` before the first.
+    pub frame: Option<Targets>,
+    /// Time between the last internal step and the last frame [s].
+    pub remainder: f64,
+}
+
+impl State {
+    /// The rest shape, standing still.
+    pub fn at_rest(model: &Model) -> State {
+        State {
+            positions: model.rest_free().to_vec(),
+            velocities: vec![Vec3::ZERO; model.free_count()],
+            fixed: model.rest_fixed().to_vec(),
+            fixed_previous: model.rest_fixed().to_vec(),
+            frame: None,
+            remainder: 0.0,
+        }
+    }
+
+    /// Moves positions and velocities with a rigid frame per free vertex (new world from old world): what to do when
+    /// the pose jumps (teleport, clip switch) instead of letting the tissue shoot after the bones.
+    ///
+    /// The frames come from whoever knows the bones; vertices beyond the end of `frames` stay.
+    pub fn carry(&mut self, frames: &[Affine3A]) {
+        for ((x, v), frame) in self
+            .positions
+            .iter_mut()
+            .zip(&mut self.velocities)
+            .zip(frames)
+        {
+            *x = frame.transform_point3(*x);
+            *v = frame.transform_vector3(*v);
+        }
+    }
+
+    /// Tells the state that the fixed vertices and the frame's targets have jumped to `targets`, so that the jump
+    /// itself counts neither as velocity nor as a path to interpolate. Call it after [`State::carry`].
+    pub fn rebase(&mut self, targets: &Targets) {
+        self.fixed.clone_from(&targets.fixed);
+        self.fixed_previous.clone_from(&targets.fixed);
+        self.frame = Some(targets.clone());
+    }
+
+    /// [`State::carry`] for callers without bone frames: every free vertex is shifted with its
+    /// [carrier](Model::carriers).
+    pub fn carry_by_carriers(&mut self, model: &Model, targets: &Targets) {
+        for (x, &carrier) in self.positions.iter_mut().zip(model.carriers()) {
+            if carrier != NO_CARRIER {
+                *x += targets.fixed[carrier as usize] - self.fixed[carrier as usize];
+            }
+        }
+    }
+
+    /// Largest distance from a fixed vertex to its target [m].
+    pub fn largest_jump(&self, targets: &Targets) -> f32 {
+        self.fixed
+            .iter()
+            .zip(&targets.fixed)
+            .map(|(a, b)| a.distance(*b))
+            .fold(0.0, f32::max)
+    }
+
+    /// Whether every number is finite.
+    pub fn is_finite(&self) -> bool {
+        [&self.positions, &self.velocities, &self.fixed]
+            .iter()
+            .all(|list| list.iter().all(|p| p.is_finite()))
+    }
+}

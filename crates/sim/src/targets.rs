@@ -1,0 +1,48 @@
+//! What drives a step from outside: positions of fixed vertices, anchors, forces.
+
+use glam::Vec3;
+
+/// Kinematic targets and forces at the end of a step. Made by [`Model::targets`](crate::Model::targets).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Targets {
+    /// Position of each fixed vertex [m].
+    pub fixed: Vec<Vec3>,
+    /// Target point of each anchor [m].
+    pub anchors: Vec<Vec3>,
+    /// Direction of each line anchor or normal of each plane anchor; empty: those the model was built with.
+    pub directions: Vec<Vec3>,
+    /// External force on each free vertex [N], on top of gravity; empty: none.
+    pub forces: Vec<Vec3>,
+}
+
+impl Targets {
+    /// Targets between `from` (0) and `to` (1); forces and directions are those of `to`.
+    pub fn lerp(from: &Targets, to: &Targets, t: f32) -> Targets {
+        Targets {
+            fixed: lerp(&from.fixed, &to.fixed, t),
+            anchors: lerp(&from.anchors, &to.anchors, t),
+            directions: to.directions.clone(),
+            forces: to.forces.clone(),
+        }
+    }
+
+    /// First entry that is not finite, as the name of its list and its index.
+    pub fn first_non_finite(&self) -> Option<(&'static str, usize)> {
+        let lists = [
+            ("fixed", &self.fixed),
+            ("anchors", &self.anchors),
+            ("directions", &self.directions),
+            ("forces", &self.forces),
+        ];
+        lists
+            .iter()
+            .find_map(|(name, list)| list.iter().position(|p| !p.is_finite()).map(|i| (*name, i)))
+    }
+}
+
+fn lerp(a: &[Vec3], b: &[Vec3], t: f32) -> Vec<Vec3> {
+    a.iter()
+        .zip(b)
+        .map(|(&a, &b)| if t >= 1.0 { b } else { a.lerp(b, t) })
+        .collect()
+}
