@@ -1,0 +1,297 @@
+//! How bone-surface points follow the skeleton: rigidly on bones, half-turned on joints, sliding in between [3.2.2].
+
+use glam::{DQuat, DVec3};
+
+use crate::bone_graph::BoneGraph;
+use crate::bone_surface::{Contact, Hit};
+use crate::frames::Frames;
+use crate::skeleton_volume::SkeletonVolume;
+
+/// The bone ring lies this far along the bone (share of its length): beyond it nothing slides.
+pub const RING: f64 = 0.4;
+/// A joint of two bones slides when they are straighter than this (cosine of the bend): a hip that turns the chain by a
+/// right angle has no ring all around.
+pub const STRAIGHT: f64 = 0.5;
+
+/// What a bone-surface point follows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Attachment {
+    /// Rides on a bone, at `t` along it.
+    Bone {
+        /// The bone.
+        bone: usize,
+        /// Foot along the bone; may lie beyond its ends.
+        t: f64,
+    },
+    /// Turns with a joint.
+    Node {
+        /// The node.
+        node: usize,
+    },
+    /// Between a joint ring and a bone ring: the anchors on both are blended, the rest offset turns with the blend.
+    Slide {
+        /// The node.
+        node: usize,
+        /// The bone.
+        bone: usize,
+        /// 0 on the joint ring, 1 on the bone ring.
+        weight: f64,
+        /// Anchor on the joint ring at rest [m].
+        joint_anchor: DVec3,
+        /// Anchor on the bone ring at rest [m].
+        bone_anchor: DVec3,
+    },
+    /// On a virtual bone: an unknown of the simulation [3.4.1].
+    Free,
+}
+
+/// Attachments of all bone-surface points. `hits` tells what they lie on, `points` where they are after repair.
+pub fn attachments(
+    graph: &BoneGraph,
+    volume: &SkeletonVolume,
+    hits: &[Hit],
+    points: &[DVec3],
+    slide: bool,
+) -> Vec<Attachment> {
+    let joints: Vec<Option<SlidingJoint>> = (0..graph.nodes.len())
+        .map(|node| sliding_joint(graph, node).filter(|_| slide))
+        .collect();
+    hits.iter()
+        .zip(points)
+        .map(|(hit, &point)| attachment(graph, volume, &joints, hit.contact, point))
+        .collect()
+}
+
+/// A joint between two bones that are nearly in line.
+struct SlidingJoint {
+    /// Unit normal of the plane between the bones, from the first to the second.
+    across: DVec3,
+    bones: [usize; 2],
+}
+
+fn sliding_joint(graph: &BoneGraph, node: usize) -> Option<SlidingJoint> {
+    let &[first, second] = graph.incident[node].as_slice() else {
+        return None;
+    };
+    if graph.bones[first].is_virtual || graph.bones[second].is_virtual {
+        return None;
+    }
+    let [a, b] = [first, second].map(|bone| outward(graph, bone, node));
+    (-a.dot(b) > STRAIGHT)
+        .then(|| (b - a).try_normalize())
+        .flatten()
+        .map(|across| SlidingJoint {
+            across,
+            bones: [first, second],
+        })
+}
+
+/// Unit direction of a bone away from one of its nodes.
+fn outward(graph: &BoneGraph, bone: usize, node: usize) -> DVec3 {
+    let other = graph.opposite(bone, node);
+    (graph.nodes[other].position - graph.nodes[node].position).normalize_or_zero()
+}
+
+fn attachment(
+    graph: &BoneGraph,
+    volume: &SkeletonVolume,
+    joints: &[Option<SlidingJoint>],
+    contact: Contact,
+    point: DVec3,
+) -> Attachment {
+    match contact {
+        Contact::Node(node) => {
+            let incident = &graph.incident[node];
+            if !incident.is_empty() && incident.iter().all(|&b| graph.bones[b].is_virtual) {
+                return Attachment::Free;
+            }
+            match &joints[node] {
+                Some(joint) => {
+                    let side = (point - graph.nodes[node].position).dot(joint.across) >= 0.0;
+                    slide(graph, volume, joint, node, joint.bones[usize::from(side)], point)
+                        .unwrap_or(Attachment::Node { node })
+                }
+                None => Attachment::Node { node },
+            }
+        }
+        Contact::Bone(bone) | Contact::Frustum { bone, .. } if graph.bones[bone].is_virtual => {
+            Attachment::Free
+        }
+        Contact::Bone(bone) => {
+            let t = along(graph, bone, point);
+            let node = if t < 0.5 {
+                graph.bones[bone].start
+            } else {
+                graph.bones[bone].end
+            };
+            joints[node]
+                .as_ref()
+                .and_then(|joint| slide(graph, volume, joint, node, bone, point))
+                .unwrap_or(Attachment::Bone { bone, t })
+        }
+        Contact::Frustum { bone, node } => joints[node]
+            .as_ref()
+            .and_then(|joint| slide(graph, volume, joint, node, bone, point))
+            .unwrap_or_else(|| blend(graph, volume, node, bone, point)),
+    }
+}
+
+/// Where the foot of a point lies along a bone; may be outside 0..1.
+pub fn along(graph: &BoneGraph, bone: usize, point: DVec3) -> f64 {
+    let (a, b) = graph.segment(bone);
+    let direction = b - a;
+    let squared = direction.length_squared();
+    if squared > 0.0 {
+        (point - a).dot(direction) / squared
+    } else {
+        0.0
+    }
+}
+
+/// `None` beyond the bone ring.
+fn slide(
+    graph: &BoneGraph,
+    volume: &SkeletonVolume,
+    joint: &SlidingJoint,
+    node: usize,
+    bone: usize,
+    point: DVec3,
+) -> Option<Attachment> {
+    let centre = graph.nodes[node].position;
+    let offset = point - centre;
+    let outward = outward(graph, bone, node);
+    let across = if bone == joint.bones[1] {
+        joint.across
+    } else {
+        -joint.across
+    };
+    let ring = RING * graph.length(bone);
+    let past_joint = offset.dot(across).max(0.0);
+    let to_ring = ring - offset.dot(outward);
+    if to_ring <= 0.0 {
+        return None;
+    }
+    let weight = past_joint / (past_joint + to_ring);
+    let around = |axis: DVec3| (offset - axis * offset.dot(axis)).normalize_or_zero();
+    Some(Attachment::Slide {
+        node,
+        bone,
+        weight,
+        joint_anchor: centre + around(across) * volume.node_radii[node],
+        bone_anchor: centre + outward * ring + around(outward) * volume.bone_radii[bone],
+    })
+}
+
+/// On the frustum of a joint without rings: between the joint's turn and the bone's, by the way between sphere and cap.
+fn blend(
+    graph: &BoneGraph,
+    volume: &SkeletonVolume,
+    node: usize,
+    bone: usize,
+    point: DVec3,
+) -> Attachment {
+    let offset = point - graph.nodes[node].position;
+    let reach = volume.node_radii[node] + volume.bone_radii[bone];
+    let height = offset.dot(outward(graph, bone, node));
+    Attachment::Slide {
+        node,
+        bone,
+        weight: (height / reach.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0),
+        joint_anchor: point,
+        bone_anchor: point,
+    }
+}
+
+/// Position of a bone-surface point in a pose; `None` for free ones. At rest this is the point itself.
+pub fn attached_position(
+    graph: &BoneGraph,
+    volume: &SkeletonVolume,
+    frames: &Frames,
+    attachment: &Attachment,
+    point: DVec3,
+) -> Option<DVec3> {
+    match *attachment {
+        Attachment::Free => None,
+        Attachment::Bone { bone, t } => {
+            Some(frames.bones[bone].map(graph.segment(bone), t, point))
+        }
+        Attachment::Node { node } => {
+            Some(frames.nodes[node].map(graph.nodes[node].position, point))
+        }
+        Attachment::Slide {
+            node,
+            bone,
+            weight,
+            joint_anchor,
+            bone_anchor,
+        } => {
+            let (bone_frame, node_frame) = (&frames.bones[bone], &frames.nodes[node]);
+            let t = along(graph, bone, bone_anchor);
+            let on_joint = node_frame.map(graph.nodes[node].position, joint_anchor);
+            let on_bone = bone_frame.map(graph.segment(bone), t, bone_anchor);
+            let turn = half_way(node_frame.turn, bone_frame.turn_at(t), weight);
+            let scale = node_frame.scale + (bone_frame.scale - node_frame.scale) * weight;
+            let rest_offset = point - joint_anchor.lerp(bone_anchor, weight);
+            let slid = on_joint.lerp(on_bone, weight) + turn * rest_offset * scale;
+            Some(push_out(graph, volume, frames, node, point, slid))
+        }
+    }
+}
+
+fn half_way(a: DQuat, b: DQuat, weight: f64) -> DQuat {
+    a.slerp(if a.dot(b) < 0.0 { -b } else { b }, weight)
+}
+
+/// Pushes a slid point out of the joint's sphere and its two bones, as far out as it was at rest.
+fn push_out(
+    graph: &BoneGraph,
+    volume: &SkeletonVolume,
+    frames: &Frames,
+    node: usize,
+    rest: DVec3,
+    mut point: DVec3,
+) -> DVec3 {
+    for &bone in &graph.incident[node] {
+        let (a, b) = graph.segment(bone);
+        let (ca, cb) = capsule(graph, volume, bone);
+        let clearance = rest
+            .distance(nearest_on(a, b, ca, cb, rest))
+            .min(volume.bone_radii[bone]);
+        let frame = &frames.bones[bone];
+        let foot = nearest_on(frame.start, frame.end, ca, cb, point);
+        point = pushed(point, foot, clearance * frame.scale);
+    }
+    let frame = &frames.nodes[node];
+    let clearance = rest
+        .distance(graph.nodes[node].position)
+        .min(volume.node_radii[node]);
+    pushed(point, frame.position, clearance * frame.scale)
+}
+
+/// Parameters along a bone between which its capsule's axis runs.
+fn capsule(graph: &BoneGraph, volume: &SkeletonVolume, bone: usize) -> (f64, f64) {
+    let length = graph.length(bone).max(f64::MIN_POSITIVE);
+    let radius = volume.bone_radii[bone];
+    let inset = |node: usize| ((volume.node_radii[node] + radius) / length).min(0.5);
+    (
+        inset(graph.bones[bone].start),
+        1.0 - inset(graph.bones[bone].end),
+    )
+}
+
+fn nearest_on(a: DVec3, b: DVec3, low: f64, high: f64, point: DVec3) -> DVec3 {
+    let direction = b - a;
+    let t = (point - a).dot(direction) / direction.length_squared().max(f64::MIN_POSITIVE);
+    a.lerp(b, t.clamp(low, high.max(low)))
+}
+
+/// Moves `point` away from `centre` until it is `clearance` away; exact rest points stay untouched.
+fn pushed(point: DVec3, centre: DVec3, clearance: f64) -> DVec3 {
+    let offset = point - centre;
+    let distance = offset.length();
+    if distance >= clearance * (1.0 - 1e-9) || distance <= 0.0 {
+        point
+    } else {
+        centre + offset * (clearance / distance)
+    }
+}
