@@ -1,20 +1,32 @@
 //! Meshes and the small mathematics they need: no files, no skeletons.
 //!
 //! Lengths are metres, Y is up. Meshes are plain data ([`TriMesh`]); each algorithm is a free function in a file of
-//! its own name.
+//! its own name. Every algorithm expects indices in range, which [`TriMesh::check`] establishes once where a mesh
+//! enters; positions that are not finite, degenerate triangles and non-manifold edges are met everywhere without panic.
 #![deny(unsafe_code)]
 
+pub mod aabb;
 pub mod adjacency;
 pub mod boundary;
 pub mod bvh;
 pub mod higham;
+mod chains;
+pub mod laplace;
 pub mod mesh;
 pub mod normals;
 pub mod polar;
+#[cfg(test)]
+mod random;
+pub mod section;
 pub mod shapes;
 pub mod shells;
 pub mod sparse;
 pub mod svd3;
+pub mod subdivide;
+pub mod surface_nets;
 pub mod weld;
 
-pub use mesh::TriMesh;
+pub use aabb::Aabb;
+pub use adjacency::Adjacency;
+pub use bvh::Bvh;
+pub use mesh::{MeshError, TriMesh};
