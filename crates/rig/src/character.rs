@@ -1,10 +1,13 @@
 //! A character as loaded: parts, skeleton, clips, and what was odd about the file.
 
+use std::collections::BTreeMap;
+
 use glam::{Affine3A, Vec2, Vec3, Vec4};
 use supple_geom::TriMesh;
 
 use crate::formats::Source;
-use crate::{Clip, Skeleton};
+use crate::skinning::{Method, Posed, Skinner, linear_blend};
+use crate::{Clip, Pose, Skeleton};
 
 /// Everything a file held, in metres and Y up.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +22,10 @@ pub struct Character {
     pub clips: Vec<Clip>,
     /// Looks, as far as pictures and fresh files need them.
     pub materials: Vec<Material>,
+    /// Joints by VRM 1.0 bone name (`hips`, `leftUpperArm`), where the file says which is which.
+    pub humanoid: Option<BTreeMap<String, usize>>,
+    /// What the file says about itself (title, author, licence, generator), by its own keys.
+    pub about: BTreeMap<String, String>,
     /// How the file's numbers became metres.
     pub units: Units,
     /// What is unusual about the file and what was done about it.
@@ -143,6 +150,125 @@ pub struct Problem {
     pub place: String,
     /// What was found and what it means, one sentence each.
     pub text: String,
+}
+
+impl Character {
+    /// Smallest and largest coordinates at rest [m]: of the skin, or of the joints where there is none.
+    pub fn bounds(&self) -> Option<(Vec3, Vec3)> {
+        let worlds = self.skeleton.rest_worlds();
+        let skin = (self.parts.iter())
+            .flat_map(|part| linear_blend(part, &worlds, &part.morph_weights).positions);
+        let joints = || {
+            let ends = self.skeleton.bones().into_iter().map(|bone| bone.to);
+            let places = worlds.iter().map(|world| Vec3::from(world.translation));
+            bounds(places.chain(ends))
+        };
+        bounds(skin).or_else(joints)
+    }
+
+    /// Extent along Y at rest [m]; zero where there is nothing.
+    pub fn height(&self) -> f32 {
+        self.bounds().map_or(0.0, |(low, high)| high.y - low.y)
+    }
+
+    /// `world_from_joint` in the pose the skin was bound in.
+    ///
+    /// Usually that is the rest pose: then every part has one matrix `world_from_bind` that all its joints agree on.
+    /// Where they do not (a file saved in a pose), the skin's topmost joint decides where bind space lies in the world,
+    /// and the others follow from their inverse-bind matrices.
+    pub fn bind_worlds(&self) -> Vec<Affine3A> {
+        let rest = self.skeleton.rest_worlds();
+        if self.parts.iter().all(|part| part.rests_in_bind(&rest)) {
+            return rest;
+        }
+        let mut bind: Vec<Option<Affine3A>> = vec![None; rest.len()];
+        for part in &self.parts {
+            let Some((root, _)) = part.slots().min_by_key(|&(joint, _)| joint) else {
+                continue;
+            };
+            let (_, root_inverse) = part.slots().find(|slot| slot.0 == root).unwrap_or_default();
+            let world_from_bind = rest.get(root).copied().unwrap_or_default() * root_inverse;
+            for (joint, inverse_bind) in part.slots() {
+                let regular = inverse_bind.matrix3.determinant().abs() > 1e-20;
+                if let (Some(slot @ None), true) = (bind.get_mut(joint), regular) {
+                    *slot = Some(world_from_bind * inverse_bind.inverse());
+                }
+            }
+        }
+        let mut worlds: Vec<Affine3A> = Vec::with_capacity(rest.len());
+        for (index, joint) in self.skeleton.joints().iter().enumerate() {
+            let followed = || match joint.parent {
+                Some(parent) => worlds[parent] * joint.rest.to_affine(),
+                None => rest[index],
+            };
+            worlds.push(bind[index].unwrap_or_else(followed));
+        }
+        worlds
+    }
+
+    /// A part in world space, in the pose of [`Character::bind_worlds`]; empty where there is no such part.
+    pub fn bind_mesh(&self, part: usize) -> TriMesh {
+        let Some(part) = self.parts.get(part) else {
+            return TriMesh::default();
+        };
+        TriMesh {
+            positions: linear_blend(part, &self.bind_worlds(), &part.morph_weights).positions,
+            triangles: part.mesh.triangles.clone(),
+        }
+    }
+
+    /// One part in a pose. For many poses make a [`Skinner`] once.
+    pub fn skin_part(&self, part: usize, pose: &Pose, method: Method) -> Posed {
+        let Some(one) = self.parts.get(part) else {
+            return Posed::default();
+        };
+        let worlds = pose.worlds(&self.skeleton);
+        Skinner::new(&Character::default(), method).skin(part, one, &worlds, &one.morph_weights)
+    }
+
+    /// All parts in a pose. For many poses make a [`Skinner`] once.
+    pub fn skin(&self, pose: &Pose, method: Method) -> Vec<Posed> {
+        Skinner::new(self, method).skin_all(self, &pose.worlds(&self.skeleton))
+    }
+}
+
+impl Part {
+    /// Joint and inverse-bind matrix of every slot.
+    fn slots(&self) -> impl Iterator<Item = (usize, Affine3A)> {
+        let binding = &self.binding;
+        (binding.joints.iter().copied()).zip(binding.inverse_binds.iter().copied())
+    }
+
+    /// Whether all slots agree, to a thousandth of the part's size, on where bind space lies in the world.
+    fn rests_in_bind(&self, rest: &[Affine3A]) -> bool {
+        let Some((low, high)) = bounds(self.mesh.positions.iter().copied()) else {
+            return true;
+        };
+        let mut maps = self
+            .slots()
+            .filter_map(|(joint, inverse)| Some(*rest.get(joint)? * inverse));
+        let Some(first) = maps.next() else {
+            return true;
+        };
+        let size = first.transform_vector3(high - low).length();
+        let corners = [low, high, Vec3::new(low.x, high.y, low.z), Vec3::ZERO];
+        maps.all(|map| {
+            corners.iter().all(|&corner| {
+                let gap = map.transform_point3(corner) - first.transform_point3(corner);
+                gap.length() <= 1e-3 * size
+            })
+        })
+    }
+}
+
+/// Smallest and largest coordinates of finite points.
+fn bounds(points: impl Iterator<Item = Vec3>) -> Option<(Vec3, Vec3)> {
+    points
+        .filter(|point| point.is_finite())
+        .fold(None, |bounds, point| match bounds {
+            None => Some((point, point)),
+            Some((low, high)) => Some((low.min(point), high.max(point))),
+        })
 }
 
 impl Influences {

@@ -57,6 +57,31 @@ impl Pose {
         local.rotation = (rotation * local.rotation).normalize();
     }
 
+    /// Rotation of every joint against the world, without scale.
+    pub fn world_rotations(&self, skeleton: &Skeleton) -> Vec<Quat> {
+        let mut rotations: Vec<Quat> = Vec::with_capacity(skeleton.len());
+        for (index, joint) in skeleton.joints().iter().enumerate() {
+            let local = self.locals[index];
+            rotations.push(match joint.parent {
+                None => local.rotation,
+                Some(parent) => {
+                    let twist = twist_about(local.translation, value_or(&self.twist, parent, 0.0));
+                    (rotations[parent] * twist * local.rotation).normalize()
+                }
+            });
+        }
+        rotations
+    }
+
+    /// Turns a joint and all that hangs on it about the joint's place by `rotation`, given in world space.
+    pub fn rotate_world(&mut self, skeleton: &Skeleton, joint: usize, rotation: Quat) {
+        let own = self.locals[joint].rotation;
+        let world = self.world_rotations(skeleton)[joint];
+        // world = carrier · own, and it becomes rotation · carrier · own.
+        let carrier = world * own.inverse();
+        self.rotate(joint, carrier.inverse() * rotation * carrier);
+    }
+
     /// Between `self` (at 0) and `other` (at 1).
     pub fn blend(&self, other: &Self, t: f32) -> Self {
         let mix = |a: &[f32], b: &[f32], none: f32| -> Vec<f32> {
@@ -86,5 +111,78 @@ fn twist_about(axis: Vec3, angle: f32) -> Quat {
     match axis.try_normalize() {
         Some(axis) if angle != 0.0 => Quat::from_axis_angle(axis, angle),
         _ => Quat::IDENTITY,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::f32::consts::FRAC_PI_2;
+
+    use super::*;
+    use crate::Joint;
+    use crate::skeleton::JointKind;
+
+    /// Three joints in a row along X, one metre apart, the first turned so that the row runs along Y.
+    fn row() -> Skeleton {
+        let joint = |parent, rest| Joint {
+            name: String::new(),
+            parent,
+            rest,
+            tail: None,
+            kind: JointKind::Bone,
+        };
+        let turn = Transform::from_rotation(Quat::from_rotation_z(FRAC_PI_2));
+        let step = Transform::from_translation(Vec3::X);
+        let joints = vec![
+            joint(None, turn),
+            joint(Some(0), step),
+            joint(Some(1), step),
+        ];
+        Skeleton::from_unordered(joints).unwrap().0
+    }
+
+    fn place(world: &Affine3A) -> Vec3 {
+        world.translation.into()
+    }
+
+    #[test]
+    fn stretch_lengthens_one_bone_only() {
+        let skeleton = row();
+        let mut pose = Pose::rest(&skeleton);
+        pose.stretch = vec![1.5];
+        let worlds = pose.worlds(&skeleton);
+        assert!(place(&worlds[1]).distance(Vec3::Y * 1.5) < 1e-6);
+        assert!(place(&worlds[2]).distance(Vec3::Y * 2.5) < 1e-6);
+        assert!((worlds[1].matrix3.determinant() - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn twist_turns_what_follows_about_the_bone() {
+        let skeleton = row();
+        let mut pose = Pose::rest(&skeleton);
+        pose.twist = vec![FRAC_PI_2];
+        pose.locals[1].rotation = Quat::from_rotation_z(FRAC_PI_2);
+        let worlds = pose.worlds(&skeleton);
+        // Untwisted, the last joint would be at (−1, 1, 0); a quarter turn about +Y takes −X to +Z.
+        assert!(place(&worlds[2]).distance(Vec3::new(0.0, 1.0, 1.0)) < 1e-6);
+        let rotations = pose.world_rotations(&skeleton);
+        for (world, rotation) in worlds.iter().zip(rotations) {
+            let expected = glam::Mat3A::from_quat(rotation);
+            assert!(world.matrix3.abs_diff_eq(expected, 1e-6));
+        }
+    }
+
+    #[test]
+    fn world_turns_leave_the_joint_in_place() {
+        let skeleton = row();
+        let mut pose = Pose::rest(&skeleton);
+        pose.rotate(0, Quat::from_rotation_x(0.3));
+        let before = pose.worlds(&skeleton);
+        let turn = Quat::from_axis_angle(Vec3::new(1.0, 2.0, 3.0).normalize(), 0.8);
+        pose.rotate_world(&skeleton, 1, turn);
+        let after = pose.worlds(&skeleton);
+        assert!(place(&after[1]).distance(place(&before[1])) < 1e-6);
+        let bone = turn * (place(&before[2]) - place(&before[1]));
+        assert!((place(&after[2]) - place(&after[1])).distance(bone) < 1e-6);
     }
 }

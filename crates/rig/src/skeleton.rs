@@ -28,6 +28,19 @@ pub struct Joint {
     pub kind: JointKind,
 }
 
+/// A segment from a joint to one of its children, or to its tail.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bone {
+    /// The joint that moves the bone.
+    pub joint: usize,
+    /// The joint it runs to; none for a leaf that ends in its tail.
+    pub child: Option<usize>,
+    /// World position of the joint at rest [m].
+    pub from: Vec3,
+    /// World position of the bone's other end at rest [m].
+    pub to: Vec3,
+}
+
 /// Joints, parents before children.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Skeleton {
@@ -142,5 +155,93 @@ impl Skeleton {
     /// `world_from_joint` at rest.
     pub fn rest_worlds(&self) -> Vec<Affine3A> {
         crate::Pose::rest(self).worlds(self)
+    }
+
+    /// All bones in their rest pose: from each [`JointKind::Bone`] joint to each child, and to the tail of leaves that
+    /// have one. Joints that lie on their parent make no bone.
+    pub fn bones(&self) -> Vec<Bone> {
+        let worlds = self.rest_worlds();
+        let mut is_leaf = vec![true; self.len()];
+        let mut bones = Vec::new();
+        let mut push = |joint: usize, child: Option<usize>, to: Vec3| {
+            let from = Vec3::from(worlds[joint].translation);
+            if self.joints[joint].kind == JointKind::Bone && from.distance(to) > 1e-6 {
+                bones.push(Bone {
+                    joint,
+                    child,
+                    from,
+                    to,
+                });
+            }
+        };
+        for (index, joint) in self.joints.iter().enumerate() {
+            if let Some(parent) = joint.parent {
+                is_leaf[parent] = false;
+                push(parent, Some(index), worlds[index].translation.into());
+            }
+        }
+        for (index, joint) in self.joints.iter().enumerate() {
+            if let (true, Some(tail)) = (is_leaf[index], joint.tail) {
+                push(index, None, worlds[index].transform_point3(tail));
+            }
+        }
+        bones
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn joint(parent: Option<usize>, offset: Vec3) -> Joint {
+        Joint {
+            name: String::new(),
+            parent,
+            rest: Transform::from_translation(offset),
+            tail: None,
+            kind: JointKind::Bone,
+        }
+    }
+
+    #[test]
+    fn children_come_after_parents() {
+        let joints = vec![
+            joint(Some(2), Vec3::X),
+            joint(None, Vec3::ZERO),
+            joint(Some(1), Vec3::Y),
+        ];
+        let (skeleton, index) = Skeleton::from_unordered(joints).unwrap();
+        assert_eq!(index, [2, 0, 1]);
+        assert_eq!(skeleton.joints()[2].parent, Some(1));
+    }
+
+    #[test]
+    fn cycles_and_missing_parents_are_errors() {
+        let cycle = vec![joint(Some(1), Vec3::X), joint(Some(0), Vec3::X)];
+        assert!(matches!(
+            Skeleton::from_unordered(cycle),
+            Err(SkeletonError::Cycle { .. })
+        ));
+        let missing = vec![joint(Some(7), Vec3::X)];
+        assert!(matches!(
+            Skeleton::from_unordered(missing),
+            Err(SkeletonError::NoSuchParent { parent: 7, .. })
+        ));
+    }
+
+    #[test]
+    fn bones_end_in_children_and_tails() {
+        let mut joints = vec![
+            joint(None, Vec3::Y),
+            joint(Some(0), Vec3::ZERO),
+            joint(Some(1), Vec3::X),
+        ];
+        joints[2].tail = Some(Vec3::X);
+        let (skeleton, _) = Skeleton::from_unordered(joints).unwrap();
+        let bones = skeleton.bones();
+        assert_eq!(bones.len(), 2);
+        assert_eq!((bones[0].joint, bones[0].child), (1, Some(2)));
+        assert_eq!((bones[1].joint, bones[1].child), (2, None));
+        assert_eq!(bones[1].to, Vec3::new(2.0, 1.0, 0.0));
     }
 }

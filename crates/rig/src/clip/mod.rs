@@ -1,0 +1,280 @@
+//! Clips: motion over time.
+
+use glam::{Quat, Vec3};
+
+use crate::{Pose, Skeleton};
+
+mod mix;
+mod track;
+
+pub use mix::{blend, crossfade, crossfade_duration};
+
+/// How a track behaves between its keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Interpolation {
+    /// Holds each key until the next.
+    Step,
+    /// Straight lines; shorter arcs for rotations.
+    #[default]
+    Linear,
+    /// Hermite splines: every key is in-tangent, value, out-tangent, as in glTF.
+    Cubic,
+}
+
+/// The values of a track. With [`Interpolation::Cubic`] there are three a key.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Local translation [m].
+    Translation(Vec<Vec3>),
+    /// Local rotation.
+    Rotation(Vec<Quat>),
+    /// Local scale.
+    Scale(Vec<Vec3>),
+    /// Twist along the bone [rad].
+    Twist(Vec<f32>),
+    /// Stretch of the bone.
+    Stretch(Vec<f32>),
+}
+
+/// One property of one joint over time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Track {
+    /// Joint index.
+    pub joint: usize,
+    /// Key times, ascending [s].
+    pub times: Vec<f32>,
+    /// Values at the keys.
+    pub values: Values,
+    /// Between the keys.
+    pub interpolation: Interpolation,
+}
+
+/// Morph weights of a part over time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MorphTrack {
+    /// Index of the character's part.
+    pub part: usize,
+    /// Key times, ascending [s].
+    pub times: Vec<f32>,
+    /// One weight a morph target and key (three with [`Interpolation::Cubic`]: in-tangents, values, out-tangents).
+    pub weights: Vec<f32>,
+    /// Between the keys.
+    pub interpolation: Interpolation,
+}
+
+/// A named motion of one skeleton.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Clip {
+    /// As the file has it; may be empty.
+    pub name: String,
+    /// Joint motion.
+    pub tracks: Vec<Track>,
+    /// Face and other shapes.
+    pub morphs: Vec<MorphTrack>,
+}
+
+impl Clip {
+    /// Time of the last key [s].
+    pub fn duration(&self) -> f32 {
+        let joints = self.tracks.iter().map(|track| &track.times);
+        let morphs = self.morphs.iter().map(|track| &track.times);
+        joints
+            .chain(morphs)
+            .filter_map(|times| times.last())
+            .fold(0.0, |longest, &time| longest.max(time))
+    }
+
+    /// The pose at a time [s]; before the first and after the last key it holds still. Joints without a track rest.
+    pub fn sample(&self, skeleton: &Skeleton, time: f32) -> Pose {
+        let mut pose = Pose::rest(skeleton);
+        for track in &self.tracks {
+            track.apply(&mut pose, time);
+        }
+        pose
+    }
+
+    /// The pose at a time of endless repetition [s]; negative times run backwards from the end.
+    pub fn sample_looped(&self, skeleton: &Skeleton, time: f32) -> Pose {
+        self.sample(skeleton, self.wrap(time))
+    }
+
+    /// The time within the clip that a time of endless repetition falls on [s].
+    pub fn wrap(&self, time: f32) -> f32 {
+        let duration = self.duration();
+        if duration > 0.0 {
+            time.rem_euclid(duration)
+        } else {
+            0.0
+        }
+    }
+
+    /// Morph weights of a part at a time [s]; none where the clip does not move them.
+    pub fn sample_morphs(&self, part: usize, time: f32) -> Option<Vec<f32>> {
+        let track = self.morphs.iter().find(|track| track.part == part)?;
+        track.sample(time)
+    }
+
+    /// A clip from evenly spaced poses of a skeleton.
+    ///
+    /// Joints that never leave their rest get no track.
+    pub fn from_poses(name: &str, skeleton: &Skeleton, fps: f32, poses: &[Pose]) -> Self {
+        let times: Vec<f32> = (0..poses.len()).map(|frame| frame as f32 / fps).collect();
+        let mut tracks = Vec::new();
+        let mut push = |joint: usize, moves: bool, values: Values| {
+            if moves {
+                tracks.push(Track {
+                    joint,
+                    times: times.clone(),
+                    values,
+                    interpolation: Interpolation::Linear,
+                });
+            }
+        };
+        for (joint, node) in skeleton.joints().iter().enumerate() {
+            let rest = node.rest;
+            let locals = || poses.iter().map(move |pose| pose.locals[joint]);
+            let twist = |pose: &Pose| pose.twist.get(joint).copied().unwrap_or(0.0);
+            let stretch = |pose: &Pose| pose.stretch.get(joint).copied().unwrap_or(1.0);
+            push(
+                joint,
+                locals().any(|local| local.translation != rest.translation),
+                Values::Translation(locals().map(|local| local.translation).collect()),
+            );
+            push(
+                joint,
+                locals().any(|local| local.rotation != rest.rotation),
+                Values::Rotation(locals().map(|local| local.rotation).collect()),
+            );
+            push(
+                joint,
+                locals().any(|local| local.scale != rest.scale),
+                Values::Scale(locals().map(|local| local.scale).collect()),
+            );
+            push(
+                joint,
+                poses.iter().any(|pose| twist(pose) != 0.0),
+                Values::Twist(poses.iter().map(twist).collect()),
+            );
+            push(
+                joint,
+                poses.iter().any(|pose| stretch(pose) != 1.0),
+                Values::Stretch(poses.iter().map(stretch).collect()),
+            );
+        }
+        Self {
+            name: name.to_owned(),
+            tracks,
+            morphs: Vec::new(),
+        }
+    }
+
+    /// The same motion with linear keys at every `1 / fps` seconds up to its end.
+    pub fn resampled(&self, fps: f32) -> Self {
+        let last = (self.duration() * fps - 1e-3).ceil().max(0.0) as usize;
+        let times: Vec<f32> = (0..=last).map(|frame| frame as f32 / fps).collect();
+        let morphs = self.morphs.iter().map(|track| MorphTrack {
+            part: track.part,
+            weights: times
+                .iter()
+                .filter_map(|&time| track.sample(time))
+                .flatten()
+                .collect(),
+            times: times.clone(),
+            interpolation: Interpolation::Linear,
+        });
+        Self {
+            name: self.name.clone(),
+            tracks: self
+                .tracks
+                .iter()
+                .map(|track| track.resampled(&times))
+                .collect(),
+            morphs: morphs.collect(),
+        }
+    }
+}
+
+impl Track {
+    /// Writes the track's value at a time into a pose. Joints that the pose does not have are left out.
+    fn apply(&self, pose: &mut Pose, time: f32) {
+        let count = pose.locals.len();
+        let Some(local) = pose.locals.get_mut(self.joint) else {
+            return;
+        };
+        match &self.values {
+            Values::Translation(keys) => set(&mut local.translation, self.at(keys, time)),
+            Values::Rotation(keys) => set(&mut local.rotation, self.at(keys, time)),
+            Values::Scale(keys) => set(&mut local.scale, self.at(keys, time)),
+            Values::Twist(keys) => {
+                pose.twist.resize(count, 0.0);
+                set(&mut pose.twist[self.joint], self.at(keys, time));
+            }
+            Values::Stretch(keys) => {
+                pose.stretch.resize(count, 1.0);
+                set(&mut pose.stretch[self.joint], self.at(keys, time));
+            }
+        }
+    }
+
+    fn at<T: track::Value>(&self, keys: &[T], time: f32) -> Option<T> {
+        track::sample(&self.times, keys, self.interpolation, (1, 0), time)
+    }
+
+    fn resampled(&self, times: &[f32]) -> Self {
+        fn keys<T: track::Value>(track: &Track, keys: &[T], times: &[f32]) -> Vec<T> {
+            times
+                .iter()
+                .filter_map(|&time| track.at(keys, time))
+                .collect()
+        }
+        Self {
+            joint: self.joint,
+            times: times.to_vec(),
+            values: match &self.values {
+                Values::Translation(values) => Values::Translation(keys(self, values, times)),
+                Values::Rotation(values) => Values::Rotation(keys(self, values, times)),
+                Values::Scale(values) => Values::Scale(keys(self, values, times)),
+                Values::Twist(values) => Values::Twist(keys(self, values, times)),
+                Values::Stretch(values) => Values::Stretch(keys(self, values, times)),
+            },
+            interpolation: Interpolation::Linear,
+        }
+    }
+}
+
+impl MorphTrack {
+    /// Morph targets a key.
+    pub fn targets(&self) -> usize {
+        let blocks = if self.interpolation == Interpolation::Cubic {
+            3
+        } else {
+            1
+        };
+        self.weights.len() / (blocks * self.times.len()).max(1)
+    }
+
+    /// All weights at a time [s].
+    pub fn sample(&self, time: f32) -> Option<Vec<f32>> {
+        let targets = self.targets();
+        if targets == 0 {
+            return None;
+        }
+        (0..targets)
+            .map(|target| {
+                track::sample(
+                    &self.times,
+                    &self.weights,
+                    self.interpolation,
+                    (targets, target),
+                    time,
+                )
+            })
+            .collect()
+    }
+}
+
+fn set<T>(place: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *place = value;
+    }
+}

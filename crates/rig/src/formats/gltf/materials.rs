@@ -1,0 +1,70 @@
+//! Materials, as far as pictures need them: base colour and its image.
+
+use std::sync::Arc;
+
+use glam::Vec4;
+use serde_json::Value;
+
+use super::accessor::Accessors;
+use super::base64::decode_data_uri;
+use super::document::Document;
+use super::json::{Element, as_uint};
+use crate::character::Material;
+use crate::formats::FormatError;
+
+pub(super) fn read_materials(
+    document: &Document,
+    accessors: &Accessors<'_>,
+) -> Result<Vec<Material>, FormatError> {
+    let images = document.root().items("images")?;
+    let mut loaded: Vec<Option<Option<Arc<[u8]>>>> = vec![None; images.len()];
+    let mut materials = Vec::new();
+    for material in document.root().items("materials")? {
+        let looks = material.child("pbrMetallicRoughness");
+        let color = match &looks {
+            Some(looks) => looks.floats("baseColorFactor")?,
+            None => None,
+        };
+        let image = image_index(document, material.value).filter(|&index| index < images.len());
+        let bytes = image.and_then(|index| {
+            loaded[index]
+                .get_or_insert_with(|| image_bytes(document, index, &images[index], accessors))
+                .clone()
+        });
+        materials.push(Material {
+            name: material.text("name"),
+            base_color: color.map_or(Vec4::ONE, Vec4::from_array),
+            base_color_image: bytes,
+            double_sided: material.flag("doubleSided"),
+        });
+    }
+    Ok(materials)
+}
+
+fn image_index(document: &Document, material: &Value) -> Option<usize> {
+    let texture = material.pointer("/pbrMetallicRoughness/baseColorTexture/index")?;
+    let texture = document.json.get("textures")?.get(as_uint(texture)?)?;
+    let webp = || texture.pointer("/extensions/EXT_texture_webp/source");
+    as_uint(texture.get("source").or_else(webp)?)
+}
+
+/// The encoded image; `None` where it is missing or broken: looks are no reason to refuse a file.
+fn image_bytes(
+    document: &Document,
+    index: usize,
+    image: &Element<'_>,
+    accessors: &Accessors<'_>,
+) -> Option<Arc<[u8]>> {
+    if let Some((_, bytes)) = document.loose_images.iter().find(|(i, _)| *i == index) {
+        return Some(bytes.as_slice().into());
+    }
+    if let Some(uri) = image.get("uri").and_then(Value::as_str) {
+        return decode_data_uri(uri).map(|(_, bytes)| bytes.into());
+    }
+    let view = image
+        .optional_index("bufferView", accessors.view_count())
+        .ok()??;
+    let bytes = accessors.view(view).ok()?;
+    accessors.spend(bytes.len(), &image.path).ok()?;
+    Some(bytes.into())
+}

@@ -1,0 +1,29 @@
+//! glTF 2.0, GLB and VRM (0.x and 1.0).
+//!
+//! The file stays a [`Document`]: raw JSON (key order kept) and raw buffers, read through a small bounds-checked
+//! accessor reader. The `gltf` crate is not used here because it drops extensions it does not know, so that a file
+//! could not be given back whole, and because malformed files can make it panic.
+//!
+//! Read: `document` (container, buffers) → `accessor` (numbers) → `nodes`, `skins`, `primitives`, `animations`,
+//! `materials`, `vrm` → `read` (the [`Character`](crate::Character)). Write: `write` (a document given back, with what
+//! was added) or `fresh` (a new one), both through `append`.
+
+mod accessor;
+mod animations;
+mod base64;
+mod document;
+mod json;
+mod links;
+mod materials;
+mod nodes;
+mod primitives;
+mod read;
+mod skins;
+mod units;
+mod uri;
+mod vrm;
+
+pub use document::Document;
+pub use links::{Links, PartLink};
+pub use read::{read_document, read_glb, read_gltf};
+pub use uri::folder_resolver;

@@ -1,0 +1,304 @@
+//! From a document to a character.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use glam::Affine3A;
+use serde_json::Value;
+
+use super::accessor::Accessors;
+use super::animations::{Targets, read_animations};
+use super::document::{Document, Resolver};
+use super::json::Element;
+use super::links::{Links, PartLink};
+use super::materials::read_materials;
+use super::nodes::{Joints, Nodes, make_joints, read_nodes};
+use super::primitives::{Primitive, has_weights, read_primitive, target_names};
+use super::skins::{Skin, read_skins};
+use super::{units, vrm};
+use crate::character::{Binding, Influences, Problem, Severity};
+use crate::formats::{FormatError, ReadOptions, Source};
+use crate::{Character, Part};
+
+/// Reads a GLB or VRM file, or a `.gltf` text that carries its own buffers.
+pub fn read_glb(bytes: &[u8], options: &ReadOptions) -> Result<Character, FormatError> {
+    read_document(Document::from_bytes(bytes)?, options)
+}
+
+/// Reads a `.gltf` text; `resolve` gives the content of the buffers and images it names.
+pub fn read_gltf(
+    bytes: &[u8],
+    resolve: Resolver<'_>,
+    options: &ReadOptions,
+) -> Result<Character, FormatError> {
+    read_document(Document::from_bytes_with(bytes, resolve)?, options)
+}
+
+/// The character in a document, which it keeps as its source.
+pub fn read_document(
+    mut document: Document,
+    options: &ReadOptions,
+) -> Result<Character, FormatError> {
+    let (mut character, joint_nodes, parts) = build(&document)?;
+    units::apply_units(&mut character, options);
+    document.links = Links {
+        joint_nodes,
+        parts,
+        clips: character.clips.clone(),
+    };
+    character.source = Source::Gltf(Arc::new(document));
+    Ok(character)
+}
+
+fn build(document: &Document) -> Result<(Character, Vec<usize>, Vec<PartLink>), FormatError> {
+    let mut problems = Vec::new();
+    check_extensions(document, &mut problems)?;
+    let accessors = Accessors::new(document)?;
+    let nodes = read_nodes(document, &mut problems)?;
+    let skins = read_skins(document, &accessors)?;
+    let meshes = document.root().items("meshes")?;
+    let humanoid = vrm::humanoid_nodes(&document.json);
+    let helpers = helper_nodes(document, &nodes, &meshes, humanoid.values().copied())?;
+    let bones: Vec<usize> = skins
+        .iter()
+        .flat_map(|skin| skin.joints.iter().copied())
+        .collect();
+    let joints = make_joints(&nodes, &bones, &helpers)?;
+    let materials = read_materials(document, &accessors)?;
+    let reader = PartReader {
+        nodes: &nodes,
+        skins: &skins,
+        joints: &joints,
+        meshes: &meshes,
+        materials: materials.len(),
+        accessors: &accessors,
+    };
+    let (parts, links) = reader.read_parts(&mut problems)?;
+    if parts.is_empty() && joints.skeleton.is_empty() {
+        return Err(FormatError::Empty("neither a mesh nor a skeleton"));
+    }
+    let morph_counts: Vec<usize> = parts.iter().map(|part| part.morphs.len()).collect();
+    let targets = Targets {
+        joint_of_node: &joints.joint_of_node,
+        parts: &links,
+        morph_counts: &morph_counts,
+    };
+    let clips = read_animations(document, &accessors, &targets, &mut problems)?;
+    let humanoid = humanoid
+        .into_iter()
+        .filter_map(|(name, node)| Some((name, joints.joint_of_node[node]?)))
+        .collect::<std::collections::BTreeMap<_, _>>();
+    let character = Character {
+        skeleton: joints.skeleton,
+        parts,
+        clips,
+        materials,
+        problems,
+        humanoid: (!humanoid.is_empty()).then_some(humanoid),
+        about: vrm::about(&document.json),
+        ..Character::default()
+    };
+    Ok((character, joints.node_of_joint, links))
+}
+
+/// Refuses what cannot be read, notes what is merely unknown.
+fn check_extensions(document: &Document, problems: &mut Vec<Problem>) -> Result<(), FormatError> {
+    let required = document
+        .json
+        .get("extensionsRequired")
+        .and_then(Value::as_array);
+    for name in required.into_iter().flatten().filter_map(Value::as_str) {
+        let harmless = [
+            "KHR_mesh_quantization",
+            "KHR_texture_",
+            "KHR_materials_",
+            "EXT_texture_",
+            "KHR_lights_",
+            "VRM",
+        ];
+        if [
+            "KHR_draco_mesh_compression",
+            "EXT_meshopt_compression",
+            "KHR_meshopt_compression",
+        ]
+        .contains(&name)
+        {
+            return Err(FormatError::Unsupported(format!(
+                "the file's meshes are compressed with {name}, which Supple does not read; \
+                 export again without mesh compression, or run `gltf-transform copy IN.glb OUT.glb`"
+            )));
+        }
+        if !harmless.iter().any(|prefix| name.starts_with(prefix)) {
+            problems.push(Problem {
+                severity: Severity::Warning,
+                place: "extensionsRequired".into(),
+                text: format!(
+                    "The file needs {name}, which Supple does not know; something may be missing."
+                ),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Nodes that must be joints though no skin names them: those that carry rigid meshes, and humanoid bones. In a file
+/// with neither mesh nor skin, all that animations move.
+fn helper_nodes(
+    document: &Document,
+    nodes: &Nodes<'_>,
+    meshes: &[Element<'_>],
+    humanoid: impl Iterator<Item = usize>,
+) -> Result<Vec<usize>, FormatError> {
+    let mut helpers: BTreeSet<usize> = humanoid.collect();
+    for (index, node) in nodes.elements.iter().enumerate() {
+        let Some(mesh) = node.optional_index("mesh", meshes.len())? else {
+            continue;
+        };
+        let skinned = node.get("skin").is_some();
+        let rigid = meshes[mesh].items("primitives")?;
+        if !skinned || rigid.iter().any(|primitive| !has_weights(primitive.value)) {
+            helpers.insert(index);
+        }
+    }
+    if meshes.is_empty() && document.count("skins") == 0 {
+        for animation in document.root().items("animations")? {
+            for channel in animation.items("channels")? {
+                let target = channel.child("target");
+                let node = target.map(|target| target.optional_index("node", nodes.elements.len()));
+                helpers.extend(node.transpose()?.flatten());
+            }
+        }
+    }
+    Ok(helpers.into_iter().collect())
+}
+
+struct PartReader<'a> {
+    nodes: &'a Nodes<'a>,
+    skins: &'a [Skin],
+    joints: &'a Joints,
+    meshes: &'a [Element<'a>],
+    materials: usize,
+    accessors: &'a Accessors<'a>,
+}
+
+impl PartReader<'_> {
+    /// One part for each primitive of each node with a mesh.
+    fn read_parts(
+        &self,
+        problems: &mut Vec<Problem>,
+    ) -> Result<(Vec<Part>, Vec<PartLink>), FormatError> {
+        let mut parts = Vec::new();
+        let mut links = Vec::new();
+        let mut shown = vec![false; self.meshes.len()];
+        for (index, node) in self.nodes.elements.iter().enumerate() {
+            let Some(mesh) = node.optional_index("mesh", self.meshes.len())? else {
+                continue;
+            };
+            let skin = node.optional_index("skin", self.skins.len())?;
+            let mut aside = Vec::new();
+            let notes = if shown[mesh] {
+                &mut aside
+            } else {
+                &mut *problems
+            };
+            shown[mesh] = true;
+            let element = &self.meshes[mesh];
+            let names = target_names(element.value);
+            for (number, primitive) in element.items("primitives")?.iter().enumerate() {
+                let Some(read) =
+                    read_primitive(primitive, &names, self.materials, self.accessors, notes)?
+                else {
+                    continue;
+                };
+                let binding = self.bind(&read, index, skin, &primitive.path)?;
+                let name = part_name(element, index, number);
+                parts.push(make_part(read, name, binding, rest_weights(node, element)));
+                links.push(PartLink {
+                    node: index,
+                    mesh,
+                    primitive: number,
+                });
+            }
+        }
+        for (mesh, _) in shown.iter().enumerate().filter(|(_, shown)| !**shown) {
+            problems.push(Problem {
+                severity: Severity::Note,
+                place: format!("meshes[{mesh}]"),
+                text: "No node shows this mesh; it is kept in the file and otherwise ignored."
+                    .into(),
+            });
+        }
+        Ok((parts, links))
+    }
+
+    fn bind(
+        &self,
+        primitive: &Primitive,
+        node: usize,
+        skin: Option<usize>,
+        path: &str,
+    ) -> Result<Binding, FormatError> {
+        let (Some(skin), Some(influences)) = (skin, &primitive.influences) else {
+            let joint = self.joints.joint_of_node[node];
+            return Ok(Binding {
+                joints: vec![joint.ok_or_else(|| FormatError::invalid(path, "hangs on no node"))?],
+                inverse_binds: vec![Affine3A::IDENTITY],
+                influences: Influences::rigid(0, primitive.mesh.positions.len()),
+            });
+        };
+        let skin = &self.skins[skin];
+        let slots = skin.joints.len();
+        if let Some((slot, _)) = influences
+            .entries
+            .iter()
+            .find(|(slot, _)| *slot as usize >= slots)
+        {
+            let reason = format!("has weights on joint {slot}, but its skin has only {slots}");
+            return Err(FormatError::invalid(path, reason));
+        }
+        self.accessors.spend(slots.saturating_mul(80), path)?;
+        Ok(Binding {
+            joints: skin
+                .joints
+                .iter()
+                .filter_map(|&node| self.joints.joint_of_node[node])
+                .collect(),
+            inverse_binds: skin.inverse_binds.clone(),
+            influences: influences.clone(),
+        })
+    }
+}
+
+fn part_name(mesh: &Element<'_>, index: usize, primitive: usize) -> String {
+    let name = match mesh.text("name") {
+        name if name.is_empty() => format!("mesh of node {index}"),
+        name => name,
+    };
+    match primitive {
+        0 => name,
+        _ => format!("{name}.{primitive}"),
+    }
+}
+
+/// Weights of a node's morph targets at rest: its own, else its mesh's.
+fn rest_weights(node: &Element<'_>, mesh: &Element<'_>) -> Vec<f32> {
+    match node.get("weights") {
+        Some(_) => node.float_list("weights"),
+        None => mesh.float_list("weights"),
+    }
+}
+
+fn make_part(read: Primitive, name: String, binding: Binding, mut weights: Vec<f32>) -> Part {
+    weights.resize(read.morphs.len(), 0.0);
+    Part {
+        name,
+        mesh: read.mesh,
+        normals: read.normals,
+        uvs: read.uvs,
+        colors: read.colors,
+        binding,
+        morphs: read.morphs,
+        morph_weights: weights,
+        material: read.material,
+    }
+}

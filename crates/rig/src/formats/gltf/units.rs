@@ -1,0 +1,159 @@
+//! Metres: what glTF demands, and what to do about files that hold something else.
+
+use glam::{Quat, Vec3};
+
+use crate::character::{Problem, Severity, Units, Up};
+use crate::clip::Values;
+use crate::formats::ReadOptions;
+use crate::{Character, Clip};
+
+/// Extents beyond which a character cannot be in metres [m].
+const TALLEST: f32 = 30.0;
+const SMALLEST: f32 = 0.03;
+/// What a character's largest extent is most likely to be [m].
+const LIKELY: f32 = 1.7;
+
+/// Brings a character as read (file units, file axes) to metres and Y up.
+pub(super) fn apply_units(character: &mut Character, options: &ReadOptions) {
+    let extent = rest_extent(character);
+    let (metres, declared) = match options.metres_per_unit {
+        Some(metres) if metres > 0.0 && metres.is_finite() => (metres, true),
+        _ => guess(extent),
+    };
+    let up = options.up.unwrap_or(Up::Y);
+    character.units = Units {
+        metres_per_unit: metres,
+        up,
+        declared,
+    };
+    if !declared {
+        character.problems.push(Problem {
+            severity: Severity::Warning,
+            place: String::new(),
+            text: format!(
+                "glTF is in metres, but this character would be {extent} m large; one unit is taken as {metres} m."
+            ),
+        });
+    }
+    scale(character, metres);
+    turn(character, file_rotation(up));
+}
+
+/// The power of ten nearest to a likely size, for sizes that cannot be.
+fn guess(extent: f32) -> (f32, bool) {
+    if extent <= 0.0 || !extent.is_finite() || (SMALLEST..=TALLEST).contains(&extent) {
+        return (1.0, true);
+    }
+    let power = (LIKELY / extent).log10().round().clamp(-30.0, 30.0);
+    (10f32.powf(power), false)
+}
+
+/// `supple_from_file` rotation for an up axis.
+pub(super) fn file_rotation(up: Up) -> Quat {
+    match up {
+        Up::Y => Quat::IDENTITY,
+        Up::Z => Quat::from_rotation_x(-std::f32::consts::FRAC_PI_2),
+    }
+}
+
+/// Largest side of the box around the character at rest; of its joints, where it has no mesh.
+fn rest_extent(character: &Character) -> f32 {
+    let worlds = character.skeleton.rest_worlds();
+    let mut low = Vec3::INFINITY;
+    let mut high = Vec3::NEG_INFINITY;
+    let mut cover = |point: Vec3| {
+        low = low.min(point);
+        high = high.max(point);
+    };
+    for part in &character.parts {
+        let binding = &part.binding;
+        let slots: Vec<_> = binding
+            .joints
+            .iter()
+            .zip(&binding.inverse_binds)
+            .map(|(&joint, inverse)| worlds[joint] * *inverse)
+            .collect();
+        for (vertex, &position) in part.mesh.positions.iter().enumerate() {
+            let influences = binding.influences.of(vertex).iter();
+            cover(
+                influences
+                    .map(|&(slot, weight)| weight * slots[slot as usize].transform_point3(position))
+                    .sum(),
+            );
+        }
+    }
+    if character.parts.is_empty() {
+        worlds
+            .iter()
+            .for_each(|world| cover(world.translation.into()));
+    }
+    (high - low).max_element()
+}
+
+/// Multiplies every length.
+pub(super) fn scale(character: &mut Character, factor: f32) {
+    if factor == 1.0 {
+        return;
+    }
+    for joint in 0..character.skeleton.len() {
+        character.skeleton.rest_mut(joint).translation *= factor;
+    }
+    for part in &mut character.parts {
+        let morphs = part
+            .morphs
+            .iter_mut()
+            .flat_map(|morph| &mut morph.positions);
+        part.mesh
+            .positions
+            .iter_mut()
+            .chain(morphs)
+            .for_each(|point| *point *= factor);
+        let inverses = &mut part.binding.inverse_binds;
+        inverses
+            .iter_mut()
+            .for_each(|inverse| inverse.translation *= factor);
+    }
+    character
+        .clips
+        .iter_mut()
+        .for_each(|clip| scale_clip(clip, factor));
+}
+
+pub(super) fn scale_clip(clip: &mut Clip, factor: f32) {
+    for track in &mut clip.tracks {
+        if let Values::Translation(values) = &mut track.values {
+            values.iter_mut().for_each(|value| *value *= factor);
+        }
+    }
+}
+
+/// Turns the world: roots alone, as everything hangs on them.
+fn turn(character: &mut Character, rotation: Quat) {
+    if rotation == Quat::IDENTITY {
+        return;
+    }
+    let roots: Vec<bool> = character
+        .skeleton
+        .joints()
+        .iter()
+        .map(|joint| joint.parent.is_none())
+        .collect();
+    for (joint, _) in roots.iter().enumerate().filter(|(_, root)| **root) {
+        let rest = character.skeleton.rest_mut(joint);
+        rest.translation = rotation * rest.translation;
+        rest.rotation = rotation * rest.rotation;
+    }
+    for clip in &mut character.clips {
+        turn_clip(clip, &roots, rotation);
+    }
+}
+
+pub(super) fn turn_clip(clip: &mut Clip, roots: &[bool], rotation: Quat) {
+    for track in clip.tracks.iter_mut().filter(|track| roots[track.joint]) {
+        match &mut track.values {
+            Values::Translation(values) => values.iter_mut().for_each(|v| *v = rotation * *v),
+            Values::Rotation(values) => values.iter_mut().for_each(|q| *q = rotation * *q),
+            _ => {}
+        }
+    }
+}

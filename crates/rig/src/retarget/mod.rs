@@ -1,0 +1,328 @@
+//! Retargeting: a motion made for one humanoid, played on another.
+//!
+//! Bones are matched by names, by the skeleton's shape or by a map file ([`humanoid`]). Every bone then repeats what
+//! its twin does in the world, starting from rest poses that were aligned first ([`align`]), and the hips are placed so
+//! that feet stand as high above the ground as the source's do ([`ground`]).
+
+pub mod align;
+pub mod ground;
+pub mod humanoid;
+pub mod map;
+mod names;
+mod topology;
+
+pub use humanoid::{HumanBone, Humanoid};
+pub use map::{BoneMap, MapFile};
+
+use glam::{Affine3A, Quat, Vec3};
+
+use crate::{Clip, Pose, Skeleton};
+use align::Link;
+use ground::Soles;
+use humanoid::Side;
+
+/// Why a skeleton is not understood as a humanoid.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HumanoidError {
+    /// Neither names nor shape nor map tell where these bones are.
+    #[error("no joint was recognised as {bones}; name the joints in a map file")]
+    MissingBones {
+        /// Their VRM names.
+        bones: String,
+    },
+    /// A map names a bone that humanoids do not have.
+    #[error("\"{bone}\" is not a humanoid bone; bones are named as in VRM: hips, leftUpperLeg, …")]
+    UnknownBone {
+        /// As the map has it.
+        bone: String,
+    },
+    /// A map names a joint that the skeleton does not have.
+    #[error("the map says that {bone} is \"{joint}\", but there is no joint of that name")]
+    UnknownJoint {
+        /// The bone.
+        bone: String,
+        /// The joint's name.
+        joint: String,
+    },
+    /// The map file is not TOML of the expected form.
+    #[error("the map file cannot be read: {reason}")]
+    MapSyntax {
+        /// What is wrong and where.
+        reason: String,
+    },
+}
+
+/// Why a motion cannot be carried over.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RetargetError {
+    /// The skeleton that the motion was made for.
+    #[error("the motion's skeleton: {0}")]
+    Source(#[source] HumanoidError),
+    /// The skeleton that shall play it.
+    #[error("the character's skeleton: {0}")]
+    Target(#[source] HumanoidError),
+    /// Joints that all lie in one place.
+    #[error("the legs of {whose} have no length")]
+    NoLegs {
+        /// Motion or character.
+        whose: &'static str,
+    },
+}
+
+/// What may be told instead of guessed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Options {
+    /// Bones of both skeletons.
+    pub map: MapFile,
+    /// Height of the ground in the source motion [m].
+    pub ground: Option<f32>,
+}
+
+/// Which bones were matched and how.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// Bone, source joint, target joint.
+    pub matched: Vec<(HumanBone, String, String)>,
+    /// Bones that only the source has: their motion is lost.
+    pub lost: Vec<(HumanBone, String)>,
+    /// Joints of source and target spine.
+    pub spine: (usize, usize),
+    /// Factor on root motion: the ratio of leg lengths.
+    pub scale: f32,
+    /// Left and right are swapped in the names of source or target.
+    pub swapped: (bool, bool),
+}
+
+/// Carries poses and clips of one skeleton over to another.
+#[derive(Clone, Debug)]
+pub struct Retarget {
+    source: Actor,
+    target: Actor,
+    links: Vec<Link>,
+    /// From the source's facing to the target's.
+    turn: Quat,
+    /// Target leg length over source leg length.
+    scale: f32,
+    /// Height of the source's ground [m], where the caller has said so.
+    ground: Option<f32>,
+}
+
+/// What is known about one of the two skeletons.
+#[derive(Clone, Debug)]
+struct Actor {
+    skeleton: Skeleton,
+    humanoid: Humanoid,
+    rest: Vec<Affine3A>,
+    rest_rotations: Vec<Quat>,
+    soles: Soles,
+    legs: f32,
+}
+
+impl Actor {
+    fn new(skeleton: &Skeleton, map: &BoneMap) -> Result<Self, HumanoidError> {
+        let humanoid = Humanoid::find(skeleton, map)?;
+        let rest = skeleton.rest_worlds();
+        let rest_rotations = Pose::rest(skeleton).world_rotations(skeleton);
+        Ok(Self {
+            soles: Soles::find(skeleton, &humanoid, &rest, &rest_rotations),
+            legs: leg_length(&humanoid, &rest),
+            skeleton: skeleton.clone(),
+            humanoid,
+            rest,
+            rest_rotations,
+        })
+    }
+
+    /// Middle between the hip joints.
+    fn pelvis(&self, worlds: &[Affine3A]) -> Vec3 {
+        let joints = Side::BOTH.map(|side| self.humanoid.joint(HumanBone::UpperLeg(side)));
+        let [left, right] = joints
+            .map(|joint| joint.map_or(Vec3::ZERO, |joint| Vec3::from(worlds[joint].translation)));
+        left.midpoint(right)
+    }
+}
+
+/// Mean length of thigh and shank together [m].
+fn leg_length(humanoid: &Humanoid, rest: &[Affine3A]) -> f32 {
+    let leg = |side| {
+        let joints = [
+            HumanBone::UpperLeg(side),
+            HumanBone::LowerLeg(side),
+            HumanBone::Foot(side),
+        ];
+        let places: Vec<Vec3> = joints
+            .iter()
+            .filter_map(|&bone| Some(rest[humanoid.joint(bone)?].translation.into()))
+            .collect();
+        places
+            .windows(2)
+            .map(|pair| pair[0].distance(pair[1]))
+            .sum::<f32>()
+    };
+    0.5 * (leg(Side::Left) + leg(Side::Right))
+}
+
+impl Retarget {
+    /// Matches two skeletons.
+    pub fn new(
+        source: &Skeleton,
+        target: &Skeleton,
+        options: &Options,
+    ) -> Result<Self, RetargetError> {
+        let source = Actor::new(source, &options.map.source).map_err(RetargetError::Source)?;
+        let target = Actor::new(target, &options.map.target).map_err(RetargetError::Target)?;
+        for (one, whose) in [(&source, "the motion"), (&target, "the character")] {
+            if !(one.legs.is_finite() && one.legs > 1e-6) {
+                return Err(RetargetError::NoLegs { whose });
+            }
+        }
+        let facing = |one: &Actor| one.humanoid.facing(&one.rest);
+        let turn = facing(&target) * facing(&source).inverse();
+        let links = align::links(
+            (&source.humanoid, &source.skeleton, &source.rest),
+            (&target.humanoid, &target.skeleton, &target.rest),
+            turn,
+        );
+        Ok(Self {
+            scale: target.legs / source.legs,
+            source,
+            target,
+            links,
+            turn,
+            ground: options.ground,
+        })
+    }
+
+    /// Carries over one pose. Without a given ground the source is taken to stand on its rest pose's ground, or at
+    /// height zero where its rest pose hangs about the origin, as in BVH.
+    pub fn pose(&self, source: &Pose) -> Pose {
+        self.pose_above(source, self.ground.unwrap_or(self.source.soles.level))
+    }
+
+    /// Carries over a whole clip with linear keys at `fps`. Without a given ground, the height that feet return to is
+    /// taken for it, if that is near where ground is expected.
+    pub fn clip(&self, source: &Clip, fps: f32) -> Clip {
+        let frames = (source.duration() * fps + 1e-3).floor() as usize;
+        let poses: Vec<Pose> = (0..=frames)
+            .map(|frame| source.sample(&self.source.skeleton, frame as f32 / fps))
+            .collect();
+        let ground = self.ground.unwrap_or_else(|| self.find_ground(&poses));
+        let poses: Vec<Pose> = poses
+            .iter()
+            .map(|pose| self.pose_above(pose, ground))
+            .collect();
+        Clip::from_poses(&source.name, &self.target.skeleton, fps, &poses)
+    }
+
+    /// The height that the source's feet stand on in a series of poses [m].
+    pub fn find_ground(&self, poses: &[Pose]) -> f32 {
+        let side = &self.source;
+        ground::standing_level(
+            poses.iter().map(|pose| {
+                let worlds = pose.worlds(&side.skeleton);
+                let rotations = pose.world_rotations(&side.skeleton);
+                side.soles.lowest(&worlds, &rotations)
+            }),
+            side.soles.level,
+            side.legs,
+        )
+    }
+
+    /// Which bones were matched.
+    pub fn report(&self) -> Report {
+        let name = |side: &Actor, joint: usize| side.skeleton.joints()[joint].name.clone();
+        let mut report = Report {
+            spine: (
+                self.source.humanoid.spine.len(),
+                self.target.humanoid.spine.len(),
+            ),
+            scale: self.scale,
+            swapped: (self.source.humanoid.swapped, self.target.humanoid.swapped),
+            ..Report::default()
+        };
+        for &bone in self.source.humanoid.bones.keys() {
+            let joints = (
+                self.source.humanoid.joint(bone),
+                self.target.humanoid.joint(bone),
+            );
+            match joints {
+                (Some(from), Some(to)) => {
+                    let names = (name(&self.source, from), name(&self.target, to));
+                    report.matched.push((bone, names.0, names.1));
+                }
+                (Some(from), None) => report.lost.push((bone, name(&self.source, from))),
+                (None, _) => {}
+            }
+        }
+        report
+    }
+
+    /// The motion's skeleton as a humanoid.
+    pub fn source(&self) -> &Humanoid {
+        &self.source.humanoid
+    }
+
+    /// The character's skeleton as a humanoid.
+    pub fn target(&self) -> &Humanoid {
+        &self.target.humanoid
+    }
+
+    /// Turn from the way the source faces at rest to the way the target does.
+    pub fn turn(&self) -> Quat {
+        self.turn
+    }
+
+    fn pose_above(&self, source: &Pose, ground: f32) -> Pose {
+        let (from, to) = (&self.source, &self.target);
+        let worlds = source.worlds(&from.skeleton);
+        let rotations = source.world_rotations(&from.skeleton);
+        let mut pose = self.turned(&rotations);
+        let Some(hips) = to.humanoid.joint(HumanBone::Hips) else {
+            return pose;
+        };
+        let posed = pose.worlds(&to.skeleton);
+        let posed_rotations = pose.world_rotations(&to.skeleton);
+
+        let travel = from.pelvis(&worlds) - from.pelvis(&from.rest);
+        let wanted = to.pelvis(&to.rest) + self.scale * (self.turn * travel);
+        let mut shift = wanted - to.pelvis(&posed);
+        let above = from.soles.lowest(&worlds, &rotations) - ground;
+        let lowest = to.soles.lowest(&posed, &posed_rotations);
+        shift.y = to.soles.rest_level + self.scale * above - lowest;
+
+        let place = Vec3::from(posed[hips].translation) + shift;
+        pose.locals[hips].translation = match to.skeleton.joints()[hips].parent {
+            Some(parent) => posed[parent].inverse().transform_point3(place),
+            None => place,
+        };
+        pose
+    }
+
+    /// The target's rest pose with all linked joints turned as the source's are.
+    fn turned(&self, source_rotations: &[Quat]) -> Pose {
+        let (from, to) = (&self.source, &self.target);
+        let delta = |joint: usize| {
+            let delta = source_rotations[joint] * from.rest_rotations[joint].inverse();
+            self.turn * delta * self.turn.inverse()
+        };
+        let mut pose = Pose::rest(&to.skeleton);
+        let mut wanted: Vec<Option<Quat>> = vec![None; to.skeleton.len()];
+        for link in &self.links {
+            let [a, b] = link.sources;
+            let delta = delta(a).slerp(delta(b), link.t);
+            wanted[link.target] = Some(delta * link.align * to.rest_rotations[link.target]);
+        }
+        let mut rotations: Vec<Quat> = Vec::with_capacity(wanted.len());
+        for (index, joint) in to.skeleton.joints().iter().enumerate() {
+            let parent = joint
+                .parent
+                .map_or(Quat::IDENTITY, |parent| rotations[parent]);
+            let local = &mut pose.locals[index];
+            if let Some(world) = wanted[index] {
+                local.rotation = (parent.inverse() * world).normalize();
+            }
+            rotations.push((parent * local.rotation).normalize());
+        }
+        pose
+    }
+}

@@ -1,0 +1,322 @@
+//! Bones from joint names: CMU, Mixamo, VRM, VRoid, MakeHuman, Rigify, Unreal, 3ds Max, Daz, SMPL and their kin.
+
+use std::collections::BTreeMap;
+
+use super::humanoid::{Finger, HumanBone, Side};
+use crate::Skeleton;
+
+/// Words that name a rig or nothing at all.
+const NOISE: &[&str] = &[
+    "mixamorig",
+    "joint",
+    "jnt",
+    "bone",
+    "bip",
+    "bip001",
+    "valvebiped",
+    "j",
+    "c",
+    "b",
+    "def",
+    "org",
+    "cc",
+    "skeleton",
+    "armature",
+    "rig",
+    "f",
+    "bend",
+    "sk",
+    "skel",
+    "m",
+    "avg",
+];
+/// Words of joints that help others and are no bones.
+const HELPERS: &[&str] = &[
+    "twist",
+    "roll",
+    "ik",
+    "pole",
+    "target",
+    "ctrl",
+    "control",
+    "end",
+    "nub",
+    "tip",
+    "site",
+    "mch",
+    "helper",
+    "share",
+    "sec",
+    "volume",
+    "metacarpal",
+    "carpal",
+    "top",
+];
+
+/// A joint name in its parts.
+#[derive(Debug, PartialEq)]
+struct Words {
+    side: Option<Side>,
+    /// All words that mean something, joined.
+    body: String,
+    numbers: Vec<u32>,
+    helper: bool,
+    /// Rigify's originals move nothing: their deforming twins are meant.
+    original: bool,
+}
+
+/// The bones that names tell, each with its best joint.
+pub(super) fn guess(skeleton: &Skeleton) -> BTreeMap<HumanBone, Vec<usize>> {
+    // Lower ranks are better; among equals the joint nearest the root comes first.
+    let mut found: BTreeMap<HumanBone, Vec<(u32, usize)>> = BTreeMap::new();
+    for (index, joint) in skeleton.joints().iter().enumerate() {
+        let words = split(&joint.name);
+        if words.helper {
+            continue;
+        }
+        for (bone, rank) in meanings(&words) {
+            let rank = rank + if words.original { 10 } else { 0 };
+            found.entry(bone).or_default().push((rank, index));
+        }
+    }
+    let mut bones = BTreeMap::new();
+    let mut taken = vec![false; skeleton.len()];
+    let mut order: Vec<HumanBone> = found.keys().copied().collect();
+    // "Shoulder" is the upper arm where nothing else is.
+    order.sort_by_key(|bone| matches!(bone, HumanBone::Shoulder(_)));
+    for bone in order {
+        let mut joints = found.remove(&bone).unwrap_or_default();
+        joints.retain(|&(_, joint)| !taken[joint]);
+        joints.sort_unstable();
+        let Some(&(best, first)) = joints.first() else {
+            continue;
+        };
+        let parent = skeleton.joints()[first].parent;
+        let many = matches!(bone, HumanBone::Toes(_));
+        let chosen: Vec<usize> = joints
+            .iter()
+            .filter(|&&(rank, joint)| rank == best && skeleton.joints()[joint].parent == parent)
+            .map(|&(_, joint)| joint)
+            .take(if many { 5 } else { 1 })
+            .collect();
+        for &joint in &chosen {
+            taken[joint] = true;
+        }
+        bones.insert(bone, chosen);
+    }
+    bones
+}
+
+/// What a name may mean, with a rank of doubt.
+fn meanings(words: &Words) -> Vec<(HumanBone, u32)> {
+    let body = words.body.as_str();
+    let Some(side) = words.side else {
+        return match body {
+            "hips" => vec![(HumanBone::Hips, 0)],
+            "hip" | "pelvis" => vec![(HumanBone::Hips, 1)],
+            "head" => vec![(HumanBone::Head, 0)],
+            _ => Vec::new(),
+        };
+    };
+    if let Some(finger) = finger(words) {
+        return vec![(HumanBone::Finger(side, finger.0, finger.1), 0)];
+    }
+    match body {
+        "upleg" | "upperleg" | "thigh" | "legupper" | "femur" => {
+            vec![(HumanBone::UpperLeg(side), 0)]
+        }
+        "hip" => vec![(HumanBone::UpperLeg(side), 2)],
+        "lowerleg" | "lowleg" | "calf" | "shin" | "leglower" | "tibia" => {
+            vec![(HumanBone::LowerLeg(side), 0)]
+        }
+        "knee" | "leg" => vec![(HumanBone::LowerLeg(side), 1)],
+        "foot" | "feet" => vec![(HumanBone::Foot(side), 0)],
+        "ankle" => vec![(HumanBone::Foot(side), 0)],
+        "toebase" | "toe" | "toes" | "ball" => vec![(HumanBone::Toes(side), 0)],
+        "clavicle" | "collar" | "clav" => vec![(HumanBone::Shoulder(side), 0)],
+        "shoulder" => vec![
+            (HumanBone::Shoulder(side), 1),
+            (HumanBone::UpperArm(side), 2),
+        ],
+        "upperarm" | "uparm" | "armupper" | "shldr" | "humerus" => {
+            vec![(HumanBone::UpperArm(side), 0)]
+        }
+        "arm" => vec![(HumanBone::UpperArm(side), 1)],
+        "forearm" | "lowerarm" | "lowarm" | "armlower" => vec![(HumanBone::LowerArm(side), 0)],
+        "elbow" => vec![(HumanBone::LowerArm(side), 1)],
+        "hand" | "wrist" => vec![(HumanBone::Hand(side), 0)],
+        _ => Vec::new(),
+    }
+}
+
+/// A finger and which of its joints.
+fn finger(words: &Words) -> Option<(Finger, u8)> {
+    let mut body = words.body.as_str();
+    for prefix in ["hand", "finger"] {
+        body = body.strip_prefix(prefix).unwrap_or(body);
+    }
+    let endings = [("proximal", 0), ("intermediate", 1), ("distal", 2)];
+    let ending = endings
+        .iter()
+        .find_map(|&(ending, joint)| Some((body.strip_suffix(ending)?, joint)));
+    if let Some((stem, _)) = ending {
+        body = stem;
+    }
+    let numbers = &words.numbers;
+    let finger = match body {
+        "thumb" => Finger::Thumb,
+        "index" | "point" => Finger::Index,
+        "middle" | "mid" => Finger::Middle,
+        "ring" => Finger::Ring,
+        "pinky" | "little" | "pinkie" => Finger::Little,
+        // MakeHuman: finger2-1 is the first joint of the second finger.
+        "" if words.body == "finger" && numbers.len() == 2 => {
+            let joint = u8::try_from(numbers[1].checked_sub(1)?).ok()?;
+            let finger = *Finger::ALL.get(numbers[0].checked_sub(1)? as usize)?;
+            return (joint < 3).then_some((finger, joint));
+        }
+        _ => return None,
+    };
+    let joint = match (ending, numbers.last()) {
+        (Some((_, joint)), _) => joint,
+        (None, Some(&number)) => u8::try_from(number.checked_sub(1)?).ok()?,
+        (None, None) => return None,
+    };
+    (joint < 3).then_some((finger, joint))
+}
+
+/// Cuts a name at separators, digits and capitals, and finds its side.
+fn split(name: &str) -> Words {
+    let name = name.rsplit([':', '|']).next().unwrap_or(name);
+    let mut words = Words {
+        side: None,
+        body: String::new(),
+        numbers: Vec::new(),
+        helper: false,
+        original: false,
+    };
+    for token in tokens(name) {
+        let token = token.as_str();
+        if let Ok(number) = token.parse() {
+            words.numbers.push(number);
+        } else if let Some(side) = side_word(token) {
+            words.side = Some(side);
+        } else if HELPERS.contains(&token) {
+            words.helper = true;
+        } else if token == "org" {
+            words.original = true;
+        } else if let Some((side, rest)) = side_prefix(token) {
+            words.side = Some(side);
+            words.body.push_str(rest);
+        } else if !NOISE.contains(&token) {
+            words.body.push_str(token);
+        }
+    }
+    // CC_Base_L_Thigh and its kin; "toebase" and "fingerbase" keep their ending.
+    if let Some(rest) = words.body.strip_prefix("base") {
+        words.body = rest.to_owned();
+    }
+    words
+}
+
+fn side_word(token: &str) -> Option<Side> {
+    match token {
+        "left" | "l" | "lf" | "lft" => Some(Side::Left),
+        "right" | "r" | "rt" | "rgt" => Some(Side::Right),
+        _ => None,
+    }
+}
+
+/// `lefthand` and `righthand` in one word.
+fn side_prefix(token: &str) -> Option<(Side, &str)> {
+    let left = token.strip_prefix("left").map(|rest| (Side::Left, rest));
+    left.or_else(|| token.strip_prefix("right").map(|rest| (Side::Right, rest)))
+}
+
+fn tokens(name: &str) -> Vec<String> {
+    let mut tokens: Vec<String> = Vec::new();
+    let mut last = ' ';
+    let characters: Vec<char> = name.chars().collect();
+    for (i, &here) in characters.iter().enumerate() {
+        let next_is_lower = characters.get(i + 1).is_some_and(|c| c.is_lowercase());
+        let starts = !last.is_alphanumeric()
+            || last.is_numeric() != here.is_numeric()
+            || (here.is_uppercase() && (!last.is_uppercase() || next_is_lower));
+        if here.is_alphanumeric() {
+            match tokens.last_mut() {
+                Some(token) if !starts => token.extend(here.to_lowercase()),
+                _ => tokens.push(here.to_lowercase().collect()),
+            }
+        }
+        last = here;
+    }
+    tokens
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use HumanBone::{Foot, Hand, Hips, LowerArm, LowerLeg, Shoulder, Toes, UpperArm, UpperLeg};
+    use Side::{Left, Right};
+
+    fn best(name: &str) -> Option<HumanBone> {
+        let words = split(name);
+        if words.helper {
+            return None;
+        }
+        meanings(&words).first().map(|&(bone, _)| bone)
+    }
+
+    #[test]
+    fn many_rigs_many_names() {
+        for (name, bone) in [
+            ("LeftUpLeg", UpperLeg(Left)),
+            ("vis_char_001_fbx:mixamorig:RightForeArm", LowerArm(Right)),
+            ("mixamorigLeftUpLeg", UpperLeg(Left)),
+            ("mixamorig1:Hips", Hips),
+            ("J_Bip_L_UpperLeg", UpperLeg(Left)),
+            ("J_Bip_C_Hips", Hips),
+            ("upperleg01.L", UpperLeg(Left)),
+            ("toe1-1.R", Toes(Right)),
+            ("wrist.R", Hand(Right)),
+            ("clavicle.L", Shoulder(Left)),
+            ("thigh_l", UpperLeg(Left)),
+            ("ball_r", Toes(Right)),
+            ("DEF-shin.L", LowerLeg(Left)),
+            ("Bip001 L Calf", LowerLeg(Left)),
+            ("Bip01 R UpperArm", UpperArm(Right)),
+            ("lThighBend", UpperLeg(Left)),
+            ("lShldrBend", UpperArm(Left)),
+            ("rCollar", Shoulder(Right)),
+            ("CC_Base_L_Foot", Foot(Left)),
+            ("l_hip", UpperLeg(Left)),
+            ("LeftToeBase", Toes(Left)),
+            ("leftHand", Hand(Left)),
+            ("righthand", Hand(Right)),
+            ("pelvis", Hips),
+            ("LeftHandIndex2", HumanBone::Finger(Left, Finger::Index, 1)),
+            ("finger5-3.R", HumanBone::Finger(Right, Finger::Little, 2)),
+            ("f_index.01.L", HumanBone::Finger(Left, Finger::Index, 0)),
+            ("leftThumbDistal", HumanBone::Finger(Left, Finger::Thumb, 2)),
+        ] {
+            assert_eq!(best(name), Some(bone), "{name}");
+        }
+    }
+
+    #[test]
+    fn helpers_are_not_bones() {
+        for name in [
+            "upperarm_twist_01_l",
+            "ik_foot_l",
+            "LeftToe_End",
+            "HeadTop_End",
+            "pelvis.L",
+            "metacarpal1.L",
+            "LeftFingerBase",
+            "Armature",
+            "",
+        ] {
+            assert_eq!(best(name), None, "{name}");
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Bones from the skeleton's shape alone, where names say nothing.
+
+use std::collections::BTreeMap;
+
+use glam::Vec3;
+
+use super::humanoid::{HumanBone, Side, common_ancestor, is_above, path_down};
+use crate::Skeleton;
+
+struct Shape<'a> {
+    skeleton: &'a Skeleton,
+    places: Vec<Vec3>,
+    leaves: Vec<usize>,
+    low: f32,
+    high: f32,
+}
+
+/// Finds two legs that reach the ground, two arms that reach out, and the head on top. None where there is nothing like
+/// it. The side is told by which way the feet point, or taken from facing +Z where they do not tell.
+pub(super) fn guess(skeleton: &Skeleton) -> Option<BTreeMap<HumanBone, Vec<usize>>> {
+    let places: Vec<Vec3> = skeleton
+        .rest_worlds()
+        .iter()
+        .map(|world| world.translation.into())
+        .collect();
+    let children = skeleton.children();
+    let leaves: Vec<usize> = (0..skeleton.len())
+        .filter(|&joint| children[joint].is_empty() && skeleton.joints()[joint].parent.is_some())
+        .collect();
+    let heights = || leaves.iter().map(|&leaf| places[leaf].y);
+    let shape = Shape {
+        skeleton,
+        low: heights().reduce(f32::min)?,
+        high: heights().reduce(f32::max)?,
+        leaves: leaves.clone(),
+        places: places.clone(),
+    };
+    let (hips, legs) = shape.legs(&children)?;
+    let forward = shape.forward(&legs);
+    let left = Vec3::Y.cross(forward);
+    let mut bones = BTreeMap::from([(HumanBone::Hips, vec![hips])]);
+    let side_of = |chain: &[usize], other: &[usize]| {
+        let reach = |chain: &[usize]| chain.iter().map(|&j| places[j].dot(left)).sum::<f32>();
+        let mean = |chain: &[usize]| reach(chain) / chain.len().max(1) as f32;
+        if mean(chain) > mean(other) {
+            Side::Left
+        } else {
+            Side::Right
+        }
+    };
+    for (leg, other) in [(&legs[0], &legs[1]), (&legs[1], &legs[0])] {
+        let side = side_of(leg, other);
+        let names = [
+            HumanBone::UpperLeg(side),
+            HumanBone::LowerLeg(side),
+            HumanBone::Foot(side),
+            HumanBone::Toes(side),
+        ];
+        for (name, joint) in names.into_iter().zip(shape.leg_joints(leg)?) {
+            bones.insert(name, vec![joint]);
+        }
+    }
+    if let Some(arms) = shape.arms(hips, left) {
+        for (arm, other) in [(&arms[0], &arms[1]), (&arms[1], &arms[0])] {
+            bones.extend(shape.arm_bones(arm, side_of(arm, other), &children));
+        }
+        bones.extend(shape.head(hips, &arms));
+    }
+    Some(bones)
+}
+
+impl Shape<'_> {
+    /// The deepest joint with two branches that come near the ground, and the ways down.
+    fn legs(&self, children: &[Vec<usize>]) -> Option<(usize, [Vec<usize>; 2])> {
+        let near_ground = self.low + 0.2 * (self.high - self.low);
+        let lowest_under = |branch: usize| {
+            (self.leaves.iter().copied())
+                .filter(|&leaf| leaf == branch || is_above(self.skeleton, branch, leaf))
+                .min_by(|&a, &b| self.places[a].y.total_cmp(&self.places[b].y))
+                .filter(|&leaf| self.places[leaf].y < near_ground)
+        };
+        for hips in (0..self.skeleton.len()).rev() {
+            if self.places[hips].y < self.low + 0.3 * (self.high - self.low) {
+                continue;
+            }
+            let feet: Vec<usize> = children[hips]
+                .iter()
+                .filter_map(|&branch| lowest_under(branch))
+                .collect();
+            if let [a, b] = feet[..] {
+                let legs = [a, b].map(|foot| path_down(self.skeleton, hips, foot));
+                if let [Some(a), Some(b)] = legs {
+                    return Some((hips, [a, b]));
+                }
+            }
+        }
+        None
+    }
+
+    /// Horizontal direction of the feet.
+    fn forward(&self, legs: &[Vec<usize>; 2]) -> Vec3 {
+        let mut sum = Vec3::ZERO;
+        for leg in legs {
+            if let [.., ankle, toe] = leg[..] {
+                sum += self.places[toe] - self.places[ankle];
+            }
+        }
+        sum.y = 0.0;
+        if sum.length() > 0.02 * (self.high - self.low) {
+            sum.normalize()
+        } else {
+            Vec3::Z
+        }
+    }
+
+    /// Hip, knee, ankle and perhaps toes on the way down.
+    fn leg_joints(&self, leg: &[usize]) -> Option<Vec<usize>> {
+        let &hip = leg.first()?;
+        let height = |joint: usize| self.places[joint].y;
+        let ankle_height = self.low + 0.2 * (height(hip) - self.low);
+        let ankle = (2..leg.len()).find(|&i| height(leg[i]) < ankle_height)?;
+        let half = 0.5 * (height(hip) + height(leg[ankle]));
+        let knee = (1..ankle).min_by(|&a, &b| {
+            let off = |i: usize| (height(leg[i]) - half).abs();
+            off(a).total_cmp(&off(b))
+        })?;
+        let mut joints = vec![hip, leg[knee], leg[ankle]];
+        joints.extend(leg.get(ankle + 1));
+        Some(joints)
+    }
+
+    /// The ways from the chest to the two leaves that reach out furthest.
+    fn arms(&self, hips: usize, left: Vec3) -> Option<[Vec<usize>; 2]> {
+        let reach = |&leaf: &usize| self.places[leaf].dot(left);
+        let upper: Vec<usize> = (self.leaves.iter().copied())
+            .filter(|&leaf| self.places[leaf].y > self.low + 0.3 * (self.high - self.low))
+            .collect();
+        let one = *upper.iter().max_by(|a, b| reach(a).total_cmp(&reach(b)))?;
+        let other = *upper.iter().min_by(|a, b| reach(a).total_cmp(&reach(b)))?;
+        let chest = common_ancestor(self.skeleton, one, other)?;
+        let below = chest == hips || is_above(self.skeleton, hips, chest);
+        let arms = [one, other].map(|leaf| path_down(self.skeleton, chest, leaf));
+        match arms {
+            [Some(a), Some(b)] if below && a.len() >= 2 && b.len() >= 2 => Some([a, b]),
+            _ => None,
+        }
+    }
+
+    /// Names an arm's joints, up to where fingers branch off.
+    fn arm_bones(
+        &self,
+        arm: &[usize],
+        side: Side,
+        children: &[Vec<usize>],
+    ) -> BTreeMap<HumanBone, Vec<usize>> {
+        let hand = arm
+            .iter()
+            .position(|&joint| children[joint].len() > 1)
+            .unwrap_or(arm.len() - 1);
+        let mut joints = arm[..=hand].to_vec();
+        let length = |i: usize| self.places[joints[i]].distance(self.places[joints[i + 1]]);
+        let mut bones = BTreeMap::new();
+        if joints.len() >= 4 && length(0) < 0.8 * length(1) {
+            bones.insert(HumanBone::Shoulder(side), vec![joints.remove(0)]);
+        }
+        let names = [
+            HumanBone::UpperArm(side),
+            HumanBone::LowerArm(side),
+            HumanBone::Hand(side),
+        ];
+        for (name, joint) in names.into_iter().zip(joints) {
+            bones.insert(name, vec![joint]);
+        }
+        bones
+    }
+
+    /// The highest leaf that is on no arm.
+    fn head(&self, hips: usize, arms: &[Vec<usize>; 2]) -> Option<(HumanBone, Vec<usize>)> {
+        let on_arm = |leaf: usize| {
+            arms.iter()
+                .any(|arm| arm[0] == leaf || is_above(self.skeleton, arm[0], leaf))
+        };
+        let top = (self.leaves.iter().copied())
+            .filter(|&leaf| is_above(self.skeleton, hips, leaf) && !on_arm(leaf))
+            .max_by(|&a, &b| self.places[a].y.total_cmp(&self.places[b].y))?;
+        Some((HumanBone::Head, vec![top]))
+    }
+}
