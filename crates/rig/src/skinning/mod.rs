@@ -7,11 +7,13 @@ mod fixtures;
 pub mod lbs;
 mod skinner;
 mod stretch;
+pub mod weights;
 
 pub use cor::CentersOfRotation;
 pub use dqs::dual_quaternion;
 pub use lbs::linear_blend;
 pub use skinner::{Method, Skinner};
+pub use weights::{WeightsError, automatic_binding};
 
 use glam::{Affine3A, Vec3};
 use rayon::prelude::*;

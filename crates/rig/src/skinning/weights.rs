@@ -1,0 +1,347 @@
+//! Automatic weights for meshes without any: bone heat (Baran and Popović 2007, "Automatic Rigging and Animation of 3D
+//! Characters", section 4).
+//!
+//! Every vertex is heated by the nearest bone it can see; heat spreads over the skin: `(L + M H) w = M H p` for each
+//! bone, with `H = 1 / d²` and `p` one where the bone is nearest. Seams are welded first. A shell that sees no bone
+//! (clothes around a body) is heated by its nearest bones all the same.
+
+use faer::linalg::solvers::Solve;
+use faer::sparse::{SparseColMat, Triplet};
+use faer::{Mat, Side};
+use glam::Vec3;
+use rayon::prelude::*;
+use supple_geom::bvh::Ray;
+use supple_geom::laplace::{Clamp, cotan_laplacian};
+use supple_geom::normals::vertex_normals;
+use supple_geom::shells::shells;
+use supple_geom::weld::weld;
+use supple_geom::{Adjacency, Bvh, TriMesh};
+
+use crate::Skeleton;
+use crate::character::{Binding, Influences};
+use crate::skeleton::JointKind;
+
+/// Weights a vertex keeps: what engines read.
+const MOST: usize = 4;
+/// Weights below this are dropped: they move nothing visibly and cost as much as others.
+const LEAST: f64 = 0.01;
+/// A shell in which fewer vertices than this share see a bone counts as seeing none.
+const SEEING: f64 = 0.1;
+
+/// Why there are no weights.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum WeightsError {
+    /// No joint to bind to.
+    #[error("the skeleton has no joints, so there is nothing to bind the mesh to")]
+    NoJoints,
+    /// The mesh itself is broken.
+    #[error("the mesh cannot be bound: {0}")]
+    Mesh(#[from] supple_geom::MeshError),
+    /// The heat equation could not be solved.
+    #[error("heat could not be spread over the mesh: its triangles are too degenerate")]
+    Unsolvable,
+}
+
+/// A joint that can move skin, and the segments it moves.
+struct Source {
+    joint: usize,
+    segments: Vec<(Vec3, Vec3)>,
+}
+
+/// The bone that heats a vertex.
+#[derive(Clone, Copy)]
+struct Heat {
+    source: usize,
+    distance: f32,
+    visible: bool,
+}
+
+/// Binds a mesh in world space to a skeleton in its rest pose: at most four weights a vertex, with sum one.
+pub fn automatic_binding(mesh: &TriMesh, skeleton: &Skeleton) -> Result<Binding, WeightsError> {
+    mesh.check()?;
+    let sources = sources(skeleton);
+    if sources.is_empty() {
+        return Err(WeightsError::NoJoints);
+    }
+    let rest = skeleton.rest_worlds();
+    let welded = weld(mesh, 0.0);
+    let heats = heat_vertices(&welded.mesh, &sources);
+    let lists = spread_heat(&welded.mesh, &heats, sources.len())?;
+    Ok(Binding {
+        inverse_binds: sources
+            .iter()
+            .map(|source| rest[source.joint].inverse())
+            .collect(),
+        joints: sources.iter().map(|source| source.joint).collect(),
+        influences: Influences::from_lists(welded.spread(&lists)),
+    })
+}
+
+/// All joints with a bone. A leaf without a tail is taken to be as long as the bone before it and in line with it.
+fn sources(skeleton: &Skeleton) -> Vec<Source> {
+    let mut segments: Vec<Vec<(Vec3, Vec3)>> = vec![Vec::new(); skeleton.len()];
+    let bones = skeleton.bones();
+    for bone in &bones {
+        segments[bone.joint].push((bone.from, bone.to));
+    }
+    for bone in &bones {
+        let leaf = bone.child.filter(|&child| {
+            segments[child].is_empty() && skeleton.joints()[child].kind == JointKind::Bone
+        });
+        if let Some(leaf) = leaf {
+            segments[leaf].push((bone.to, bone.to + 0.5 * (bone.to - bone.from)));
+        }
+    }
+    let mut sources: Vec<Source> = (segments.into_iter().enumerate())
+        .filter(|(_, segments)| !segments.is_empty())
+        .map(|(joint, segments)| Source { joint, segments })
+        .collect();
+    if sources.is_empty() && !skeleton.is_empty() {
+        // A single joint, or joints all in one place.
+        let place = Vec3::from(skeleton.rest_worlds()[0].translation);
+        sources.push(Source {
+            joint: 0,
+            segments: vec![(place, place)],
+        });
+    }
+    sources
+}
+
+/// The nearest visible bone of each vertex, or the nearest of all where none is visible.
+fn heat_vertices(mesh: &TriMesh, sources: &[Source]) -> Vec<Heat> {
+    let bvh = Bvh::new(mesh);
+    let normals = vertex_normals(mesh);
+    let size = mesh.bounds().diagonal();
+    (0..mesh.positions.len())
+        .into_par_iter()
+        .map(|vertex| {
+            let place = mesh.positions[vertex];
+            let mut near: Vec<(f32, usize, Vec3)> = (sources.iter().enumerate())
+                .map(|(index, source)| {
+                    let (distance, point) = nearest_on(source, place);
+                    (distance, index, point)
+                })
+                .collect();
+            near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            let sees = |point: Vec3| can_see(&bvh, place, normals[vertex], point, size);
+            // The first few tell: what is nearest of all and hidden is beyond another limb.
+            let seen = near.iter().take(6).find(|&&(_, _, point)| sees(point));
+            let &(distance, source, _) = seen.unwrap_or(&near[0]);
+            Heat {
+                source,
+                distance,
+                visible: seen.is_some() && place.is_finite(),
+            }
+        })
+        .collect()
+}
+
+/// Distance to a joint's nearest segment, and the nearest point on it.
+fn nearest_on(source: &Source, place: Vec3) -> (f32, Vec3) {
+    let mut best = (f32::INFINITY, place);
+    for &(from, to) in &source.segments {
+        let along = to - from;
+        let t = (place - from).dot(along) / along.length_squared().max(f32::MIN_POSITIVE);
+        let point = from + t.clamp(0.0, 1.0) * along;
+        let distance = point.distance(place);
+        if distance < best.0 {
+            best = (distance, point);
+        }
+    }
+    best
+}
+
+/// Whether the way to a point leads inwards and meets no other skin.
+fn can_see(bvh: &Bvh, place: Vec3, normal: Vec3, point: Vec3, size: f32) -> bool {
+    let way = point - place;
+    let distance = way.length();
+    let lift = 1e-4 * size;
+    if distance < 4.0 * lift {
+        return true;
+    }
+    // A slight outward slant is the rule where bones lie off the limb's middle.
+    if way.dot(normal) > 0.3 * distance {
+        return false;
+    }
+    let origin = place + way * (lift / distance) - normal * lift;
+    let ray = Ray {
+        origin,
+        direction: point - origin,
+    };
+    !bvh.any_hit(ray, 1.0)
+}
+
+/// Solves the heat equation for all bones at once and keeps the strongest weights.
+fn spread_heat(
+    mesh: &TriMesh,
+    heats: &[Heat],
+    bones: usize,
+) -> Result<Vec<Vec<(u32, f32)>>, WeightsError> {
+    let count = mesh.positions.len();
+    let laplacian = cotan_laplacian(mesh, &Adjacency::new(mesh), Clamp::NonNegative);
+    let heated = heated(mesh, heats);
+    let largest = laplacian
+        .mass
+        .iter()
+        .fold(1e-12_f64, |m, &mass| m.max(mass));
+    let mut diagonal = vec![0.0; count];
+    let mut right = Mat::<f64>::zeros(count, bones);
+    for vertex in 0..count {
+        let heat = heats[vertex];
+        let mass = laplacian.mass[vertex].max(1e-4 * largest);
+        let distance = f64::from(heat.distance).max(1e-3 * largest.sqrt());
+        // A trace of heat everywhere keeps the matrix regular where nothing is seen.
+        let share = if heated[vertex] { 1.0 } else { 1e-4 };
+        let strength = if distance.is_finite() {
+            share * mass / (distance * distance)
+        } else {
+            1.0
+        };
+        diagonal[vertex] = strength;
+        right[(vertex, heat.source)] = strength;
+    }
+    let mut triplets = Vec::with_capacity(count + laplacian.edges.len());
+    for (&[a, b], &weight) in laplacian.edges.iter().zip(&laplacian.weights) {
+        let (a, b) = (a as usize, b as usize);
+        diagonal[a] += weight;
+        diagonal[b] += weight;
+        triplets.push(Triplet::new(a.max(b), a.min(b), -weight));
+    }
+    triplets.extend((0..count).map(|vertex| Triplet::new(vertex, vertex, diagonal[vertex])));
+    let matrix = SparseColMat::<usize, f64>::try_new_from_triplets(count, count, &triplets)
+        .map_err(|_| WeightsError::Unsolvable)?;
+    let factor = matrix
+        .sp_cholesky(Side::Lower)
+        .map_err(|_| WeightsError::Unsolvable)?;
+    factor.solve_in_place(&mut right);
+    Ok((0..count)
+        .map(|vertex| {
+            let all = (0..bones).map(|bone| (bone as u32, right[(vertex, bone)]));
+            strongest(all, heats[vertex].source as u32)
+        })
+        .collect())
+}
+
+/// Which vertices take heat: those that see a bone, and all of shells that see none.
+fn heated(mesh: &TriMesh, heats: &[Heat]) -> Vec<bool> {
+    let shells = shells(mesh);
+    let mut seeing = vec![(0_u32, 0_u32); shells.count];
+    let shell_of = |vertex: usize| shells.of_vertex.get(vertex).map(|&shell| shell as usize);
+    for (vertex, heat) in heats.iter().enumerate() {
+        if let Some(shell) = shell_of(vertex).and_then(|shell| seeing.get_mut(shell)) {
+            shell.0 += u32::from(heat.visible);
+            shell.1 += 1;
+        }
+    }
+    let blind = |vertex: usize| {
+        let counts = shell_of(vertex).and_then(|shell| seeing.get(shell));
+        counts.is_none_or(|&(seen, all)| f64::from(seen) < SEEING * f64::from(all))
+    };
+    (heats.iter().enumerate())
+        .map(|(vertex, heat)| heat.visible || blind(vertex))
+        .collect()
+}
+
+/// The largest weights, with sum one; all on `nearest` where heat is not a number.
+fn strongest(all: impl Iterator<Item = (u32, f64)>, nearest: u32) -> Vec<(u32, f32)> {
+    let mut list: Vec<(u32, f64)> = all.filter(|&(_, weight)| weight > LEAST).collect();
+    list.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    list.truncate(MOST);
+    let total: f64 = list.iter().map(|&(_, weight)| weight).sum();
+    if !(total.is_finite() && total > 0.0) {
+        return vec![(nearest, 1.0)];
+    }
+    list.into_iter()
+        .map(|(bone, weight)| (bone, (weight / total) as f32))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Joint, Transform};
+    use supple_geom::shapes::capsule;
+
+    fn joint(parent: Option<usize>, offset: Vec3, tail: Option<Vec3>) -> Joint {
+        Joint {
+            name: String::new(),
+            parent,
+            rest: Transform::from_translation(offset),
+            tail,
+            kind: JointKind::Bone,
+        }
+    }
+
+    /// Two upright legs side by side, closer than they are thick, each with two bones.
+    fn legs() -> (TriMesh, Skeleton) {
+        let mut mesh = TriMesh::default();
+        let mut joints = vec![joint(None, Vec3::new(0.0, 1.2, 0.0), None)];
+        for side in [-1.0_f32, 1.0] {
+            let mut leg = capsule(0.1, 1.0, 16, 20);
+            let middle = leg.bounds().center();
+            for place in &mut leg.positions {
+                *place += Vec3::X * 0.11 * side - middle;
+            }
+            mesh.append(&leg);
+            let hip = joints.len();
+            joints.push(joint(Some(0), Vec3::new(0.11 * side, -0.75, 0.0), None));
+            joints.push(joint(Some(hip), -Vec3::Y * 0.45, Some(-Vec3::Y * 0.45)));
+        }
+        (mesh, Skeleton::from_unordered(joints).unwrap().0)
+    }
+
+    #[test]
+    fn legs_stay_apart_and_weights_are_sound() {
+        let (mesh, skeleton) = legs();
+        let binding = automatic_binding(&mesh, &skeleton).unwrap();
+        let mut blended = 0;
+        for (vertex, place) in mesh.positions.iter().enumerate() {
+            let own = binding.influences.of(vertex);
+            let sum: f32 = own.iter().map(|&(_, weight)| weight).sum();
+            assert!((sum - 1.0).abs() < 1e-6 && own.len() <= MOST);
+            let right_side = place.x > 0.0;
+            for &(slot, _) in own {
+                let joint = binding.joints[slot as usize];
+                assert!(joint == 0 || (joint >= 3) == right_side, "{place}: {joint}");
+            }
+            blended += usize::from(own.len() > 1);
+        }
+        assert!(blended > 20, "weights blend around the knees: {blended}");
+    }
+
+    #[test]
+    fn weights_are_smooth_along_edges() {
+        let (mesh, skeleton) = legs();
+        let binding = automatic_binding(&mesh, &skeleton).unwrap();
+        let weight = |vertex: u32, slot: u32| {
+            let own = binding.influences.of(vertex as usize);
+            own.iter()
+                .find(|entry| entry.0 == slot)
+                .map_or(0.0, |e| e.1)
+        };
+        for triangle in &mesh.triangles {
+            for slot in 0..binding.joints.len() as u32 {
+                let step = weight(triangle[0], slot) - weight(triangle[1], slot);
+                // One ring is half a radius high; heat spreads over about the radius.
+                assert!(step.abs() < 0.5, "{step}");
+            }
+        }
+    }
+
+    #[test]
+    fn degenerate_input_gives_weights_or_errors() {
+        let (_, skeleton) = legs();
+        let mesh = TriMesh {
+            positions: vec![Vec3::ZERO, Vec3::ZERO, Vec3::NAN, Vec3::Y],
+            triangles: vec![[0, 1, 3]],
+        };
+        if let Ok(binding) = automatic_binding(&mesh, &skeleton) {
+            assert_eq!(binding.influences.len(), 4);
+        }
+        let nothing = automatic_binding(&TriMesh::default(), &Skeleton::default());
+        assert!(nothing.is_err());
+        let one = Skeleton::from_unordered(vec![joint(None, Vec3::ZERO, None)]).unwrap();
+        let binding = automatic_binding(&capsule(0.1, 1.0, 8, 8), &one.0).unwrap();
+        assert!((0..binding.influences.len()).all(|v| binding.influences.of(v) == [(0, 1.0)]));
+    }
+}
