@@ -1,6 +1,6 @@
 //! The bone graph: which joints carry tissue, and the line segments between them [3.2.1].
 
-use glam::DVec3;
+use glam::{Affine3A, DVec3};
 use supple_rig::Skeleton;
 use supple_rig::skeleton::JointKind;
 
@@ -102,6 +102,8 @@ impl BoneGraph {
 pub struct GraphInput<'a> {
     /// The whole skeleton.
     pub skeleton: &'a Skeleton,
+    /// `world_from_joint` in the pose the skin was bound in.
+    pub worlds: &'a [Affine3A],
     /// How much flesh each joint moves, where the file says so.
     pub uses: Option<&'a [JointUse]>,
     /// Whether a point is inside the flesh.
@@ -117,8 +119,7 @@ pub struct GraphInput<'a> {
 pub fn bone_graph(input: &GraphInput) -> BoneGraph {
     let kept = kept_joints(input);
     let joints = input.skeleton.joints();
-    let worlds = input.skeleton.rest_worlds();
-    let position = |joint: usize| worlds[joint].translation.as_dvec3();
+    let position = |joint: usize| input.worlds[joint].translation.as_dvec3();
     let mut graph = BoneGraph::default();
     let mut node_of = vec![usize::MAX; joints.len()];
     for joint in 0..joints.len() {
@@ -210,7 +211,6 @@ fn kept_joints(input: &GraphInput) -> Vec<bool> {
 
 /// Leaves out roots that only carry: idle with a single child, or idle and outside the flesh.
 fn trim_roots(input: &GraphInput, children: &[Vec<usize>], kept: &mut [bool]) {
-    let worlds = input.skeleton.rest_worlds();
     for joint in 0..kept.len() {
         let is_root = kept_ancestor(input.skeleton, kept, joint).is_none();
         if !kept[joint] || !is_root {
@@ -221,7 +221,7 @@ fn trim_roots(input: &GraphInput, children: &[Vec<usize>], kept: &mut [bool]) {
         if kept_children == 0 {
             continue;
         }
-        let outside = || !(input.inside)(worlds[joint].translation.as_dvec3());
+        let outside = || !(input.inside)(input.worlds[joint].translation.as_dvec3());
         let only_carries = idle && kept_children == 1;
         if only_carries || ((idle || input.uses.is_none()) && outside()) {
             kept[joint] = false;
@@ -230,7 +230,6 @@ fn trim_roots(input: &GraphInput, children: &[Vec<usize>], kept: &mut [bool]) {
 }
 
 fn add_tails(input: &GraphInput, graph: &mut BoneGraph, node_of: &[usize]) {
-    let worlds = input.skeleton.rest_worlds();
     let mut has_bone = vec![false; input.skeleton.len()];
     for bone in &graph.bones {
         has_bone[bone.joint] = true;
@@ -242,7 +241,7 @@ fn add_tails(input: &GraphInput, graph: &mut BoneGraph, node_of: &[usize]) {
         let start = graph.nodes[node].position;
         let given = input.skeleton.joints()[joint]
             .tail
-            .map(|tail| worlds[joint].transform_point3(tail).as_dvec3());
+            .map(|tail| input.worlds[joint].transform_point3(tail).as_dvec3());
         let grown = || {
             let usage = &input.uses?[joint];
             (usage.weight > 0.0)

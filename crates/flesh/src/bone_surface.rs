@@ -150,9 +150,13 @@ fn bone_shapes(graph: &BoneGraph, volume: &SkeletonVolume, bone: usize, shapes: 
     let [start, end] = [graph.bones[bone].start, graph.bones[bone].end];
     let (ra, rb) = (volume.node_radii[start], volume.node_radii[end]);
     let length = a.distance(b);
-    // Caps touch the joint spheres; at a leaf end the cap's centre lies one radius before the end.
-    let cap_a = a + axis * (ra + radius).min(0.5 * length);
-    let cap_b = b - axis * (rb + radius).min(0.5 * length);
+    // Caps touch the joint spheres; at a leaf end, which has none, the cap rounds off the end itself.
+    let inset = |joint_radius: f64| match joint_radius {
+        0.0 => 0.0,
+        _ => (joint_radius + radius).min(0.5 * length),
+    };
+    let cap_a = a + axis * inset(ra);
+    let cap_b = b - axis * inset(rb);
     shapes.push(sphere(Contact::Bone(bone), cap_a, radius));
     shapes.push(sphere(Contact::Bone(bone), cap_b, radius));
     shapes.extend(cone(Contact::Bone(bone), cap_a, cap_b, radius, radius));

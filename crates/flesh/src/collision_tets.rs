@@ -3,9 +3,9 @@
 
 use glam::DVec3;
 
-use crate::prisms::{shape_quality, split_prisms};
+use crate::prisms::split_prisms;
 use crate::surface::Surface;
-use crate::untangle::FLAT;
+use crate::untangle::is_sound;
 
 /// Tets between skin and base points, and the skin triangle each belongs to.
 #[derive(Clone, Debug, Default)]
@@ -20,7 +20,7 @@ pub struct CollisionTets {
 
 /// Collision tets of a skin and its base points; degenerate ones are excluded.
 pub fn collision_tets(skin: &Surface, base: &[DVec3]) -> CollisionTets {
-    let count = skin.len();
+    let (count, size) = (skin.len(), skin.size());
     let mut result = CollisionTets::default();
     for (index, tet) in split_prisms(&skin.triangles, count).into_iter().enumerate() {
         let corners = tet.map(|v| {
@@ -31,7 +31,7 @@ pub fn collision_tets(skin: &Surface, base: &[DVec3]) -> CollisionTets {
                 base[v - count]
             }
         });
-        if shape_quality(corners) >= FLAT {
+        if is_sound(corners, size) {
             result.tets.push(tet);
             result.triangles.push(index as u32 / 3);
         } else {

@@ -85,9 +85,8 @@ fn turn_and_scale(world: &Affine3A) -> (DQuat, f64) {
     (turn, scale)
 }
 
-/// Frames of all bones and joints in a pose of the skeleton the graph was made from.
-pub fn frames(graph: &BoneGraph, skeleton: &Skeleton, pose: &Pose) -> Frames {
-    let rest = skeleton.rest_worlds();
+/// Frames of all bones and joints in a pose of the skeleton the graph was made from; `rest` are the joints' worlds then.
+pub fn frames(graph: &BoneGraph, skeleton: &Skeleton, rest: &[Affine3A], pose: &Pose) -> Frames {
     let posed = pose.worlds(skeleton);
     let turns: Vec<(DQuat, f64)> = rest
         .iter()

@@ -35,9 +35,10 @@ impl JointUse {
     }
 }
 
-/// Uses of all joints over the vertices where `is_flesh(part, vertex)`; `None` where no part has weights.
+/// Uses of all joints over the vertices (`positions` by part) where `is_flesh(part, vertex)`; `None` where no part has weights.
 pub fn joint_uses(
     character: &Character,
+    positions: &[Vec<DVec3>],
     is_flesh: &dyn Fn(usize, usize) -> bool,
 ) -> Option<Vec<JointUse>> {
     let mut uses = vec![JointUse::default(); character.skeleton.len()];
@@ -47,7 +48,7 @@ pub fn joint_uses(
         if influences.is_empty() {
             continue;
         }
-        for (v, position) in part.mesh.positions.iter().enumerate() {
+        for (v, &position) in positions[p].iter().enumerate() {
             if v >= influences.len() || !is_flesh(p, v) {
                 continue;
             }
@@ -65,7 +66,7 @@ pub fn joint_uses(
                 }
             }
             if let Some((joint, _)) = owner {
-                uses[joint].owned.push(position.as_dvec3());
+                uses[joint].owned.push(position);
             }
         }
     }

@@ -35,20 +35,31 @@ pub fn determinant([a, b, c, d]: [DVec3; 4]) -> f64 {
     (b - a).dot((c - a).cross(d - a))
 }
 
-/// Volume relative to that of the cube on the longest edge: negative inverted, near zero flat.
-pub fn shape_quality(corners: [DVec3; 4]) -> f64 {
+/// Smallest altitude of a tet: negative inverted, near zero flat.
+pub fn altitude(corners: [DVec3; 4]) -> f64 {
+    let [a, b, c, d] = corners;
+    let double_area = |p: DVec3, q: DVec3, r: DVec3| (q - p).cross(r - p).length_squared();
+    let largest = double_area(a, b, c)
+        .max(double_area(a, b, d))
+        .max(double_area(a, c, d))
+        .max(double_area(b, c, d))
+        .sqrt();
+    if largest > 0.0 {
+        determinant(corners) / largest
+    } else {
+        0.0
+    }
+}
+
+/// Longest edge of a tet.
+pub fn longest_edge(corners: [DVec3; 4]) -> f64 {
     let mut longest = 0.0_f64;
     for i in 0..4 {
         for j in 0..i {
             longest = longest.max(corners[i].distance_squared(corners[j]));
         }
     }
-    let cube = longest * longest.sqrt();
-    if cube > 0.0 {
-        determinant(corners) / cube
-    } else {
-        0.0
-    }
+    longest.sqrt()
 }
 
 #[cfg(test)]

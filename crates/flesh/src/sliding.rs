@@ -2,6 +2,7 @@
 
 use glam::{DQuat, DVec3};
 
+use crate::base_points::Foot;
 use crate::bone_graph::BoneGraph;
 use crate::bone_surface::{Contact, Hit};
 use crate::frames::Frames;
@@ -238,6 +239,29 @@ pub fn attached_position(
     }
 }
 
+/// Where a point goes that keeps to its column's frame: bones rigidly, joints half-turned, blended in between.
+pub fn rigid_position(
+    graph: &BoneGraph,
+    frames: &Frames,
+    attachment: &Attachment,
+    foot: &Foot,
+    point: DVec3,
+) -> DVec3 {
+    let on_bone = |bone: usize, t: f64| frames.bones[bone].map(graph.segment(bone), t, point);
+    let on_node = |node: usize| frames.nodes[node].map(graph.nodes[node].position, point);
+    match *attachment {
+        Attachment::Bone { bone, t } => on_bone(bone, t),
+        Attachment::Node { node } => on_node(node),
+        Attachment::Slide {
+            node, bone, weight, ..
+        } => on_node(node).lerp(on_bone(bone, foot.t), weight),
+        Attachment::Free => match foot.bone {
+            Some(bone) => on_bone(bone, foot.t),
+            None => on_node(foot.node),
+        },
+    }
+}
+
 fn half_way(a: DQuat, b: DQuat, weight: f64) -> DQuat {
     a.slerp(if a.dot(b) < 0.0 { -b } else { b }, weight)
 }
@@ -272,7 +296,10 @@ fn push_out(
 fn capsule(graph: &BoneGraph, volume: &SkeletonVolume, bone: usize) -> (f64, f64) {
     let length = graph.length(bone).max(f64::MIN_POSITIVE);
     let radius = volume.bone_radii[bone];
-    let inset = |node: usize| ((volume.node_radii[node] + radius) / length).min(0.5);
+    let inset = |node: usize| match volume.node_radii[node] {
+        0.0 => 0.0,
+        joint_radius => ((joint_radius + radius) / length).min(0.5),
+    };
     (
         inset(graph.bones[bone].start),
         1.0 - inset(graph.bones[bone].end),

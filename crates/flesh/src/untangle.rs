@@ -3,12 +3,20 @@
 use glam::DVec3;
 use rayon::prelude::*;
 
-use crate::prisms::shape_quality;
+use crate::prisms::{altitude, determinant, longest_edge};
 use crate::surface::Surface;
 
-/// Below this shape quality a tet counts as flat: its inverse rest matrix would cost f32 more digits than a solver has
-/// to spare. Ten times more drops tets of fine meshes on thick limbs, ten times less lets single-precision steps jitter.
-pub const FLAT: f64 = 2e-6;
+/// A tet lower than this, relative to the character's size, counts as flat: positions are f32, and their rounding
+/// (1e-7 of the size) would be percents of strain. Ten times more drops tets between the toes of fine meshes.
+pub const FLAT_ALTITUDE: f64 = 1e-5;
+/// So does one with less volume than this, relative to the cube on its longest edge: the solver holds it for inert.
+pub const FLAT_VOLUME: f64 = 2e-6;
+
+/// Whether a tet has enough volume to be simulated, given the character's size.
+pub fn is_sound(corners: [DVec3; 4], size: f64) -> bool {
+    altitude(corners) >= FLAT_ALTITUDE * size
+        && determinant(corners) >= FLAT_VOLUME * longest_edge(corners).powi(3)
+}
 
 /// What the repair did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,13 +41,14 @@ pub fn untangle(
     tets: &[[u32; 4]],
 ) -> (Vec<bool>, UntangleReport) {
     let original = bone.to_vec();
-    let qualities = tet_qualities(skin, bone, tets);
+    let inverted = tets
+        .iter()
+        .filter(|tet| determinant(corners(skin, bone, tet)) < 0.0)
+        .count();
+    let unsound = soundness(skin, bone, tets).iter().filter(|&&s| !s).count();
     let mut report = UntangleReport {
-        inverted: qualities.iter().filter(|&&q| q < 0.0).count(),
-        flat: qualities
-            .iter()
-            .filter(|&&q| (0.0..FLAT).contains(&q))
-            .count(),
+        inverted,
+        flat: unsound.saturating_sub(inverted),
         ..UntangleReport::default()
     };
     let depth = lift_depths(skin);
@@ -62,32 +71,40 @@ pub fn untangle(
             }
         }
     }
-    let keep: Vec<bool> = tet_qualities(skin, bone, tets)
-        .iter()
-        .map(|&q| q >= FLAT)
-        .collect();
+    for point in bone.iter_mut() {
+        // What is stored is f32; what is kept must be sound after rounding.
+        *point = point.as_vec3().as_dvec3();
+    }
+    let keep = soundness(skin, bone, tets);
     report.dropped = keep.iter().filter(|&&kept| !kept).count();
-    report.moved = bone.iter().zip(&original).filter(|(a, b)| a != b).count();
+    report.moved = bone
+        .iter()
+        .zip(&original)
+        .filter(|(a, b)| a.as_vec3() != b.as_vec3())
+        .count();
     (keep, report)
 }
 
 const SMOOTHING_ROUNDS: usize = 12;
 const LIFTING_ROUNDS: usize = 40;
 
-fn tet_qualities(skin: &Surface, bone: &[DVec3], tets: &[[u32; 4]]) -> Vec<f64> {
+fn corners(skin: &Surface, bone: &[DVec3], tet: &[u32; 4]) -> [DVec3; 4] {
     let count = skin.len();
+    tet.map(|v| {
+        let v = v as usize;
+        if v < count {
+            skin.positions[v]
+        } else {
+            bone[v - count]
+        }
+    })
+}
+
+fn soundness(skin: &Surface, bone: &[DVec3], tets: &[[u32; 4]]) -> Vec<bool> {
+    let size = skin.size();
     tets.par_iter()
         .with_min_len(1024)
-        .map(|tet| {
-            shape_quality(tet.map(|v| {
-                let v = v as usize;
-                if v < count {
-                    skin.positions[v]
-                } else {
-                    bone[v - count]
-                }
-            }))
-        })
+        .map(|tet| is_sound(corners(skin, bone, tet), size))
         .collect()
 }
 
@@ -95,8 +112,8 @@ fn tet_qualities(skin: &Surface, bone: &[DVec3], tets: &[[u32; 4]]) -> Vec<f64> 
 fn tangled_vertices(skin: &Surface, bone: &[DVec3], tets: &[[u32; 4]]) -> Vec<usize> {
     let count = skin.len();
     let mut touched = vec![false; count];
-    for (tet, quality) in tets.iter().zip(tet_qualities(skin, bone, tets)) {
-        if quality < FLAT {
+    for (tet, sound) in tets.iter().zip(soundness(skin, bone, tets)) {
+        if !sound {
             for &v in tet {
                 touched[v as usize % count] = true;
             }
