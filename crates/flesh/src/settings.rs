@@ -64,7 +64,7 @@ pub struct Solver {
 impl Default for Tissue {
     fn default() -> Self {
         Self {
-            stiffness: 2_500.0,
+            stiffness: supple_sim::units::STIFFNESS,
             mass: 0.0,
             volume_stiffness: 0.0,
             sliding: true,

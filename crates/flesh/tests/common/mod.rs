@@ -109,3 +109,13 @@ pub fn reference_pose(skeleton: &Skeleton, entry: &serde_json::Value) -> Pose {
     }
     pose
 }
+
+/// A GLB or VRM file.
+pub fn glb(path: &std::path::Path) -> Character {
+    let bytes = std::fs::read(path).unwrap();
+    let mut character =
+        supple_rig::formats::gltf::read_glb(&bytes, &supple_rig::formats::ReadOptions::default())
+            .unwrap();
+    character.name = path.file_name().unwrap().to_string_lossy().into_owned();
+    character
+}
