@@ -26,7 +26,7 @@ pub struct Foot {
 #[derive(Clone, Copy, Debug)]
 pub struct Smoothing {
     /// How far differences even out along the skin, relative to the character's size. Below 0.01 the armpits' prisms
-    /// fold over; above 0.05 base points of thick and thin limbs drift into each other.
+    /// fold over; above 0.03 base points of thick and thin limbs drift into each other.
     pub reach: f64,
     /// Implicit steps, each with a re-projection. Fewer than 5 leave points off the branch they belong to.
     pub steps: usize,
@@ -35,7 +35,7 @@ pub struct Smoothing {
 impl Default for Smoothing {
     fn default() -> Self {
         Self {
-            reach: 0.03,
+            reach: 0.015,
             steps: 8,
         }
     }

@@ -98,6 +98,10 @@ impl BoneGraph {
     }
 }
 
+/// A leaf joint that moves less flesh than this share of its parent's (an eye of a head) is no bone of its own: its line
+/// would draw the skin around it to itself.
+const SIDE_SHARE: f64 = 0.1;
+
 /// What the graph is built from.
 pub struct GraphInput<'a> {
     /// The whole skeleton.
@@ -188,7 +192,15 @@ fn kept_joints(input: &GraphInput) -> Vec<bool> {
         .collect();
     let children = input.skeleton.children();
     if let Some(uses) = input.uses {
-        let mut busy: Vec<bool> = uses.iter().map(|u| u.weight > 0.0).collect();
+        let mut busy: Vec<bool> = (0..count)
+            .map(|joint| {
+                let is_side = children[joint].is_empty()
+                    && joints[joint].parent.is_some_and(|parent| {
+                        uses[joint].weight < SIDE_SHARE * uses[parent].weight
+                    });
+                uses[joint].weight > 0.0 && !is_side
+            })
+            .collect();
         for joint in (0..count).rev() {
             if let Some(parent) = joints[joint].parent {
                 busy[parent] |= busy[joint];

@@ -171,11 +171,8 @@ fn flesh_graph(
     skin: &Surface,
 ) -> BoneGraph {
     let tree = Bvh::new(mesh);
-    let positions: Vec<Vec<DVec3>> = (0..character.parts.len())
-        .map(|part| {
-            let mesh = character.bind_mesh(part);
-            mesh.positions.iter().map(|p| p.as_dvec3()).collect()
-        })
+    let meshes: Vec<TriMesh> = (0..character.parts.len())
+        .map(|part| character.bind_mesh(part))
         .collect();
     let is_flesh = |part: usize, vertex: usize| {
         roles
@@ -183,7 +180,7 @@ fn flesh_graph(
             .shell_of(part, vertex)
             .is_some_and(|shell| roles.shells[shell].role == Role::Flesh)
     };
-    let uses = joint_uses(character, &positions, &is_flesh);
+    let uses = joint_uses(character, &meshes, &is_flesh);
     bone_graph(&GraphInput {
         skeleton: &character.skeleton,
         worlds,

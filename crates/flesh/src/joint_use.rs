@@ -1,6 +1,7 @@
 //! What skin weights say about joints: how much flesh each moves, and where a leaf bone would end.
 
 use glam::DVec3;
+use supple_geom::TriMesh;
 use supple_rig::Character;
 
 /// The flesh that one joint moves.
@@ -8,8 +9,8 @@ use supple_rig::Character;
 pub struct JointUse {
     /// Sum of weights over flesh vertices.
     pub weight: f64,
-    /// Vertices on which this joint has the largest weight [m].
-    pub owned: Vec<DVec3>,
+    /// Vertices on which this joint has the largest weight [m], and their area [m²].
+    pub owned: Vec<(DVec3, f64)>,
 }
 
 impl JointUse {
@@ -19,26 +20,27 @@ impl JointUse {
         if self.owned.len() < 4 {
             return None;
         }
-        let mean = self.owned.iter().copied().sum::<DVec3>() / self.owned.len() as f64;
+        // By area: faces hold most of a head's vertices.
+        let total: f64 = self.owned.iter().map(|(_, area)| area).sum();
+        let mean = self.owned.iter().map(|&(p, area)| p * area).sum::<DVec3>() / total;
         let direction = (mean - start).try_normalize()?;
         let mut reach = 0.0_f64;
         let mut width = 0.0;
-        for &point in &self.owned {
+        for &(point, area) in &self.owned {
             let along = (point - start).dot(direction);
             reach = reach.max(along);
-            width += (point - start - direction * along).length();
+            width += area / total * (point - start - direction * along).length();
         }
-        width /= self.owned.len() as f64;
         let length = (reach - width).max(0.3 * reach);
         // The mean may lie beside the joint rather than ahead of it: then a tail says nothing.
         (length > 0.0 && mean.distance(start) > 0.25 * width).then(|| start + direction * length)
     }
 }
 
-/// Uses of all joints over the vertices (`positions` by part) where `is_flesh(part, vertex)`; `None` where no part has weights.
+/// Uses of all joints over the vertices (`meshes` by part) where `is_flesh(part, vertex)`; `None` where no part has weights.
 pub fn joint_uses(
     character: &Character,
-    positions: &[Vec<DVec3>],
+    meshes: &[TriMesh],
     is_flesh: &dyn Fn(usize, usize) -> bool,
 ) -> Option<Vec<JointUse>> {
     let mut uses = vec![JointUse::default(); character.skeleton.len()];
@@ -48,7 +50,8 @@ pub fn joint_uses(
         if influences.is_empty() {
             continue;
         }
-        for (v, &position) in positions[p].iter().enumerate() {
+        let areas = meshes[p].vertex_areas();
+        for (v, position) in meshes[p].positions.iter().enumerate() {
             if v >= influences.len() || !is_flesh(p, v) {
                 continue;
             }
@@ -66,7 +69,7 @@ pub fn joint_uses(
                 }
             }
             if let Some((joint, _)) = owner {
-                uses[joint].owned.push(position);
+                uses[joint].owned.push((position.as_dvec3(), areas[v]));
             }
         }
     }

@@ -53,9 +53,10 @@ pub fn untangle(
     };
     let depth = lift_depths(skin);
     let direction = visible_normals(skin);
-    let mut lifts = vec![0_u32; skin.len()];
+    let mut lifts = vec![0_i32; skin.len()];
+    let mut checker = Checker::new(skin, bone, tets);
     for round in 0..SMOOTHING_ROUNDS + LIFTING_ROUNDS {
-        let tangled = tangled_vertices(skin, bone, tets);
+        let tangled = checker.tangled();
         if tangled.is_empty() {
             break;
         }
@@ -64,12 +65,12 @@ pub fn untangle(
         } else {
             for &v in &tangled {
                 lifts[v] += 1;
-                let height = depth[v] * 0.8_f64.powi(lifts[v] as i32);
+                let height = depth[v] * 0.8_f64.powi(lifts[v]).max(THINNEST);
                 let goal = skin.positions[v] - direction[v] * height;
-                let step = (0.15 * f64::from(lifts[v])).min(1.0);
-                bone[v] = bone[v].lerp(goal, step);
+                bone[v] = bone[v].lerp(goal, (0.2 * f64::from(lifts[v])).min(1.0));
             }
         }
+        checker.recheck(bone, &tangled);
     }
     for point in bone.iter_mut() {
         // What is stored is f32; what is kept must be sound after rounding.
@@ -86,7 +87,9 @@ pub fn untangle(
 }
 
 const SMOOTHING_ROUNDS: usize = 12;
-const LIFTING_ROUNDS: usize = 40;
+const LIFTING_ROUNDS: usize = 60;
+/// Lifted prisms are never thinner than this share of [`lift_depths`], or they would be flat.
+const THINNEST: f64 = 0.08;
 
 fn corners(skin: &Surface, bone: &[DVec3], tet: &[u32; 4]) -> [DVec3; 4] {
     let count = skin.len();
@@ -108,18 +111,66 @@ fn soundness(skin: &Surface, bone: &[DVec3], tets: &[[u32; 4]]) -> Vec<bool> {
         .collect()
 }
 
-/// Columns (skin vertex and its bone-surface twin) touched by a tet without volume.
-fn tangled_vertices(skin: &Surface, bone: &[DVec3], tets: &[[u32; 4]]) -> Vec<usize> {
-    let count = skin.len();
-    let mut touched = vec![false; count];
-    for (tet, sound) in tets.iter().zip(soundness(skin, bone, tets)) {
-        if !sound {
-            for &v in tet {
-                touched[v as usize % count] = true;
+/// Knows which tets are sound, and looks again only where points have moved.
+struct Checker<'a> {
+    skin: &'a Surface,
+    tets: &'a [[u32; 4]],
+    sound: Vec<bool>,
+    /// Triangles of vertex `i` at `starts[i]..starts[i + 1]`.
+    starts: Vec<u32>,
+    triangles: Vec<u32>,
+}
+
+impl<'a> Checker<'a> {
+    fn new(skin: &'a Surface, bone: &[DVec3], tets: &'a [[u32; 4]]) -> Self {
+        let mut starts = vec![0_u32; skin.len() + 1];
+        for &v in skin.triangles.as_flattened() {
+            starts[v as usize + 1] += 1;
+        }
+        for v in 0..skin.len() {
+            starts[v + 1] += starts[v];
+        }
+        let mut next = starts.clone();
+        let mut triangles = vec![0; 3 * skin.triangles.len()];
+        for (t, corners) in skin.triangles.iter().enumerate() {
+            for &v in corners {
+                triangles[next[v as usize] as usize] = t as u32;
+                next[v as usize] += 1;
+            }
+        }
+        Self {
+            skin,
+            tets,
+            sound: soundness(skin, bone, tets),
+            starts,
+            triangles,
+        }
+    }
+
+    /// Columns (skin vertex and its bone-surface twin) touched by a tet without volume, ascending.
+    fn tangled(&self) -> Vec<usize> {
+        let count = self.skin.len();
+        let mut touched = vec![false; count];
+        for (tet, &sound) in self.tets.iter().zip(&self.sound) {
+            if !sound {
+                for &v in tet {
+                    touched[v as usize % count] = true;
+                }
+            }
+        }
+        (0..count).filter(|&v| touched[v]).collect()
+    }
+
+    fn recheck(&mut self, bone: &[DVec3], moved: &[usize]) {
+        let size = self.skin.size();
+        for &v in moved {
+            for &t in &self.triangles[self.starts[v] as usize..self.starts[v + 1] as usize] {
+                for tet in 3 * t as usize..3 * t as usize + 3 {
+                    self.sound[tet] = is_sound(corners(self.skin, bone, &self.tets[tet]), size);
+                }
             }
         }
     }
-    (0..count).filter(|&v| touched[v]).collect()
 }
 
 fn even_out(skin: &Surface, bone: &mut [DVec3], vertices: &[usize]) {
