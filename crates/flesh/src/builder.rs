@@ -13,7 +13,7 @@ use crate::collision_tets::collision_tets;
 use crate::flesh::{BuildReport, Column, Driven, Flesh, Ride};
 use crate::joint_use::joint_uses;
 use crate::masses::{BODY_DENSITY, vertex_masses};
-use crate::prisms::{determinant, split_prisms};
+use crate::prisms::{determinant, split_orders, split_prisms};
 use crate::regions::{excluded_columns, stiffness_factors};
 use crate::riders::bind_riders;
 use crate::roles::{Role, ShellRoles, shell_roles};
@@ -81,7 +81,8 @@ impl<'a> FleshBuilder<'a> {
         let feet = base_points(&graph, &skin, smoothing);
         let hits = bone_surface(&graph, &volume, &skin, &feet);
         let mut bone: Vec<DVec3> = hits.iter().map(|hit| hit.position).collect();
-        let tets = split_prisms(&skin.triangles, skin.len());
+        let orders = split_orders(&skin, &bone);
+        let tets = split_prisms(&skin.triangles, &orders, skin.len());
         let (keep, untangled) = untangle(&skin, &mut bone, &tets);
         let attachments =
             attachments(&graph, &volume, &hits, &bone, settings.tissue.sliding);
@@ -90,7 +91,7 @@ impl<'a> FleshBuilder<'a> {
             .iter()
             .map(|foot| foot_position(&graph, &nodes, foot))
             .collect();
-        let collision = collision_tets(&skin, &base);
+        let collision = collision_tets(&skin, &base, &orders);
 
         let excluded = excluded_columns(&character.skeleton, &settings.excluded, &graph, &feet)?;
         let factors =
@@ -329,6 +330,7 @@ fn assemble_model(input: &ModelInput) -> Result<Assembled, FleshError> {
     let columns = (0..count)
         .map(|v| Column {
             skin: id[v],
+            bone: id[count + v],
             is_free: id[v] != NONE && !input.excluded[v],
         })
         .collect();

@@ -18,11 +18,12 @@ pub struct CollisionTets {
     pub excluded: usize,
 }
 
-/// Collision tets of a skin and its base points; degenerate ones are excluded.
-pub fn collision_tets(skin: &Surface, base: &[DVec3]) -> CollisionTets {
+/// Collision tets of a skin and its base points; degenerate ones are excluded. Split as the tissue
+/// is, by `orders`.
+pub fn collision_tets(skin: &Surface, base: &[DVec3], orders: &[[u32; 3]]) -> CollisionTets {
     let (count, size) = (skin.len(), skin.size());
     let mut result = CollisionTets::default();
-    for (index, tet) in split_prisms(&skin.triangles, count).into_iter().enumerate() {
+    for (index, tet) in split_prisms(&skin.triangles, orders, count).into_iter().enumerate() {
         let corners = tet.map(|v| {
             let v = v as usize;
             if v < count {

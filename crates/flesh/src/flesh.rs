@@ -52,6 +52,8 @@ pub struct BuildReport {
 pub struct Column {
     /// The skin vertex in the caller's numbering of the model, or [`NONE`].
     pub skin: u32,
+    /// Its bone-surface twin likewise.
+    pub bone: u32,
     /// Whether the simulation moves it.
     pub is_free: bool,
 }

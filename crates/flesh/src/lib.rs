@@ -19,6 +19,7 @@ pub mod flesh;
 pub mod frames;
 pub mod joint_use;
 pub mod masses;
+pub mod measures;
 pub mod prisms;
 pub mod regions;
 pub mod riders;

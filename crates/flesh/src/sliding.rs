@@ -1,4 +1,5 @@
-//! How bone-surface points follow the skeleton: rigidly on bones, half-turned on joints, sliding in between [3.2.2].
+//! How bone-surface points follow the skeleton: rigidly on bones, half-turned on joints, sliding around joints between
+//! bones that are nearly in line [3.2.2].
 
 use glam::{DQuat, DVec3};
 
@@ -42,7 +43,7 @@ pub enum Attachment {
         /// Anchor on the bone ring at rest [m].
         bone_anchor: DVec3,
     },
-    /// On a virtual bone: an unknown of the simulation [3.4.1].
+    /// On a virtual bone [3.4.1] or between a joint and its bone: an unknown of the simulation.
     Free,
 }
 
@@ -115,9 +116,7 @@ fn attachment(
                 None => Attachment::Node { node },
             }
         }
-        Contact::Bone(bone) | Contact::Frustum { bone, .. } if graph.bones[bone].is_virtual => {
-            Attachment::Free
-        }
+        Contact::Bone(bone) if graph.bones[bone].is_virtual => Attachment::Free,
         Contact::Bone(bone) => {
             let t = along(graph, bone, point);
             let node = if t < 0.5 {
@@ -130,10 +129,8 @@ fn attachment(
                 .and_then(|joint| slide(graph, volume, joint, node, bone, point))
                 .unwrap_or(Attachment::Bone { bone, t })
         }
-        Contact::Frustum { bone, node } => joints[node]
-            .as_ref()
-            .and_then(|joint| slide(graph, volume, joint, node, bone, point))
-            .unwrap_or_else(|| blend(graph, volume, node, bone, point)),
+        // Between sphere and capsule there is no bone to hold the tissue: it may stretch there.
+        Contact::Frustum { .. } => Attachment::Free,
     }
 }
 
@@ -183,26 +180,6 @@ fn slide(
     })
 }
 
-/// On the frustum of a joint without rings: between the joint's turn and the bone's, by the way between sphere and cap.
-fn blend(
-    graph: &BoneGraph,
-    volume: &SkeletonVolume,
-    node: usize,
-    bone: usize,
-    point: DVec3,
-) -> Attachment {
-    let offset = point - graph.nodes[node].position;
-    let reach = volume.node_radii[node] + volume.bone_radii[bone];
-    let height = offset.dot(outward(graph, bone, node));
-    Attachment::Slide {
-        node,
-        bone,
-        weight: (height / reach.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0),
-        joint_anchor: point,
-        bone_anchor: point,
-    }
-}
-
 /// Position of a bone-surface point in a pose; `None` for free ones. At rest this is the point itself.
 pub fn attached_position(
     graph: &BoneGraph,
@@ -234,7 +211,14 @@ pub fn attached_position(
             let scale = node_frame.scale + (bone_frame.scale - node_frame.scale) * weight;
             let rest_offset = point - joint_anchor.lerp(bone_anchor, weight);
             let slid = on_joint.lerp(on_bone, weight) + turn * rest_offset * scale;
-            Some(push_out(graph, volume, frames, node, point, slid))
+            Some(push_out(
+                graph,
+                volume,
+                frames,
+                (node, bone),
+                point,
+                slid,
+            ))
         }
     }
 }
@@ -266,25 +250,23 @@ fn half_way(a: DQuat, b: DQuat, weight: f64) -> DQuat {
     a.slerp(if a.dot(b) < 0.0 { -b } else { b }, weight)
 }
 
-/// Pushes a slid point out of the joint's sphere and its two bones, as far out as it was at rest.
+/// Pushes a slid point out of the joint's sphere and its own bone, as far out as it was at rest.
 fn push_out(
     graph: &BoneGraph,
     volume: &SkeletonVolume,
     frames: &Frames,
-    node: usize,
+    (node, bone): (usize, usize),
     rest: DVec3,
-    mut point: DVec3,
+    point: DVec3,
 ) -> DVec3 {
-    for &bone in &graph.incident[node] {
-        let (a, b) = graph.segment(bone);
-        let (ca, cb) = capsule(graph, volume, bone);
-        let clearance = rest
-            .distance(nearest_on(a, b, ca, cb, rest))
-            .min(volume.bone_radii[bone]);
-        let frame = &frames.bones[bone];
-        let foot = nearest_on(frame.start, frame.end, ca, cb, point);
-        point = pushed(point, foot, clearance * frame.scale);
-    }
+    let (a, b) = graph.segment(bone);
+    let (low, high) = capsule(graph, volume, bone);
+    let clearance = rest
+        .distance(nearest_on(a, b, low, high, rest))
+        .min(volume.bone_radii[bone]);
+    let frame = &frames.bones[bone];
+    let foot = nearest_on(frame.start, frame.end, low, high, point);
+    let point = pushed(point, foot, clearance * frame.scale);
     let frame = &frames.nodes[node];
     let clearance = rest
         .distance(graph.nodes[node].position)

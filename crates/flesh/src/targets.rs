@@ -42,13 +42,13 @@ impl Flesh {
     /// Rigid frame per free vertex from one pose to another, for [`supple_sim::State::carry`] when the pose jumps.
     pub fn carry_frames(&self, from: &Pose, to: &Pose) -> Result<Vec<Affine3A>, FleshError> {
         let (before, after) = (self.frames(from)?, self.frames(to)?);
-        let count = self.columns.len();
-        // Free vertices keep the caller's order: skin columns first, then free bone-surface points.
         let free = self.model.free_count();
         let mut column_of = vec![None; self.model.vertex_count()];
         for (v, column) in self.columns.iter().enumerate() {
-            if let Some(slot) = column_of.get_mut(column.skin as usize) {
-                *slot = Some(v);
+            for vertex in [column.skin, column.bone] {
+                if let Some(slot) = column_of.get_mut(vertex as usize) {
+                    *slot = Some(v);
+                }
             }
         }
         let frame = |column: usize| {
@@ -74,7 +74,6 @@ impl Flesh {
             let shift = at(&after, centre) - turn * at(&before, centre);
             Affine3A::from_mat3_translation(turn.as_mat3(), shift.as_vec3())
         };
-        debug_assert!(count == self.attachments.len());
         Ok(self.model.caller_of()[..free]
             .iter()
             .map(|&caller| column_of[caller as usize].map_or(Affine3A::IDENTITY, frame))

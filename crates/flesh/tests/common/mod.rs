@@ -94,11 +94,21 @@ pub fn read_f32(path: &std::path::Path) -> Vec<Vec3> {
     floats.chunks_exact(3).map(Vec3::from_slice).collect()
 }
 
-/// A pose of the reference index: axis and angle by joint name.
+/// A pose of the reference index; joints are told by their place.
 pub fn reference_pose(skeleton: &Skeleton, entry: &serde_json::Value) -> Pose {
     let mut pose = Pose::rest(skeleton);
-    for joint in entry["joints"].as_array().unwrap() {
-        let index = skeleton.find(joint["name"].as_str().unwrap()).unwrap();
+    let worlds = skeleton.rest_worlds();
+    let Some(joints) = entry["joints"].as_array() else {
+        return keyed_pose(skeleton, entry["pose"].as_str().unwrap());
+    };
+    for joint in joints {
+        let rest = Vec3::from_array(
+            [0, 1, 2].map(|k| joint["rest"][k].as_f64().unwrap() as f32),
+        );
+        let distance = |j: usize| Vec3::from(worlds[j].translation).distance(rest);
+        let index = (0..skeleton.len())
+            .min_by(|&a, &b| distance(a).total_cmp(&distance(b)))
+            .unwrap();
         let q: Vec<f32> = joint["quat_wxyz"]
             .as_array()
             .unwrap()
@@ -118,4 +128,29 @@ pub fn glb(path: &std::path::Path) -> Character {
             .unwrap();
     character.name = path.file_name().unwrap().to_string_lossy().into_owned();
     character
+}
+
+/// "male0.anim keyframe 2": that key of that file.
+fn keyed_pose(skeleton: &Skeleton, text: &str) -> Pose {
+    let (file, key) = text.split_once(" keyframe ").unwrap();
+    let folder = file.trim_end_matches(|c: char| !c.is_alphabetic()).trim_end_matches(".anim");
+    let folder = folder.trim_end_matches(|c: char| c.is_ascii_digit());
+    let path = shared(&format!("fps/{folder}/{file}")).unwrap();
+    let words = std::fs::read_to_string(path).unwrap();
+    let numbers: Vec<f32> = words
+        .split_whitespace()
+        .map(|word| word.parse().unwrap())
+        .collect();
+    let joints = numbers[1] as usize;
+    let key: usize = key.parse().unwrap();
+    let block = &numbers[2 + key * (1 + 4 * joints)..][1..][..4 * joints];
+    let mut pose = Pose::rest(skeleton);
+    for joint in 0..joints {
+        let axis = Vec3::from_slice(&block[3 * joint..]);
+        let angle = block[3 * joints + joint];
+        if let Some(axis) = axis.try_normalize() {
+            pose.rotate(joint, Quat::from_axis_angle(axis, angle));
+        }
+    }
+    pose
 }
