@@ -11,10 +11,11 @@
 //! > R = ((λ² − k) F + λ cof F − F FᵀF) / (λ k − det F),  k = (λ² − ‖F‖²) / 2.
 //!
 //! λ is the largest root of the quartic, found by Halley's method from above: all roots ±s₁±s₂±s₃ are real, so that it
-//! converges from ‖F‖√3 ≥ λ. An
-//! error in λ only stretches R along the singular directions, so that one step R ← R (3 − RᵀR)/2 (Newton–Schulz)
-//! squares it away, and ‖RᵀR − 1‖ before that step tells whether to trust the result. What is left, next to s₂ + s₃ = 0,
-//! goes to a singular value decomposition in double precision ([`rotation_f64`]).
+//! converges from ‖F‖√3 ≥ λ. That
+//! is all for ordinary strains. An error in λ only stretches R along the singular directions; where it may be more than
+//! rounding, one step R ← R (3 − RᵀR)/2 (Newton–Schulz) squares it away, and ‖RᵀR − 1‖ before that step tells
+//! whether to trust the result. What is left, next to s₂ + s₃ = 0, goes to a singular value decomposition in double
+//! precision ([`rotation_f64`]).
 
 // Plain loops: iterator adaptors are not always inlined, and what is not inlined loses the kernel's instruction set.
 #![allow(clippy::needless_range_loop)]
@@ -26,10 +27,15 @@ use glam::{DMat3, DQuat, DVec3, Mat3};
 const HALLEY_STEPS: usize = 2;
 /// Rounds of Halley steps before the fallback: a random matrix needs two or three.
 const ROUNDS: usize = 4;
+/// Last Halley step, relative to λ, after which λ is right to single precision: each step cubes the error.
+const CONVERGED: f32 = 5e-3;
+/// (s₁+s₂)(s₂+s₃)(s₁+s₃)/λ³ (8/27 at the identity) above which a converged λ gives a rotation to single precision: rounding
+/// stretches R by the inverse square of this times 1e-7.
+const CLEAR_SEPARATION: f32 = 0.2;
 /// Largest |RᵀR − 1| before the last Newton–Schulz step, which leaves about its square: 4e-6.
 const MAX_STRETCH: f32 = 2e-3;
-/// Smallest (s₁+s₂)(s₂+s₃)(s₁+s₃)/λ³ (8/27 at the identity): rounding errors in R grow with its inverse. Below 3e-3 the angle
-/// error passes 1e-4; larger values send more matrices to the slow path.
+/// The same bound where a Newton–Schulz step follows: rounding turns R by its inverse times 1e-7. Smaller values lose
+/// digits, larger ones send more matrices to the slow path.
 const MIN_SEPARATION: f32 = 1e-2;
 
 /// The closest rotations to eight matrices, `f[row][column]`.
@@ -48,38 +54,43 @@ pub fn rotation_lanes<L: Lanes>(f: &[[L; 3]; 3]) -> [[L; 3]; 3] {
     }
     let det = f[0][0].mul_add(c[0][0], f[0][1].mul_add(c[0][1], f[0][2] * c[0][2]));
     let mut lambda = (norm2 * L::splat(3.0)).sqrt();
-    for round in 1.. {
+    let mut result = (*f, 0);
+    for _ in 0..ROUNDS {
+        let mut step = lambda;
         for _ in 0..HALLEY_STEPS {
-            lambda = halley_step(lambda, norm2, cof2, det);
+            step = halley_step(lambda, norm2, cof2, det);
+            lambda = lambda - step;
         }
-        let (r, separated) = rotation_from_trace(f, &c, &g, lambda, norm2, det);
-        let (r, stretch) = schulz_step(&r);
-        let good = stretch.le_mask(L::splat(MAX_STRETCH)) & separated;
-        if good == u8::MAX {
+        let (r, separation) = rotation_from_trace(f, &c, &g, lambda, norm2, det);
+        let lambda3 = lambda * lambda * lambda;
+        let converged = step.abs().le_mask(lambda * L::splat(CONVERGED));
+        if converged & (lambda3 * L::splat(CLEAR_SEPARATION)).le_mask(separation) == u8::MAX {
             return r;
         }
-        if round == ROUNDS {
-            return load(&repair(&store(f), store(&r), good));
+        let (r, stretch) = schulz_step(&r);
+        let separated = (lambda3 * L::splat(MIN_SEPARATION)).le_mask(separation);
+        result = (r, separated & stretch.le_mask(L::splat(MAX_STRETCH)));
+        if result.1 == u8::MAX {
+            return r;
         }
     }
-    unreachable!("the last round returns")
+    load(&repair(&store(f), store(&result.0), result.1))
 }
 
-/// One step of Halley's method on the quartic for λ.
+/// One step of Halley's method on the quartic: what λ has to lose.
 #[inline(always)]
 fn halley_step<L: Lanes>(lambda: L, norm2: L, cof2: L, det: L) -> L {
-    let half = L::splat(0.5);
-    let a = lambda.mul_add(lambda, -norm2);
-    let half_a = a * half;
+    let a = lambda.mul_sub(lambda, norm2);
+    let half_a = a * L::splat(0.5);
     let det2 = det + det;
     // A quarter of the value, of the first and of half the second derivative.
-    let value = half_a.mul_add(half_a, -det2.mul_add(lambda, cof2));
-    let slope = lambda.mul_add(a, -det2);
+    let value = half_a.mul_sub(half_a, det2.mul_add(lambda, cof2));
+    let slope = lambda.mul_sub(a, det2);
     let curvature = lambda.mul_add(lambda, half_a);
-    lambda - value * slope / value.neg_mul_add(curvature, slope * slope)
+    value * slope / value.neg_mul_add(curvature, slope * slope)
 }
 
-/// R from λ, and in which lanes (s₁+s₂)(s₂+s₃)(s₁+s₃) is large enough for it.
+/// R from λ, and (s₁+s₂)(s₂+s₃)(s₁+s₃).
 #[inline(always)]
 fn rotation_from_trace<L: Lanes>(
     f: &[[L; 3]; 3],
@@ -88,19 +99,20 @@ fn rotation_from_trace<L: Lanes>(
     lambda: L,
     norm2: L,
     det: L,
-) -> ([[L; 3]; 3], u8) {
+) -> ([[L; 3]; 3], L) {
     let lambda2 = lambda * lambda;
     let k = (lambda2 - norm2) * L::splat(0.5);
-    let denominator = lambda.mul_add(k, -det);
-    let inverse = L::splat(1.0) / denominator;
-    let separated = (lambda2 * lambda * L::splat(MIN_SEPARATION)).le_mask(denominator);
+    let separation = lambda.mul_sub(k, det);
+    let inverse = L::splat(1.0) / separation;
+    // (λ² − k) − FᵀF, divided.
     let a = (lambda2 - k) * inverse;
-    let (l, h) = (lambda * inverse, -inverse);
-    let off = [g[1] * h, g[2] * h, g[4] * h];
+    let l = lambda * inverse;
+    let minus = -inverse;
+    let off = [g[1] * minus, g[2] * minus, g[4] * minus];
     let m = [
-        [g[0].mul_add(h, a), off[0], off[1]],
-        [off[0], g[3].mul_add(h, a), off[2]],
-        [off[1], off[2], g[5].mul_add(h, a)],
+        [g[0].mul_add(minus, a), off[0], off[1]],
+        [off[0], g[3].mul_add(minus, a), off[2]],
+        [off[1], off[2], g[5].mul_add(minus, a)],
     ];
     let mut r = *f;
     for i in 0..3 {
@@ -108,7 +120,7 @@ fn rotation_from_trace<L: Lanes>(
             r[i][j] = f[i][0].mul_add(m[0][j], f[i][1].mul_add(m[1][j], f[i][2].mul_add(m[2][j], l * c[i][j])));
         }
     }
-    (r, separated)
+    (r, separation)
 }
 
 /// R (3 − RᵀR)/2 and the largest |RᵀR − 1|.

@@ -53,6 +53,8 @@ pub trait Lanes:
     fn store(self) -> F32x8;
     /// `self * b + c`, fused where the machine can.
     fn mul_add(self, b: Self, c: Self) -> Self;
+    /// `self * b - c`, fused where the machine can.
+    fn mul_sub(self, b: Self, c: Self) -> Self;
     /// `c - self * b`, fused where the machine can.
     fn neg_mul_add(self, b: Self, c: Self) -> Self;
     /// Square root, correctly rounded.
@@ -168,6 +170,10 @@ impl Lanes for F32x8 {
         F32x8(o)
     }
     #[inline(always)]
+    fn mul_sub(self, b: Self, c: Self) -> Self {
+        self.mul_add(b, -c)
+    }
+    #[inline(always)]
     fn neg_mul_add(self, b: Self, c: Self) -> Self {
         (-self).mul_add(b, c)
     }
@@ -267,7 +273,7 @@ mod tests {
             let g = L::gather(&rows, &index);
             L::scatter_add(&mut rows, &index, [a, b, c]);
             let mut out = vec![a.le_mask(b) as f32, L::splat(f32::NAN).le_mask(b) as f32];
-            let lanes = [a + b, a - b, a * b, a / b, -a, a.mul_add(b, c), a.neg_mul_add(b, c), b.abs().sqrt(), a.max(b)];
+            let lanes = [a + b, a - b, a * b, a / b, -a, a.mul_add(b, c), a.mul_sub(b, c), a.neg_mul_add(b, c), b.abs().sqrt(), a.max(b)];
             out.extend(lanes.into_iter().chain(g).flat_map(|v| v.store().0));
             out.extend(rows.iter().flat_map(|r| r.0));
             let q = L::Quad::splat(2.0).mul_add(L::sum3([a, b, c]), L::Quad::load(&rows[2]));
