@@ -29,11 +29,13 @@ pub struct Row(pub [f32; 4]);
 
 impl Row {
     /// `x, y, z, 0`.
+    #[inline]
     pub fn new(v: [f32; 3]) -> Self {
         Row([v[0], v[1], v[2], 0.0])
     }
 
     /// The first three lanes.
+    #[inline]
     pub fn xyz(self) -> [f32; 3] {
         [self.0[0], self.0[1], self.0[2]]
     }
