@@ -23,10 +23,13 @@
 use crate::simd::{F32x8, Kernel, LANES, Lanes, dispatch};
 use glam::{DMat3, DQuat, DVec3, Mat3};
 
-/// Halley steps before the first look at the result: enough for strains of 1; the loop repeats where it was not.
+/// Halley steps of the usual path: enough for strains of one half.
 const HALLEY_STEPS: usize = 2;
-/// Rounds of Halley steps before the fallback: a random matrix needs two or three.
-const ROUNDS: usize = 4;
+/// Halley steps of the careful path before each look at the result, and how often it looks before it falls back to double
+/// precision: a random matrix needs one round.
+const CAREFUL_STEPS: usize = 4;
+/// See [`CAREFUL_STEPS`].
+const ROUNDS: usize = 2;
 /// Last Halley step, relative to λ, after which λ is right to single precision: each step cubes the error.
 const CONVERGED: f32 = 5e-3;
 /// (s₁+s₂)(s₂+s₃)(s₁+s₃)/λ³ (8/27 at the identity) above which a converged λ gives a rotation to single precision: rounding
@@ -41,86 +44,157 @@ const MIN_SEPARATION: f32 = 1e-2;
 /// The closest rotations to eight matrices, `f[row][column]`.
 #[inline(always)]
 pub fn rotation_lanes<L: Lanes>(f: &[[L; 3]; 3]) -> [[L; 3]; 3] {
-    let c = cofactors(f);
-    let g = gram(f);
-    let norm2 = g[0] + g[3] + g[5];
-    let mut cof2 = c[0][0] * c[0][0];
-    for (i, row) in c.iter().enumerate() {
-        for (j, x) in row.iter().enumerate() {
-            if i + j > 0 {
-                cof2 = x.mul_add(*x, cof2);
+    let start = Invariants::new(f);
+    let mut lambda = start.upper_bound();
+    let mut step = lambda;
+    for _ in 0..HALLEY_STEPS {
+        step = start.halley_step(lambda);
+        lambda = lambda - step;
+    }
+    let (r, separation) = start.rotation(f, lambda);
+    if is_clear(lambda, step, separation) { r } else { load(&careful(&store(f))) }
+}
+
+/// [`rotation_lanes`] of twice eight matrices: their chains of dependent operations overlap.
+#[inline(always)]
+pub fn rotation_lanes_pair<L: Lanes>(f: [&[[L; 3]; 3]; 2]) -> [[[L; 3]; 3]; 2] {
+    let (start0, start1) = (Invariants::new(f[0]), Invariants::new(f[1]));
+    let (mut lambda0, mut lambda1) = (start0.upper_bound(), start1.upper_bound());
+    let (mut step0, mut step1) = (lambda0, lambda1);
+    for _ in 0..HALLEY_STEPS {
+        step0 = start0.halley_step(lambda0);
+        step1 = start1.halley_step(lambda1);
+        lambda0 = lambda0 - step0;
+        lambda1 = lambda1 - step1;
+    }
+    let (r0, separation0) = start0.rotation(f[0], lambda0);
+    let (r1, separation1) = start1.rotation(f[1], lambda1);
+    if is_clear(lambda0, step0, separation0) & is_clear(lambda1, step1, separation1) {
+        [r0, r1]
+    } else {
+        [load(&careful(&store(f[0]))), load(&careful(&store(f[1])))]
+    }
+}
+
+/// Whether λ has converged and the rotation is well determined in all lanes.
+#[inline(always)]
+fn is_clear<L: Lanes>(lambda: L, step: L, separation: L) -> bool {
+    let lambda3 = lambda * lambda * lambda;
+    let converged = step.abs().le_mask(lambda * L::splat(CONVERGED));
+    converged & (lambda3 * L::splat(CLEAR_SEPARATION)).le_mask(separation) == u8::MAX
+}
+
+/// What the quartic and the rotation are made of.
+#[derive(Clone, Copy)]
+struct Invariants<L> {
+    /// cof F.
+    cofactors: [[L; 3]; 3],
+    /// FᵀF.
+    gram: [L; 6],
+    /// ‖F‖².
+    norm2: L,
+    /// ‖cof F‖².
+    cof2: L,
+    /// det F.
+    det: L,
+}
+
+impl<L: Lanes> Invariants<L> {
+    #[inline(always)]
+    fn new(f: &[[L; 3]; 3]) -> Self {
+        let (c, g) = (cofactors(f), gram(f));
+        let mut squares = [c[0][0]; 3];
+        for i in 0..3 {
+            squares[i] = c[i][2].mul_add(c[i][2], c[i][1].mul_add(c[i][1], c[i][0] * c[i][0]));
+        }
+        Invariants {
+            cofactors: c,
+            gram: g,
+            norm2: g[0] + g[3] + g[5],
+            cof2: squares[0] + squares[1] + squares[2],
+            det: f[0][0].mul_add(c[0][0], f[0][1].mul_add(c[0][1], f[0][2] * c[0][2])),
+        }
+    }
+
+    /// ‖F‖√3 ≥ λ.
+    #[inline(always)]
+    fn upper_bound(&self) -> L {
+        (self.norm2 * L::splat(3.0)).sqrt()
+    }
+
+    /// One step of Halley's method on the quartic: what λ has to lose.
+    #[inline(always)]
+    fn halley_step(&self, lambda: L) -> L {
+        let a = lambda.mul_sub(lambda, self.norm2);
+        let half_a = a * L::splat(0.5);
+        let det2 = self.det + self.det;
+        // A quarter of the value, of the first and of half the second derivative.
+        let value = half_a.mul_sub(half_a, det2.mul_add(lambda, self.cof2));
+        let slope = lambda.mul_sub(a, det2);
+        let curvature = lambda.mul_add(lambda, half_a);
+        value * slope / value.neg_mul_add(curvature, slope * slope)
+    }
+
+    /// R from λ, and (s₁+s₂)(s₂+s₃)(s₁+s₃).
+    #[inline(always)]
+    fn rotation(&self, f: &[[L; 3]; 3], lambda: L) -> ([[L; 3]; 3], L) {
+        let g = &self.gram;
+        let lambda2 = lambda * lambda;
+        let k = (lambda2 - self.norm2) * L::splat(0.5);
+        let separation = lambda.mul_sub(k, self.det);
+        let inverse = L::splat(1.0) / separation;
+        // (λ² − k) − FᵀF, divided.
+        let a = (lambda2 - k) * inverse;
+        let l = lambda * inverse;
+        let minus = -inverse;
+        let off = [g[1] * minus, g[2] * minus, g[4] * minus];
+        let m = [
+            [g[0].mul_add(minus, a), off[0], off[1]],
+            [off[0], g[3].mul_add(minus, a), off[2]],
+            [off[1], off[2], g[5].mul_add(minus, a)],
+        ];
+        let mut r = *f;
+        for i in 0..3 {
+            for j in 0..3 {
+                let cofactor = l * self.cofactors[i][j];
+                r[i][j] = f[i][0].mul_add(m[0][j], f[i][1].mul_add(m[1][j], f[i][2].mul_add(m[2][j], cofactor)));
             }
         }
+        (r, separation)
     }
-    let det = f[0][0].mul_add(c[0][0], f[0][1].mul_add(c[0][1], f[0][2] * c[0][2]));
-    let mut lambda = (norm2 * L::splat(3.0)).sqrt();
-    let mut result = (*f, 0);
-    for _ in 0..ROUNDS {
-        let mut step = lambda;
-        for _ in 0..HALLEY_STEPS {
-            step = halley_step(lambda, norm2, cof2, det);
-            lambda = lambda - step;
-        }
-        let (r, separation) = rotation_from_trace(f, &c, &g, lambda, norm2, det);
-        let lambda3 = lambda * lambda * lambda;
-        let converged = step.abs().le_mask(lambda * L::splat(CONVERGED));
-        if converged & (lambda3 * L::splat(CLEAR_SEPARATION)).le_mask(separation) == u8::MAX {
-            return r;
-        }
-        let (r, stretch) = schulz_step(&r);
-        let separated = (lambda3 * L::splat(MIN_SEPARATION)).le_mask(separation);
-        result = (r, separated & stretch.le_mask(L::splat(MAX_STRETCH)));
-        if result.1 == u8::MAX {
-            return r;
-        }
-    }
-    load(&repair(&store(f), store(&result.0), result.1))
 }
 
-/// One step of Halley's method on the quartic: what λ has to lose.
-#[inline(always)]
-fn halley_step<L: Lanes>(lambda: L, norm2: L, cof2: L, det: L) -> L {
-    let a = lambda.mul_sub(lambda, norm2);
-    let half_a = a * L::splat(0.5);
-    let det2 = det + det;
-    // A quarter of the value, of the first and of half the second derivative.
-    let value = half_a.mul_sub(half_a, det2.mul_add(lambda, cof2));
-    let slope = lambda.mul_sub(a, det2);
-    let curvature = lambda.mul_add(lambda, half_a);
-    value * slope / value.neg_mul_add(curvature, slope * slope)
+/// The same for matrices that are strongly strained, flat or inverted. A kernel of its own keeps the usual path short.
+#[cold]
+#[inline(never)]
+fn careful(f: &[[F32x8; 3]; 3]) -> [[F32x8; 3]; 3] {
+    dispatch(Careful(f))
 }
 
-/// R from λ, and (s₁+s₂)(s₂+s₃)(s₁+s₃).
-#[inline(always)]
-fn rotation_from_trace<L: Lanes>(
-    f: &[[L; 3]; 3],
-    c: &[[L; 3]; 3],
-    g: &[L; 6],
-    lambda: L,
-    norm2: L,
-    det: L,
-) -> ([[L; 3]; 3], L) {
-    let lambda2 = lambda * lambda;
-    let k = (lambda2 - norm2) * L::splat(0.5);
-    let separation = lambda.mul_sub(k, det);
-    let inverse = L::splat(1.0) / separation;
-    // (λ² − k) − FᵀF, divided.
-    let a = (lambda2 - k) * inverse;
-    let l = lambda * inverse;
-    let minus = -inverse;
-    let off = [g[1] * minus, g[2] * minus, g[4] * minus];
-    let m = [
-        [g[0].mul_add(minus, a), off[0], off[1]],
-        [off[0], g[3].mul_add(minus, a), off[2]],
-        [off[1], off[2], g[5].mul_add(minus, a)],
-    ];
-    let mut r = *f;
-    for i in 0..3 {
-        for j in 0..3 {
-            r[i][j] = f[i][0].mul_add(m[0][j], f[i][1].mul_add(m[1][j], f[i][2].mul_add(m[2][j], l * c[i][j])));
+struct Careful<'a>(&'a [[F32x8; 3]; 3]);
+
+impl Kernel for Careful<'_> {
+    type Output = [[F32x8; 3]; 3];
+    #[inline(always)]
+    fn run<L: Lanes>(self) -> Self::Output {
+        let f: [[L; 3]; 3] = load(self.0);
+        let start = Invariants::new(&f);
+        let mut lambda = start.upper_bound();
+        let mut result = (f, 0);
+        for _ in 0..ROUNDS {
+            for _ in 0..CAREFUL_STEPS {
+                lambda = lambda - start.halley_step(lambda);
+            }
+            let (r, separation) = start.rotation(&f, lambda);
+            let (r, stretch) = schulz_step(&r);
+            let separated = (lambda * lambda * lambda * L::splat(MIN_SEPARATION)).le_mask(separation);
+            result = (r, separated & stretch.le_mask(L::splat(MAX_STRETCH)));
+            if result.1 == u8::MAX {
+                return store(&r);
+            }
         }
+        repair(self.0, store(&result.0), result.1)
     }
-    (r, separation)
 }
 
 /// R (3 − RᵀR)/2 and the largest |RᵀR − 1|.

@@ -42,7 +42,7 @@ fn bench(size: usize, repeats: usize) -> Result<(), Box<dyn std::error::Error>> 
     for frame in 0..repeats {
         let targets = pose(&model, frame);
         let [a, b, c] = &mut states;
-        if frame < 7 || std::env::var_os("ITER").is_some() && frame < 40 {
+        if frame < 7 || std::env::var_os("ITER").is_some() && frame < 300 {
             times[0].push(timed(|| textbook.step(&model, &settings, &targets, a))?);
         }
         times[1].push(pools[0].install(|| timed(|| one.step(&model, &settings, &targets, b)))?);

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use supple_geom::simd::{F32x8, LANES, Lanes, Row};
 
-use super::tet_batch::{Mat, Tet, force, load, stress};
+use super::tet_batch::{Mat, Tet, force, load, stress, stress_pair};
 use crate::Model;
 
 /// The three tets of a prism, by the number of their free corners: `(a, b, c; c′)`, `(a, b; b′, c′)`, `(a; a′, b′, c′)`.
@@ -112,16 +112,13 @@ pub fn add_forces<L: Lanes>(batches: &[PrismBatch], x: &[Row], forces: &mut [Row
             }
         }
         let [a, b, c, a_fixed, b_fixed] = edges;
-        let g: Mat<L> = load(&batch.gradients[0]);
-        let s = stress(&[a, b, c], &g, L::load(&batch.weights[0]));
+        let (g, h): (Mat<L>, Mat<L>) = (load(&batch.gradients[0]), load(&batch.gradients[1]));
+        let weights = [L::load(&batch.weights[0]), L::load(&batch.weights[1])];
+        let [s, t] = stress_pair([&[a, b, c], &[a, b, b_fixed]], [&g, &h], weights);
         let zero = [L::splat(0.0); 3];
-        let mut on_a = force(&s, &g[0], zero);
-        let mut on_b = force(&s, &g[1], zero);
+        let mut on_a = force(&t, &h[0], force(&s, &g[0], zero));
+        let on_b = force(&t, &h[1], force(&s, &g[1], zero));
         L::scatter_add(forces, &batch.rows[2], force(&s, &g[2], zero));
-        let g: Mat<L> = load(&batch.gradients[1]);
-        let s = stress(&[a, b, b_fixed], &g, L::load(&batch.weights[1]));
-        on_a = force(&s, &g[0], on_a);
-        on_b = force(&s, &g[1], on_b);
         L::scatter_add(forces, &batch.rows[1], on_b);
         let g: Mat<L> = load(&batch.gradients[2]);
         let s = stress(&[a, a_fixed, b_fixed], &g, L::load(&batch.weights[2]));

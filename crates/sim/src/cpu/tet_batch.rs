@@ -4,7 +4,7 @@
 #![allow(clippy::needless_range_loop)]
 
 use glam::DVec3;
-use supple_geom::polar::rotation_lanes;
+use supple_geom::polar::{rotation_lanes, rotation_lanes_pair};
 use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, Row, dispatch};
 
 use super::prism::{self, LocalPrism, PrismBatch};
@@ -133,19 +133,37 @@ pub fn load<L: Lanes>(m: &Mat<F32x8>) -> Mat<L> {
 /// w (R − F) with F = Σ edge × gradient.
 #[inline(always)]
 pub fn stress<L: Lanes>(edges: &Mat<L>, g: &Mat<L>, weight: L) -> Mat<L> {
+    let f = deformation_gradient(edges, g);
+    weighted_difference(rotation_lanes(&f), &f, weight)
+}
+
+/// [`stress`] of two batches, their polar decompositions overlapped.
+#[inline(always)]
+pub fn stress_pair<L: Lanes>(edges: [&Mat<L>; 2], g: [&Mat<L>; 2], weights: [L; 2]) -> [Mat<L>; 2] {
+    let (f0, f1) = (deformation_gradient(edges[0], g[0]), deformation_gradient(edges[1], g[1]));
+    let [r0, r1] = rotation_lanes_pair([&f0, &f1]);
+    [weighted_difference(r0, &f0, weights[0]), weighted_difference(r1, &f1, weights[1])]
+}
+
+#[inline(always)]
+fn deformation_gradient<L: Lanes>(edges: &Mat<L>, g: &Mat<L>) -> Mat<L> {
     let mut f = *g;
     for i in 0..3 {
         for j in 0..3 {
             f[i][j] = edges[0][i].mul_add(g[0][j], edges[1][i].mul_add(g[1][j], edges[2][i] * g[2][j]));
         }
     }
-    let mut s = rotation_lanes(&f);
+    f
+}
+
+#[inline(always)]
+fn weighted_difference<L: Lanes>(mut r: Mat<L>, f: &Mat<L>, weight: L) -> Mat<L> {
     for i in 0..3 {
         for j in 0..3 {
-            s[i][j] = (s[i][j] - f[i][j]) * weight;
+            r[i][j] = (r[i][j] - f[i][j]) * weight;
         }
     }
-    s
+    r
 }
 
 /// Stress × gradient, added to `sum`.
