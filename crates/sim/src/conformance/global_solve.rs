@@ -63,10 +63,10 @@ fn ten_cg_iterations(
     let n = model.free_count();
     let mut rhs = vec![DVec3::ZERO; model.vertex_count()];
     project_constraints(model, settings, targets, &start.start, &mut rhs);
-    for i in 0..n {
-        rhs[i] += start.inertial[i] * (model.masses()[i] * settings.inertia()) + start.forces[i];
+    for (i, rhs) in rhs[..n].iter_mut().enumerate() {
+        *rhs += start.inertial[i] * (model.masses()[i] * settings.inertia()) + start.forces[i];
         for (fixed, value) in system.coupling.column(i) {
-            rhs[i] -= start.start[n + fixed] * value;
+            *rhs -= start.start[n + fixed] * value;
         }
     }
     let mut z = start.start[..n].to_vec();
