@@ -108,10 +108,10 @@ pub fn violent_motion(backend: &mut dyn Backend, _: Precision) {
     );
 }
 
-/// Flat, inverted and doubled tets, zero and huge stiffness, vertices without mass or constraint: finite and bounded
-/// while the fixed vertices are shaken.
+/// Flat, inverted, doubled and sliver tets, zero and huge stiffness, vertices without mass or constraint or with masses
+/// apart by 1e9: finite and bounded while the fixed vertices are shaken.
 pub fn degenerate_models(backend: &mut dyn Backend, _: Precision) {
-    for kind in 0..6 {
+    for kind in 0..8 {
         let model = degenerate(kind);
         for mode in [Mode::Dynamic, Mode::Static] {
             let settings = Settings {
@@ -141,9 +141,17 @@ fn degenerate(kind: usize) -> Model {
     let mesh = prism_layer(n, 0.02, 0.02);
     let mut builder = ModelBuilder::new();
     for (i, &p) in mesh.positions.iter().enumerate() {
+        // Slivers: prisms a ten-thousandth as high as wide.
+        let p = if kind == 6 && i % 2 == 0 {
+            p * Vec3::new(1.0, 1e-4, 1.0)
+        } else {
+            p
+        };
         let v = builder.vertex(p, i < (n + 1) * (n + 1));
-        if kind != 0 || i % 3 == 0 {
-            builder.mass(v, 1e-3);
+        match kind {
+            0 if i % 3 != 0 => {}
+            7 => builder.mass(v, [1e-8, 1e-3, 10.0][i % 3]),
+            _ => builder.mass(v, 1e-3),
         }
     }
     for (t, &[a, b, c, d]) in mesh.tets.iter().enumerate() {
