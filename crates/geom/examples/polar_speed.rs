@@ -12,7 +12,13 @@ impl Kernel for Speed<'_> {
     fn run<L: Lanes>(self) -> f32 {
         let mut sum = L::splat(0.0);
         for f in self.0 {
-            let row = |i: usize| [L::load(&f[3 * i]), L::load(&f[3 * i + 1]), L::load(&f[3 * i + 2])];
+            let row = |i: usize| {
+                [
+                    L::load(&f[3 * i]),
+                    L::load(&f[3 * i + 1]),
+                    L::load(&f[3 * i + 2]),
+                ]
+            };
             let r = rotation_lanes(&[row(0), row(1), row(2)]);
             for row in r {
                 sum = sum + row[0] + row[1] + row[2];
@@ -30,7 +36,13 @@ impl Kernel for PairSpeed<'_> {
     fn run<L: Lanes>(self) -> f32 {
         let mut sum = L::splat(0.0);
         for pair in self.0.chunks_exact(2) {
-            let row = |f: &[F32x8; 9], i: usize| [L::load(&f[3 * i]), L::load(&f[3 * i + 1]), L::load(&f[3 * i + 2])];
+            let row = |f: &[F32x8; 9], i: usize| {
+                [
+                    L::load(&f[3 * i]),
+                    L::load(&f[3 * i + 1]),
+                    L::load(&f[3 * i + 2]),
+                ]
+            };
             let f = [row(&pair[0], 0), row(&pair[0], 1), row(&pair[0], 2)];
             let g = [row(&pair[1], 0), row(&pair[1], 1), row(&pair[1], 2)];
             let [r, q] = rotation_lanes_pair([&f, &g]);
@@ -49,7 +61,9 @@ fn main() {
             .map(|b| {
                 std::array::from_fn(|e| {
                     let one = if e % 4 == 0 { 1.0 } else { 0.0 };
-                    F32x8(std::array::from_fn(|lane| one + amount * strain(b * 8 + lane, e)))
+                    F32x8(std::array::from_fn(|lane| {
+                        one + amount * strain(b * 8 + lane, e)
+                    }))
                 })
             })
             .collect();
@@ -64,6 +78,8 @@ fn main() {
         let fast = time(&|| dispatch(Speed(&f)));
         let twin = time(&|| Speed(&f).run::<F32x8>());
         let pair = time(&|| dispatch(PairSpeed(&f)));
-        println!("entries 1 ± {amount}: {fast:.0} M/s, in pairs {pair:.0} M/s, portable {twin:.0} M/s");
+        println!(
+            "entries 1 ± {amount}: {fast:.0} M/s, in pairs {pair:.0} M/s, portable {twin:.0} M/s"
+        );
     }
 }

@@ -14,19 +14,32 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             [j * side + right, up * side + i, up * side + right].map(|w| (v, w))
         });
         let laplacian = edges.flat_map(|(a, b)| [(a, a, 1.0), (b, b, 1.0), (a, b, -1.0)]);
-        let matrix = SymmetricCsc::from_entries(n as usize, laplacian.chain((0..n).map(|i| (i, i, 3.0))))?;
+        let matrix =
+            SymmetricCsc::from_entries(n as usize, laplacian.chain((0..n).map(|i| (i, i, 3.0))))?;
         let factor = Factor::new(&matrix)?;
-        let mut rows: Vec<Vec<Row>> = factor.parts.iter().map(|p| vec![Row::new([1.0, 2.0, 3.0]); p.len()]).collect();
+        let mut rows: Vec<Vec<Row>> = factor
+            .parts
+            .iter()
+            .map(|p| vec![Row::new([1.0, 2.0, 3.0]); p.len()])
+            .collect();
         let mut top = vec![Row::new([1.0, 2.0, 3.0]); factor.top.len()];
         let [mut forward, mut middle, mut backward] = [f64::MAX; 3];
         for _ in 0..300 {
             let start = Instant::now();
-            factor.parts.iter().zip(&mut rows).for_each(|(part, rows)| part.forward(rows));
+            factor
+                .parts
+                .iter()
+                .zip(&mut rows)
+                .for_each(|(part, rows)| part.forward(rows));
             let forward_done = Instant::now();
             factor.top.forward(&mut top);
             factor.top.backward(&mut top);
             let middle_done = Instant::now();
-            factor.parts.iter().zip(&mut rows).for_each(|(part, rows)| part.backward(rows));
+            factor
+                .parts
+                .iter()
+                .zip(&mut rows)
+                .for_each(|(part, rows)| part.backward(rows));
             forward = forward.min((forward_done - start).as_secs_f64());
             middle = middle.min((middle_done - forward_done).as_secs_f64());
             backward = backward.min(middle_done.elapsed().as_secs_f64());

@@ -52,7 +52,11 @@ pub fn rotation_lanes<L: Lanes>(f: &[[L; 3]; 3]) -> [[L; 3]; 3] {
         lambda = lambda - step;
     }
     let (r, separation) = start.rotation(f, lambda);
-    if is_clear(lambda, step, separation) { r } else { load(&careful(&store(f))) }
+    if is_clear(lambda, step, separation) {
+        r
+    } else {
+        load(&careful(&store(f)))
+    }
 }
 
 /// [`rotation_lanes`] of twice eight matrices: their chains of dependent operations overlap.
@@ -157,7 +161,10 @@ impl<L: Lanes> Invariants<L> {
         for i in 0..3 {
             for j in 0..3 {
                 let cofactor = l * self.cofactors[i][j];
-                r[i][j] = f[i][0].mul_add(m[0][j], f[i][1].mul_add(m[1][j], f[i][2].mul_add(m[2][j], cofactor)));
+                r[i][j] = f[i][0].mul_add(
+                    m[0][j],
+                    f[i][1].mul_add(m[1][j], f[i][2].mul_add(m[2][j], cofactor)),
+                );
             }
         }
         (r, separation)
@@ -187,7 +194,8 @@ impl Kernel for Careful<'_> {
             }
             let (r, separation) = start.rotation(&f, lambda);
             let (r, stretch) = schulz_step(&r);
-            let separated = (lambda * lambda * lambda * L::splat(MIN_SEPARATION)).le_mask(separation);
+            let separated =
+                (lambda * lambda * lambda * L::splat(MIN_SEPARATION)).le_mask(separation);
             result = (r, separated & stretch.le_mask(L::splat(MAX_STRETCH)));
             if result.1 == u8::MAX {
                 return store(&r);
@@ -202,7 +210,10 @@ impl Kernel for Careful<'_> {
 fn schulz_step<L: Lanes>(r: &[[L; 3]; 3]) -> ([[L; 3]; 3], L) {
     let g = gram(r);
     let one = L::splat(1.0);
-    let diagonal = (g[0] - one).abs().max((g[3] - one).abs()).max((g[5] - one).abs());
+    let diagonal = (g[0] - one)
+        .abs()
+        .max((g[3] - one).abs())
+        .max((g[5] - one).abs());
     let stretch = diagonal.max(g[1].abs()).max(g[2].abs().max(g[4].abs()));
     let (h, o) = (L::splat(-0.5), L::splat(1.5));
     let off = [g[1] * h, g[2] * h, g[4] * h];
@@ -225,7 +236,8 @@ fn schulz_step<L: Lanes>(r: &[[L; 3]; 3]) -> ([[L; 3]; 3], L) {
 /// The matrix of cofactors.
 #[inline(always)]
 fn cofactors<L: Lanes>(f: &[[L; 3]; 3]) -> [[L; 3]; 3] {
-    let minor = |a: usize, b: usize, p: usize, q: usize| f[a][q].neg_mul_add(f[b][p], f[a][p] * f[b][q]);
+    let minor =
+        |a: usize, b: usize, p: usize, q: usize| f[a][q].neg_mul_add(f[b][p], f[a][p] * f[b][q]);
     [
         [minor(1, 2, 1, 2), minor(1, 2, 2, 0), minor(1, 2, 0, 1)],
         [minor(2, 0, 1, 2), minor(2, 0, 2, 0), minor(2, 0, 0, 1)],
@@ -236,8 +248,16 @@ fn cofactors<L: Lanes>(f: &[[L; 3]; 3]) -> [[L; 3]; 3] {
 /// FᵀF: entries 00, 01, 02, 11, 12, 22.
 #[inline(always)]
 fn gram<L: Lanes>(f: &[[L; 3]; 3]) -> [L; 6] {
-    let dot = |i: usize, j: usize| f[2][i].mul_add(f[2][j], f[1][i].mul_add(f[1][j], f[0][i] * f[0][j]));
-    [dot(0, 0), dot(0, 1), dot(0, 2), dot(1, 1), dot(1, 2), dot(2, 2)]
+    let dot =
+        |i: usize, j: usize| f[2][i].mul_add(f[2][j], f[1][i].mul_add(f[1][j], f[0][i] * f[0][j]));
+    [
+        dot(0, 0),
+        dot(0, 1),
+        dot(0, 2),
+        dot(1, 1),
+        dot(1, 2),
+        dot(2, 2),
+    ]
 }
 
 #[inline(always)]
@@ -267,7 +287,13 @@ fn store<L: Lanes>(m: &[[L; 3]; 3]) -> [[F32x8; 3]; 3] {
 #[inline(never)]
 fn repair(f: &[[F32x8; 3]; 3], mut r: [[F32x8; 3]; 3], good: u8) -> [[F32x8; 3]; 3] {
     for lane in (0..LANES).filter(|lane| good >> lane & 1 == 0) {
-        let column = |j: usize| DVec3::new(f[0][j].0[lane].into(), f[1][j].0[lane].into(), f[2][j].0[lane].into());
+        let column = |j: usize| {
+            DVec3::new(
+                f[0][j].0[lane].into(),
+                f[1][j].0[lane].into(),
+                f[2][j].0[lane].into(),
+            )
+        };
         let rotation = rotation_f64(DMat3::from_cols(column(0), column(1), column(2)));
         for (i, row) in r.iter_mut().enumerate() {
             for (j, entry) in row.iter_mut().enumerate() {
@@ -281,7 +307,10 @@ fn repair(f: &[[F32x8; 3]; 3], mut r: [[F32x8; 3]; 3], good: u8) -> [[F32x8; 3];
 /// The closest rotation, in double precision, by one-sided Jacobi rotations: right for flat, inverted and rank-one matrices.
 /// Zero and non-finite matrices give the identity.
 pub fn rotation_f64(f: DMat3) -> DMat3 {
-    let largest = f.to_cols_array().iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+    let largest = f
+        .to_cols_array()
+        .iter()
+        .fold(0.0_f64, |m, x| m.max(x.abs()));
     if !f.is_finite() || largest == 0.0 {
         return DMat3::IDENTITY;
     }
@@ -356,10 +385,65 @@ impl Kernel for Rotations<'_> {
             }
             let r = store(&rotation_lanes::<L>(&load(&f)));
             for lane in 0..chunk.len() {
-                let column = |j: usize| glam::vec3(r[0][j].0[lane], r[1][j].0[lane], r[2][j].0[lane]);
+                let column =
+                    |j: usize| glam::vec3(r[0][j].0[lane], r[1][j].0[lane], r[2][j].0[lane]);
                 out.push(Mat3::from_cols(column(0), column(1), column(2)));
             }
         }
         out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dispatched_lanes_match_the_portable_twin() {
+        let matrix = |k: usize| {
+            Mat3::from_cols_array(&std::array::from_fn(|e| ((k * 9 + e) as f32 * 1.7).sin()))
+        };
+        let matrices: Vec<Mat3> = (0..1003).map(matrix).collect();
+        let (fast, twin) = (rotations(&matrices), Rotations(&matrices).run::<F32x8>());
+        assert_eq!(fast.len(), twin.len());
+        for (f, (a, b)) in matrices.iter().zip(fast.iter().zip(&twin)) {
+            assert!(a.abs_diff_eq(*b, 2e-5), "{a} and {b} of {f}");
+        }
+    }
+
+    #[test]
+    fn pairs_match_single_batches() {
+        struct Both;
+        impl Kernel for Both {
+            type Output = [[[F32x8; 3]; 3]; 4];
+            #[inline(always)]
+            fn run<L: Lanes>(self) -> Self::Output {
+                let entry = |k: usize| {
+                    L::load(&F32x8(std::array::from_fn(|lane| {
+                        ((k * 8 + lane) as f32).cos()
+                    })))
+                };
+                let (mut f, mut g) = ([[entry(0); 3]; 3], [[entry(0); 3]; 3]);
+                for i in 0..9 {
+                    f[i / 3][i % 3] = entry(i);
+                    g[i / 3][i % 3] = entry(9 + i);
+                }
+                let [a, b] = rotation_lanes_pair([&f, &g]);
+                [
+                    store(&a),
+                    store(&rotation_lanes(&f)),
+                    store(&b),
+                    store(&rotation_lanes(&g)),
+                ]
+            }
+        }
+        for [a, b, c, d] in [dispatch(Both), Both.run::<F32x8>()] {
+            for k in 0..9 {
+                let [a, b, c, d] = [a, b, c, d].map(|m| m[k / 3][k % 3].0);
+                assert!(
+                    (0..LANES).all(|l| (a[l] - b[l]).abs() < 1e-5 && (c[l] - d[l]).abs() < 1e-5)
+                );
+            }
+        }
     }
 }

@@ -43,7 +43,12 @@ impl Row {
 
 /// Arithmetic on eight lanes. Methods must be `#[inline(always)]`, so that they take on the features of their kernel.
 pub trait Lanes:
-    Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self>
+    Copy
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
 {
     /// The four-lane type of the same instruction set.
     type Quad: Quad;
@@ -115,7 +120,11 @@ pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
 /// `a * b + c`, fused only where that is one instruction: the library call costs a hundred times more.
 #[inline(always)]
 fn fused(a: f32, b: f32, c: f32) -> f32 {
-    if cfg!(any(target_feature = "fma", target_arch = "aarch64")) { a.mul_add(b, c) } else { a * b + c }
+    if cfg!(any(target_feature = "fma", target_arch = "aarch64")) {
+        a.mul_add(b, c)
+    } else {
+        a * b + c
+    }
 }
 
 macro_rules! lanewise {
@@ -191,7 +200,11 @@ impl Lanes for F32x8 {
     fn max(self, b: Self) -> Self {
         let mut o = [0.0; LANES];
         for i in 0..LANES {
-            o[i] = if self.0[i] > b.0[i] { self.0[i] } else { b.0[i] };
+            o[i] = if self.0[i] > b.0[i] {
+                self.0[i]
+            } else {
+                b.0[i]
+            };
         }
         F32x8(o)
     }
@@ -225,7 +238,8 @@ impl Lanes for F32x8 {
     }
     #[inline(always)]
     fn sum3(v: [Self; 3]) -> Row {
-        let sum = |a: [f32; LANES]| ((a[0] + a[2]) + (a[1] + a[3])) + ((a[4] + a[6]) + (a[5] + a[7]));
+        let sum =
+            |a: [f32; LANES]| ((a[0] + a[2]) + (a[1] + a[3])) + ((a[4] + a[6]) + (a[5] + a[7]));
         Row::new([sum(v[0].0), sum(v[1].0), sum(v[2].0)])
     }
 }
@@ -270,12 +284,25 @@ mod tests {
             let a = L::load(&F32x8([1.0, -2.0, 3.5, 4.0, 0.25, -6.0, 7.0, 8.0]));
             let b = L::load(&F32x8([2.0, 2.0, -1.0, 4.0, 0.5, 3.0, 7.5, 0.125]));
             let c = L::splat(0.5);
-            let mut rows: Vec<Row> = (0..16).map(|i| Row::new([i as f32, 100.0 + i as f32, -(i as f32)])).collect();
+            let mut rows: Vec<Row> = (0..16)
+                .map(|i| Row::new([i as f32, 100.0 + i as f32, -(i as f32)]))
+                .collect();
             let index = [3, 1, 1, 15, 0, 7, 1, 8];
             let g = L::gather(&rows, &index);
             L::scatter_add(&mut rows, &index, [a, b, c]);
             let mut out = vec![a.le_mask(b) as f32, L::splat(f32::NAN).le_mask(b) as f32];
-            let lanes = [a + b, a - b, a * b, a / b, -a, a.mul_add(b, c), a.mul_sub(b, c), a.neg_mul_add(b, c), b.abs().sqrt(), a.max(b)];
+            let lanes = [
+                a + b,
+                a - b,
+                a * b,
+                a / b,
+                -a,
+                a.mul_add(b, c),
+                a.mul_sub(b, c),
+                a.neg_mul_add(b, c),
+                b.abs().sqrt(),
+                a.max(b),
+            ];
             out.extend(lanes.into_iter().chain(g).flat_map(|v| v.store().0));
             out.extend(rows.iter().flat_map(|r| r.0));
             let q = L::Quad::splat(2.0).mul_add(L::sum3([a, b, c]), L::Quad::load(&rows[2]));
@@ -289,7 +316,10 @@ mod tests {
         let (fast, twin) = (dispatch(Everything), Everything.run::<F32x8>());
         assert_eq!(fast.len(), twin.len());
         for (i, (a, b)) in fast.iter().zip(&twin).enumerate() {
-            assert!((a - b).abs() <= 1e-6 * b.abs(), "value {i}: {a} against {b}");
+            assert!(
+                (a - b).abs() <= 1e-6 * b.abs(),
+                "value {i}: {a} against {b}"
+            );
         }
     }
 
@@ -301,7 +331,9 @@ mod tests {
             type Output = f32;
             #[inline(always)]
             fn run<L: Lanes>(self) -> f32 {
-                L::gather(&[Row::default(); 4], &[0, 1, 2, 3, 0, 1, 2, 4])[0].store().0[0]
+                L::gather(&[Row::default(); 4], &[0, 1, 2, 3, 0, 1, 2, 4])[0]
+                    .store()
+                    .0[0]
             }
         }
         dispatch(Bad);

@@ -43,7 +43,10 @@ impl Random {
             2 => with(self, dvec3(1.0, 0.1 + a, 0.0)),
             3 => with(self, dvec3(1.0, 0.1 + a, 1e-6 * (b - 0.5))),
             4 => with(self, dvec3(0.5 + a, 0.5 + b, -0.4)),
-            5 => with(self, dvec3(1.0, 0.2 + 0.3 * a, -0.2 - 0.3 * a + 10f64.powf(-6.0 * b))),
+            5 => with(
+                self,
+                dvec3(1.0, 0.2 + 0.3 * a, -0.2 - 0.3 * a + 10f64.powf(-6.0 * b)),
+            ),
             6 => with(self, dvec3(1.0, 1e-7 * a, 1e-9 * b)),
             7 => self.matrix() * 10f64.powf(60.0 * a - 30.0),
             _ => DMat3::from_diagonal(dvec3(-1.0, -1.0 - a, -2.0 - b)),
@@ -69,7 +72,12 @@ fn svd_rotation(f: DMat3) -> (DMat3, f64) {
 
 /// Angle of A Bᵀ, from the Frobenius distance: accurate for small angles.
 fn angle(a: DMat3, b: DMat3) -> f64 {
-    let d = (a - b).to_cols_array().iter().map(|x| x * x).sum::<f64>().sqrt();
+    let d = (a - b)
+        .to_cols_array()
+        .iter()
+        .map(|x| x * x)
+        .sum::<f64>()
+        .sqrt();
     2.0 * (d / 8f64.sqrt()).min(1.0).asin()
 }
 
@@ -84,12 +92,18 @@ fn a_million_matrices_match_the_svd() {
             for (f, r) in matrices.iter().zip(rotations(&matrices)) {
                 let r = r.as_dmat3();
                 let orthogonality = angle(r.transpose() * r, DMat3::IDENTITY);
-                assert!(orthogonality < 1e-5 && r.determinant() > 0.9, "not a rotation: {r} of {f}");
+                assert!(
+                    orthogonality < 1e-5 && r.determinant() > 0.9,
+                    "not a rotation: {r} of {f}"
+                );
                 let (expected, gap) = svd_rotation(f.as_dmat3());
                 // Closer to s₂ + s₃ = 0 even the double-precision reference means nothing.
                 if gap > 1e-9 {
                     let error = angle(r, expected);
-                    assert!(error < MAX_ANGLE, "angle error {error}, gap {gap}: {r} instead of {expected} of {f}");
+                    assert!(
+                        error < MAX_ANGLE,
+                        "angle error {error}, gap {gap}: {r} instead of {expected} of {f}"
+                    );
                     worst = worst.max(error);
                 }
             }
@@ -107,7 +121,10 @@ fn double_precision_matches_the_svd() {
         let (expected, gap) = svd_rotation(f);
         if gap > 1e-6 {
             let error = angle(rotation_f64(f), expected);
-            assert!(error < 1e-13 / gap.min(0.1), "angle error {error}, gap {gap}, {f}");
+            assert!(
+                error < 1e-13 / gap.min(0.1),
+                "angle error {error}, gap {gap}, {f}"
+            );
         }
     }
 }
@@ -118,7 +135,10 @@ fn degenerate_input_gives_a_rotation() {
     let nan = Mat3::from_cols_array(&[f32::NAN; 9]);
     let one_nan = Mat3::from_diagonal(glam::vec3(1.0, f32::NAN, 1.0));
     let infinite = Mat3::from_diagonal(glam::vec3(f32::INFINITY, 1.0, 1.0));
-    for (f, r) in [zero, nan, one_nan, infinite].iter().zip(rotations(&[zero, nan, one_nan, infinite])) {
+    for (f, r) in [zero, nan, one_nan, infinite]
+        .iter()
+        .zip(rotations(&[zero, nan, one_nan, infinite]))
+    {
         assert_eq!(r, Mat3::IDENTITY, "{f}");
     }
     let reflected = rotations(&[Mat3::from_diagonal(glam::vec3(2.0, 3.0, -1.0))])[0];

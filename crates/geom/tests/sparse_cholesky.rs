@@ -28,7 +28,15 @@ fn grid(width: u32, height: u32) -> SymmetricCsc {
 }
 
 fn right_hand_side(n: usize) -> Vec<[f32; 3]> {
-    (0..n).map(|i| [(i as f32).sin(), (0.3 * i as f32).cos(), ((i * i) % 17) as f32 - 8.0]).collect()
+    (0..n)
+        .map(|i| {
+            [
+                (i as f32).sin(),
+                (0.3 * i as f32).cos(),
+                ((i * i) % 17) as f32 - 8.0,
+            ]
+        })
+        .collect()
 }
 
 fn assert_solves(matrix: &SymmetricCsc, tolerance: f64) {
@@ -38,14 +46,28 @@ fn assert_solves(matrix: &SymmetricCsc, tolerance: f64) {
     for c in 0..3 {
         let component: Vec<f64> = x.iter().map(|x| x[c].into()).collect();
         for (i, (ax, b)) in matrix.multiply(&component).iter().zip(&b).enumerate() {
-            assert!((ax - f64::from(b[c])).abs() < tolerance, "row {i}: {ax} instead of {}", b[c]);
+            assert!(
+                (ax - f64::from(b[c])).abs() < tolerance,
+                "row {i}: {ax} instead of {}",
+                b[c]
+            );
         }
     }
 }
 
 #[test]
 fn solves_grids_of_many_shapes() {
-    for (width, height) in [(1, 1), (1, 2), (2, 2), (3, 1), (9, 5), (40, 3), (33, 31), (70, 64), (110, 90)] {
+    for (width, height) in [
+        (1, 1),
+        (1, 2),
+        (2, 2),
+        (3, 1),
+        (9, 5),
+        (40, 3),
+        (33, 31),
+        (70, 64),
+        (110, 90),
+    ] {
         assert_solves(&grid(width, height), 2e-4);
     }
 }
@@ -54,24 +76,33 @@ fn solves_grids_of_many_shapes() {
 fn agrees_with_a_dense_factorisation() {
     let n = 60;
     // Dense columns make supernodes wider than one block.
-    let value = |i: usize, j: usize| 1.0 / (1.0 + i.abs_diff(j) as f64) + if i == j { 2.0 } else { 0.0 };
+    let value =
+        |i: usize, j: usize| 1.0 / (1.0 + i.abs_diff(j) as f64) + if i == j { 2.0 } else { 0.0 };
     let entries = (0..n).flat_map(|j| (j..n).map(move |i| (i as u32, j as u32, value(i, j))));
     let matrix = SymmetricCsc::from_entries(n, entries).unwrap();
     let b = right_hand_side(n);
     let mut x = b.clone();
     Factor::new(&matrix).unwrap().solve3(&mut x);
     let dense = Mat::from_fn(n, n, value);
-    let expected = dense.partial_piv_lu().solve(&Mat::from_fn(n, 3, |i, c| f64::from(b[i][c])));
+    let expected = dense
+        .partial_piv_lu()
+        .solve(&Mat::from_fn(n, 3, |i, c| f64::from(b[i][c])));
     for i in 0..n {
         for c in 0..3 {
-            assert!((f64::from(x[i][c]) - expected[(i, c)]).abs() < 2e-5, "row {i}");
+            assert!(
+                (f64::from(x[i][c]) - expected[(i, c)]).abs() < 2e-5,
+                "row {i}"
+            );
         }
     }
 }
 
 #[test]
 fn separate_components_and_empty_matrices() {
-    assert_solves(&SymmetricCsc::from_entries(9, (0..9).map(|i| (i, i, 0.5 + f64::from(i)))).unwrap(), 1e-5);
+    assert_solves(
+        &SymmetricCsc::from_entries(9, (0..9).map(|i| (i, i, 0.5 + f64::from(i)))).unwrap(),
+        1e-5,
+    );
     let empty = SymmetricCsc::from_entries(0, []).unwrap();
     Factor::new(&empty).unwrap().solve3(&mut []);
 }
@@ -81,7 +112,10 @@ fn same_bits_for_any_number_of_threads() {
     let factor = Factor::new(&grid(80, 75)).unwrap();
     assert!(factor.parts.len() > 2);
     let solve = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
         let mut x = right_hand_side(80 * 75);
         pool.install(|| factor.solve3(&mut x));
         x
@@ -96,9 +130,21 @@ fn a_singular_matrix_names_its_row() {
     // Two rows held only by each other.
     let floating = [(0, 0, 1.0), (1, 1, 1.0), (2, 2, 1.0), (1, 2, -1.0)];
     let error = Factor::new(&SymmetricCsc::from_entries(3, floating).unwrap()).unwrap_err();
-    assert!(matches!(error, SparseError::NonPositivePivot { index: 1 | 2 }), "{error}");
+    assert!(
+        matches!(error, SparseError::NonPositivePivot { index: 1 | 2 }),
+        "{error}"
+    );
     let negative = SymmetricCsc::from_entries(2, [(0, 0, 1.0), (1, 1, -1.0)]).unwrap();
-    assert_eq!(Factor::new(&negative).unwrap_err(), SparseError::NonPositivePivot { index: 1 });
-    assert!(matches!(SymmetricCsc::from_entries(2, [(2, 0, 1.0)]), Err(SparseError::OutOfRange { row: 2, .. })));
-    assert!(matches!(SymmetricCsc::from_entries(2, [(1, 0, f64::NAN)]), Err(SparseError::NotFinite { .. })));
+    assert_eq!(
+        Factor::new(&negative).unwrap_err(),
+        SparseError::NonPositivePivot { index: 1 }
+    );
+    assert!(matches!(
+        SymmetricCsc::from_entries(2, [(2, 0, 1.0)]),
+        Err(SparseError::OutOfRange { row: 2, .. })
+    ));
+    assert!(matches!(
+        SymmetricCsc::from_entries(2, [(1, 0, f64::NAN)]),
+        Err(SparseError::NotFinite { .. })
+    ));
 }

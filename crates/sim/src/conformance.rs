@@ -12,17 +12,21 @@ use glam::{Affine3A, DVec3, Vec3};
 use crate::shapes::{TetMesh, bar, prism_layer};
 use crate::{Backend, Model, ModelBuilder, Settings, State, StepReport, Targets};
 
+mod coverage;
 mod equilibrium;
+mod global_solve;
 mod motion;
 mod robust;
 
+pub use coverage::every_constraint_and_option;
 pub use equilibrium::{energy_never_rises, patch_test, settles_to_the_static_solution};
+pub use global_solve::global_step_beats_ten_cg_iterations;
 pub use motion::{
     angular_momentum, constant_velocity, free_fall, linear_momentum, rest_pose, rigid_root_motion,
 };
 pub use robust::{
     agrees_with_the_reference, carried_jump, degenerate_models, deterministic,
-    recovers_from_garbage, refuses_bad_input,
+    recovers_from_garbage, refuses_bad_input, violent_motion,
 };
 
 /// Arithmetic a backend steps in.
@@ -46,7 +50,8 @@ macro_rules! backend_tests {
             rest_pose rigid_root_motion constant_velocity free_fall linear_momentum angular_momentum
             patch_test settles_to_the_static_solution energy_never_rises
             recovers_from_garbage degenerate_models agrees_with_the_reference carried_jump
-            refuses_bad_input);
+            refuses_bad_input violent_motion every_constraint_and_option
+            global_step_beats_ten_cg_iterations);
 
         #[test]
         fn deterministic() {

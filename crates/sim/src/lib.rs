@@ -35,6 +35,7 @@ pub mod builder;
 mod carrier;
 pub mod conformance;
 pub mod constraints;
+pub mod convergence;
 pub mod cpu;
 pub mod energy;
 pub mod ldlt;

@@ -70,8 +70,14 @@ fn out_of_range() -> ! {
 #[inline(always)]
 fn transpose(v: [__m256; 4]) -> [__m256; 4] {
     unsafe {
-        let (xy_lo, xy_hi) = (_mm256_unpacklo_ps(v[0], v[1]), _mm256_unpackhi_ps(v[0], v[1]));
-        let (zw_lo, zw_hi) = (_mm256_unpacklo_ps(v[2], v[3]), _mm256_unpackhi_ps(v[2], v[3]));
+        let (xy_lo, xy_hi) = (
+            _mm256_unpacklo_ps(v[0], v[1]),
+            _mm256_unpackhi_ps(v[0], v[1]),
+        );
+        let (zw_lo, zw_hi) = (
+            _mm256_unpacklo_ps(v[2], v[3]),
+            _mm256_unpackhi_ps(v[2], v[3]),
+        );
         [
             _mm256_shuffle_ps::<0x44>(xy_lo, zw_lo),
             _mm256_shuffle_ps::<0xEE>(xy_lo, zw_lo),
@@ -128,7 +134,8 @@ impl Lanes for Avx8 {
     #[inline(always)]
     fn gather(rows: &[Row], index: &[u32; LANES]) -> [Self; 3] {
         check(index, rows.len());
-        let row = |lane: usize| unsafe { _mm_load_ps(rows.as_ptr().add(index[lane] as usize).cast()) };
+        let row =
+            |lane: usize| unsafe { _mm_load_ps(rows.as_ptr().add(index[lane] as usize).cast()) };
         let pair = |lane: usize| unsafe { _mm256_set_m128(row(lane + 4), row(lane)) };
         let [x, y, z, _] = transpose([pair(0), pair(1), pair(2), pair(3)]);
         [Avx8(x), Avx8(y), Avx8(z)]
@@ -154,7 +161,10 @@ impl Lanes for Avx8 {
         unsafe {
             let [a, b, c, d] = transpose([v[0].0, v[1].0, v[2].0, _mm256_setzero_ps()]);
             let s = _mm256_add_ps(_mm256_add_ps(a, c), _mm256_add_ps(b, d));
-            Avx4(_mm_add_ps(_mm256_castps256_ps128(s), _mm256_extractf128_ps::<1>(s)))
+            Avx4(_mm_add_ps(
+                _mm256_castps256_ps128(s),
+                _mm256_extractf128_ps::<1>(s),
+            ))
         }
     }
 }

@@ -55,7 +55,10 @@ pub struct SymmetricCsc {
 impl SymmetricCsc {
     /// Sums entries `(row, column, value)`. An off-diagonal entry stands for itself and its mirror image: give each
     /// pair once, in either order. Diagonal entries that are not given are stored as zeros.
-    pub fn from_entries(n: usize, entries: impl IntoIterator<Item = (u32, u32, f64)>) -> Result<Self, SparseError> {
+    pub fn from_entries(
+        n: usize,
+        entries: impl IntoIterator<Item = (u32, u32, f64)>,
+    ) -> Result<Self, SparseError> {
         let mut sorted: Vec<(u32, u32, f64)> = (0..n as u32).map(|i| (i, i, 0.0)).collect();
         for (row, column, value) in entries {
             if row as usize >= n || column as usize >= n {
@@ -68,7 +71,10 @@ impl SymmetricCsc {
         }
         // A stable sort: entries are summed in the order given.
         sorted.sort_by_key(|&(column, row, _)| (column, row));
-        let mut matrix = SymmetricCsc { column_starts: vec![0; n + 1], ..Default::default() };
+        let mut matrix = SymmetricCsc {
+            column_starts: vec![0; n + 1],
+            ..Default::default()
+        };
         let mut last = None;
         for (column, row, value) in sorted {
             if last != Some((column, row)) {
@@ -100,7 +106,10 @@ impl SymmetricCsc {
     /// Entries `(row, value)` of a column, diagonal first.
     pub fn column(&self, column: usize) -> impl Iterator<Item = (u32, f64)> + '_ {
         let range = self.column_starts[column] as usize..self.column_starts[column + 1] as usize;
-        self.rows[range.clone()].iter().copied().zip(self.values[range].iter().copied())
+        self.rows[range.clone()]
+            .iter()
+            .copied()
+            .zip(self.values[range].iter().copied())
     }
 
     /// The matrix with rows and columns renumbered: old index `permutation[new]`.

@@ -12,16 +12,30 @@ pub fn minimum_degree(matrix: &SymmetricCsc) -> Vec<u32> {
     let pattern = SymbolicSparseColMatRef::new_checked(n, n, &starts, None, &neighbours);
     let (mut permutation, mut inverse) = (vec![0; n], vec![0; n]);
     let mut memory = MemBuffer::new(amd::order_scratch::<u32>(n, neighbours.len()));
-    let ordered = amd::order(&mut permutation, &mut inverse, pattern, amd::Control::default(), MemStack::new(&mut memory));
+    let ordered = amd::order(
+        &mut permutation,
+        &mut inverse,
+        pattern,
+        amd::Control::default(),
+        MemStack::new(&mut memory),
+    );
     // The order only speeds things up: without memory for it the given one serves.
-    if ordered.is_ok() { permutation } else { (0..n as u32).collect() }
+    if ordered.is_ok() {
+        permutation
+    } else {
+        (0..n as u32).collect()
+    }
 }
 
 /// Neighbours of each row without itself, ascending: `(starts, neighbours)`.
 fn adjacency(matrix: &SymmetricCsc) -> (Vec<u32>, Vec<u32>) {
     let n = matrix.len();
     let mut starts = vec![0u32; n + 1];
-    let pairs = || (0..n).flat_map(|c| matrix.column(c).map(move |(r, _)| (r as usize, c))).filter(|(r, c)| r != c);
+    let pairs = || {
+        (0..n)
+            .flat_map(|c| matrix.column(c).map(move |(r, _)| (r as usize, c)))
+            .filter(|(r, c)| r != c)
+    };
     for (r, c) in pairs() {
         starts[r + 1] += 1;
         starts[c + 1] += 1;

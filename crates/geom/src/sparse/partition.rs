@@ -64,7 +64,10 @@ fn pack(roots: &[usize], subtree: &[f64], bins: usize) -> (Vec<(usize, u32)>, f6
     let mut loads = vec![0.0; bins];
     let mut assigned = Vec::with_capacity(roots.len());
     for &root in roots {
-        let lightest = (0..bins).fold(0, |best, bin| if loads[bin] < loads[best] { bin } else { best });
+        let lightest = (0..bins).fold(
+            0,
+            |best, bin| if loads[bin] < loads[best] { bin } else { best },
+        );
         loads[lightest] += subtree[root];
         assigned.push((root, lightest as u32));
     }

@@ -27,17 +27,28 @@ impl Factor {
         };
         let mut top = read(&self.top);
         let mut parts: Vec<Vec<Row>> = self.parts.iter().map(read).collect();
-        self.parts.par_iter().zip(&mut parts).for_each(|(part, rows)| part.forward(rows));
+        self.parts
+            .par_iter()
+            .zip(&mut parts)
+            .for_each(|(part, rows)| part.forward(rows));
         for (part, rows) in self.parts.iter().zip(&parts) {
             part.add_border_to_top(rows, &mut top);
         }
         self.top.forward(&mut top);
         self.top.backward(&mut top);
-        self.parts.par_iter().zip(&mut parts).for_each(|(part, rows)| {
-            part.read_border_from_top(rows, &top);
-            part.backward(rows);
-        });
-        for (part, rows) in self.parts.iter().chain([&self.top]).zip(parts.iter().chain([&top])) {
+        self.parts
+            .par_iter()
+            .zip(&mut parts)
+            .for_each(|(part, rows)| {
+                part.read_border_from_top(rows, &top);
+                part.backward(rows);
+            });
+        for (part, rows) in self
+            .parts
+            .iter()
+            .chain([&self.top])
+            .zip(parts.iter().chain([&top]))
+        {
             for (row, &i) in rows.iter().zip(&part.matrix_rows[..part.own]) {
                 x[i as usize] = row.xyz();
             }
@@ -124,8 +135,15 @@ impl Kernel for Backward<'_> {
 impl Part {
     #[inline(always)]
     fn tiles(&self, block: &Block) -> (&[[u32; LANES]], &[F32x8]) {
-        let (tile, tiles, panel) = (block.tile as usize, block.tiles as usize, block.panel as usize);
-        (&self.row_tiles[tile..tile + tiles], &self.panels[panel..panel + tiles * block.width as usize])
+        let (tile, tiles, panel) = (
+            block.tile as usize,
+            block.tiles as usize,
+            block.panel as usize,
+        );
+        (
+            &self.row_tiles[tile..tile + tiles],
+            &self.panels[panel..panel + tiles * block.width as usize],
+        )
     }
 
     #[inline(always)]
@@ -197,7 +215,13 @@ fn forward_wide<L: Lanes>(part: &Part, block: &Block, x: &mut [Row]) {
 
 /// Columns `from..from + W` of panelᵀ × the rows below, subtracted from `y`.
 #[inline(always)]
-fn subtract_transposed<L: Lanes, const W: usize>(part: &Part, block: &Block, from: usize, x: &[Row], y: &mut [Row]) {
+fn subtract_transposed<L: Lanes, const W: usize>(
+    part: &Part,
+    block: &Block,
+    from: usize,
+    x: &[Row],
+    y: &mut [Row],
+) {
     let (rows, panel) = part.tiles(block);
     let mut sums = [[L::splat(0.0); 3]; W];
     for (rows, columns) in rows.iter().zip(panel.chunks_exact(block.width as usize)) {

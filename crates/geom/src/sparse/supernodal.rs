@@ -92,14 +92,21 @@ impl Part {
         let padding = self.matrix_rows.len() as u32;
         let local_row = |i: usize| match node.rows.get(i) {
             None => padding,
-            Some(&row) => border.binary_search(&row).map_or(local[row as usize], |at| own_rows + at as u32),
+            Some(&row) => border
+                .binary_search(&row)
+                .map_or(local[row as usize], |at| own_rows + at as u32),
         };
         for tile in 0..tiles {
-            self.row_tiles.push(std::array::from_fn(|lane| local_row(tile * LANES + lane)));
+            self.row_tiles
+                .push(std::array::from_fn(|lane| local_row(tile * LANES + lane)));
             for column in 0..width {
                 let entry = |lane: usize| {
                     let row = tile * LANES + lane;
-                    if row < below { front.at(width + row, column) as f32 } else { 0.0 }
+                    if row < below {
+                        front.at(width + row, column) as f32
+                    } else {
+                        0.0
+                    }
                 };
                 self.panels.push(F32x8(std::array::from_fn(entry)));
             }
@@ -126,8 +133,10 @@ impl Factor {
             for (child, update) in children[k].iter().zip(std::mem::take(&mut updates[k])) {
                 front.add(&nodes[*child].rows, &update, &positions);
             }
-            front.eliminate(node.end - node.first).map_err(|column| SparseError::NonPositivePivot {
-                index: symbolic.permutation[node.first + column] as usize,
+            front.eliminate(node.end - node.first).map_err(|column| {
+                SparseError::NonPositivePivot {
+                    index: symbolic.permutation[node.first + column] as usize,
+                }
             })?;
             layout.push(node, parts[k], &front);
             if node.parent != ROOT {
@@ -135,7 +144,12 @@ impl Factor {
                 children[node.parent as usize].push(k);
             }
         }
-        Ok(Factor { rows: matrix.len(), parts: layout.parts, top: layout.top, entries: symbolic.entries })
+        Ok(Factor {
+            rows: matrix.len(),
+            parts: layout.parts,
+            top: layout.top,
+            entries: symbolic.entries,
+        })
     }
 
     /// Bytes of factor that one solve reads: each part forwards and backwards.
@@ -156,7 +170,13 @@ fn solve_order(nodes: &[Supernode]) -> Vec<usize> {
         }
     }
     let mut order: Vec<usize> = (0..nodes.len()).collect();
-    order.sort_by_key(|&k| (heights[k], nodes[k].end - nodes[k].first, nodes[k].rows.len().div_ceil(LANES)));
+    order.sort_by_key(|&k| {
+        (
+            heights[k],
+            nodes[k].end - nodes[k].first,
+            nodes[k].rows.len().div_ceil(LANES),
+        )
+    });
     order
 }
 
@@ -171,7 +191,12 @@ struct Layout {
 }
 
 impl Layout {
-    fn new(nodes: &[Supernode], order: &[usize], parts: &[Option<u32>], permutation: &[u32]) -> Self {
+    fn new(
+        nodes: &[Supernode],
+        order: &[usize],
+        parts: &[Option<u32>],
+        permutation: &[u32],
+    ) -> Self {
         let count = parts.iter().flatten().max().map_or(0, |&p| p as usize + 1);
         let mut layout = Layout {
             parts: vec![Part::default(); count],
@@ -194,21 +219,28 @@ impl Layout {
         }
         for (node, part) in nodes.iter().zip(parts) {
             if let Some(p) = part {
-                layout.borders[*p as usize].extend(node.rows.iter().filter(|&&row| top_columns[row as usize]));
+                layout.borders[*p as usize]
+                    .extend(node.rows.iter().filter(|&&row| top_columns[row as usize]));
             }
         }
         for (part, border) in layout.parts.iter_mut().zip(&mut layout.borders) {
             border.sort_unstable();
             border.dedup();
-            part.matrix_rows.extend(border.iter().map(|&row| permutation[row as usize]));
-            part.border_in_top = border.iter().map(|&row| layout.local[row as usize]).collect();
+            part.matrix_rows
+                .extend(border.iter().map(|&row| permutation[row as usize]));
+            part.border_in_top = border
+                .iter()
+                .map(|&row| layout.local[row as usize])
+                .collect();
         }
         layout
     }
 
     fn push(&mut self, node: &Supernode, part: Option<u32>, front: &Front) {
         match part {
-            Some(p) => self.parts[p as usize].push(node, front, &self.local, &self.borders[p as usize]),
+            Some(p) => {
+                self.parts[p as usize].push(node, front, &self.local, &self.borders[p as usize])
+            }
             None => self.top.push(node, front, &self.local, &[]),
         }
     }
@@ -229,7 +261,10 @@ impl Front {
     fn assemble(node: &Supernode, matrix: &SymmetricCsc, positions: &mut [u32]) -> Self {
         let width = node.end - node.first;
         let size = width + node.rows.len();
-        for (at, row) in (node.first as u32..node.end as u32).chain(node.rows.iter().copied()).enumerate() {
+        for (at, row) in (node.first as u32..node.end as u32)
+            .chain(node.rows.iter().copied())
+            .enumerate()
+        {
             positions[row as usize] = at as u32;
         }
         let mut values = vec![0.0; size * size];
@@ -246,7 +281,8 @@ impl Front {
         for (j, &column) in rows.iter().enumerate() {
             let target = positions[column as usize] as usize * self.size;
             for (i, &row) in rows.iter().enumerate().skip(j) {
-                self.values[target + positions[row as usize] as usize] += update[j * rows.len() + i];
+                self.values[target + positions[row as usize] as usize] +=
+                    update[j * rows.len() + i];
             }
         }
     }
@@ -278,7 +314,10 @@ impl Front {
     /// What is left below and right of the first `width` columns.
     fn remainder(&self, width: usize) -> Vec<f64> {
         let columns = self.values.chunks_exact(self.size).skip(width);
-        columns.flat_map(|column| &column[width..]).copied().collect()
+        columns
+            .flat_map(|column| &column[width..])
+            .copied()
+            .collect()
     }
 
     /// The inverse of the leading triangle, row after row.

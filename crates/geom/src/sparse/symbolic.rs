@@ -36,14 +36,24 @@ pub struct Symbolic {
 pub fn analyse(matrix: &SymmetricCsc) -> (Symbolic, SymmetricCsc) {
     let ordered = order::minimum_degree(matrix);
     let parents = elimination_tree(&matrix.permuted(&ordered));
-    let permutation: Vec<u32> = postorder(&parents).iter().map(|&i| ordered[i as usize]).collect();
+    let permutation: Vec<u32> = postorder(&parents)
+        .iter()
+        .map(|&i| ordered[i as usize])
+        .collect();
     let permuted = matrix.permuted(&permutation);
     let parents = elimination_tree(&permuted);
     let patterns = column_patterns(&permuted, &parents);
     let entries = patterns.iter().map(Vec::len).sum();
     let merged = merge(fundamental(&parents, &patterns));
     let supernodes = with_parents(split(merged), matrix.len());
-    (Symbolic { permutation, supernodes, entries }, permuted)
+    (
+        Symbolic {
+            permutation,
+            supernodes,
+            entries,
+        },
+        permuted,
+    )
 }
 
 /// Parent of each column: the row of the first entry below the diagonal of the factor.
@@ -150,7 +160,12 @@ fn fundamental(parents: &[u32], patterns: &[Vec<u32>]) -> Vec<Candidate> {
         }
         let rows = patterns[end - 1][1..].to_vec();
         let entries = patterns[first..end].iter().map(Vec::len).sum();
-        out.push(Candidate { first, end, rows, entries });
+        out.push(Candidate {
+            first,
+            end,
+            rows,
+            entries,
+        });
         first = end;
     }
     out
@@ -182,7 +197,12 @@ fn is_last_child(child: &Candidate, node: &Candidate) -> bool {
 /// narrow ones may be padded generously.
 fn merged(child: &Candidate, node: &Candidate) -> Option<Candidate> {
     let width = node.end - child.first;
-    let mut rows: Vec<u32> = child.rows.iter().copied().filter(|&r| r as usize >= node.end).collect();
+    let mut rows: Vec<u32> = child
+        .rows
+        .iter()
+        .copied()
+        .filter(|&r| r as usize >= node.end)
+        .collect();
     rows.extend(&node.rows);
     rows.sort_unstable();
     rows.dedup();
@@ -195,7 +215,12 @@ fn merged(child: &Candidate, node: &Candidate) -> Option<Candidate> {
         9..=MAX_WIDTH => 0.2,
         _ => 0.0,
     };
-    (zeros <= allowed).then_some(Candidate { first: child.first, end: node.end, rows, entries })
+    (zeros <= allowed).then_some(Candidate {
+        first: child.first,
+        end: node.end,
+        rows,
+        entries,
+    })
 }
 
 /// Cuts supernodes wider than [`MAX_WIDTH`] into equal pieces.
@@ -207,8 +232,15 @@ fn split(candidates: Vec<Candidate>) -> Vec<Supernode> {
         for piece in 0..pieces {
             let first = node.first + width * piece / pieces;
             let end = node.first + width * (piece + 1) / pieces;
-            let rows = (end as u32..node.end as u32).chain(node.rows.iter().copied()).collect();
-            out.push(Supernode { first, end, rows, parent: ROOT });
+            let rows = (end as u32..node.end as u32)
+                .chain(node.rows.iter().copied())
+                .collect();
+            out.push(Supernode {
+                first,
+                end,
+                rows,
+                parent: ROOT,
+            });
         }
     }
     out
@@ -220,7 +252,10 @@ fn with_parents(mut supernodes: Vec<Supernode>, columns: usize) -> Vec<Supernode
         of_column[node.first..node.end].fill(k as u32);
     }
     for node in &mut supernodes {
-        node.parent = node.rows.first().map_or(ROOT, |&row| of_column[row as usize]);
+        node.parent = node
+            .rows
+            .first()
+            .map_or(ROOT, |&row| of_column[row as usize]);
     }
     supernodes
 }

@@ -18,23 +18,49 @@ pub fn body(vertices: usize) -> (Vec<Vec3>, Vec<Vec3>, Vec<[u32; 3]>) {
     }
     let (mut skin, triangles) = surface_nets(&capsules, cell);
     relax(&mut skin, &triangles);
-    let inner = skin.iter().map(|&p| p.lerp(closest_axis_point(&capsules, p), 0.6)).collect();
+    let inner = skin
+        .iter()
+        .map(|&p| p.lerp(closest_axis_point(&capsules, p), 0.6))
+        .collect();
     (skin, inner, triangles)
 }
 
 fn capsules() -> Vec<Capsule> {
-    let capsule = |a: Vec3, b: Vec3, radius: f32| Capsule { ends: [a, b], radius };
+    let capsule = |a: Vec3, b: Vec3, radius: f32| Capsule {
+        ends: [a, b],
+        radius,
+    };
     let mut out = vec![
         capsule(vec3(0.0, 0.95, 0.0), vec3(0.0, 1.33, 0.0), 0.13),
         capsule(vec3(0.0, 1.4, 0.0), vec3(0.0, 1.6, 0.0), 0.06),
         capsule(vec3(0.0, 1.66, 0.0), vec3(0.0, 1.7, 0.02), 0.095),
     ];
     for s in [-1.0, 1.0] {
-        out.push(capsule(vec3(s * 0.12, 1.4, 0.0), vec3(s * 0.42, 1.38, 0.0), 0.052));
-        out.push(capsule(vec3(s * 0.42, 1.38, 0.0), vec3(s * 0.8, 1.35, 0.0), 0.042));
-        out.push(capsule(vec3(s * 0.09, 0.92, 0.0), vec3(s * 0.11, 0.5, 0.0), 0.082));
-        out.push(capsule(vec3(s * 0.11, 0.5, 0.0), vec3(s * 0.12, 0.1, 0.0), 0.055));
-        out.push(capsule(vec3(s * 0.12, 0.06, 0.0), vec3(s * 0.13, 0.05, 0.15), 0.038));
+        out.push(capsule(
+            vec3(s * 0.12, 1.4, 0.0),
+            vec3(s * 0.42, 1.38, 0.0),
+            0.052,
+        ));
+        out.push(capsule(
+            vec3(s * 0.42, 1.38, 0.0),
+            vec3(s * 0.8, 1.35, 0.0),
+            0.042,
+        ));
+        out.push(capsule(
+            vec3(s * 0.09, 0.92, 0.0),
+            vec3(s * 0.11, 0.5, 0.0),
+            0.082,
+        ));
+        out.push(capsule(
+            vec3(s * 0.11, 0.5, 0.0),
+            vec3(s * 0.12, 0.1, 0.0),
+            0.055,
+        ));
+        out.push(capsule(
+            vec3(s * 0.12, 0.06, 0.0),
+            vec3(s * 0.13, 0.05, 0.15),
+            0.038,
+        ));
     }
     out
 }
@@ -46,7 +72,9 @@ fn axis_point(c: &Capsule, p: Vec3) -> Vec3 {
 
 fn closest_axis_point(capsules: &[Capsule], p: Vec3) -> Vec3 {
     let distance = |c: &Capsule| p.distance(axis_point(c, p)) - c.radius;
-    let closest = capsules.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
+    let closest = capsules
+        .iter()
+        .min_by(|a, b| distance(a).total_cmp(&distance(b)));
     closest.map_or(p, |c| axis_point(c, p))
 }
 
@@ -84,7 +112,10 @@ fn surface_nets(capsules: &[Capsule], cell: f32) -> (Vec<Vec3>, Vec<[u32; 3]>) {
         }
         let corner = |c: usize| (i + (c & 1), j + (c >> 1 & 1), k + (c >> 2));
         let (mut sum, mut count) = (Vec3::ZERO, 0.0);
-        for (a, b) in (0..8).flat_map(|a| [1, 2, 4].map(|bit| (a, a | bit))).filter(|(a, b)| a != b) {
+        for (a, b) in (0..8)
+            .flat_map(|a| [1, 2, 4].map(|bit| (a, a | bit)))
+            .filter(|(a, b)| a != b)
+        {
             let (p, q) = (corner(a), corner(b));
             let (dp, dq) = (field[index(p.0, p.1, p.2)], field[index(q.0, q.1, q.2)]);
             if (dp < 0.0) != (dq < 0.0) {
@@ -111,7 +142,12 @@ fn surface_nets(capsules: &[Capsule], cell: f32) -> (Vec<Vec3>, Vec<[u32; 3]>) {
         };
         let cells = |a: (usize, usize, usize), b: (usize, usize, usize)| {
             let minus = |d: (usize, usize, usize)| index(i - d.0, j - d.1, k - d.2);
-            [minus((a.0 + b.0, a.1 + b.1, a.2 + b.2)), minus(b), index(i, j, k), minus(a)]
+            [
+                minus((a.0 + b.0, a.1 + b.1, a.2 + b.2)),
+                minus(b),
+                index(i, j, k),
+                minus(a),
+            ]
         };
         quad(index(i + 1, j, k), cells((0, 1, 0), (0, 0, 1)));
         quad(index(i, j + 1, k), cells((0, 0, 1), (1, 0, 0)));

@@ -20,7 +20,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if sizes.is_empty() {
         sizes = vec![1000, 4650, 10_000, 20_000];
     }
-    println!("vertices  tets    textbook ms   1 thread ms (local + global)  ratio   2 threads ms  ratio   solve of floor  MB");
+    println!(
+        "vertices  tets    textbook ms   1 thread ms (local + global)  ratio   2 threads ms  ratio   solve of floor  MB"
+    );
     for size in sizes {
         bench(size, repeats)?;
     }
@@ -50,17 +52,29 @@ fn bench(size: usize, repeats: usize) -> Result<(), Box<dyn std::error::Error>> 
         times[3].push(one.timings().local);
         times[4].push(one.timings().global);
         if frame == 0 {
-            let error = a.positions.iter().zip(&b.positions).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+            let error = a
+                .positions
+                .iter()
+                .zip(&b.positions)
+                .map(|(a, b)| a.distance(*b))
+                .fold(0.0, f32::max);
             assert!(error < 1e-4, "fast and textbook steps differ by {error} m");
         }
         assert_eq!(b, c, "one and two threads must agree to the bit");
     }
     if std::env::var_os("MINIMA").is_some() {
-        let [a, b, c, d, e] = times.clone().map(|t| t.into_iter().fold(f64::MAX, f64::min) * 1e3);
-        println!("minima: {a:.2} {b:.2} ({d:.2} + {e:.2}) {c:.2}: {:.1}× {:.1}×", a / b, a / c);
+        let [a, b, c, d, e] = times
+            .clone()
+            .map(|t| t.into_iter().fold(f64::MAX, f64::min) * 1e3);
+        println!(
+            "minima: {a:.2} {b:.2} ({d:.2} + {e:.2}) {c:.2}: {:.1}× {:.1}×",
+            a / b,
+            a / c
+        );
     }
     let [textbook, one_ms, two_ms, local, global] = times.map(|t| median(t) * 1e3);
-    let floor = one.factor_bytes_per_solve() as f64 * f64::from(settings.iterations) / bandwidth() * 1e3;
+    let floor =
+        one.factor_bytes_per_solve() as f64 * f64::from(settings.iterations) / bandwidth() * 1e3;
     println!(
         "{:8}  {:6}  {textbook:8.2}      {one_ms:8.2} ({local:.2} + {global:.2})         {:6.1}×    {two_ms:8.2}   {:6.1}×   {:6.0} %     {:6.1}",
         model.free_count(),
@@ -71,7 +85,11 @@ fn bench(size: usize, repeats: usize) -> Result<(), Box<dyn std::error::Error>> 
         one.memory() as f64 / 1e6,
     );
     if std::env::var_os("REGIONS").is_some() {
-        println!("          regions {:?}, factor entries {}", one.region_sizes(), one.factor_entries());
+        println!(
+            "          regions {:?}, factor entries {}",
+            one.region_sizes(),
+            one.factor_entries()
+        );
     }
     Ok(())
 }
@@ -87,12 +105,22 @@ fn tissue(size: usize) -> Result<Model, Box<dyn std::error::Error>> {
         builder.vertex(p, true);
     }
     let n = skin.len() as u32;
-    let at = |v: u32| if v < n { skin[v as usize] } else { inner[(v - n) as usize] };
+    let at = |v: u32| {
+        if v < n {
+            skin[v as usize]
+        } else {
+            inner[(v - n) as usize]
+        }
+    };
     let mut volume = 0.0;
     for mut triangle in triangles {
         triangle.sort_unstable();
         let [a, b, c] = triangle;
-        for tet in [[a, b, c, c + n], [a, b, b + n, c + n], [a, a + n, b + n, c + n]] {
+        for tet in [
+            [a, b, c, c + n],
+            [a, b, b + n, c + n],
+            [a, a + n, b + n, c + n],
+        ] {
             let [p, q, r, s] = tet.map(at);
             volume += f64::from((q - p).cross(r - p).dot(s - p).abs()) / 6.0;
             builder.tet(tet, STIFFNESS);
@@ -115,7 +143,11 @@ fn pose(model: &Model, frame: usize) -> Targets {
 }
 
 fn timed<T, E>(work: impl FnOnce() -> Result<T, E>) -> Result<f64, E> {
-    let clock = if std::env::var_os("CPU").is_some() { thread_seconds } else { seconds };
+    let clock = if std::env::var_os("CPU").is_some() {
+        thread_seconds
+    } else {
+        seconds
+    };
     let start = clock();
     work()?;
     Ok(clock() - start)
@@ -129,7 +161,10 @@ fn seconds() -> f64 {
 /// Seconds that this thread has run, where the system tells: other load does not count.
 fn thread_seconds() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    text.split(' ').next().and_then(|t| t.parse::<f64>().ok()).map_or_else(seconds, |t| t * 1e-9)
+    text.split(' ')
+        .next()
+        .and_then(|t| t.parse::<f64>().ok())
+        .map_or_else(seconds, |t| t * 1e-9)
 }
 
 fn median(mut times: Vec<f64>) -> f64 {
