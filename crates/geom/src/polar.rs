@@ -193,10 +193,10 @@ impl Kernel for Careful<'_> {
                 lambda = lambda - start.halley_step(lambda);
             }
             let (r, separation) = start.rotation(&f, lambda);
-            let (r, stretch) = schulz_step(&r);
+            let (r, orthogonal) = schulz_step(&r);
             let separated =
                 (lambda * lambda * lambda * L::splat(MIN_SEPARATION)).le_mask(separation);
-            result = (r, separated & stretch.le_mask(L::splat(MAX_STRETCH)));
+            result = (r, separated & orthogonal);
             if result.1 == u8::MAX {
                 return store(&r);
             }
@@ -205,9 +205,9 @@ impl Kernel for Careful<'_> {
     }
 }
 
-/// R (3 − RᵀR)/2 and the largest |RᵀR − 1|.
+/// R (3 − RᵀR)/2, and in which lanes |RᵀR − 1| was small enough for it.
 #[inline(always)]
-fn schulz_step<L: Lanes>(r: &[[L; 3]; 3]) -> ([[L; 3]; 3], L) {
+fn schulz_step<L: Lanes>(r: &[[L; 3]; 3]) -> ([[L; 3]; 3], u8) {
     let g = gram(r);
     let one = L::splat(1.0);
     let diagonal = (g[0] - one)
@@ -229,8 +229,8 @@ fn schulz_step<L: Lanes>(r: &[[L; 3]; 3]) -> ([[L; 3]; 3], L) {
         }
     }
     // A maximum may lose a NaN; every NaN in R is also in a diagonal entry of RᵀR.
-    let trace = g[0] + g[3] + g[5];
-    (next, stretch + (trace - trace))
+    let finite = (g[0] + g[3] + g[5]).le_mask(L::splat(4.0));
+    (next, stretch.le_mask(L::splat(MAX_STRETCH)) & finite)
 }
 
 /// The matrix of cofactors.

@@ -11,6 +11,8 @@
 //! This file holds `unsafe` because vendor intrinsics cannot be called without it. Every use is sound because the AVX2
 //! type is private and only [`dispatch`] creates it, after asking the processor.
 #![allow(unsafe_code)]
+// Lane by lane loops over several arrays, which compilers turn into vector instructions.
+#![allow(clippy::needless_range_loop)]
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 

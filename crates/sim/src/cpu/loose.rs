@@ -4,8 +4,8 @@ use glam::{DMat3, DVec3};
 use supple_geom::simd::Row;
 
 use crate::constraints::polyhedron::{StretchLimits, closest_limited};
-use crate::constraints::volume::closest_with_determinant;
 use crate::constraints::rescale;
+use crate::constraints::volume::closest_with_determinant;
 use crate::{Model, Targets};
 
 /// The constraints of one region, in its local rows.
@@ -66,33 +66,65 @@ pub fn distribute(model: &Model, scale: f64, place: Place, regions: &mut [&mut L
     let anchors = model.anchors();
     for (index, (&vertex, &w)) in anchors.vertices.iter().zip(&anchors.weights).enumerate() {
         if let Some((region, rows)) = place(&[vertex]).filter(|_| w > 0.0) {
-            regions[region].anchors.push(Anchor { index, row: rows[0], weight: w * scale });
+            regions[region].anchors.push(Anchor {
+                index,
+                row: rows[0],
+                weight: w * scale,
+            });
         }
     }
     let mut length = |vertices: &[u32], coefficients: &[f64], w: f64, length: f64, rest: DVec3| {
         if let Some((region, rows)) = place(vertices).filter(|_| w > 0.0) {
             let coefficients = coefficients.to_vec();
-            regions[region].lengths.push(Length { rows, coefficients, weight: w * scale, length, rest });
+            regions[region].lengths.push(Length {
+                rows,
+                coefficients,
+                weight: w * scale,
+                length,
+                rest,
+            });
         }
     };
     let springs = model.springs();
     for (i, ends) in springs.vertices.iter().enumerate() {
-        length(ends, &[-1.0, 1.0], springs.weights[i], springs.lengths[i], springs.rest[i]);
+        length(
+            ends,
+            &[-1.0, 1.0],
+            springs.weights[i],
+            springs.lengths[i],
+            springs.rest[i],
+        );
     }
     let bendings = model.bendings();
     for i in 0..bendings.len() {
         let (vertices, coefficients) = bendings.stencil(i);
-        length(vertices, coefficients, bendings.weights[i], bendings.rest[i].length(), bendings.rest[i]);
+        length(
+            vertices,
+            coefficients,
+            bendings.weights[i],
+            bendings.rest[i].length(),
+            bendings.rest[i],
+        );
     }
     let mut shape = |vertices: &[u32], gradients: &[DVec3], w: f64, goal: Goal| {
         if let Some((region, rows)) = place(vertices).filter(|_| w > 0.0) {
-            regions[region].shapes.push(Shape { rows, gradients: gradients.to_vec(), weight: w * scale, goal });
+            regions[region].shapes.push(Shape {
+                rows,
+                gradients: gradients.to_vec(),
+                weight: w * scale,
+                goal,
+            });
         }
     };
     let (tets, volumes) = (model.tets(), model.volumes());
     for (i, &t) in volumes.tets.iter().enumerate() {
         let t = t as usize;
-        shape(&tets.vertices[t], &tets.gradients(t), volumes.weights[i], Goal::Volume(volumes.ratios[i]));
+        shape(
+            &tets.vertices[t],
+            &tets.gradients(t),
+            volumes.weights[i],
+            Goal::Volume(volumes.ratios[i]),
+        );
     }
     let polyhedra = model.polyhedra();
     for i in 0..polyhedra.len() {
@@ -114,7 +146,10 @@ impl Loose {
             // Coefficients sum to zero: differences to one corner keep the digits.
             let origin = point(x, c.rows[0]);
             let terms = c.rows.iter().zip(&c.coefficients);
-            let sum: DVec3 = terms.clone().map(|(&row, &k)| (point(x, row) - origin) * k).sum();
+            let sum: DVec3 = terms
+                .clone()
+                .map(|(&row, &k)| (point(x, row) - origin) * k)
+                .sum();
             let force = (rescale(sum, c.length, c.rest) - sum) * c.weight;
             for (&row, &k) in terms {
                 add(forces, row, force * k);
@@ -131,7 +166,9 @@ impl Loose {
 
     /// Bytes held, less the lists inside bending constraints and polyhedra.
     pub fn memory(&self) -> usize {
-        size_of_val(&self.anchors[..]) + size_of_val(&self.lengths[..]) + size_of_val(&self.shapes[..])
+        size_of_val(&self.anchors[..])
+            + size_of_val(&self.lengths[..])
+            + size_of_val(&self.shapes[..])
     }
 }
 

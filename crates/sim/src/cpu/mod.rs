@@ -4,7 +4,7 @@
 //! current positions, where every constraint is replaced by its distance to the current projection, solve A dx = −g. The fixed
 //! vertices enter through g alone, and rounding errors of one iteration are seen, and corrected, by the next.
 //!
-//! The free vertices are cut into [`Region`]s along the elimination tree of A: an element lies in one region (and on its
+//! The free vertices are cut into regions along the elimination tree of A: an element lies in one region (and on its
 //! border), and one fork/join an iteration suffices. In it every region finishes its triangular solve of the
 //! last iteration, moves, projects its elements and starts the next solve; then the small top is solved for all.
 //! Regions depend on the model only, so that results are the same bits for any number of threads.
@@ -23,14 +23,15 @@ use crate::backend::check_step;
 use crate::energy::{Prediction, objective, predict};
 use crate::settings::Fit;
 use crate::{
-    Backend, Decompose, Model, Rotations, Settings, SolveError, State, StepReport, System, Targets, assemble,
+    Backend, Decompose, Model, Rotations, Settings, SolveError, State, StepReport, System, Targets,
+    assemble,
 };
 use region::Region;
 
 /// A clock: seconds since any moment. Libraries for the browser have none of their own.
 pub type Clock = fn() -> f64;
 
-/// Where the time of the last step went [s], summed over threads.
+/// Where the time of the last step went \[s\], summed over threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Timings {
     /// Projections and right-hand sides.
@@ -101,9 +102,16 @@ impl CpuBackend {
         self.prepared.as_ref().map_or(&[], |p| &p.regions)
     }
 
-    fn prepared(&mut self, model: &Model, settings: &Settings) -> Result<&mut Prepared, SolveError> {
+    fn prepared(
+        &mut self,
+        model: &Model,
+        settings: &Settings,
+    ) -> Result<&mut Prepared, SolveError> {
         if let Some(what) = unsupported(settings) {
-            return Err(SolveError::Unsupported { backend: "cpu", what });
+            return Err(SolveError::Unsupported {
+                backend: "cpu",
+                what,
+            });
         }
         let key = settings.matrix_key();
         let fits = |p: &Prepared| p.model == model.id() && p.key == key;
@@ -148,9 +156,17 @@ impl Backend for CpuBackend {
         check_step(model, settings, targets, state)?;
         let clock = self.clock;
         let prepared = self.prepared(model, settings)?;
-        let step = Step { model, settings, targets, clock };
+        let step = Step {
+            model,
+            settings,
+            targets,
+            clock,
+        };
         // Inside the pool from the first to the last iteration: entering it costs more than an iteration's fork.
-        let mut report = StepReport { iterations: settings.iterations, ..StepReport::default() };
+        let mut report = StepReport {
+            iterations: settings.iterations,
+            ..StepReport::default()
+        };
         rayon::scope(|_| {
             report.energies = if settings.trace_energy {
                 prepared.iterate_traced(&step, state)
@@ -159,7 +175,10 @@ impl Backend for CpuBackend {
                 Vec::new()
             };
         });
-        report.residual = prepared.regions.iter().fold(0.0, |m, region| f32::max(m, region.moved));
+        report.residual = prepared
+            .regions
+            .iter()
+            .fold(0.0, |m, region| f32::max(m, region.moved));
         for region in &prepared.regions {
             region.store(&step, state);
         }
@@ -187,7 +206,13 @@ impl Prepared {
         let factor = factorise(&mut system, scale)?;
         let (bytes_per_solve, entries) = (factor.bytes_per_solve(), factor.entries);
         let regions = region::build(model, settings, factor, scale);
-        Ok(Prepared { model: model.id(), key: settings.matrix_key(), regions, bytes_per_solve, entries })
+        Ok(Prepared {
+            model: model.id(),
+            key: settings.matrix_key(),
+            regions,
+            bytes_per_solve,
+            entries,
+        })
     }
 
     fn iterate(&mut self, step: &Step, state: &State) {
@@ -255,12 +280,20 @@ fn factorise(system: &mut System, scale: f64) -> Result<Factor, SolveError> {
             system.add_proximal(&amounts);
         }
         let columns = 0..system.upper.columns();
-        let entries =
-            columns.flat_map(|c| system.upper.column(c).map(move |(r, value)| (r as u32, c as u32, value * scale)));
-        match SymmetricCsc::from_entries(system.upper.columns(), entries).and_then(|matrix| Factor::new(&matrix)) {
+        let entries = columns.flat_map(|c| {
+            system
+                .upper
+                .column(c)
+                .map(move |(r, value)| (r as u32, c as u32, value * scale))
+        });
+        match SymmetricCsc::from_entries(system.upper.columns(), entries)
+            .and_then(|matrix| Factor::new(&matrix))
+        {
             Ok(factor) => return Ok(factor),
             Err(SparseError::NonPositivePivot { index }) => failed = index,
-            Err(SparseError::OutOfRange { row, .. } | SparseError::NotFinite { row, .. }) => failed = row as usize,
+            Err(SparseError::OutOfRange { row, .. } | SparseError::NotFinite { row, .. }) => {
+                failed = row as usize
+            }
         }
     }
     Err(SolveError::NotPositiveDefinite { vertex: failed })

@@ -23,47 +23,95 @@ pub struct Prism {
     pub fixed: [u32; 3],
 }
 
+/// A tet's free and fixed corners.
+struct Corners {
+    tet: usize,
+    free: Vec<u32>,
+    fixed: Vec<u32>,
+    used: bool,
+}
+
 /// All prisms among the tets with weight, in the order of their first tet.
 pub fn find_prisms(model: &Model) -> Vec<Prism> {
-    let tets = model.tets();
-    let mut by_free: [Vec<(usize, Vec<u32>, Vec<u32>)>; 5] = Default::default();
-    for (i, corners) in tets.vertices.iter().enumerate().filter(|&(i, _)| tets.weights[i] > 0.0) {
-        let (mut free, fixed): (Vec<u32>, Vec<u32>) =
-            corners.iter().partition(|&&v| (v as usize) < model.free_count());
-        free.sort_unstable();
-        by_free[free.len()].push((i, free, fixed));
+    let [_, mut ones, mut twos, threes, _] = tets_by_free_corners(model);
+    let mut at_corner: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (k, one) in ones.iter().enumerate() {
+        at_corner.entry(one.free[0]).or_default().push(k);
     }
-    let [_, ones, twos, threes, _] = &by_free;
-    let mut by_corner: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-    ones.iter().enumerate().for_each(|(k, (_, free, _))| by_corner.entry(free[0]).or_default().push(k));
-    let mut by_edge: BTreeMap<&[u32], Vec<usize>> = BTreeMap::new();
-    twos.iter().enumerate().for_each(|(k, (_, free, _))| by_edge.entry(free).or_default().push(k));
-    let (mut used_ones, mut used_twos) = (vec![false; ones.len()], vec![false; twos.len()]);
+    let mut at_edge: BTreeMap<[u32; 2], Vec<usize>> = BTreeMap::new();
+    for (k, two) in twos.iter().enumerate() {
+        at_edge
+            .entry([two.free[0], two.free[1]])
+            .or_default()
+            .push(k);
+    }
     let mut prisms = Vec::new();
-    for (three, free, fixed) in threes {
-        let edges = [[free[0], free[1]], [free[0], free[2]], [free[1], free[2]]];
-        let twos_here = edges.iter().flat_map(|edge| by_edge.get(&edge[..]).into_iter().flatten());
-        let with_two = twos_here.filter(|&&k| !used_twos[k] && twos[k].2.contains(&fixed[0]));
-        let mut found = with_two.flat_map(|&k| {
-            let (twos, ones, used_ones) = (&twos, &ones, &used_ones);
-            let ones_here = twos[k].1.iter().flat_map(|v| by_corner.get(v).into_iter().flatten());
-            let fits = move |&&j: &&usize| twos[k].2.iter().all(|v| ones[j].2.contains(v));
-            ones_here.filter(move |&&j| !used_ones[j]).filter(fits).map(move |&j| (k, j))
-        });
-        let Some((k, j)) = found.next() else { continue };
-        let (two, one) = (&twos[k], &ones[j]);
-        let other = |list: &[u32], not: &[u32]| list.iter().copied().find(|v| !not.contains(v));
-        let (a, c_fixed) = (one.1[0], fixed[0]);
-        let (Some(b), Some(c)) = (other(&two.1, &[a]), other(free, &two.1)) else { continue };
-        let (Some(b_fixed), Some(a_fixed)) = (other(&two.2, &[c_fixed]), other(&one.2, &two.2)) else { continue };
-        (used_twos[k], used_ones[j]) = (true, true);
-        prisms.push(Prism {
-            tets: [*three, two.0, one.0],
-            free: [a, b, c],
-            fixed: [a_fixed, b_fixed, c_fixed],
-        });
+    for three in &threes {
+        let [a, b, c] = [three.free[0], three.free[1], three.free[2]];
+        let on_edges = [[a, b], [a, c], [b, c]]
+            .into_iter()
+            .filter_map(|edge| at_edge.get(&edge))
+            .flatten();
+        let fits = |two: &Corners| !two.used && two.fixed.contains(&three.fixed[0]);
+        let Some(two) = on_edges.copied().find(|&k| fits(&twos[k])) else {
+            continue;
+        };
+        let on_corners = twos[two]
+            .free
+            .iter()
+            .filter_map(|v| at_corner.get(v))
+            .flatten();
+        let fits =
+            |one: &Corners| !one.used && twos[two].fixed.iter().all(|v| one.fixed.contains(v));
+        let Some(one) = on_corners.copied().find(|&k| fits(&ones[k])) else {
+            continue;
+        };
+        if let Some(prism) = prism(three, &twos[two], &ones[one]) {
+            prisms.push(prism);
+            (twos[two].used, ones[one].used) = (true, true);
+        }
     }
     prisms
+}
+
+/// Tets with weight that have no, one, …, four free corners.
+fn tets_by_free_corners(model: &Model) -> [Vec<Corners>; 5] {
+    let tets = model.tets();
+    let mut lists: [Vec<Corners>; 5] = Default::default();
+    for (tet, corners) in tets
+        .vertices
+        .iter()
+        .enumerate()
+        .filter(|&(t, _)| tets.weights[t] > 0.0)
+    {
+        let is_free = |&&v: &&u32| (v as usize) < model.free_count();
+        let (mut free, fixed): (Vec<u32>, Vec<u32>) = corners.iter().partition(is_free);
+        free.sort_unstable();
+        lists[free.len()].push(Corners {
+            tet,
+            free,
+            fixed,
+            used: false,
+        });
+    }
+    lists
+}
+
+/// Names the corners of three tets with three, two and one free corner.
+fn prism(three: &Corners, two: &Corners, one: &Corners) -> Option<Prism> {
+    let other = |list: &[u32], not: &[u32]| list.iter().copied().find(|v| !not.contains(v));
+    let (a, c_fixed) = (one.free[0], three.fixed[0]);
+    let (b, c) = (other(&two.free, &[a])?, other(&three.free, &two.free)?);
+    let (a_fixed, b_fixed) = (
+        other(&one.fixed, &two.fixed)?,
+        other(&two.fixed, &[c_fixed])?,
+    );
+    let tets = [three.tet, two.tet, one.tet];
+    Some(Prism {
+        tets,
+        free: [a, b, c],
+        fixed: [a_fixed, b_fixed, c_fixed],
+    })
 }
 
 /// Corners of the three tets after their first, c′, in the order a, b, c, a′, b′ of [`Prism`].
@@ -87,11 +135,14 @@ pub fn batches(prisms: &[LocalPrism]) -> Vec<PrismBatch> {
     let batch = |b: usize| {
         let prism = |lane: usize| prisms.get(lane * count + b);
         let shape = |lane: usize| prism(lane).unwrap_or(&prisms[0]);
-        let lanes = |value: &dyn Fn(usize) -> f64| F32x8(std::array::from_fn(|lane| value(lane) as f32));
+        let lanes =
+            |value: &dyn Fn(usize) -> f64| F32x8(std::array::from_fn(|lane| value(lane) as f32));
         PrismBatch {
             rows: std::array::from_fn(|corner| std::array::from_fn(|lane| shape(lane).0[corner])),
             gradients: std::array::from_fn(|t| {
-                std::array::from_fn(|k| std::array::from_fn(|c| lanes(&|l| shape(l).1[t].gradients[k][c])))
+                std::array::from_fn(|k| {
+                    std::array::from_fn(|c| lanes(&|l| shape(l).1[t].gradients[k][c]))
+                })
             }),
             weights: std::array::from_fn(|t| lanes(&|l| prism(l).map_or(0.0, |p| p.1[t].weight))),
         }
@@ -124,5 +175,37 @@ pub fn add_forces<L: Lanes>(batches: &[PrismBatch], x: &[Row], forces: &mut [Row
         let s = stress(&[a, a_fixed, b_fixed], &g, L::load(&batch.weights[2]));
         on_a = force(&s, &g[0], on_a);
         L::scatter_add(forces, &batch.rows[0], on_a);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ModelBuilder, shapes};
+
+    #[test]
+    fn finds_every_prism_of_a_layer() {
+        let mesh = shapes::prism_layer(7, 0.1, 0.1);
+        let mut builder = ModelBuilder::new();
+        for (v, &p) in mesh.positions.iter().enumerate() {
+            builder.vertex(p, v < mesh.positions.len() / 2);
+        }
+        for &tet in &mesh.tets {
+            builder.tet(tet, 1.0);
+        }
+        let model = builder.build().expect("a valid model");
+        let prisms = find_prisms(&model);
+        assert_eq!(prisms.len(), mesh.cells.len());
+        let mut tets: Vec<usize> = prisms.iter().flat_map(|p| p.tets).collect();
+        tets.sort_unstable();
+        assert!(tets.iter().copied().eq(0..mesh.tets.len()));
+        for prism in &prisms {
+            let vertices: Vec<u32> = prism.free.iter().chain(&prism.fixed).copied().collect();
+            assert!(prism.tets.iter().all(|&t| {
+                model.tets().vertices[t]
+                    .iter()
+                    .all(|v| vertices.contains(v))
+            }));
+        }
     }
 }

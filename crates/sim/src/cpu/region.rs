@@ -69,7 +69,12 @@ pub fn build(model: &Model, settings: &Settings, factor: Factor, scale: f64) -> 
         region.tets = tets;
     }
     let mut loose: Vec<&mut Loose> = regions.iter_mut().map(|region| &mut region.loose).collect();
-    distribute(model, scale, &mut |vertices| rows.place(vertices), &mut loose);
+    distribute(
+        model,
+        scale,
+        &mut |vertices| rows.place(vertices),
+        &mut loose,
+    );
     for (region, fixed) in regions.iter_mut().zip(rows.fixed) {
         region.fixed = fixed;
         region.x = vec![Row::default(); region.part.len() + region.fixed.len()];
@@ -105,7 +110,11 @@ impl Region {
             let external = step.targets.forces.get(v).copied().unwrap_or(Vec3::ZERO);
             let force = gravity * mass + external;
             let inertial = state.positions[v] + state.velocities[v] * h;
-            let pushed = if mass > 0.0 { inertial + force * (h * h / mass) } else { inertial };
+            let pushed = if mass > 0.0 {
+                inertial + force * (h * h / mass)
+            } else {
+                inertial
+            };
             self.x[i] = Row::new(pushed.to_array());
             if i < self.part.own {
                 self.inertial[i] = Row::new(inertial.to_array());
@@ -129,7 +138,8 @@ impl Region {
         }
         self.b[self.part.own..].fill(Row::default());
         self.tets.add_forces(&self.x, &mut self.b);
-        self.loose.add_forces(step.model, step.targets, &self.x, &mut self.b);
+        self.loose
+            .add_forces(step.model, step.targets, &self.x, &mut self.b);
         let local = now(step.clock);
         if !self.is_top {
             self.part.forward(&mut self.b);
@@ -159,7 +169,12 @@ impl Region {
             self.part.backward(&mut self.b);
         }
         let mut moved = 0.0_f32;
-        for (i, (x, dx)) in self.x.iter_mut().zip(&self.b[..self.part.matrix_rows.len()]).enumerate() {
+        for (i, (x, dx)) in self
+            .x
+            .iter_mut()
+            .zip(&self.b[..self.part.matrix_rows.len()])
+            .enumerate()
+        {
             *x = *x + *dx;
             if i < self.part.own {
                 moved = moved.max(Vec3::from(dx.xyz()).length_squared());

@@ -46,7 +46,10 @@ impl Rows {
     pub fn place(&mut self, vertices: &[u32]) -> Option<(usize, Vec<u32>)> {
         let free = vertices.iter().filter(|&&v| (v as usize) < self.free);
         let region = free.map(|&v| self.owner[v as usize]).min()? as usize;
-        Some((region, vertices.iter().map(|&v| self.row(region, v)).collect()))
+        Some((
+            region,
+            vertices.iter().map(|&v| self.row(region, v)).collect(),
+        ))
     }
 
     fn row(&mut self, region: usize, vertex: u32) -> u32 {
@@ -71,14 +74,21 @@ impl Rows {
 }
 
 /// The tets of a model for each region; weights are scaled.
-pub fn distribute_tets(model: &Model, scale: f64, rows: &mut Rows, regions: usize) -> Vec<TetBatches> {
+pub fn distribute_tets(
+    model: &Model,
+    scale: f64,
+    rows: &mut Rows,
+    regions: usize,
+) -> Vec<TetBatches> {
     let mut batches = vec![TetBatches::default(); regions];
     let mut single = vec![true; model.tets().len()];
     let mut prisms: Vec<Vec<LocalPrism>> = vec![Vec::new(); regions];
     for prism in find_prisms(model) {
         let ([a, b, c], [d, e, f]) = (prism.free, prism.fixed);
         let vertices = [a, b, c, d, e, f];
-        let Some((region, local)) = rows.place(&vertices) else { continue };
+        let Some((region, local)) = rows.place(&vertices) else {
+            continue;
+        };
         let tet = |t: usize| {
             single[prism.tets[t]] = false;
             let [i, j, k] = CORNERS[t].map(|corner| vertices[corner]);
@@ -94,18 +104,34 @@ pub fn distribute_tets(model: &Model, scale: f64, rows: &mut Rows, regions: usiz
     batches
 }
 
-fn push_single_tets(model: &Model, scale: f64, rows: &mut Rows, single: &[bool], batches: &mut [TetBatches]) {
+fn push_single_tets(
+    model: &Model,
+    scale: f64,
+    rows: &mut Rows,
+    single: &[bool],
+    batches: &mut [TetBatches],
+) {
     let tets = model.tets();
     let mut sorted: Vec<[Vec<Tet>; 4]> = vec![Default::default(); batches.len()];
-    for (i, corners) in tets.vertices.iter().enumerate().filter(|&(i, _)| single[i] && tets.weights[i] > 0.0) {
+    for (i, corners) in tets
+        .vertices
+        .iter()
+        .enumerate()
+        .filter(|&(i, _)| single[i] && tets.weights[i] > 0.0)
+    {
         // A fixed corner first, then the free ones, then the other fixed ones.
         let mut order = *corners;
         order.sort_by_key(|&v| v as usize >= rows.free);
         if order[3] as usize >= rows.free {
             order.rotate_right(1);
         }
-        let Some((region, local)) = rows.place(&order) else { continue };
-        let free = corners.iter().filter(|&&v| (v as usize) < rows.free).count();
+        let Some((region, local)) = rows.place(&order) else {
+            continue;
+        };
+        let free = corners
+            .iter()
+            .filter(|&&v| (v as usize) < rows.free)
+            .count();
         let local = std::array::from_fn(|k| local[k]);
         sorted[region][free - 1].push(local_tet(model, scale, i, order, local));
     }
@@ -125,5 +151,9 @@ fn local_tet(model: &Model, scale: f64, i: usize, order: [u32; 4], rows: [u32; 4
         gradients[corner.unwrap_or(0)]
     };
     let [_, a, b, c] = order;
-    Tet { rows, gradients: [a, b, c].map(gradient), weight: tets.weights[i] * scale }
+    Tet {
+        rows,
+        gradients: [a, b, c].map(gradient),
+        weight: tets.weights[i] * scale,
+    }
 }

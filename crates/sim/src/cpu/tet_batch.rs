@@ -45,10 +45,16 @@ impl TetBatches {
             // A lane past the end repeats the first tet without weight: zeros would give NaN.
             let tet = |lane: usize| tets.get(lane * batches + b);
             let shape = |lane: usize| tet(lane).unwrap_or(&tets[0]);
-            let lanes = |value: &dyn Fn(usize) -> f64| F32x8(std::array::from_fn(|lane| value(lane) as f32));
+            let lanes = |value: &dyn Fn(usize) -> f64| {
+                F32x8(std::array::from_fn(|lane| value(lane) as f32))
+            };
             self.by_free[free - 1].push(Batch {
-                rows: std::array::from_fn(|corner| std::array::from_fn(|lane| shape(lane).rows[corner])),
-                gradients: std::array::from_fn(|k| std::array::from_fn(|c| lanes(&|l| shape(l).gradients[k][c]))),
+                rows: std::array::from_fn(|corner| {
+                    std::array::from_fn(|lane| shape(lane).rows[corner])
+                }),
+                gradients: std::array::from_fn(|k| {
+                    std::array::from_fn(|c| lanes(&|l| shape(l).gradients[k][c]))
+                }),
                 weights: lanes(&|lane| tet(lane).map_or(0.0, |t| t.weight)),
             });
         }
@@ -61,12 +67,21 @@ impl TetBatches {
 
     /// Bytes held.
     pub fn memory(&self) -> usize {
-        size_of_val(&self.prisms[..]) + self.by_free.iter().map(|batches| size_of_val(&batches[..])).sum::<usize>()
+        size_of_val(&self.prisms[..])
+            + self
+                .by_free
+                .iter()
+                .map(|batches| size_of_val(&batches[..]))
+                .sum::<usize>()
     }
 
     /// Adds the forces at positions `x` to `forces`.
     pub fn add_forces(&self, x: &[Row], forces: &mut [Row]) {
-        dispatch(Forces { tets: self, x, forces });
+        dispatch(Forces {
+            tets: self,
+            x,
+            forces,
+        });
     }
 }
 
@@ -140,9 +155,15 @@ pub fn stress<L: Lanes>(edges: &Mat<L>, g: &Mat<L>, weight: L) -> Mat<L> {
 /// [`stress`] of two batches, their polar decompositions overlapped.
 #[inline(always)]
 pub fn stress_pair<L: Lanes>(edges: [&Mat<L>; 2], g: [&Mat<L>; 2], weights: [L; 2]) -> [Mat<L>; 2] {
-    let (f0, f1) = (deformation_gradient(edges[0], g[0]), deformation_gradient(edges[1], g[1]));
+    let (f0, f1) = (
+        deformation_gradient(edges[0], g[0]),
+        deformation_gradient(edges[1], g[1]),
+    );
     let [r0, r1] = rotation_lanes_pair([&f0, &f1]);
-    [weighted_difference(r0, &f0, weights[0]), weighted_difference(r1, &f1, weights[1])]
+    [
+        weighted_difference(r0, &f0, weights[0]),
+        weighted_difference(r1, &f1, weights[1]),
+    ]
 }
 
 #[inline(always)]
@@ -150,7 +171,8 @@ fn deformation_gradient<L: Lanes>(edges: &Mat<L>, g: &Mat<L>) -> Mat<L> {
     let mut f = *g;
     for i in 0..3 {
         for j in 0..3 {
-            f[i][j] = edges[0][i].mul_add(g[0][j], edges[1][i].mul_add(g[1][j], edges[2][i] * g[2][j]));
+            f[i][j] =
+                edges[0][i].mul_add(g[0][j], edges[1][i].mul_add(g[1][j], edges[2][i] * g[2][j]));
         }
     }
     f
