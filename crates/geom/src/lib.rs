@@ -20,6 +20,7 @@ mod random;
 pub mod section;
 pub mod shapes;
 pub mod shells;
+pub mod simd;
 pub mod sparse;
 pub mod svd3;
 pub mod subdivide;

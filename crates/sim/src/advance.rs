@@ -16,7 +16,7 @@ pub struct Advance {
     pub steps: u32,
     /// Whether the pose jumped farther than [`Settings::jump_distance`] and the tissue was carried along.
     pub jumped: bool,
-    /// Time that was dropped because the frame was too long [s].
+    /// Time that was dropped because the frame was too long \[s\].
     pub dropped: f64,
     /// Report of the last internal step.
     pub last: StepReport,
@@ -39,17 +39,31 @@ pub fn advance(
     state: &mut State,
 ) -> Result<Advance, SolveError> {
     if !(dt >= 0.0 && dt.is_finite()) {
-        return Err(SolveError::Setting { name: "dt", value: dt });
+        return Err(SolveError::Setting {
+            name: "dt",
+            value: dt,
+        });
     }
     crate::backend::check_step(model, settings, targets, state)?;
-    let mut report = Advance { jumped: carry_jump(model, settings, targets, state), ..Advance::default() };
+    let mut report = Advance {
+        jumped: carry_jump(model, settings, targets, state),
+        ..Advance::default()
+    };
     let from = previous_frame(targets, state);
     if settings.mode == Mode::Static {
         report.last = backend.step(model, settings, targets, state)?;
         report.steps = 1;
         state.remainder = 0.0;
     } else {
-        take_steps(backend, model, settings, (&from, targets), dt, state, &mut report)?;
+        take_steps(
+            backend,
+            model,
+            settings,
+            (&from, targets),
+            dt,
+            state,
+            &mut report,
+        )?;
     }
     state.frame = Some(targets.clone());
     Ok(report)
@@ -86,8 +100,15 @@ fn take_steps(
 }
 
 fn carry_jump(model: &Model, settings: &Settings, targets: &Targets, state: &mut State) -> bool {
-    let from = state.frame.as_ref().map_or(&state.fixed, |frame| &frame.fixed);
-    let jump = from.iter().zip(&targets.fixed).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+    let from = state
+        .frame
+        .as_ref()
+        .map_or(&state.fixed, |frame| &frame.fixed);
+    let jump = from
+        .iter()
+        .zip(&targets.fixed)
+        .map(|(a, b)| a.distance(*b))
+        .fold(0.0, f32::max);
     let jumped = jump > settings.jump_distance;
     if jumped {
         state.carry_by_carriers(model, targets);
@@ -98,10 +119,16 @@ fn carry_jump(model: &Model, settings: &Settings, targets: &Targets, state: &mut
 
 fn previous_frame(targets: &Targets, state: &State) -> Targets {
     match &state.frame {
-        Some(frame) if frame.fixed.len() == targets.fixed.len() && frame.anchors.len() == targets.anchors.len() => {
+        Some(frame)
+            if frame.fixed.len() == targets.fixed.len()
+                && frame.anchors.len() == targets.anchors.len() =>
+        {
             frame.clone()
         }
-        _ => Targets { fixed: state.fixed.clone(), ..targets.clone() },
+        _ => Targets {
+            fixed: state.fixed.clone(),
+            ..targets.clone()
+        },
     }
 }
 
@@ -111,18 +138,26 @@ fn previous_frame(targets: &Targets, state: &State) -> Targets {
 /// since the last internal step, plus its own velocity relative to the carrier: no lag behind the bones, and exactly the
 /// state when the frame ends on a step.
 pub fn displayed(model: &Model, settings: &Settings, state: &State) -> Vec<Vec3> {
-    let fixed = state.frame.as_ref().map_or(&state.fixed, |frame| &frame.fixed);
+    let fixed = state
+        .frame
+        .as_ref()
+        .map_or(&state.fixed, |frame| &frame.fixed);
     let (h, ahead) = (settings.step as f32, state.remainder as f32);
-    let free = state.positions.iter().zip(&state.velocities).zip(model.carriers()).map(|((&x, &v), &carrier)| {
-        if ahead == 0.0 {
-            return x;
-        }
-        if carrier == NO_CARRIER {
-            return x + v * ahead;
-        }
-        let c = carrier as usize;
-        let carrier_velocity = (state.fixed[c] - state.fixed_previous[c]) / h;
-        x + (fixed[c] - state.fixed[c]) + (v - carrier_velocity) * ahead
-    });
+    let free = state
+        .positions
+        .iter()
+        .zip(&state.velocities)
+        .zip(model.carriers())
+        .map(|((&x, &v), &carrier)| {
+            if ahead == 0.0 {
+                return x;
+            }
+            if carrier == NO_CARRIER {
+                return x + v * ahead;
+            }
+            let c = carrier as usize;
+            let carrier_velocity = (state.fixed[c] - state.fixed_previous[c]) / h;
+            x + (fixed[c] - state.fixed[c]) + (v - carrier_velocity) * ahead
+        });
     free.chain(fixed.iter().copied()).collect()
 }

@@ -12,17 +12,21 @@ use glam::{Affine3A, DVec3, Vec3};
 use crate::shapes::{TetMesh, bar, prism_layer};
 use crate::{Backend, Model, ModelBuilder, Settings, State, StepReport, Targets};
 
+mod coverage;
 mod equilibrium;
+mod global_solve;
 mod motion;
 mod robust;
 
+pub use coverage::every_constraint_and_option;
 pub use equilibrium::{energy_never_rises, patch_test, settles_to_the_static_solution};
+pub use global_solve::global_step_beats_ten_cg_iterations;
 pub use motion::{
     angular_momentum, constant_velocity, free_fall, linear_momentum, rest_pose, rigid_root_motion,
 };
 pub use robust::{
-    agrees_with_the_reference, carried_jump, degenerate_models, deterministic, recovers_from_garbage,
-    refuses_bad_input,
+    agrees_with_the_reference, carried_jump, degenerate_models, deterministic,
+    recovers_from_garbage, refuses_bad_input, violent_motion,
 };
 
 /// Arithmetic a backend steps in.
@@ -46,7 +50,8 @@ macro_rules! backend_tests {
             rest_pose rigid_root_motion constant_velocity free_fall linear_momentum angular_momentum
             patch_test settles_to_the_static_solution energy_never_rises
             recovers_from_garbage degenerate_models agrees_with_the_reference carried_jump
-            refuses_bad_input);
+            refuses_bad_input violent_motion every_constraint_and_option
+            global_step_beats_ten_cg_iterations);
 
         #[test]
         fn deterministic() {
@@ -83,7 +88,7 @@ impl Random {
     }
 }
 
-/// Stiffness of the test bodies [Pa].
+/// Stiffness of the test bodies \[Pa\].
 pub(crate) const STIFFNESS: f64 = 5_000.0;
 
 /// A model of `mesh` with uniform stiffness and water's density.
@@ -95,7 +100,13 @@ pub(crate) fn body(mesh: &TetMesh, fixed: impl Fn(usize, Vec3) -> bool) -> Model
     for &tet in &mesh.tets {
         builder.tet(tet, STIFFNESS);
     }
-    let volume: f64 = builder.build().expect("test body").tets().volumes.iter().sum();
+    let volume: f64 = builder
+        .build()
+        .expect("test body")
+        .tets()
+        .volumes
+        .iter()
+        .sum();
     builder.distribute_mass(1_000.0 * volume);
     builder.build().expect("test body")
 }
@@ -116,24 +127,35 @@ pub(crate) fn floating() -> Model {
     body(&bar([6, 2, 2], 0.05), |_, _| false)
 }
 
-/// Size of the rest shape [m].
+/// Size of the rest shape \[m\].
 pub(crate) fn extent(model: &Model) -> f64 {
     let (low, high) = model
         .rest()
         .iter()
-        .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), p| (low.min(*p), high.max(*p)));
+        .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), p| {
+            (low.min(*p), high.max(*p))
+        });
     f64::from((high - low).length())
 }
 
-/// Largest distance from the free vertices to `frame` applied to their rest positions [m].
+/// Largest distance from the free vertices to `frame` applied to their rest positions \[m\].
 pub(crate) fn deviation(model: &Model, state: &State, frame: Affine3A) -> f64 {
     let from = model.rest_free().iter().map(|p| frame.transform_point3(*p));
-    state.positions.iter().zip(from).map(|(a, b)| f64::from(a.distance(b))).fold(0.0, f64::max)
+    state
+        .positions
+        .iter()
+        .zip(from)
+        .map(|(a, b)| f64::from(a.distance(b)))
+        .fold(0.0, f64::max)
 }
 
 /// Targets that move the fixed vertices rigidly.
 pub(crate) fn moved_targets(model: &Model, frame: Affine3A) -> Targets {
-    let fixed: Vec<Vec3> = model.rest_fixed().iter().map(|p| frame.transform_point3(*p)).collect();
+    let fixed: Vec<Vec3> = model
+        .rest_fixed()
+        .iter()
+        .map(|p| frame.transform_point3(*p))
+        .collect();
     model.targets(&fixed, &[])
 }
 
@@ -156,9 +178,17 @@ pub(crate) fn run(
 /// Σ m v and, about the centre of mass, Σ m x × v.
 pub(crate) fn momenta(model: &Model, state: &State) -> (DVec3, DVec3) {
     let mass: f64 = model.masses().iter().sum();
-    let each = || model.masses().iter().zip(&state.positions).zip(&state.velocities);
+    let each = || {
+        model
+            .masses()
+            .iter()
+            .zip(&state.positions)
+            .zip(&state.velocities)
+    };
     let centre = each().map(|((m, x), _)| x.as_dvec3() * *m).sum::<DVec3>() / mass;
     let linear: DVec3 = each().map(|((m, _), v)| v.as_dvec3() * *m).sum();
-    let angular = each().map(|((m, x), v)| (x.as_dvec3() - centre).cross(v.as_dvec3()) * *m).sum();
+    let angular = each()
+        .map(|((m, x), v)| (x.as_dvec3() - centre).cross(v.as_dvec3()) * *m)
+        .sum();
     (linear, angular)
 }

@@ -183,8 +183,18 @@ fn amd_order(upper: &SparseColumns) -> Vec<usize> {
     let symbolic = SymbolicSparseColMatRef::new_checked(n, n, &upper.offsets, None, &rows);
     let (mut order, mut inverse) = (vec![0; n], vec![0; n]);
     let mut memory = MemBuffer::new(amd::order_scratch::<usize>(n, rows.len()));
-    let found = amd::order(&mut order, &mut inverse, symbolic, amd::Control::default(), MemStack::new(&mut memory));
-    if found.is_ok() { order } else { (0..n).collect() }
+    let found = amd::order(
+        &mut order,
+        &mut inverse,
+        symbolic,
+        amd::Control::default(),
+        MemStack::new(&mut memory),
+    );
+    if found.is_ok() {
+        order
+    } else {
+        (0..n).collect()
+    }
 }
 
 #[cfg(test)]
@@ -229,7 +239,11 @@ mod tests {
         let x: Vec<f64> = (0..900).map(|i| (i as f64 * 0.37).sin()).collect();
         let mut b = multiply(&a, &x);
         factor.solve(&mut b, &mut vec![0.0; 900]);
-        let error = x.iter().zip(&b).map(|(x, b)| (x - b).abs()).fold(0.0, f64::max);
+        let error = x
+            .iter()
+            .zip(&b)
+            .map(|(x, b)| (x - b).abs())
+            .fold(0.0, f64::max);
         // Condition ≤ 8.1/0.1.
         assert!(error < 1e-13, "{error}");
         // The natural order fills the band: 900 × 30.

@@ -13,9 +13,9 @@ pub struct Quality {
     pub worst: f64,
     /// The tet that has it.
     pub worst_tet: Option<u32>,
-    /// Volume of all tets, inverted ones counting negative [m³].
+    /// Volume of all tets, inverted ones counting negative \[m³\].
     pub volume: f64,
-    /// The same at rest [m³].
+    /// The same at rest \[m³\].
     pub rest_volume: f64,
     /// Largest speed of a free vertex [m/s].
     pub top_speed: f32,
@@ -24,14 +24,23 @@ pub struct Quality {
 /// Measures `state`. Tets that were flat at rest do not count.
 pub fn measure(model: &Model, state: &State) -> Quality {
     let tets = model.tets();
-    let z: Vec<DVec3> = state.positions.iter().chain(&state.fixed).map(|p| p.as_dvec3()).collect();
+    let z: Vec<DVec3> = state
+        .positions
+        .iter()
+        .chain(&state.fixed)
+        .map(|p| p.as_dvec3())
+        .collect();
     let mut quality = Quality {
         inverted: 0,
         worst: 1.0,
         worst_tet: None,
         volume: 0.0,
         rest_volume: tets.volumes.iter().sum(),
-        top_speed: state.velocities.iter().map(|v| v.length()).fold(0.0, f32::max),
+        top_speed: state
+            .velocities
+            .iter()
+            .map(|v| v.length())
+            .fold(0.0, f32::max),
     };
     for i in (0..tets.len()).filter(|&i| !tets.is_flat(i)) {
         let ratio = tets.deformation_gradient(i, &z).determinant();

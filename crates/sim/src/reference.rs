@@ -63,10 +63,15 @@ impl Backend for Reference {
         let prepared = prepared(&mut self.prepared, model, settings)?;
         let prediction = predict(model, settings, targets, state);
         let mut z = prediction.start.clone();
-        let mut report = StepReport { iterations: settings.iterations, ..StepReport::default() };
+        let mut report = StepReport {
+            iterations: settings.iterations,
+            ..StepReport::default()
+        };
         let trace = |z: &[DVec3], report: &mut StepReport| {
             if settings.trace_energy {
-                report.energies.push(objective(model, settings, targets, &prediction, z));
+                report
+                    .energies
+                    .push(objective(model, settings, targets, &prediction, z));
             }
         };
         trace(&z, &mut report);
@@ -87,7 +92,9 @@ fn prepared<'a>(
     settings: &Settings,
 ) -> Result<&'a mut Prepared, SolveError> {
     let key = settings.matrix_key();
-    let fits = cache.as_ref().is_some_and(|p| p.model == model.id() && p.key == key);
+    let fits = cache
+        .as_ref()
+        .is_some_and(|p| p.model == model.id() && p.key == key);
     if !fits {
         *cache = None;
     }
@@ -150,7 +157,7 @@ impl Prepared {
         }
     }
 
-    /// Solves for the three coordinates one after the other; returns the largest move [m].
+    /// Solves for the three coordinates one after the other; returns the largest move \[m\].
     fn global_step(&mut self, z: &mut [DVec3]) -> f64 {
         let mut largest = 0.0_f64;
         let mut moved = vec![DVec3::ZERO; self.column.len()];

@@ -5,7 +5,7 @@ use glam::Vec3;
 /// Vertices and tets.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TetMesh {
-    /// Positions [m].
+    /// Positions \[m\].
     pub positions: Vec<Vec3>,
     /// Corners, positively oriented.
     pub tets: Vec<[u32; 4]>,
@@ -13,7 +13,7 @@ pub struct TetMesh {
     pub cells: Vec<Vec<u32>>,
 }
 
-/// A box of `cells` cubes with edge `size` [m] from the origin, each cube cut into six tets around its diagonal (Kuhn),
+/// A box of `cells` cubes with edge `size` \[m\] from the origin, each cube cut into six tets around its diagonal (Kuhn),
 /// which conforms across cubes.
 pub fn bar(cells: [usize; 3], size: f32) -> TetMesh {
     let [nx, ny, nz] = cells;
@@ -22,7 +22,8 @@ pub fn bar(cells: [usize; 3], size: f32) -> TetMesh {
     for i in 0..=nx {
         for j in 0..=ny {
             for k in 0..=nz {
-                mesh.positions.push(Vec3::new(i as f32, j as f32, k as f32) * size);
+                mesh.positions
+                    .push(Vec3::new(i as f32, j as f32, k as f32) * size);
             }
         }
     }
@@ -30,7 +31,8 @@ pub fn bar(cells: [usize; 3], size: f32) -> TetMesh {
         for j in 0..ny {
             for k in 0..nz {
                 let first = mesh.tets.len() as u32;
-                mesh.tets.extend(kuhn_tets(|[a, b, c]| index(i + a, j + b, k + c)));
+                mesh.tets
+                    .extend(kuhn_tets(|[a, b, c]| index(i + a, j + b, k + c)));
                 mesh.cells.push((first..first + 6).collect());
             }
         }
@@ -40,9 +42,14 @@ pub fn bar(cells: [usize; 3], size: f32) -> TetMesh {
 
 /// The six tets of a cube: one for every order in which the three axes can be walked from corner 000 to 111.
 fn kuhn_tets(corner: impl Fn([usize; 3]) -> u32) -> [[u32; 4]; 6] {
-    let orders = [([0, 1, 2], false), ([1, 2, 0], false), ([2, 0, 1], false), ([0, 2, 1], true), ([2, 1, 0], true), ([
-        1, 0, 2,
-    ], true)];
+    let orders = [
+        ([0, 1, 2], false),
+        ([1, 2, 0], false),
+        ([2, 0, 1], false),
+        ([0, 2, 1], true),
+        ([2, 1, 0], true),
+        ([1, 0, 2], true),
+    ];
     orders.map(|(axes, odd)| {
         let mut at = [0; 3];
         let mut path = [corner(at); 4];
@@ -65,7 +72,8 @@ pub fn prism_layer(n: usize, size: f32, height: f32) -> TetMesh {
     for y in [0.0, height] {
         for i in 0..side {
             for k in 0..side {
-                mesh.positions.push(Vec3::new(i as f32 * size, y, k as f32 * size));
+                mesh.positions
+                    .push(Vec3::new(i as f32 * size, y, k as f32 * size));
             }
         }
     }
@@ -73,7 +81,12 @@ pub fn prism_layer(n: usize, size: f32, height: f32) -> TetMesh {
     let index = |i: usize, k: usize| (i * side + k) as u32;
     for i in 0..n {
         for k in 0..n {
-            let [a, b, c, d] = [index(i, k), index(i, k + 1), index(i + 1, k + 1), index(i + 1, k)];
+            let [a, b, c, d] = [
+                index(i, k),
+                index(i, k + 1),
+                index(i + 1, k + 1),
+                index(i + 1, k),
+            ];
             for triangle in [[a, b, c], [a, c, d]] {
                 push_prism(&mut mesh, triangle, over);
             }
@@ -87,7 +100,11 @@ fn push_prism(mesh: &mut TetMesh, mut triangle: [u32; 3], over: u32) {
     triangle.sort_unstable();
     let [a, b, c] = triangle;
     let first = mesh.tets.len() as u32;
-    for tet in [[a, b, c, c + over], [a, b, c + over, b + over], [a, b + over, c + over, a + over]] {
+    for tet in [
+        [a, b, c, c + over],
+        [a, b, c + over, b + over],
+        [a, b + over, c + over, a + over],
+    ] {
         mesh.tets.push(oriented(tet, &mesh.positions));
     }
     mesh.cells.push((first..first + 3).collect());
@@ -95,7 +112,11 @@ fn push_prism(mesh: &mut TetMesh, mut triangle: [u32; 3], over: u32) {
 
 fn oriented(tet: [u32; 4], positions: &[Vec3]) -> [u32; 4] {
     let [a, b, c, d] = tet.map(|v| positions[v as usize]);
-    if (b - a).cross(c - a).dot(d - a) < 0.0 { [tet[0], tet[1], tet[3], tet[2]] } else { tet }
+    if (b - a).cross(c - a).dot(d - a) < 0.0 {
+        [tet[0], tet[1], tet[3], tet[2]]
+    } else {
+        tet
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! # What a stiffness means
 //!
 //! A tet stores k/2 · V · ‖F − R‖². Stretched along one axis by a small strain ε it stores k/2 · V · ε², with no
-//! sideways pull: k [Pa] is Young's modulus of a material with Poisson ratio 0 (shear modulus k/2). Since every weight
+//! sideways pull: k \[Pa\] is Young's modulus of a material with Poisson ratio 0 (shear modulus k/2). Since every weight
 //! is k × rest volume and every mass a share of a total, neither depends on the resolution of the mesh.
 //!
 //! # The papers' unit system
@@ -28,12 +28,12 @@
 //!
 //! | quantity | unit | where |
 //! |---|---|---|
-//! | tet, volume stiffness | Pa | × rest volume = weight [J] |
-//! | spring, anchor weight | N/m | as it is; axial stiffness EA [N] / rest length for a resolution-independent chain |
+//! | tet, volume stiffness | Pa | × rest volume = weight \[J\] |
+//! | spring, anchor weight | N/m | as it is; axial stiffness EA \[N\] / rest length for a resolution-independent chain |
 //! | bending stiffness | J | × vertex area = weight [J m²], Laplacian in 1/m |
 //! | polyhedron weight | J | stiffness × volume |
 
-/// Stiffness of soft tissue [Pa]. Below 500 Pa skin lags visibly behind fast limbs and sags by centimetres where gravity
+/// Stiffness of soft tissue \[Pa\]. Below 500 Pa skin lags visibly behind fast limbs and sags by centimetres where gravity
 /// is on; above 20 kPa nothing jiggles at 60 steps a second.
 pub const STIFFNESS: f64 = 2_500.0;
 
@@ -46,8 +46,8 @@ const PAPER_MASS: f64 = 4_000.0;
 /// Time step in the papers' units.
 const PAPER_STEP: f64 = 0.2;
 
-/// Stiffness [Pa] that reproduces the papers' tet weight `weight` (85) on a body of `total_mass` [kg] with bounding box
-/// `box_volume` [m³], stepped by `step` [s].
+/// Stiffness \[Pa\] that reproduces the papers' tet weight `weight` (85) on a body of `total_mass` \[kg\] with bounding box
+/// `box_volume` \[m³\], stepped by `step` \[s\].
 pub fn stiffness_of_paper(weight: f64, box_volume: f64, total_mass: f64, step: f64) -> f64 {
     let scaled = weight * (1_000.0 / box_volume).cbrt();
     scaled * (total_mass / PAPER_MASS) * (PAPER_STEP / step).powi(2)

@@ -4,5 +4,8 @@ mod reference {
     use supple_sim::conformance::Precision;
     use supple_sim::{Backend, Reference};
 
-    supple_sim::backend_tests!(|| -> Box<dyn Backend> { Box::new(Reference::new()) }, Precision::Double);
+    supple_sim::backend_tests!(
+        || -> Box<dyn Backend> { Box::new(Reference::new()) },
+        Precision::Double
+    );
 }

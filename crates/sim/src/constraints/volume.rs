@@ -10,7 +10,7 @@ use super::{AddEntry, TetStrains, add_gradients, norm_squared};
 pub struct TetVolumes {
     /// Index of the tet in [`TetStrains`].
     pub tets: Vec<u32>,
-    /// Stiffness × rest volume [J].
+    /// Stiffness × rest volume \[J\].
     pub weights: Vec<f64>,
     /// Target volume / rest volume.
     pub ratios: Vec<f64>,
@@ -46,7 +46,7 @@ impl TetVolumes {
         }
     }
 
-    /// Energy [J].
+    /// Energy \[J\].
     pub fn energy(&self, tets: &TetStrains, z: &[DVec3]) -> f64 {
         let of = |(i, &t): (usize, &u32)| {
             let f = tets.deformation_gradient(t as usize, z);

@@ -1,0 +1,67 @@
+//! Fill-reducing order of elimination: approximate minimum degree (Amestoy, Davis and Duff 1996).
+
+use super::SymmetricCsc;
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::sparse::SymbolicSparseColMatRef;
+use faer::sparse::linalg::amd;
+
+/// The old index of each new row, deterministic.
+pub fn minimum_degree(matrix: &SymmetricCsc) -> Vec<u32> {
+    let n = matrix.len();
+    let (starts, neighbours) = adjacency(matrix);
+    let pattern = SymbolicSparseColMatRef::new_checked(n, n, &starts, None, &neighbours);
+    let (mut permutation, mut inverse) = (vec![0; n], vec![0; n]);
+    let mut memory = MemBuffer::new(amd::order_scratch::<u32>(n, neighbours.len()));
+    let ordered = amd::order(
+        &mut permutation,
+        &mut inverse,
+        pattern,
+        amd::Control::default(),
+        MemStack::new(&mut memory),
+    );
+    // The order only speeds things up: without memory for it the given one serves.
+    if ordered.is_ok() {
+        permutation
+    } else {
+        (0..n as u32).collect()
+    }
+}
+
+/// Neighbours of each row without itself, ascending: `(starts, neighbours)`.
+fn adjacency(matrix: &SymmetricCsc) -> (Vec<u32>, Vec<u32>) {
+    let n = matrix.len();
+    let mut starts = vec![0u32; n + 1];
+    let pairs = || {
+        (0..n)
+            .flat_map(|c| matrix.column(c).map(move |(r, _)| (r as usize, c)))
+            .filter(|(r, c)| r != c)
+    };
+    for (r, c) in pairs() {
+        starts[r + 1] += 1;
+        starts[c + 1] += 1;
+    }
+    for i in 0..n {
+        starts[i + 1] += starts[i];
+    }
+    let mut next = starts.clone();
+    let mut neighbours = vec![0; starts[n] as usize];
+    for (r, c) in pairs() {
+        for (from, to) in [(r, c), (c, r)] {
+            neighbours[next[from] as usize] = to as u32;
+            next[from] += 1;
+        }
+    }
+    for i in 0..n {
+        neighbours[starts[i] as usize..starts[i + 1] as usize].sort_unstable();
+    }
+    (starts, neighbours)
+}
+
+/// The new index of each old row.
+pub fn inverse(permutation: &[u32]) -> Vec<u32> {
+    let mut inverse = vec![0; permutation.len()];
+    for (new, &old) in permutation.iter().enumerate() {
+        inverse[old as usize] = new as u32;
+    }
+    inverse
+}

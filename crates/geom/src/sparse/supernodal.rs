@@ -1,0 +1,336 @@
+//! Supernodal Cholesky factorisation A = L Lᵀ by the multifrontal method (Duff and Reid 1983; Liu 1992), in double
+//! precision, stored in single precision in the layout that the triangular solves read.
+
+use super::partition::partition;
+use super::symbolic::{ROOT, Supernode, analyse};
+use super::{SparseError, SymmetricCsc};
+use crate::simd::{F32x8, LANES};
+
+/// A pivot below this share of its diagonal entry is rounding error, not a number.
+const SMALLEST_PIVOT: f64 = 1e-14;
+
+/// A factorised matrix: independent [`Part`]s and the top that joins them.
+#[derive(Clone, Debug, Default)]
+pub struct Factor {
+    /// Rows of the matrix.
+    pub rows: usize,
+    /// Subtrees of the elimination tree that do not depend on each other; none for a small matrix.
+    pub parts: Vec<Part>,
+    /// The columns eliminated after all parts.
+    pub top: Part,
+    /// Entries of the factor, without padding.
+    pub entries: usize,
+}
+
+/// The columns of one part in an index space of their own: first the columns, then the rows of the top they touch,
+/// then one row for padding.
+#[derive(Clone, Debug, Default)]
+pub struct Part {
+    /// Row of the matrix of each local row.
+    pub matrix_rows: Vec<u32>,
+    /// How many of the local rows are the part's own columns; the others are its border.
+    pub own: usize,
+    /// Local row in the top of each border row.
+    pub border_in_top: Vec<u32>,
+    pub(super) blocks: Vec<Block>,
+    /// Local rows below each block, eight at a time.
+    pub(super) row_tiles: Vec<[u32; LANES]>,
+    /// Below-diagonal entries: for each eight rows, the columns of the block.
+    pub(super) panels: Vec<F32x8>,
+    /// Inverses of the diagonal blocks: rows of lower triangles.
+    pub(super) diagonals: Vec<f32>,
+}
+
+/// Where a supernode lies in the arrays of its part.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Block {
+    /// First local row.
+    pub first: u32,
+    /// Columns.
+    pub width: u32,
+    /// Start in `row_tiles`.
+    pub tile: u32,
+    /// Row tiles.
+    pub tiles: u32,
+    /// Start in `panels`.
+    pub panel: u32,
+    /// Start in `diagonals`.
+    pub diagonal: u32,
+}
+
+impl Part {
+    /// Rows a solve needs in its vectors: own, border and padding.
+    pub fn len(&self) -> usize {
+        self.matrix_rows.len() + 1
+    }
+
+    /// Whether the part has no columns.
+    pub fn is_empty(&self) -> bool {
+        self.own == 0
+    }
+
+    /// Bytes that one pass over the factor reads.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.panels[..])
+            + size_of_val(&self.diagonals[..])
+            + size_of_val(&self.row_tiles[..])
+            + size_of_val(&self.blocks[..])
+    }
+
+    fn push(&mut self, node: &Supernode, front: &Front, local: &[u32], border: &[u32]) {
+        let (width, below) = (node.end - node.first, node.rows.len());
+        let tiles = below.div_ceil(LANES);
+        self.blocks.push(Block {
+            first: local[node.first],
+            width: width as u32,
+            tile: self.row_tiles.len() as u32,
+            tiles: tiles as u32,
+            panel: self.panels.len() as u32,
+            diagonal: self.diagonals.len() as u32,
+        });
+        let own_rows = self.own as u32;
+        let padding = self.matrix_rows.len() as u32;
+        let local_row = |i: usize| match node.rows.get(i) {
+            None => padding,
+            Some(&row) => border
+                .binary_search(&row)
+                .map_or(local[row as usize], |at| own_rows + at as u32),
+        };
+        for tile in 0..tiles {
+            self.row_tiles
+                .push(std::array::from_fn(|lane| local_row(tile * LANES + lane)));
+            for column in 0..width {
+                let entry = |lane: usize| {
+                    let row = tile * LANES + lane;
+                    if row < below {
+                        front.at(width + row, column) as f32
+                    } else {
+                        0.0
+                    }
+                };
+                self.panels.push(F32x8(std::array::from_fn(entry)));
+            }
+        }
+        let inverse = front.inverse_diagonal(width);
+        self.diagonals.extend(inverse.iter().map(|&x| x as f32));
+    }
+}
+
+impl Factor {
+    /// Factorises a positive definite matrix.
+    pub fn new(matrix: &SymmetricCsc) -> Result<Self, SparseError> {
+        let (symbolic, permuted) = analyse(matrix);
+        let nodes = &symbolic.supernodes;
+        let parts = partition(nodes, matrix.len());
+        let order = solve_order(nodes);
+        let mut layout = Layout::new(nodes, &order, &parts, &symbolic.permutation);
+        let mut updates: Vec<Vec<Vec<f64>>> = vec![Vec::new(); nodes.len()];
+        let mut children: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
+        let mut positions = vec![0u32; matrix.len()];
+        for k in order {
+            let node = &nodes[k];
+            let mut front = Front::assemble(node, &permuted, &mut positions);
+            for (child, update) in children[k].iter().zip(std::mem::take(&mut updates[k])) {
+                front.add(&nodes[*child].rows, &update, &positions);
+            }
+            front.eliminate(node.end - node.first).map_err(|column| {
+                SparseError::NonPositivePivot {
+                    index: symbolic.permutation[node.first + column] as usize,
+                }
+            })?;
+            layout.push(node, parts[k], &front);
+            if node.parent != ROOT {
+                updates[node.parent as usize].push(front.remainder(node.end - node.first));
+                children[node.parent as usize].push(k);
+            }
+        }
+        Ok(Factor {
+            rows: matrix.len(),
+            parts: layout.parts,
+            top: layout.top,
+            entries: symbolic.entries,
+        })
+    }
+
+    /// Bytes of factor that one solve reads: each part forwards and backwards.
+    pub fn bytes_per_solve(&self) -> usize {
+        2 * (self.top.bytes() + self.parts.iter().map(Part::bytes).sum::<usize>())
+    }
+}
+
+/// Children before parents, and blocks of one shape together. Neighbours in this order hardly ever wait for each other and
+/// branch alike, which makes a solve half as long again as in depth-first order.
+fn solve_order(nodes: &[Supernode]) -> Vec<usize> {
+    let mut heights = vec![0u32; nodes.len()];
+    for (k, node) in nodes.iter().enumerate() {
+        if node.parent != ROOT {
+            let above = heights[k] + 1;
+            let parent = &mut heights[node.parent as usize];
+            *parent = above.max(*parent);
+        }
+    }
+    let mut order: Vec<usize> = (0..nodes.len()).collect();
+    order.sort_by_key(|&k| {
+        (
+            heights[k],
+            nodes[k].end - nodes[k].first,
+            nodes[k].rows.len().div_ceil(LANES),
+        )
+    });
+    order
+}
+
+/// The parts while they are filled.
+struct Layout {
+    parts: Vec<Part>,
+    top: Part,
+    /// Local row of each column in its own part.
+    local: Vec<u32>,
+    /// Rows of the top that each part touches, ascending.
+    borders: Vec<Vec<u32>>,
+}
+
+impl Layout {
+    fn new(
+        nodes: &[Supernode],
+        order: &[usize],
+        parts: &[Option<u32>],
+        permutation: &[u32],
+    ) -> Self {
+        let count = parts.iter().flatten().max().map_or(0, |&p| p as usize + 1);
+        let mut layout = Layout {
+            parts: vec![Part::default(); count],
+            top: Part::default(),
+            local: vec![0; permutation.len()],
+            borders: vec![Vec::new(); count],
+        };
+        let mut top_columns = vec![false; permutation.len()];
+        for (node, part) in order.iter().map(|&k| (&nodes[k], &parts[k])) {
+            let target = match part {
+                Some(p) => &mut layout.parts[*p as usize],
+                None => &mut layout.top,
+            };
+            for column in node.first..node.end {
+                layout.local[column] = target.own as u32;
+                top_columns[column] = part.is_none();
+                target.own += 1;
+                target.matrix_rows.push(permutation[column]);
+            }
+        }
+        for (node, part) in nodes.iter().zip(parts) {
+            if let Some(p) = part {
+                layout.borders[*p as usize]
+                    .extend(node.rows.iter().filter(|&&row| top_columns[row as usize]));
+            }
+        }
+        for (part, border) in layout.parts.iter_mut().zip(&mut layout.borders) {
+            border.sort_unstable();
+            border.dedup();
+            part.matrix_rows
+                .extend(border.iter().map(|&row| permutation[row as usize]));
+            part.border_in_top = border
+                .iter()
+                .map(|&row| layout.local[row as usize])
+                .collect();
+        }
+        layout
+    }
+
+    fn push(&mut self, node: &Supernode, part: Option<u32>, front: &Front) {
+        match part {
+            Some(p) => {
+                self.parts[p as usize].push(node, front, &self.local, &self.borders[p as usize])
+            }
+            None => self.top.push(node, front, &self.local, &[]),
+        }
+    }
+}
+
+/// The dense lower triangle in which a supernode is eliminated, by columns.
+struct Front {
+    size: usize,
+    values: Vec<f64>,
+}
+
+impl Front {
+    fn at(&self, row: usize, column: usize) -> f64 {
+        self.values[column * self.size + row]
+    }
+
+    /// The supernode's columns of the matrix. `positions` tells where each row lies in the front.
+    fn assemble(node: &Supernode, matrix: &SymmetricCsc, positions: &mut [u32]) -> Self {
+        let width = node.end - node.first;
+        let size = width + node.rows.len();
+        for (at, row) in (node.first as u32..node.end as u32)
+            .chain(node.rows.iter().copied())
+            .enumerate()
+        {
+            positions[row as usize] = at as u32;
+        }
+        let mut values = vec![0.0; size * size];
+        for column in 0..width {
+            for (row, value) in matrix.column(node.first + column) {
+                values[column * size + positions[row as usize] as usize] += value;
+            }
+        }
+        Front { size, values }
+    }
+
+    /// Adds what a child left behind.
+    fn add(&mut self, rows: &[u32], update: &[f64], positions: &[u32]) {
+        for (j, &column) in rows.iter().enumerate() {
+            let target = positions[column as usize] as usize * self.size;
+            for (i, &row) in rows.iter().enumerate().skip(j) {
+                self.values[target + positions[row as usize] as usize] +=
+                    update[j * rows.len() + i];
+            }
+        }
+    }
+
+    /// Cholesky on the first `width` columns; the column of a pivot that is not positive.
+    fn eliminate(&mut self, width: usize) -> Result<(), usize> {
+        let size = self.size;
+        for j in 0..width {
+            let before: f64 = self.at(j, j) + (0..j).map(|k| self.at(j, k).powi(2)).sum::<f64>();
+            let pivot = self.at(j, j);
+            if pivot.is_nan() || pivot <= SMALLEST_PIVOT * before {
+                return Err(j);
+            }
+            let (done, rest) = self.values.split_at_mut((j + 1) * size);
+            let column = &mut done[j * size..];
+            let scale = 1.0 / pivot.sqrt();
+            column[j..].iter_mut().for_each(|x| *x *= scale);
+            for (k, target) in rest.chunks_exact_mut(size).enumerate() {
+                let k = k + j + 1;
+                let factor = column[k];
+                for (t, c) in target[k..].iter_mut().zip(&column[k..]) {
+                    *t -= factor * c;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What is left below and right of the first `width` columns.
+    fn remainder(&self, width: usize) -> Vec<f64> {
+        let columns = self.values.chunks_exact(self.size).skip(width);
+        columns
+            .flat_map(|column| &column[width..])
+            .copied()
+            .collect()
+    }
+
+    /// The inverse of the leading triangle, row after row.
+    fn inverse_diagonal(&self, width: usize) -> Vec<f64> {
+        let mut inverse = vec![0.0; width * (width + 1) / 2];
+        let at = |i: usize, j: usize| i * (i + 1) / 2 + j;
+        for j in 0..width {
+            for i in j..width {
+                let unit = if i == j { 1.0 } else { 0.0 };
+                let sum: f64 = (j..i).map(|k| self.at(i, k) * inverse[at(k, j)]).sum();
+                inverse[at(i, j)] = (unit - sum) / self.at(i, i);
+            }
+        }
+        inverse
+    }
+}
