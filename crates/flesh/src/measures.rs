@@ -11,17 +11,6 @@ use crate::FleshError;
 use crate::flesh::Flesh;
 use crate::prisms::determinant;
 
-/// How a joint's region changed from rest.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct JointMeasure {
-    /// Tissue volume of the region, relative to rest.
-    pub volume: f64,
-    /// Smallest cross-section of the bones that meet at the joint, relative to the same section at rest.
-    pub smallest_section: f64,
-    /// Tets of the region.
-    pub tets: usize,
-}
-
 /// Share of each bone, from the joint, that counts as the joint's region.
 const REGION: f64 = 0.4;
 /// Sections along each bone.

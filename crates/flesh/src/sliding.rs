@@ -205,9 +205,17 @@ pub fn attached_position(
         } => {
             let (bone_frame, node_frame) = (&frames.bones[bone], &frames.nodes[node]);
             let t = along(graph, bone, bone_anchor);
+            let (rest_start, rest_end) = graph.segment(bone);
+            let bone_turn = bone_frame.turn_at(t);
+            let turn = half_way(node_frame.turn, bone_turn, weight);
+            // Both anchors are wrung to the point's own share of the twist first: blending points that lie apart around
+            // the bone would pull them in towards it.
+            let axis = bone_turn * (rest_end - rest_start).normalize_or_zero();
+            let twist = twist_about(axis, bone_turn * node_frame.turn.inverse());
             let on_joint = node_frame.map(graph.nodes[node].position, joint_anchor);
-            let on_bone = bone_frame.map(graph.segment(bone), t, bone_anchor);
-            let turn = half_way(node_frame.turn, bone_frame.turn_at(t), weight);
+            let on_joint = turned_about(on_joint, node_frame.position, axis, twist * weight);
+            let on_bone = bone_frame.map((rest_start, rest_end), t, bone_anchor);
+            let on_bone = turned_about(on_bone, bone_frame.start, axis, twist * (weight - 1.0));
             let scale = node_frame.scale + (bone_frame.scale - node_frame.scale) * weight;
             let rest_offset = point - joint_anchor.lerp(bone_anchor, weight);
             let slid = on_joint.lerp(on_bone, weight) + turn * rest_offset * scale;
@@ -244,6 +252,24 @@ pub fn rigid_position(
             None => on_node(foot.node),
         },
     }
+}
+
+/// Angle of the part of a turn that is about an axis, in (−π, π].
+fn twist_about(axis: DVec3, turn: DQuat) -> f64 {
+    let along = DVec3::new(turn.x, turn.y, turn.z).dot(axis);
+    let (along, real) = if turn.w < 0.0 {
+        (-along, -turn.w)
+    } else {
+        (along, turn.w)
+    };
+    2.0 * along.atan2(real)
+}
+
+fn turned_about(point: DVec3, centre: DVec3, axis: DVec3, angle: f64) -> DVec3 {
+    if angle == 0.0 || axis == DVec3::ZERO {
+        return point;
+    }
+    centre + DQuat::from_axis_angle(axis.normalize(), angle) * (point - centre)
 }
 
 fn half_way(a: DQuat, b: DQuat, weight: f64) -> DQuat {
