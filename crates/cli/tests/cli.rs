@@ -18,7 +18,11 @@ fn text(bytes: &[u8]) -> String {
 #[track_caller]
 fn succeed(folder: &Path, args: &[&str]) -> String {
     let output = supple(folder, args);
-    assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{args:?}: {}",
+        text(&output.stderr)
+    );
     text(&output.stdout)
 }
 
@@ -60,8 +64,14 @@ fn every_bake_is_written_and_measured() {
         ("e.obj", "obj"),
         ("f.ply", "ply"),
     ] {
-        let args = ["skin", "@male", "--clip", "elbow", "--method", "dqs", "--fps", "5", "--to", "1", "--json"];
-        let json = succeed(folder.path(), &[&args[..], &["--bake", bake, "-o", file]].concat());
+        let args = [
+            "skin", "@male", "--clip", "elbow", "--method", "dqs", "--fps", "5", "--to", "1",
+            "--json",
+        ];
+        let json = succeed(
+            folder.path(),
+            &[&args[..], &["--bake", bake, "-o", file]].concat(),
+        );
         let written: serde_json::Value = serde_json::from_str(&json).unwrap();
         assert_eq!(written["frames"], 6, "{file}");
         assert!(written["max_error_mm"].as_f64().unwrap() <= 1.0, "{json}");
@@ -77,28 +87,74 @@ fn converts_between_formats_and_back() {
     for ending in ["glb", "obj", "ply", "off", "stl"] {
         let file = format!("body.{ending}");
         succeed(folder.path(), &["convert", "@female", &file]);
-        let json = succeed(folder.path(), &["info", &file, "--json", "--unit", "m", "--up", "y"]);
+        let json = succeed(
+            folder.path(),
+            &["info", &file, "--json", "--unit", "m", "--up", "y"],
+        );
         let info: serde_json::Value = serde_json::from_str(&json).unwrap();
         assert_eq!(info["triangles"], 27420, "{ending}");
         assert_eq!(info["welded_vertices"], 13718, "{ending}");
     }
     succeed(folder.path(), &["convert", "@female", "bones.skel"]);
-    let told = succeed(folder.path(), &["info", "body.off", "--skeleton", "bones.skel", "--unit", "m", "--up", "y"]);
+    let told = succeed(
+        folder.path(),
+        &[
+            "info",
+            "body.off",
+            "--skeleton",
+            "bones.skel",
+            "--unit",
+            "m",
+            "--up",
+            "y",
+        ],
+    );
     assert!(told.contains("104 bones"), "{told}");
-    let args = ["skin", "body.off", "--skeleton", "bones.skel", "--unit", "m", "--up", "y", "--clip", "knee"];
-    let told = succeed(folder.path(), &[&args[..], &["--fps", "4", "-o", "auto.glb"]].concat());
+    let args = [
+        "skin",
+        "body.off",
+        "--skeleton",
+        "bones.skel",
+        "--unit",
+        "m",
+        "--up",
+        "y",
+        "--clip",
+        "knee",
+    ];
+    let told = succeed(
+        folder.path(),
+        &[&args[..], &["--fps", "4", "-o", "auto.glb"]].concat(),
+    );
     assert!(told.contains("computed weights"), "{told}");
 }
 
 #[test]
 fn pictures_are_drawn_of_poses_and_of_methods() {
     let folder = tempfile::tempdir().unwrap();
-    let args = ["picture", "@male", "--clip", "twist", "--frames", "2", "--size", "64"];
-    succeed(folder.path(), &[&args[..], &["--bones", "-o", "a.png"]].concat());
-    succeed(folder.path(), &[&args[..], &["--compare", "methods", "-o", "b.png"]].concat());
-    succeed(folder.path(), &["picture", "@male", "--size", "64", "--view", "side", "-o", "c.png"]);
+    let args = [
+        "picture", "@male", "--clip", "twist", "--frames", "2", "--size", "64",
+    ];
+    succeed(
+        folder.path(),
+        &[&args[..], &["--bones", "-o", "a.png"]].concat(),
+    );
+    succeed(
+        folder.path(),
+        &[&args[..], &["--compare", "methods", "-o", "b.png"]].concat(),
+    );
+    succeed(
+        folder.path(),
+        &[
+            "picture", "@male", "--size", "64", "--view", "side", "-o", "c.png",
+        ],
+    );
     for file in ["a.png", "b.png", "c.png"] {
-        assert!(std::fs::read(folder.path().join(file)).unwrap().starts_with(b"\x89PNG"));
+        assert!(
+            std::fs::read(folder.path().join(file))
+                .unwrap()
+                .starts_with(b"\x89PNG")
+        );
     }
 }
 
@@ -120,8 +176,14 @@ fn errors_are_one_readable_block_and_leave_nothing_behind() {
         (&["info", "."], "."),
         (&["info", "@dragon"], "@male"),
         (&["skin", "mesh.obj", "-o", "out.glb"], "skeleton"),
-        (&["skin", "@male", "--clip", "fly", "-o", "out.glb"], "elbow"),
-        (&["skin", "@male", "--motion", "mesh.obj", "-o", "out.glb"], "no motion"),
+        (
+            &["skin", "@male", "--clip", "fly", "-o", "out.glb"],
+            "elbow",
+        ),
+        (
+            &["skin", "@male", "--motion", "mesh.obj", "-o", "out.glb"],
+            "no motion",
+        ),
         (&["skin", "@male", "-o", "out.docx"], "docx"),
         (&["convert", "@male", "out.docx"], "docx"),
     ] {

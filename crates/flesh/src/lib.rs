@@ -1,2 +1,38 @@
+//! Soft tissue from a skin mesh and a skeleton: the volumetric mesh and its coupling to the bones.
+//!
+//! [`Flesh::builder`] runs the construction of [3.2.1] one file a step: [`roles`] and [`body`] say what is flesh,
+//! [`bone_graph`] and [`skeleton_volume`] make the volumetric skeleton, [`base_points`] and [`bone_surface`] shrink the
+//! skin onto it, [`prisms`] and [`untangle`] fill the space between. [`sliding`] and [`targets`] move the inner surface
+//! with a pose [3.2.2]; [`riders`] bring everything that is not simulated along.
+//!
+//! Numbers in brackets are sections of the thesis named in `docs/references.md`.
 #![forbid(unsafe_code)]
-//! placeholder
+
+pub mod base_points;
+pub mod body;
+pub mod bone_graph;
+pub mod bone_surface;
+pub mod builder;
+pub mod collision_tets;
+pub mod error;
+pub mod flesh;
+pub mod frames;
+pub mod joint_use;
+pub mod masses;
+pub mod measures;
+pub mod prisms;
+pub mod regions;
+pub mod riders;
+pub mod roles;
+pub mod settings;
+pub mod skeleton_volume;
+pub mod sliding;
+pub mod stretched;
+pub mod surface;
+pub mod targets;
+pub mod untangle;
+
+pub use builder::FleshBuilder;
+pub use error::FleshError;
+pub use flesh::{BuildReport, Flesh};
+pub use settings::Settings;

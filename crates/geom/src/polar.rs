@@ -11,10 +11,11 @@
 //! > R = ((λ² − k) F + λ cof F − F FᵀF) / (λ k − det F),  k = (λ² − ‖F‖²) / 2.
 //!
 //! λ is the largest root of the quartic, found by Halley's method from above: all roots ±s₁±s₂±s₃ are real, so that it
-//! converges from ‖F‖√3 ≥ λ. An
-//! error in λ only stretches R along the singular directions, so that one step R ← R (3 − RᵀR)/2 (Newton–Schulz)
-//! squares it away, and ‖RᵀR − 1‖ before that step tells whether to trust the result. What is left, next to s₂ + s₃ = 0,
-//! goes to a singular value decomposition in double precision ([`rotation_f64`]).
+//! converges from ‖F‖√3 ≥ λ. That
+//! is all for ordinary strains. An error in λ only stretches R along the singular directions; where it may be more than
+//! rounding, one step R ← R (3 − RᵀR)/2 (Newton–Schulz) squares it away, and ‖RᵀR − 1‖ before that step tells
+//! whether to trust the result. What is left, next to s₂ + s₃ = 0, goes to a singular value decomposition in double
+//! precision ([`rotation_f64`]).
 
 // Plain loops: iterator adaptors are not always inlined, and what is not inlined loses the kernel's instruction set.
 #![allow(clippy::needless_range_loop)]
@@ -22,101 +23,191 @@
 use crate::simd::{F32x8, Kernel, LANES, Lanes, dispatch};
 use glam::{DMat3, DQuat, DVec3, Mat3};
 
-/// Halley steps before the first look at the result: enough for strains of 1; the loop repeats where it was not.
+/// Halley steps of the usual path: enough for strains of one half.
 const HALLEY_STEPS: usize = 2;
-/// Rounds of Halley steps before the fallback: a random matrix needs two or three.
-const ROUNDS: usize = 4;
+/// Halley steps of the careful path before each look at the result, and how often it looks before it falls back to double
+/// precision: a random matrix needs one round.
+const CAREFUL_STEPS: usize = 4;
+/// See [`CAREFUL_STEPS`].
+const ROUNDS: usize = 2;
+/// Last Halley step, relative to λ, after which λ is right to single precision: each step cubes the error.
+const CONVERGED: f32 = 5e-3;
+/// (s₁+s₂)(s₂+s₃)(s₁+s₃)/λ³ (8/27 at the identity) above which a converged λ gives a rotation to single precision: rounding
+/// stretches R by the inverse square of this times 1e-7.
+const CLEAR_SEPARATION: f32 = 0.2;
 /// Largest |RᵀR − 1| before the last Newton–Schulz step, which leaves about its square: 4e-6.
 const MAX_STRETCH: f32 = 2e-3;
-/// Smallest (s₁+s₂)(s₂+s₃)(s₁+s₃)/λ³ (8/27 at the identity): rounding errors in R grow with its inverse. Below 3e-3 the angle
-/// error passes 1e-4; larger values send more matrices to the slow path.
+/// The same bound where a Newton–Schulz step follows: rounding turns R by its inverse times 1e-7. Smaller values lose
+/// digits, larger ones send more matrices to the slow path.
 const MIN_SEPARATION: f32 = 1e-2;
 
 /// The closest rotations to eight matrices, `f[row][column]`.
 #[inline(always)]
 pub fn rotation_lanes<L: Lanes>(f: &[[L; 3]; 3]) -> [[L; 3]; 3] {
-    let c = cofactors(f);
-    let g = gram(f);
-    let norm2 = g[0] + g[3] + g[5];
-    let mut cof2 = c[0][0] * c[0][0];
-    for (i, row) in c.iter().enumerate() {
-        for (j, x) in row.iter().enumerate() {
-            if i + j > 0 {
-                cof2 = x.mul_add(*x, cof2);
+    let start = Invariants::new(f);
+    let mut lambda = start.upper_bound();
+    let mut step = lambda;
+    for _ in 0..HALLEY_STEPS {
+        step = start.halley_step(lambda);
+        lambda = lambda - step;
+    }
+    let (r, separation) = start.rotation(f, lambda);
+    if is_clear(lambda, step, separation) {
+        r
+    } else {
+        load(&careful(&store(f)))
+    }
+}
+
+/// [`rotation_lanes`] of twice eight matrices: their chains of dependent operations overlap.
+#[inline(always)]
+pub fn rotation_lanes_pair<L: Lanes>(f: [&[[L; 3]; 3]; 2]) -> [[[L; 3]; 3]; 2] {
+    let (start0, start1) = (Invariants::new(f[0]), Invariants::new(f[1]));
+    let (mut lambda0, mut lambda1) = (start0.upper_bound(), start1.upper_bound());
+    let (mut step0, mut step1) = (lambda0, lambda1);
+    for _ in 0..HALLEY_STEPS {
+        step0 = start0.halley_step(lambda0);
+        step1 = start1.halley_step(lambda1);
+        lambda0 = lambda0 - step0;
+        lambda1 = lambda1 - step1;
+    }
+    let (r0, separation0) = start0.rotation(f[0], lambda0);
+    let (r1, separation1) = start1.rotation(f[1], lambda1);
+    if is_clear(lambda0, step0, separation0) & is_clear(lambda1, step1, separation1) {
+        [r0, r1]
+    } else {
+        [load(&careful(&store(f[0]))), load(&careful(&store(f[1])))]
+    }
+}
+
+/// Whether λ has converged and the rotation is well determined in all lanes.
+#[inline(always)]
+fn is_clear<L: Lanes>(lambda: L, step: L, separation: L) -> bool {
+    let lambda3 = lambda * lambda * lambda;
+    let converged = step.abs().le_mask(lambda * L::splat(CONVERGED));
+    converged & (lambda3 * L::splat(CLEAR_SEPARATION)).le_mask(separation) == u8::MAX
+}
+
+/// What the quartic and the rotation are made of.
+#[derive(Clone, Copy)]
+struct Invariants<L> {
+    /// cof F.
+    cofactors: [[L; 3]; 3],
+    /// FᵀF.
+    gram: [L; 6],
+    /// ‖F‖².
+    norm2: L,
+    /// ‖cof F‖².
+    cof2: L,
+    /// det F.
+    det: L,
+}
+
+impl<L: Lanes> Invariants<L> {
+    #[inline(always)]
+    fn new(f: &[[L; 3]; 3]) -> Self {
+        let (c, g) = (cofactors(f), gram(f));
+        let mut squares = [c[0][0]; 3];
+        for i in 0..3 {
+            squares[i] = c[i][2].mul_add(c[i][2], c[i][1].mul_add(c[i][1], c[i][0] * c[i][0]));
+        }
+        Invariants {
+            cofactors: c,
+            gram: g,
+            norm2: g[0] + g[3] + g[5],
+            cof2: squares[0] + squares[1] + squares[2],
+            det: f[0][0].mul_add(c[0][0], f[0][1].mul_add(c[0][1], f[0][2] * c[0][2])),
+        }
+    }
+
+    /// ‖F‖√3 ≥ λ.
+    #[inline(always)]
+    fn upper_bound(&self) -> L {
+        (self.norm2 * L::splat(3.0)).sqrt()
+    }
+
+    /// One step of Halley's method on the quartic: what λ has to lose.
+    #[inline(always)]
+    fn halley_step(&self, lambda: L) -> L {
+        let a = lambda.mul_sub(lambda, self.norm2);
+        let half_a = a * L::splat(0.5);
+        let det2 = self.det + self.det;
+        // A quarter of the value, of the first and of half the second derivative.
+        let value = half_a.mul_sub(half_a, det2.mul_add(lambda, self.cof2));
+        let slope = lambda.mul_sub(a, det2);
+        let curvature = lambda.mul_add(lambda, half_a);
+        value * slope / value.neg_mul_add(curvature, slope * slope)
+    }
+
+    /// R from λ, and (s₁+s₂)(s₂+s₃)(s₁+s₃).
+    #[inline(always)]
+    fn rotation(&self, f: &[[L; 3]; 3], lambda: L) -> ([[L; 3]; 3], L) {
+        let g = &self.gram;
+        let lambda2 = lambda * lambda;
+        let k = (lambda2 - self.norm2) * L::splat(0.5);
+        let separation = lambda.mul_sub(k, self.det);
+        let inverse = L::splat(1.0) / separation;
+        // (λ² − k) − FᵀF, divided.
+        let a = (lambda2 - k) * inverse;
+        let l = lambda * inverse;
+        let minus = -inverse;
+        let off = [g[1] * minus, g[2] * minus, g[4] * minus];
+        let m = [
+            [g[0].mul_add(minus, a), off[0], off[1]],
+            [off[0], g[3].mul_add(minus, a), off[2]],
+            [off[1], off[2], g[5].mul_add(minus, a)],
+        ];
+        let mut r = *f;
+        for i in 0..3 {
+            for j in 0..3 {
+                let cofactor = l * self.cofactors[i][j];
+                r[i][j] = f[i][0].mul_add(
+                    m[0][j],
+                    f[i][1].mul_add(m[1][j], f[i][2].mul_add(m[2][j], cofactor)),
+                );
             }
         }
+        (r, separation)
     }
-    let det = f[0][0].mul_add(c[0][0], f[0][1].mul_add(c[0][1], f[0][2] * c[0][2]));
-    let mut lambda = (norm2 * L::splat(3.0)).sqrt();
-    for round in 1.. {
-        for _ in 0..HALLEY_STEPS {
-            lambda = halley_step(lambda, norm2, cof2, det);
-        }
-        let (r, separated) = rotation_from_trace(f, &c, &g, lambda, norm2, det);
-        let (r, stretch) = schulz_step(&r);
-        let good = stretch.le_mask(L::splat(MAX_STRETCH)) & separated;
-        if good == u8::MAX {
-            return r;
-        }
-        if round == ROUNDS {
-            return load(&repair(&store(f), store(&r), good));
-        }
-    }
-    unreachable!("the last round returns")
 }
 
-/// One step of Halley's method on the quartic for λ.
-#[inline(always)]
-fn halley_step<L: Lanes>(lambda: L, norm2: L, cof2: L, det: L) -> L {
-    let half = L::splat(0.5);
-    let a = lambda.mul_add(lambda, -norm2);
-    let half_a = a * half;
-    let det2 = det + det;
-    // A quarter of the value, of the first and of half the second derivative.
-    let value = half_a.mul_add(half_a, -det2.mul_add(lambda, cof2));
-    let slope = lambda.mul_add(a, -det2);
-    let curvature = lambda.mul_add(lambda, half_a);
-    lambda - value * slope / value.neg_mul_add(curvature, slope * slope)
+/// The same for matrices that are strongly strained, flat or inverted. A kernel of its own keeps the usual path short.
+#[cold]
+#[inline(never)]
+fn careful(f: &[[F32x8; 3]; 3]) -> [[F32x8; 3]; 3] {
+    dispatch(Careful(f))
 }
 
-/// R from λ, and in which lanes (s₁+s₂)(s₂+s₃)(s₁+s₃) is large enough for it.
-#[inline(always)]
-fn rotation_from_trace<L: Lanes>(
-    f: &[[L; 3]; 3],
-    c: &[[L; 3]; 3],
-    g: &[L; 6],
-    lambda: L,
-    norm2: L,
-    det: L,
-) -> ([[L; 3]; 3], u8) {
-    let lambda2 = lambda * lambda;
-    let k = (lambda2 - norm2) * L::splat(0.5);
-    let denominator = lambda.mul_add(k, -det);
-    let inverse = L::splat(1.0) / denominator;
-    let separated = (lambda2 * lambda * L::splat(MIN_SEPARATION)).le_mask(denominator);
-    let a = (lambda2 - k) * inverse;
-    let (l, h) = (lambda * inverse, -inverse);
-    let off = [g[1] * h, g[2] * h, g[4] * h];
-    let m = [
-        [g[0].mul_add(h, a), off[0], off[1]],
-        [off[0], g[3].mul_add(h, a), off[2]],
-        [off[1], off[2], g[5].mul_add(h, a)],
-    ];
-    let mut r = *f;
-    for i in 0..3 {
-        for j in 0..3 {
-            r[i][j] = f[i][0].mul_add(
-                m[0][j],
-                f[i][1].mul_add(m[1][j], f[i][2].mul_add(m[2][j], l * c[i][j])),
-            );
+struct Careful<'a>(&'a [[F32x8; 3]; 3]);
+
+impl Kernel for Careful<'_> {
+    type Output = [[F32x8; 3]; 3];
+    #[inline(always)]
+    fn run<L: Lanes>(self) -> Self::Output {
+        let f: [[L; 3]; 3] = load(self.0);
+        let start = Invariants::new(&f);
+        let mut lambda = start.upper_bound();
+        let mut result = (f, 0);
+        for _ in 0..ROUNDS {
+            for _ in 0..CAREFUL_STEPS {
+                lambda = lambda - start.halley_step(lambda);
+            }
+            let (r, separation) = start.rotation(&f, lambda);
+            let (r, orthogonal) = schulz_step(&r);
+            let separated =
+                (lambda * lambda * lambda * L::splat(MIN_SEPARATION)).le_mask(separation);
+            result = (r, separated & orthogonal);
+            if result.1 == u8::MAX {
+                return store(&r);
+            }
         }
+        repair(self.0, store(&result.0), result.1)
     }
-    (r, separated)
 }
 
-/// R (3 − RᵀR)/2 and the largest |RᵀR − 1|.
+/// R (3 − RᵀR)/2, and in which lanes |RᵀR − 1| was small enough for it.
 #[inline(always)]
-fn schulz_step<L: Lanes>(r: &[[L; 3]; 3]) -> ([[L; 3]; 3], L) {
+fn schulz_step<L: Lanes>(r: &[[L; 3]; 3]) -> ([[L; 3]; 3], u8) {
     let g = gram(r);
     let one = L::splat(1.0);
     let diagonal = (g[0] - one)
@@ -138,8 +229,8 @@ fn schulz_step<L: Lanes>(r: &[[L; 3]; 3]) -> ([[L; 3]; 3], L) {
         }
     }
     // A maximum may lose a NaN; every NaN in R is also in a diagonal entry of RᵀR.
-    let trace = g[0] + g[3] + g[5];
-    (next, stretch + (trace - trace))
+    let finite = (g[0] + g[3] + g[5]).le_mask(L::splat(4.0));
+    (next, stretch.le_mask(L::splat(MAX_STRETCH)) & finite)
 }
 
 /// The matrix of cofactors.
@@ -300,5 +391,59 @@ impl Kernel for Rotations<'_> {
             }
         }
         out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dispatched_lanes_match_the_portable_twin() {
+        let matrix = |k: usize| {
+            Mat3::from_cols_array(&std::array::from_fn(|e| ((k * 9 + e) as f32 * 1.7).sin()))
+        };
+        let matrices: Vec<Mat3> = (0..1003).map(matrix).collect();
+        let (fast, twin) = (rotations(&matrices), Rotations(&matrices).run::<F32x8>());
+        assert_eq!(fast.len(), twin.len());
+        for (f, (a, b)) in matrices.iter().zip(fast.iter().zip(&twin)) {
+            assert!(a.abs_diff_eq(*b, 2e-5), "{a} and {b} of {f}");
+        }
+    }
+
+    #[test]
+    fn pairs_match_single_batches() {
+        struct Both;
+        impl Kernel for Both {
+            type Output = [[[F32x8; 3]; 3]; 4];
+            #[inline(always)]
+            fn run<L: Lanes>(self) -> Self::Output {
+                let entry = |k: usize| {
+                    L::load(&F32x8(std::array::from_fn(|lane| {
+                        ((k * 8 + lane) as f32).cos()
+                    })))
+                };
+                let (mut f, mut g) = ([[entry(0); 3]; 3], [[entry(0); 3]; 3]);
+                for i in 0..9 {
+                    f[i / 3][i % 3] = entry(i);
+                    g[i / 3][i % 3] = entry(9 + i);
+                }
+                let [a, b] = rotation_lanes_pair([&f, &g]);
+                [
+                    store(&a),
+                    store(&rotation_lanes(&f)),
+                    store(&b),
+                    store(&rotation_lanes(&g)),
+                ]
+            }
+        }
+        for [a, b, c, d] in [dispatch(Both), Both.run::<F32x8>()] {
+            for k in 0..9 {
+                let [a, b, c, d] = [a, b, c, d].map(|m| m[k / 3][k % 3].0);
+                assert!(
+                    (0..LANES).all(|l| (a[l] - b[l]).abs() < 1e-5 && (c[l] - d[l]).abs() < 1e-5)
+                );
+            }
+        }
     }
 }

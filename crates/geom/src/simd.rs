@@ -11,6 +11,8 @@
 //! This file holds `unsafe` because vendor intrinsics cannot be called without it. Every use is sound because the AVX2
 //! type is private and only [`dispatch`] creates it, after asking the processor.
 #![allow(unsafe_code)]
+// Lane by lane loops over several arrays, which compilers turn into vector instructions.
+#![allow(clippy::needless_range_loop)]
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
@@ -29,11 +31,13 @@ pub struct Row(pub [f32; 4]);
 
 impl Row {
     /// `x, y, z, 0`.
+    #[inline]
     pub fn new(v: [f32; 3]) -> Self {
         Row([v[0], v[1], v[2], 0.0])
     }
 
     /// The first three lanes.
+    #[inline]
     pub fn xyz(self) -> [f32; 3] {
         [self.0[0], self.0[1], self.0[2]]
     }
@@ -58,6 +62,8 @@ pub trait Lanes:
     fn store(self) -> F32x8;
     /// `self * b + c`, fused where the machine can.
     fn mul_add(self, b: Self, c: Self) -> Self;
+    /// `self * b - c`, fused where the machine can.
+    fn mul_sub(self, b: Self, c: Self) -> Self;
     /// `c - self * b`, fused where the machine can.
     fn neg_mul_add(self, b: Self, c: Self) -> Self;
     /// Square root, correctly rounded.
@@ -177,6 +183,10 @@ impl Lanes for F32x8 {
         F32x8(o)
     }
     #[inline(always)]
+    fn mul_sub(self, b: Self, c: Self) -> Self {
+        self.mul_add(b, -c)
+    }
+    #[inline(always)]
     fn neg_mul_add(self, b: Self, c: Self) -> Self {
         (-self).mul_add(b, c)
     }
@@ -290,6 +300,7 @@ mod tests {
                 a / b,
                 -a,
                 a.mul_add(b, c),
+                a.mul_sub(b, c),
                 a.neg_mul_add(b, c),
                 b.abs().sqrt(),
                 a.max(b),

@@ -207,11 +207,9 @@ impl KeyedClip {
             map,
             ground: Some(0.0),
         };
-        let retarget = Retarget::new(&mannequin, &character.skeleton, &options)?.with_skin(character);
-        Ok(retarget.clip(
-            &Clip::from_poses(&self.title, &mannequin, fps, &poses),
-            fps,
-        ))
+        let retarget =
+            Retarget::new(&mannequin, &character.skeleton, &options)?.with_skin(character);
+        Ok(retarget.clip(&Clip::from_poses(&self.title, &mannequin, fps, &poses), fps))
     }
 
     /// How far the lowest foot is off the ground at a time [s], in leg lengths.

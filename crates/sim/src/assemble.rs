@@ -48,7 +48,7 @@ impl SparseColumns {
     }
 
     /// Sums entries (column, row, value), given in any order.
-    fn from_entries(columns: usize, mut entries: Vec<(u32, u32, f64)>) -> SparseColumns {
+    pub(crate) fn from_entries(columns: usize, mut entries: Vec<(u32, u32, f64)>) -> SparseColumns {
         entries.sort_by_key(|&(column, row, _)| (column, row));
         let mut matrix = SparseColumns {
             offsets: vec![0; columns + 1],

@@ -32,9 +32,9 @@ pub trait Backend: Send {
 pub struct StepReport {
     /// Local/global iterations done.
     pub iterations: u32,
-    /// Largest move of a vertex in the last iteration [m]: what the step left unsolved.
+    /// Largest move of a vertex in the last iteration \[m\]: what the step left unsolved.
     pub residual: f32,
-    /// Objective (2.8) before the first and after every iteration [J]; empty unless
+    /// Objective (2.8) before the first and after every iteration \[J\]; empty unless
     /// [`Settings::trace_energy`] is set.
     pub energies: Vec<f64>,
 }

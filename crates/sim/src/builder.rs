@@ -57,7 +57,7 @@ pub enum BuildError {
     Mass {
         /// The caller's vertex.
         vertex: usize,
-        /// Its mass [kg].
+        /// Its mass \[kg\].
         mass: f64,
     },
     /// A constraint names a vertex or tet that does not exist.
@@ -100,7 +100,7 @@ impl ModelBuilder {
         ModelBuilder::default()
     }
 
-    /// Adds a vertex at rest position `position` [m], without mass; a `fixed` one is driven by targets (Dirichlet).
+    /// Adds a vertex at rest position `position` \[m\], without mass; a `fixed` one is driven by targets (Dirichlet).
     pub fn vertex(&mut self, position: Vec3, fixed: bool) -> u32 {
         self.positions.push(position);
         self.driven.push(fixed);
@@ -108,7 +108,7 @@ impl ModelBuilder {
         (self.positions.len() - 1) as u32
     }
 
-    /// Sets the mass of a vertex [kg]. Free vertices may stay without; the mass of a fixed one is ignored.
+    /// Sets the mass of a vertex \[kg\]. Free vertices may stay without; the mass of a fixed one is ignored.
     pub fn mass(&mut self, vertex: u32, mass: f64) {
         if let Some(m) = self.masses.get_mut(vertex as usize) {
             *m = mass;
@@ -121,18 +121,18 @@ impl ModelBuilder {
         self.total_mass = Some(total);
     }
 
-    /// Adds a tet with strain stiffness [Pa] (Young's modulus at Poisson ratio 0, see [`crate::units`]).
+    /// Adds a tet with strain stiffness \[Pa\] (Young's modulus at Poisson ratio 0, see [`crate::units`]).
     pub fn tet(&mut self, corners: [u32; 4], stiffness: f64) -> u32 {
         self.tets.push((corners, stiffness));
         (self.tets.len() - 1) as u32
     }
 
-    /// Lets a tet resist changes from `ratio` × its rest volume, with stiffness [Pa].
+    /// Lets a tet resist changes from `ratio` × its rest volume, with stiffness \[Pa\].
     pub fn tet_volume(&mut self, tet: u32, stiffness: f64, ratio: f64) {
         self.volumes.push((tet, stiffness, ratio));
     }
 
-    /// Adds a spring of rest length [m] and weight [N/m].
+    /// Adds a spring of rest length \[m\] and weight [N/m].
     pub fn spring(&mut self, ends: [u32; 2], length: f64, weight: f64) {
         self.springs.push((ends, length, weight));
     }
@@ -143,7 +143,7 @@ impl ModelBuilder {
             .push((vertices.to_vec(), coefficients.to_vec(), weight));
     }
 
-    /// Bending of a whole triangle surface over the vertices added so far; bending stiffness [J].
+    /// Bending of a whole triangle surface over the vertices added so far; bending stiffness \[J\].
     /// Triangles with an index out of range are left to [`ModelBuilder::build`] to report.
     pub fn surface_bending(&mut self, triangles: &[[u32; 3]], stiffness: f64) {
         let count = self.positions.len();
@@ -181,7 +181,7 @@ impl ModelBuilder {
         self.anchors.len() - 1
     }
 
-    /// Adds a polyhedron with strain stiffness × volume `weight` [J] and limits of free stretch.
+    /// Adds a polyhedron with strain stiffness × volume `weight` \[J\] and limits of free stretch.
     pub fn polyhedron(&mut self, corners: &[u32], weight: f64, limits: StretchLimits) {
         self.polyhedra.push((corners.to_vec(), weight, limits));
     }

@@ -3,7 +3,7 @@
 //! Knows no skeletons and no files. A [`Model`] is immutable once built; a [`State`] is all that changes while time
 //! runs; a [`Backend`] takes one step:
 //!
-//! ```ignore
+//! ```
 //! use supple_sim::{Backend, ModelBuilder, Reference, Settings, State, shapes};
 //!
 //! let bar = shapes::bar([4, 1, 1], 0.1);
@@ -28,20 +28,34 @@
 //! its unit system maps to metres, seconds and kilograms.
 #![deny(unsafe_code)]
 
+pub mod advance;
 pub mod assemble;
 pub mod backend;
 pub mod builder;
 mod carrier;
+pub mod conformance;
 pub mod constraints;
+pub mod convergence;
+pub mod cpu;
+pub mod energy;
+pub mod ldlt;
 pub mod model;
+pub mod quality;
+pub mod reference;
 pub mod settings;
+pub mod shapes;
 pub mod state;
 pub mod targets;
+pub mod units;
 
+pub use advance::{Advance, advance};
 pub use assemble::{System, assemble};
 pub use backend::{Backend, SolveError, StepReport};
 pub use builder::{BuildError, ModelBuilder};
+pub use cpu::CpuBackend;
 pub use model::Model;
+pub use quality::{Quality, measure};
+pub use reference::Reference;
 pub use settings::{Decompose, Fit, Mode, Rotations, Settings, Strain};
 pub use state::State;
 pub use targets::Targets;

@@ -67,27 +67,27 @@ impl Model {
         self.rest.len()
     }
 
-    /// Rest positions [m], free then fixed.
+    /// Rest positions \[m\], free then fixed.
     pub fn rest(&self) -> &[Vec3] {
         &self.rest
     }
 
-    /// Rest positions of the free vertices [m].
+    /// Rest positions of the free vertices \[m\].
     pub fn rest_free(&self) -> &[Vec3] {
         &self.rest[..self.free_count]
     }
 
-    /// Rest positions of the fixed vertices [m].
+    /// Rest positions of the fixed vertices \[m\].
     pub fn rest_fixed(&self) -> &[Vec3] {
         &self.rest[self.free_count..]
     }
 
-    /// Rest position of vertex `index` in double precision [m].
+    /// Rest position of vertex `index` in double precision \[m\].
     pub fn rest_f64(&self, index: u32) -> DVec3 {
         self.rest[index as usize].as_dvec3()
     }
 
-    /// Mass of each free vertex [kg]; zero is allowed.
+    /// Mass of each free vertex \[kg\]; zero is allowed.
     pub fn masses(&self) -> &[f64] {
         &self.masses
     }

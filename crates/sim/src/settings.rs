@@ -5,13 +5,13 @@ use glam::Vec3;
 /// Settings of a step. [`crate::units`] derives the defaults from the papers' numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// Internal time step h [s].
+    /// Internal time step h \[s\].
     pub step: f64,
     /// Local/global iterations of a step.
     pub iterations: u32,
     /// Gravity [m/s²]. Zero by default: a character's rest shape was modelled or scanned with gravity already in it.
     pub gravity: Vec3,
-    /// Time after which a velocity (relative to the [carrier](crate::Model::carriers)) has halved [s]; infinite: no
+    /// Time after which a velocity (relative to the [carrier](crate::Model::carriers)) has halved \[s\]; infinite: no
     /// damping but that of the implicit integration.
     pub damping_half_life: f64,
     /// With or without inertia.
@@ -20,7 +20,7 @@ pub struct Settings {
     pub strain: Strain,
     /// Which elements get a rotation of their own.
     pub rotations: Rotations,
-    /// A fixed vertex that moves farther in one frame has jumped: the tissue is carried along [m].
+    /// A fixed vertex that moves farther in one frame has jumped: the tissue is carried along \[m\].
     pub jump_distance: f32,
     /// Whether the step reports its energy after every iteration (slow; for tests and figures).
     pub trace_energy: bool,

@@ -8,17 +8,17 @@ use crate::{Model, Targets};
 /// Positions and velocities of a [`Model`]'s vertices, and the clock of [`advance`](crate::advance()).
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
-    /// Positions of the free vertices [m].
+    /// Positions of the free vertices \[m\].
     pub positions: Vec<Vec3>,
     /// Velocities of the free vertices [m/s].
     pub velocities: Vec<Vec3>,
-    /// Positions of the fixed vertices after the last step [m].
+    /// Positions of the fixed vertices after the last step \[m\].
     pub fixed: Vec<Vec3>,
-    /// Positions of the fixed vertices one step before [m].
+    /// Positions of the fixed vertices one step before \[m\].
     pub fixed_previous: Vec<Vec3>,
     /// Targets of the last frame given to [`advance`](crate::advance()); `None` before the first.
     pub frame: Option<Targets>,
-    /// Time between the last internal step and the last frame [s].
+    /// Time between the last internal step and the last frame \[s\].
     pub remainder: f64,
 }
 
@@ -69,7 +69,7 @@ impl State {
         }
     }
 
-    /// Largest distance from a fixed vertex to its target [m].
+    /// Largest distance from a fixed vertex to its target \[m\].
     pub fn largest_jump(&self, targets: &Targets) -> f32 {
         self.fixed
             .iter()

@@ -5,13 +5,13 @@ use glam::Vec3;
 /// Kinematic targets and forces at the end of a step. Made by [`Model::targets`](crate::Model::targets).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Targets {
-    /// Position of each fixed vertex [m].
+    /// Position of each fixed vertex \[m\].
     pub fixed: Vec<Vec3>,
-    /// Target point of each anchor [m].
+    /// Target point of each anchor \[m\].
     pub anchors: Vec<Vec3>,
     /// Direction of each line anchor or normal of each plane anchor; empty: those the model was built with.
     pub directions: Vec<Vec3>,
-    /// External force on each free vertex [N], on top of gravity; empty: none.
+    /// External force on each free vertex \[N\], on top of gravity; empty: none.
     pub forces: Vec<Vec3>,
 }
 

@@ -70,7 +70,9 @@ pub fn sheet(
 
 fn facing(character: &Character) -> Quat {
     let humanoid = Humanoid::find(&character.skeleton, &BoneMap::of(character));
-    humanoid.map_or(Quat::IDENTITY, |humanoid| humanoid.facing(&character.skeleton.rest_worlds()))
+    humanoid.map_or(Quat::IDENTITY, |humanoid| {
+        humanoid.facing(&character.skeleton.rest_worlds())
+    })
 }
 
 fn common_camera(tiles: &[Tile], direction: Vec3) -> Camera {

@@ -10,7 +10,11 @@ fn shared() -> Option<PathBuf> {
     if folder.is_dir() {
         return Some(folder);
     }
-    assert!(std::env::var_os("CI").is_none(), "{} is required here", folder.display());
+    assert!(
+        std::env::var_os("CI").is_none(),
+        "{} is required here",
+        folder.display()
+    );
     println!("skipped: ../shared/data is not here");
     None
 }
@@ -32,19 +36,123 @@ struct Expected {
 }
 
 const EXPECTED: [Expected; 13] = [
-    Expected { file: "characters/CesiumMan.glb", vertices: 3273, triangles: 4672, shells: 1, bones: 19, clips: &[("", 2.0)], height: 1.507 },
-    Expected { file: "characters/Fox.glb", vertices: 1728, triangles: 576, shells: 1, bones: 24, clips: &[("Survey", 3.417), ("Walk", 0.708), ("Run", 1.158)], height: 0.790 },
-    Expected { file: "characters/100Avatars_001_Crimsom.vrm", vertices: 2786, triangles: 3776, shells: 12, bones: 65, clips: &[], height: 1.648 },
-    Expected { file: "body/male.glb", vertices: 13718, triangles: 27420, shells: 1, bones: 104, clips: &[], height: 1.8 },
-    Expected { file: "body/female.glb", vertices: 13718, triangles: 27420, shells: 1, bones: 104, clips: &[], height: 1.65 },
-    Expected { file: "fps/male/male.off", vertices: 23259, triangles: 46514, shells: 1, bones: 0, clips: &[], height: 2.087 },
-    Expected { file: "fps/male/male_LR20.off", vertices: 4651, triangles: 9298, shells: 1, bones: 0, clips: &[], height: 2.087 },
-    Expected { file: "fps/cylinder/cylinder.off", vertices: 800, triangles: 1596, shells: 1, bones: 0, clips: &[], height: 0.2 },
-    Expected { file: "fps/tbone/tbone.off", vertices: 2461, triangles: 4918, shells: 1, bones: 0, clips: &[], height: 0.8 },
-    Expected { file: "fps/male/male.ini", vertices: 23259, triangles: 46514, shells: 1, bones: 63, clips: &[("male0", 4.0)], height: 2.087 },
-    Expected { file: "mocap/16_03.bvh", vertices: 0, triangles: 0, shells: 0, bones: 31, clips: &[("16_03", 3.39)], height: 0.0 },
-    Expected { file: "mocap/09_01.bvh", vertices: 0, triangles: 0, shells: 0, bones: 31, clips: &[("09_01", 1.233)], height: 0.0 },
-    Expected { file: "mocap/05_06.bvh", vertices: 0, triangles: 0, shells: 0, bones: 31, clips: &[("05_06", 7.367)], height: 0.0 },
+    Expected {
+        file: "characters/CesiumMan.glb",
+        vertices: 3273,
+        triangles: 4672,
+        shells: 1,
+        bones: 19,
+        clips: &[("", 2.0)],
+        height: 1.507,
+    },
+    Expected {
+        file: "characters/Fox.glb",
+        vertices: 1728,
+        triangles: 576,
+        shells: 1,
+        bones: 24,
+        clips: &[("Survey", 3.417), ("Walk", 0.708), ("Run", 1.158)],
+        height: 0.790,
+    },
+    Expected {
+        file: "characters/100Avatars_001_Crimsom.vrm",
+        vertices: 2786,
+        triangles: 3776,
+        shells: 12,
+        bones: 65,
+        clips: &[],
+        height: 1.648,
+    },
+    Expected {
+        file: "body/male.glb",
+        vertices: 13718,
+        triangles: 27420,
+        shells: 1,
+        bones: 104,
+        clips: &[],
+        height: 1.8,
+    },
+    Expected {
+        file: "body/female.glb",
+        vertices: 13718,
+        triangles: 27420,
+        shells: 1,
+        bones: 104,
+        clips: &[],
+        height: 1.65,
+    },
+    Expected {
+        file: "fps/male/male.off",
+        vertices: 23259,
+        triangles: 46514,
+        shells: 1,
+        bones: 0,
+        clips: &[],
+        height: 2.087,
+    },
+    Expected {
+        file: "fps/male/male_LR20.off",
+        vertices: 4651,
+        triangles: 9298,
+        shells: 1,
+        bones: 0,
+        clips: &[],
+        height: 2.087,
+    },
+    Expected {
+        file: "fps/cylinder/cylinder.off",
+        vertices: 800,
+        triangles: 1596,
+        shells: 1,
+        bones: 0,
+        clips: &[],
+        height: 0.2,
+    },
+    Expected {
+        file: "fps/tbone/tbone.off",
+        vertices: 2461,
+        triangles: 4918,
+        shells: 1,
+        bones: 0,
+        clips: &[],
+        height: 0.8,
+    },
+    Expected {
+        file: "fps/male/male.ini",
+        vertices: 23259,
+        triangles: 46514,
+        shells: 1,
+        bones: 63,
+        clips: &[("male0", 4.0)],
+        height: 2.087,
+    },
+    Expected {
+        file: "mocap/16_03.bvh",
+        vertices: 0,
+        triangles: 0,
+        shells: 0,
+        bones: 31,
+        clips: &[("16_03", 3.39)],
+        height: 0.0,
+    },
+    Expected {
+        file: "mocap/09_01.bvh",
+        vertices: 0,
+        triangles: 0,
+        shells: 0,
+        bones: 31,
+        clips: &[("09_01", 1.233)],
+        height: 0.0,
+    },
+    Expected {
+        file: "mocap/05_06.bvh",
+        vertices: 0,
+        triangles: 0,
+        shells: 0,
+        bones: 31,
+        clips: &[("05_06", 7.367)],
+        height: 0.0,
+    },
 ];
 
 #[test]
@@ -60,9 +168,18 @@ fn info_is_right_about_every_shared_file() {
         assert_eq!(info.clips.len(), expected.clips.len(), "{file}: clips");
         for (clip, (name, seconds)) in info.clips.iter().zip(expected.clips) {
             assert_eq!(clip.name, *name, "{file}");
-            assert!((clip.seconds - seconds).abs() < 0.02, "{file}: {} lasts {} s", clip.name, clip.seconds);
+            assert!(
+                (clip.seconds - seconds).abs() < 0.02,
+                "{file}: {} lasts {} s",
+                clip.name,
+                clip.seconds
+            );
         }
-        assert!((info.height_m - expected.height).abs() <= 0.06 * expected.height, "{file}: {} m", info.height_m);
+        assert!(
+            (info.height_m - expected.height).abs() <= 0.06 * expected.height,
+            "{file}: {} m",
+            info.height_m
+        );
     }
 }
 
@@ -70,7 +187,14 @@ fn info_is_right_about_every_shared_file() {
 fn every_file_of_the_shared_folders_loads() {
     let Some(folder) = shared() else { return };
     let mut count = 0;
-    for name in ["fps/cylinder", "fps/tbone", "fps/male", "characters", "mocap", "body"] {
+    for name in [
+        "fps/cylinder",
+        "fps/tbone",
+        "fps/male",
+        "characters",
+        "mocap",
+        "body",
+    ] {
         for entry in std::fs::read_dir(folder.join(name)).unwrap() {
             let path = entry.unwrap().path();
             // Shape spaces are NumPy archives: data for later, not characters.
@@ -78,7 +202,11 @@ fn every_file_of_the_shared_folders_loads() {
                 continue;
             }
             let info = look(&path);
-            assert!(info.vertices > 0 || !info.joints.is_empty(), "{}", path.display());
+            assert!(
+                info.vertices > 0 || !info.joints.is_empty(),
+                "{}",
+                path.display()
+            );
             assert!(!info.to_string().is_empty());
             count += 1;
         }

@@ -108,6 +108,10 @@ impl Lanes for Avx8 {
         Avx8(unsafe { _mm256_fmadd_ps(self.0, b.0, c.0) })
     }
     #[inline(always)]
+    fn mul_sub(self, b: Self, c: Self) -> Self {
+        Avx8(unsafe { _mm256_fmsub_ps(self.0, b.0, c.0) })
+    }
+    #[inline(always)]
     fn neg_mul_add(self, b: Self, c: Self) -> Self {
         Avx8(unsafe { _mm256_fnmadd_ps(self.0, b.0, c.0) })
     }

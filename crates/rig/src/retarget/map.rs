@@ -35,7 +35,8 @@ impl BoneMap {
     pub fn of(character: &Character) -> Self {
         let joints = character.skeleton.joints();
         let named = character.humanoid.iter().flatten();
-        let pairs = named.filter_map(|(bone, &joint)| Some((bone.as_str(), joints.get(joint)?.name.as_str())));
+        let pairs = named
+            .filter_map(|(bone, &joint)| Some((bone.as_str(), joints.get(joint)?.name.as_str())));
         Self::from_pairs(pairs).unwrap_or_default()
     }
 

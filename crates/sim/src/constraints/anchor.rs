@@ -26,7 +26,7 @@ pub struct Anchors {
     pub weights: Vec<f64>,
     /// Point, line or plane.
     pub kinds: Vec<AnchorKind>,
-    /// Target where the caller gives none [m].
+    /// Target where the caller gives none \[m\].
     pub points: Vec<Vec3>,
     /// Unit direction of a line or normal of a plane where the caller gives none.
     pub directions: Vec<Vec3>,
@@ -79,7 +79,7 @@ impl Anchors {
         }
     }
 
-    /// Energy [J].
+    /// Energy \[J\].
     pub fn energy(&self, targets: &Targets, z: &[DVec3]) -> f64 {
         let of = |(i, (&v, &w)): (usize, (&u32, &f64))| {
             let x = z[v as usize];

@@ -26,7 +26,7 @@ pub struct BendingStencil {
     pub vertices: Vec<u32>,
     /// Δx = Σ coefficient × position [1/m²].
     pub coefficients: Vec<f64>,
-    /// A third of the triangles around the vertex [m²].
+    /// A third of the triangles around the vertex \[m²\].
     pub area: f64,
 }
 
@@ -96,7 +96,7 @@ impl Bendings {
         }
     }
 
-    /// Energy [J].
+    /// Energy \[J\].
     pub fn energy(&self, z: &[DVec3]) -> f64 {
         let of = |i: usize| {
             let laplacian = self.laplacian(i, z);

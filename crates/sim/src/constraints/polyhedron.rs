@@ -47,7 +47,7 @@ pub struct Polyhedra {
     pub vertices: Vec<u32>,
     /// F = Σ xₐ gₐᵀ [1/m].
     pub gradients: Vec<DVec3>,
-    /// Weight [J].
+    /// Weight \[J\].
     pub weights: Vec<f64>,
     /// Free stretch.
     pub limits: Vec<StretchLimits>,
@@ -109,7 +109,7 @@ impl Polyhedra {
         }
     }
 
-    /// Energy [J].
+    /// Energy \[J\].
     pub fn energy(&self, z: &[DVec3]) -> f64 {
         let of = |i: usize| {
             let (vertices, gradients) = self.stencil(i);
@@ -126,7 +126,6 @@ impl Polyhedra {
 /// further when the free stretch is large, which keeps the projection close to the closest point that projective
 /// dynamics needs for its descent.
 pub fn closest_limited(f: DMat3, limits: &StretchLimits) -> DMat3 {
-    let b = limits.frame;
     let mut rotation = closest_rotation(f);
     let mut stretch = best_stretch(rotation, f, limits);
     if limits.min == limits.max && limits.min == DVec3::ONE {
@@ -136,7 +135,6 @@ pub fn closest_limited(f: DMat3, limits: &StretchLimits) -> DMat3 {
         rotation = closest_rotation(f * stretch);
         stretch = best_stretch(rotation, f, limits);
     }
-    debug_assert!(b.is_finite());
     rotation * stretch
 }
 

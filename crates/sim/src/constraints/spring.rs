@@ -9,11 +9,11 @@ use super::{AddEntry, add_row, rescale};
 pub struct Springs {
     /// The two ends.
     pub vertices: Vec<[u32; 2]>,
-    /// Rest length L [m].
+    /// Rest length L \[m\].
     pub lengths: Vec<f64>,
-    /// Weight [N/m]. For a chain that is as stiff however finely it is cut, axial stiffness EA [N] / L.
+    /// Weight [N/m]. For a chain that is as stiff however finely it is cut, axial stiffness EA \[N\] / L.
     pub weights: Vec<f64>,
-    /// Rest vector from the first to the second end [m]: the direction taken when both ends meet.
+    /// Rest vector from the first to the second end \[m\]: the direction taken when both ends meet.
     pub rest: Vec<DVec3>,
 }
 
@@ -48,7 +48,7 @@ impl Springs {
         }
     }
 
-    /// Energy [J].
+    /// Energy \[J\].
     pub fn energy(&self, z: &[DVec3]) -> f64 {
         let of = |(i, (&[a, b], &w)): (usize, (&[u32; 2], &f64))| {
             let d = z[b as usize] - z[a as usize];

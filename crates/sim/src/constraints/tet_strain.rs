@@ -15,11 +15,11 @@ pub struct TetStrains {
     pub vertices: Vec<[u32; 4]>,
     /// Inverse of the rest edge matrix (columns x̄₁−x̄₀, x̄₂−x̄₀, x̄₃−x̄₀) [1/m]: F = (edge matrix) × this.
     pub inverse_rest: Vec<DMat3>,
-    /// Stiffness × rest volume [J].
+    /// Stiffness × rest volume \[J\].
     pub weights: Vec<f64>,
-    /// Rest volume [m³], positive whatever the orientation of the corners.
+    /// Rest volume \[m³\], positive whatever the orientation of the corners.
     pub volumes: Vec<f64>,
-    /// Edge of a cube with the mean tet's volume [m]: makes stiffness × length² × length an energy when
+    /// Edge of a cube with the mean tet's volume \[m\]: makes stiffness × length² × length an energy when
     /// [`Fit::Positions`] fits lengths, equally for all elements as in Eq. (2.20).
     pub mean_size: f64,
 }
@@ -65,7 +65,7 @@ impl TetStrains {
         }
     }
 
-    /// Mean-centred rest corners ē [m].
+    /// Mean-centred rest corners ē \[m\].
     pub fn centred_rest(&self, i: usize) -> [DVec3; 4] {
         let edges = if self.is_flat(i) {
             DMat3::ZERO
@@ -121,7 +121,7 @@ impl TetStrains {
         }
     }
 
-    /// Energy of tet `i` for target rotation `rotation` [J].
+    /// Energy of tet `i` for target rotation `rotation` \[J\].
     pub fn energy(&self, i: usize, rotation: DMat3, strain: Strain, z: &[DVec3]) -> f64 {
         match strain.fit {
             Fit::Gradients => {

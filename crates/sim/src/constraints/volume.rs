@@ -10,7 +10,7 @@ use super::{AddEntry, TetStrains, add_gradients, norm_squared};
 pub struct TetVolumes {
     /// Index of the tet in [`TetStrains`].
     pub tets: Vec<u32>,
-    /// Stiffness × rest volume [J].
+    /// Stiffness × rest volume \[J\].
     pub weights: Vec<f64>,
     /// Target volume / rest volume.
     pub ratios: Vec<f64>,
@@ -46,7 +46,7 @@ impl TetVolumes {
         }
     }
 
-    /// Energy [J].
+    /// Energy \[J\].
     pub fn energy(&self, tets: &TetStrains, z: &[DVec3]) -> f64 {
         let of = |(i, &t): (usize, &u32)| {
             let f = tets.deformation_gradient(t as usize, z);
@@ -68,16 +68,18 @@ fn closest_with_product(sigma: DVec3, ratio: f64) -> DVec3 {
     for _ in 0..50 {
         let s = sigma + d;
         let error = s.x * s.y * s.z - ratio;
-        if error.abs() <= 1e-14 * ratio {
-            break;
-        }
         let gradient = DVec3::new(s.y * s.z, s.z * s.x, s.x * s.y);
         let length = gradient.length_squared();
         if length <= 1e-12 {
             // Collapsed to a line or a point: no direction is better than another.
             return DVec3::splat(ratio.cbrt());
         }
-        d = gradient * ((gradient.dot(d) - error) / length);
+        let next = gradient * ((gradient.dot(d) - error) / length);
+        let moved = next.distance_squared(d);
+        d = next;
+        if moved <= 1e-24 {
+            break;
+        }
     }
     let s = sigma + d;
     let product = s.x * s.y * s.z;

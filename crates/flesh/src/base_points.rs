@@ -1,0 +1,302 @@
+//! Base points: for every skin vertex its foot point on the bone lines, smoothed along the skin [3.2.1, Eq. 3.1].
+//!
+//! The papers sweep `s ← s + λ Δs` and re-project after each sweep until it moves little. Sweeps make the result depend
+//! on the mesh's resolution and cost seconds; the same heat flow is run here as a few implicit steps
+//! `(A + τL) s = A s₀` in metric time, each followed by the re-projection, all on the stretched-out skeleton.
+
+use glam::DVec3;
+use rayon::prelude::*;
+
+use crate::bone_graph::BoneGraph;
+use crate::stretched::stretched_nodes;
+use crate::surface::Surface;
+
+/// A point on the bone graph.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Foot {
+    /// The bone, or `None` on a node that has no bone.
+    pub bone: Option<usize>,
+    /// From 0 at the bone's start to 1 at its end.
+    pub t: f64,
+    /// The node, where `bone` is `None`.
+    pub node: usize,
+}
+
+/// How the base points are smoothed.
+#[derive(Clone, Copy, Debug)]
+pub struct Smoothing {
+    /// How far differences even out along the skin, relative to the character's size. Below 0.01 the armpits' prisms
+    /// fold over; above 0.03 base points of thick and thin limbs drift into each other.
+    pub reach: f64,
+    /// Implicit steps, each with a re-projection. Fewer than 5 leave points off the branch they belong to.
+    pub steps: usize,
+}
+
+impl Default for Smoothing {
+    fn default() -> Self {
+        Self {
+            reach: 0.015,
+            steps: 8,
+        }
+    }
+}
+
+/// The foot point of every vertex of the skin, in the given skeleton.
+pub fn base_points(graph: &BoneGraph, skin: &Surface, smoothing: Smoothing) -> Vec<Foot> {
+    let rest: Vec<DVec3> = graph.nodes.iter().map(|node| node.position).collect();
+    let mut feet: Vec<Foot> = (0..skin.len())
+        .into_par_iter()
+        .map(|v| facing_foot(graph, &rest, skin.positions[v], skin.normals[v]))
+        .collect();
+    if graph.bones.len() < 2 {
+        return feet;
+    }
+    let nodes = stretched_nodes(graph);
+    let fixed: Vec<bool> = feet.iter().map(|foot| at_leaf(graph, foot)).collect();
+    let time = (smoothing.reach * skin.size()).powi(2) / smoothing.steps.max(1) as f64;
+    let system = HeatStep::new(skin, time, &fixed);
+    let candidates = bones_by_component(graph);
+    for _ in 0..smoothing.steps {
+        let points: Vec<DVec3> = feet
+            .iter()
+            .map(|foot| foot_position(graph, &nodes, foot))
+            .collect();
+        let smooth = system.solve(&points);
+        feet = feet
+            .par_iter()
+            .zip(&smooth)
+            .enumerate()
+            .map(|(v, (foot, &point))| match foot.bone {
+                Some(bone) if !fixed[v] => {
+                    nearest_foot(graph, &nodes, &candidates[bone], point).unwrap_or(*foot)
+                }
+                _ => *foot,
+            })
+            .collect();
+    }
+    feet
+}
+
+/// Position of a foot point for given node positions.
+pub fn foot_position(graph: &BoneGraph, nodes: &[DVec3], foot: &Foot) -> DVec3 {
+    match foot.bone {
+        None => nodes[foot.node],
+        Some(bone) => {
+            let bone = &graph.bones[bone];
+            nodes[bone.start].lerp(nodes[bone.end], foot.t)
+        }
+    }
+}
+
+/// Closest point on the graph, where bones that the skin turns its back to count as farther: half again sideways, twice
+/// as far behind. Fingers side by side and arms along the body keep to their own bones.
+fn facing_foot(graph: &BoneGraph, nodes: &[DVec3], point: DVec3, normal: DVec3) -> Foot {
+    let mut best = Foot {
+        bone: None,
+        t: 0.0,
+        node: 0,
+    };
+    let mut least = f64::INFINITY;
+    let mut consider = |foot: Foot| {
+        let inward = foot_position(graph, nodes, &foot) - point;
+        let distance = inward.length();
+        let cosine = -inward.dot(normal) / distance.max(f64::MIN_POSITIVE);
+        let cost = distance * (1.5 - 0.5 * cosine);
+        if cost < least {
+            least = cost;
+            best = foot;
+        }
+    };
+    for bone in 0..graph.bones.len() {
+        consider(on_bone(graph, nodes, bone, point).0);
+    }
+    for node in 0..graph.nodes.len() {
+        if graph.incident[node].is_empty() {
+            consider(Foot {
+                bone: None,
+                t: 0.0,
+                node,
+            });
+        }
+    }
+    best
+}
+
+fn nearest_foot(graph: &BoneGraph, nodes: &[DVec3], bones: &[usize], point: DVec3) -> Option<Foot> {
+    let mut best: Option<(f64, Foot)> = None;
+    for &bone in bones {
+        let (foot, distance) = on_bone(graph, nodes, bone, point);
+        if best.is_none_or(|(least, _)| distance < least) {
+            best = Some((distance, foot));
+        }
+    }
+    best.map(|(_, foot)| foot)
+}
+
+/// Closest point on one bone, and its squared distance.
+fn on_bone(graph: &BoneGraph, nodes: &[DVec3], index: usize, point: DVec3) -> (Foot, f64) {
+    let bone = &graph.bones[index];
+    let (a, b) = (nodes[bone.start], nodes[bone.end]);
+    let direction = b - a;
+    let squared = direction.length_squared().max(f64::MIN_POSITIVE);
+    let t = ((point - a).dot(direction) / squared).clamp(0.0, 1.0);
+    let foot = Foot {
+        bone: Some(index),
+        t,
+        node: 0,
+    };
+    (foot, point.distance_squared(a + direction * t))
+}
+
+/// On an end where only one bone arrives: already the best correspondence, and smoothing would pull it inwards.
+fn at_leaf(graph: &BoneGraph, foot: &Foot) -> bool {
+    let Some(bone) = foot.bone.map(|b| &graph.bones[b]) else {
+        return true;
+    };
+    (foot.t <= 0.0 && graph.incident[bone.start].len() == 1)
+        || (foot.t >= 1.0 && graph.incident[bone.end].len() == 1)
+}
+
+/// For each bone all bones of its component.
+fn bones_by_component(graph: &BoneGraph) -> Vec<Vec<usize>> {
+    let component = graph.components();
+    let of = |bone: usize| component[graph.bones[bone].start];
+    (0..graph.bones.len())
+        .map(|bone| {
+            (0..graph.bones.len())
+                .filter(|&other| of(other) == of(bone))
+                .collect()
+        })
+        .collect()
+}
+
+/// One implicit heat step `(A + τL) s = A s₀`, solved by conjugate gradients for all three coordinates at once.
+struct HeatStep<'a> {
+    skin: &'a Surface,
+    /// τ × edge weight, parallel to the surface's rings.
+    weights: Vec<f64>,
+    areas: Vec<f64>,
+    diagonal: Vec<f64>,
+    fixed: &'a [bool],
+}
+
+impl<'a> HeatStep<'a> {
+    fn new(skin: &'a Surface, time: f64, fixed: &'a [bool]) -> Self {
+        let weights: Vec<f64> = cotangent_weights(skin).iter().map(|w| w * time).collect();
+        let mean_area = skin.areas.iter().sum::<f64>() / skin.len().max(1) as f64;
+        // A floor keeps vertices of vanishing area in the equation.
+        let areas: Vec<f64> = skin.areas.iter().map(|a| a.max(1e-3 * mean_area)).collect();
+        let diagonal = (0..skin.len())
+            .map(|v| {
+                let ring = skin.ring_starts[v] as usize..skin.ring_starts[v + 1] as usize;
+                areas[v] + weights[ring].iter().sum::<f64>()
+            })
+            .collect();
+        Self {
+            skin,
+            weights,
+            areas,
+            diagonal,
+            fixed,
+        }
+    }
+
+    /// `(A + τL) x` on free vertices, identity-scaled on fixed ones.
+    fn apply(&self, x: &[DVec3]) -> Vec<DVec3> {
+        (0..x.len())
+            .into_par_iter()
+            .with_min_len(1024)
+            .map(|v| {
+                if self.fixed[v] {
+                    return DVec3::ZERO;
+                }
+                let start = self.skin.ring_starts[v] as usize;
+                let mut sum = x[v] * self.diagonal[v];
+                for (k, &w) in self.skin.ring(v).iter().enumerate() {
+                    sum -= x[w as usize] * self.weights[start + k];
+                }
+                sum
+            })
+            .collect()
+    }
+
+    fn solve(&self, start: &[DVec3]) -> Vec<DVec3> {
+        let mut x = start.to_vec();
+        let product = self.apply(&x);
+        let mut residual: Vec<DVec3> = (0..x.len())
+            .map(|v| {
+                if self.fixed[v] {
+                    DVec3::ZERO
+                } else {
+                    start[v] * self.areas[v] - product[v]
+                }
+            })
+            .collect();
+        let precondition = |r: &[DVec3]| -> Vec<DVec3> {
+            r.iter().zip(&self.diagonal).map(|(&r, &d)| r / d).collect()
+        };
+        let mut z = precondition(&residual);
+        let mut direction = z.clone();
+        let mut rho = dot(&residual, &z);
+        let target = 1e-8 * rho;
+        for _ in 0..400 {
+            if rho <= target || rho <= f64::MIN_POSITIVE {
+                break;
+            }
+            let product = self.apply(&direction);
+            let curvature = dot(&direction, &product);
+            if curvature <= 0.0 {
+                break;
+            }
+            let alpha = rho / curvature;
+            for v in 0..x.len() {
+                x[v] += direction[v] * alpha;
+                residual[v] -= product[v] * alpha;
+            }
+            z = precondition(&residual);
+            let next = dot(&residual, &z);
+            let beta = next / rho;
+            rho = next;
+            for (d, &z) in direction.iter_mut().zip(&z) {
+                *d = z + *d * beta;
+            }
+        }
+        x
+    }
+}
+
+fn dot(a: &[DVec3], b: &[DVec3]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a.dot(*b)).sum()
+}
+
+/// Half cotangent sums per ring entry, clamped so that needles and obtuse triangles keep the maximum principle.
+fn cotangent_weights(skin: &Surface) -> Vec<f64> {
+    let mut weights = vec![0.0; skin.rings.len()];
+    for t in &skin.triangles {
+        for k in 0..3 {
+            let (tip, a, b) = (t[k], t[(k + 1) % 3], t[(k + 2) % 3]);
+            if a == b || a == tip || b == tip {
+                continue;
+            }
+            let [p, q, r] = [tip, a, b].map(|v| skin.positions[v as usize]);
+            let (u, w) = (q - p, r - p);
+            let cotangent = u.dot(w) / u.cross(w).length().max(1e-6 * u.length() * w.length());
+            let half = 0.5
+                * if cotangent.is_finite() {
+                    cotangent
+                } else {
+                    0.0
+                };
+            for (from, to) in [(a, b), (b, a)] {
+                let start = skin.ring_starts[from as usize] as usize;
+                if let Ok(k) = skin.ring(from as usize).binary_search(&to) {
+                    weights[start + k] += half;
+                }
+            }
+        }
+    }
+    for weight in &mut weights {
+        *weight = weight.clamp(0.05, 5.0);
+    }
+    weights
+}

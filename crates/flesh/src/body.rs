@@ -1,0 +1,127 @@
+//! A character's parts as one welded mesh in bind pose, split into shells.
+
+use glam::DVec3;
+use supple_geom::adjacency::NONE;
+use supple_geom::shells::{Shells, shells};
+use supple_geom::weld::{Welded, weld};
+use supple_geom::{Bvh, TriMesh};
+use supple_rig::Character;
+
+use crate::FleshError;
+
+/// Vertices closer than this, relative to the character's size, are one.
+const WELD: f64 = 1e-6;
+
+/// All parts welded by position.
+#[derive(Clone, Debug)]
+pub struct Body {
+    /// The welded mesh and its map from original vertices, parts one after another.
+    pub welded: Welded,
+    /// Connected parts of the welded mesh.
+    pub shells: Shells,
+    /// First original vertex of each part, and the total at the end.
+    pub starts: Vec<usize>,
+    /// Largest side of the bounding box [m].
+    pub size: f64,
+}
+
+impl Body {
+    /// Welds the parts of a character where they lie in its bind pose.
+    pub fn new(character: &Character) -> Result<Self, FleshError> {
+        for part in &character.parts {
+            part.mesh.check().map_err(|error| FleshError::BadPart {
+                part: part.name.clone(),
+                reason: error.to_string(),
+            })?;
+        }
+        let meshes: Vec<TriMesh> = (0..character.parts.len())
+            .map(|part| character.bind_mesh(part))
+            .collect();
+        let mut starts = vec![0];
+        for mesh in &meshes {
+            starts.push(starts[starts.len() - 1] + mesh.positions.len());
+        }
+        let merged = TriMesh::merged(&meshes);
+        if merged.triangles.is_empty() {
+            return Err(FleshError::NoSkin {
+                name: character.name.clone(),
+            });
+        }
+        let doubles: Vec<DVec3> = merged.positions.iter().map(|p| p.as_dvec3()).collect();
+        let size = crate::surface::size_of(&doubles);
+        if size <= 0.0 {
+            return Err(FleshError::NoSkin {
+                name: character.name.clone(),
+            });
+        }
+        let welded = weld(&merged, (WELD * size) as f32);
+        let shells = shells(&welded.mesh);
+        if shells.count == 0 {
+            return Err(FleshError::NoSkin {
+                name: character.name.clone(),
+            });
+        }
+        Ok(Self {
+            welded,
+            shells,
+            starts,
+            size,
+        })
+    }
+
+    /// Part and vertex of an original index.
+    pub fn part_of(&self, original: usize) -> (usize, usize) {
+        let part = self.starts.partition_point(|&start| start <= original) - 1;
+        (part, original - self.starts[part])
+    }
+
+    /// Shell of a part's vertex, or `None` where it has no triangle.
+    pub fn shell_of(&self, part: usize, vertex: usize) -> Option<usize> {
+        let welded = self.welded.welded_from_original[self.starts[part] + vertex];
+        let shell = self.shells.of_vertex[welded as usize];
+        (shell != NONE).then_some(shell as usize)
+    }
+
+    /// One shell as a mesh of its own, turned outside out, and its vertices' welded indices.
+    pub fn shell_mesh(&self, shell: usize) -> (TriMesh, Vec<u32>) {
+        self.shells_mesh(&|s| s == shell)
+    }
+
+    /// Chosen shells as one mesh, each turned outside out, and its vertices' welded indices.
+    pub fn shells_mesh(&self, chosen: &dyn Fn(usize) -> bool) -> (TriMesh, Vec<u32>) {
+        let mesh = &self.welded.mesh;
+        let mut volumes = vec![0.0; self.shells.count];
+        let corner = mesh.positions.first().map_or(DVec3::ZERO, |p| p.as_dvec3());
+        for (t, &shell) in mesh.triangles.iter().zip(&self.shells.of_triangle) {
+            let [a, b, c] = t.map(|v| mesh.positions[v as usize].as_dvec3() - corner);
+            volumes[shell as usize] += a.dot(b.cross(c));
+        }
+        let mut new_index = vec![NONE; mesh.positions.len()];
+        let mut result = TriMesh::default();
+        let mut welded = Vec::new();
+        for (t, &shell) in mesh.triangles.iter().zip(&self.shells.of_triangle) {
+            if !chosen(shell as usize) {
+                continue;
+            }
+            let mut corners = t.map(|v| {
+                let slot = &mut new_index[v as usize];
+                if *slot == NONE {
+                    *slot = welded.len() as u32;
+                    welded.push(v);
+                    result.positions.push(mesh.positions[v as usize]);
+                }
+                *slot
+            });
+            if volumes[shell as usize] < 0.0 {
+                corners.swap(1, 2);
+            }
+            result.triangles.push(corners);
+        }
+        (result, welded)
+    }
+
+    /// A search tree over chosen shells.
+    pub fn tree(&self, chosen: &dyn Fn(usize) -> bool) -> Bvh {
+        Bvh::new(&self.shells_mesh(chosen).0)
+    }
+}

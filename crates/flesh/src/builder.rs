@@ -1,0 +1,390 @@
+//! From a character to its tissue, step by step as in [3.2.1].
+
+use glam::DVec3;
+use supple_geom::adjacency::NONE;
+use supple_geom::{Bvh, TriMesh};
+use supple_rig::Character;
+use supple_sim::ModelBuilder;
+
+use crate::FleshError;
+use crate::base_points::{Smoothing, base_points, foot_position};
+use crate::bone_graph::{BoneGraph, GraphInput, bone_graph};
+use crate::bone_surface::bone_surface;
+use crate::collision_tets::collision_tets;
+use crate::flesh::{BuildReport, Column, Driven, Flesh, Ride};
+use crate::joint_use::joint_uses;
+use crate::masses::{BODY_DENSITY, vertex_masses};
+use crate::prisms::{determinant, split_orders, split_prisms};
+use crate::regions::{excluded_columns, stiffness_factors};
+use crate::riders::bind_riders;
+use crate::roles::{Role, ShellRoles, shell_roles};
+use crate::settings::Settings;
+use crate::skeleton_volume::{GivenRadii, skeleton_volume};
+use crate::sliding::{Attachment, attachments};
+use crate::surface::Surface;
+use crate::untangle::untangle;
+
+/// Collects what is set, then builds.
+pub struct FleshBuilder<'a> {
+    character: &'a Character,
+    settings: Settings,
+}
+
+impl<'a> FleshBuilder<'a> {
+    /// With automatic settings.
+    pub fn new(character: &'a Character) -> Self {
+        Self {
+            character,
+            settings: Settings::default(),
+        }
+    }
+
+    /// With the user's settings.
+    pub fn settings(mut self, settings: Settings) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// Builds the tissue.
+    pub fn build(self) -> Result<Flesh, FleshError> {
+        let Self {
+            character,
+            settings,
+        } = self;
+        if character.skeleton.is_empty() {
+            return Err(FleshError::NoSkeleton {
+                name: character.name.clone(),
+            });
+        }
+        check_numbers(&settings)?;
+        let worlds = character.bind_worlds();
+        if let Some(joint) = worlds.iter().position(|world| !world.is_finite()) {
+            return Err(FleshError::BadPart {
+                part: character.skeleton.joints()[joint].name.clone(),
+                reason: "the joint's position is not finite".to_owned(),
+            });
+        }
+        let roles = shell_roles(character, &settings.roles)?;
+        let (mesh, welded_of) = roles
+            .body
+            .shells_mesh(&|shell| roles.shells[shell].role == Role::Flesh);
+        let skin = Surface::new(
+            mesh.positions.iter().map(|p| p.as_dvec3()).collect(),
+            mesh.triangles.clone(),
+        );
+        let graph = flesh_graph(character, &settings, &roles, &mesh, &worlds, &skin);
+        let volume = skeleton_volume(&graph, &skin, &given_radii(character, &settings, &graph)?);
+        let smoothing = Smoothing {
+            reach: settings.tissue.smoothing,
+            ..Smoothing::default()
+        };
+        let feet = base_points(&graph, &skin, smoothing);
+        let hits = bone_surface(&graph, &volume, &skin, &feet);
+        let mut bone: Vec<DVec3> = hits.iter().map(|hit| hit.position).collect();
+        let orders = split_orders(&skin, &bone);
+        let tets = split_prisms(&skin.triangles, &orders, skin.len());
+        let (keep, untangled) = untangle(&skin, &mut bone, &tets);
+        let attachments = attachments(&graph, &volume, &hits, &bone, settings.tissue.sliding);
+        let nodes: Vec<DVec3> = graph.nodes.iter().map(|node| node.position).collect();
+        let base: Vec<DVec3> = feet
+            .iter()
+            .map(|foot| foot_position(&graph, &nodes, foot))
+            .collect();
+        let collision = collision_tets(&skin, &base, &orders);
+
+        let excluded = excluded_columns(&character.skeleton, &settings.excluded, &graph, &feet)?;
+        let factors = stiffness_factors(
+            &character.skeleton,
+            &settings.stiffness_factors,
+            &graph,
+            &feet,
+        )?;
+        let input = ModelInput {
+            settings: &settings,
+            skin: &skin,
+            bone: &bone,
+            tets: &tets,
+            keep: &keep,
+            attachments: &attachments,
+            excluded: &excluded,
+            factors: &factors,
+        };
+        let assembled = assemble_model(&input)?;
+        let rides = rides(character, &roles, &mesh, &welded_of);
+        let report = BuildReport {
+            name: character.name.clone(),
+            vertices: skin.len(),
+            triangles: skin.triangles.len(),
+            tets: assembled.model.tets().len(),
+            free: assembled.model.free_count(),
+            fixed: assembled.model.fixed_count(),
+            bones: graph.bones.len(),
+            mass: assembled.mass,
+            untangled,
+            collision_excluded: collision.excluded,
+            shells: roles.shells.clone(),
+        };
+        Ok(Flesh {
+            model: assembled.model,
+            report,
+            collision,
+            settings,
+            character: character.clone(),
+            bind_worlds: worlds,
+            graph,
+            volume,
+            feet,
+            attachments,
+            bone,
+            skin: mesh,
+            original_of: welded_of
+                .iter()
+                .map(|&w| roles.body.welded.original_from_welded[w as usize])
+                .collect(),
+            columns: assembled.columns,
+            driven: assembled.driven,
+            rides,
+            starts: roles.body.starts,
+        })
+    }
+}
+
+fn check_numbers(settings: &Settings) -> Result<(), FleshError> {
+    let tissue = &settings.tissue;
+    for (name, value) in [
+        ("stiffness", tissue.stiffness),
+        ("mass", tissue.mass),
+        ("volume_stiffness", tissue.volume_stiffness),
+        ("smoothing", tissue.smoothing),
+    ] {
+        if !(value.is_finite() && value >= 0.0) {
+            return Err(FleshError::Settings(format!(
+                "{name} is {value}; it must be finite and not negative"
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn flesh_graph(
+    character: &Character,
+    settings: &Settings,
+    roles: &ShellRoles,
+    mesh: &TriMesh,
+    worlds: &[glam::Affine3A],
+    skin: &Surface,
+) -> BoneGraph {
+    let tree = Bvh::new(mesh);
+    let meshes: Vec<TriMesh> = (0..character.parts.len())
+        .map(|part| character.bind_mesh(part))
+        .collect();
+    let is_flesh = |part: usize, vertex: usize| {
+        roles
+            .body
+            .shell_of(part, vertex)
+            .is_some_and(|shell| roles.shells[shell].role == Role::Flesh)
+    };
+    let uses = joint_uses(character, &meshes, &is_flesh);
+    bone_graph(&GraphInput {
+        skeleton: &character.skeleton,
+        worlds,
+        uses: uses.as_deref(),
+        inside: &|point| tree.is_inside(point.as_vec3()),
+        merge_distance: 1e-3 * skin.size(),
+        virtual_bones: &settings.virtual_bones,
+    })
+}
+
+fn given_radii(
+    character: &Character,
+    settings: &Settings,
+    graph: &BoneGraph,
+) -> Result<GivenRadii, FleshError> {
+    let find = |name: &String, radius: f64| {
+        if !(radius.is_finite() && radius >= 0.0) {
+            return Err(FleshError::Settings(format!(
+                "the radius of `{name}` is {radius}; it must be finite and not negative"
+            )));
+        }
+        character.skeleton.find(name).ok_or_else(|| {
+            FleshError::Settings(format!(
+                "a radius is set for joint `{name}`, which the skeleton does not have"
+            ))
+        })
+    };
+    let mut given = GivenRadii::default();
+    for (name, &radius) in &settings.bone_radii {
+        let joint = find(name, radius)?;
+        for (index, bone) in graph.bones.iter().enumerate() {
+            if bone.joint == joint {
+                given.bones.insert(index, radius);
+            }
+        }
+    }
+    for (name, &radius) in &settings.joint_radii {
+        let joint = find(name, radius)?;
+        for (index, node) in graph.nodes.iter().enumerate() {
+            if node.joints.contains(&joint) {
+                given.nodes.insert(index, radius);
+            }
+        }
+    }
+    Ok(given)
+}
+
+struct ModelInput<'a> {
+    settings: &'a Settings,
+    skin: &'a Surface,
+    bone: &'a [DVec3],
+    tets: &'a [[u32; 4]],
+    keep: &'a [bool],
+    attachments: &'a [Attachment],
+    excluded: &'a [bool],
+    factors: &'a [f64],
+}
+
+struct Assembled {
+    model: supple_sim::Model,
+    columns: Vec<Column>,
+    driven: Vec<Driven>,
+    mass: f64,
+}
+
+fn assemble_model(input: &ModelInput) -> Result<Assembled, FleshError> {
+    let count = input.skin.len();
+    let kept: Vec<usize> = (0..input.tets.len())
+        .filter(|&t| {
+            let corners = input.skin.triangles[t / 3];
+            input.keep[t] && corners.iter().any(|&v| !input.excluded[v as usize])
+        })
+        .collect();
+    let mut used = vec![false; 2 * count];
+    for &t in &kept {
+        for &v in &input.tets[t] {
+            used[v as usize] = true;
+        }
+    }
+    let position = |v: usize| {
+        if v < count {
+            input.skin.positions[v]
+        } else {
+            input.bone[v - count]
+        }
+    };
+    let mut builder = ModelBuilder::new();
+    let mut id = vec![NONE; 2 * count];
+    let mut driven = Vec::new();
+    for v in (0..2 * count).filter(|&v| used[v]) {
+        let column = v % count;
+        let fixed = if v < count {
+            input.excluded[column]
+        } else {
+            input.attachments[column] != Attachment::Free
+        };
+        if fixed {
+            driven.push(if v < count {
+                Driven::Skin(column as u32)
+            } else {
+                Driven::Bone(column as u32)
+            });
+        }
+        id[v] = builder.vertex(position(v).as_vec3(), fixed);
+    }
+    let corners: Vec<[u32; 4]> = kept.iter().map(|&t| input.tets[t]).collect();
+    let volumes: Vec<f64> = corners
+        .iter()
+        .map(|tet| determinant(tet.map(|v| position(v as usize))) / 6.0)
+        .collect();
+    let tissue = &input.settings.tissue;
+    let mass = if tissue.mass > 0.0 {
+        tissue.mass
+    } else {
+        input.skin.volume().abs() * BODY_DENSITY
+    };
+    for (v, mass) in vertex_masses(2 * count, &corners, &volumes, mass)
+        .into_iter()
+        .enumerate()
+    {
+        if id[v] != NONE {
+            builder.mass(id[v], mass);
+        }
+    }
+    let mut prism: Vec<u32> = Vec::new();
+    for (k, tet) in corners.iter().enumerate() {
+        let factor = tet
+            .iter()
+            .map(|&v| input.factors[v as usize % count])
+            .sum::<f64>()
+            / 4.0;
+        let index = builder.tet(tet.map(|v| id[v as usize]), tissue.stiffness * factor);
+        if tissue.volume_stiffness > 0.0 {
+            builder.tet_volume(index, tissue.volume_stiffness * factor, 1.0);
+        }
+        prism.push(index);
+        let last = kept.get(k + 1).is_none_or(|&next| next / 3 != kept[k] / 3);
+        if last {
+            builder.cluster(&prism);
+            prism.clear();
+        }
+    }
+    let model = builder
+        .build()
+        .map_err(|error| FleshError::Model(error.to_string()))?;
+    let columns = (0..count)
+        .map(|v| Column {
+            skin: id[v],
+            bone: id[count + v],
+            is_free: id[v] != NONE && !input.excluded[v],
+        })
+        .collect();
+    Ok(Assembled {
+        model,
+        columns,
+        driven,
+        mass,
+    })
+}
+
+/// How every original vertex gets its place.
+fn rides(
+    character: &Character,
+    roles: &ShellRoles,
+    mesh: &TriMesh,
+    welded_of: &[u32],
+) -> Vec<Ride> {
+    let body = &roles.body;
+    let mut column_of = vec![NONE; body.welded.mesh.positions.len()];
+    for (column, &welded) in welded_of.iter().enumerate() {
+        column_of[welded as usize] = column as u32;
+    }
+    let riders = bind_riders(mesh, &body.welded.mesh.positions, body.size as f32);
+    body.welded
+        .welded_from_original
+        .iter()
+        .enumerate()
+        .map(|(original, &welded)| {
+            let column = column_of[welded as usize];
+            let shell = body.shells.of_vertex[welded as usize];
+            let rigid = roles
+                .shells
+                .get(shell as usize)
+                .filter(|shell| matches!(shell.role, Role::Rigid(_)));
+            if column != NONE {
+                Ride::Flesh(column)
+            } else if let Some(shell) = rigid {
+                Ride::Rigid(shell.joint as u32)
+            } else {
+                match riders[welded as usize] {
+                    Some(mut rider) => {
+                        let (part, _) = body.part_of(original);
+                        if character.parts[part].binding.influences.is_empty() {
+                            rider.grip = 1.0;
+                        }
+                        Ride::Bound(rider)
+                    }
+                    None => Ride::Rigid(0),
+                }
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,46 @@
+//! Collision tets: the prisms carried on from the bone surface to the base points, so that nothing hides inside a
+//! limb [3.2.5].
+
+use glam::DVec3;
+
+use crate::prisms::split_prisms;
+use crate::surface::Surface;
+use crate::untangle::is_sound;
+
+/// Tets between skin and base points, and the skin triangle each belongs to.
+#[derive(Clone, Debug, Default)]
+pub struct CollisionTets {
+    /// Corners: below the vertex count skin, above base points.
+    pub tets: Vec<[u32; 4]>,
+    /// Index of the skin triangle of each tet.
+    pub triangles: Vec<u32>,
+    /// Tets left out because base points coincide or turn them inside out.
+    pub excluded: usize,
+}
+
+/// Collision tets of a skin and its base points; degenerate ones are excluded. Split as the tissue
+/// is, by `orders`.
+pub fn collision_tets(skin: &Surface, base: &[DVec3], orders: &[[u32; 3]]) -> CollisionTets {
+    let (count, size) = (skin.len(), skin.size());
+    let mut result = CollisionTets::default();
+    for (index, tet) in split_prisms(&skin.triangles, orders, count)
+        .into_iter()
+        .enumerate()
+    {
+        let corners = tet.map(|v| {
+            let v = v as usize;
+            if v < count {
+                skin.positions[v]
+            } else {
+                base[v - count]
+            }
+        });
+        if is_sound(corners, size) {
+            result.tets.push(tet);
+            result.triangles.push(index as u32 / 3);
+        } else {
+            result.excluded += 1;
+        }
+    }
+    result
+}

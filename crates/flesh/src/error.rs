@@ -1,0 +1,52 @@
+//! Why a character cannot become tissue.
+
+/// Everything that can stop the construction.
+#[derive(Debug, thiserror::Error)]
+pub enum FleshError {
+    /// The file holds a mesh but no joint.
+    #[error(
+        "`{name}` has no skeleton: tissue grows between skin and bones. Give it joints (a rigged glTF, VRM or FBX, or a .skel file beside the mesh)"
+    )]
+    NoSkeleton {
+        /// The character.
+        name: String,
+    },
+    /// The file holds joints but no triangle.
+    #[error("`{name}` has no triangles: there is no skin to fill")]
+    NoSkin {
+        /// The character.
+        name: String,
+    },
+    /// Every shell was given another role than flesh.
+    #[error(
+        "no shell of `{name}` is flesh: {shells} shells are all bound or rigid; set one to \"flesh\" in the settings"
+    )]
+    NoFlesh {
+        /// The character.
+        name: String,
+        /// How many shells there are.
+        shells: usize,
+    },
+    /// A mesh whose indices or numbers cannot be used.
+    #[error("part `{part}` cannot be used: {reason}")]
+    BadPart {
+        /// Which part.
+        part: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A pose made for another skeleton.
+    #[error("the pose has {given} joints, but the skeleton has {expected}")]
+    PoseSize {
+        /// Joints of the pose.
+        given: usize,
+        /// Joints of the skeleton.
+        expected: usize,
+    },
+    /// Settings that cannot be read or name things that are not there.
+    #[error("settings: {0}")]
+    Settings(String),
+    /// The solver's model refused what was built.
+    #[error("the tissue could not be made into a model: {0}")]
+    Model(String),
+}

@@ -1,0 +1,280 @@
+//! The tissue of a character: its model, and the way from poses to targets and from states to skins.
+
+use glam::{Affine3A, DVec3, Vec3};
+use supple_geom::TriMesh;
+use supple_geom::adjacency::NONE;
+use supple_rig::skinning::linear_blend;
+use supple_rig::{Character, Pose};
+use supple_sim::{Model, State};
+
+use crate::FleshError;
+use crate::base_points::Foot;
+use crate::bone_graph::BoneGraph;
+use crate::builder::FleshBuilder;
+use crate::collision_tets::CollisionTets;
+use crate::frames::{Frames, frames};
+use crate::riders::{Rider, rider_position, vertex_turns};
+use crate::roles::Shell;
+use crate::settings::Settings;
+use crate::skeleton_volume::SkeletonVolume;
+use crate::sliding::{Attachment, rigid_position};
+use crate::untangle::UntangleReport;
+
+/// What construction did.
+#[derive(Clone, Debug, Default)]
+pub struct BuildReport {
+    /// The character.
+    pub name: String,
+    /// Flesh vertices after welding.
+    pub vertices: usize,
+    /// Flesh triangles.
+    pub triangles: usize,
+    /// Tets of the model.
+    pub tets: usize,
+    /// Unknowns of the model.
+    pub free: usize,
+    /// Driven vertices of the model.
+    pub fixed: usize,
+    /// Bones that carry flesh.
+    pub bones: usize,
+    /// Total mass [kg].
+    pub mass: f64,
+    /// Repair of inverted and flat tets.
+    pub untangled: UntangleReport,
+    /// Collision tets left out because they are degenerate.
+    pub collision_excluded: usize,
+    /// Shells and their roles.
+    pub shells: Vec<Shell>,
+}
+
+/// A skin vertex with all below it.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    /// The skin vertex in the caller's numbering of the model, or [`NONE`].
+    pub skin: u32,
+    /// Its bone-surface twin likewise.
+    pub bone: u32,
+    /// Whether the simulation moves it.
+    pub is_free: bool,
+}
+
+/// What a driven vertex of the model is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Driven {
+    /// Bone-surface point of a column.
+    Bone(u32),
+    /// Skin vertex of an excluded column.
+    Skin(u32),
+}
+
+/// How an original vertex gets its place.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Ride {
+    /// It is a flesh vertex.
+    Flesh(u32),
+    /// It rides on the flesh.
+    Bound(Rider),
+    /// It rides on a joint.
+    Rigid(u32),
+}
+
+/// The tissue of a character.
+#[derive(Clone, Debug)]
+pub struct Flesh {
+    /// What is simulated.
+    pub model: Model,
+    /// What construction did.
+    pub report: BuildReport,
+    /// Tets for contact, over flesh vertices and base points.
+    pub collision: CollisionTets,
+    /// What it was built with.
+    pub settings: Settings,
+    pub(crate) character: Character,
+    pub(crate) bind_worlds: Vec<Affine3A>,
+    pub(crate) graph: BoneGraph,
+    pub(crate) volume: SkeletonVolume,
+    pub(crate) feet: Vec<Foot>,
+    pub(crate) attachments: Vec<Attachment>,
+    pub(crate) bone: Vec<DVec3>,
+    pub(crate) skin: TriMesh,
+    pub(crate) original_of: Vec<u32>,
+    pub(crate) columns: Vec<Column>,
+    pub(crate) driven: Vec<Driven>,
+    pub(crate) rides: Vec<Ride>,
+    pub(crate) starts: Vec<usize>,
+}
+
+impl Flesh {
+    /// Starts building the tissue of a character.
+    pub fn builder(character: &Character) -> FleshBuilder<'_> {
+        FleshBuilder::new(character)
+    }
+
+    /// Bones that carry flesh.
+    pub fn graph(&self) -> &BoneGraph {
+        &self.graph
+    }
+
+    /// Their radii.
+    pub fn volume(&self) -> &SkeletonVolume {
+        &self.volume
+    }
+
+    /// The welded flesh in bind pose: skin vertex `i` is column `i`.
+    pub fn skin_mesh(&self) -> &TriMesh {
+        &self.skin
+    }
+
+    /// Columns of the flesh and their vertices in the model.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// Base point of every column.
+    pub fn feet(&self) -> &[Foot] {
+        &self.feet
+    }
+
+    /// Bone-surface point of every column at rest [m].
+    pub fn bone_surface(&self) -> &[DVec3] {
+        &self.bone
+    }
+
+    /// What each bone-surface point follows.
+    pub fn attachments(&self) -> &[Attachment] {
+        &self.attachments
+    }
+
+    /// The rest pose of the tissue: the pose the skin was bound in.
+    pub fn rest_pose(&self) -> Pose {
+        crate::targets::pose_of_worlds(&self.character.skeleton, &self.bind_worlds)
+    }
+
+    pub(crate) fn frames(&self, pose: &Pose) -> Result<Frames, FleshError> {
+        let expected = self.character.skeleton.len();
+        if pose.locals.len() != expected {
+            return Err(FleshError::PoseSize {
+                given: pose.locals.len(),
+                expected,
+            });
+        }
+        Ok(frames(
+            &self.graph,
+            &self.character.skeleton,
+            &self.bind_worlds,
+            pose,
+        ))
+    }
+
+    /// Flesh vertices (columns) of a state [m].
+    pub fn flesh_positions(&self, pose: &Pose, state: &State) -> Result<Vec<Vec3>, FleshError> {
+        let simulated = self.model.caller_positions(state);
+        let outside: Vec<u32> = (0..self.columns.len() as u32)
+            .filter(|&v| self.columns[v as usize].skin == NONE)
+            .collect();
+        let mut kinematic = self.kinematic_positions(pose, &outside)?.into_iter();
+        Ok(self
+            .columns
+            .iter()
+            .map(|column| match column.skin {
+                NONE => kinematic.next().unwrap_or_default(),
+                skin => simulated[skin as usize],
+            })
+            .collect())
+    }
+
+    /// Positions of skin vertices that are not simulated: by their weights, or with their bone where there are none.
+    pub(crate) fn kinematic_positions(
+        &self,
+        pose: &Pose,
+        columns: &[u32],
+    ) -> Result<Vec<Vec3>, FleshError> {
+        if columns.is_empty() {
+            return Ok(Vec::new());
+        }
+        let frames = self.frames(pose)?;
+        let blended = self.blended_parts(pose);
+        Ok(columns
+            .iter()
+            .map(|&column| {
+                let column = column as usize;
+                let (part, vertex) = self.part_of(self.original_of[column] as usize);
+                match blended[part].get(vertex) {
+                    Some(&position) => position,
+                    None => {
+                        let point = self.skin.positions[column].as_dvec3();
+                        let foot = &self.feet[column];
+                        rigid_position(&self.graph, &frames, &self.attachments[column], foot, point)
+                            .as_vec3()
+                    }
+                }
+            })
+            .collect())
+    }
+
+    /// Linear blend skinning of every part that has weights; empty lists for others.
+    fn blended_parts(&self, pose: &Pose) -> Vec<Vec<Vec3>> {
+        let worlds = pose.worlds(&self.character.skeleton);
+        self.character
+            .parts
+            .iter()
+            .map(|part| {
+                if part.binding.influences.is_empty() {
+                    Vec::new()
+                } else {
+                    linear_blend(part, &worlds, &part.morph_weights).positions
+                }
+            })
+            .collect()
+    }
+
+    fn part_of(&self, original: usize) -> (usize, usize) {
+        let part = self.starts.partition_point(|&start| start <= original) - 1;
+        (part, original - self.starts[part])
+    }
+
+    /// Posed positions of every vertex of every part, in the file's order [m]. The pose is the one the state's targets
+    /// were made from: rigid shells and excluded regions follow it alone.
+    pub fn skin(&self, pose: &Pose, state: &State) -> Result<Vec<Vec<Vec3>>, FleshError> {
+        let now = self.flesh_positions(pose, state)?;
+        let any_bound = self.rides.iter().any(|ride| matches!(ride, Ride::Bound(_)));
+        let turns = if any_bound {
+            vertex_turns(&self.skin, &now)
+        } else {
+            Vec::new()
+        };
+        let any_loose = |ride: &Ride| matches!(ride, Ride::Bound(rider) if rider.grip < 1.0);
+        let blended = if self.rides.iter().any(any_loose) {
+            self.blended_parts(pose)
+        } else {
+            vec![Vec::new(); self.character.parts.len()]
+        };
+        let moves: Vec<Affine3A> = pose
+            .worlds(&self.character.skeleton)
+            .iter()
+            .zip(&self.bind_worlds)
+            .map(|(world, bind)| *world * bind.inverse())
+            .collect();
+        Ok((0..self.character.parts.len())
+            .map(|part| {
+                let start = self.starts[part];
+                let rest = self.character.bind_mesh(part).positions;
+                rest.iter()
+                    .enumerate()
+                    .map(|(v, &rest)| match &self.rides[start + v] {
+                        Ride::Flesh(column) => now[*column as usize],
+                        Ride::Rigid(joint) => moves[*joint as usize].transform_point3(rest),
+                        Ride::Bound(rider) => {
+                            let triangle = self.skin.triangles[rider.triangle as usize];
+                            let on_flesh = rider_position(rider, triangle, &now, &turns);
+                            match blended[part].get(v) {
+                                Some(&loose) => loose.lerp(on_flesh, rider.grip),
+                                None => on_flesh,
+                            }
+                        }
+                    })
+                    .collect()
+            })
+            .collect())
+    }
+}

@@ -1,0 +1,140 @@
+//! Measures of quality around a joint: tissue volume and cross-sections against rest.
+
+use glam::{DVec3, Vec3};
+use supple_geom::TriMesh;
+use supple_geom::section::{Plane, section};
+use supple_geom::{Aabb, Adjacency};
+use supple_rig::Pose;
+use supple_sim::State;
+
+use crate::FleshError;
+use crate::flesh::Flesh;
+use crate::prisms::determinant;
+
+/// Share of each bone, from the joint, that counts as the joint's region.
+const REGION: f64 = 0.4;
+/// Sections along each bone.
+const SECTIONS: usize = 8;
+
+impl Flesh {
+    /// Tissue volume around a joint relative to rest: of all tets whose columns have their foot within 40 % of a bone's
+    /// length from it. Inverted tets count negative.
+    pub fn joint_volume(&self, joint: usize, state: &State) -> Option<(f64, usize)> {
+        let node = self.node_of(joint)?;
+        let near: Vec<bool> = self
+            .feet
+            .iter()
+            .map(|foot| self.is_near(foot, node))
+            .collect();
+        let rest = self.model.rest();
+        let now: Vec<Vec3> = state
+            .positions
+            .iter()
+            .chain(&state.fixed)
+            .copied()
+            .collect();
+        let mut column_of = vec![usize::MAX; self.model.vertex_count()];
+        for (v, column) in self.columns.iter().enumerate() {
+            for vertex in [column.skin, column.bone] {
+                if let Some(&index) = self.model.index_of().get(vertex as usize) {
+                    column_of[index as usize] = v;
+                }
+            }
+        }
+        let (mut before, mut after, mut tets) = (0.0, 0.0, 0);
+        for tet in &self.model.tets().vertices {
+            let inside = tet
+                .iter()
+                .all(|&v| near.get(column_of[v as usize]).copied().unwrap_or(false));
+            if inside {
+                before += determinant(tet.map(|v| rest[v as usize].as_dvec3()));
+                after += determinant(tet.map(|v| now[v as usize].as_dvec3()));
+                tets += 1;
+            }
+        }
+        (before > 0.0).then_some((after / before, tets))
+    }
+
+    /// Smallest ratio of a cross-section in the pose to the same one at rest, over sections through both bones of a
+    /// joint, perpendicular to each bone. `skin` are the flesh vertices in the pose.
+    ///
+    /// A section is the closed curve around the bone: other limbs that the plane meets do not count.
+    pub fn smallest_section(
+        &self,
+        joint: usize,
+        pose: &Pose,
+        skin: &[Vec3],
+    ) -> Result<Option<f64>, FleshError> {
+        let Some(node) = self.node_of(joint) else {
+            return Ok(None);
+        };
+        let rest_frames = self.frames(&self.rest_pose())?;
+        let frames = self.frames(pose)?;
+        let before = &self.skin;
+        let after = TriMesh {
+            positions: skin.to_vec(),
+            triangles: before.triangles.clone(),
+        };
+        let adjacency = Adjacency::new(before);
+        let mut smallest: Option<f64> = None;
+        for &bone in &self.graph.incident[node] {
+            let at = |frames: &crate::frames::Frames, t: f64| {
+                let frame = &frames.bones[bone];
+                (frame.start.lerp(frame.end, t), frame.end - frame.start)
+            };
+            let from_start = self.graph.bones[bone].start == node;
+            for k in 0..SECTIONS {
+                let share = 0.8 * (k as f64 + 0.5) / SECTIONS as f64 + 0.1;
+                let t = if from_start { share } else { 1.0 - share };
+                let cut = |mesh: &TriMesh, (point, axis): (DVec3, DVec3)| {
+                    enclosing_area(mesh, &adjacency, point, axis)
+                };
+                let (Some(rest), Some(now)) = (
+                    cut(before, at(&rest_frames, t)),
+                    cut(&after, at(&frames, t)),
+                ) else {
+                    continue;
+                };
+                let ratio = now / rest;
+                smallest = Some(smallest.map_or(ratio, |least: f64| least.min(ratio)));
+            }
+        }
+        Ok(smallest)
+    }
+
+    fn node_of(&self, joint: usize) -> Option<usize> {
+        self.graph
+            .nodes
+            .iter()
+            .position(|node| node.joints.contains(&joint))
+    }
+
+    fn is_near(&self, foot: &crate::base_points::Foot, node: usize) -> bool {
+        let Some(bone) = foot.bone else {
+            return foot.node == node;
+        };
+        let ends = &self.graph.bones[bone];
+        (ends.start == node && foot.t <= REGION) || (ends.end == node && foot.t >= 1.0 - REGION)
+    }
+}
+
+/// Area of the section curve around `point`: the closed loop that winds around it.
+fn enclosing_area(mesh: &TriMesh, adjacency: &Adjacency, point: DVec3, axis: DVec3) -> Option<f64> {
+    let bounds: Aabb = mesh.bounds();
+    if !(bounds.min.is_finite() && point.is_finite()) {
+        return None;
+    }
+    let cut = section(
+        mesh,
+        adjacency,
+        Plane {
+            point: point.as_vec3(),
+            normal: axis.as_vec3(),
+        },
+    );
+    cut.loops
+        .iter()
+        .filter(|curve| curve.closed && curve.winding(point, cut.normal) != 0)
+        .map(|curve| curve.area.abs())
+        .min_by(f64::total_cmp)
+}

@@ -1,0 +1,118 @@
+//! Vertices that are not simulated: bound ones ride on the nearest flesh, others on bones or by their weights.
+
+use glam::{Mat3, Quat, Vec3};
+use rayon::prelude::*;
+use supple_geom::{Bvh, TriMesh};
+
+/// A vertex bound to the flesh.
+#[derive(Clone, Copy, Debug)]
+pub struct Rider {
+    /// Flesh triangle below it.
+    pub triangle: u32,
+    /// Where on it.
+    pub weights: [f32; 3],
+    /// From there to the vertex at rest [m].
+    pub offset: Vec3,
+    /// How much it follows the flesh rather than its own skin weights: clothes do, hair far from the head does not.
+    pub grip: f32,
+}
+
+/// Distance up to which a vertex follows the flesh alone, relative to the character's size.
+const NEAR: f32 = 0.02;
+/// Distance from which it follows its own weights alone.
+const FAR: f32 = 0.08;
+
+/// Binds points to the flesh. `size` is the character's.
+pub fn bind_riders(flesh: &TriMesh, points: &[Vec3], size: f32) -> Vec<Option<Rider>> {
+    let tree = Bvh::new(flesh);
+    points
+        .par_iter()
+        .map(|&point| {
+            let nearest = tree.closest_point(point)?;
+            let t = ((nearest.distance / size - NEAR) / (FAR - NEAR)).clamp(0.0, 1.0);
+            Some(Rider {
+                triangle: nearest.triangle,
+                weights: nearest.barycentric,
+                offset: point - nearest.position,
+                grip: 1.0 - t * t * (3.0 - 2.0 * t),
+            })
+        })
+        .collect()
+}
+
+/// Turn of every flesh vertex from rest to now: the mean of its triangles' turns.
+pub fn vertex_turns(rest: &TriMesh, now: &[Vec3]) -> Vec<Quat> {
+    let mut sums = vec![glam::Vec4::ZERO; rest.positions.len()];
+    for triangle in &rest.triangles {
+        let before = triangle_frame(triangle.map(|v| rest.positions[v as usize]));
+        let after = triangle_frame(triangle.map(|v| now[v as usize]));
+        let (Some((before, area)), Some((after, _))) = (before, after) else {
+            continue;
+        };
+        let turn = glam::Vec4::from(Quat::from_mat3(&(after * before.transpose())));
+        for &v in triangle {
+            let sum = &mut sums[v as usize];
+            let sign = if sum.dot(turn) < 0.0 { -1.0 } else { 1.0 };
+            *sum += turn * (sign * area);
+        }
+    }
+    sums.into_iter()
+        .map(|sum| {
+            sum.try_normalize()
+                .map_or(Quat::IDENTITY, |q| Quat::from_vec4(q))
+        })
+        .collect()
+}
+
+/// Orthonormal frame of a triangle and its area.
+fn triangle_frame([a, b, c]: [Vec3; 3]) -> Option<(Mat3, f32)> {
+    let (u, v) = (b - a, c - a);
+    let cross = u.cross(v);
+    let normal = cross.try_normalize()?;
+    // Halfway between the two sides: treats all corners more alike than one side alone.
+    let along = (u.try_normalize()? + v.try_normalize()?).try_normalize()?;
+    Some((
+        Mat3::from_cols(along, normal.cross(along), normal),
+        0.5 * cross.length(),
+    ))
+}
+
+/// Where a rider is, given the flesh's positions and turns.
+pub fn rider_position(rider: &Rider, triangle: [u32; 3], now: &[Vec3], turns: &[Quat]) -> Vec3 {
+    let mut foot = Vec3::ZERO;
+    let mut turn = glam::Vec4::ZERO;
+    for (&v, &weight) in triangle.iter().zip(&rider.weights) {
+        foot += now[v as usize] * weight;
+        let q = glam::Vec4::from(turns[v as usize]);
+        let sign = if turn.dot(q) < 0.0 { -1.0 } else { 1.0 };
+        turn += q * (sign * weight);
+    }
+    let turn = turn
+        .try_normalize()
+        .map_or(Quat::IDENTITY, |q| Quat::from_vec4(q));
+    foot + turn * rider.offset
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn riders_follow_a_rigid_motion() {
+        let flesh = TriMesh {
+            positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::new(1.0, 1.0, 0.2)],
+            triangles: vec![[0, 1, 2], [1, 3, 2]],
+        };
+        let points = [Vec3::new(0.3, 0.2, 0.01), Vec3::new(0.8, 0.9, 0.3)];
+        let riders = bind_riders(&flesh, &points, 10.0);
+        let motion = |p: Vec3| Quat::from_rotation_y(2.0) * p + Vec3::new(3.0, 0.0, 1.0);
+        let now: Vec<Vec3> = flesh.positions.iter().map(|&p| motion(p)).collect();
+        let turns = vertex_turns(&flesh, &now);
+        for (rider, &point) in riders.iter().zip(&points) {
+            let rider = rider.unwrap();
+            let triangle = flesh.triangles[rider.triangle as usize];
+            let position = rider_position(&rider, triangle, &now, &turns);
+            assert!(position.distance(motion(point)) < 2e-6);
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Settings of a character's tissue: a small TOML file beside the character.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use supple_rig::Character;
+
+use crate::FleshError;
+use crate::roles::{Role, shell_roles};
+
+/// Everything a user may set. What is left out is chosen automatically.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Material and construction.
+    pub tissue: Tissue,
+    /// Time stepping.
+    pub solver: Solver,
+    /// Radii of bones, by the joint they start at [m]. Left out: 0.75 × the distance to the skin.
+    pub bone_radii: BTreeMap<String, f64>,
+    /// Radii of joints [m]. Left out: that of the thickest bone.
+    pub joint_radii: BTreeMap<String, f64>,
+    /// Factors on the stiffness around the bones of a joint.
+    pub stiffness_factors: BTreeMap<String, f64>,
+    /// Roles of shells: "flesh", "bound", "rigid", or "rigid:JOINT". Keys are a part's name, or `name#2` for its third
+    /// shell.
+    pub roles: BTreeMap<String, Role>,
+    /// Regions that are not simulated: names of joints; their descendants go with them. `*` at the end matches any rest.
+    pub excluded: Vec<String>,
+    /// Joints whose bones shape the tissue but do not hold it, as in a trunk or a tail.
+    pub virtual_bones: Vec<String>,
+}
+
+/// Material and construction.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Tissue {
+    /// Stiffness [Pa]. Fat and relaxed muscle lie between 1000 and 5000.
+    pub stiffness: f64,
+    /// Mass of the whole body [kg]; 0: from the skin's volume and the density of a body.
+    pub mass: f64,
+    /// Stiffness against change of volume [Pa]; 0: none, which the fastest solvers need.
+    pub volume_stiffness: f64,
+    /// Whether the inner surface slides over joints.
+    pub sliding: bool,
+    /// How far base points are evened out along the skin, relative to the character's size.
+    pub smoothing: f64,
+}
+
+/// Time stepping.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Solver {
+    /// Local/global iterations of a step.
+    pub iterations: u32,
+    /// Internal steps a second.
+    pub steps_per_second: f64,
+    /// Time after which a jiggle has lost half its speed [s]; 0: no damping but the integrator's own.
+    pub damping_half_life: f64,
+    /// Gravity along Y [m/s²]. Zero: the rest shape already has it in it.
+    pub gravity: f64,
+}
+
+impl Default for Tissue {
+    fn default() -> Self {
+        Self {
+            stiffness: supple_sim::units::STIFFNESS,
+            mass: 0.0,
+            volume_stiffness: 0.0,
+            sliding: true,
+            smoothing: crate::base_points::Smoothing::default().reach,
+        }
+    }
+}
+
+impl Default for Solver {
+    fn default() -> Self {
+        Self {
+            iterations: 10,
+            steps_per_second: 60.0,
+            damping_half_life: 0.0,
+            gravity: 0.0,
+        }
+    }
+}
+
+impl Settings {
+    /// The values that are used where nothing is set, written out: radii, roles and mass of this character.
+    pub fn automatic(character: &Character) -> Result<Self, FleshError> {
+        let flesh = crate::Flesh::builder(character).build()?;
+        let name = |joint: usize| character.skeleton.joints()[joint].name.clone();
+        let millimetres = |metres: f64| (metres * 1e4).round() / 1e4;
+        let mut settings = Self {
+            tissue: Tissue {
+                mass: (flesh.report.mass * 10.0).round() / 10.0,
+                ..Tissue::default()
+            },
+            ..Self::default()
+        };
+        for (bone, &radius) in flesh.graph().bones.iter().zip(&flesh.volume().bone_radii) {
+            settings
+                .bone_radii
+                .entry(name(bone.joint))
+                .or_insert(millimetres(radius));
+        }
+        for (node, &radius) in flesh.graph().nodes.iter().zip(&flesh.volume().node_radii) {
+            if let (Some(&joint), true) = (node.joints.first(), radius > 0.0) {
+                settings
+                    .joint_radii
+                    .entry(name(joint))
+                    .or_insert(millimetres(radius));
+            }
+        }
+        for shell in shell_roles(character, &BTreeMap::new())?.shells {
+            settings.roles.insert(shell.key, shell.role);
+        }
+        Ok(settings)
+    }
+
+    /// From TOML text.
+    pub fn from_toml(text: &str) -> Result<Self, FleshError> {
+        toml::from_str(text).map_err(|error| FleshError::Settings(error.to_string()))
+    }
+
+    /// As TOML text with a comment on every group.
+    pub fn to_toml(&self) -> Result<String, FleshError> {
+        let body = toml::to_string_pretty(self)
+            .map_err(|error| FleshError::Settings(error.to_string()))?;
+        let mut text = String::from(HEADER);
+        for line in body.lines() {
+            if let Some((_, comment)) = COMMENTS.iter().find(|(key, _)| line.starts_with(key)) {
+                text.push_str(comment);
+            }
+            text.push_str(line);
+            text.push('\n');
+        }
+        Ok(text)
+    }
+
+    /// The solver's own settings.
+    pub fn solver_settings(&self) -> supple_sim::Settings {
+        let or_infinite = |value: f64| if value > 0.0 { value } else { f64::INFINITY };
+        supple_sim::Settings {
+            step: 1.0 / self.solver.steps_per_second.clamp(1.0, 10_000.0),
+            iterations: self.solver.iterations.max(1),
+            gravity: glam::Vec3::new(0.0, self.solver.gravity as f32, 0.0),
+            damping_half_life: or_infinite(self.solver.damping_half_life),
+            ..supple_sim::Settings::default()
+        }
+    }
+}
+
+const HEADER: &str = "# Supple: tissue of this character. Lengths in metres, masses in kilograms, stiffness in pascal.\n\
+                      # Delete a line to have its value chosen automatically.\n\n";
+
+const COMMENTS: &[(&str, &str)] = &[
+    (
+        "excluded",
+        "# Joints whose region is not simulated, with their descendants, such as \"head\" or \"finger*\".\n",
+    ),
+    (
+        "virtual_bones",
+        "# Joints whose bones shape the tissue without holding it (trunks, tails).\n",
+    ),
+    (
+        "stiffness =",
+        "# 1000 to 5000 Pa is fat and relaxed muscle.\n",
+    ),
+    ("mass =", "# Whole body; 0 takes it from the volume.\n"),
+    (
+        "volume_stiffness",
+        "# Against change of volume; 0 is fastest.\n",
+    ),
+    (
+        "sliding",
+        "# Whether the inner surface slides over joints.\n",
+    ),
+    (
+        "smoothing",
+        "# Reach of the base points' smoothing, relative to the size.\n",
+    ),
+    (
+        "damping_half_life",
+        "# Seconds until a jiggle has lost half its speed; 0 leaves only the integrator's damping.\n",
+    ),
+    (
+        "gravity",
+        "# Along Y; 0 because the rest shape already has it in it.\n",
+    ),
+    ("[bone_radii]", "# By the joint the bone starts at.\n"),
+    (
+        "[joint_radii]",
+        "# Larger joints bulge more when bent, smaller ones stay sharper.\n",
+    ),
+    (
+        "[stiffness_factors]",
+        "# Around the bones of a joint, such as \"hand.L\" = 4.0.\n",
+    ),
+    (
+        "[roles]",
+        "# \"flesh\" is simulated, \"bound\" rides on the nearest flesh, \"rigid\" on one bone (\"rigid:JOINT\").\n",
+    ),
+];
+
+/// Whether a joint's name matches a pattern: equal but for case, or up to a final `*`.
+pub fn matches(pattern: &str, name: &str) -> bool {
+    let (pattern, name) = (pattern.to_lowercase(), name.to_lowercase());
+    match pattern.strip_suffix('*') {
+        Some(start) => name.starts_with(start),
+        None => name == pattern,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn toml_round_trip_keeps_everything() {
+        let mut settings = Settings::default();
+        settings.bone_radii.insert("l_knee".into(), 0.03);
+        settings.roles.insert("hair#1".into(), Role::Bound);
+        settings
+            .roles
+            .insert("eye".into(), Role::Rigid(Some("head".into())));
+        settings.excluded.push("finger*".into());
+        let text = settings.to_toml().unwrap();
+        assert_eq!(Settings::from_toml(&text).unwrap(), settings, "{text}");
+        assert!(Settings::from_toml("[tissue]\nstifness = 3").is_err());
+        assert!(matches("Finger*", "finger2-1.L") && !matches("finger", "finger2"));
+    }
+}

@@ -1,0 +1,330 @@
+//! How bone-surface points follow the skeleton: rigidly on bones, half-turned on joints, sliding around joints between
+//! bones that are nearly in line [3.2.2].
+
+use glam::{DQuat, DVec3};
+
+use crate::base_points::Foot;
+use crate::bone_graph::BoneGraph;
+use crate::bone_surface::{Contact, Hit};
+use crate::frames::Frames;
+use crate::skeleton_volume::SkeletonVolume;
+
+/// The bone ring lies this far along the bone (share of its length): beyond it nothing slides.
+pub const RING: f64 = 0.4;
+/// A joint of two bones slides when they are straighter than this (cosine of the bend): a hip that turns the chain by a
+/// right angle has no ring all around.
+pub const STRAIGHT: f64 = 0.5;
+
+/// What a bone-surface point follows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Attachment {
+    /// Rides on a bone, at `t` along it.
+    Bone {
+        /// The bone.
+        bone: usize,
+        /// Foot along the bone; may lie beyond its ends.
+        t: f64,
+    },
+    /// Turns with a joint.
+    Node {
+        /// The node.
+        node: usize,
+    },
+    /// Between a joint ring and a bone ring: the anchors on both are blended, the rest offset turns with the blend.
+    Slide {
+        /// The node.
+        node: usize,
+        /// The bone.
+        bone: usize,
+        /// 0 on the joint ring, 1 on the bone ring.
+        weight: f64,
+        /// Anchor on the joint ring at rest [m].
+        joint_anchor: DVec3,
+        /// Anchor on the bone ring at rest [m].
+        bone_anchor: DVec3,
+    },
+    /// On a virtual bone [3.4.1] or between a joint and its bone: an unknown of the simulation.
+    Free,
+}
+
+/// Attachments of all bone-surface points. `hits` tells what they lie on, `points` where they are after repair.
+pub fn attachments(
+    graph: &BoneGraph,
+    volume: &SkeletonVolume,
+    hits: &[Hit],
+    points: &[DVec3],
+    slide: bool,
+) -> Vec<Attachment> {
+    let joints: Vec<Option<SlidingJoint>> = (0..graph.nodes.len())
+        .map(|node| sliding_joint(graph, node).filter(|_| slide))
+        .collect();
+    hits.iter()
+        .zip(points)
+        .map(|(hit, &point)| attachment(graph, volume, &joints, hit.contact, point))
+        .collect()
+}
+
+/// A joint between two bones that are nearly in line.
+struct SlidingJoint {
+    /// Unit normal of the plane between the bones, from the first to the second.
+    across: DVec3,
+    bones: [usize; 2],
+}
+
+fn sliding_joint(graph: &BoneGraph, node: usize) -> Option<SlidingJoint> {
+    let &[first, second] = graph.incident[node].as_slice() else {
+        return None;
+    };
+    if graph.bones[first].is_virtual || graph.bones[second].is_virtual {
+        return None;
+    }
+    let [a, b] = [first, second].map(|bone| outward(graph, bone, node));
+    (-a.dot(b) > STRAIGHT)
+        .then(|| (b - a).try_normalize())
+        .flatten()
+        .map(|across| SlidingJoint {
+            across,
+            bones: [first, second],
+        })
+}
+
+/// Unit direction of a bone away from one of its nodes.
+fn outward(graph: &BoneGraph, bone: usize, node: usize) -> DVec3 {
+    let other = graph.opposite(bone, node);
+    (graph.nodes[other].position - graph.nodes[node].position).normalize_or_zero()
+}
+
+fn attachment(
+    graph: &BoneGraph,
+    volume: &SkeletonVolume,
+    joints: &[Option<SlidingJoint>],
+    contact: Contact,
+    point: DVec3,
+) -> Attachment {
+    match contact {
+        Contact::Node(node) => {
+            let incident = &graph.incident[node];
+            if !incident.is_empty() && incident.iter().all(|&b| graph.bones[b].is_virtual) {
+                return Attachment::Free;
+            }
+            match &joints[node] {
+                Some(joint) => {
+                    let side = (point - graph.nodes[node].position).dot(joint.across) >= 0.0;
+                    slide(
+                        graph,
+                        volume,
+                        joint,
+                        node,
+                        joint.bones[usize::from(side)],
+                        point,
+                    )
+                    .unwrap_or(Attachment::Node { node })
+                }
+                None => Attachment::Node { node },
+            }
+        }
+        Contact::Bone(bone) if graph.bones[bone].is_virtual => Attachment::Free,
+        Contact::Bone(bone) => {
+            let t = along(graph, bone, point);
+            let node = if t < 0.5 {
+                graph.bones[bone].start
+            } else {
+                graph.bones[bone].end
+            };
+            joints[node]
+                .as_ref()
+                .and_then(|joint| slide(graph, volume, joint, node, bone, point))
+                .unwrap_or(Attachment::Bone { bone, t })
+        }
+        // Between sphere and capsule there is no bone to hold the tissue: it may stretch there.
+        Contact::Frustum { .. } => Attachment::Free,
+    }
+}
+
+/// Where the foot of a point lies along a bone; may be outside 0..1.
+pub fn along(graph: &BoneGraph, bone: usize, point: DVec3) -> f64 {
+    let (a, b) = graph.segment(bone);
+    let direction = b - a;
+    let squared = direction.length_squared();
+    if squared > 0.0 {
+        (point - a).dot(direction) / squared
+    } else {
+        0.0
+    }
+}
+
+/// `None` beyond the bone ring.
+fn slide(
+    graph: &BoneGraph,
+    volume: &SkeletonVolume,
+    joint: &SlidingJoint,
+    node: usize,
+    bone: usize,
+    point: DVec3,
+) -> Option<Attachment> {
+    let centre = graph.nodes[node].position;
+    let offset = point - centre;
+    let outward = outward(graph, bone, node);
+    let across = if bone == joint.bones[1] {
+        joint.across
+    } else {
+        -joint.across
+    };
+    let ring = RING * graph.length(bone);
+    let past_joint = offset.dot(across).max(0.0);
+    let to_ring = ring - offset.dot(outward);
+    if to_ring <= 0.0 {
+        return None;
+    }
+    let weight = past_joint / (past_joint + to_ring);
+    let around = |axis: DVec3| (offset - axis * offset.dot(axis)).normalize_or_zero();
+    Some(Attachment::Slide {
+        node,
+        bone,
+        weight,
+        joint_anchor: centre + around(across) * volume.node_radii[node],
+        bone_anchor: centre + outward * ring + around(outward) * volume.bone_radii[bone],
+    })
+}
+
+/// Position of a bone-surface point in a pose; `None` for free ones. At rest this is the point itself.
+pub fn attached_position(
+    graph: &BoneGraph,
+    volume: &SkeletonVolume,
+    frames: &Frames,
+    attachment: &Attachment,
+    point: DVec3,
+) -> Option<DVec3> {
+    match *attachment {
+        Attachment::Free => None,
+        Attachment::Bone { bone, t } => Some(frames.bones[bone].map(graph.segment(bone), t, point)),
+        Attachment::Node { node } => {
+            Some(frames.nodes[node].map(graph.nodes[node].position, point))
+        }
+        Attachment::Slide {
+            node,
+            bone,
+            weight,
+            joint_anchor,
+            bone_anchor,
+        } => {
+            let (bone_frame, node_frame) = (&frames.bones[bone], &frames.nodes[node]);
+            let t = along(graph, bone, bone_anchor);
+            let (rest_start, rest_end) = graph.segment(bone);
+            let bone_turn = bone_frame.turn_at(t);
+            let turn = half_way(node_frame.turn, bone_turn, weight);
+            // Both anchors are wrung to the point's own share of the twist first: blending points that lie apart around
+            // the bone would pull them in towards it.
+            let axis = bone_turn * (rest_end - rest_start).normalize_or_zero();
+            let twist = twist_about(axis, bone_turn * node_frame.turn.inverse());
+            let on_joint = node_frame.map(graph.nodes[node].position, joint_anchor);
+            let on_joint = turned_about(on_joint, node_frame.position, axis, twist * weight);
+            let on_bone = bone_frame.map((rest_start, rest_end), t, bone_anchor);
+            let on_bone = turned_about(on_bone, bone_frame.start, axis, twist * (weight - 1.0));
+            let scale = node_frame.scale + (bone_frame.scale - node_frame.scale) * weight;
+            let rest_offset = point - joint_anchor.lerp(bone_anchor, weight);
+            let slid = on_joint.lerp(on_bone, weight) + turn * rest_offset * scale;
+            Some(push_out(graph, volume, frames, (node, bone), point, slid))
+        }
+    }
+}
+
+/// Where a point goes that keeps to its column's frame: bones rigidly, joints half-turned, blended in between.
+pub fn rigid_position(
+    graph: &BoneGraph,
+    frames: &Frames,
+    attachment: &Attachment,
+    foot: &Foot,
+    point: DVec3,
+) -> DVec3 {
+    let on_bone = |bone: usize, t: f64| frames.bones[bone].map(graph.segment(bone), t, point);
+    let on_node = |node: usize| frames.nodes[node].map(graph.nodes[node].position, point);
+    match *attachment {
+        Attachment::Bone { bone, t } => on_bone(bone, t),
+        Attachment::Node { node } => on_node(node),
+        Attachment::Slide {
+            node, bone, weight, ..
+        } => on_node(node).lerp(on_bone(bone, foot.t), weight),
+        Attachment::Free => match foot.bone {
+            Some(bone) => on_bone(bone, foot.t),
+            None => on_node(foot.node),
+        },
+    }
+}
+
+/// Angle of the part of a turn that is about an axis, in (−π, π].
+fn twist_about(axis: DVec3, turn: DQuat) -> f64 {
+    let along = DVec3::new(turn.x, turn.y, turn.z).dot(axis);
+    let (along, real) = if turn.w < 0.0 {
+        (-along, -turn.w)
+    } else {
+        (along, turn.w)
+    };
+    2.0 * along.atan2(real)
+}
+
+fn turned_about(point: DVec3, centre: DVec3, axis: DVec3, angle: f64) -> DVec3 {
+    if angle == 0.0 || axis == DVec3::ZERO {
+        return point;
+    }
+    centre + DQuat::from_axis_angle(axis.normalize(), angle) * (point - centre)
+}
+
+fn half_way(a: DQuat, b: DQuat, weight: f64) -> DQuat {
+    a.slerp(if a.dot(b) < 0.0 { -b } else { b }, weight)
+}
+
+/// Pushes a slid point out of the joint's sphere and its own bone, as far out as it was at rest.
+fn push_out(
+    graph: &BoneGraph,
+    volume: &SkeletonVolume,
+    frames: &Frames,
+    (node, bone): (usize, usize),
+    rest: DVec3,
+    point: DVec3,
+) -> DVec3 {
+    let (a, b) = graph.segment(bone);
+    let (low, high) = capsule(graph, volume, bone);
+    let clearance = rest
+        .distance(nearest_on(a, b, low, high, rest))
+        .min(volume.bone_radii[bone]);
+    let frame = &frames.bones[bone];
+    let foot = nearest_on(frame.start, frame.end, low, high, point);
+    let point = pushed(point, foot, clearance * frame.scale);
+    let frame = &frames.nodes[node];
+    let clearance = rest
+        .distance(graph.nodes[node].position)
+        .min(volume.node_radii[node]);
+    pushed(point, frame.position, clearance * frame.scale)
+}
+
+/// Parameters along a bone between which its capsule's axis runs.
+fn capsule(graph: &BoneGraph, volume: &SkeletonVolume, bone: usize) -> (f64, f64) {
+    let length = graph.length(bone).max(f64::MIN_POSITIVE);
+    let radius = volume.bone_radii[bone];
+    let inset = |node: usize| match volume.node_radii[node] {
+        0.0 => 0.0,
+        joint_radius => ((joint_radius + radius) / length).min(0.5),
+    };
+    (
+        inset(graph.bones[bone].start),
+        1.0 - inset(graph.bones[bone].end),
+    )
+}
+
+fn nearest_on(a: DVec3, b: DVec3, low: f64, high: f64, point: DVec3) -> DVec3 {
+    let direction = b - a;
+    let t = (point - a).dot(direction) / direction.length_squared().max(f64::MIN_POSITIVE);
+    a.lerp(b, t.clamp(low, high.max(low)))
+}
+
+/// Moves `point` away from `centre` until it is `clearance` away; exact rest points stay untouched.
+fn pushed(point: DVec3, centre: DVec3, clearance: f64) -> DVec3 {
+    let offset = point - centre;
+    let distance = offset.length();
+    if distance >= clearance * (1.0 - 1e-9) || distance <= 0.0 {
+        point
+    } else {
+        centre + offset * (clearance / distance)
+    }
+}

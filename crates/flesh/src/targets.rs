@@ -1,0 +1,98 @@
+//! From a pose to the positions of the driven vertices, and across jumps of the pose.
+
+use glam::{Affine3A, Vec3};
+use supple_rig::{Pose, Skeleton, Transform};
+use supple_sim::Targets;
+
+use crate::FleshError;
+use crate::flesh::{Driven, Flesh};
+use crate::sliding::{attached_position, rigid_position};
+
+impl Flesh {
+    /// Targets of the solver for a pose. The pose the skin was bound in gives the rest positions exactly.
+    pub fn targets(&self, pose: &Pose) -> Result<Targets, FleshError> {
+        let frames = self.frames(pose)?;
+        let skins: Vec<u32> = self
+            .driven
+            .iter()
+            .filter_map(|driven| match driven {
+                Driven::Skin(column) => Some(*column),
+                Driven::Bone(_) => None,
+            })
+            .collect();
+        let mut skins = self.kinematic_positions(pose, &skins)?.into_iter();
+        let positions: Vec<Vec3> = self
+            .driven
+            .iter()
+            .map(|driven| match *driven {
+                Driven::Skin(_) => skins.next().unwrap_or_default(),
+                Driven::Bone(column) => {
+                    let column = column as usize;
+                    let point = self.bone[column];
+                    let attachment = &self.attachments[column];
+                    attached_position(&self.graph, &self.volume, &frames, attachment, point)
+                        .unwrap_or(point)
+                        .as_vec3()
+                }
+            })
+            .collect();
+        Ok(self.model.targets(&positions, &[]))
+    }
+
+    /// Rigid frame per free vertex from one pose to another, for [`supple_sim::State::carry`] when the pose jumps.
+    pub fn carry_frames(&self, from: &Pose, to: &Pose) -> Result<Vec<Affine3A>, FleshError> {
+        let (before, after) = (self.frames(from)?, self.frames(to)?);
+        let free = self.model.free_count();
+        let mut column_of = vec![None; self.model.vertex_count()];
+        for (v, column) in self.columns.iter().enumerate() {
+            for vertex in [column.skin, column.bone] {
+                if let Some(slot) = column_of.get_mut(vertex as usize) {
+                    *slot = Some(v);
+                }
+            }
+        }
+        let frame = |column: usize| {
+            let attachment = &self.attachments[column];
+            let foot = &self.feet[column];
+            let at = |frames, p| rigid_position(&self.graph, frames, attachment, foot, p);
+            let centre = self.skin.positions[column].as_dvec3();
+            // Three points around the vertex tell its rigid motion.
+            let corner = |frames, axis: glam::DVec3| at(frames, centre + axis) - at(frames, centre);
+            let matrix = |frames| {
+                glam::DMat3::from_cols(
+                    corner(frames, glam::DVec3::X),
+                    corner(frames, glam::DVec3::Y),
+                    corner(frames, glam::DVec3::Z),
+                )
+            };
+            let turn = matrix(&after) * matrix(&before).inverse();
+            let turn = if turn.is_finite() {
+                turn
+            } else {
+                glam::DMat3::IDENTITY
+            };
+            let shift = at(&after, centre) - turn * at(&before, centre);
+            Affine3A::from_mat3_translation(turn.as_mat3(), shift.as_vec3())
+        };
+        Ok(self.model.caller_of()[..free]
+            .iter()
+            .map(|&caller| column_of[caller as usize].map_or(Affine3A::IDENTITY, frame))
+            .collect())
+    }
+}
+
+/// The pose whose joints have these worlds.
+pub(crate) fn pose_of_worlds(skeleton: &Skeleton, worlds: &[Affine3A]) -> Pose {
+    let mut pose = Pose::rest(skeleton);
+    if worlds == skeleton.rest_worlds().as_slice() {
+        return pose;
+    }
+    for (joint, node) in skeleton.joints().iter().enumerate() {
+        let local = match node.parent {
+            Some(parent) => worlds[parent].inverse() * worlds[joint],
+            None => worlds[joint],
+        };
+        pose.locals[joint] = Transform::from_matrix(&glam::Mat4::from(local));
+    }
+    pose
+}

@@ -1,0 +1,234 @@
+//! Repair of inverted and flat rest tets: bone-surface points are evened out, then lifted towards the skin.
+
+use glam::DVec3;
+use rayon::prelude::*;
+
+use crate::prisms::{altitude, determinant, longest_edge};
+use crate::surface::Surface;
+
+/// A tet lower than this, relative to the character's size, counts as flat: positions are f32, and their rounding
+/// (1e-7 of the size) would be percents of strain. Ten times more drops tets between the toes of fine meshes.
+pub const FLAT_ALTITUDE: f64 = 1e-5;
+/// So does one with less volume than this, relative to the cube on its longest edge: the solver holds it for inert.
+pub const FLAT_VOLUME: f64 = 2e-6;
+
+/// Whether a tet has enough volume to be simulated, given the character's size.
+pub fn is_sound(corners: [DVec3; 4], size: f64) -> bool {
+    altitude(corners) >= FLAT_ALTITUDE * size
+        && determinant(corners) >= FLAT_VOLUME * longest_edge(corners).powi(3)
+}
+
+/// What the repair did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UntangleReport {
+    /// Inverted tets before.
+    pub inverted: usize,
+    /// Flat tets before.
+    pub flat: usize,
+    /// Bone-surface points that were moved.
+    pub moved: usize,
+    /// Tets that no move could repair, left out of the model.
+    pub dropped: usize,
+}
+
+/// Moves bone-surface points until every tet has volume, and returns which tets are kept.
+///
+/// Folds in the bone surface are evened out by averaging with the neighbours, which only continues the smoothing of the
+/// base points; what stays folded is lifted to just below the skin, where a prism of matching normals cannot fold.
+pub fn untangle(
+    skin: &Surface,
+    bone: &mut [DVec3],
+    tets: &[[u32; 4]],
+) -> (Vec<bool>, UntangleReport) {
+    let original = bone.to_vec();
+    let inverted = tets
+        .iter()
+        .filter(|tet| determinant(corners(skin, bone, tet)) < 0.0)
+        .count();
+    let unsound = soundness(skin, bone, tets).iter().filter(|&&s| !s).count();
+    let mut report = UntangleReport {
+        inverted,
+        flat: unsound.saturating_sub(inverted),
+        ..UntangleReport::default()
+    };
+    let depth = lift_depths(skin);
+    let direction = visible_normals(skin);
+    let mut lifts = vec![0_i32; skin.len()];
+    let mut checker = Checker::new(skin, bone, tets);
+    for round in 0..SMOOTHING_ROUNDS + LIFTING_ROUNDS {
+        let tangled = checker.tangled();
+        if tangled.is_empty() {
+            break;
+        }
+        if round < SMOOTHING_ROUNDS {
+            even_out(skin, bone, &tangled);
+        } else {
+            for &v in &tangled {
+                lifts[v] += 1;
+                let height = depth[v] * 0.8_f64.powi(lifts[v]).max(THINNEST);
+                let goal = skin.positions[v] - direction[v] * height;
+                bone[v] = bone[v].lerp(goal, (0.2 * f64::from(lifts[v])).min(1.0));
+            }
+        }
+        checker.recheck(bone, &tangled);
+    }
+    for point in bone.iter_mut() {
+        // What is stored is f32; what is kept must be sound after rounding.
+        *point = point.as_vec3().as_dvec3();
+    }
+    let keep = soundness(skin, bone, tets);
+    report.dropped = keep.iter().filter(|&&kept| !kept).count();
+    report.moved = bone
+        .iter()
+        .zip(&original)
+        .filter(|(a, b)| a.as_vec3() != b.as_vec3())
+        .count();
+    (keep, report)
+}
+
+const SMOOTHING_ROUNDS: usize = 12;
+const LIFTING_ROUNDS: usize = 60;
+/// Lifted prisms are never thinner than this share of [`lift_depths`], or they would be flat.
+const THINNEST: f64 = 0.08;
+
+fn corners(skin: &Surface, bone: &[DVec3], tet: &[u32; 4]) -> [DVec3; 4] {
+    let count = skin.len();
+    tet.map(|v| {
+        let v = v as usize;
+        if v < count {
+            skin.positions[v]
+        } else {
+            bone[v - count]
+        }
+    })
+}
+
+fn soundness(skin: &Surface, bone: &[DVec3], tets: &[[u32; 4]]) -> Vec<bool> {
+    let size = skin.size();
+    tets.par_iter()
+        .with_min_len(1024)
+        .map(|tet| is_sound(corners(skin, bone, tet), size))
+        .collect()
+}
+
+/// Knows which tets are sound, and looks again only where points have moved.
+struct Checker<'a> {
+    skin: &'a Surface,
+    tets: &'a [[u32; 4]],
+    sound: Vec<bool>,
+    /// Triangles of vertex `i` at `starts[i]..starts[i + 1]`.
+    starts: Vec<u32>,
+    triangles: Vec<u32>,
+}
+
+impl<'a> Checker<'a> {
+    fn new(skin: &'a Surface, bone: &[DVec3], tets: &'a [[u32; 4]]) -> Self {
+        let mut starts = vec![0_u32; skin.len() + 1];
+        for &v in skin.triangles.as_flattened() {
+            starts[v as usize + 1] += 1;
+        }
+        for v in 0..skin.len() {
+            starts[v + 1] += starts[v];
+        }
+        let mut next = starts.clone();
+        let mut triangles = vec![0; 3 * skin.triangles.len()];
+        for (t, corners) in skin.triangles.iter().enumerate() {
+            for &v in corners {
+                triangles[next[v as usize] as usize] = t as u32;
+                next[v as usize] += 1;
+            }
+        }
+        Self {
+            skin,
+            tets,
+            sound: soundness(skin, bone, tets),
+            starts,
+            triangles,
+        }
+    }
+
+    /// Columns (skin vertex and its bone-surface twin) touched by a tet without volume, ascending.
+    fn tangled(&self) -> Vec<usize> {
+        let count = self.skin.len();
+        let mut touched = vec![false; count];
+        for (tet, &sound) in self.tets.iter().zip(&self.sound) {
+            if !sound {
+                for &v in tet {
+                    touched[v as usize % count] = true;
+                }
+            }
+        }
+        (0..count).filter(|&v| touched[v]).collect()
+    }
+
+    fn recheck(&mut self, bone: &[DVec3], moved: &[usize]) {
+        let size = self.skin.size();
+        for &v in moved {
+            for &t in &self.triangles[self.starts[v] as usize..self.starts[v + 1] as usize] {
+                for tet in 3 * t as usize..3 * t as usize + 3 {
+                    self.sound[tet] = is_sound(corners(self.skin, bone, &self.tets[tet]), size);
+                }
+            }
+        }
+    }
+}
+
+fn even_out(skin: &Surface, bone: &mut [DVec3], vertices: &[usize]) {
+    let moved: Vec<DVec3> = vertices
+        .iter()
+        .map(|&v| {
+            let ring = skin.ring(v);
+            let mean = ring.iter().map(|&w| bone[w as usize]).sum::<DVec3>();
+            bone[v].lerp(mean / ring.len().max(1) as f64, 0.5)
+        })
+        .collect();
+    for (&v, position) in vertices.iter().zip(moved) {
+        bone[v] = position;
+    }
+}
+
+/// Half the mean edge at each vertex: prisms that thin keep their shape where the skin curves.
+fn lift_depths(skin: &Surface) -> Vec<f64> {
+    (0..skin.len())
+        .map(|v| {
+            let ring = skin.ring(v);
+            let sum: f64 = ring
+                .iter()
+                .map(|&w| skin.positions[v].distance(skin.positions[w as usize]))
+                .sum();
+            0.5 * sum / ring.len().max(1) as f64
+        })
+        .collect()
+}
+
+/// A direction at each vertex that all its triangles face, where there is one: normals reweighted towards the triangle
+/// that faces it least.
+fn visible_normals(skin: &Surface) -> Vec<DVec3> {
+    let mut normals = skin.normals.clone();
+    let face_normals: Vec<DVec3> = skin
+        .triangles
+        .iter()
+        .map(|t| {
+            let [a, b, c] = t.map(|v| skin.positions[v as usize]);
+            (b - a).cross(c - a).normalize_or_zero()
+        })
+        .collect();
+    for _ in 0..12 {
+        let mut worst = vec![(0.2, DVec3::ZERO); skin.len()];
+        for (t, &face) in skin.triangles.iter().zip(&face_normals) {
+            if face == DVec3::ZERO {
+                continue;
+            }
+            for &v in t {
+                let facing = normals[v as usize].dot(face);
+                if facing < worst[v as usize].0 {
+                    worst[v as usize] = (facing, face);
+                }
+            }
+        }
+        for (normal, (facing, face)) in normals.iter_mut().zip(worst) {
+            *normal = (*normal + face * (0.4 - facing).max(0.0) * 0.7).normalize_or_zero();
+        }
+    }
+    normals
+}

@@ -1,0 +1,163 @@
+//! Frames of any length over a fixed internal step.
+
+use glam::Vec3;
+
+use crate::model::NO_CARRIER;
+use crate::{Backend, Mode, Model, Settings, SolveError, State, StepReport, Targets};
+
+/// Most internal steps for one frame. A frame longer than this many steps loses the rest of its time: better a slow
+/// motion than a program that falls ever further behind.
+pub const MAX_STEPS: u32 = 8;
+
+/// What happened in a frame.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Advance {
+    /// Internal steps taken.
+    pub steps: u32,
+    /// Whether the pose jumped farther than [`Settings::jump_distance`] and the tissue was carried along.
+    pub jumped: bool,
+    /// Time that was dropped because the frame was too long \[s\].
+    pub dropped: f64,
+    /// Report of the last internal step.
+    pub last: StepReport,
+}
+
+/// Advances `state` by a frame of `dt` seconds that ends at `targets`.
+///
+/// Takes internal steps of [`Settings::step`] whatever `dt` is, with targets interpolated along the frame, so that the
+/// motion does not depend on the caller's frame rate; time that does not fill a step waits for the next frame.
+/// [`displayed`] gives the positions at the frame's own time. A static model takes one step a frame.
+///
+/// Where a fixed vertex moves farther than [`Settings::jump_distance`], free vertices are shifted with their carriers
+/// first. A caller who knows the bones' frames does better with [`State::carry`] and [`State::rebase`] before.
+pub fn advance(
+    backend: &mut dyn Backend,
+    model: &Model,
+    settings: &Settings,
+    targets: &Targets,
+    dt: f64,
+    state: &mut State,
+) -> Result<Advance, SolveError> {
+    if !(dt >= 0.0 && dt.is_finite()) {
+        return Err(SolveError::Setting {
+            name: "dt",
+            value: dt,
+        });
+    }
+    crate::backend::check_step(model, settings, targets, state)?;
+    let mut report = Advance {
+        jumped: carry_jump(model, settings, targets, state),
+        ..Advance::default()
+    };
+    let from = previous_frame(targets, state);
+    if settings.mode == Mode::Static {
+        report.last = backend.step(model, settings, targets, state)?;
+        report.steps = 1;
+        state.remainder = 0.0;
+    } else {
+        take_steps(
+            backend,
+            model,
+            settings,
+            (&from, targets),
+            dt,
+            state,
+            &mut report,
+        )?;
+    }
+    state.frame = Some(targets.clone());
+    Ok(report)
+}
+
+fn take_steps(
+    backend: &mut dyn Backend,
+    model: &Model,
+    settings: &Settings,
+    (from, to): (&Targets, &Targets),
+    dt: f64,
+    state: &mut State,
+    report: &mut Advance,
+) -> Result<(), SolveError> {
+    let h = settings.step;
+    let total = state.remainder + dt;
+    // A frame that is a multiple of h up to rounding shall not leave a step of 1e-17 s for the next one.
+    let due = (total / h + 1e-6).floor();
+    let count = due.min(f64::from(MAX_STEPS)) as u32;
+    report.dropped = (due - f64::from(count)) * h;
+    for k in 1..=count {
+        // If time is dropped, the steps that remain still walk the whole path.
+        let t = if report.dropped > 0.0 {
+            f64::from(k) / f64::from(count)
+        } else {
+            (f64::from(k) * h - state.remainder) / dt
+        };
+        let at = Targets::lerp(from, to, t.clamp(0.0, 1.0) as f32);
+        report.last = backend.step(model, settings, &at, state)?;
+        report.steps += 1;
+    }
+    state.remainder = (total - due * h).max(0.0);
+    Ok(())
+}
+
+fn carry_jump(model: &Model, settings: &Settings, targets: &Targets, state: &mut State) -> bool {
+    let from = state
+        .frame
+        .as_ref()
+        .map_or(&state.fixed, |frame| &frame.fixed);
+    let jump = from
+        .iter()
+        .zip(&targets.fixed)
+        .map(|(a, b)| a.distance(*b))
+        .fold(0.0, f32::max);
+    let jumped = jump > settings.jump_distance;
+    if jumped {
+        state.carry_by_carriers(model, targets);
+        state.rebase(targets);
+    }
+    jumped
+}
+
+fn previous_frame(targets: &Targets, state: &State) -> Targets {
+    match &state.frame {
+        Some(frame)
+            if frame.fixed.len() == targets.fixed.len()
+                && frame.anchors.len() == targets.anchors.len() =>
+        {
+            frame.clone()
+        }
+        _ => Targets {
+            fixed: state.fixed.clone(),
+            ..targets.clone()
+        },
+    }
+}
+
+/// Positions of all vertices (free then fixed) at the time of the last frame, in between internal steps.
+///
+/// The fixed vertices are where the frame put them. A free vertex follows what its [carrier](Model::carriers) has moved
+/// since the last internal step, plus its own velocity relative to the carrier: no lag behind the bones, and exactly the
+/// state when the frame ends on a step.
+pub fn displayed(model: &Model, settings: &Settings, state: &State) -> Vec<Vec3> {
+    let fixed = state
+        .frame
+        .as_ref()
+        .map_or(&state.fixed, |frame| &frame.fixed);
+    let (h, ahead) = (settings.step as f32, state.remainder as f32);
+    let free = state
+        .positions
+        .iter()
+        .zip(&state.velocities)
+        .zip(model.carriers())
+        .map(|((&x, &v), &carrier)| {
+            if ahead == 0.0 {
+                return x;
+            }
+            if carrier == NO_CARRIER {
+                return x + v * ahead;
+            }
+            let c = carrier as usize;
+            let carrier_velocity = (state.fixed[c] - state.fixed_previous[c]) / h;
+            x + (fixed[c] - state.fixed[c]) + (v - carrier_velocity) * ahead
+        });
+    free.chain(fixed.iter().copied()).collect()
+}

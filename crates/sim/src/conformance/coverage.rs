@@ -1,0 +1,171 @@
+//! Every constraint type and option: either the same as the reference, or an honest refusal.
+
+use glam::{Affine3A, DVec3, Quat, Vec3};
+
+use super::{Precision, extent, moved_targets, run};
+use crate::constraints::{AnchorKind, StretchLimits};
+use crate::shapes::{TetMesh, prism_layer};
+use crate::{
+    Backend, Decompose, Fit, Mode, Model, ModelBuilder, Reference, Rotations, Settings, SolveError,
+    State, Strain,
+};
+
+/// For each constraint type and each option of the settings: if the backend says it supports it, ten steps agree with
+/// the reference to 1e-4 of the size (1e-6 in double precision); if not, the step is refused.
+pub fn every_constraint_and_option(backend: &mut dyn Backend, precision: Precision) {
+    for kind in 0..7 {
+        let model = tissue_with(kind);
+        for (name, settings) in options() {
+            compare(
+                backend,
+                precision,
+                &model,
+                &settings,
+                &format!("constraint {kind}, {name}"),
+            );
+        }
+    }
+}
+
+fn options() -> Vec<(&'static str, Settings)> {
+    let base = Settings {
+        gravity: Vec3::new(0.0, -9.81, 0.0),
+        damping_half_life: 0.2,
+        ..Settings::default()
+    };
+    let strain = |decompose, fit| Settings {
+        strain: Strain { decompose, fit },
+        ..base.clone()
+    };
+    vec![
+        ("defaults", base.clone()),
+        (
+            "static",
+            Settings {
+                mode: Mode::Static,
+                ..base.clone()
+            },
+        ),
+        (
+            "shared rotations",
+            Settings {
+                rotations: Rotations::PerCluster,
+                ..base.clone()
+            },
+        ),
+        (
+            "covariance, gradients",
+            strain(Decompose::Covariance, Fit::Gradients),
+        ),
+        (
+            "gradient, positions",
+            strain(Decompose::Gradient, Fit::Positions),
+        ),
+        (
+            "covariance, positions",
+            strain(Decompose::Covariance, Fit::Positions),
+        ),
+    ]
+}
+
+fn compare(
+    backend: &mut dyn Backend,
+    precision: Precision,
+    model: &Model,
+    settings: &Settings,
+    what: &str,
+) {
+    let mut found = State::at_rest(model);
+    if !backend.supports(model, settings) {
+        let refused = backend.step(model, settings, &model.rest_targets(), &mut found);
+        assert!(
+            matches!(refused, Err(SolveError::Unsupported { .. })),
+            "{}: {what}: {refused:?}",
+            backend.name()
+        );
+        return;
+    }
+    let mut expected = found.clone();
+    let mut reference = Reference::new();
+    for k in 0..10 {
+        let frame = Affine3A::from_quat(Quat::from_rotation_z(0.3 * (k as f32 * 0.3).sin()));
+        let mut targets = moved_targets(model, frame);
+        targets.forces = vec![Vec3::new(0.01, 0.0, 0.0); model.free_count()];
+        run(backend, model, settings, &targets, &mut found, 1);
+        run(&mut reference, model, settings, &targets, &mut expected, 1);
+    }
+    let pairs = found.positions.iter().zip(&expected.positions);
+    let apart = pairs
+        .map(|(a, b)| f64::from(a.distance(*b)))
+        .fold(0.0, f64::max);
+    let bound = match precision {
+        Precision::Double => 1e-6,
+        Precision::Single => 1e-4,
+    };
+    assert!(
+        apart <= bound * extent(model),
+        "{}: {what}: {apart} m apart",
+        backend.name()
+    );
+}
+
+/// A layer of tissue with one more type of constraint: 0 none, 1 volume, 2 springs, 3 bending, 4 anchors,
+/// 5 polyhedra, 6 all of them.
+fn tissue_with(kind: usize) -> Model {
+    let n = 4;
+    let lower = (n + 1) * (n + 1);
+    let mesh = prism_layer(n, 0.02, 0.02);
+    let mut builder = ModelBuilder::new();
+    for (i, &p) in mesh.positions.iter().enumerate() {
+        builder.vertex(p, i < lower);
+    }
+    for &tet in &mesh.tets {
+        builder.tet(tet, 2_500.0);
+    }
+    for cell in &mesh.cells {
+        builder.cluster(cell);
+    }
+    builder.distribute_mass(0.1);
+    let wants = |k: usize| kind == k || kind == 6;
+    if wants(1) {
+        for t in 0..mesh.tets.len() as u32 {
+            builder.tet_volume(t, 5_000.0, 1.05);
+        }
+    }
+    if wants(2) {
+        for tet in &mesh.tets {
+            builder.spring([tet[0], tet[3]], 0.025, 5.0);
+        }
+    }
+    if wants(3) {
+        builder.surface_bending(&upper_triangles(n as u32, lower as u32), 1e-3);
+    }
+    if wants(4) {
+        for v in lower..mesh.positions.len() {
+            let kinds = [AnchorKind::Point, AnchorKind::Line, AnchorKind::Plane];
+            builder.directed_anchor(v as u32, 2.0, kinds[v % 3], Vec3::new(0.2, 1.0, 0.1));
+        }
+    }
+    if wants(5) {
+        add_prisms(&mesh, &mut builder);
+    }
+    builder.build().expect("test body")
+}
+
+fn upper_triangles(n: u32, first: u32) -> Vec<[u32; 3]> {
+    let corner = |q: u32| first + q / n * (n + 1) + q % n;
+    let square = |q: u32| {
+        let a = corner(q);
+        [[a, a + 1, a + n + 2], [a, a + n + 2, a + n + 1]]
+    };
+    (0..n * n).flat_map(square).collect()
+}
+
+fn add_prisms(mesh: &TetMesh, builder: &mut ModelBuilder) {
+    for cell in &mesh.cells {
+        let mut corners: Vec<u32> = cell.iter().flat_map(|&t| mesh.tets[t as usize]).collect();
+        corners.sort_unstable();
+        corners.dedup();
+        builder.polyhedron(&corners, 0.01, StretchLimits::along(DVec3::Y, 0.5, 2.0));
+    }
+}

@@ -1,0 +1,127 @@
+//! How well one global step is solved, measured against the papers' iterative solver.
+
+use glam::{Affine3A, DVec3, Quat, Vec3};
+
+use super::{Precision, Random, STATE_EPSILON, extent, moved_targets, run, tissue};
+use crate::energy::{predict, project_constraints};
+use crate::{Backend, Model, Reference, Settings, State, System, Targets, assemble};
+
+/// One local/global iteration lands at least as close to the exact solution as ten iterations of Jacobi-preconditioned
+/// conjugate gradients from the same start (the papers' GPU solver [3.2.3]), up to rounding of the state.
+pub fn global_step_beats_ten_cg_iterations(backend: &mut dyn Backend, precision: Precision) {
+    let model = tissue();
+    let settings = Settings {
+        iterations: 1,
+        ..Settings::default()
+    };
+    let targets = moved_targets(&model, Affine3A::from_quat(Quat::from_rotation_x(0.4)));
+    let mut random = Random(21);
+    let mut start = State::at_rest(&model);
+    for x in &mut start.positions {
+        *x += random.vector() * 0.005;
+    }
+    let (mut exact, mut found) = (start.clone(), start.clone());
+    run(
+        &mut Reference::new(),
+        &model,
+        &settings,
+        &targets,
+        &mut exact,
+        1,
+    );
+    run(backend, &model, &settings, &targets, &mut found, 1);
+    let iterative = ten_cg_iterations(&model, &settings, &targets, &start);
+    let from_exact = |x: &[Vec3]| {
+        let pairs = x.iter().zip(&exact.positions);
+        pairs
+            .map(|(a, b)| f64::from(a.distance_squared(*b)))
+            .sum::<f64>()
+            .sqrt()
+    };
+    let rounding = match precision {
+        Precision::Double => STATE_EPSILON,
+        Precision::Single => 16.0 * STATE_EPSILON,
+    };
+    let allowed =
+        from_exact(&iterative) + rounding * extent(&model) * (model.free_count() as f64).sqrt();
+    let error = from_exact(&found.positions);
+    assert!(
+        error <= allowed,
+        "{}: {error} m, ten CG iterations reach {allowed} m",
+        backend.name()
+    );
+}
+
+fn ten_cg_iterations(
+    model: &Model,
+    settings: &Settings,
+    targets: &Targets,
+    state: &State,
+) -> Vec<Vec3> {
+    let system = assemble(model, settings);
+    let start = predict(model, settings, targets, state);
+    let n = model.free_count();
+    let mut rhs = vec![DVec3::ZERO; model.vertex_count()];
+    project_constraints(model, settings, targets, &start.start, &mut rhs);
+    for (i, rhs) in rhs[..n].iter_mut().enumerate() {
+        *rhs += start.inertial[i] * (model.masses()[i] * settings.inertia()) + start.forces[i];
+        for (fixed, value) in system.coupling.column(i) {
+            *rhs -= start.start[n + fixed] * value;
+        }
+    }
+    let mut z = start.start[..n].to_vec();
+    for axis in 0..3 {
+        let b: Vec<f64> = rhs[..n].iter().map(|r| r[axis]).collect();
+        let mut x: Vec<f64> = z.iter().map(|z| z[axis]).collect();
+        conjugate_gradients(&system, &b, &mut x, 10);
+        for (z, x) in z.iter_mut().zip(x) {
+            z[axis] = x;
+        }
+    }
+    z.iter().map(|z| z.as_vec3()).collect()
+}
+
+/// Conjugate gradients with the diagonal as preconditioner.
+fn conjugate_gradients(system: &System, b: &[f64], x: &mut [f64], iterations: usize) {
+    let diagonal = system.diagonal();
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let precondition =
+        |r: &[f64]| -> Vec<f64> { r.iter().zip(&diagonal).map(|(r, d)| r / d).collect() };
+    let mut r: Vec<f64> = b
+        .iter()
+        .zip(multiply(system, x))
+        .map(|(b, ax)| b - ax)
+        .collect();
+    let mut p = precondition(&r);
+    let mut rho = dot(&r, &p);
+    for _ in 0..iterations {
+        if rho == 0.0 {
+            return;
+        }
+        let ap = multiply(system, &p);
+        let alpha = rho / dot(&p, &ap);
+        for k in 0..x.len() {
+            x[k] += alpha * p[k];
+            r[k] -= alpha * ap[k];
+        }
+        let z = precondition(&r);
+        let next = dot(&r, &z);
+        for (p, z) in p.iter_mut().zip(z) {
+            *p = z + next / rho * *p;
+        }
+        rho = next;
+    }
+}
+
+fn multiply(system: &System, x: &[f64]) -> Vec<f64> {
+    let mut y = vec![0.0; x.len()];
+    for k in 0..x.len() {
+        for (i, a) in system.upper.column(k) {
+            y[i] += a * x[k];
+            if i != k {
+                y[k] += a * x[i];
+            }
+        }
+    }
+    y
+}

@@ -1,0 +1,343 @@
+//! Bad models, bad states, bad input; agreement with the reference.
+
+use glam::{Affine3A, Quat, Vec3};
+
+use super::{Precision, Random, deviation, extent, moved_targets, run, tissue};
+use crate::shapes::prism_layer;
+use crate::{Backend, Mode, Model, ModelBuilder, Reference, Settings, SolveError, State};
+
+/// Whatever the state was (inverted, flattened, scrambled, 5 m away) and however long the step: finite, bounded, and
+/// back at rest, to 1e-3 of the size, once the targets are.
+pub fn recovers_from_garbage(backend: &mut dyn Backend, _: Precision) {
+    let model = tissue();
+    let size = extent(&model) as f32;
+    for step_scale in [1.0, 10.0] {
+        for garbage in 0..5 {
+            let mut random = Random(garbage);
+            let mut state = State::at_rest(&model);
+            for x in &mut state.positions {
+                *x = match garbage {
+                    0 => Vec3::new(x.x, -x.y, x.z),
+                    1 => Vec3::new(x.x, 0.0, x.z),
+                    2 => *x + random.vector() * 0.3 * size,
+                    3 => Vec3::splat(0.01),
+                    _ => *x + Vec3::new(5.0, 0.0, 0.0),
+                };
+            }
+            let step = Settings::default().step * step_scale;
+            let settings = Settings {
+                step,
+                damping_half_life: 0.05 * step_scale,
+                ..Settings::default()
+            };
+            for _ in 0..400 {
+                run(
+                    backend,
+                    &model,
+                    &settings,
+                    &model.rest_targets(),
+                    &mut state,
+                    1,
+                );
+                let far = deviation(&model, &state, Affine3A::IDENTITY);
+                assert!(
+                    state.is_finite() && far < 20.0,
+                    "{}: garbage {garbage} flew {far} m",
+                    backend.name()
+                );
+            }
+            let found = deviation(&model, &state, Affine3A::IDENTITY);
+            assert!(
+                found <= 1e-3 * f64::from(size),
+                "{}: garbage {garbage} ends {found} m off",
+                backend.name()
+            );
+        }
+    }
+}
+
+/// Half of the fixed vertices jumps to a random angle of up to ±170° about the middle every frame: finite, bounded, and
+/// back at rest, to 1e-3 of the size, once the targets are.
+pub fn violent_motion(backend: &mut dyn Backend, _: Precision) {
+    let model = tissue();
+    let middle = Vec3::new(0.08, 0.0, 0.0);
+    let settings = Settings {
+        damping_half_life: 0.05,
+        ..Settings::default()
+    };
+    let mut random = Random(5);
+    let mut state = State::at_rest(&model);
+    for _ in 0..300 {
+        let turn = Quat::from_rotation_z(random.next() * 170f32.to_radians());
+        let moved = |p: &Vec3| {
+            if p.x > middle.x {
+                middle + turn * (*p - middle)
+            } else {
+                *p
+            }
+        };
+        let fixed: Vec<Vec3> = model.rest_fixed().iter().map(moved).collect();
+        run(
+            backend,
+            &model,
+            &settings,
+            &model.targets(&fixed, &[]),
+            &mut state,
+            1,
+        );
+        let far = deviation(&model, &state, Affine3A::IDENTITY);
+        assert!(
+            state.is_finite() && far < 1.0,
+            "{}: flew {far} m",
+            backend.name()
+        );
+    }
+    run(
+        backend,
+        &model,
+        &settings,
+        &model.rest_targets(),
+        &mut state,
+        400,
+    );
+    let found = deviation(&model, &state, Affine3A::IDENTITY);
+    assert!(
+        found <= 1e-3 * extent(&model),
+        "{}: ends {found} m off",
+        backend.name()
+    );
+}
+
+/// Flat, inverted, doubled and sliver tets, zero and huge stiffness, vertices without mass or constraint or with masses
+/// apart by 1e9: finite and bounded while the fixed vertices are shaken.
+pub fn degenerate_models(backend: &mut dyn Backend, _: Precision) {
+    for kind in 0..8 {
+        let model = degenerate(kind);
+        for mode in [Mode::Dynamic, Mode::Static] {
+            let settings = Settings {
+                mode,
+                gravity: Vec3::new(0.0, -9.81, 0.0),
+                ..Settings::default()
+            };
+            let mut state = State::at_rest(&model);
+            for k in 0..60 {
+                let turn = Quat::from_rotation_z((k as f32 * 0.4).sin());
+                let targets = moved_targets(&model, Affine3A::from_quat(turn));
+                run(backend, &model, &settings, &targets, &mut state, 1);
+            }
+            let far = deviation(&model, &state, Affine3A::IDENTITY);
+            assert!(
+                state.is_finite() && far < 50.0,
+                "{}: degenerate {kind} {mode:?} flew {far} m",
+                backend.name()
+            );
+        }
+    }
+}
+
+/// A layer of tissue with something wrong.
+fn degenerate(kind: usize) -> Model {
+    let n = 4;
+    let mesh = prism_layer(n, 0.02, 0.02);
+    let mut builder = ModelBuilder::new();
+    for (i, &p) in mesh.positions.iter().enumerate() {
+        // Slivers: prisms a ten-thousandth as high as wide.
+        let p = if kind == 6 && i % 2 == 0 {
+            p * Vec3::new(1.0, 1e-4, 1.0)
+        } else {
+            p
+        };
+        let v = builder.vertex(p, i < (n + 1) * (n + 1));
+        match kind {
+            0 if i % 3 != 0 => {}
+            7 => builder.mass(v, [1e-8, 1e-3, 10.0][i % 3]),
+            _ => builder.mass(v, 1e-3),
+        }
+    }
+    for (t, &[a, b, c, d]) in mesh.tets.iter().enumerate() {
+        let stiffness = match kind {
+            1 if t % 2 == 0 => 0.0,
+            2 => 0.0,
+            3 if t % 2 == 0 => 1e12,
+            _ => 2_500.0,
+        };
+        match kind {
+            4 if t % 3 == 0 => builder.tet([b, a, c, d], stiffness),
+            5 if t % 3 == 0 => builder.tet([a, a, c, d], stiffness),
+            _ => builder.tet([a, b, c, d], stiffness),
+        };
+    }
+    // A loose vertex that nothing holds.
+    builder.vertex(Vec3::ONE, false);
+    builder.build().expect("degenerate body")
+}
+
+/// Steps of random models agree with the reference backend: to rounding of the state in double precision, to 1e-4
+/// of the size in single (20 steps, each amplifying rounding by the condition of the step, here below 100).
+pub fn agrees_with_the_reference(backend: &mut dyn Backend, precision: Precision) {
+    for seed in 0..4 {
+        let mut random = Random(seed + 10);
+        let model = random_tissue(&mut random);
+        let axis = random.vector().normalize_or(Vec3::X);
+        let settings = Settings {
+            gravity: Vec3::new(0.0, -9.81, 0.0),
+            damping_half_life: 0.2,
+            ..Settings::default()
+        };
+        let mut reference = Reference::new();
+        let (mut found, mut expected) = (State::at_rest(&model), State::at_rest(&model));
+        for k in 0..20 {
+            let turn = Quat::from_axis_angle(axis, 0.5 * (k as f32 * 0.2).sin());
+            let targets = moved_targets(&model, Affine3A::from_quat(turn));
+            run(backend, &model, &settings, &targets, &mut found, 1);
+            run(
+                &mut reference,
+                &model,
+                &settings,
+                &targets,
+                &mut expected,
+                1,
+            );
+        }
+        let pairs = found.positions.iter().zip(&expected.positions);
+        let apart = pairs
+            .map(|(a, b)| f64::from(a.distance(*b)))
+            .fold(0.0, f64::max);
+        let bound = match precision {
+            Precision::Double => 1e-6,
+            Precision::Single => 1e-4,
+        };
+        assert!(
+            apart <= bound * extent(&model),
+            "{}: seed {seed}: {apart} m apart",
+            backend.name()
+        );
+    }
+}
+
+/// A bumpy layer with stiffness between 0.5 and 50 kPa and some vertices without mass.
+fn random_tissue(random: &mut Random) -> Model {
+    let n = 6;
+    let mesh = prism_layer(n, 0.02, 0.02);
+    let mut builder = ModelBuilder::new();
+    for (i, &p) in mesh.positions.iter().enumerate() {
+        let v = builder.vertex(p + random.vector() * 0.003, i < (n + 1) * (n + 1));
+        let mass = 0.004 * f64::from(random.next() + 1.0);
+        builder.mass(v, if i % 7 == 0 { 0.0 } else { mass });
+    }
+    for &tet in &mesh.tets {
+        builder.tet(tet, 5_000.0 * 10f64.powf(f64::from(random.next())));
+    }
+    builder.build().expect("random body")
+}
+
+/// A jump carried with the bones' frames changes nothing but the place: the motion goes on as if the whole world had
+/// been moved. Positions of 5 m round by 3e-7; damped motion does not amplify that.
+pub fn carried_jump(backend: &mut dyn Backend, _: Precision) {
+    let model = tissue();
+    let settings = Settings {
+        damping_half_life: 0.2,
+        ..Settings::default()
+    };
+    let turn = Quat::from_axis_angle(Vec3::new(0.3, 1.0, 0.2).normalize(), 1.2);
+    let jump = Affine3A::from_rotation_translation(turn, Vec3::new(4.0, 0.0, -3.0));
+    let shake =
+        |k: usize| Affine3A::from_translation(Vec3::new(0.0, 0.02 * (k as f32 * 0.5).sin(), 0.0));
+    let mut stayed = State::at_rest(&model);
+    for k in 0..20 {
+        run(
+            backend,
+            &model,
+            &settings,
+            &moved_targets(&model, shake(k)),
+            &mut stayed,
+            1,
+        );
+    }
+    let mut jumped = stayed.clone();
+    jumped.carry(&vec![jump; model.free_count()]);
+    jumped.rebase(&moved_targets(&model, jump * shake(19)));
+    // The carried state knows the bones' last velocity too: the same shake goes on.
+    jumped.fixed_previous = moved_targets(&model, jump * shake(18)).fixed;
+    for k in 20..40 {
+        run(
+            backend,
+            &model,
+            &settings,
+            &moved_targets(&model, shake(k)),
+            &mut stayed,
+            1,
+        );
+        run(
+            backend,
+            &model,
+            &settings,
+            &moved_targets(&model, jump * shake(k)),
+            &mut jumped,
+            1,
+        );
+    }
+    let pairs = stayed.positions.iter().zip(&jumped.positions);
+    let apart = pairs
+        .map(|(a, b)| f64::from(jump.transform_point3(*a).distance(*b)))
+        .fold(0.0, f64::max);
+    assert!(
+        apart <= 1e-4 * extent(&model),
+        "{}: {apart} m off after a jump",
+        backend.name()
+    );
+}
+
+/// The same input gives the same bits.
+pub fn deterministic(make: impl Fn() -> Box<dyn Backend>) {
+    let model = random_tissue(&mut Random(77));
+    let settings = Settings {
+        gravity: Vec3::new(0.0, -9.81, 0.0),
+        ..Settings::default()
+    };
+    let simulate = || {
+        let mut backend = make();
+        let mut state = State::at_rest(&model);
+        for k in 0..10 {
+            let targets = moved_targets(&model, Affine3A::from_rotation_x(0.1 * k as f32));
+            run(&mut *backend, &model, &settings, &targets, &mut state, 1);
+        }
+        state
+    };
+    assert_eq!(simulate(), simulate());
+}
+
+/// Wrong lengths and numbers that are not finite are errors, and the state stays as it was.
+pub fn refuses_bad_input(backend: &mut dyn Backend, _: Precision) {
+    let model = tissue();
+    let settings = Settings::default();
+    let mut state = State::at_rest(&model);
+    let mut targets = model.rest_targets();
+    targets.fixed[3].y = f32::NAN;
+    let found = backend.step(&model, &settings, &targets, &mut state);
+    assert_eq!(
+        found,
+        Err(SolveError::NotFinite {
+            list: "fixed",
+            index: 3
+        })
+    );
+    targets = model.rest_targets();
+    targets.fixed.pop();
+    assert!(matches!(
+        backend.step(&model, &settings, &targets, &mut state),
+        Err(SolveError::Length { .. })
+    ));
+    for step in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let settings = Settings {
+            step,
+            ..Settings::default()
+        };
+        let found = backend.step(&model, &settings, &model.rest_targets(), &mut state);
+        assert!(
+            matches!(found, Err(SolveError::Setting { .. })),
+            "step {step}"
+        );
+    }
+    assert_eq!(state, State::at_rest(&model));
+}

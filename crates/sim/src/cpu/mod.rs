@@ -1,0 +1,300 @@
+//! The fast step on the processor: single precision, eight tets at a time, a factor that is kept.
+//!
+//! Same iteration as [`Reference`](crate::Reference), in residual form: with the gradient g of the objective at the
+//! current positions, where every constraint is replaced by its distance to the current projection, solve A dx = −g. The fixed
+//! vertices enter through g alone, and rounding errors of one iteration are seen, and corrected, by the next.
+//!
+//! The free vertices are cut into regions along the elimination tree of A: an element lies in one region (and on its
+//! border), and one fork/join an iteration suffices. In it every region finishes its triangular solve of the
+//! last iteration, moves, projects its elements and starts the next solve; then the small top is solved for all.
+//! Regions depend on the model only, so that results are the same bits for any number of threads.
+
+mod loose;
+mod prism;
+mod region;
+mod rows;
+mod tet_batch;
+
+use glam::DVec3;
+use rayon::prelude::*;
+use supple_geom::sparse::{Factor, SparseError, SymmetricCsc};
+
+use crate::backend::check_step;
+use crate::energy::{Prediction, objective, predict};
+use crate::settings::Fit;
+use crate::{
+    Backend, Decompose, Model, Rotations, Settings, SolveError, State, StepReport, System, Targets,
+    assemble,
+};
+use region::Region;
+
+/// A clock: seconds since any moment. Libraries for the browser have none of their own.
+pub type Clock = fn() -> f64;
+
+/// Where the time of the last step went \[s\], summed over threads.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Timings {
+    /// Projections and right-hand sides.
+    pub local: f64,
+    /// Triangular solves.
+    pub global: f64,
+}
+
+/// The fast backend.
+#[derive(Clone, Debug, Default)]
+pub struct CpuBackend {
+    prepared: Option<Prepared>,
+    clock: Option<Clock>,
+}
+
+#[derive(Clone, Debug)]
+struct Prepared {
+    model: u64,
+    key: (u64, Fit),
+    /// The parts of the factor, then the top.
+    regions: Vec<Region>,
+    bytes_per_solve: usize,
+    entries: usize,
+}
+
+impl CpuBackend {
+    /// A backend that has not seen a model yet.
+    pub fn new() -> CpuBackend {
+        CpuBackend::default()
+    }
+
+    /// Measures the stages of every step from now on; `None` stops it.
+    pub fn set_clock(&mut self, clock: Option<Clock>) {
+        self.clock = clock;
+    }
+
+    /// Where the time of the last step went; zeros without a [clock](CpuBackend::set_clock).
+    pub fn timings(&self) -> Timings {
+        let mut sum = Timings::default();
+        for region in self.regions() {
+            sum.local += region.timings.local;
+            sum.global += region.timings.global;
+        }
+        sum
+    }
+
+    /// Bytes of factor that one global step reads: what the memory's bandwidth bounds its time with.
+    pub fn factor_bytes_per_solve(&self) -> usize {
+        self.prepared.as_ref().map_or(0, |p| p.bytes_per_solve)
+    }
+
+    /// Entries of the Cholesky factor, once prepared.
+    pub fn factor_entries(&self) -> usize {
+        self.prepared.as_ref().map_or(0, |p| p.entries)
+    }
+
+    /// Bytes held for the prepared model.
+    pub fn memory(&self) -> usize {
+        self.regions().iter().map(Region::memory).sum()
+    }
+
+    /// Vertices of each region, the top last: how evenly threads are loaded.
+    pub fn region_sizes(&self) -> Vec<usize> {
+        self.regions().iter().map(Region::own).collect()
+    }
+
+    fn regions(&self) -> &[Region] {
+        self.prepared.as_ref().map_or(&[], |p| &p.regions)
+    }
+
+    fn prepared(
+        &mut self,
+        model: &Model,
+        settings: &Settings,
+    ) -> Result<&mut Prepared, SolveError> {
+        if let Some(what) = unsupported(settings) {
+            return Err(SolveError::Unsupported {
+                backend: "cpu",
+                what,
+            });
+        }
+        let key = settings.matrix_key();
+        let fits = |p: &Prepared| p.model == model.id() && p.key == key;
+        if !self.prepared.as_ref().is_some_and(fits) {
+            self.prepared = None;
+        }
+        match &mut self.prepared {
+            Some(ready) => Ok(ready),
+            empty => Ok(empty.insert(Prepared::new(model, settings)?)),
+        }
+    }
+}
+
+/// The comparisons of figures 2.4, 2.5 and of prism rotations are left to the reference backend.
+fn unsupported(settings: &Settings) -> Option<&'static str> {
+    if settings.strain.fit != Fit::Gradients || settings.strain.decompose != Decompose::Gradient {
+        return Some("this strain formulation");
+    }
+    (settings.rotations != Rotations::PerTet).then_some("rotations per cluster")
+}
+
+impl Backend for CpuBackend {
+    fn name(&self) -> &'static str {
+        "cpu"
+    }
+
+    fn supports(&self, _: &Model, settings: &Settings) -> bool {
+        unsupported(settings).is_none()
+    }
+
+    fn prepare(&mut self, model: &Model, settings: &Settings) -> Result<(), SolveError> {
+        self.prepared(model, settings).map(|_| ())
+    }
+
+    fn step(
+        &mut self,
+        model: &Model,
+        settings: &Settings,
+        targets: &Targets,
+        state: &mut State,
+    ) -> Result<StepReport, SolveError> {
+        check_step(model, settings, targets, state)?;
+        let clock = self.clock;
+        let prepared = self.prepared(model, settings)?;
+        let step = Step {
+            model,
+            settings,
+            targets,
+            clock,
+        };
+        // Inside the pool from the first to the last iteration: entering it costs more than an iteration's fork.
+        let mut report = StepReport {
+            iterations: settings.iterations,
+            ..StepReport::default()
+        };
+        rayon::scope(|_| {
+            report.energies = if settings.trace_energy {
+                prepared.iterate_traced(&step, state)
+            } else {
+                prepared.iterate(&step, state);
+                Vec::new()
+            };
+        });
+        report.residual = prepared
+            .regions
+            .iter()
+            .fold(0.0, |m, region| f32::max(m, region.moved));
+        for region in &prepared.regions {
+            region.store(&step, state);
+        }
+        std::mem::swap(&mut state.fixed, &mut state.fixed_previous);
+        state.fixed.clone_from(&targets.fixed);
+        Ok(report)
+    }
+}
+
+/// What a step is given.
+#[derive(Clone, Copy)]
+struct Step<'a> {
+    model: &'a Model,
+    settings: &'a Settings,
+    targets: &'a Targets,
+    clock: Option<Clock>,
+}
+
+impl Prepared {
+    fn new(model: &Model, settings: &Settings) -> Result<Prepared, SolveError> {
+        let mut system = assemble(model, settings);
+        // A common factor changes nothing but keeps single precision away from its limits.
+        let largest = system.diagonal().into_iter().fold(0.0, f64::max);
+        let scale = if largest > 0.0 { 1.0 / largest } else { 1.0 };
+        let factor = factorise(&mut system, scale)?;
+        let (bytes_per_solve, entries) = (factor.bytes_per_solve(), factor.entries);
+        let regions = region::build(model, settings, factor, scale);
+        Ok(Prepared {
+            model: model.id(),
+            key: settings.matrix_key(),
+            regions,
+            bytes_per_solve,
+            entries,
+        })
+    }
+
+    fn iterate(&mut self, step: &Step, state: &State) {
+        for_each(&mut self.regions, |region| region.load(step, state));
+        for iteration in 0..step.settings.iterations {
+            for_each(&mut self.regions, |region| {
+                if iteration > 0 {
+                    region.apply(step.clock);
+                }
+                region.project(step);
+            });
+            self.solve_top(step.clock);
+        }
+        if step.settings.iterations > 0 {
+            for_each(&mut self.regions, |region| region.apply(step.clock));
+        }
+    }
+
+    /// As [`Prepared::iterate`], with every iteration finished before its energy is taken.
+    fn iterate_traced(&mut self, step: &Step, state: &State) -> Vec<f64> {
+        let start = predict(step.model, step.settings, step.targets, state);
+        for_each(&mut self.regions, |region| region.load(step, state));
+        let mut energies = vec![self.energy(step, &start)];
+        for _ in 0..step.settings.iterations {
+            for_each(&mut self.regions, |region| region.project(step));
+            self.solve_top(step.clock);
+            for_each(&mut self.regions, |region| region.apply(step.clock));
+            energies.push(self.energy(step, &start));
+        }
+        energies
+    }
+
+    fn energy(&self, step: &Step, start: &Prediction) -> f64 {
+        let mut z: Vec<DVec3> = start.start.clone();
+        for region in &self.regions {
+            region.read_positions(&mut z);
+        }
+        objective(step.model, step.settings, step.targets, start, &z)
+    }
+
+    /// The part of the solve that all regions wait for: their borders' sums in, the border's solution out.
+    fn solve_top(&mut self, clock: Option<Clock>) {
+        if let Some((top, parts)) = self.regions.split_last_mut() {
+            top.solve_as_top(parts, clock);
+        }
+    }
+}
+
+/// In parallel where the pool has threads; the result does not depend on it.
+fn for_each(regions: &mut [Region], work: impl Fn(&mut Region) + Sync + Send) {
+    if rayon::current_num_threads() == 1 || regions.len() == 1 {
+        regions.iter_mut().for_each(work);
+    } else {
+        regions.par_iter_mut().with_max_len(1).for_each(work);
+    }
+}
+
+/// Factorises, adding a growing proximal part where stiffness and mass are too far apart.
+fn factorise(system: &mut System, scale: f64) -> Result<Factor, SolveError> {
+    let diagonal = system.diagonal();
+    let mut failed = 0;
+    for relative in [0.0, 1e-9, 1e-8, 1e-7, 1e-6] {
+        if relative > 0.0 {
+            let amounts: Vec<f64> = diagonal.iter().map(|d| d * relative).collect();
+            system.add_proximal(&amounts);
+        }
+        let columns = 0..system.upper.columns();
+        let entries = columns.flat_map(|c| {
+            system
+                .upper
+                .column(c)
+                .map(move |(r, value)| (r as u32, c as u32, value * scale))
+        });
+        match SymmetricCsc::from_entries(system.upper.columns(), entries)
+            .and_then(|matrix| Factor::new(&matrix))
+        {
+            Ok(factor) => return Ok(factor),
+            Err(SparseError::NonPositivePivot { index }) => failed = index,
+            Err(SparseError::OutOfRange { row, .. } | SparseError::NotFinite { row, .. }) => {
+                failed = row as usize
+            }
+        }
+    }
+    Err(SolveError::NotPositiveDefinite { vertex: failed })
+}

@@ -1,0 +1,218 @@
+//! A stretch of the body that one thread works on: the columns of a part of the factor, and the elements on them.
+
+use glam::{DVec3, Vec3};
+use supple_geom::simd::Row;
+use supple_geom::sparse::{Factor, Part};
+
+use super::loose::{Loose, distribute};
+use super::rows::{Rows, distribute_tets};
+use super::tet_batch::TetBatches;
+use super::{Clock, Step, Timings};
+use crate::model::NO_CARRIER;
+use crate::{Mode, Model, Settings, State};
+
+/// Vertices as local rows: own, border (copies of rows of the top), one for padding, then copies of fixed vertices.
+#[derive(Clone, Debug)]
+pub struct Region {
+    part: Part,
+    is_top: bool,
+    /// Fixed vertices (0-based among the fixed) in the order of their rows.
+    fixed: Vec<u32>,
+    /// Mass of own and border rows [kg].
+    masses: Vec<f32>,
+    /// Mass/h² of own rows, scaled.
+    inertia: Vec<f32>,
+    scale: f32,
+    tets: TetBatches,
+    loose: Loose,
+    /// Current positions [m].
+    x: Vec<Row>,
+    /// Where inertia alone takes the own rows [m].
+    inertial: Vec<Row>,
+    /// External forces on own rows, scaled.
+    external: Vec<Row>,
+    /// Forces, then the solution dx [m].
+    b: Vec<Row>,
+    /// Largest move of an own row in the last iteration [m].
+    pub moved: f32,
+    pub timings: Timings,
+}
+
+/// One region for each part of the factor and, last, the top.
+pub fn build(model: &Model, settings: &Settings, factor: Factor, scale: f64) -> Vec<Region> {
+    let parts = factor.parts.len();
+    let mut regions: Vec<Region> = Vec::with_capacity(parts + 1);
+    for part in factor.parts.into_iter().chain([factor.top]) {
+        let mass = |&v: &u32| model.masses()[v as usize];
+        let inertia = |v: &u32| (mass(v) * settings.inertia() * scale) as f32;
+        regions.push(Region {
+            masses: part.matrix_rows.iter().map(|v| mass(v) as f32).collect(),
+            inertia: part.matrix_rows[..part.own].iter().map(inertia).collect(),
+            scale: scale as f32,
+            is_top: regions.len() == parts,
+            part,
+            fixed: Vec::new(),
+            tets: TetBatches::default(),
+            loose: Loose::default(),
+            x: Vec::new(),
+            inertial: Vec::new(),
+            external: Vec::new(),
+            b: Vec::new(),
+            moved: 0.0,
+            timings: Timings::default(),
+        });
+    }
+    let parts: Vec<&Part> = regions.iter().map(|region| &region.part).collect();
+    let mut rows = Rows::new(model, &parts);
+    let tets = distribute_tets(model, scale, &mut rows, parts.len());
+    for (region, tets) in regions.iter_mut().zip(tets) {
+        region.tets = tets;
+    }
+    let mut loose: Vec<&mut Loose> = regions.iter_mut().map(|region| &mut region.loose).collect();
+    distribute(
+        model,
+        scale,
+        &mut |vertices| rows.place(vertices),
+        &mut loose,
+    );
+    for (region, fixed) in regions.iter_mut().zip(rows.fixed) {
+        region.fixed = fixed;
+        region.x = vec![Row::default(); region.part.len() + region.fixed.len()];
+        region.b = region.x.clone();
+        region.inertial = vec![Row::default(); region.part.own];
+        region.external = region.inertial.clone();
+    }
+    regions
+}
+
+impl Region {
+    /// Own vertices.
+    pub fn own(&self) -> usize {
+        self.part.own
+    }
+
+    /// Bytes held.
+    pub fn memory(&self) -> usize {
+        let rows = self.x.len() + self.b.len() + self.inertial.len() + self.external.len();
+        let numbers = self.fixed.len() + self.inertia.len() + 3 * self.part.matrix_rows.len();
+        self.part.bytes() + self.tets.memory() + self.loose.memory() + 16 * rows + 4 * numbers
+    }
+
+    /// Starts a step: prediction of Eq. (2.9) for free rows (border rows as their owner does it), targets for fixed ones.
+    pub fn load(&mut self, step: &Step, state: &State) {
+        let h = match step.settings.mode {
+            Mode::Dynamic => step.settings.step as f32,
+            Mode::Static => 0.0,
+        };
+        let gravity = step.settings.gravity;
+        for (i, (&v, &mass)) in self.part.matrix_rows.iter().zip(&self.masses).enumerate() {
+            let v = v as usize;
+            let external = step.targets.forces.get(v).copied().unwrap_or(Vec3::ZERO);
+            let force = gravity * mass + external;
+            let inertial = state.positions[v] + state.velocities[v] * h;
+            let pushed = if mass > 0.0 {
+                inertial + force * (h * h / mass)
+            } else {
+                inertial
+            };
+            self.x[i] = Row::new(pushed.to_array());
+            if i < self.part.own {
+                self.inertial[i] = Row::new(inertial.to_array());
+                self.external[i] = Row::new((force * self.scale).to_array());
+            }
+        }
+        let first = self.part.len();
+        for (row, &k) in self.x[first..].iter_mut().zip(&self.fixed) {
+            *row = Row::new(step.targets.fixed[k as usize].to_array());
+        }
+        self.timings = Timings::default();
+    }
+
+    /// Local step: forces of all elements at the current positions, then the first half of the solve.
+    pub fn project(&mut self, step: &Step) {
+        let start = now(step.clock);
+        for i in 0..self.part.own {
+            let mass = self.inertia[i];
+            let away = self.inertial[i] - self.x[i];
+            self.b[i] = away * Row([mass; 4]) + self.external[i];
+        }
+        self.b[self.part.own..].fill(Row::default());
+        self.tets.add_forces(&self.x, &mut self.b);
+        self.loose
+            .add_forces(step.model, step.targets, &self.x, &mut self.b);
+        let local = now(step.clock);
+        if !self.is_top {
+            self.part.forward(&mut self.b);
+        }
+        self.timings.local += local - start;
+        self.timings.global += now(step.clock) - local;
+    }
+
+    /// The middle of the solve, in the top: sums what `parts` left on their borders, and gives them the solution there.
+    pub fn solve_as_top(&mut self, parts: &mut [Region], clock: Option<Clock>) {
+        let start = now(clock);
+        for region in parts.iter() {
+            region.part.add_border_to_top(&region.b, &mut self.b);
+        }
+        self.part.forward(&mut self.b);
+        self.part.backward(&mut self.b);
+        for region in parts {
+            region.part.read_border_from_top(&mut region.b, &self.b);
+        }
+        self.timings.global += now(clock) - start;
+    }
+
+    /// The last half of the solve, then moves the vertices.
+    pub fn apply(&mut self, clock: Option<Clock>) {
+        let start = now(clock);
+        if !self.is_top {
+            self.part.backward(&mut self.b);
+        }
+        let mut moved = 0.0_f32;
+        for (i, (x, dx)) in self
+            .x
+            .iter_mut()
+            .zip(&self.b[..self.part.matrix_rows.len()])
+            .enumerate()
+        {
+            *x = *x + *dx;
+            if i < self.part.own {
+                moved = moved.max(Vec3::from(dx.xyz()).length_squared());
+            }
+        }
+        self.moved = moved.sqrt();
+        self.timings.global += now(clock) - start;
+    }
+
+    /// Writes positions and velocities, Eq. (2.14), of the own vertices.
+    pub fn store(&self, step: &Step, state: &mut State) {
+        let per_second = match step.settings.mode {
+            Mode::Dynamic => (1.0 / step.settings.step) as f32,
+            Mode::Static => 0.0,
+        };
+        let kept = step.settings.damping_factor() as f32;
+        let carriers = step.model.carriers();
+        for (x, &v) in self.x.iter().zip(&self.part.matrix_rows[..self.part.own]) {
+            let v = v as usize;
+            let x = Vec3::from(x.xyz());
+            let moved = x - state.positions[v];
+            let carried = match carriers[v] {
+                NO_CARRIER => Vec3::ZERO,
+                k => step.targets.fixed[k as usize] - state.fixed[k as usize],
+            };
+            state.velocities[v] = (carried + (moved - carried) * kept) * per_second;
+            state.positions[v] = x;
+        }
+    }
+
+    /// Copies the positions of the own vertices to `z`.
+    pub fn read_positions(&self, z: &mut [DVec3]) {
+        for (x, &v) in self.x.iter().zip(&self.part.matrix_rows[..self.part.own]) {
+            z[v as usize] = Vec3::from(x.xyz()).as_dvec3();
+        }
+    }
+}
+
+fn now(clock: Option<Clock>) -> f64 {
+    clock.map_or(0.0, |clock| clock())
+}

@@ -1,0 +1,159 @@
+//! Where the elements of a model go: regions, rows in them, prisms and single tets.
+
+use supple_geom::sparse::Part;
+
+use super::prism::{CORNERS, LocalPrism, find_prisms};
+use super::tet_batch::{Tet, TetBatches};
+use crate::Model;
+
+/// Finds local rows while the regions are built.
+pub struct Rows {
+    free: usize,
+    /// Region that owns each free vertex.
+    owner: Vec<u32>,
+    /// Sorted (vertex, row) of the free vertices of each region, and the first row of its fixed ones.
+    local: Vec<Vec<(u32, u32)>>,
+    first_fixed: Vec<u32>,
+    /// (Region, row) of each fixed vertex in the regions that use it.
+    fixed_rows: Vec<Vec<(u32, u32)>>,
+    /// Fixed vertices (0-based among the fixed) of each region, in the order of their rows.
+    pub fixed: Vec<Vec<u32>>,
+}
+
+impl Rows {
+    pub fn new(model: &Model, parts: &[&Part]) -> Rows {
+        let mut rows = Rows {
+            free: model.free_count(),
+            owner: vec![0; model.free_count()],
+            local: Vec::new(),
+            first_fixed: parts.iter().map(|part| part.len() as u32).collect(),
+            fixed_rows: vec![Vec::new(); model.fixed_count()],
+            fixed: vec![Vec::new(); parts.len()],
+        };
+        for (k, part) in parts.iter().enumerate() {
+            for &v in &part.matrix_rows[..part.own] {
+                rows.owner[v as usize] = k as u32;
+            }
+            let mut local: Vec<(u32, u32)> = part.matrix_rows.iter().copied().zip(0..).collect();
+            local.sort_unstable();
+            rows.local.push(local);
+        }
+        rows
+    }
+
+    /// The first region that owns one of the vertices (the top is the last), and their rows there. The free vertices of an
+    /// element are all coupled in the matrix, so that they lie in one part and the top.
+    pub fn place(&mut self, vertices: &[u32]) -> Option<(usize, Vec<u32>)> {
+        let free = vertices.iter().filter(|&&v| (v as usize) < self.free);
+        let region = free.map(|&v| self.owner[v as usize]).min()? as usize;
+        Some((
+            region,
+            vertices.iter().map(|&v| self.row(region, v)).collect(),
+        ))
+    }
+
+    fn row(&mut self, region: usize, vertex: u32) -> u32 {
+        if (vertex as usize) < self.free {
+            let local = &self.local[region];
+            // An element's free vertices are all here; the padding row is a harmless answer.
+            return match local.binary_search_by_key(&vertex, |&(v, _)| v) {
+                Ok(at) => local[at].1,
+                Err(_) => self.first_fixed[region] - 1,
+            };
+        }
+        let k = vertex as usize - self.free;
+        let known = &mut self.fixed_rows[k];
+        if let Some(&(_, row)) = known.iter().find(|&&(r, _)| r == region as u32) {
+            return row;
+        }
+        let row = self.first_fixed[region] + self.fixed[region].len() as u32;
+        self.fixed[region].push(k as u32);
+        known.push((region as u32, row));
+        row
+    }
+}
+
+/// The tets of a model for each region; weights are scaled.
+pub fn distribute_tets(
+    model: &Model,
+    scale: f64,
+    rows: &mut Rows,
+    regions: usize,
+) -> Vec<TetBatches> {
+    let mut batches = vec![TetBatches::default(); regions];
+    let mut single = vec![true; model.tets().len()];
+    let mut prisms: Vec<Vec<LocalPrism>> = vec![Vec::new(); regions];
+    for prism in find_prisms(model) {
+        let ([a, b, c], [d, e, f]) = (prism.free, prism.fixed);
+        let vertices = [a, b, c, d, e, f];
+        let Some((region, local)) = rows.place(&vertices) else {
+            continue;
+        };
+        let tet = |t: usize| {
+            single[prism.tets[t]] = false;
+            let [i, j, k] = CORNERS[t].map(|corner| vertices[corner]);
+            local_tet(model, scale, prism.tets[t], [f, i, j, k], [0; 4])
+        };
+        prisms[region].push((std::array::from_fn(|k| local[k]), [0, 1, 2].map(tet)));
+    }
+    for (list, batches) in prisms.iter_mut().zip(&mut batches) {
+        list.sort_by_key(|(rows, _)| rows[..3].iter().copied().min());
+        batches.push_prisms(list);
+    }
+    push_single_tets(model, scale, rows, &single, &mut batches);
+    batches
+}
+
+fn push_single_tets(
+    model: &Model,
+    scale: f64,
+    rows: &mut Rows,
+    single: &[bool],
+    batches: &mut [TetBatches],
+) {
+    let tets = model.tets();
+    let mut sorted: Vec<[Vec<Tet>; 4]> = vec![Default::default(); batches.len()];
+    for (i, corners) in tets
+        .vertices
+        .iter()
+        .enumerate()
+        .filter(|&(i, _)| single[i] && tets.weights[i] > 0.0)
+    {
+        // A fixed corner first, then the free ones, then the other fixed ones.
+        let mut order = *corners;
+        order.sort_by_key(|&v| v as usize >= rows.free);
+        if order[3] as usize >= rows.free {
+            order.rotate_right(1);
+        }
+        let Some((region, local)) = rows.place(&order) else {
+            continue;
+        };
+        let free = corners
+            .iter()
+            .filter(|&&v| (v as usize) < rows.free)
+            .count();
+        let local = std::array::from_fn(|k| local[k]);
+        sorted[region][free - 1].push(local_tet(model, scale, i, order, local));
+    }
+    for (batches, lists) in batches.iter_mut().zip(&mut sorted) {
+        for (k, list) in lists.iter_mut().enumerate() {
+            list.sort_by_key(|tet| tet.rows.iter().copied().min());
+            batches.push(k + 1, list);
+        }
+    }
+}
+
+/// Tet `i` of the model with its corners in the order given.
+fn local_tet(model: &Model, scale: f64, i: usize, order: [u32; 4], rows: [u32; 4]) -> Tet {
+    let (tets, gradients) = (model.tets(), model.tets().gradients(i));
+    let gradient = |v: u32| {
+        let corner = tets.vertices[i].iter().position(|&c| c == v);
+        gradients[corner.unwrap_or(0)]
+    };
+    let [_, a, b, c] = order;
+    Tet {
+        rows,
+        gradients: [a, b, c].map(gradient),
+        weight: tets.weights[i] * scale,
+    }
+}

@@ -1,0 +1,85 @@
+//! How good a state is: inverted elements, worst element, volume.
+
+use glam::DVec3;
+
+use crate::{Model, State};
+
+/// Measures of a state's tets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quality {
+    /// Tets turned inside out (det F < 0).
+    pub inverted: usize,
+    /// Smallest volume / rest volume (det F) of a tet; 1 where there is no tet.
+    pub worst: f64,
+    /// The tet that has it.
+    pub worst_tet: Option<u32>,
+    /// Volume of all tets, inverted ones counting negative \[m³\].
+    pub volume: f64,
+    /// The same at rest \[m³\].
+    pub rest_volume: f64,
+    /// Largest speed of a free vertex [m/s].
+    pub top_speed: f32,
+}
+
+/// Measures `state`. Tets that were flat at rest do not count.
+pub fn measure(model: &Model, state: &State) -> Quality {
+    let tets = model.tets();
+    let z: Vec<DVec3> = state
+        .positions
+        .iter()
+        .chain(&state.fixed)
+        .map(|p| p.as_dvec3())
+        .collect();
+    let mut quality = Quality {
+        inverted: 0,
+        worst: 1.0,
+        worst_tet: None,
+        volume: 0.0,
+        rest_volume: tets.volumes.iter().sum(),
+        top_speed: state
+            .velocities
+            .iter()
+            .map(|v| v.length())
+            .fold(0.0, f32::max),
+    };
+    for i in (0..tets.len()).filter(|&i| !tets.is_flat(i)) {
+        let ratio = tets.deformation_gradient(i, &z).determinant();
+        quality.inverted += usize::from(ratio < 0.0);
+        quality.volume += ratio * tets.volumes[i];
+        if quality.worst_tet.is_none() || ratio < quality.worst {
+            quality.worst = ratio;
+            quality.worst_tet = Some(i as u32);
+        }
+    }
+    quality
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ModelBuilder, shapes};
+
+    #[test]
+    fn stretched_and_mirrored_boxes_measure_as_expected() {
+        let bar = shapes::bar([2, 1, 1], 0.5);
+        let mut builder = ModelBuilder::new();
+        for &p in &bar.positions {
+            builder.vertex(p, false);
+        }
+        for &t in &bar.tets {
+            builder.tet(t, 1.0);
+        }
+        let model = builder.build().unwrap();
+        let mut state = State::at_rest(&model);
+        for (sign, inverted) in [(1.0, 0), (-1.0, bar.tets.len())] {
+            for (x, rest) in state.positions.iter_mut().zip(model.rest_free()) {
+                *x = *rest * glam::Vec3::new(2.0 * sign, 1.0, 1.0);
+            }
+            let quality = measure(&model, &state);
+            assert_eq!(quality.inverted, inverted);
+            assert!((quality.worst - 2.0 * f64::from(sign)).abs() < 1e-12);
+            assert!((quality.volume - 0.5 * f64::from(sign)).abs() < 1e-12);
+            assert!((quality.rest_volume - 0.25).abs() < 1e-12);
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! The textbook step: double precision, one constraint at a time, plain sparse Cholesky.
+//!
+//! Supports everything; what other backends are compared with and timed against.
+
+use glam::{DVec3, Vec3};
+
+use crate::backend::check_step;
+use crate::energy::{Prediction, damped_velocity, objective, predict, project_constraints};
+use crate::ldlt::{BadPivot, Ldlt};
+use crate::settings::Fit;
+use crate::{Backend, Model, Settings, SolveError, State, StepReport, System, Targets, assemble};
+
+/// Algorithm 2.1 of the thesis, as it stands there.
+#[derive(Clone, Debug, Default)]
+pub struct Reference {
+    prepared: Option<Prepared>,
+}
+
+#[derive(Clone, Debug)]
+struct Prepared {
+    model: u64,
+    key: (u64, Fit),
+    system: System,
+    factor: Ldlt,
+    rhs: Vec<DVec3>,
+    column: Vec<f64>,
+    work: Vec<f64>,
+}
+
+impl Reference {
+    /// A backend that has not seen a model yet.
+    pub fn new() -> Reference {
+        Reference::default()
+    }
+
+    /// Entries of the Cholesky factor, once prepared.
+    pub fn factor_entries(&self) -> usize {
+        self.prepared.as_ref().map_or(0, |p| p.factor.entries())
+    }
+}
+
+impl Backend for Reference {
+    fn name(&self) -> &'static str {
+        "reference"
+    }
+
+    fn supports(&self, _: &Model, _: &Settings) -> bool {
+        true
+    }
+
+    fn prepare(&mut self, model: &Model, settings: &Settings) -> Result<(), SolveError> {
+        prepared(&mut self.prepared, model, settings).map(|_| ())
+    }
+
+    fn step(
+        &mut self,
+        model: &Model,
+        settings: &Settings,
+        targets: &Targets,
+        state: &mut State,
+    ) -> Result<StepReport, SolveError> {
+        check_step(model, settings, targets, state)?;
+        let prepared = prepared(&mut self.prepared, model, settings)?;
+        let prediction = predict(model, settings, targets, state);
+        let mut z = prediction.start.clone();
+        let mut report = StepReport {
+            iterations: settings.iterations,
+            ..StepReport::default()
+        };
+        let trace = |z: &[DVec3], report: &mut StepReport| {
+            if settings.trace_energy {
+                report
+                    .energies
+                    .push(objective(model, settings, targets, &prediction, z));
+            }
+        };
+        trace(&z, &mut report);
+        for _ in 0..settings.iterations {
+            prepared.right_hand_side(model, settings, targets, &prediction, &z);
+            report.residual = prepared.global_step(&mut z) as f32;
+            trace(&z, &mut report);
+        }
+        store(model, settings, targets, &z, state);
+        Ok(report)
+    }
+}
+
+/// The cached factorisation, made anew where model or matrix settings have changed.
+fn prepared<'a>(
+    cache: &'a mut Option<Prepared>,
+    model: &Model,
+    settings: &Settings,
+) -> Result<&'a mut Prepared, SolveError> {
+    let key = settings.matrix_key();
+    let fits = cache
+        .as_ref()
+        .is_some_and(|p| p.model == model.id() && p.key == key);
+    if !fits {
+        *cache = None;
+    }
+    match cache {
+        Some(ready) => Ok(ready),
+        None => {
+            let mut system = assemble(model, settings);
+            let factor = factorise(&mut system)?;
+            let n = model.free_count();
+            Ok(cache.insert(Prepared {
+                model: model.id(),
+                key,
+                system,
+                factor,
+                rhs: vec![DVec3::ZERO; model.vertex_count()],
+                column: vec![0.0; n],
+                work: vec![0.0; n],
+            }))
+        }
+    }
+}
+
+/// Factorises, adding a growing proximal part where stiffness and mass are too far apart for double precision.
+fn factorise(system: &mut System) -> Result<Ldlt, SolveError> {
+    let diagonal = system.diagonal();
+    let mut failed = BadPivot(0);
+    for relative in [0.0, 1e-12, 1e-10, 1e-8, 1e-6] {
+        if relative > 0.0 {
+            let amounts: Vec<f64> = diagonal.iter().map(|d| d * relative).collect();
+            system.add_proximal(&amounts);
+        }
+        match Ldlt::new(&system.upper) {
+            Ok(factor) => return Ok(factor),
+            Err(bad) => failed = bad,
+        }
+    }
+    Err(SolveError::NotPositiveDefinite { vertex: failed.0 })
+}
+
+impl Prepared {
+    /// Right-hand side of Eq. (2.13), reduced as in [2.2.3]: M/h² y + Qᵀ W p − coupling · z_fixed (+ P z).
+    fn right_hand_side(
+        &mut self,
+        model: &Model,
+        settings: &Settings,
+        targets: &Targets,
+        prediction: &Prediction,
+        z: &[DVec3],
+    ) {
+        let n = model.free_count();
+        let inertia = settings.inertia();
+        self.rhs.fill(DVec3::ZERO);
+        project_constraints(model, settings, targets, z, &mut self.rhs);
+        for (i, rhs) in self.rhs[..n].iter_mut().enumerate() {
+            *rhs += prediction.inertial[i] * (model.masses()[i] * inertia) + prediction.forces[i];
+            *rhs += z[i] * self.system.proximal[i];
+            for (fixed, value) in self.system.coupling.column(i) {
+                *rhs -= z[n + fixed] * value;
+            }
+        }
+    }
+
+    /// Solves for the three coordinates one after the other; returns the largest move \[m\].
+    fn global_step(&mut self, z: &mut [DVec3]) -> f64 {
+        let mut largest = 0.0_f64;
+        let mut moved = vec![DVec3::ZERO; self.column.len()];
+        for axis in 0..3 {
+            for (c, rhs) in self.column.iter_mut().zip(&self.rhs) {
+                *c = rhs[axis];
+            }
+            self.factor.solve(&mut self.column, &mut self.work);
+            for ((c, z), moved) in self.column.iter().zip(z.iter_mut()).zip(&mut moved) {
+                moved[axis] = c - z[axis];
+                z[axis] = *c;
+            }
+        }
+        for m in moved {
+            largest = largest.max(m.length());
+        }
+        largest
+    }
+}
+
+/// Writes positions and velocities, Eq. (2.14).
+fn store(model: &Model, settings: &Settings, targets: &Targets, z: &[DVec3], state: &mut State) {
+    let velocities: Vec<Vec3> = (0..model.free_count())
+        .map(|i| {
+            let moved = z[i] - state.positions[i].as_dvec3();
+            damped_velocity(model, settings, targets, state, i, moved).as_vec3()
+        })
+        .collect();
+    for (x, z) in state.positions.iter_mut().zip(z) {
+        *x = z.as_vec3();
+    }
+    state.velocities = velocities;
+    std::mem::swap(&mut state.fixed, &mut state.fixed_previous);
+    state.fixed.clone_from(&targets.fixed);
+}
