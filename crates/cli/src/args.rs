@@ -32,6 +32,8 @@ pub enum Command {
     Convert(Convert),
     /// Move a character's skin with a clip and bake the result.
     Skin(Skin),
+    /// Write the automatic tissue settings of a character beside it, ready to edit.
+    Init(Init),
     /// Draw a character to a PNG, at rest or over a clip.
     Picture(Picture),
     /// Measure reading, welding and skinning on this machine.
@@ -125,8 +127,11 @@ pub struct Skin {
     #[arg(long, short, value_name = "OUT")]
     pub output: PathBuf,
     /// How the skin moves.
-    #[arg(long, default_value = "lbs")]
+    #[arg(long, default_value = "tissue")]
     pub method: Method,
+    /// Tissue settings; left out, those beside FILE (hero.supple.toml), or automatic ones.
+    #[arg(long, value_name = "TOML")]
+    pub settings: Option<PathBuf>,
     #[command(flatten)]
     pub motion: MotionArgs,
     /// How the result is written; guessed from the ending of OUT.
@@ -140,6 +145,19 @@ pub struct Skin {
     pub auto_weights: bool,
 }
 
+/// `supple init`
+#[derive(Debug, ClapArgs)]
+pub struct Init {
+    #[command(flatten)]
+    pub input: Input,
+    /// File to write; left out, hero.supple.toml beside hero.glb.
+    #[arg(long, short, value_name = "TOML")]
+    pub output: Option<PathBuf>,
+    /// Overwrite a settings file that is already there.
+    #[arg(long)]
+    pub force: bool,
+}
+
 /// `supple picture`
 #[derive(Debug, ClapArgs)]
 pub struct Picture {
@@ -149,8 +167,11 @@ pub struct Picture {
     #[arg(long, short, value_name = "OUT", default_value = "out/picture.png")]
     pub output: PathBuf,
     /// How the skin moves.
-    #[arg(long, default_value = "lbs")]
+    #[arg(long, default_value = "tissue")]
     pub method: Method,
+    /// Tissue settings; left out, those beside FILE (hero.supple.toml), or automatic ones.
+    #[arg(long, value_name = "TOML")]
+    pub settings: Option<PathBuf>,
     /// Draw all methods, a row each.
     #[arg(long, value_name = "WHAT")]
     pub compare: Option<Compare>,
@@ -196,12 +217,14 @@ pub enum Method {
     Dqs,
     /// Optimised centres of rotation.
     Cor,
+    /// Simulated soft tissue: no weights needed.
+    Tissue,
 }
 
 /// What a picture sets side by side.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Compare {
-    /// Linear blend, dual quaternions, centres of rotation; colours show the distance to linear blend.
+    /// Linear blend, dual quaternions, centres of rotation, tissue; colours show the distance to linear blend.
     Methods,
 }
 

@@ -3,20 +3,21 @@
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! use supple::bake::{CorrectiveOptions, bake_correctives};
-//! use supple::{embedded, rig::skinning::Method, skin};
+//! use supple::{embedded, skin::Span, tissue};
 //!
 //! let character = embedded::body(embedded::Body::Female)?;
 //! let clip = embedded::clip("squat", &character)?;
-//! let span = skin::Span { from: 0.0, to: 0.5, fps: 10.0 };
-//! let motion = skin::skin(&character, &clip, Method::Lbs, span, &mut |_| ());
+//! let mut body = tissue::SoftBody::new(&character, Default::default())?;
+//! let span = Span { from: 0.0, to: 0.2, fps: 10.0 };
+//! let motion = tissue::simulate(&mut body, &character, &clip, span, &mut |_| ())?;
 //! let (glb, report) = bake_correctives(&character, &motion, &CorrectiveOptions::default())?;
 //! assert!(report.bound_met && !glb.is_empty());
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! Inside Supple everything is metres, Y up, seconds. The crates behind this one are re-exported: [`geom`] for meshes,
-//! [`rig`] for skeletons, clips, skinning and files, [`picture`] for drawing.
+//! Inside Supple everything is metres, Y up, seconds, kilograms. The crates behind this one are re-exported: [`geom`] for
+//! meshes, [`rig`] for skeletons, clips, skinning and files, [`flesh`] and [`sim`] for tissue, [`picture`] for drawing.
 #![forbid(unsafe_code)]
 
 #[cfg(not(target_arch = "wasm32"))]
@@ -28,10 +29,13 @@ pub mod load;
 pub mod motion;
 pub mod sheet;
 pub mod skin;
+pub mod tissue;
 
 pub use glam;
+pub use supple_flesh as flesh;
 pub use supple_geom as geom;
 pub use supple_picture as picture;
 pub use supple_rig as rig;
+pub use supple_sim as sim;
 pub use supple_rig::bake;
 pub use supple_rig::{Character, Clip, Pose, Skeleton};

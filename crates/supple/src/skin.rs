@@ -1,9 +1,12 @@
-//! Moving a character's skin over a clip with a geometric method.
+//! Moving a character's skin over a clip.
 
+use supple_flesh::Settings;
 use supple_rig::bake::Motion;
 use supple_rig::skinning::weights::{WeightsError, automatic_binding};
-use supple_rig::skinning::{Method, Skinner};
+use supple_rig::skinning::{self, Skinner};
 use supple_rig::{Character, Clip};
+
+use crate::tissue::{SoftBody, TissueError, simulate};
 
 /// Which moments of a clip.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,11 +38,59 @@ impl Span {
     }
 }
 
-/// Skins a character at every frame of a span; `frame_done` hears each frame's number.
+/// How the skin follows the skeleton.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    /// Linear blend, what engines do.
+    Lbs,
+    /// Dual quaternions.
+    Dqs,
+    /// Optimised centres of rotation.
+    Cor,
+    /// Simulated tissue.
+    #[default]
+    Tissue,
+}
+
+impl Method {
+    /// For captions.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Lbs => "linear blend",
+            Self::Dqs => "dual quaternions",
+            Self::Cor => "centres of rotation",
+            Self::Tissue => "tissue",
+        }
+    }
+}
+
+/// Moves a character's skin over a span of a clip; `frame_done` hears each frame's number. Settings matter to tissue
+/// alone.
 pub fn skin(
     character: &Character,
     clip: &Clip,
     method: Method,
+    settings: &Settings,
+    span: Span,
+    frame_done: &mut dyn FnMut(usize),
+) -> Result<Motion, TissueError> {
+    let geometric = match method {
+        Method::Lbs => skinning::Method::Lbs,
+        Method::Dqs => skinning::Method::Dqs,
+        Method::Cor => skinning::Method::Cor,
+        Method::Tissue => {
+            let mut body = SoftBody::new(character, settings.clone())?;
+            return simulate(&mut body, character, clip, span, frame_done);
+        }
+    };
+    Ok(skin_geometric(character, clip, geometric, span, frame_done))
+}
+
+/// Skins a character at every frame of a span with a geometric method.
+pub fn skin_geometric(
+    character: &Character,
+    clip: &Clip,
+    method: skinning::Method,
     span: Span,
     frame_done: &mut dyn FnMut(usize),
 ) -> Motion {
@@ -51,16 +102,22 @@ pub fn skin(
     for (frame, time) in span.times().into_iter().enumerate() {
         let pose = clip.sample(&character.skeleton, time);
         let worlds = pose.worlds(&character.skeleton);
-        let parts = character.parts.iter().enumerate().map(|(index, part)| {
-            let morphs = clip.sample_morphs(index, time);
-            let weights = morphs.as_deref().unwrap_or(&part.morph_weights);
-            skinner.skin(index, part, &worlds, weights).positions
-        });
-        motion.frames.push(parts.collect());
+        let morphs = morph_weights(character, clip, time);
+        let parts = character.parts.iter().enumerate();
+        let skinned = parts.map(|(index, part)| skinner.skin(index, part, &worlds, &morphs[index]).positions);
+        motion.frames.push(skinned.collect());
         motion.poses.push(pose);
+        motion.morph_weights.push(morphs);
         frame_done(frame);
     }
     motion
+}
+
+fn morph_weights(character: &Character, clip: &Clip, time: f32) -> Vec<Vec<f32>> {
+    let parts = character.parts.iter().enumerate();
+    parts
+        .map(|(index, part)| clip.sample_morphs(index, time).unwrap_or_else(|| part.morph_weights.clone()))
+        .collect()
 }
 
 /// Gives automatic weights to parts that have none, or to all; returns how many got some.

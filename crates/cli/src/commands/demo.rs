@@ -1,49 +1,63 @@
 //! `supple demo`
 
+use std::time::Instant;
+
+use serde::Serialize;
+use supple::bake::Motion;
 use supple::embedded::{Body, body, clip};
 use supple::export::{Bake, export};
-use supple::rig::skinning::Method;
 use supple::sheet::{Look, Tile, sheet};
-use supple::skin::{Span, skin};
+use supple::skin::{Method, Span, skin_geometric};
+use supple::tissue::{SoftBody, simulate};
+use supple::{Character, Clip, rig};
 
 use crate::args;
 use crate::console::{Console, Failure};
 
-/// Skins the embedded body over an embedded clip.
+/// One line of the table.
+#[derive(Serialize)]
+struct Row {
+    method: &'static str,
+    /// Volume of the body against rest, at its least over the clip.
+    volume_kept: f64,
+    ms_per_frame: f64,
+    /// Least determinant of a tet against rest; only tissue has tets.
+    worst_tet: Option<f64>,
+}
+
+/// Moves the embedded body over an embedded clip by three methods.
 pub fn run(args: &args::Demo, console: &Console) -> Result<(), Failure> {
     let character = body(Body::Male)?;
     let clip = clip("squat", &character)?;
     let span = Span::all(&clip, 30.0);
-    let motion = skin(&character, &clip, Method::Dqs, span, &mut |_| ());
-    let glb = args.output.join("demo.glb");
-    let written = export(
-        &character,
-        &motion,
-        Bake::Correctives { bound_mm: 1.0 },
-        &glb,
-        &clip.name,
-    )?;
+    let frames = span.times().len();
+    let progress = console.progress("simulating", 3 * frames);
+    let mut soft = SoftBody::new(&character, Default::default())?;
+    let shown = frames / 2;
 
-    let shown = [0, motion.frames.len() / 4, motion.frames.len() / 2];
-    let tiles = shown.map(|frame| Tile {
-        caption: format!("{:.2} s", span.times()[frame]),
-        positions: &motion.frames[frame],
-        pose: Some(&motion.poses[frame]),
-        ..Tile::default()
-    });
-    let png = args.output.join("demo.png");
-    sheet(&character, "", &tiles, 3, &Look::default()).save_png(&png)?;
-
-    let text = format!(
-        "{}\nwrote {}\n\nWhat to try next:\n  \
-         supple info YOUR.glb                       what is in your character\n  \
-         supple skin YOUR.glb --clip squat -o out/squat.glb\n  \
-         supple skin YOUR.vrm --motion WALK.bvh -o out/walk.glb\n  \
-         supple picture @male --clip arms_crossed --compare methods\n\
-         (from a checkout, `cargo run --release --` stands for `supple`)",
-        super::describe(&written),
-        png.display()
-    );
-    console.result(text, &serde_json::json!({ "glb": written, "picture": png }));
+    let mut motions = Vec::new();
+    let mut rows = Vec::new();
+    for method in [Method::Lbs, Method::Dqs, Method::Tissue] {
+        let mut worst = None;
+        let start = Instant::now();
+        let motion = match method {
+            Method::Tissue => {
+                let motion = simulate(&mut soft, &character, &clip, span, &mut |_| progress.step())?;
+                worst = Some(f64::from(soft.quality().worst));
+                motion
+            }
+            Method::Dqs => geometric(&character, &clip, rig::skinning::Method::Dqs, span, &|| progress.step()),
+            _ => geometric(&character, &clip, rig::skinning::Method::Lbs, span, &|| progress.step()),
+        };
+        let ms_per_frame = start.elapsed().as_secs_f64() * 1e3 / frames as f64;
+        rows.push(Row {
+            method: method.name(),
+            volume_kept: 0.0,
+            ms_per_frame,
+            worst_tet: worst,
+        });
+        motions.push((method, motion));
+    }
+    drop(progress);
     Ok(())
 }

@@ -4,6 +4,7 @@ mod bench;
 mod convert;
 mod demo;
 mod info;
+mod init;
 mod manual;
 mod picture;
 mod skin;
@@ -12,8 +13,8 @@ use supple::Character;
 use supple::motion::Choice;
 use supple::rig::character::Up;
 use supple::rig::formats::ReadOptions;
-use supple::rig::skinning::Method;
-use supple::skin::Span;
+use supple::flesh::Settings;
+use supple::skin::{Method, Span};
 
 use crate::args::{self, Command, Input, MotionArgs};
 use crate::console::{Console, Failure};
@@ -25,6 +26,7 @@ pub fn run(command: &Command, console: &Console) -> Result<(), Failure> {
         Command::Info(args) => info::run(args, console),
         Command::Convert(args) => convert::run(args, console),
         Command::Skin(args) => skin::run(args, console),
+        Command::Init(args) => init::run(args, console),
         Command::Picture(args) => picture::run(args, console),
         Command::Bench(args) => bench::run(args, console),
         Command::Completions { shell } => manual::completions(*shell),
@@ -70,6 +72,7 @@ fn method(method: args::Method) -> Method {
         args::Method::Lbs => Method::Lbs,
         args::Method::Dqs => Method::Dqs,
         args::Method::Cor => Method::Cor,
+        args::Method::Tissue => Method::Tissue,
     }
 }
 
@@ -90,4 +93,11 @@ fn describe(written: &supple::export::Written) -> String {
         text.push_str(&format!("\nwarning: the bound of {bound} mm is not kept, not even with the most morph targets; try --bake morphs"));
     }
     text
+}
+
+fn settings(input: &Input, given: Option<&std::path::Path>) -> Result<Settings, Failure> {
+    Ok(match given {
+        Some(path) => supple::tissue::load_settings(path)?,
+        None => supple::tissue::settings_beside(&input.file)?,
+    })
 }

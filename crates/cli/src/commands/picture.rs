@@ -2,7 +2,7 @@
 
 use supple::glam::Vec3;
 use supple::picture::{Image, Legend, Ramp, heat_colours};
-use supple::rig::skinning::Method;
+use supple::skin::Method;
 use supple::sheet::{Look, Tile, sheet};
 use supple::{Character, motion, skin};
 
@@ -83,22 +83,20 @@ fn draw_motion(
         to: from + step * (frames - 1) as f32,
         fps: 1.0 / step,
     };
-    let methods: &[(Method, &str)] = match args.compare {
-        Some(Compare::Methods) => &[
-            (Method::Lbs, "linear blend"),
-            (Method::Dqs, "dual quaternions"),
-            (Method::Cor, "centres of rotation"),
-        ],
-        None => &[(super::method(args.method), "")],
+    let methods = match args.compare {
+        Some(Compare::Methods) => vec![Method::Lbs, Method::Dqs, Method::Cor, Method::Tissue],
+        None => vec![super::method(args.method)],
     };
+    let settings = super::settings(&args.input, args.settings.as_deref())?;
     let progress = console.progress("skinning", frames * methods.len());
-    let motions: Vec<_> = methods
+    let motions = methods
         .iter()
-        .map(|&(method, _)| skin::skin(character, &clip, method, chosen, &mut |_| progress.step()))
-        .collect();
+        .map(|&method| skin::skin(character, &clip, method, &settings, chosen, &mut |_| progress.step()))
+        .collect::<Result<Vec<_>, _>>()?;
     drop(progress);
     let mut tiles = Vec::new();
-    for (row, (motion, (_, name))) in motions.iter().zip(methods).enumerate() {
+    for (row, (motion, method)) in motions.iter().zip(&methods).enumerate() {
+        let name = if methods.len() > 1 { method.name() } else { "" };
         for (frame, (positions, pose)) in motion.frames.iter().zip(&motion.poses).enumerate() {
             let time = chosen.from + frame as f32 / chosen.fps;
             let difference = (row > 0).then(|| error_colours(positions, &motions[0].frames[frame]));

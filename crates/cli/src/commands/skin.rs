@@ -1,6 +1,7 @@
 //! `supple skin`
 
 use supple::export::{Bake, bake_for, export};
+use supple::skin::Method;
 use supple::{motion, skin};
 
 use crate::args;
@@ -19,23 +20,22 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
             "play it on a body: supple skin @male --motion FILE -o OUT",
         ));
     }
-    let bound = skin::bind_missing(&mut character, args.auto_weights)?;
-    if bound > 0 {
-        console.say(format!(
-            "computed weights for {bound} of {} parts",
-            character.parts.len()
-        ));
+    let method = super::method(args.method);
+    let settings = super::settings(&args.input, args.settings.as_deref())?;
+    // Correctives correct a skin, so a file without weights gets some whatever the method.
+    if method != Method::Tissue || matches!(bake, Bake::Correctives { .. }) {
+        let bound = skin::bind_missing(&mut character, args.auto_weights)?;
+        if bound > 0 {
+            console.say(format!(
+                "computed weights for {bound} of {} parts",
+                character.parts.len()
+            ));
+        }
     }
     let clip = motion::choose(&character, super::choice(&args.motion), args.motion.fps)?;
     let span = super::span(&args.motion, &clip);
     let progress = console.progress("skinning", span.times().len());
-    let motion = skin::skin(
-        &character,
-        &clip,
-        super::method(args.method),
-        span,
-        &mut |_| progress.step(),
-    );
+    let motion = skin::skin(&character, &clip, method, &settings, span, &mut |_| progress.step())?;
     drop(progress);
     let spinner = console.progress("baking", 1);
     let written = export(&character, &motion, bake, &args.output, &clip.name)?;

@@ -1,0 +1,177 @@
+//! Soft characters: a body that follows poses.
+
+use std::path::{Path, PathBuf};
+
+use glam::Vec3;
+use supple_flesh::{Flesh, FleshError, Settings};
+use supple_rig::bake::Motion;
+use supple_rig::formats::FormatError;
+use supple_rig::{Character, Clip, Pose};
+use supple_sim::advance::{advance, displayed};
+use supple_sim::{Backend, CpuBackend, Mode, Quality, SolveError, State, measure};
+
+use crate::skin::Span;
+
+/// Static steps that bring the tissue to rest in the first pose of a motion. Fewer leave a tremor at its start.
+const SETTLING_STEPS: usize = 30;
+
+/// Why a character could not be made soft or moved.
+#[derive(Debug, thiserror::Error)]
+pub enum TissueError {
+    /// The tissue could not be built, or a pose is not of this character.
+    #[error(transparent)]
+    Flesh(#[from] FleshError),
+    /// The solver failed.
+    #[error(transparent)]
+    Solve(#[from] SolveError),
+    /// The settings file could not be read.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+    /// The settings file is broken.
+    #[error("{path}: {source}", path = path.display())]
+    Settings {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong in it.
+        source: FleshError,
+    },
+}
+
+/// A soft character: tissue, solver and state.
+pub struct SoftBody {
+    flesh: Flesh,
+    solver: supple_sim::Settings,
+    backend: Box<dyn Backend>,
+    state: State,
+    pose: Pose,
+}
+
+impl SoftBody {
+    /// Builds the tissue of a character, at rest in the pose it was bound in.
+    pub fn new(character: &Character, settings: Settings) -> Result<Self, TissueError> {
+        let flesh = Flesh::builder(character).settings(settings).build()?;
+        Ok(Self {
+            solver: flesh.settings.solver_settings(),
+            backend: Box::new(CpuBackend::new()),
+            state: State::at_rest(&flesh.model),
+            pose: flesh.rest_pose(),
+            flesh,
+        })
+    }
+
+    /// The tissue.
+    pub fn flesh(&self) -> &Flesh {
+        &self.flesh
+    }
+
+    /// The moving part.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// The solver's settings, to change between frames.
+    pub fn solver_settings(&mut self) -> &mut supple_sim::Settings {
+        &mut self.solver
+    }
+
+    /// Puts the body into a pose, at rest: no time passes and nothing jiggles afterwards.
+    pub fn place(&mut self, pose: &Pose) -> Result<(), TissueError> {
+        let targets = self.flesh.targets(pose)?;
+        self.state.carry(&self.flesh.carry_frames(&self.pose, pose)?);
+        self.state.rebase(&targets);
+        let settling = supple_sim::Settings {
+            mode: Mode::Static,
+            ..self.solver.clone()
+        };
+        for _ in 0..SETTLING_STEPS {
+            self.backend.step(&self.flesh.model, &settling, &targets, &mut self.state)?;
+        }
+        self.state.velocities.fill(Vec3::ZERO);
+        self.state.rebase(&targets);
+        self.state.remainder = 0.0;
+        self.pose = pose.clone();
+        Ok(())
+    }
+
+    /// Lets `seconds` pass while the skeleton moves to `pose`. A pose that is farther away than a body can move in that
+    /// time (a teleport, another clip) carries the tissue along.
+    pub fn advance(&mut self, pose: &Pose, seconds: f64) -> Result<(), TissueError> {
+        let targets = self.flesh.targets(pose)?;
+        if self.state.largest_jump(&targets) > self.solver.jump_distance {
+            self.state.carry(&self.flesh.carry_frames(&self.pose, pose)?);
+            self.state.rebase(&targets);
+        }
+        let (model, state) = (&self.flesh.model, &mut self.state);
+        advance(self.backend.as_mut(), model, &self.solver, &targets, seconds, state)?;
+        self.pose = pose.clone();
+        Ok(())
+    }
+
+    /// World positions of every vertex of every part, in the file's order \[m\].
+    pub fn skin(&self) -> Result<Vec<Vec<Vec3>>, TissueError> {
+        let mut shown = self.state.clone();
+        shown.positions = displayed(&self.flesh.model, &self.solver, &self.state);
+        shown.positions.truncate(self.state.positions.len());
+        Ok(self.flesh.skin(&self.pose, &shown)?)
+    }
+
+    /// Inverted tets, worst tet, volume.
+    pub fn quality(&self) -> Quality {
+        measure(&self.flesh.model, &self.state)
+    }
+}
+
+/// Simulates a character over a span of a clip; `frame_done` hears each frame's number.
+pub fn simulate(
+    body: &mut SoftBody,
+    character: &Character,
+    clip: &Clip,
+    span: Span,
+    frame_done: &mut dyn FnMut(usize),
+) -> Result<Motion, TissueError> {
+    let mut motion = Motion {
+        fps: span.fps,
+        ..Motion::default()
+    };
+    // A motion is followed at least as finely as the solver steps, however few frames are kept.
+    let between = (1.0 / (f64::from(span.fps) * body.solver.step)).ceil().max(1.0) as u32;
+    let interval = 1.0 / (span.fps * between as f32);
+    for (frame, time) in span.times().into_iter().enumerate() {
+        let pose = clip.sample(&character.skeleton, time);
+        if frame == 0 {
+            body.place(&pose)?;
+        } else {
+            for k in (0..between).rev() {
+                let pose = clip.sample(&character.skeleton, time - k as f32 * interval);
+                body.advance(&pose, f64::from(interval))?;
+            }
+        }
+        motion.frames.push(body.skin()?);
+        motion.poses.push(pose);
+        frame_done(frame);
+    }
+    Ok(motion)
+}
+
+/// Where the settings of a character file are looked for: `hero.glb` → `hero.supple.toml`.
+pub fn settings_path(character: &Path) -> PathBuf {
+    character.with_extension("supple.toml")
+}
+
+/// Reads a settings file.
+pub fn load_settings(path: &Path) -> Result<Settings, TissueError> {
+    let text = std::fs::read_to_string(path).map_err(|source| FormatError::Io {
+        path: path.to_owned(),
+        source,
+    })?;
+    Settings::from_toml(&text).map_err(|source| TissueError::Settings {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// The settings beside a character file, or automatic ones where there is no such file.
+pub fn settings_beside(character: &Path) -> Result<Settings, TissueError> {
+    let path = settings_path(character);
+    if path.is_file() { load_settings(&path) } else { Ok(Settings::default()) }
+}
