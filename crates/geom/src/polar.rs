@@ -11,11 +11,10 @@
 //! > R = ((λ² − k) F + λ cof F − F FᵀF) / (λ k − det F),  k = (λ² − ‖F‖²) / 2.
 //!
 //! λ is the largest root of the quartic, found by Halley's method from above: all roots ±s₁±s₂±s₃ are real, so that it
-//! converges from ‖F‖√3 ≥ λ. That
-//! is all for ordinary strains. An error in λ only stretches R along the singular directions; where it may be more than
-//! rounding, one step R ← R (3 − RᵀR)/2 (Newton–Schulz) squares it away, and ‖RᵀR − 1‖ before that step tells
-//! whether to trust the result. What is left, next to s₂ + s₃ = 0, goes to a singular value decomposition in double
-//! precision ([`rotation_f64`]).
+//! converges from ‖F‖√3 ≥ λ. That is all for ordinary strains. An error in λ only stretches R along the singular
+//! directions; where it may be more than rounding, one step R ← R (3 − RᵀR)/2 (Newton–Schulz) squares it away, and
+//! ‖RᵀR − 1‖ before that step tells whether to trust the result. What is left, next to s₂ + s₃ = 0, goes to a singular
+//! value decomposition in double precision ([`rotation_f64`]).
 
 // Plain loops: iterator adaptors are not always inlined, and what is not inlined loses the kernel's instruction set.
 #![allow(clippy::needless_range_loop)]
