@@ -36,6 +36,6 @@ pub use supple_flesh as flesh;
 pub use supple_geom as geom;
 pub use supple_picture as picture;
 pub use supple_rig as rig;
-pub use supple_sim as sim;
 pub use supple_rig::bake;
 pub use supple_rig::{Character, Clip, Pose, Skeleton};
+pub use supple_sim as sim;

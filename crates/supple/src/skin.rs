@@ -104,7 +104,8 @@ pub fn skin_geometric(
         let worlds = pose.worlds(&character.skeleton);
         let morphs = morph_weights(character, clip, time);
         let parts = character.parts.iter().enumerate();
-        let skinned = parts.map(|(index, part)| skinner.skin(index, part, &worlds, &morphs[index]).positions);
+        let skinned =
+            parts.map(|(index, part)| skinner.skin(index, part, &worlds, &morphs[index]).positions);
         motion.frames.push(skinned.collect());
         motion.poses.push(pose);
         motion.morph_weights.push(morphs);
@@ -116,7 +117,10 @@ pub fn skin_geometric(
 fn morph_weights(character: &Character, clip: &Clip, time: f32) -> Vec<Vec<f32>> {
     let parts = character.parts.iter().enumerate();
     parts
-        .map(|(index, part)| clip.sample_morphs(index, time).unwrap_or_else(|| part.morph_weights.clone()))
+        .map(|(index, part)| {
+            clip.sample_morphs(index, time)
+                .unwrap_or_else(|| part.morph_weights.clone())
+        })
         .collect()
 }
 

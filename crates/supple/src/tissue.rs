@@ -77,14 +77,16 @@ impl SoftBody {
     /// Puts the body into a pose, at rest: no time passes and nothing jiggles afterwards.
     pub fn place(&mut self, pose: &Pose) -> Result<(), TissueError> {
         let targets = self.flesh.targets(pose)?;
-        self.state.carry(&self.flesh.carry_frames(&self.pose, pose)?);
+        self.state
+            .carry(&self.flesh.carry_frames(&self.pose, pose)?);
         self.state.rebase(&targets);
         let settling = supple_sim::Settings {
             mode: Mode::Static,
             ..self.solver.clone()
         };
         for _ in 0..SETTLING_STEPS {
-            self.backend.step(&self.flesh.model, &settling, &targets, &mut self.state)?;
+            self.backend
+                .step(&self.flesh.model, &settling, &targets, &mut self.state)?;
         }
         self.state.velocities.fill(Vec3::ZERO);
         self.state.rebase(&targets);
@@ -98,11 +100,19 @@ impl SoftBody {
     pub fn advance(&mut self, pose: &Pose, seconds: f64) -> Result<(), TissueError> {
         let targets = self.flesh.targets(pose)?;
         if self.state.largest_jump(&targets) > self.solver.jump_distance {
-            self.state.carry(&self.flesh.carry_frames(&self.pose, pose)?);
+            self.state
+                .carry(&self.flesh.carry_frames(&self.pose, pose)?);
             self.state.rebase(&targets);
         }
         let (model, state) = (&self.flesh.model, &mut self.state);
-        advance(self.backend.as_mut(), model, &self.solver, &targets, seconds, state)?;
+        advance(
+            self.backend.as_mut(),
+            model,
+            &self.solver,
+            &targets,
+            seconds,
+            state,
+        )?;
         self.pose = pose.clone();
         Ok(())
     }
@@ -134,7 +144,9 @@ pub fn simulate(
         ..Motion::default()
     };
     // A motion is followed at least as finely as the solver steps, however few frames are kept.
-    let between = (1.0 / (f64::from(span.fps) * body.solver.step)).ceil().max(1.0) as u32;
+    let between = (1.0 / (f64::from(span.fps) * body.solver.step))
+        .ceil()
+        .max(1.0) as u32;
     let interval = 1.0 / (span.fps * between as f32);
     for (frame, time) in span.times().into_iter().enumerate() {
         let pose = clip.sample(&character.skeleton, time);
@@ -173,5 +185,9 @@ pub fn load_settings(path: &Path) -> Result<Settings, TissueError> {
 /// The settings beside a character file, or automatic ones where there is no such file.
 pub fn settings_beside(character: &Path) -> Result<Settings, TissueError> {
     let path = settings_path(character);
-    if path.is_file() { load_settings(&path) } else { Ok(Settings::default()) }
+    if path.is_file() {
+        load_settings(&path)
+    } else {
+        Ok(Settings::default())
+    }
 }

@@ -42,12 +42,17 @@ pub fn run(args: &args::Demo, console: &Console) -> Result<(), Failure> {
         let start = Instant::now();
         let motion = match method {
             Method::Tissue => {
-                let motion = simulate(&mut soft, &character, &clip, span, &mut |_| progress.step())?;
+                let motion =
+                    simulate(&mut soft, &character, &clip, span, &mut |_| progress.step())?;
                 worst = Some(f64::from(soft.quality().worst));
                 motion
             }
-            Method::Dqs => geometric(&character, &clip, rig::skinning::Method::Dqs, span, &|| progress.step()),
-            _ => geometric(&character, &clip, rig::skinning::Method::Lbs, span, &|| progress.step()),
+            Method::Dqs => geometric(&character, &clip, rig::skinning::Method::Dqs, span, &|| {
+                progress.step()
+            }),
+            _ => geometric(&character, &clip, rig::skinning::Method::Lbs, span, &|| {
+                progress.step()
+            }),
         };
         let ms_per_frame = start.elapsed().as_secs_f64() * 1e3 / frames as f64;
         rows.push(Row {

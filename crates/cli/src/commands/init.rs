@@ -10,7 +10,10 @@ use crate::console::{Console, Failure};
 /// Writes the automatic settings of a character.
 pub fn run(args: &args::Init, console: &Console) -> Result<(), Failure> {
     let character = super::load(&args.input)?;
-    let path = args.output.clone().unwrap_or_else(|| settings_path(&args.input.file));
+    let path = args
+        .output
+        .clone()
+        .unwrap_or_else(|| settings_path(&args.input.file));
     if path.exists() && !args.force {
         return Err(Failure::new(
             format!("{} is already there", path.display()),

@@ -10,10 +10,10 @@ mod picture;
 mod skin;
 
 use supple::Character;
+use supple::flesh::Settings;
 use supple::motion::Choice;
 use supple::rig::character::Up;
 use supple::rig::formats::ReadOptions;
-use supple::flesh::Settings;
 use supple::skin::{Method, Span};
 
 use crate::args::{self, Command, Input, MotionArgs};

@@ -2,8 +2,8 @@
 
 use supple::glam::Vec3;
 use supple::picture::{Image, Legend, Ramp, heat_colours};
-use supple::skin::Method;
 use supple::sheet::{Look, Tile, sheet};
+use supple::skin::Method;
 use supple::{Character, motion, skin};
 
 use crate::args::{self, Compare, View};
@@ -91,7 +91,11 @@ fn draw_motion(
     let progress = console.progress("skinning", frames * methods.len());
     let motions = methods
         .iter()
-        .map(|&method| skin::skin(character, &clip, method, &settings, chosen, &mut |_| progress.step()))
+        .map(|&method| {
+            skin::skin(character, &clip, method, &settings, chosen, &mut |_| {
+                progress.step()
+            })
+        })
         .collect::<Result<Vec<_>, _>>()?;
     drop(progress);
     let mut tiles = Vec::new();
