@@ -122,12 +122,7 @@ fn facing_foot(graph: &BoneGraph, nodes: &[DVec3], point: DVec3, normal: DVec3) 
     best
 }
 
-fn nearest_foot(
-    graph: &BoneGraph,
-    nodes: &[DVec3],
-    bones: &[usize],
-    point: DVec3,
-) -> Option<Foot> {
+fn nearest_foot(graph: &BoneGraph, nodes: &[DVec3], bones: &[usize], point: DVec3) -> Option<Foot> {
     let mut best: Option<(f64, Foot)> = None;
     for &bone in bones {
         let (foot, distance) = on_bone(graph, nodes, bone, point);
@@ -286,7 +281,12 @@ fn cotangent_weights(skin: &Surface) -> Vec<f64> {
             let [p, q, r] = [tip, a, b].map(|v| skin.positions[v as usize]);
             let (u, w) = (q - p, r - p);
             let cotangent = u.dot(w) / u.cross(w).length().max(1e-6 * u.length() * w.length());
-            let half = 0.5 * if cotangent.is_finite() { cotangent } else { 0.0 };
+            let half = 0.5
+                * if cotangent.is_finite() {
+                    cotangent
+                } else {
+                    0.0
+                };
             for (from, to) in [(a, b), (b, a)] {
                 let start = skin.ring_starts[from as usize] as usize;
                 if let Ok(k) = skin.ring(from as usize).binary_search(&to) {

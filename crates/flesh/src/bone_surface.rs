@@ -276,7 +276,9 @@ mod tests {
     fn hits_lie_on_the_cone() {
         let mut seed = 7_u64;
         let mut random = || {
-            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            seed = seed
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
             (seed >> 33) as f64 / f64::from(u32::MAX >> 1) * 2.0 - 1.0
         };
         let mut hits = 0;

@@ -6,6 +6,7 @@ use supple_geom::{Bvh, TriMesh};
 use supple_rig::Character;
 use supple_sim::ModelBuilder;
 
+use crate::FleshError;
 use crate::base_points::{Smoothing, base_points, foot_position};
 use crate::bone_graph::{BoneGraph, GraphInput, bone_graph};
 use crate::bone_surface::bone_surface;
@@ -22,7 +23,6 @@ use crate::skeleton_volume::{GivenRadii, skeleton_volume};
 use crate::sliding::{Attachment, attachments};
 use crate::surface::Surface;
 use crate::untangle::untangle;
-use crate::FleshError;
 
 /// Collects what is set, then builds.
 pub struct FleshBuilder<'a> {
@@ -84,8 +84,7 @@ impl<'a> FleshBuilder<'a> {
         let orders = split_orders(&skin, &bone);
         let tets = split_prisms(&skin.triangles, &orders, skin.len());
         let (keep, untangled) = untangle(&skin, &mut bone, &tets);
-        let attachments =
-            attachments(&graph, &volume, &hits, &bone, settings.tissue.sliding);
+        let attachments = attachments(&graph, &volume, &hits, &bone, settings.tissue.sliding);
         let nodes: Vec<DVec3> = graph.nodes.iter().map(|node| node.position).collect();
         let base: Vec<DVec3> = feet
             .iter()
@@ -94,8 +93,12 @@ impl<'a> FleshBuilder<'a> {
         let collision = collision_tets(&skin, &base, &orders);
 
         let excluded = excluded_columns(&character.skeleton, &settings.excluded, &graph, &feet)?;
-        let factors =
-            stiffness_factors(&character.skeleton, &settings.stiffness_factors, &graph, &feet)?;
+        let factors = stiffness_factors(
+            &character.skeleton,
+            &settings.stiffness_factors,
+            &graph,
+            &feet,
+        )?;
         let input = ModelInput {
             settings: &settings,
             skin: &skin,

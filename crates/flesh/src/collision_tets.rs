@@ -23,7 +23,10 @@ pub struct CollisionTets {
 pub fn collision_tets(skin: &Surface, base: &[DVec3], orders: &[[u32; 3]]) -> CollisionTets {
     let (count, size) = (skin.len(), skin.size());
     let mut result = CollisionTets::default();
-    for (index, tet) in split_prisms(&skin.triangles, orders, count).into_iter().enumerate() {
+    for (index, tet) in split_prisms(&skin.triangles, orders, count)
+        .into_iter()
+        .enumerate()
+    {
         let corners = tet.map(|v| {
             let v = v as usize;
             if v < count {

@@ -154,7 +154,10 @@ fn bone_frame(
     let (start, end) = (positions[bone.start], positions[bone.end]);
     let (mut turn, scale) = turns[bone.joint];
     // A child moved on its own (animated translation) swings the bone after it.
-    let (now, then) = ((end - start).normalize_or_zero(), (b - a).normalize_or_zero());
+    let (now, then) = (
+        (end - start).normalize_or_zero(),
+        (b - a).normalize_or_zero(),
+    );
     let aimed = turn * then;
     if now != DVec3::ZERO && aimed.dot(now) < 1.0 - 1e-10 {
         turn = (DQuat::from_rotation_arc(aimed, now) * turn).normalize();

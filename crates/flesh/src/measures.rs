@@ -3,7 +3,7 @@
 use glam::{DVec3, Vec3};
 use supple_geom::TriMesh;
 use supple_geom::section::{Plane, section};
-use supple_geom::{Adjacency, Aabb};
+use supple_geom::{Aabb, Adjacency};
 use supple_rig::Pose;
 use supple_sim::State;
 
@@ -21,9 +21,18 @@ impl Flesh {
     /// length from it. Inverted tets count negative.
     pub fn joint_volume(&self, joint: usize, state: &State) -> Option<(f64, usize)> {
         let node = self.node_of(joint)?;
-        let near: Vec<bool> = self.feet.iter().map(|foot| self.is_near(foot, node)).collect();
+        let near: Vec<bool> = self
+            .feet
+            .iter()
+            .map(|foot| self.is_near(foot, node))
+            .collect();
         let rest = self.model.rest();
-        let now: Vec<Vec3> = state.positions.iter().chain(&state.fixed).copied().collect();
+        let now: Vec<Vec3> = state
+            .positions
+            .iter()
+            .chain(&state.fixed)
+            .copied()
+            .collect();
         let mut column_of = vec![usize::MAX; self.model.vertex_count()];
         for (v, column) in self.columns.iter().enumerate() {
             for vertex in [column.skin, column.bone] {
@@ -110,12 +119,7 @@ impl Flesh {
 }
 
 /// Area of the section curve around `point`: the closed loop that winds around it.
-fn enclosing_area(
-    mesh: &TriMesh,
-    adjacency: &Adjacency,
-    point: DVec3,
-    axis: DVec3,
-) -> Option<f64> {
+fn enclosing_area(mesh: &TriMesh, adjacency: &Adjacency, point: DVec3, axis: DVec3) -> Option<f64> {
     let bounds: Aabb = mesh.bounds();
     if !(bounds.min.is_finite() && point.is_finite()) {
         return None;

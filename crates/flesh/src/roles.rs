@@ -103,7 +103,9 @@ pub fn shell_roles(
         shell.joint = owners[index].unwrap_or(nearest);
         shell.role = if index == largest || (seen[index] && shell.area >= SMALL * total) {
             Role::Flesh
-        } else if owners[index].is_some() || (shell.area < 0.1 * SMALL * total && no_weights(character)) {
+        } else if owners[index].is_some()
+            || (shell.area < 0.1 * SMALL * total && no_weights(character))
+        {
             Role::Rigid(None)
         } else {
             Role::Bound
@@ -132,7 +134,10 @@ fn override_role(
     shell: &mut Shell,
     given: &BTreeMap<String, Role>,
 ) -> Result<(), FleshError> {
-    let part = shell.key.split_once('#').map_or(shell.key.as_str(), |(part, _)| part);
+    let part = shell
+        .key
+        .split_once('#')
+        .map_or(shell.key.as_str(), |(part, _)| part);
     let Some(role) = given.get(&shell.key).or_else(|| given.get(part)) else {
         return Ok(());
     };
@@ -151,7 +156,11 @@ fn override_role(
 fn check_keys(shells: &[Shell], given: &BTreeMap<String, Role>) -> Result<(), FleshError> {
     for key in given.keys() {
         let known = shells.iter().any(|shell| {
-            shell.key == *key || shell.key.split_once('#').is_some_and(|(part, _)| part == key)
+            shell.key == *key
+                || shell
+                    .key
+                    .split_once('#')
+                    .is_some_and(|(part, _)| part == key)
         });
         if !known {
             return Err(FleshError::Settings(format!(

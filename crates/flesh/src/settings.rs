@@ -124,8 +124,8 @@ impl Settings {
 
     /// As TOML text with a comment on every group.
     pub fn to_toml(&self) -> Result<String, FleshError> {
-        let body =
-            toml::to_string_pretty(self).map_err(|error| FleshError::Settings(error.to_string()))?;
+        let body = toml::to_string_pretty(self)
+            .map_err(|error| FleshError::Settings(error.to_string()))?;
         let mut text = String::from(HEADER);
         for line in body.lines() {
             if let Some((_, comment)) = COMMENTS.iter().find(|(key, _)| line.starts_with(key)) {
@@ -154,19 +154,52 @@ const HEADER: &str = "# Supple: tissue of this character. Lengths in metres, mas
                       # Delete a line to have its value chosen automatically.\n\n";
 
 const COMMENTS: &[(&str, &str)] = &[
-    ("excluded", "# Joints whose region is not simulated, with their descendants, such as \"head\" or \"finger*\".\n"),
-    ("virtual_bones", "# Joints whose bones shape the tissue without holding it (trunks, tails).\n"),
-    ("stiffness =", "# 1000 to 5000 Pa is fat and relaxed muscle.\n"),
+    (
+        "excluded",
+        "# Joints whose region is not simulated, with their descendants, such as \"head\" or \"finger*\".\n",
+    ),
+    (
+        "virtual_bones",
+        "# Joints whose bones shape the tissue without holding it (trunks, tails).\n",
+    ),
+    (
+        "stiffness =",
+        "# 1000 to 5000 Pa is fat and relaxed muscle.\n",
+    ),
     ("mass =", "# Whole body; 0 takes it from the volume.\n"),
-    ("volume_stiffness", "# Against change of volume; 0 is fastest.\n"),
-    ("sliding", "# Whether the inner surface slides over joints.\n"),
-    ("smoothing", "# Reach of the base points' smoothing, relative to the size.\n"),
-    ("damping_half_life", "# Seconds until a jiggle has lost half its speed; 0 leaves only the integrator's damping.\n"),
-    ("gravity", "# Along Y; 0 because the rest shape already has it in it.\n"),
+    (
+        "volume_stiffness",
+        "# Against change of volume; 0 is fastest.\n",
+    ),
+    (
+        "sliding",
+        "# Whether the inner surface slides over joints.\n",
+    ),
+    (
+        "smoothing",
+        "# Reach of the base points' smoothing, relative to the size.\n",
+    ),
+    (
+        "damping_half_life",
+        "# Seconds until a jiggle has lost half its speed; 0 leaves only the integrator's damping.\n",
+    ),
+    (
+        "gravity",
+        "# Along Y; 0 because the rest shape already has it in it.\n",
+    ),
     ("[bone_radii]", "# By the joint the bone starts at.\n"),
-    ("[joint_radii]", "# Larger joints bulge more when bent, smaller ones stay sharper.\n"),
-    ("[stiffness_factors]", "# Around the bones of a joint, such as \"hand.L\" = 4.0.\n"),
-    ("[roles]", "# \"flesh\" is simulated, \"bound\" rides on the nearest flesh, \"rigid\" on one bone (\"rigid:JOINT\").\n"),
+    (
+        "[joint_radii]",
+        "# Larger joints bulge more when bent, smaller ones stay sharper.\n",
+    ),
+    (
+        "[stiffness_factors]",
+        "# Around the bones of a joint, such as \"hand.L\" = 4.0.\n",
+    ),
+    (
+        "[roles]",
+        "# \"flesh\" is simulated, \"bound\" rides on the nearest flesh, \"rigid\" on one bone (\"rigid:JOINT\").\n",
+    ),
 ];
 
 /// Whether a joint's name matches a pattern: equal but for case, or up to a final `*`.

@@ -89,10 +89,12 @@ fn fit_bones(graph: &BoneGraph, volume: &mut SkeletonVolume) {
 
 /// Vertices and face centres: on coarse meshes a face may be nearer than its corners.
 fn skin_samples(skin: &Surface) -> Vec<DVec3> {
-    let centres = skin
-        .triangles
-        .iter()
-        .map(|t| t.map(|v| skin.positions[v as usize]).into_iter().sum::<DVec3>() / 3.0);
+    let centres = skin.triangles.iter().map(|t| {
+        t.map(|v| skin.positions[v as usize])
+            .into_iter()
+            .sum::<DVec3>()
+            / 3.0
+    });
     skin.positions.iter().copied().chain(centres).collect()
 }
 

@@ -110,8 +110,15 @@ fn attachment(
             match &joints[node] {
                 Some(joint) => {
                     let side = (point - graph.nodes[node].position).dot(joint.across) >= 0.0;
-                    slide(graph, volume, joint, node, joint.bones[usize::from(side)], point)
-                        .unwrap_or(Attachment::Node { node })
+                    slide(
+                        graph,
+                        volume,
+                        joint,
+                        node,
+                        joint.bones[usize::from(side)],
+                        point,
+                    )
+                    .unwrap_or(Attachment::Node { node })
                 }
                 None => Attachment::Node { node },
             }
@@ -190,9 +197,7 @@ pub fn attached_position(
 ) -> Option<DVec3> {
     match *attachment {
         Attachment::Free => None,
-        Attachment::Bone { bone, t } => {
-            Some(frames.bones[bone].map(graph.segment(bone), t, point))
-        }
+        Attachment::Bone { bone, t } => Some(frames.bones[bone].map(graph.segment(bone), t, point)),
         Attachment::Node { node } => {
             Some(frames.nodes[node].map(graph.nodes[node].position, point))
         }
@@ -219,14 +224,7 @@ pub fn attached_position(
             let scale = node_frame.scale + (bone_frame.scale - node_frame.scale) * weight;
             let rest_offset = point - joint_anchor.lerp(bone_anchor, weight);
             let slid = on_joint.lerp(on_bone, weight) + turn * rest_offset * scale;
-            Some(push_out(
-                graph,
-                volume,
-                frames,
-                (node, bone),
-                point,
-                slid,
-            ))
+            Some(push_out(graph, volume, frames, (node, bone), point, slid))
         }
     }
 }

@@ -111,9 +111,7 @@ impl Surface {
 
 /// Largest side of the bounding box.
 pub fn size_of(positions: &[DVec3]) -> f64 {
-    let low = positions
-        .iter()
-        .fold(DVec3::INFINITY, |low, &p| low.min(p));
+    let low = positions.iter().fold(DVec3::INFINITY, |low, &p| low.min(p));
     let high = positions
         .iter()
         .fold(DVec3::NEG_INFINITY, |high, &p| high.max(p));

@@ -64,7 +64,10 @@ fn measure(name: &str, flesh: &Flesh, joint: usize, pose: &Pose) -> (f64, f64) {
     let state = settle(flesh, pose);
     let skin = flesh.flesh_positions(pose, &state).unwrap();
     let (volume, tets) = flesh.joint_volume(joint, &state).unwrap();
-    let section = flesh.smallest_section(joint, pose, &skin).unwrap().unwrap_or(f64::NAN);
+    let section = flesh
+        .smallest_section(joint, pose, &skin)
+        .unwrap()
+        .unwrap_or(f64::NAN);
     println!(
         "{name}: volume {:.1} % of rest over {tets} tets, smallest section {:.1} %, {:.1} s",
         100.0 * volume,
@@ -89,10 +92,11 @@ fn check(character: &Character, flesh: &Flesh, joints: &[&str]) {
             let name = format!("{} {joint} bent to {degrees}°", character.name);
             let (volume, section) = measure(&name, flesh, index, &pose);
             // Measured on elbows: 81 % at 130°. Tissue without a volume term is pressed away on their inner side.
-            let (least_volume, least_section) = match joint.contains("elbow") || joint.contains("arm") {
-                true => (0.75, 0.7),
-                false => (0.9, 0.8),
-            };
+            let (least_volume, least_section) =
+                match joint.contains("elbow") || joint.contains("arm") {
+                    true => (0.75, 0.7),
+                    false => (0.9, 0.8),
+                };
             assert!(volume >= least_volume && section >= least_section);
         }
         let pose = turned(character, index, after, 180.0);

@@ -27,7 +27,12 @@ fn settle(flesh: &Flesh, targets: &supple_sim::Targets, size: f32) -> State {
 }
 
 fn inverted(flesh: &Flesh, state: &State) -> usize {
-    let all: Vec<Vec3> = state.positions.iter().chain(&state.fixed).copied().collect();
+    let all: Vec<Vec3> = state
+        .positions
+        .iter()
+        .chain(&state.fixed)
+        .copied()
+        .collect();
     let tets = &flesh.model.tets().vertices;
     tets.iter()
         .filter(|tet| {
@@ -42,8 +47,7 @@ fn static_poses() {
     let Some(path) = common::shared("fps/reference/index.json") else {
         return;
     };
-    let index: serde_json::Value =
-        serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let index: serde_json::Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
     for (model, mesh) in [
         ("cylinder", "cylinder"),
         ("tbone", "tbone"),

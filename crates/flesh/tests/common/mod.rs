@@ -102,9 +102,7 @@ pub fn reference_pose(skeleton: &Skeleton, entry: &serde_json::Value) -> Pose {
         return keyed_pose(skeleton, entry["pose"].as_str().unwrap());
     };
     for joint in joints {
-        let rest = Vec3::from_array(
-            [0, 1, 2].map(|k| joint["rest"][k].as_f64().unwrap() as f32),
-        );
+        let rest = Vec3::from_array([0, 1, 2].map(|k| joint["rest"][k].as_f64().unwrap() as f32));
         let distance = |j: usize| Vec3::from(worlds[j].translation).distance(rest);
         let index = (0..skeleton.len())
             .min_by(|&a, &b| distance(a).total_cmp(&distance(b)))
@@ -133,7 +131,9 @@ pub fn glb(path: &std::path::Path) -> Character {
 /// "male0.anim keyframe 2": that key of that file.
 fn keyed_pose(skeleton: &Skeleton, text: &str) -> Pose {
     let (file, key) = text.split_once(" keyframe ").unwrap();
-    let folder = file.trim_end_matches(|c: char| !c.is_alphabetic()).trim_end_matches(".anim");
+    let folder = file
+        .trim_end_matches(|c: char| !c.is_alphabetic())
+        .trim_end_matches(".anim");
     let folder = folder.trim_end_matches(|c: char| c.is_ascii_digit());
     let path = shared(&format!("fps/{folder}/{file}")).unwrap();
     let words = std::fs::read_to_string(path).unwrap();
@@ -153,4 +153,15 @@ fn keyed_pose(skeleton: &Skeleton, text: &str) -> Pose {
         }
     }
     pose
+}
+
+/// The character in other units.
+pub fn scaled(mut character: Character, factor: f32) -> Character {
+    for part in &mut character.parts {
+        part.mesh.positions.iter_mut().for_each(|p| *p *= factor);
+    }
+    for joint in 0..character.skeleton.len() {
+        character.skeleton.rest_mut(joint).translation *= factor;
+    }
+    character
 }
