@@ -191,7 +191,11 @@ fn build_nodes(items: &mut [Item]) -> Vec<Node> {
 
 /// Reorders items into two parts, neither empty, and returns the size of the first.
 fn divide(items: &mut [Item], depth: u32) -> usize {
-    let centers = Aabb::of_points(items.iter().map(|item| item.center));
+    let around = |bounds: Aabb, item: &Item| Aabb {
+        min: bounds.min.min(item.center),
+        max: bounds.max.max(item.center),
+    };
+    let centers = items.iter().fold(Aabb::EMPTY, around);
     let split = if depth < HALVING_DEPTH {
         best_split(items, centers)
     } else {

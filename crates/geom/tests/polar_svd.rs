@@ -1,9 +1,9 @@
 //! The closed-form rotation against a double-precision singular value decomposition, on a million matrices.
 
-use faer::Mat;
 use glam::{DMat3, DVec3, Mat3, dvec3};
 use rayon::prelude::*;
 use supple_geom::polar::{rotation_f64, rotations};
+use supple_geom::svd3::svd3;
 
 /// Angle error allowed in single precision where the rotation is unique.
 const MAX_ANGLE: f64 = 1e-4;
@@ -57,15 +57,8 @@ impl Random {
 
 /// U diag(1, 1, det(U Vᵀ)) Vᵀ and the gap s₂ + s₃ (signed), relative to s₁.
 fn svd_rotation(f: DMat3) -> (DMat3, f64) {
-    let m = Mat::from_fn(3, 3, |i, j| f.col(j)[i]);
-    let svd = m.svd().expect("a 3×3 decomposition converges");
-    let matrix = |m: faer::MatRef<f64>| {
-        let column = |j: usize| dvec3(m[(0, j)], m[(1, j)], m[(2, j)]);
-        DMat3::from_cols(column(0), column(1), column(2))
-    };
-    let (u, v) = (matrix(svd.U()), matrix(svd.V()));
+    let (u, s, v) = svd3(f);
     let sign = (u.determinant() * v.determinant()).signum();
-    let s = svd.S().column_vector();
     let rotation = u * DMat3::from_diagonal(dvec3(1.0, 1.0, sign)) * v.transpose();
     (rotation, (s[1] + sign * s[2]) / s[0])
 }

@@ -7,6 +7,8 @@ pub mod bake;
 pub mod character;
 pub mod clip;
 pub mod formats;
+pub mod inspect;
+pub mod keyed;
 pub mod pose;
 pub mod retarget;
 pub mod skeleton;

@@ -3,9 +3,8 @@
 //! The textbook solver (Davis, *Direct Methods for Sparse Linear Systems*, ch. 4) with an approximate minimum degree
 //! ordering: what the reference backend uses, and the yardstick for faster ones.
 
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::sparse::SymbolicSparseColMatRef;
-use faer::sparse::linalg::amd;
+use supple_geom::sparse::SymmetricCsc;
+use supple_geom::sparse::order::minimum_degree;
 
 use crate::assemble::SparseColumns;
 
@@ -33,7 +32,7 @@ pub struct BadPivot(pub usize);
 impl Ldlt {
     /// Factorises a matrix given by its upper triangle.
     pub fn new(upper: &SparseColumns) -> Result<Ldlt, BadPivot> {
-        let order = amd_order(upper);
+        let order = fill_reducing_order(upper);
         let permuted = permute(upper, &order);
         let (parent, counts) = elimination_tree(&permuted);
         let mut offsets = vec![0; counts.len() + 1];
@@ -177,23 +176,15 @@ fn permute(upper: &SparseColumns, order: &[usize]) -> SparseColumns {
 }
 
 /// Fill-reducing ordering; the given order where it cannot be found.
-fn amd_order(upper: &SparseColumns) -> Vec<usize> {
+fn fill_reducing_order(upper: &SparseColumns) -> Vec<usize> {
     let n = upper.columns();
-    let rows: Vec<usize> = upper.rows.iter().map(|&r| r as usize).collect();
-    let symbolic = SymbolicSparseColMatRef::new_checked(n, n, &upper.offsets, None, &rows);
-    let (mut order, mut inverse) = (vec![0; n], vec![0; n]);
-    let mut memory = MemBuffer::new(amd::order_scratch::<usize>(n, rows.len()));
-    let found = amd::order(
-        &mut order,
-        &mut inverse,
-        symbolic,
-        amd::Control::default(),
-        MemStack::new(&mut memory),
-    );
-    if found.is_ok() {
-        order
-    } else {
-        (0..n).collect()
+    let entries = (0..n).flat_map(|k| upper.column(k).map(move |(i, a)| (i as u32, k as u32, a)));
+    match SymmetricCsc::from_entries(n, entries) {
+        Ok(matrix) => minimum_degree(&matrix)
+            .into_iter()
+            .map(|old| old as usize)
+            .collect(),
+        Err(_) => (0..n).collect(),
     }
 }
 

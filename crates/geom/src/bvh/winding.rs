@@ -13,7 +13,7 @@ use super::{Bvh, Node};
 use crate::mesh::area_vector;
 
 /// Clusters are taken as one dipole from this many radii away. Largest error measured on a torn T-shape: 0.05 at 2 (the
-/// paper's choice), 0.016 at 3, 0.007 at 4, 0.002 at 6; time grows with the square.
+/// paper's choice), 0.016 at 3, 0.007 at 4, 0.002 at 6.
 const FAR: f64 = 4.0;
 
 /// A cluster of triangles from afar.

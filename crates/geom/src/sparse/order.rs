@@ -1,36 +1,23 @@
 //! Fill-reducing order of elimination: approximate minimum degree (Amestoy, Davis and Duff 1996).
 
 use super::SymmetricCsc;
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::sparse::SymbolicSparseColMatRef;
-use faer::sparse::linalg::amd;
 
 /// The old index of each new row, deterministic.
 pub fn minimum_degree(matrix: &SymmetricCsc) -> Vec<u32> {
     let n = matrix.len();
     let (starts, neighbours) = adjacency(matrix);
-    let pattern = SymbolicSparseColMatRef::new_checked(n, n, &starts, None, &neighbours);
-    let (mut permutation, mut inverse) = (vec![0; n], vec![0; n]);
-    let mut memory = MemBuffer::new(amd::order_scratch::<u32>(n, neighbours.len()));
-    let ordered = amd::order(
-        &mut permutation,
-        &mut inverse,
-        pattern,
-        amd::Control::default(),
-        MemStack::new(&mut memory),
-    );
-    // The order only speeds things up: without memory for it the given one serves.
-    if ordered.is_ok() {
-        permutation
-    } else {
-        (0..n as u32).collect()
+    let ordered = amd::order(n as i32, &starts, &neighbours, &amd::Control::default());
+    match ordered {
+        Ok((permutation, _, _)) => permutation.into_iter().map(|old| old as u32).collect(),
+        // The order only speeds things up: the given one serves as well.
+        Err(_) => (0..n as u32).collect(),
     }
 }
 
 /// Neighbours of each row without itself, ascending: `(starts, neighbours)`.
-fn adjacency(matrix: &SymmetricCsc) -> (Vec<u32>, Vec<u32>) {
+fn adjacency(matrix: &SymmetricCsc) -> (Vec<i32>, Vec<i32>) {
     let n = matrix.len();
-    let mut starts = vec![0u32; n + 1];
+    let mut starts = vec![0i32; n + 1];
     let pairs = || {
         (0..n)
             .flat_map(|c| matrix.column(c).map(move |(r, _)| (r as usize, c)))
@@ -47,7 +34,7 @@ fn adjacency(matrix: &SymmetricCsc) -> (Vec<u32>, Vec<u32>) {
     let mut neighbours = vec![0; starts[n] as usize];
     for (r, c) in pairs() {
         for (from, to) in [(r, c), (c, r)] {
-            neighbours[next[from] as usize] = to as u32;
+            neighbours[next[from] as usize] = to as i32;
             next[from] += 1;
         }
     }

@@ -59,7 +59,7 @@ pub(super) fn parse_anim(bytes: &[u8]) -> Result<(Clip, usize), FormatError> {
     let mut times: Vec<f32> = Vec::with_capacity(keys);
     let mut rotations: Vec<Vec<Quat>> = vec![Vec::with_capacity(keys); joints];
     let mut axes = Vec::with_capacity(joints);
-    for key in 0..keys {
+    for _ in 0..keys {
         let time = words.number("a key's time")? as f32;
         times.push(time);
         axes.clear();

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use super::checks::note;
 use super::ini::{Pieces, parse_ini};
+use super::sniff::{Format, sniff};
 use super::units::{Holds, settle};
-use super::{FormatError, ReadOptions, anim, bvh, off, skel};
+use super::{FormatError, ReadOptions, anim, bvh, gltf, obj, off, ply, skel, stl};
 use crate::Character;
 
 /// Fetches a file that another one names (a buffer, a material library, a texture, a skeleton), by that name.
@@ -13,18 +14,6 @@ pub type Resolver<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, FormatError>;
 
 /// Larger files are refused: their indices would not fit into 32 bits.
 const LARGEST_FILE: u64 = 1 << 32;
-
-/// What is read, for messages.
-const KNOWN: &str = "off, bvh, skel, anim, ini";
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Format {
-    Off,
-    Bvh,
-    Skel,
-    Anim,
-    Ini,
-}
 
 /// Reads a character, a mesh, a skeleton or a motion, whichever the file holds, in metres and Y up.
 pub fn load(path: &Path, options: &ReadOptions) -> Result<Character, FormatError> {
@@ -44,7 +33,14 @@ pub fn load_bytes(
 ) -> Result<Character, FormatError> {
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     let mut character = match sniff(name, bytes)? {
+        Format::Gltf => {
+            gltf::read_gltf(bytes, &mut |name| resolve(name).map_err(io_error), options)
+        }
+        Format::Fbx => read_fbx(bytes, resolve, options),
+        Format::Obj => obj::read_obj(bytes, resolve, options),
+        Format::Ply => ply::read_ply(bytes, options),
         Format::Off => off::read_off(bytes, options),
+        Format::Stl => stl::read_stl(bytes, options),
         Format::Bvh => bvh::read_bvh(bytes, options),
         Format::Skel => skel::read_skel(bytes, options),
         Format::Anim => anim::read_anim(bytes, options),
@@ -57,6 +53,30 @@ pub fn load_bytes(
         stem.clone_into(&mut clip.name);
     }
     Ok(character)
+}
+
+#[cfg(feature = "fbx")]
+fn read_fbx(
+    bytes: &[u8],
+    resolve: Resolver,
+    options: &ReadOptions,
+) -> Result<Character, FormatError> {
+    super::fbx::read_fbx(bytes, resolve, options)
+}
+
+#[cfg(not(feature = "fbx"))]
+fn read_fbx(_: &[u8], _: Resolver, _: &ReadOptions) -> Result<Character, FormatError> {
+    Err(FormatError::Unsupported(
+        "this build reads no FBX; convert the file to GLB".into(),
+    ))
+}
+
+/// The glTF reader asks in the words of the standard library.
+fn io_error(error: FormatError) -> std::io::Error {
+    match error {
+        FormatError::Io { source, .. } => source,
+        other => std::io::Error::other(other.to_string()),
+    }
 }
 
 /// A mesh, the `.skel` that was made for it, and any `.anim`s of that skeleton, as one character. Mesh and skeleton get
@@ -142,43 +162,16 @@ fn motion(name: &str, bytes: &[u8], order: &[usize]) -> Result<crate::Clip, Form
 }
 
 /// A mesh in the file's own units and axes.
-fn parse_mesh(name: &str, bytes: &[u8], _resolve: Resolver) -> Result<Character, FormatError> {
+fn parse_mesh(name: &str, bytes: &[u8], resolve: Resolver) -> Result<Character, FormatError> {
     match sniff(name, bytes)? {
+        Format::Obj => Ok(obj::parse_obj(bytes, resolve)?.0),
+        Format::Ply => ply::parse_ply(bytes),
+        Format::Stl => stl::parse_stl(bytes),
         Format::Off => off::parse_off(bytes),
         _ => Err(FormatError::Unsupported(
             "a .skel goes with a bare mesh (obj, ply, off, stl); this file is something else"
                 .into(),
         )),
-    }
-}
-
-/// By content where that is clear, else by ending.
-fn sniff(name: &str, bytes: &[u8]) -> Result<Format, FormatError> {
-    if bytes.is_empty() {
-        return Err(FormatError::Empty("nothing: it is empty"));
-    }
-    let start = bytes.trim_ascii_start();
-    let begins = |word: &[u8]| {
-        start
-            .get(..word.len())
-            .is_some_and(|s| s.eq_ignore_ascii_case(word))
-    };
-    if begins(b"HIERARCHY") {
-        return Ok(Format::Bvh);
-    }
-    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
-    match extension.to_ascii_lowercase().as_str() {
-        "off" | "coff" | "noff" => Ok(Format::Off),
-        "bvh" => Ok(Format::Bvh),
-        "skel" => Ok(Format::Skel),
-        "anim" => Ok(Format::Anim),
-        "ini" => Ok(Format::Ini),
-        _ if begins(b"OFF") => Ok(Format::Off),
-        _ => Err(FormatError::UnknownFormat {
-            extension: extension.to_owned(),
-            verb: "read",
-            known: KNOWN,
-        }),
     }
 }
 

@@ -2,8 +2,9 @@
 
 use glam::{Affine3A, Quat, Vec3};
 
-use super::humanoid::{HumanBone, Humanoid, Side};
-use crate::Skeleton;
+use super::humanoid::{HumanBone, Humanoid, Side, is_above};
+use crate::skinning::linear_blend;
+use crate::{Character, Skeleton};
 
 /// Legs spread further than this at rest do not stand: their feet hang on the legs as they are, so the foot is flat
 /// when the leg is upright. CMU's rest pose spreads legs by 20°; standing A-poses stay below 10°.
@@ -34,8 +35,8 @@ pub(super) fn neutral_foot(humanoid: &Humanoid, rest: &[Affine3A], side: Side) -
 /// Points under both feet that touch the ground when the body stands.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Soles {
-    /// Joint and offset from it in its frame, without scale [m].
-    points: Vec<(usize, Vec3)>,
+    /// Of left and right foot: joint and offset from it in its frame, without scale [m].
+    points: [Vec<(usize, Vec3)>; 2],
     /// Height of the lower sole in the rest pose [m].
     pub rest_level: f32,
     /// Where poses are expected to have their ground [m].
@@ -80,7 +81,7 @@ impl Soles {
             for (joint, origin, point) in points {
                 let down = Vec3::new(point.x, drop, point.z) - origin;
                 let local = (flat * rest_rotations[joint]).inverse() * down;
-                soles.points.push((joint, local));
+                soles.points[side as usize].push((joint, local));
             }
             levels.push(ankle.y + drop);
         }
@@ -94,25 +95,72 @@ impl Soles {
         soles
     }
 
-    /// Heights of all points in a pose [m].
-    pub fn heights(
-        &self,
-        worlds: &[Affine3A],
-        rotations: &[Quat],
-    ) -> impl Iterator<Item = (usize, f32)> {
-        self.points.iter().map(|&(joint, local)| {
-            let height = worlds[joint].translation.y + (rotations[joint] * local).y;
-            (joint, height)
+    /// The skin of a character's feet. All of it: a dancer may stand on the tips of the toes.
+    ///
+    /// Shoes and toes reach further than joints do, so feet stand truer on these. None where a foot has no skin.
+    pub(super) fn of_skin(
+        character: &Character,
+        humanoid: &Humanoid,
+        rest: &[Affine3A],
+        rest_rotations: &[Quat],
+    ) -> Option<Self> {
+        let mut soles = Self {
+            rest_level: f32::INFINITY,
+            ..Self::default()
+        };
+        for side in Side::BOTH {
+            let foot = humanoid.joint(HumanBone::Foot(side))?;
+            let skin = foot_skin(character, foot, rest);
+            let level = skin.iter().map(|point| point.1.y).reduce(f32::min)?;
+            for (joint, place) in skin {
+                let offset = place - Vec3::from(rest[joint].translation);
+                let local = rest_rotations[joint].inverse() * offset;
+                soles.points[side as usize].push((joint, local));
+            }
+            soles.rest_level = soles.rest_level.min(level);
+        }
+        soles.level = soles.rest_level;
+        Some(soles)
+    }
+
+    /// Height of the lowest point of left and right foot in a pose [m].
+    pub fn lowest_each(&self, worlds: &[Affine3A], rotations: &[Quat]) -> [f32; 2] {
+        let height = |&(joint, local): &(usize, Vec3)| {
+            worlds[joint].translation.y + (rotations[joint] * local).y
+        };
+        [0, 1].map(|side| {
+            let heights = self.points[side].iter().map(height);
+            heights.reduce(f32::min).unwrap_or(0.0)
         })
     }
 
     /// Height of the lowest point in a pose [m].
     pub fn lowest(&self, worlds: &[Affine3A], rotations: &[Quat]) -> f32 {
-        self.heights(worlds, rotations)
-            .map(|(_, height)| height)
-            .reduce(f32::min)
-            .unwrap_or(0.0)
+        let [left, right] = self.lowest_each(worlds, rotations);
+        left.min(right)
     }
+}
+
+/// Skin that a foot or its toes move more than anything else does: joint and place at rest.
+fn foot_skin(character: &Character, foot: usize, rest: &[Affine3A]) -> Vec<(usize, Vec3)> {
+    let mut skin = Vec::new();
+    for part in &character.parts {
+        let binding = &part.binding;
+        let posed = linear_blend(part, rest, &part.morph_weights).positions;
+        for (vertex, &place) in posed.iter().enumerate().take(binding.influences.len()) {
+            let strongest = (binding.influences.of(vertex).iter())
+                .max_by(|a, b| a.1.total_cmp(&b.1))
+                .and_then(|entry| binding.joints.get(entry.0 as usize));
+            if let Some(&joint) = strongest
+                && joint < rest.len()
+                && (joint == foot || is_above(&character.skeleton, foot, joint))
+                && place.is_finite()
+            {
+                skin.push((joint, place));
+            }
+        }
+    }
+    skin
 }
 
 /// The end of the longest chain below a joint: its last joint or tail.

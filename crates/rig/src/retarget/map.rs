@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::HumanoidError;
 use super::humanoid::HumanBone;
-use crate::Skeleton;
+use crate::{Character, Skeleton};
 
 /// Joint names of some bones of one skeleton; what it does not name is guessed.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,6 +31,15 @@ pub struct MapFile {
 }
 
 impl BoneMap {
+    /// What a character's file says of its bones, as VRM files do; empty where it says nothing.
+    pub fn of(character: &Character) -> Self {
+        let joints = character.skeleton.joints();
+        let named = character.humanoid.iter().flatten();
+        let pairs = named
+            .filter_map(|(bone, &joint)| Some((bone.as_str(), joints.get(joint)?.name.as_str())));
+        Self::from_pairs(pairs).unwrap_or_default()
+    }
+
     /// A map from VRM bone names to joint names, as VRM files hold it.
     ///
     /// Bones that retargeting does not use (eyes, jaw) are left out; names that are no VRM bones are errors. The thumb

@@ -7,6 +7,7 @@
 pub mod align;
 pub mod ground;
 pub mod humanoid;
+mod legs;
 pub mod map;
 mod names;
 mod topology;
@@ -16,7 +17,7 @@ pub use map::{BoneMap, MapFile};
 
 use glam::{Affine3A, Quat, Vec3};
 
-use crate::{Clip, Pose, Skeleton};
+use crate::{Character, Clip, Pose, Skeleton};
 use align::Link;
 use ground::Soles;
 use humanoid::Side;
@@ -193,6 +194,22 @@ impl Retarget {
         })
     }
 
+    /// Lets the target stand on the soles of its skin instead of those guessed from its joints. `character` is the one
+    /// whose skeleton is the target.
+    pub fn with_skin(mut self, character: &Character) -> Self {
+        let target = &mut self.target;
+        if character.skeleton.len() == target.skeleton.len() {
+            let soles = Soles::of_skin(
+                character,
+                &target.humanoid,
+                &target.rest,
+                &target.rest_rotations,
+            );
+            target.soles = soles.unwrap_or(std::mem::take(&mut target.soles));
+        }
+        self
+    }
+
     /// Carries over one pose. Without a given ground the source is taken to stand on its rest pose's ground, or at
     /// height zero where its rest pose hangs about the origin, as in BVH.
     pub fn pose(&self, source: &Pose) -> Pose {
@@ -277,6 +294,9 @@ impl Retarget {
         let worlds = source.worlds(&from.skeleton);
         let rotations = source.world_rotations(&from.skeleton);
         let mut pose = self.turned(&rotations);
+        for side in Side::BOTH {
+            self.fit_leg(&mut pose, &worlds, side);
+        }
         let Some(hips) = to.humanoid.joint(HumanBone::Hips) else {
             return pose;
         };
@@ -286,9 +306,14 @@ impl Retarget {
         let travel = from.pelvis(&worlds) - from.pelvis(&from.rest);
         let wanted = to.pelvis(&to.rest) + self.scale * (self.turn * travel);
         let mut shift = wanted - to.pelvis(&posed);
-        let above = from.soles.lowest(&worlds, &rotations) - ground;
-        let lowest = to.soles.lowest(&posed, &posed_rotations);
-        shift.y = to.soles.rest_level + self.scale * above - lowest;
+        // The source's lower foot decides, with a soft change from one to the other.
+        let above = from.soles.lowest_each(&worlds, &rotations);
+        let own = to.soles.lowest_each(&posed, &posed_rotations);
+        let lift = [0, 1]
+            .map(|side| to.soles.rest_level + self.scale * (above[side] - ground) - own[side]);
+        let gap = (above[1] - above[0]) / (0.02 * from.legs);
+        let right = 1.0 / (1.0 + gap.clamp(-40.0, 40.0).exp());
+        shift.y = lift[0] * (1.0 - right) + lift[1] * right;
 
         let place = Vec3::from(posed[hips].translation) + shift;
         pose.locals[hips].translation = match to.skeleton.joints()[hips].parent {
@@ -296,6 +321,26 @@ impl Retarget {
             None => place,
         };
         pose
+    }
+
+    /// Brings an ankle as far below the hip as the source's is; where hips tilt, as far below the pelvis.
+    fn fit_leg(&self, pose: &mut Pose, source: &[Affine3A], side: Side) {
+        let (from, to) = (&self.source, &self.target);
+        let ends = [HumanBone::UpperLeg(side), HumanBone::Foot(side)];
+        let joints = ends.map(|bone| from.humanoid.joint(bone));
+        let ([Some(hip), Some(ankle)], Some(own_hip)) = (joints, to.humanoid.joint(ends[0])) else {
+            return;
+        };
+        let place = |joint: usize| Vec3::from(source[joint].translation);
+        let posed = pose.worlds(&to.skeleton);
+        let tilt = place(hip).y - from.pelvis(source).y;
+        let own_tilt = posed[own_hip].translation.y - to.pelvis(&posed).y;
+        let mut wanted = self.scale * (self.turn * (place(ankle) - place(hip)));
+        wanted.y += self.scale * tilt - own_tilt;
+        let turned = pose.world_rotations(&to.skeleton)[own_hip];
+        let left = to.humanoid.facing(&to.rest) * Vec3::X;
+        let axis = turned * to.rest_rotations[own_hip].inverse() * left;
+        legs::fit(pose, &to.skeleton, &to.humanoid, side, wanted, axis);
     }
 
     /// The target's rest pose with all linked joints turned as the source's are.

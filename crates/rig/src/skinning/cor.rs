@@ -10,8 +10,7 @@ use super::stretch::split_rotation;
 use super::{Posed, influences, morphed, skin_matrices, transform_each};
 use crate::Part;
 
-/// Width σ of the similarity kernel. Below 0.05 centres jump between neighbouring vertices,
-/// above 0.2 they gather in the joint's middle and skin bulges as with dual quaternions.
+/// Width σ of the similarity kernel, the value of the paper.
 const SIGMA: f64 = 0.1;
 /// Triangles are split until weights differ by less than this along their edges.
 const WEIGHT_STEP: f32 = 0.1;
@@ -108,7 +107,7 @@ fn blend_rotations(influences: &[(u32, f32)], split: &[(Quat, Mat3A)]) -> Mat3A 
     for &(slot, weight) in influences {
         let (q, s) = of(slot);
         let signed = if q.dot(pivot) < 0.0 { -weight } else { weight };
-        rotation = rotation + *q * signed;
+        rotation += *q * signed;
         stretch += *s * weight;
     }
     let rotation = if rotation.length() < 1e-6 {

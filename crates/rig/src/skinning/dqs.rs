@@ -65,8 +65,8 @@ fn blend(influences: &[(u32, f32)], motions: &[DualQuat]) -> Affine3A {
         } else {
             weight
         };
-        real = real + motion.real * signed;
-        dual = dual + motion.dual * signed;
+        real += motion.real * signed;
+        dual += motion.dual * signed;
         stretch += motion.stretch * weight;
     }
     let length = real.length();

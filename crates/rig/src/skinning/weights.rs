@@ -5,15 +5,13 @@
 //! bone, with `H = 1 / d²` and `p` one where the bone is nearest. Seams are welded first. A shell that sees no bone
 //! (clothes around a body) is heated by its nearest bones all the same.
 
-use faer::linalg::solvers::Solve;
-use faer::sparse::{SparseColMat, Triplet};
-use faer::{Mat, Side};
 use glam::Vec3;
 use rayon::prelude::*;
 use supple_geom::bvh::Ray;
 use supple_geom::laplace::{Clamp, cotan_laplacian};
 use supple_geom::normals::vertex_normals;
 use supple_geom::shells::shells;
+use supple_geom::sparse::{Factor, SymmetricCsc};
 use supple_geom::weld::weld;
 use supple_geom::{Adjacency, Bvh, TriMesh};
 
@@ -185,7 +183,7 @@ fn spread_heat(
         .iter()
         .fold(1e-12_f64, |m, &mass| m.max(mass));
     let mut diagonal = vec![0.0; count];
-    let mut right = Mat::<f64>::zeros(count, bones);
+    let mut right = vec![0.0; count];
     for vertex in 0..count {
         let heat = heats[vertex];
         let mass = laplacian.mass[vertex].max(1e-4 * largest);
@@ -198,28 +196,53 @@ fn spread_heat(
             1.0
         };
         diagonal[vertex] = strength;
-        right[(vertex, heat.source)] = strength;
+        right[vertex] = strength;
     }
-    let mut triplets = Vec::with_capacity(count + laplacian.edges.len());
+    let mut entries = Vec::with_capacity(count + laplacian.edges.len());
     for (&[a, b], &weight) in laplacian.edges.iter().zip(&laplacian.weights) {
         let (a, b) = (a as usize, b as usize);
         diagonal[a] += weight;
         diagonal[b] += weight;
-        triplets.push(Triplet::new(a.max(b), a.min(b), -weight));
+        entries.push((a.max(b) as u32, a.min(b) as u32, -weight));
     }
-    triplets.extend((0..count).map(|vertex| Triplet::new(vertex, vertex, diagonal[vertex])));
-    let matrix = SparseColMat::<usize, f64>::try_new_from_triplets(count, count, &triplets)
-        .map_err(|_| WeightsError::Unsolvable)?;
-    let factor = matrix
-        .sp_cholesky(Side::Lower)
-        .map_err(|_| WeightsError::Unsolvable)?;
-    factor.solve_in_place(&mut right);
+    entries.extend((0..count).map(|vertex| (vertex as u32, vertex as u32, diagonal[vertex])));
+    let matrix =
+        SymmetricCsc::from_entries(count, entries).map_err(|_| WeightsError::Unsolvable)?;
+    let factor = Factor::new(&matrix).map_err(|_| WeightsError::Unsolvable)?;
+    let temperatures = temperatures(&factor, heats, &right, bones);
     Ok((0..count)
         .map(|vertex| {
-            let all = (0..bones).map(|bone| (bone as u32, right[(vertex, bone)]));
+            let all = (0..bones).map(|bone| {
+                (
+                    bone as u32,
+                    f64::from(temperatures[bone / 3][vertex][bone % 3]),
+                )
+            });
             strongest(all, heats[vertex].source as u32)
         })
         .collect())
+}
+
+/// What each bone's heat alone makes of every vertex, three bones at a time.
+fn temperatures(
+    factor: &Factor,
+    heats: &[Heat],
+    right: &[f64],
+    bones: usize,
+) -> Vec<Vec<[f32; 3]>> {
+    let solve = |first: usize| {
+        let mut columns = vec![[0.0; 3]; heats.len()];
+        for ((column, heat), &strength) in columns.iter_mut().zip(heats).zip(right) {
+            if (first..first + 3).contains(&heat.source) {
+                column[heat.source - first] = strength as f32;
+            }
+        }
+        factor.solve3(&mut columns);
+        columns
+    };
+    (0..bones.div_ceil(3))
+        .map(|triple| solve(3 * triple))
+        .collect()
 }
 
 /// Which vertices take heat: those that see a bone, and all of shells that see none.

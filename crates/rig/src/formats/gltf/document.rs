@@ -81,6 +81,18 @@ impl Document {
             .map_or(0, Vec::len)
     }
 
+    /// The numbers of a scalar accessor.
+    pub(crate) fn scalars(&self, accessor: usize) -> Result<Vec<f32>, FormatError> {
+        let accessors = super::accessor::Accessors::new(self)?;
+        match accessor < accessors.len() {
+            true => accessors.floats(accessor, &[1]),
+            false => Err(FormatError::invalid(
+                format!("accessors[{accessor}]"),
+                "is not there",
+            )),
+        }
+    }
+
     fn check_version(&self) -> Result<(), FormatError> {
         if !self.json.is_object() {
             return Err(FormatError::invalid("file", "is not a glTF document"));
@@ -98,6 +110,9 @@ impl Document {
     fn load_buffers(&mut self, bin: Option<&[u8]>, resolve: Resolver) -> Result<(), FormatError> {
         let mut loaded = Vec::new();
         for (index, buffer) in self.root().items("buffers")?.iter().enumerate() {
+            if !buffer.value.is_object() {
+                return Err(buffer.invalid("is not an object"));
+            }
             let length = buffer.uint("byteLength", 0)?;
             let mut bytes = match buffer.get("uri").and_then(Value::as_str) {
                 Some(uri) => read_uri(buffer, uri, resolve)?,

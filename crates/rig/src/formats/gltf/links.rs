@@ -1,6 +1,7 @@
 //! Where the lists of a character came from in its document.
 
 use crate::Clip;
+use crate::character::Units;
 
 /// How a character's joints, parts and clips map to the elements of its document.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -11,6 +12,8 @@ pub struct Links {
     pub parts: Vec<PartLink>,
     /// Clips as they were read, one an animation.
     pub clips: Vec<Clip>,
+    /// The units and axes of the file's numbers.
+    pub units: Units,
 }
 
 /// The primitive a part came from, and the node that shows it.
@@ -22,4 +25,6 @@ pub struct PartLink {
     pub mesh: usize,
     /// Index within the mesh.
     pub primitive: usize,
+    /// Number of vertices.
+    pub vertices: usize,
 }

@@ -10,8 +10,11 @@
 
 mod accessor;
 mod animations;
+pub(crate) mod append;
 mod base64;
+mod compare;
 mod document;
+mod fresh;
 mod json;
 mod links;
 mod materials;
@@ -22,8 +25,14 @@ mod skins;
 mod units;
 mod uri;
 mod vrm;
+mod write;
+mod write_clips;
 
+pub use compare::{Difference, compare};
 pub use document::Document;
 pub use links::{Links, PartLink};
 pub use read::{read_document, read_glb, read_gltf};
 pub use uri::folder_resolver;
+pub use write::{document_of, write_glb};
+pub use write_clips::append_clip;
+pub(crate) use write_clips::plain_pose;

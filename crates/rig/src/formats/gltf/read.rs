@@ -45,6 +45,7 @@ pub fn read_document(
         joint_nodes,
         parts,
         clips: character.clips.clone(),
+        units: character.units,
     };
     character.source = Source::Gltf(Arc::new(document));
     Ok(character)
@@ -210,6 +211,7 @@ impl PartReader<'_> {
                 else {
                     continue;
                 };
+                let vertices = read.mesh.positions.len();
                 let binding = self.bind(&read, index, skin, &primitive.path)?;
                 let name = part_name(element, index, number);
                 parts.push(make_part(read, name, binding, rest_weights(node, element)));
@@ -217,6 +219,7 @@ impl PartReader<'_> {
                     node: index,
                     mesh,
                     primitive: number,
+                    vertices,
                 });
             }
         }

@@ -7,10 +7,10 @@ use crate::clip::Values;
 use crate::formats::ReadOptions;
 use crate::{Character, Clip};
 
-/// Extents beyond which a character cannot be in metres [m].
+/// Extents beyond which a character cannot be in metres \[m\].
 const TALLEST: f32 = 30.0;
 const SMALLEST: f32 = 0.03;
-/// What a character's largest extent is most likely to be [m].
+/// What a character's largest extent is most likely to be \[m\].
 const LIKELY: f32 = 1.7;
 
 /// Brings a character as read (file units, file axes) to metres and Y up.

@@ -1,0 +1,262 @@
+//! The command line's grammar.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+
+/// Makes characters soft: characters in, characters out.
+///
+/// FILE may be a glTF, GLB, VRM, FBX, OBJ, PLY, OFF, STL, BVH, or one of the embedded bodies, @male and @female.
+#[derive(Debug, Parser)]
+#[command(name = "supple", version, arg_required_else_help = true)]
+pub struct Args {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// Print results as JSON.
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Print nothing but errors.
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Skin the embedded body over an embedded clip: out/demo.glb and out/demo.png.
+    Demo(Demo),
+    /// Tell what a file holds, and what is odd about it.
+    Info(Info),
+    /// Write a file in another format, with everything that fits.
+    Convert(Convert),
+    /// Move a character's skin with a clip and bake the result.
+    Skin(Skin),
+    /// Draw a character to a PNG, at rest or over a clip.
+    Picture(Picture),
+    /// Measure reading, welding and skinning on this machine.
+    Bench(Bench),
+    /// Print a completion script for a shell.
+    Completions {
+        /// Which shell.
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual pages.
+    Man {
+        /// Folder to write into; without it, the main page goes to standard output.
+        folder: Option<PathBuf>,
+    },
+}
+
+/// A character to read.
+#[derive(Debug, ClapArgs)]
+pub struct Input {
+    /// Character file, or @male / @female.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Take the skeleton from this file (.skel, .bvh, .glb …), for a mesh that has none.
+    #[arg(long, value_name = "FILE")]
+    pub skeleton: Option<PathBuf>,
+    /// Length of one unit of the file: m, cm, mm, in, ft, or a number of metres.
+    #[arg(long, value_name = "UNIT", value_parser = parse_unit)]
+    pub unit: Option<f32>,
+    /// The file's up axis.
+    #[arg(long, value_name = "AXIS")]
+    pub up: Option<UpAxis>,
+}
+
+/// Which motion to play.
+#[derive(Debug, ClapArgs)]
+pub struct MotionArgs {
+    /// Clip of the file, by name or number (from 0), or an embedded one: elbow, knee, squat, sit, twist, arms_crossed, jump, shake.
+    #[arg(long, value_name = "NAME", conflicts_with = "motion")]
+    pub clip: Option<String>,
+    /// Motion from another file (.bvh, .glb, .fbx, .anim), retargeted by joint names.
+    #[arg(long, value_name = "FILE")]
+    pub motion: Option<PathBuf>,
+    /// Joint map for --motion: lines such as `hips = ["Bip01", "Hips"]`, overriding guesses.
+    #[arg(long, value_name = "FILE", requires = "motion")]
+    pub map: Option<PathBuf>,
+    /// Frames a second.
+    #[arg(long, default_value_t = 30.0, value_parser = parse_fps)]
+    pub fps: f32,
+    /// Start at this time of the clip [s].
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.0)]
+    pub from: f32,
+    /// Stop at this time of the clip [s].
+    #[arg(long, value_name = "SECONDS")]
+    pub to: Option<f32>,
+}
+
+/// `supple demo`
+#[derive(Debug, ClapArgs)]
+pub struct Demo {
+    /// Folder to write into.
+    #[arg(long, short, default_value = "out")]
+    pub output: PathBuf,
+}
+
+/// `supple info`
+#[derive(Debug, ClapArgs)]
+pub struct Info {
+    #[command(flatten)]
+    pub input: Input,
+    /// List every joint.
+    #[arg(long)]
+    pub joints: bool,
+}
+
+/// `supple convert`
+#[derive(Debug, ClapArgs)]
+pub struct Convert {
+    #[command(flatten)]
+    pub input: Input,
+    /// File to write: .glb, .obj, .ply, .off, .stl, .bvh or .skel.
+    #[arg(value_name = "OUT")]
+    pub output: PathBuf,
+}
+
+/// `supple skin`
+#[derive(Debug, ClapArgs)]
+pub struct Skin {
+    #[command(flatten)]
+    pub input: Input,
+    /// File to write; for sequences, frame numbers go before the ending.
+    #[arg(long, short, value_name = "OUT")]
+    pub output: PathBuf,
+    /// How the skin moves.
+    #[arg(long, default_value = "lbs")]
+    pub method: Method,
+    #[command(flatten)]
+    pub motion: MotionArgs,
+    /// How the result is written; guessed from the ending of OUT.
+    #[arg(long)]
+    pub bake: Option<Bake>,
+    /// Largest error allowed to the correctives [mm].
+    #[arg(long, value_name = "MM", default_value_t = 1.0)]
+    pub bound: f32,
+    /// Compute weights anew even where the file has some.
+    #[arg(long)]
+    pub auto_weights: bool,
+}
+
+/// `supple picture`
+#[derive(Debug, ClapArgs)]
+pub struct Picture {
+    #[command(flatten)]
+    pub input: Input,
+    /// PNG to write.
+    #[arg(long, short, value_name = "OUT", default_value = "out/picture.png")]
+    pub output: PathBuf,
+    /// How the skin moves.
+    #[arg(long, default_value = "lbs")]
+    pub method: Method,
+    /// Draw all methods, a row each.
+    #[arg(long, value_name = "WHAT")]
+    pub compare: Option<Compare>,
+    #[command(flatten)]
+    pub motion: MotionArgs,
+    /// Moments of the clip to draw.
+    #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub frames: u16,
+    /// Width and height of one tile in pixels.
+    #[arg(long, default_value_t = 420, value_parser = clap::value_parser!(u16).range(32..=4096))]
+    pub size: u16,
+    /// Where the camera stands.
+    #[arg(long, default_value = "three-quarter")]
+    pub view: View,
+    /// Draw the bones through the skin.
+    #[arg(long)]
+    pub bones: bool,
+}
+
+/// `supple bench`
+#[derive(Debug, ClapArgs)]
+pub struct Bench {
+    /// Vertices of the largest generated mesh.
+    #[arg(long, default_value_t = 1_000_000)]
+    pub vertices: usize,
+}
+
+/// Up axes.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum UpAxis {
+    /// Y up, as in glTF.
+    Y,
+    /// Z up, as in Blender.
+    Z,
+}
+
+/// Skinning methods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Method {
+    /// Linear blend.
+    Lbs,
+    /// Dual quaternions.
+    Dqs,
+    /// Optimised centres of rotation.
+    Cor,
+}
+
+/// What a picture sets side by side.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Compare {
+    /// Linear blend, dual quaternions, centres of rotation; colours show the distance to linear blend.
+    Methods,
+}
+
+/// Ways to write a motion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Bake {
+    /// The original skin plus principal corrective morph targets (.glb).
+    Correctives,
+    /// One morph target a frame (.glb).
+    Morphs,
+    /// PC2 point cache.
+    Pc2,
+    /// MDD point cache.
+    Mdd,
+    /// One OBJ a frame.
+    Obj,
+    /// One PLY a frame.
+    Ply,
+}
+
+/// Camera directions.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum View {
+    /// From the front.
+    Front,
+    /// From the character's left.
+    Side,
+    /// From the back.
+    Back,
+    /// Between front and left.
+    ThreeQuarter,
+}
+
+fn parse_unit(text: &str) -> Result<f32, String> {
+    let metres = match text {
+        "m" => 1.0,
+        "dm" => 0.1,
+        "cm" => 0.01,
+        "mm" => 0.001,
+        "in" => 0.0254,
+        "ft" => 0.3048,
+        number => number
+            .parse::<f32>()
+            .map_err(|_| "not m, dm, cm, mm, in, ft or a number of metres".to_owned())?,
+    };
+    if metres.is_finite() && metres > 0.0 {
+        Ok(metres)
+    } else {
+        Err("must be above zero".to_owned())
+    }
+}
+
+fn parse_fps(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(fps) if (0.1..=1000.0).contains(&fps) => Ok(fps),
+        _ => Err("must be a number from 0.1 to 1000".to_owned()),
+    }
+}

@@ -1,0 +1,18 @@
+//! `supple convert`
+
+use supple::rig::formats;
+
+use crate::args;
+use crate::console::{Console, Failure};
+
+/// Writes a file in another format.
+pub fn run(args: &args::Convert, console: &Console) -> Result<(), Failure> {
+    let character = super::load(&args.input)?;
+    formats::save_character(&args.output, &character)?;
+    let path = args.output.display().to_string();
+    console.result(
+        format!("wrote {path}"),
+        &serde_json::json!({ "output": path }),
+    );
+    Ok(())
+}

@@ -1,0 +1,93 @@
+//! One file a subcommand.
+
+mod bench;
+mod convert;
+mod demo;
+mod info;
+mod manual;
+mod picture;
+mod skin;
+
+use supple::Character;
+use supple::motion::Choice;
+use supple::rig::character::Up;
+use supple::rig::formats::ReadOptions;
+use supple::rig::skinning::Method;
+use supple::skin::Span;
+
+use crate::args::{self, Command, Input, MotionArgs};
+use crate::console::{Console, Failure};
+
+/// Runs a subcommand.
+pub fn run(command: &Command, console: &Console) -> Result<(), Failure> {
+    match command {
+        Command::Demo(args) => demo::run(args, console),
+        Command::Info(args) => info::run(args, console),
+        Command::Convert(args) => convert::run(args, console),
+        Command::Skin(args) => skin::run(args, console),
+        Command::Picture(args) => picture::run(args, console),
+        Command::Bench(args) => bench::run(args, console),
+        Command::Completions { shell } => manual::completions(*shell),
+        Command::Man { folder } => manual::pages(folder.as_deref()),
+    }
+}
+
+fn load(input: &Input) -> Result<Character, Failure> {
+    let options = ReadOptions {
+        metres_per_unit: input.unit,
+        up: input.up.map(|up| match up {
+            args::UpAxis::Y => Up::Y,
+            args::UpAxis::Z => Up::Z,
+        }),
+    };
+    supple::load::load(&input.file, input.skeleton.as_deref(), &options).map_err(|error| Failure {
+        error: Box::new(error),
+        hint: "`supple info FILE` tells what a file holds; `supple demo` needs no file".to_owned(),
+    })
+}
+
+fn choice(args: &MotionArgs) -> Choice<'_> {
+    match (&args.clip, &args.motion) {
+        (Some(name), _) => Choice::Named(name),
+        (None, Some(path)) => Choice::File(path, args.map.as_deref()),
+        (None, None) => Choice::Default,
+    }
+}
+
+fn span(args: &MotionArgs, clip: &supple::Clip) -> Span {
+    let whole = Span::all(clip, args.fps);
+    Span {
+        from: args.from.clamp(0.0, whole.to),
+        to: args.to.map_or(whole.to, |to| {
+            to.clamp(args.from.clamp(0.0, whole.to), whole.to)
+        }),
+        fps: args.fps,
+    }
+}
+
+fn method(method: args::Method) -> Method {
+    match method {
+        args::Method::Lbs => Method::Lbs,
+        args::Method::Dqs => Method::Dqs,
+        args::Method::Cor => Method::Cor,
+    }
+}
+
+fn describe(written: &supple::export::Written) -> String {
+    let mut text = format!(
+        "wrote {}: {} frames",
+        written.path.display(),
+        written.frames
+    );
+    if written.targets > 0 {
+        text.push_str(&format!(", {} morph targets", written.targets));
+    }
+    text.push_str(&format!(
+        "\nlargest error {:.4} mm, RMS {:.4} mm against the source motion",
+        written.max_error_mm, written.rms_error_mm
+    ));
+    if let (Some(bound), false) = (written.bound_mm, written.bound_met) {
+        text.push_str(&format!("\nwarning: the bound of {bound} mm is not kept, not even with the most morph targets; try --bake morphs"));
+    }
+    text
+}

@@ -1,0 +1,150 @@
+//! `supple picture`
+
+use supple::glam::Vec3;
+use supple::picture::{Image, Legend, Ramp, heat_colours};
+use supple::rig::skinning::Method;
+use supple::sheet::{Look, Tile, sheet};
+use supple::{Character, motion, skin};
+
+use crate::args::{self, Compare, View};
+use crate::console::{Console, Failure};
+
+/// Draws a character.
+pub fn run(args: &args::Picture, console: &Console) -> Result<(), Failure> {
+    let character = super::load(&args.input)?;
+    if character.parts.is_empty() {
+        return Err(Failure::new(
+            format!("{} has no mesh to draw", args.input.file.display()),
+            "play it on a body: supple picture @male --motion FILE",
+        ));
+    }
+    let look = Look {
+        size: args.size.into(),
+        direction: direction(args.view),
+        bones: args.bones,
+    };
+    let wants_motion = args.motion.clip.is_some() || args.motion.motion.is_some();
+    let image = if !wants_motion && args.compare.is_none() {
+        draw_rest(&character, &look)
+    } else {
+        draw_motion(&character, args, &look, console)?
+    };
+    image.save_png(&args.output)?;
+    let path = args.output.display().to_string();
+    console.result(
+        format!("wrote {path}"),
+        &serde_json::json!({ "output": path }),
+    );
+    Ok(())
+}
+
+fn direction(view: View) -> Vec3 {
+    match view {
+        View::Front => Vec3::new(0.0, 0.06, 1.0),
+        View::Side => Vec3::new(1.0, 0.06, 0.0),
+        View::Back => Vec3::new(0.0, 0.06, -1.0),
+        View::ThreeQuarter => Look::default().direction,
+    }
+}
+
+fn draw_rest(character: &Character, look: &Look) -> Image {
+    let pose = supple::Pose::rest(&character.skeleton);
+    let positions: Vec<_> = character
+        .skin(&pose, Method::Lbs)
+        .into_iter()
+        .map(|part| part.positions)
+        .collect();
+    let tile = Tile {
+        caption: character.name.clone(),
+        positions: &positions,
+        pose: Some(&pose),
+        ..Tile::default()
+    };
+    sheet(character, "", &[tile], 1, look)
+}
+
+fn draw_motion(
+    character: &Character,
+    args: &args::Picture,
+    look: &Look,
+    console: &Console,
+) -> Result<Image, Failure> {
+    let clip = motion::choose(character, super::choice(&args.motion), args.motion.fps)?;
+    let span = super::span(&args.motion, &clip);
+    let frames = usize::from(args.frames);
+    // One frame shows the middle of the clip, more are spread over all of it.
+    let seconds = span.to - span.from;
+    let (from, step) = match frames {
+        1 => (span.from + 0.5 * seconds, 1.0),
+        _ => (span.from, (seconds / (frames - 1) as f32).max(1e-3)),
+    };
+    let chosen = skin::Span {
+        from,
+        to: from + step * (frames - 1) as f32,
+        fps: 1.0 / step,
+    };
+    let methods: &[(Method, &str)] = match args.compare {
+        Some(Compare::Methods) => &[
+            (Method::Lbs, "linear blend"),
+            (Method::Dqs, "dual quaternions"),
+            (Method::Cor, "centres of rotation"),
+        ],
+        None => &[(super::method(args.method), "")],
+    };
+    let progress = console.progress("skinning", frames * methods.len());
+    let motions: Vec<_> = methods
+        .iter()
+        .map(|&(method, _)| skin::skin(character, &clip, method, chosen, &mut |_| progress.step()))
+        .collect();
+    drop(progress);
+    let mut tiles = Vec::new();
+    for (row, (motion, (_, name))) in motions.iter().zip(methods).enumerate() {
+        for (frame, (positions, pose)) in motion.frames.iter().zip(&motion.poses).enumerate() {
+            let time = chosen.from + frame as f32 / chosen.fps;
+            let difference = (row > 0).then(|| error_colours(positions, &motions[0].frames[frame]));
+            let (colours, legend) = difference.unzip();
+            tiles.push(Tile {
+                caption: format!("{name} {time:.2} s").trim_start().to_owned(),
+                positions,
+                pose: Some(pose),
+                colours,
+                legend,
+            });
+        }
+    }
+    let columns = if methods.len() > 1 {
+        frames
+    } else {
+        // Rows of equal length, six tiles at most.
+        frames.div_ceil(frames.div_ceil(6))
+    };
+    Ok(sheet(
+        character,
+        &format!("{}: {}", character.name, clip.name),
+        &tiles,
+        columns,
+        look,
+    ))
+}
+
+/// Distance of every vertex to the same vertex of another method, as colours.
+fn error_colours(positions: &[Vec<Vec3>], others: &[Vec<Vec3>]) -> (Vec<Vec<Vec3>>, Legend) {
+    let parts = positions.iter().zip(others);
+    let distances: Vec<Vec<f32>> = parts
+        .map(|(a, b)| a.iter().zip(b).map(|(a, b)| a.distance(*b)).collect())
+        .collect();
+    let largest = distances
+        .iter()
+        .flatten()
+        .fold(1e-4f32, |largest, &distance| largest.max(distance));
+    let colours = distances
+        .iter()
+        .map(|part| heat_colours(part, 0.0, largest, Ramp::default()))
+        .collect();
+    let legend = Legend {
+        high: largest * 1000.0,
+        title: "from linear blend [mm]".to_owned(),
+        ..Legend::default()
+    };
+    (colours, legend)
+}

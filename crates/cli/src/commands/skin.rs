@@ -1,0 +1,56 @@
+//! `supple skin`
+
+use supple::export::{Bake, bake_for, export};
+use supple::{motion, skin};
+
+use crate::args;
+use crate::console::{Console, Failure};
+
+/// Moves a character's skin and writes the result.
+pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
+    let bake = match args.bake {
+        Some(bake) => chosen(bake, args.bound),
+        None => bake_for(&args.output, args.bound)?,
+    };
+    let mut character = super::load(&args.input)?;
+    if character.parts.is_empty() {
+        return Err(Failure::new(
+            format!("{} has no mesh to skin", args.input.file.display()),
+            "play it on a body: supple skin @male --motion FILE -o OUT",
+        ));
+    }
+    let bound = skin::bind_missing(&mut character, args.auto_weights)?;
+    if bound > 0 {
+        console.say(format!(
+            "computed weights for {bound} of {} parts",
+            character.parts.len()
+        ));
+    }
+    let clip = motion::choose(&character, super::choice(&args.motion), args.motion.fps)?;
+    let span = super::span(&args.motion, &clip);
+    let progress = console.progress("skinning", span.times().len());
+    let motion = skin::skin(
+        &character,
+        &clip,
+        super::method(args.method),
+        span,
+        &mut |_| progress.step(),
+    );
+    drop(progress);
+    let spinner = console.progress("baking", 1);
+    let written = export(&character, &motion, bake, &args.output, &clip.name)?;
+    drop(spinner);
+    console.result(super::describe(&written), &written);
+    Ok(())
+}
+
+fn chosen(bake: args::Bake, bound_mm: f32) -> Bake {
+    match bake {
+        args::Bake::Correctives => Bake::Correctives { bound_mm },
+        args::Bake::Morphs => Bake::Morphs,
+        args::Bake::Pc2 => Bake::Pc2,
+        args::Bake::Mdd => Bake::Mdd,
+        args::Bake::Obj => Bake::Obj,
+        args::Bake::Ply => Bake::Ply,
+    }
+}

@@ -1,0 +1,139 @@
+//! What the terminal sees: words, progress bars, JSON for machines, and one readable block for an error.
+
+use std::error::Error;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// An error on its way to the user, with what was being done and a way out.
+#[derive(Debug)]
+pub struct Failure {
+    /// What went wrong.
+    pub error: Box<dyn Error>,
+    /// What the user may try; empty where there is nothing to say.
+    pub hint: String,
+}
+
+impl<E: Error + 'static> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self {
+            error: Box::new(error),
+            hint: String::new(),
+        }
+    }
+}
+
+/// A failure that has only words.
+#[derive(Debug)]
+pub struct Plain(pub String);
+
+impl std::fmt::Display for Plain {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for Plain {}
+
+impl Failure {
+    /// A failure in words, with a way out.
+    pub fn new(text: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self {
+            error: Box::new(Plain(text.into())),
+            hint: hint.into(),
+        }
+    }
+}
+
+/// Where output goes.
+pub struct Console {
+    json: bool,
+    quiet: bool,
+}
+
+impl Console {
+    /// For one run of the program.
+    pub fn new(json: bool, quiet: bool) -> Self {
+        Self { json, quiet }
+    }
+
+    /// A line for people; machines and `--quiet` do not get it.
+    pub fn say(&self, text: impl std::fmt::Display) {
+        if !self.json && !self.quiet {
+            print_line(&text.to_string());
+        }
+    }
+
+    /// The result: text for people, the value for machines.
+    pub fn result(&self, text: impl std::fmt::Display, value: &impl serde::Serialize) {
+        if self.json {
+            match serde_json::to_string_pretty(value) {
+                Ok(json) => print_line(&json),
+                Err(error) => eprintln!("error: {error}"),
+            }
+        } else {
+            self.say(text);
+        }
+    }
+
+    /// A bar over `steps`, shown once it has lasted a second and only to people.
+    pub fn progress(&self, what: &'static str, steps: usize) -> Progress {
+        if self.json || self.quiet {
+            return Progress(ProgressBar::hidden());
+        }
+        let bar = ProgressBar::new(steps as u64);
+        let style =
+            ProgressStyle::with_template("{msg:<22} {wide_bar:.cyan/dim} {pos}/{len} {eta:>4}");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        bar.set_message(what);
+        bar.enable_steady_tick(Duration::from_millis(500));
+        Progress(bar)
+    }
+
+    /// The error block.
+    pub fn failure(&self, failure: &Failure) {
+        let mut causes = vec![failure.error.to_string()];
+        let mut source = failure.error.source();
+        while let Some(cause) = source {
+            let text = cause.to_string();
+            if !causes.iter().any(|known| known.contains(&text)) {
+                causes.push(text);
+            }
+            source = cause.source();
+        }
+        if self.json {
+            let value = serde_json::json!({ "error": causes.join(": "), "hint": failure.hint });
+            print_line(&value.to_string());
+            return;
+        }
+        eprintln!("error: {}", causes.join("\n  because: "));
+        if !failure.hint.is_empty() {
+            eprintln!("   help: {}", failure.hint);
+        }
+    }
+}
+
+/// A progress bar that clears itself.
+pub struct Progress(ProgressBar);
+
+impl Progress {
+    /// One step done.
+    pub fn step(&self) {
+        self.0.inc(1);
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// Prints a line; a closed pipe (`supple info … | head`) ends the program quietly.
+pub fn print_line(text: &str) {
+    use std::io::Write;
+    let mut out = std::io::stdout().lock();
+    if writeln!(out, "{text}").is_err() {
+        std::process::exit(0);
+    }
+}

@@ -1,0 +1,216 @@
+//! The real binary, in a temporary folder, on good and bad input.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn supple(folder: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_supple"))
+        .args(args)
+        .current_dir(folder)
+        .output()
+        .unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[track_caller]
+fn succeed(folder: &Path, args: &[&str]) -> String {
+    let output = supple(folder, args);
+    assert!(
+        output.status.success(),
+        "{args:?}: {}",
+        text(&output.stderr)
+    );
+    text(&output.stdout)
+}
+
+#[track_caller]
+fn fail(folder: &Path, args: &[&str]) -> String {
+    let output = supple(folder, args);
+    let message = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{args:?}: {message}");
+    assert!(message.starts_with("error: "), "{message}");
+    assert!(!message.contains("panicked"), "{message}");
+    message
+}
+
+#[test]
+fn demo_writes_a_character_and_a_picture() {
+    let folder = tempfile::tempdir().unwrap();
+    let told = succeed(folder.path(), &["demo"]);
+    assert!(told.contains("What to try next"), "{told}");
+    let glb = folder.path().join("out/demo.glb");
+    assert!(glb.metadata().unwrap().len() > 500_000);
+    let png = std::fs::read(folder.path().join("out/demo.png")).unwrap();
+    assert!(png.starts_with(b"\x89PNG"));
+    let json = succeed(folder.path(), &["info", "out/demo.glb", "--json"]);
+    let info: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(info["vertices"], 13718);
+    assert_eq!(info["bones"], 104);
+    assert_eq!(info["clips"][0]["name"], "squat");
+    assert!(info["parts"][0]["morphs"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn every_bake_is_written_and_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    for (file, bake) in [
+        ("a.glb", "correctives"),
+        ("b.glb", "morphs"),
+        ("c.pc2", "pc2"),
+        ("d.mdd", "mdd"),
+        ("e.obj", "obj"),
+        ("f.ply", "ply"),
+    ] {
+        let args = [
+            "skin", "@male", "--clip", "elbow", "--method", "dqs", "--fps", "5", "--to", "1",
+            "--json",
+        ];
+        let json = succeed(
+            folder.path(),
+            &[&args[..], &["--bake", bake, "-o", file]].concat(),
+        );
+        let written: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(written["frames"], 6, "{file}");
+        assert!(written["max_error_mm"].as_f64().unwrap() <= 1.0, "{json}");
+        let path = folder.path().join(written["path"].as_str().unwrap());
+        assert!(path.exists(), "{path:?}");
+    }
+    assert!(folder.path().join("e_0005.obj").exists());
+}
+
+#[test]
+fn converts_between_formats_and_back() {
+    let folder = tempfile::tempdir().unwrap();
+    for ending in ["glb", "obj", "ply", "off", "stl"] {
+        let file = format!("body.{ending}");
+        succeed(folder.path(), &["convert", "@female", &file]);
+        let json = succeed(
+            folder.path(),
+            &["info", &file, "--json", "--unit", "m", "--up", "y"],
+        );
+        let info: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(info["triangles"], 27420, "{ending}");
+        assert_eq!(info["welded_vertices"], 13718, "{ending}");
+    }
+    succeed(folder.path(), &["convert", "@female", "bones.skel"]);
+    let told = succeed(
+        folder.path(),
+        &[
+            "info",
+            "body.off",
+            "--skeleton",
+            "bones.skel",
+            "--unit",
+            "m",
+            "--up",
+            "y",
+        ],
+    );
+    assert!(told.contains("104 bones"), "{told}");
+    let args = [
+        "skin",
+        "body.off",
+        "--skeleton",
+        "bones.skel",
+        "--unit",
+        "m",
+        "--up",
+        "y",
+        "--clip",
+        "knee",
+    ];
+    let told = succeed(
+        folder.path(),
+        &[&args[..], &["--fps", "4", "-o", "auto.glb"]].concat(),
+    );
+    assert!(told.contains("computed weights"), "{told}");
+}
+
+#[test]
+fn pictures_are_drawn_of_poses_and_of_methods() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = [
+        "picture", "@male", "--clip", "twist", "--frames", "2", "--size", "64",
+    ];
+    succeed(
+        folder.path(),
+        &[&args[..], &["--bones", "-o", "a.png"]].concat(),
+    );
+    succeed(
+        folder.path(),
+        &[&args[..], &["--compare", "methods", "-o", "b.png"]].concat(),
+    );
+    succeed(
+        folder.path(),
+        &[
+            "picture", "@male", "--size", "64", "--view", "side", "-o", "c.png",
+        ],
+    );
+    for file in ["a.png", "b.png", "c.png"] {
+        assert!(
+            std::fs::read(folder.path().join(file))
+                .unwrap()
+                .starts_with(b"\x89PNG")
+        );
+    }
+}
+
+#[test]
+fn errors_are_one_readable_block_and_leave_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, bytes: &[u8]| std::fs::write(folder.path().join(name), bytes).unwrap();
+    write("empty.glb", b"");
+    write("noise.glb", b"glTF\x02\0\0\0garbage");
+    write("text.obj", b"v 0 0 0\nf 1 2 9\n");
+    write("nan.obj", b"v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
+    write("mesh.obj", b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
+    for (args, expected) in [
+        (&["info", "nowhere.glb"][..], "nowhere.glb"),
+        (&["info", "empty.glb"], "empty.glb"),
+        (&["info", "noise.glb"], "noise.glb"),
+        (&["info", "text.obj"], "text.obj"),
+        (&["info", "nan.obj"], "finite"),
+        (&["info", "."], "."),
+        (&["info", "@dragon"], "@male"),
+        (&["skin", "mesh.obj", "-o", "out.glb"], "skeleton"),
+        (
+            &["skin", "@male", "--clip", "fly", "-o", "out.glb"],
+            "elbow",
+        ),
+        (
+            &["skin", "@male", "--motion", "mesh.obj", "-o", "out.glb"],
+            "no motion",
+        ),
+        (&["skin", "@male", "-o", "out.docx"], "docx"),
+        (&["convert", "@male", "out.docx"], "docx"),
+    ] {
+        let message = fail(folder.path(), args);
+        assert!(message.contains(expected), "{args:?}: {message}");
+    }
+    assert!(!folder.path().join("out.glb").exists());
+    let output = supple(folder.path(), &["info", "nowhere.glb", "--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(json["error"].as_str().unwrap().contains("nowhere.glb"));
+}
+
+#[test]
+fn speaks_to_shells_and_man() {
+    let folder = tempfile::tempdir().unwrap();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        assert!(succeed(folder.path(), &["completions", shell]).contains("supple"));
+    }
+    assert!(succeed(folder.path(), &["man"]).contains(".TH"));
+    succeed(folder.path(), &["man", "pages"]);
+    assert!(folder.path().join("pages/supple-skin.1").exists());
+}
+
+#[test]
+fn quiet_is_quiet() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = supple(folder.path(), &["-q", "convert", "@male", "a.obj"]);
+    assert!(output.status.success());
+    assert!(output.stdout.is_empty() && output.stderr.is_empty());
+}

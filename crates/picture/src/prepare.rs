@@ -1,0 +1,130 @@
+//! Meshes made safe to draw: bad triangles dropped, normals present, colours linear.
+
+use glam::{Vec2, Vec3};
+
+use crate::colour::to_linear;
+use crate::scene::{CLAY, Colour, DrawMesh};
+use crate::texture::Texture;
+
+/// A mesh whose indices are in range and whose used vertices are finite.
+pub(crate) struct Prepared<'a> {
+    pub positions: &'a [Vec3],
+    pub triangles: Vec<[u32; 3]>,
+    pub normals: Vec<Vec3>,
+    pub paint: Paint<'a>,
+    pub source: &'a DrawMesh<'a>,
+    /// Light of the sky on each vertex, as a colour to multiply with.
+    pub sky: Vec<Vec3>,
+}
+
+/// Linear colour of a surface.
+pub(crate) enum Paint<'a> {
+    Uniform(Vec3),
+    Vertices(Vec<Vec3>),
+    Textured {
+        uvs: &'a [Vec2],
+        texture: &'a Texture,
+        alpha_cutoff: f32,
+    },
+}
+
+pub(crate) fn prepare<'a>(source: &'a DrawMesh<'a>) -> Prepared<'a> {
+    let positions = source.mesh.positions.as_slice();
+    let usable = |i: &u32| {
+        positions
+            .get(*i as usize)
+            .is_some_and(|p| p.is_finite() && p.abs().max_element() < 1e12)
+    };
+    let triangles: Vec<[u32; 3]> = source
+        .mesh
+        .triangles
+        .iter()
+        .filter(|t| t.iter().all(usable))
+        .copied()
+        .collect();
+    let normals = match &source.normals {
+        Some(given) if given.len() == positions.len() => {
+            given.iter().map(|n| n.normalize_or_zero()).collect()
+        }
+        _ => vertex_normals(positions, &triangles),
+    };
+    let paint = match &source.colour {
+        Colour::Uniform(colour) => Paint::Uniform(to_linear(*colour)),
+        Colour::Vertices(colours) => {
+            let mut linear: Vec<Vec3> = colours.iter().map(|&c| to_linear(c)).collect();
+            linear.resize(positions.len(), to_linear(CLAY));
+            Paint::Vertices(linear)
+        }
+        Colour::Textured {
+            uvs,
+            texture,
+            alpha_cutoff,
+        } if uvs.len() == positions.len() => Paint::Textured {
+            uvs,
+            texture,
+            alpha_cutoff: *alpha_cutoff,
+        },
+        Colour::Textured { .. } => Paint::Uniform(to_linear(CLAY)),
+    };
+    Prepared {
+        positions,
+        triangles,
+        normals,
+        paint,
+        source,
+        sky: Vec::new(),
+    }
+}
+
+/// Area-weighted vertex normals; vertices at the same place share theirs, so that seams of textures do not show.
+fn vertex_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Vec3> {
+    let mut order: Vec<u32> = (0..positions.len() as u32).collect();
+    let key = |i: u32| {
+        positions[i as usize]
+            .to_array()
+            .map(|c| (c + 0.0).to_bits())
+    };
+    order.sort_unstable_by_key(|&i| (key(i), i));
+    let mut leader = vec![0_u32; positions.len()];
+    for (k, &i) in order.iter().enumerate() {
+        let previous = order[k.saturating_sub(1)];
+        leader[i as usize] = if k > 0 && key(previous) == key(i) {
+            leader[previous as usize]
+        } else {
+            i
+        };
+    }
+    let mut sums = vec![Vec3::ZERO; positions.len()];
+    for triangle in triangles {
+        let [a, b, c] = triangle.map(|i| positions[i as usize]);
+        let normal = (b - a).cross(c - a);
+        for i in triangle {
+            sums[leader[*i as usize] as usize] += normal;
+        }
+    }
+    leader
+        .iter()
+        .map(|&l| sums[l as usize].normalize_or_zero())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use supple_geom::TriMesh;
+
+    #[test]
+    fn bad_triangles_are_dropped_and_seams_share_normals() {
+        let positions = vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::NAN, Vec3::ZERO, Vec3::Z];
+        let triangles = vec![[0, 1, 2], [0, 1, 3], [0, 1, 99], [4, 2, 5]];
+        let mesh = TriMesh {
+            positions,
+            triangles,
+        };
+        let draw = DrawMesh::new(&mesh);
+        let ready = prepare(&draw);
+        assert_eq!(ready.triangles, [[0, 1, 2], [4, 2, 5]]);
+        assert!((ready.normals[0] - Vec3::new(1.0, 0.0, 1.0).normalize()).length() < 1e-6);
+        assert_eq!(ready.normals[0], ready.normals[4]);
+    }
+}

@@ -1,0 +1,107 @@
+//! The file's own skin, and the few morph targets that correct it best.
+
+use super::motion::Motion;
+use super::principal::{Modes, principal_modes};
+use super::residual::{Group, bind_residuals, mode_errors};
+use super::targets::{add_targets, groups, weight_track};
+use super::{BakeError, BakeReport, reevaluate};
+use crate::formats::gltf::{append_clip, document_of, plain_pose};
+use crate::{Character, Clip, Pose};
+
+/// What to keep to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CorrectiveOptions {
+    /// Largest distance of any vertex from the source motion in any frame \[mm\].
+    pub bound_mm: f32,
+    /// Most morph targets a mesh may get, whatever the bound.
+    pub max_targets: usize,
+    /// Name of the animation.
+    pub clip_name: String,
+}
+
+impl Default for CorrectiveOptions {
+    fn default() -> Self {
+        Self {
+            bound_mm: 1.0,
+            max_targets: 64,
+            clip_name: "supple".into(),
+        }
+    }
+}
+
+/// Writes a GLB that plays the motion: linear blend skinning as in the file, the skeleton motion, and the fewest
+/// principal corrective morph targets that keep the bound. Morph targets and clips of the file stay.
+pub fn bake_correctives(
+    character: &Character,
+    motion: &Motion,
+    options: &CorrectiveOptions,
+) -> Result<(Vec<u8>, BakeReport), BakeError> {
+    motion.check(character)?;
+    let poses: Vec<Pose> = motion
+        .poses
+        .iter()
+        .map(|pose| plain_pose(pose, &character.skeleton))
+        .collect();
+    let mut document = document_of(character)?;
+    let mut clip = Clip::from_poses(&options.clip_name, &character.skeleton, motion.fps, &poses);
+    let mut most = 0;
+    for group in groups(&document) {
+        let modes = choose_modes(character, motion, &poses, &group, options)?;
+        most = most.max(modes.shapes.len());
+        add_targets(
+            &mut document,
+            character,
+            &group,
+            &modes.shapes,
+            "corrective",
+        )?;
+        clip.morphs
+            .extend(weight_track(character, motion, &group, &modes.weights));
+    }
+    append_clip(&mut document, &character.skeleton, &clip)?;
+    let bytes = document.to_glb()?;
+    let written = reevaluate(&bytes, document.links.units, motion)?;
+    let errors = motion.errors(&written);
+    let report = BakeReport {
+        frames: motion.frames.len(),
+        targets: most,
+        errors,
+        bound_mm: Some(options.bound_mm),
+        bound_met: errors.max_mm <= options.bound_mm,
+    };
+    Ok((bytes, report))
+}
+
+/// The fewest modes within the bound, found by bisection; all that are allowed where none suffice.
+fn choose_modes(
+    character: &Character,
+    motion: &Motion,
+    poses: &[Pose],
+    group: &Group,
+    options: &CorrectiveOptions,
+) -> Result<Modes, BakeError> {
+    let residuals = bind_residuals(character, motion, poses, group);
+    let limit = options.max_targets.min(motion.frames.len());
+    let mut modes = principal_modes(&residuals, limit);
+    // A hair below the bound: storage in the file's own units rounds once more.
+    let bound = options.bound_mm * 0.999;
+    let holds = |modes: &Modes, count: usize| {
+        mode_errors(character, motion, poses, group, modes, count)
+            .errors()
+            .max_mm
+            <= bound
+    };
+    let (mut low, mut high) = (0, modes.shapes.len());
+    if high > 0 && holds(&modes, high) {
+        while low < high {
+            let middle = (low + high) / 2;
+            match holds(&modes, middle) {
+                true => high = middle,
+                false => low = middle + 1,
+            }
+        }
+    }
+    modes.shapes.truncate(high);
+    modes.weights.truncate(high);
+    Ok(modes)
+}

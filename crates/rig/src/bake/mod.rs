@@ -1,0 +1,29 @@
+//! Motion of every vertex, written so that other programs can play it.
+//!
+//! | function | what is written | for |
+//! |---|---|---|
+//! | [`bake_correctives`] | the file's own skin and skeleton motion, and a few corrective morph targets | engines, viewers |
+//! | [`bake_frames`] | one morph target a frame, the skeleton at rest | viewers without skinning, short clips |
+//! | [`pc2`], [`mdd`] | point caches in the file's vertex order | Blender, Maya, Houdini |
+//! | [`sequence`] | one mesh file a frame | everything else |
+//!
+//! Each returns its largest and RMS error against the given motion, measured on what was written.
+
+mod correctives;
+mod error;
+mod frames;
+mod motion;
+mod point_cache;
+mod principal;
+mod reevaluate;
+mod residual;
+mod sequence;
+mod targets;
+
+pub use correctives::{CorrectiveOptions, bake_correctives};
+pub use error::BakeError;
+pub use frames::bake_frames;
+pub use motion::{BakeReport, Errors, Motion};
+pub use point_cache::{PointCache, mdd, pc2, read_mdd, read_pc2};
+pub use reevaluate::reevaluate;
+pub use sequence::sequence;

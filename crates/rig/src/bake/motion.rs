@@ -1,0 +1,161 @@
+//! The motion to bake, and how far something else is from it.
+
+use glam::Vec3;
+
+use super::BakeError;
+use crate::{Character, Pose};
+
+/// Positions of all vertices over time, and the skeleton motion behind them.
+#[derive(Clone, Debug, Default)]
+pub struct Motion {
+    /// Frames a second.
+    pub fps: f32,
+    /// World positions: frame, part, vertex \[m\].
+    pub frames: Vec<Vec<Vec<Vec3>>>,
+    /// Pose of each frame; may be empty for a character without skeleton.
+    pub poses: Vec<Pose>,
+    /// Weights of the file's own morph targets: frame, part, target. Empty: at rest all the time.
+    pub morph_weights: Vec<Vec<Vec<f32>>>,
+}
+
+/// Largest and root-mean-square distance.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Errors {
+    /// Over all vertices and frames \[mm\].
+    pub max_mm: f32,
+    /// Over all vertices and frames \[mm\].
+    pub rms_mm: f32,
+}
+
+/// What a bake wrote.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BakeReport {
+    /// Frames written.
+    pub frames: usize,
+    /// Morph targets added: the most that any mesh got.
+    pub targets: usize,
+    /// Error against the source motion, measured on the written file.
+    pub errors: Errors,
+    /// The bound that was asked for \[mm\], if any.
+    pub bound_mm: Option<f32>,
+    /// Whether the written file keeps the bound; true where none was asked for.
+    pub bound_met: bool,
+}
+
+impl Motion {
+    /// Time of a frame \[s\], as files store it.
+    pub fn time(&self, frame: usize) -> f32 {
+        frame as f32 / self.fps
+    }
+
+    /// Weights of a part's own morph targets in a frame.
+    pub(super) fn weights<'a>(
+        &'a self,
+        character: &'a Character,
+        frame: usize,
+        part: usize,
+    ) -> &'a [f32] {
+        let given = self
+            .morph_weights
+            .get(frame)
+            .and_then(|parts| parts.get(part));
+        given.map_or(&character.parts[part].morph_weights, |weights| weights)
+    }
+
+    /// Whether the motion is one of `character`, with finite numbers throughout.
+    pub fn check(&self, character: &Character) -> Result<(), BakeError> {
+        let mismatch = |text: String| Err(BakeError::Mismatch(text));
+        if !(self.fps > 0.0 && self.fps.is_finite()) {
+            return mismatch(format!("{} frames a second", self.fps));
+        }
+        if self.frames.is_empty() {
+            return mismatch("it has no frames".into());
+        }
+        if !character.skeleton.is_empty() && self.poses.len() != self.frames.len() {
+            return mismatch(format!(
+                "{} poses for {} frames",
+                self.poses.len(),
+                self.frames.len()
+            ));
+        }
+        let joints = character.skeleton.len();
+        if self.poses.iter().any(|pose| pose.locals.len() != joints) {
+            return mismatch(format!("a pose has not {joints} joints"));
+        }
+        for (index, frame) in self.frames.iter().enumerate() {
+            self.check_frame(character, index, frame)?;
+        }
+        Ok(())
+    }
+
+    fn check_frame(
+        &self,
+        character: &Character,
+        index: usize,
+        frame: &[Vec<Vec3>],
+    ) -> Result<(), BakeError> {
+        let counts = frame.iter().map(Vec::len);
+        if !counts.eq(character.parts.iter().map(|part| part.mesh.positions.len())) {
+            let text = format!("frame {index} has other parts or vertices");
+            return Err(BakeError::Mismatch(text));
+        }
+        for (part, positions) in frame.iter().enumerate() {
+            if let Some(vertex) = positions.iter().position(|position| !position.is_finite()) {
+                return Err(BakeError::NotFinite {
+                    frame: index,
+                    part,
+                    vertex,
+                });
+            }
+            if self.weights(character, index, part).len() > character.parts[part].morphs.len() {
+                let text = format!("frame {index} has too many morph weights");
+                return Err(BakeError::Mismatch(text));
+            }
+        }
+        Ok(())
+    }
+
+    /// How far other frames are from these.
+    pub fn errors(&self, other: &[Vec<Vec<Vec3>>]) -> Errors {
+        let mut sum = Sum::default();
+        for (mine, other) in self.frames.iter().zip(other) {
+            for (mine, other) in mine.iter().zip(other) {
+                mine.iter().zip(other).for_each(|(a, b)| sum.add(*a, *b));
+            }
+        }
+        sum.errors()
+    }
+}
+
+/// Running largest and mean square distance.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Sum {
+    max: f64,
+    squares: f64,
+    count: usize,
+}
+
+impl Sum {
+    pub fn add(&mut self, a: Vec3, b: Vec3) {
+        let square = a.as_dvec3().distance_squared(b.as_dvec3());
+        self.max = self.max.max(square);
+        self.squares += square;
+        self.count += 1;
+    }
+
+    pub fn join(self, other: Self) -> Self {
+        Self {
+            max: self.max.max(other.max),
+            squares: self.squares + other.squares,
+            count: self.count + other.count,
+        }
+    }
+
+    pub fn errors(self) -> Errors {
+        let mean = self.squares / self.count.max(1) as f64;
+        Errors {
+            max_mm: (self.max.sqrt() * 1e3) as f32,
+            rms_mm: (mean.sqrt() * 1e3) as f32,
+        }
+    }
+}

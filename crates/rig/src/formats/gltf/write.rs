@@ -1,0 +1,77 @@
+//! From a character to a GLB.
+
+use serde_json::Value;
+
+use super::document::Document;
+use super::fresh::fresh_document;
+use super::write_clips::append_clip;
+use crate::Character;
+use crate::formats::{FormatError, Source};
+
+/// A character as GLB.
+///
+/// One that came from glTF is given back as the document it was, byte for byte where Supple changed nothing, in the
+/// file's own units; clips that were added or removed are added or removed. Other characters, and those whose joints
+/// or parts no longer match their document, are written anew in metres. Edited vertices of a glTF character are not
+/// written back: bake them, or clear [`Character::source`] first.
+pub fn write_glb(character: &Character) -> Result<Vec<u8>, FormatError> {
+    document_of(character)?.to_glb()
+}
+
+/// The document that [`write_glb`] would write.
+pub fn document_of(character: &Character) -> Result<Document, FormatError> {
+    match &character.source {
+        Source::Gltf(document) if matches(character, document) => {
+            let mut document = Document::clone(document);
+            sync_clips(&mut document, character)?;
+            Ok(document)
+        }
+        _ => fresh_document(character),
+    }
+}
+
+fn matches(character: &Character, document: &Document) -> bool {
+    let links = &document.links;
+    links.joint_nodes.len() == character.skeleton.len()
+        && links.parts.len() == character.parts.len()
+        && links
+            .parts
+            .iter()
+            .zip(&character.parts)
+            .all(|(link, part)| link.vertices == part.mesh.positions.len())
+}
+
+/// Drops animations whose clip is gone, appends clips that are new.
+fn sync_clips(document: &mut Document, character: &Character) -> Result<(), FormatError> {
+    let mut kept = vec![false; document.links.clips.len()];
+    let mut added = Vec::new();
+    for clip in &character.clips {
+        let known = document.links.clips.iter().zip(&kept);
+        match known
+            .into_iter()
+            .position(|(known, kept)| !kept && known == clip)
+        {
+            Some(index) => kept[index] = true,
+            None => added.push(clip),
+        }
+    }
+    if kept.iter().any(|kept| !kept)
+        && let Some(animations) = document
+            .json
+            .get_mut("animations")
+            .and_then(Value::as_array_mut)
+    {
+        let mut kept = kept.into_iter();
+        animations.retain(|_| kept.next().unwrap_or(true));
+        if animations.is_empty()
+            && let Some(root) = document.json.as_object_mut()
+        {
+            root.shift_remove("animations");
+        }
+    }
+    for clip in added {
+        append_clip(document, &character.skeleton, clip)?;
+    }
+    document.links.clips = character.clips.clone();
+    Ok(())
+}

@@ -1,0 +1,366 @@
+//! A close look at a character: counts for people to read, and what in it may surprise them.
+
+use std::collections::BTreeMap;
+
+use supple_geom::adjacency::Adjacency;
+use supple_geom::boundary::boundary_loops;
+use supple_geom::shells::shells;
+use supple_geom::weld::weld;
+use supple_geom::{Bvh, TriMesh};
+
+use crate::character::{Character, Part, Problem, Severity};
+use crate::skeleton::JointKind;
+
+/// What the skin is made of.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PartFacts {
+    /// The part's name.
+    pub name: String,
+    /// Vertices as the file has them.
+    pub vertices: usize,
+    /// Triangles.
+    pub triangles: usize,
+    /// Connected pieces after welding.
+    pub shells: usize,
+    /// Vertices that lie where another does: texture seams and hard edges.
+    pub seam_vertices: usize,
+    /// Triangles without area.
+    pub degenerate: usize,
+    /// Edges of more than two triangles.
+    pub non_manifold: usize,
+    /// Rims of the skin: a closed body has none.
+    pub holes: usize,
+    /// Vertices that no joint moves.
+    pub unweighted: usize,
+    /// Vertices whose weights do not sum to one.
+    pub unnormalised: usize,
+    /// Most joints that move one vertex.
+    pub most_influences: usize,
+}
+
+/// Facts about all parts, and problems in plain words.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Inspection {
+    /// One a part.
+    pub parts: Vec<PartFacts>,
+    /// Extent along Y at rest [m].
+    pub height: f32,
+    /// What was found, beyond [`Character::problems`].
+    pub problems: Vec<Problem>,
+}
+
+/// Looks at everything. Takes time linear in the size of the skin, but for one winding number a joint.
+pub fn inspect(character: &Character) -> Inspection {
+    let mut inspection = Inspection {
+        height: character.height(),
+        ..Inspection::default()
+    };
+    for part in &character.parts {
+        let facts = part_facts(part);
+        part_problems(part, &facts, &mut inspection.problems);
+        inspection.parts.push(facts);
+    }
+    let problems = &mut inspection.problems;
+    size_problems(inspection.height, problems);
+    name_problems(character, problems);
+    scale_problems(character, problems);
+    skin_problems(character, problems);
+    bind_problems(character, problems);
+    inspection
+}
+
+fn problem(severity: Severity, place: &str, text: String) -> Problem {
+    Problem {
+        severity,
+        place: place.to_owned(),
+        text,
+    }
+}
+
+fn part_facts(part: &Part) -> PartFacts {
+    let weights = &part.binding.influences;
+    let vertices = part.mesh.positions.len();
+    let own = |vertex: usize| {
+        if vertex < weights.len() {
+            weights.of(vertex)
+        } else {
+            &[]
+        }
+    };
+    let sum = |vertex: usize| own(vertex).iter().map(|entry| entry.1).sum::<f32>();
+    let skinned = !part.binding.joints.is_empty();
+    let count = |test: &dyn Fn(usize) -> bool| (0..vertices).filter(|&v| test(v)).count();
+    let mut facts = PartFacts {
+        name: part.name.clone(),
+        vertices,
+        triangles: part.mesh.triangles.len(),
+        unweighted: count(&|vertex| skinned && sum(vertex) <= 0.0),
+        unnormalised: count(&|vertex| sum(vertex) > 0.0 && (sum(vertex) - 1.0).abs() > 1e-3),
+        most_influences: (0..vertices)
+            .map(|vertex| own(vertex).len())
+            .max()
+            .unwrap_or(0),
+        ..PartFacts::default()
+    };
+    if part.mesh.check().is_ok() {
+        let welded = weld(&part.mesh, 0.0);
+        let adjacency = Adjacency::new(&welded.mesh);
+        facts.seam_vertices = vertices - welded.mesh.positions.len();
+        facts.shells = used_shells(&welded.mesh);
+        facts.degenerate = part.mesh.degenerate_count();
+        facts.non_manifold = adjacency.non_manifold_edges().count();
+        facts.holes = boundary_loops(&welded.mesh, &adjacency).len();
+    }
+    facts
+}
+
+/// Shells that have triangles; lone vertices are none.
+fn used_shells(mesh: &TriMesh) -> usize {
+    let mut of_triangle = shells(mesh).of_triangle;
+    of_triangle.sort_unstable();
+    of_triangle.dedup();
+    of_triangle.len()
+}
+
+fn part_problems(part: &Part, facts: &PartFacts, problems: &mut Vec<Problem>) {
+    let mut add = |severity, count: usize, text: &str| {
+        if count > 0 {
+            problems.push(problem(severity, &part.name, format!("{count} {text}")));
+        }
+    };
+    add(
+        Severity::Warning,
+        facts.unweighted,
+        "vertices have no weights: no joint moves them, so they follow the part's first joint.",
+    );
+    add(
+        Severity::Note,
+        facts.unnormalised,
+        "vertices have weights that do not sum to one: they drift away from the body as it moves.",
+    );
+    add(
+        Severity::Note,
+        facts.non_manifold,
+        "edges join more than two triangles: inside and outside are not clear there.",
+    );
+    add(
+        Severity::Note,
+        facts.holes,
+        "holes: the skin is open there, so it encloses no volume by itself.",
+    );
+    if facts.shells > 1 {
+        add(
+            Severity::Note,
+            facts.shells,
+            "separate shells: they do not hang together and move on their own (eyes, teeth, clothes).",
+        );
+    }
+}
+
+fn size_problems(height: f32, problems: &mut Vec<Problem>) {
+    if height > 0.0 && !(0.1..=10.0).contains(&height) {
+        let text = format!(
+            "It is {height:.3} m tall. If it is meant to be a person, its units are wrong; say which they are."
+        );
+        problems.push(problem(Severity::Warning, "", text));
+    }
+}
+
+fn name_problems(character: &Character, problems: &mut Vec<Problem>) {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for joint in character.skeleton.joints() {
+        *counts.entry(joint.name.as_str()).or_default() += 1;
+    }
+    for (name, count) in counts {
+        if name.is_empty() {
+            let text = format!("{count} joints have no name: motions and maps cannot name them.");
+            problems.push(problem(Severity::Note, "", text));
+        } else if count > 1 {
+            let text = format!("{count} joints have this name: whatever names it means the first.");
+            problems.push(problem(Severity::Note, name, text));
+        }
+    }
+}
+
+/// Scale in the bones themselves. Helpers above them may scale: units are often changed there.
+fn scale_problems(character: &Character, problems: &mut Vec<Problem>) {
+    for joint in character.skeleton.joints() {
+        let scale = joint.rest.scale;
+        if joint.kind == JointKind::Helper || scale.abs_diff_eq(glam::Vec3::ONE, 1e-3) {
+            continue;
+        }
+        let uneven = scale.max_element() - scale.min_element() > 1e-3 * scale.abs().max_element();
+        let (severity, text) = if scale.min_element() <= 0.0 {
+            (
+                Severity::Warning,
+                "mirrors or flattens what hangs on it: the skin turns inside out there",
+            )
+        } else if uneven {
+            (
+                Severity::Warning,
+                "scales unevenly: joints below it shear when they turn",
+            )
+        } else {
+            (Severity::Note, "scales what hangs on it")
+        };
+        problems.push(problem(
+            severity,
+            &joint.name,
+            format!("The joint {text} (scale {scale})."),
+        ));
+    }
+}
+
+/// Joints that move no skin, and joints that lie outside of it.
+fn skin_problems(character: &Character, problems: &mut Vec<Problem>) {
+    if character.parts.is_empty() || character.skeleton.is_empty() {
+        return;
+    }
+    let mut moves = vec![false; character.skeleton.len()];
+    let mut skin = TriMesh::default();
+    let rest = character.skeleton.rest_worlds();
+    for part in &character.parts {
+        for &(slot, weight) in &part.binding.influences.entries {
+            let joint = part.binding.joints.get(slot as usize).copied();
+            if let Some(moves) = joint.and_then(|joint| moves.get_mut(joint)) {
+                *moves |= weight > 0.0;
+            }
+        }
+        if part.mesh.check().is_ok() {
+            let posed = crate::skinning::linear_blend(part, &rest, &part.morph_weights);
+            skin.append(&TriMesh {
+                positions: posed.positions,
+                triangles: part.mesh.triangles.clone(),
+            });
+        }
+    }
+    let bones = || {
+        (character.skeleton.joints().iter().enumerate())
+            .filter(|(_, joint)| joint.kind == JointKind::Bone)
+    };
+    let idle: Vec<&str> = bones()
+        .filter(|&(index, _)| !moves[index])
+        .map(|(_, joint)| joint.name.as_str())
+        .collect();
+    if !idle.is_empty() {
+        let text = format!("{} joints move no skin: {}.", idle.len(), some_of(&idle));
+        problems.push(problem(Severity::Note, "", text));
+    }
+    let bvh = Bvh::new(&skin);
+    let outside: Vec<&str> = bones()
+        .filter(|&(index, _)| moves[index] && !bvh.is_inside(rest[index].translation.into()))
+        .map(|(_, joint)| joint.name.as_str())
+        .collect();
+    if !outside.is_empty() {
+        let text = format!(
+            "{} joints lie outside the skin they move ({}): tissue cannot be built around them as they are.",
+            outside.len(),
+            some_of(&outside)
+        );
+        problems.push(problem(Severity::Note, "", text));
+    }
+}
+
+fn bind_problems(character: &Character, problems: &mut Vec<Problem>) {
+    let pairs = character.skeleton.rest_worlds().into_iter();
+    let height = character.height().max(1e-6);
+    let moved = pairs
+        .zip(character.bind_worlds())
+        .filter(|(rest, bind)| rest.translation.distance(bind.translation) > 1e-3 * height)
+        .count();
+    if moved > 0 {
+        let text = format!(
+            "The skeleton rests in another pose than the skin was bound in ({moved} joints differ): the bind pose is used to build on, the rest pose to show."
+        );
+        problems.push(problem(Severity::Note, "", text));
+    }
+}
+
+/// The first names of a list.
+fn some_of(names: &[&str]) -> String {
+    const SHOWN: usize = 8;
+    let mut text = names[..names.len().min(SHOWN)].join(", ");
+    if names.len() > SHOWN {
+        text.push_str(", …");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::{Affine3A, Vec3};
+    use supple_geom::shapes::{icosphere, tube};
+
+    use super::*;
+    use crate::character::{Binding, Influences};
+    use crate::{Joint, Skeleton, Transform};
+
+    fn joint(name: &str, parent: Option<usize>, offset: Vec3) -> Joint {
+        Joint {
+            name: name.into(),
+            parent,
+            rest: Transform::from_translation(offset),
+            tail: None,
+            kind: JointKind::Bone,
+        }
+    }
+
+    fn ball() -> Character {
+        let mut outside = joint("twin", Some(0), Vec3::X * 3.0);
+        outside.rest.scale = Vec3::new(1.0, 2.0, 1.0);
+        let joints = vec![joint("twin", None, Vec3::ZERO), outside];
+        let mut mesh = icosphere(1.0, 2);
+        mesh.append(&tube(0.2, 1.0, 8, 4));
+        let count = mesh.positions.len();
+        let mut influences = Influences::rigid(0, count);
+        influences.entries[0].1 = 0.5;
+        influences.entries[1].1 = 0.0;
+        influences.entries[2].0 = 1;
+        Character {
+            skeleton: Skeleton::from_unordered(joints).unwrap().0,
+            parts: vec![Part {
+                name: "ball".into(),
+                mesh,
+                binding: Binding {
+                    joints: vec![0, 1],
+                    inverse_binds: vec![
+                        Affine3A::IDENTITY,
+                        Affine3A::from_scale(Vec3::new(1.0, 0.5, 1.0))
+                            * Affine3A::from_translation(-Vec3::X * 3.0),
+                    ],
+                    influences,
+                },
+                ..Part::default()
+            }],
+            ..Character::default()
+        }
+    }
+
+    #[test]
+    fn everything_odd_is_told() {
+        let found = inspect(&ball());
+        let facts = &found.parts[0];
+        assert_eq!((facts.shells, facts.holes), (2, 2));
+        assert_eq!((facts.unweighted, facts.unnormalised), (1, 1));
+        let text: String = (found.problems.iter())
+            .map(|problem| format!("{}: {}\n", problem.place, problem.text))
+            .collect();
+        for expected in [
+            "no weights",
+            "sum to one",
+            "holes",
+            "2 separate shells",
+            "2 joints have this name",
+            "unevenly",
+            "1 joints lie outside",
+        ] {
+            assert!(text.contains(expected), "{expected} is not in\n{text}");
+        }
+        assert!(!text.contains("another pose"), "{text}");
+    }
+
+    #[test]
+    fn nothing_is_nothing() {
+        assert_eq!(inspect(&Character::default()), Inspection::default());
+    }
+}

@@ -1,0 +1,103 @@
+//! Every reader takes mutated and random bytes without panic, hang or unbounded memory.
+//!
+//! Seeds are small files of each format; mutations come from a fixed generator, so a failure repeats. Seconds a reader:
+//! `SUPPLE_FUZZ_SECONDS` (1 by default).
+
+mod counting;
+mod mutate;
+
+use std::time::{Duration, Instant};
+
+use mutate::Random;
+use supple_rig::formats::{FormatError, ReadOptions, load_bytes};
+
+/// Longest an input may take.
+const SLOWEST: Duration = Duration::from_secs(2);
+/// Most memory an input may take: this, and [`MEMORY_FACTOR`] times its size.
+const MEMORY_FLOOR: usize = 64 << 20;
+const MEMORY_FACTOR: usize = 200;
+
+fn nothing(name: &str) -> Result<Vec<u8>, FormatError> {
+    Err(FormatError::invalid(name, "not there"))
+}
+
+/// Readers run one after the other: memory is counted for the whole process.
+#[test]
+fn readers_survive_anything() {
+    let seconds = std::env::var("SUPPLE_FUZZ_SECONDS").ok();
+    let seconds: f64 = seconds.and_then(|text| text.parse().ok()).unwrap_or(1.0);
+    for (name, seeds) in seeds() {
+        for seed in &seeds {
+            let read = load_bytes(name, seed, &nothing, &ReadOptions::default());
+            assert!(read.is_ok(), "{name}: a seed is broken: {:?}", read.err());
+        }
+        let (count, slowest, accepted) = fuzz(name, &seeds, Duration::from_secs_f64(seconds));
+        println!("{name}: {count} inputs, {accepted} accepted, slowest {slowest:?}");
+    }
+}
+
+fn fuzz(name: &str, seeds: &[Vec<u8>], budget: Duration) -> (usize, Duration, usize) {
+    let mut random = Random::new(0x5EED ^ name.len() as u64);
+    let (start, mut count, mut slowest, mut accepted) = (Instant::now(), 0, Duration::ZERO, 0);
+    while start.elapsed() < budget {
+        let input = random.input(seeds);
+        let before = counting::reset_peak();
+        let began = Instant::now();
+        let read = std::panic::catch_unwind(|| {
+            load_bytes(name, &input, &nothing, &ReadOptions::default())
+        });
+        let took = began.elapsed();
+        let peak = counting::peak().saturating_sub(before);
+        let most = MEMORY_FLOOR + MEMORY_FACTOR * input.len();
+        if read.is_err() || took > SLOWEST || peak > most {
+            let file = std::env::temp_dir().join(format!("supple_fuzz_{count}_{name}"));
+            let _ = std::fs::write(&file, &input);
+            panic!(
+                "{name}: input {count} took {took:?} and {peak} bytes (kept as {})",
+                file.display()
+            );
+        }
+        accepted += usize::from(matches!(read, Ok(Ok(_))));
+        slowest = slowest.max(took);
+        count += 1;
+    }
+    (count, slowest, accepted)
+}
+
+fn seeds() -> Vec<(&'static str, Vec<Vec<u8>>)> {
+    let text = |texts: &[&str]| {
+        texts
+            .iter()
+            .map(|text| text.as_bytes().to_vec())
+            .collect::<Vec<_>>()
+    };
+    let cube = include_str!("seeds/cube.obj");
+    let solid = load_bytes(
+        "cube.obj",
+        cube.as_bytes(),
+        &nothing,
+        &ReadOptions::default(),
+    )
+    .unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let saved = |name: &str| {
+        let path = folder.path().join(name);
+        supple_rig::formats::save_character(&path, &solid).unwrap();
+        std::fs::read(path).unwrap()
+    };
+    let mut all = vec![
+        ("a.obj", text(&[cube, "v 0 0 0\nv 1 0 0 1 0 0\nv 0 1 0\nf -3 -2 -1\n"])),
+        ("a.ply", vec![saved("a.ply"), include_bytes!("seeds/square.ply").to_vec()]),
+        ("a.off", text(&["OFF\n4 2 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 1 2\n4 0 1 2 3\n", "COFF\n3 1 0\n0 0 0 1 0 0\n1 0 0 0 1 0\n0 1 0 0 0 1\n3 0 1 2"])),
+        ("a.stl", vec![saved("a.stl"), b"solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid".to_vec()]),
+        ("a.bvh", text(&[include_str!("seeds/arm.bvh")])),
+        ("a.skel", text(&["3\n0 0 0 a root\n0 1 0 b a\n0 2 0 c b\n"])),
+        ("a.anim", text(&["2 2\n0\n1 0 0\n0 1 0\n0 0.5\n1\n0 0 1\n0 1 0\n1 -0.5\n"])),
+    ];
+    if cfg!(feature = "fbx") {
+        all.push(("a.fbx", text(&[include_str!("../fixtures/tube.fbx")])));
+    }
+    all.push(("a.glb", vec![include_bytes!("seeds/bend.glb").to_vec()]));
+    all.push(("a.gltf", vec![include_bytes!("seeds/bend.gltf").to_vec()]));
+    all
+}

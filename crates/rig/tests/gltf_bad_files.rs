@@ -1,0 +1,178 @@
+//! Broken files give typed errors, never a panic.
+
+mod gltf_common;
+
+use gltf_common::{glb, small};
+use serde_json::{Value, json};
+use supple_rig::formats::gltf::read_glb;
+use supple_rig::formats::{FormatError, ReadOptions};
+
+fn read(bytes: &[u8]) -> Result<supple_rig::Character, FormatError> {
+    read_glb(bytes, &ReadOptions::default())
+}
+
+/// The error of the small file after a change to its JSON.
+fn broken(change: impl FnOnce(&mut Value)) -> FormatError {
+    let (mut json, bin) = small();
+    change(&mut json);
+    read(&glb(&json, &bin)).expect_err("the file is broken")
+}
+
+#[test]
+fn the_unbroken_file_is_fine() {
+    let (json, bin) = small();
+    let character = read(&glb(&json, &bin)).unwrap();
+    assert_eq!(character.parts.len(), 1);
+    assert_eq!(character.skeleton.len(), 2);
+    assert_eq!(character.parts[0].morphs.len(), 1);
+    assert!(character.problems.is_empty());
+}
+
+#[test]
+fn truncated_at_any_byte() {
+    let (json, bin) = small();
+    let whole = glb(&json, &bin);
+    for length in 0..whole.len() {
+        assert!(read(&whole[..length]).is_err(), "{length}");
+    }
+    assert!(matches!(
+        read(&whole[..whole.len() - 1]),
+        Err(FormatError::Truncated { .. })
+    ));
+}
+
+#[test]
+fn indices_out_of_range() {
+    let (json, mut bin) = small();
+    bin[176] = 99;
+    assert!(matches!(
+        read(&glb(&json, &bin)),
+        Err(FormatError::Invalid { .. })
+    ));
+    for path in [
+        "/nodes/2/mesh",
+        "/nodes/2/skin",
+        "/skins/0/joints/0",
+        "/meshes/0/primitives/0/indices",
+        "/accessors/0/bufferView",
+        "/nodes/0/children/0",
+        "/bufferViews/0/buffer",
+    ] {
+        let error = broken(|json| *json.pointer_mut(path).unwrap() = json!(77));
+        assert!(
+            matches!(error, FormatError::Invalid { .. }),
+            "{path}: {error}"
+        );
+    }
+    let (json, mut bin) = small();
+    bin[160] = 5; // a slot the skin does not have
+    assert!(matches!(
+        read(&glb(&json, &bin)),
+        Err(FormatError::Invalid { .. })
+    ));
+}
+
+#[test]
+fn positions_that_are_no_numbers() {
+    let (json, mut bin) = small();
+    bin[0..4].copy_from_slice(&f32::NAN.to_le_bytes());
+    assert!(matches!(
+        read(&glb(&json, &bin)),
+        Err(FormatError::NotFinite { .. })
+    ));
+    let error = broken(|json| json["nodes"][1]["translation"] = json!([1e300, 0, 0]));
+    assert!(matches!(error, FormatError::NotFinite { .. }), "{error}");
+}
+
+#[test]
+fn cycles() {
+    let error =
+        broken(|json| json["nodes"] = json!([{"children": [1]}, {"children": [0]}, {"mesh": 0}]));
+    assert!(matches!(error, FormatError::Skeleton(_)), "{error}");
+    let error = broken(|json| json["nodes"][1]["children"] = json!([1]));
+    assert!(
+        matches!(
+            error,
+            FormatError::Invalid { .. } | FormatError::Skeleton(_)
+        ),
+        "{error}"
+    );
+}
+
+#[test]
+fn missing_buffers() {
+    let error = broken(|json| json["buffers"][0]["uri"] = json!("elsewhere.bin"));
+    assert!(matches!(error, FormatError::Invalid { .. }), "{error}");
+    let error = broken(|json| json["buffers"][0]["byteLength"] = json!(10_000));
+    assert!(matches!(error, FormatError::Truncated { .. }), "{error}");
+    let error = broken(|json| json["bufferViews"][0]["byteLength"] = json!(u64::MAX));
+    assert!(matches!(error, FormatError::Truncated { .. }), "{error}");
+}
+
+#[test]
+fn counts_beyond_all_memory() {
+    for count in [1u64 << 31, 1 << 40, u64::MAX] {
+        let error = broken(|json| json["accessors"][0]["count"] = json!(count));
+        assert!(
+            matches!(
+                error,
+                FormatError::Truncated { .. } | FormatError::Invalid { .. }
+            ),
+            "{error}"
+        );
+        let error = broken(|json| {
+            json["accessors"][0] = json!({"componentType": 5126, "count": count, "type": "VEC3"});
+        });
+        assert!(matches!(error, FormatError::Invalid { .. }), "{error}");
+    }
+}
+
+#[test]
+fn compression_says_what_to_do() {
+    let error = broken(|json| json["extensionsRequired"] = json!(["KHR_draco_mesh_compression"]));
+    assert!(matches!(error, FormatError::Unsupported(_)));
+    assert!(error.to_string().contains("export again"), "{error}");
+    let error = broken(|json| json["asset"]["version"] = json!("1.0"));
+    assert!(matches!(error, FormatError::Unsupported(_)));
+}
+
+#[test]
+fn nothing_in_it() {
+    let bytes = glb(&json!({"asset": {"version": "2.0"}}), &[]);
+    assert!(matches!(read(&bytes), Err(FormatError::Empty(_))));
+    assert!(read(b"").is_err());
+    assert!(read(b"[]").is_err());
+}
+
+#[test]
+fn odd_but_readable() {
+    let (mut json, bin) = small();
+    json["accessors"][0]["sparse"] = json!({
+        "count": 1,
+        "indices": {"bufferView": 3, "componentType": 5121},
+        "values": {"bufferView": 2},
+    });
+    let character = read(&glb(&json, &bin)).unwrap();
+    assert_eq!(
+        character.parts[0].mesh.positions[0],
+        glam::Vec3::new(0.0, 0.0, 0.1)
+    );
+
+    let (mut json, bin) = small();
+    json["meshes"][0]["primitives"][0]["mode"] = json!(5);
+    let strip = read(&glb(&json, &bin)).unwrap();
+    // Corners 0 1 2 0 2 3: the third triangle repeats a corner, a stitch; every other one is turned.
+    let expected = [[0, 1, 2], [2, 1, 0], [2, 0, 3]];
+    assert_eq!(strip.parts[0].mesh.triangles, expected);
+    json["meshes"][0]["primitives"][0]["mode"] = json!(6);
+    let fan = read(&glb(&json, &bin)).unwrap();
+    assert_eq!(fan.parts[0].mesh.triangles, [[0, 1, 2], [0, 2, 3]]);
+
+    let (mut json, bin) = small();
+    json["nodes"][2].as_object_mut().unwrap().remove("skin");
+    json["nodes"][2]["translation"] = json!([0, 3, 0]);
+    let rigid = read(&glb(&json, &bin)).unwrap();
+    let binding = &rigid.parts[0].binding;
+    assert_eq!(binding.joints.len(), 1);
+    assert_eq!(rigid.skeleton.joints()[binding.joints[0]].name, "skin");
+}

@@ -1,0 +1,258 @@
+//! Baked motion, read back from what was written.
+
+mod gltf_common;
+
+use glam::{Quat, Vec3};
+use gltf_common::{glb, shared, small};
+use serde_json::json;
+use supple_rig::bake::{
+    BakeError, CorrectiveOptions, Motion, bake_correctives, bake_frames, mdd, pc2, read_mdd,
+    read_pc2, reevaluate, sequence,
+};
+use supple_rig::formats::ReadOptions;
+use supple_rig::formats::gltf::{Document, compare, read_glb};
+use supple_rig::skinning::{dual_quaternion, linear_blend};
+use supple_rig::{Character, Pose};
+
+fn keep(name: &str, bytes: &[u8]) {
+    if let Some(folder) = std::env::var_os("SUPPLE_KEEP") {
+        std::fs::write(std::path::Path::new(&folder).join(name), bytes).unwrap();
+    }
+}
+
+/// Dual quaternion skinning and a wave through the body: what linear blending cannot do.
+fn wobble(character: &Character, pose: &Pose, frame: usize) -> Vec<Vec<Vec3>> {
+    let worlds = pose.worlds(&character.skeleton);
+    let wave =
+        |point: Vec3| 0.01 * (20.0 * point.y + 0.7 * frame as f32).sin() * Vec3::new(1.0, 0.3, 0.5);
+    character
+        .parts
+        .iter()
+        .map(|part| {
+            let posed = dual_quaternion(part, &worlds, &part.morph_weights).positions;
+            posed.into_iter().map(|point| point + wave(point)).collect()
+        })
+        .collect()
+}
+
+fn motion(character: &Character, frames: usize) -> Motion {
+    let fps = 24.0;
+    let pose_at = |frame: usize| match character.clips.first() {
+        Some(clip) => clip.sample(&character.skeleton, frame as f32 / fps),
+        None => {
+            let mut pose = Pose::rest(&character.skeleton);
+            for joint in 1..character.skeleton.len() {
+                let angle = 0.15 * (0.4 * frame as f32 + joint as f32).sin();
+                pose.rotate(joint, Quat::from_rotation_z(angle));
+            }
+            pose
+        }
+    };
+    let poses: Vec<Pose> = (0..frames).map(pose_at).collect();
+    Motion {
+        fps,
+        frames: poses
+            .iter()
+            .enumerate()
+            .map(|(frame, pose)| wobble(character, pose, frame))
+            .collect(),
+        poses,
+        ..Motion::default()
+    }
+}
+
+#[test]
+fn correctives_keep_their_bound_when_read_back() {
+    for (name, frames) in [
+        ("characters/CesiumMan.glb", 24),
+        ("characters/Fox.glb", 24),
+        ("characters/100Avatars_001_Crimsom.vrm", 12),
+    ] {
+        let Some(bytes) = shared(name) else { return };
+        let character = read_glb(&bytes, &ReadOptions::default()).unwrap();
+        let motion = motion(&character, frames);
+        let before = {
+            let worlds = motion
+                .poses
+                .iter()
+                .map(|pose| pose.worlds(&character.skeleton));
+            let skin = |worlds: Vec<_>| -> Vec<Vec<Vec3>> {
+                let parts = character.parts.iter();
+                parts
+                    .map(|part| linear_blend(part, &worlds, &part.morph_weights).positions)
+                    .collect()
+            };
+            motion.errors(&worlds.map(skin).collect::<Vec<_>>())
+        };
+        let options = CorrectiveOptions {
+            bound_mm: 1.0,
+            ..CorrectiveOptions::default()
+        };
+        let (written, report) = bake_correctives(&character, &motion, &options).unwrap();
+        keep(&format!("bake_{}.glb", name.replace('/', "_")), &written);
+        println!("{name}: without {before:?}, baked {report:?}");
+        assert!(report.bound_met && report.errors.max_mm <= 1.0, "{name}");
+        assert!((1..=64).contains(&report.targets), "{name}");
+
+        let units = character.units;
+        let errors = motion.errors(&reevaluate(&written, units, &motion).unwrap());
+        assert_eq!(errors, report.errors, "{name}");
+        let original = Document::from_bytes(&bytes).unwrap();
+        let baked = Document::from_bytes(&written).unwrap();
+        assert_eq!(compare(&original, &baked), [], "{name}");
+        let again = read_glb(&written, &ReadOptions::default()).unwrap();
+        let own = character.parts[0].morphs.len();
+        assert_eq!(again.parts[0].morphs.len(), own + report.targets, "{name}");
+        assert_eq!(again.clips.len(), character.clips.len() + 1, "{name}");
+        let peak = again.clips.last().unwrap().morphs[0]
+            .weights
+            .iter()
+            .fold(0f32, |peak, w| peak.max(w.abs()));
+        assert!(peak <= 1.0 + 1e-6, "{name}");
+
+        // One target fewer breaks the bound, or it would not have been written.
+        let fewer = CorrectiveOptions {
+            max_targets: report.targets - 1,
+            ..options
+        };
+        let (_, report) = bake_correctives(&character, &motion, &fewer).unwrap();
+        assert!(!report.bound_met, "{name}");
+    }
+}
+
+#[test]
+fn plain_linear_blending_needs_no_targets() {
+    let Some(bytes) = shared("characters/CesiumMan.glb") else {
+        return;
+    };
+    let character = read_glb(&bytes, &ReadOptions::default()).unwrap();
+    let mut motion = motion(&character, 6);
+    for (frame, pose) in motion.frames.iter_mut().zip(&motion.poses) {
+        let worlds = pose.worlds(&character.skeleton);
+        frame[0] = linear_blend(&character.parts[0], &worlds, &[]).positions;
+    }
+    let (_, report) = bake_correctives(&character, &motion, &CorrectiveOptions::default()).unwrap();
+    assert_eq!(report.targets, 0);
+    assert!(report.errors.max_mm < 0.01);
+}
+
+#[test]
+fn a_target_a_frame_is_exact() {
+    let Some(bytes) = shared("characters/Fox.glb") else {
+        return;
+    };
+    let character = read_glb(&bytes, &ReadOptions::default()).unwrap();
+    let motion = motion(&character, 10);
+    let (written, report) = bake_frames(&character, &motion, "frames").unwrap();
+    keep("frames_fox.glb", &written);
+    println!("{report:?}");
+    assert_eq!(report.targets, 10);
+    // Single precision over a character of 1.5 m, in centimetres in the file.
+    assert!(report.errors.max_mm < 0.005);
+}
+
+/// Two nodes that show one mesh, which has a morph target and an animation of it.
+fn instanced() -> Character {
+    let (mut json, mut bin) = small();
+    json["nodes"][0]["children"] = json!([1, 2, 3]);
+    json["nodes"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!({"name": "second", "mesh": 0, "translation": [2, 0, 0]}));
+    [0f32, 1.0, 0.25, 0.75]
+        .iter()
+        .for_each(|number| bin.extend(number.to_le_bytes()));
+    json["buffers"][0]["byteLength"] = json!(204);
+    let views = json["bufferViews"].as_array_mut().unwrap();
+    views.push(json!({"buffer": 0, "byteOffset": 188, "byteLength": 8}));
+    views.push(json!({"buffer": 0, "byteOffset": 196, "byteLength": 8}));
+    let accessors = json["accessors"].as_array_mut().unwrap();
+    accessors.push(json!({"bufferView": 5, "componentType": 5126, "count": 2, "type": "SCALAR", "min": [0], "max": [1]}));
+    accessors.push(json!({"bufferView": 6, "componentType": 5126, "count": 2, "type": "SCALAR"}));
+    json["animations"] = json!([{
+        "name": "face",
+        "samplers": [{"input": 5, "output": 6}],
+        "channels": [{"sampler": 0, "target": {"node": 2, "path": "weights"}}],
+    }]);
+    read_glb(&glb(&json, &bin), &ReadOptions::default()).unwrap()
+}
+
+#[test]
+fn instances_and_old_targets_survive() {
+    let character = instanced();
+    assert_eq!(character.parts.len(), 2);
+    assert_eq!(character.clips[0].morphs.len(), 1);
+    let mut motion = motion(&character, 5);
+    motion.morph_weights = (0..5)
+        .map(|frame| vec![vec![0.2 * frame as f32]; 2])
+        .collect();
+    let options = CorrectiveOptions {
+        bound_mm: 0.05,
+        ..CorrectiveOptions::default()
+    };
+    let (written, report) = bake_correctives(&character, &motion, &options).unwrap();
+    keep("bake_instanced.glb", &written);
+    assert!(report.bound_met, "{report:?}");
+    let again = read_glb(&written, &ReadOptions::default()).unwrap();
+    let document = Document::from_bytes(&written).unwrap();
+    assert_eq!(document.json["meshes"].as_array().unwrap().len(), 2);
+    // The file's own animation still does what it did, with the new targets at rest.
+    let face = again.clips[0].sample_morphs(0, 0.5).unwrap();
+    assert_eq!(face.len(), again.parts[0].morphs.len());
+    assert!((face[0] - 0.5).abs() < 1e-6 && face[1..].iter().all(|&weight| weight == 0.0));
+    // The new one carries the file's own target too.
+    let baked = again.clips[1].sample_morphs(0, motion.time(3)).unwrap();
+    assert!((baked[0] - 0.6).abs() < 1e-6);
+}
+
+#[test]
+fn point_caches_hold_every_bit() {
+    let character = instanced();
+    let motion = motion(&character, 4);
+    let flat: Vec<Vec<Vec3>> = motion.frames.iter().map(|frame| frame.concat()).collect();
+    let cache = read_pc2(&pc2(&motion).unwrap(), 24.0).unwrap();
+    assert_eq!(cache.frames, flat);
+    let bytes = mdd(&motion).unwrap();
+    assert_eq!(bytes.len(), 8 + 4 * 4 + 4 * 8 * 12);
+    let cache = read_mdd(&bytes).unwrap();
+    assert_eq!(cache.frames, flat);
+    assert!((cache.fps - 24.0).abs() < 1e-4);
+    assert!(read_mdd(&bytes[..20]).is_err() && read_pc2(&bytes, 1.0).is_err());
+}
+
+#[test]
+fn a_sequence_shows_each_frame() {
+    let character = instanced();
+    let motion = motion(&character, 3);
+    let mut seen = Vec::new();
+    sequence::<BakeError>(&character, &motion, |frame, still| {
+        seen.push(frame);
+        assert_eq!(still.parts[1].mesh.positions, motion.frames[frame][1]);
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(seen, [0, 1, 2]);
+}
+
+#[test]
+fn motions_that_do_not_fit_are_refused() {
+    let character = instanced();
+    let good = motion(&character, 3);
+    let mut bad = good.clone();
+    bad.frames[1][0].pop();
+    assert!(matches!(bad.check(&character), Err(BakeError::Mismatch(_))));
+    let mut bad = good.clone();
+    bad.frames[2][1][3].y = f32::NAN;
+    let error = bad.check(&character);
+    assert!(matches!(
+        error,
+        Err(BakeError::NotFinite {
+            frame: 2,
+            part: 1,
+            vertex: 3
+        })
+    ));
+    let mut bad = good;
+    bad.poses.clear();
+    assert!(matches!(bad.check(&character), Err(BakeError::Mismatch(_))));
+}

@@ -1,0 +1,266 @@
+//! Motion of one humanoid on another: real clips on real characters.
+
+use std::path::{Path, PathBuf};
+
+use glam::{Affine3A, Quat, Vec3};
+use supple_rig::formats::gltf::read_glb;
+use supple_rig::formats::load;
+use supple_rig::retarget::humanoid::Side;
+use supple_rig::retarget::{HumanBone, Options, Retarget};
+use supple_rig::skinning::linear_blend;
+use supple_rig::{Character, Clip, Pose, Skeleton};
+
+const CLIPS: [&str; 3] = ["05_06.bvh", "09_01.bvh", "16_03.bvh"];
+const FPS: f32 = 30.0;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The folder of files made by others, or none with a printed reason.
+fn shared() -> Option<PathBuf> {
+    let folder = root().join("../shared/data");
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    assert!(
+        std::env::var_os("CI").is_none(),
+        "../shared/data is required in CI"
+    );
+    println!("skipped: ../shared/data is not here");
+    None
+}
+
+fn read(path: &Path) -> Character {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    let result = match extension {
+        Some("glb" | "vrm") => {
+            let bytes = std::fs::read(path).expect("readable");
+            read_glb(&bytes, &Default::default())
+        }
+        _ => load(path, &Default::default()),
+    };
+    result.unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn targets(data: &Path) -> Vec<Character> {
+    vec![
+        read(&root().join("assets/male.glb")),
+        read(&data.join("characters/100Avatars_001_Crimsom.vrm")),
+    ]
+}
+
+/// A motion on a target, with both in the world at every frame.
+struct Played {
+    retarget: Retarget,
+    frames: Vec<(Vec<Affine3A>, Vec<Affine3A>)>,
+    ground: f32,
+}
+
+fn play(motion: &Character, target: &Character) -> Played {
+    let source = &motion.skeleton;
+    let retarget = Retarget::new(source, &target.skeleton, &Options::default())
+        .unwrap()
+        .with_skin(target);
+    let clip = retarget.clip(&motion.clips[0], FPS);
+    let count = (motion.clips[0].duration() * FPS) as usize;
+    let sample = |clip: &Clip, skeleton: &Skeleton, frame: usize| -> Pose {
+        clip.sample(skeleton, frame as f32 / FPS)
+    };
+    let poses: Vec<Pose> = (0..count)
+        .map(|frame| sample(&motion.clips[0], source, frame))
+        .collect();
+    let frames = (poses.iter().enumerate())
+        .map(|(frame, pose)| {
+            let played = sample(&clip, &target.skeleton, frame);
+            (pose.worlds(source), played.worlds(&target.skeleton))
+        })
+        .collect();
+    Played {
+        ground: retarget.find_ground(&poses),
+        retarget,
+        frames,
+    }
+}
+
+fn place(worlds: &[Affine3A], joint: usize) -> Vec3 {
+    worlds[joint].translation.into()
+}
+
+#[test]
+fn limbs_point_the_same_way() {
+    let Some(data) = shared() else { return };
+    for target in targets(&data) {
+        for name in CLIPS {
+            let motion = read(&data.join("mocap").join(name));
+            let played = play(&motion, &target);
+            let (from, to) = (played.retarget.source(), played.retarget.target());
+            let mut worst = 0.0_f32;
+            for side in Side::BOTH {
+                for (bone, next) in [
+                    (HumanBone::UpperArm(side), HumanBone::LowerArm(side)),
+                    (HumanBone::LowerArm(side), HumanBone::Hand(side)),
+                    (HumanBone::UpperLeg(side), HumanBone::LowerLeg(side)),
+                    (HumanBone::LowerLeg(side), HumanBone::Foot(side)),
+                ] {
+                    let joints = [from, to].map(|humanoid| {
+                        [bone, next].map(|bone| humanoid.joint(bone).expect("matched"))
+                    });
+                    for (source, posed) in &played.frames {
+                        let a = place(source, joints[0][1]) - place(source, joints[0][0]);
+                        let b = place(posed, joints[1][1]) - place(posed, joints[1][0]);
+                        let angle = (played.retarget.turn() * a).angle_between(b);
+                        worst = worst.max(angle.to_degrees());
+                    }
+                }
+            }
+            println!("{name} on {}: limbs within {worst:.2}°", target.name);
+            assert!(worst < 10.0, "{name} on {}: {worst}°", target.name);
+        }
+    }
+}
+
+/// Lowest of a source foot: toes, or the heel where it stood in the clip's first frame, a T-pose.
+fn source_foot(motion: &Character, worlds: &[Affine3A], t_pose: &[Affine3A], side: &str) -> f32 {
+    let joint = |name: &str| motion.skeleton.find(&format!("{side}{name}")).unwrap();
+    let (ankle, toe) = (joint("Foot"), joint("ToeBase"));
+    let floor = place(t_pose, toe).y;
+    let heel = Vec3::new(place(t_pose, ankle).x, floor, place(t_pose, ankle).z);
+    let heel = worlds[ankle].transform_point3(t_pose[ankle].inverse().transform_point3(heel));
+    let tip = motion.skeleton.joints()[toe].tail.unwrap_or(Vec3::ZERO);
+    let tip = worlds[toe].transform_point3(tip);
+    heel.y.min(tip.y).min(place(worlds, toe).y)
+}
+
+/// Vertices that a foot's joints move more than others do: part and vertex.
+fn foot_vertices(target: &Character, foot: usize) -> Vec<(usize, usize)> {
+    let joints = target.skeleton.joints();
+    let on_foot = |mut joint: usize| loop {
+        if joint == foot {
+            return true;
+        }
+        match joints[joint].parent {
+            Some(parent) => joint = parent,
+            None => return false,
+        }
+    };
+    let mut vertices = Vec::new();
+    for (index, part) in target.parts.iter().enumerate() {
+        for vertex in 0..part.binding.influences.len() {
+            let own = part.binding.influences.of(vertex).iter();
+            let weight: f32 = own
+                .filter(|(slot, _)| on_foot(part.binding.joints[*slot as usize]))
+                .map(|(_, weight)| weight)
+                .sum();
+            if weight > 0.5 {
+                vertices.push((index, vertex));
+            }
+        }
+    }
+    vertices
+}
+
+#[test]
+fn feet_stay_on_the_ground() {
+    let Some(data) = shared() else { return };
+    for target in targets(&data) {
+        let height = target.height();
+        let (low, _) = target.bounds().unwrap();
+        for name in CLIPS {
+            let motion = read(&data.join("mocap").join(name));
+            let played = play(&motion, &target);
+            let source_height = 1.75;
+            let t_pose = played.frames[0].0.clone();
+            let (mut contacts, mut worst, mut mean) = (0, 0.0_f32, 0.0);
+            for (side, side_name) in [(Side::Left, "Left"), (Side::Right, "Right")] {
+                let foot = played
+                    .retarget
+                    .target()
+                    .joint(HumanBone::Foot(side))
+                    .unwrap();
+                let vertices = foot_vertices(&target, foot);
+                assert!(vertices.len() > 10);
+                for (source, posed) in &played.frames {
+                    let above = source_foot(&motion, source, &t_pose, side_name) - played.ground;
+                    if above.abs() > 0.01 * source_height {
+                        continue;
+                    }
+                    contacts += 1;
+                    let skins: Vec<_> = (target.parts.iter())
+                        .map(|part| linear_blend(part, posed, &part.morph_weights))
+                        .collect();
+                    let sole = vertices
+                        .iter()
+                        .map(|&(part, vertex)| skins[part].positions[vertex].y)
+                        .fold(f32::INFINITY, f32::min);
+                    let off = (sole - low.y).abs() / height;
+                    if off > 0.02 {
+                        println!(
+                            "{side_name}: source {above:.4} m above, sole {:.4} m",
+                            sole - low.y
+                        );
+                    }
+                    worst = worst.max(off);
+                    mean += (sole - low.y) / height;
+                }
+            }
+            println!(
+                "{name} on {}: {contacts} contacts, soles within {:.2} % of height, mean {:.2} %",
+                target.name,
+                100.0 * worst,
+                100.0 * mean / contacts as f32
+            );
+            assert!(contacts > 10);
+            assert!(worst < 0.02, "{name} on {}: {worst}", target.name);
+        }
+    }
+}
+
+#[test]
+fn a_skeleton_retargets_onto_itself() {
+    let Some(data) = shared() else { return };
+    let motion = read(&data.join("mocap/09_01.bvh"));
+    let retarget = Retarget::new(&motion.skeleton, &motion.skeleton, &Options::default()).unwrap();
+    let skeleton = &motion.skeleton;
+    let source = motion.clips[0].sample(skeleton, 0.5);
+    let expected = source.worlds(skeleton);
+    let found = retarget.pose(&source).worlds(skeleton);
+    let shift = found[0].translation - expected[0].translation;
+    let report = retarget.report();
+    assert!((report.scale - 1.0).abs() < 1e-6);
+    assert!(retarget.turn().angle_between(Quat::IDENTITY) < 1e-3);
+    for (bone, name, _) in report.matched {
+        // A single finger joint is not followed.
+        if matches!(bone, HumanBone::Finger(..)) {
+            continue;
+        }
+        let joint = skeleton.find(&name).unwrap();
+        let gap = found[joint].translation - expected[joint].translation - shift;
+        assert!(gap.length() < 1e-3, "{name}: {gap}");
+    }
+}
+
+#[test]
+fn bones_of_all_characters_are_found() {
+    let Some(data) = shared() else { return };
+    let motion = read(&data.join("mocap/09_01.bvh"));
+    for (file, arms) in [
+        (root().join("assets/female.glb"), true),
+        (data.join("characters/100Avatars_001_Crimsom.vrm"), true),
+        (data.join("characters/CesiumMan.glb"), true),
+    ] {
+        let target = read(&file);
+        let retarget =
+            Retarget::new(&motion.skeleton, &target.skeleton, &Options::default()).unwrap();
+        let report = retarget.report();
+        println!("{}: {:?}", target.name, report.matched);
+        let matched = |bone| report.matched.iter().any(|entry| entry.0 == bone);
+        for side in Side::BOTH {
+            assert!(matched(HumanBone::Foot(side)));
+            assert!(matched(HumanBone::Hand(side)) || !arms);
+        }
+        assert!(matched(HumanBone::Head));
+        assert!(report.spine.1 >= 2);
+        assert_eq!(report.swapped, (false, false));
+    }
+}

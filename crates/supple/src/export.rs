@@ -1,0 +1,244 @@
+//! Writing a motion of the whole skin in the form other programs want.
+
+use std::path::{Path, PathBuf};
+
+use glam::Vec3;
+use serde::Serialize;
+use supple_rig::Character;
+use supple_rig::bake::{self, BakeError, BakeReport, CorrectiveOptions, Motion};
+use supple_rig::character::Up;
+use supple_rig::formats::{self, FormatError, ReadOptions, obj, ply};
+
+/// Ways to write a motion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Bake {
+    /// The original skin plus principal corrective morph targets, within a bound [mm]: GLB.
+    Correctives {
+        /// Largest error allowed [mm].
+        bound_mm: f32,
+    },
+    /// One morph target a frame: GLB.
+    Morphs,
+    /// PC2 point cache.
+    Pc2,
+    /// MDD point cache.
+    Mdd,
+    /// One OBJ a frame.
+    Obj,
+    /// One PLY a frame.
+    Ply,
+}
+
+/// What was written.
+#[derive(Clone, Debug, Serialize)]
+pub struct Written {
+    /// The file, or the first of a sequence.
+    pub path: PathBuf,
+    /// Frames.
+    pub frames: usize,
+    /// Morph targets added to the mesh that got most.
+    pub targets: usize,
+    /// Largest distance of a vertex from the source motion [mm], measured on what was written.
+    pub max_error_mm: f32,
+    /// Root mean square of those distances [mm].
+    pub rms_error_mm: f32,
+    /// The bound asked for [mm].
+    pub bound_mm: Option<f32>,
+    /// Whether it is kept.
+    pub bound_met: bool,
+}
+
+/// The way that fits a file's ending.
+pub fn bake_for(path: &Path, bound_mm: f32) -> Result<Bake, FormatError> {
+    let extension = path
+        .extension()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .to_lowercase();
+    match extension.as_str() {
+        "glb" | "vrm" => Ok(Bake::Correctives { bound_mm }),
+        "pc2" => Ok(Bake::Pc2),
+        "mdd" => Ok(Bake::Mdd),
+        "obj" => Ok(Bake::Obj),
+        "ply" => Ok(Bake::Ply),
+        _ => Err(FormatError::UnknownFormat {
+            extension,
+            verb: "bake",
+            known: "glb, pc2, mdd, obj and ply",
+        }),
+    }
+}
+
+/// Writes a motion and measures what was written against it.
+pub fn export(
+    character: &Character,
+    motion: &Motion,
+    bake: Bake,
+    path: &Path,
+    clip_name: &str,
+) -> Result<Written, BakeError> {
+    let report = match bake {
+        Bake::Correctives { bound_mm } => {
+            let options = CorrectiveOptions {
+                bound_mm,
+                clip_name: clip_name.to_owned(),
+                ..CorrectiveOptions::default()
+            };
+            let (bytes, report) = bake::bake_correctives(character, motion, &options)?;
+            formats::save(path, &bytes)?;
+            report
+        }
+        Bake::Morphs => {
+            let (bytes, report) = bake::bake_frames(character, motion, clip_name)?;
+            formats::save(path, &bytes)?;
+            report
+        }
+        Bake::Pc2 => cache(character, motion, path, bake::pc2, |bytes| {
+            bake::read_pc2(bytes, motion.fps)
+        })?,
+        Bake::Mdd => cache(character, motion, path, bake::mdd, bake::read_mdd)?,
+        Bake::Obj => sequence(
+            character,
+            motion,
+            path,
+            |still| obj::write_obj(still).into_bytes(),
+            read_obj_positions,
+        )?,
+        Bake::Ply => sequence(character, motion, path, ply::write_ply, read_ply_positions)?,
+    };
+    Ok(Written {
+        path: match bake {
+            Bake::Obj | Bake::Ply => frame_path(path, 0),
+            _ => path.to_owned(),
+        },
+        frames: report.frames,
+        targets: report.targets,
+        max_error_mm: report.errors.max_mm,
+        rms_error_mm: report.errors.rms_mm,
+        bound_mm: report.bound_mm,
+        bound_met: report.bound_met,
+    })
+}
+
+/// Point caches and sequences lie on top of the user's own file, so they are in its units and axes.
+fn in_file_space(character: &Character, motion: &Motion) -> Motion {
+    let units = character.units;
+    let convert = |position: &Vec3| {
+        let position = *position / units.metres_per_unit;
+        match units.up {
+            Up::Y => position,
+            Up::Z => Vec3::new(position.x, -position.z, position.y),
+        }
+    };
+    let frames = motion.frames.iter().map(|frame| {
+        frame
+            .iter()
+            .map(|part| part.iter().map(convert).collect())
+            .collect()
+    });
+    Motion {
+        frames: frames.collect(),
+        ..motion.clone()
+    }
+}
+
+fn cache(
+    character: &Character,
+    motion: &Motion,
+    path: &Path,
+    write: impl Fn(&Motion) -> Result<Vec<u8>, BakeError>,
+    read: impl Fn(&[u8]) -> Result<bake::PointCache, FormatError>,
+) -> Result<BakeReport, BakeError> {
+    motion.check(character)?;
+    let motion = in_file_space(character, motion);
+    let bytes = write(&motion)?;
+    let read_back = read(&bytes)?.frames;
+    formats::save(path, &bytes)?;
+    Ok(measured(character, &motion, read_back))
+}
+
+fn sequence(
+    character: &Character,
+    motion: &Motion,
+    path: &Path,
+    write: impl Fn(&Character) -> Vec<u8>,
+    read: impl Fn(&[u8]) -> Result<Vec<Vec3>, FormatError>,
+) -> Result<BakeReport, BakeError> {
+    let motion = in_file_space(character, motion);
+    let mut read_back = Vec::new();
+    bake::sequence(
+        character,
+        &motion,
+        |frame, still| -> Result<(), BakeError> {
+            let bytes = write(still);
+            read_back.push(read(&bytes)?);
+            Ok(formats::save(&frame_path(path, frame), &bytes)?)
+        },
+    )?;
+    Ok(measured(character, &motion, read_back))
+}
+
+/// `walk.obj` → `walk_0007.obj`
+pub fn frame_path(path: &Path, frame: usize) -> PathBuf {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let extension = path.extension().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!("{stem}_{frame:04}.{extension}"))
+}
+
+/// Errors of frames read back with all parts behind each other, in metres again.
+fn measured(character: &Character, motion: &Motion, read_back: Vec<Vec<Vec3>>) -> BakeReport {
+    let whole = Motion {
+        frames: motion
+            .frames
+            .iter()
+            .map(|frame| vec![frame.concat()])
+            .collect(),
+        ..Motion::default()
+    };
+    let read_back: Vec<_> = read_back.into_iter().map(|frame| vec![frame]).collect();
+    let mut errors = whole.errors(&read_back);
+    errors.max_mm *= character.units.metres_per_unit;
+    errors.rms_mm *= character.units.metres_per_unit;
+    BakeReport {
+        frames: motion.frames.len(),
+        errors,
+        bound_met: true,
+        ..BakeReport::default()
+    }
+}
+
+const AS_WRITTEN: ReadOptions = ReadOptions {
+    metres_per_unit: Some(1.0),
+    up: Some(Up::Y),
+};
+
+fn read_obj_positions(bytes: &[u8]) -> Result<Vec<Vec3>, FormatError> {
+    let nothing = |_: &str| {
+        Err(FormatError::Unsupported(
+            "no material library is needed here".to_owned(),
+        ))
+    };
+    let (character, map) = obj::read_obj_with_map(bytes, &nothing, &AS_WRITTEN)?;
+    let count = map
+        .iter()
+        .flatten()
+        .map(|&index| index as usize + 1)
+        .max()
+        .unwrap_or(0);
+    let mut positions = vec![Vec3::ZERO; count];
+    for (part, map) in character.parts.iter().zip(&map) {
+        for (&position, &index) in part.mesh.positions.iter().zip(map) {
+            positions[index as usize] = position;
+        }
+    }
+    Ok(positions)
+}
+
+fn read_ply_positions(bytes: &[u8]) -> Result<Vec<Vec3>, FormatError> {
+    let character = ply::read_ply(bytes, &AS_WRITTEN)?;
+    Ok(character
+        .parts
+        .into_iter()
+        .flat_map(|part| part.mesh.positions)
+        .collect())
+}

@@ -1,0 +1,135 @@
+//! Finding the clip a user means: in the character's file, among the embedded ones, or in another file.
+
+use std::path::Path;
+
+use supple_rig::formats::{self, FormatError, ReadOptions};
+use supple_rig::retarget::{BoneMap, HumanoidError, MapFile, Options, Retarget, RetargetError};
+use supple_rig::{Character, Clip};
+
+use crate::embedded::{self, ClipError};
+
+/// Why no clip was found.
+#[derive(Debug, thiserror::Error)]
+pub enum MotionError {
+    /// The name fits neither a clip of the file nor an embedded one.
+    #[error("no clip '{name}': the file has {in_file}; embedded are {embedded}")]
+    NoSuchClip {
+        /// What was asked for.
+        name: String,
+        /// The file's clips.
+        in_file: String,
+        /// The embedded clips.
+        embedded: String,
+    },
+    /// The motion file holds no motion.
+    #[error("{path} holds no motion")]
+    NoMotion {
+        /// The file.
+        path: String,
+    },
+    /// A character without a skeleton cannot move.
+    #[error("{name} has no skeleton, so nothing can move it")]
+    NoSkeleton {
+        /// The character.
+        name: String,
+    },
+    /// An embedded clip failed.
+    #[error(transparent)]
+    Embedded(#[from] ClipError),
+    /// The motion file could not be read.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+    /// The joint map is broken.
+    #[error(transparent)]
+    Map(#[from] HumanoidError),
+    /// The motion does not fit the character.
+    #[error("the motion does not fit: {0}")]
+    Retarget(#[from] RetargetError),
+}
+
+/// Where a motion comes from.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Choice<'a> {
+    /// The file's first clip, or the embedded `squat` where it has none.
+    #[default]
+    Default,
+    /// A clip of the file by name or number, or an embedded one by name.
+    Named(&'a str),
+    /// Another file, with an optional joint map in TOML.
+    File(&'a Path, Option<&'a Path>),
+}
+
+/// The clip a user means, on the character's own skeleton.
+pub fn choose(character: &Character, choice: Choice, fps: f32) -> Result<Clip, MotionError> {
+    if character.skeleton.is_empty() {
+        let name = character.name.clone();
+        return Err(MotionError::NoSkeleton { name });
+    }
+    match choice {
+        Choice::Default => match character.clips.first() {
+            Some(clip) => Ok(clip.clone()),
+            None => Ok(embedded::clip("squat", character)?),
+        },
+        Choice::Named(name) => named(character, name),
+        Choice::File(path, map) => from_file(character, path, map, fps),
+    }
+}
+
+fn named(character: &Character, name: &str) -> Result<Clip, MotionError> {
+    let by_name = character.clips.iter().find(|clip| clip.name == name);
+    let by_number = || {
+        name.parse::<usize>()
+            .ok()
+            .and_then(|number| character.clips.get(number))
+    };
+    if let Some(clip) = by_name.or_else(by_number) {
+        return Ok(clip.clone());
+    }
+    match embedded::clip(name, character) {
+        Err(ClipError::NoSuchClip { name, known }) => Err(MotionError::NoSuchClip {
+            name,
+            in_file: list_clips(character),
+            embedded: known,
+        }),
+        other => Ok(other?),
+    }
+}
+
+fn list_clips(character: &Character) -> String {
+    if character.clips.is_empty() {
+        return "none".to_owned();
+    }
+    let names = character.clips.iter().enumerate();
+    names
+        .map(|(index, clip)| format!("{index} '{}'", clip.name))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+fn from_file(
+    character: &Character,
+    path: &Path,
+    map: Option<&Path>,
+    fps: f32,
+) -> Result<Clip, MotionError> {
+    let source = formats::load(path, &ReadOptions::default())?;
+    let clip = source.clips.first().ok_or_else(|| MotionError::NoMotion {
+        path: path.display().to_string(),
+    })?;
+    let mut options = Options::default();
+    if let Some(path) = map {
+        let text = std::fs::read_to_string(path).map_err(|source| FormatError::Io {
+            path: path.to_owned(),
+            source,
+        })?;
+        options.map = MapFile::parse(&text)?;
+    }
+    if options.map.target.is_empty() {
+        options.map.target = BoneMap::of(character);
+    }
+    if options.map.source.is_empty() {
+        options.map.source = BoneMap::of(&source);
+    }
+    let retarget = Retarget::new(&source.skeleton, &character.skeleton, &options)?;
+    Ok(retarget.with_skin(character).clip(clip, fps))
+}

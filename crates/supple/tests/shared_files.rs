@@ -1,0 +1,215 @@
+//! Every character, motion and body that others made loads, and `info` is right about it.
+
+use std::path::{Path, PathBuf};
+
+use supple::info::{Info, info};
+use supple::rig::formats::{self, ReadOptions};
+
+fn shared() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    assert!(
+        std::env::var_os("CI").is_none(),
+        "{} is required here",
+        folder.display()
+    );
+    println!("skipped: ../shared/data is not here");
+    None
+}
+
+fn look(path: &Path) -> Info {
+    let character = formats::load(path, &ReadOptions::default());
+    info(&character.unwrap_or_else(|error| panic!("{error}")))
+}
+
+/// What a person who opened the file elsewhere would say of it.
+struct Expected {
+    file: &'static str,
+    vertices: usize,
+    triangles: usize,
+    shells: usize,
+    bones: usize,
+    clips: &'static [(&'static str, f32)],
+    height: f32,
+}
+
+const EXPECTED: [Expected; 13] = [
+    Expected {
+        file: "characters/CesiumMan.glb",
+        vertices: 3273,
+        triangles: 4672,
+        shells: 1,
+        bones: 19,
+        clips: &[("", 2.0)],
+        height: 1.507,
+    },
+    Expected {
+        file: "characters/Fox.glb",
+        vertices: 1728,
+        triangles: 576,
+        shells: 1,
+        bones: 24,
+        clips: &[("Survey", 3.417), ("Walk", 0.708), ("Run", 1.158)],
+        height: 0.790,
+    },
+    Expected {
+        file: "characters/100Avatars_001_Crimsom.vrm",
+        vertices: 2786,
+        triangles: 3776,
+        shells: 12,
+        bones: 65,
+        clips: &[],
+        height: 1.648,
+    },
+    Expected {
+        file: "body/male.glb",
+        vertices: 13718,
+        triangles: 27420,
+        shells: 1,
+        bones: 104,
+        clips: &[],
+        height: 1.8,
+    },
+    Expected {
+        file: "body/female.glb",
+        vertices: 13718,
+        triangles: 27420,
+        shells: 1,
+        bones: 104,
+        clips: &[],
+        height: 1.65,
+    },
+    Expected {
+        file: "fps/male/male.off",
+        vertices: 23259,
+        triangles: 46514,
+        shells: 1,
+        bones: 0,
+        clips: &[],
+        height: 2.087,
+    },
+    Expected {
+        file: "fps/male/male_LR20.off",
+        vertices: 4651,
+        triangles: 9298,
+        shells: 1,
+        bones: 0,
+        clips: &[],
+        height: 2.087,
+    },
+    Expected {
+        file: "fps/cylinder/cylinder.off",
+        vertices: 800,
+        triangles: 1596,
+        shells: 1,
+        bones: 0,
+        clips: &[],
+        height: 0.2,
+    },
+    Expected {
+        file: "fps/tbone/tbone.off",
+        vertices: 2461,
+        triangles: 4918,
+        shells: 1,
+        bones: 0,
+        clips: &[],
+        height: 0.8,
+    },
+    Expected {
+        file: "fps/male/male.ini",
+        vertices: 23259,
+        triangles: 46514,
+        shells: 1,
+        bones: 63,
+        clips: &[("male0", 4.0)],
+        height: 2.087,
+    },
+    Expected {
+        file: "mocap/16_03.bvh",
+        vertices: 0,
+        triangles: 0,
+        shells: 0,
+        bones: 31,
+        clips: &[("16_03", 3.39)],
+        height: 0.0,
+    },
+    Expected {
+        file: "mocap/09_01.bvh",
+        vertices: 0,
+        triangles: 0,
+        shells: 0,
+        bones: 31,
+        clips: &[("09_01", 1.233)],
+        height: 0.0,
+    },
+    Expected {
+        file: "mocap/05_06.bvh",
+        vertices: 0,
+        triangles: 0,
+        shells: 0,
+        bones: 31,
+        clips: &[("05_06", 7.367)],
+        height: 0.0,
+    },
+];
+
+#[test]
+fn info_is_right_about_every_shared_file() {
+    let Some(folder) = shared() else { return };
+    for expected in &EXPECTED {
+        let info = look(&folder.join(expected.file));
+        let file = expected.file;
+        assert_eq!(info.vertices, expected.vertices, "{file}: vertices");
+        assert_eq!(info.triangles, expected.triangles, "{file}: triangles");
+        assert_eq!(info.shells, expected.shells, "{file}: shells");
+        assert_eq!(info.bones, expected.bones, "{file}: bones");
+        assert_eq!(info.clips.len(), expected.clips.len(), "{file}: clips");
+        for (clip, (name, seconds)) in info.clips.iter().zip(expected.clips) {
+            assert_eq!(clip.name, *name, "{file}");
+            assert!(
+                (clip.seconds - seconds).abs() < 0.02,
+                "{file}: {} lasts {} s",
+                clip.name,
+                clip.seconds
+            );
+        }
+        assert!(
+            (info.height_m - expected.height).abs() <= 0.06 * expected.height,
+            "{file}: {} m",
+            info.height_m
+        );
+    }
+}
+
+#[test]
+fn every_file_of_the_shared_folders_loads() {
+    let Some(folder) = shared() else { return };
+    let mut count = 0;
+    for name in [
+        "fps/cylinder",
+        "fps/tbone",
+        "fps/male",
+        "characters",
+        "mocap",
+        "body",
+    ] {
+        for entry in std::fs::read_dir(folder.join(name)).unwrap() {
+            let path = entry.unwrap().path();
+            // Shape spaces are NumPy archives: data for later, not characters.
+            if path.extension().is_some_and(|extension| extension == "npz") {
+                continue;
+            }
+            let info = look(&path);
+            assert!(
+                info.vertices > 0 || !info.joints.is_empty(),
+                "{}",
+                path.display()
+            );
+            assert!(!info.to_string().is_empty());
+            count += 1;
+        }
+    }
+    assert!(count >= 25, "only {count} files");
+}
