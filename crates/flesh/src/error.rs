@@ -43,6 +43,16 @@ pub enum FleshError {
         /// Joints of the skeleton.
         expected: usize,
     },
+    /// Posed positions that do not fit the character's parts.
+    #[error("part {part} has {given} posed vertices, but {expected} are needed")]
+    SkinSize {
+        /// Which part.
+        part: usize,
+        /// Vertices given.
+        given: usize,
+        /// Vertices of the part.
+        expected: usize,
+    },
     /// Settings that cannot be read or name things that are not there.
     #[error("settings: {0}")]
     Settings(String),

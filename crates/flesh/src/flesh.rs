@@ -228,7 +228,7 @@ impl Flesh {
             .collect()
     }
 
-    fn part_of(&self, original: usize) -> (usize, usize) {
+    pub(crate) fn part_of(&self, original: usize) -> (usize, usize) {
         let part = self.starts.partition_point(|&start| start <= original) - 1;
         (part, original - self.starts[part])
     }

@@ -10,6 +10,7 @@ use supple_sim::State;
 use crate::FleshError;
 use crate::flesh::Flesh;
 use crate::prisms::determinant;
+use crate::sliding::rigid_position;
 
 /// Share of each bone, from the joint, that counts as the joint's region.
 const REGION: f64 = 0.4;
@@ -17,6 +18,41 @@ const REGION: f64 = 0.4;
 const SECTIONS: usize = 8;
 
 impl Flesh {
+    /// The state in which the tissue's skin lies where another method puts it, to measure that method with the same
+    /// tets. `parts` are the posed positions of every part in the file's order [m]. Driven vertices are at the pose's
+    /// targets, free bone-surface points where their column's frame takes them.
+    pub fn state_of_skin(&self, pose: &Pose, parts: &[Vec<Vec3>]) -> Result<State, FleshError> {
+        for (part, range) in self.starts.windows(2).enumerate() {
+            let (given, expected) = (parts.get(part).map_or(0, Vec::len), range[1] - range[0]);
+            if given != expected {
+                return Err(FleshError::SkinSize {
+                    part,
+                    given,
+                    expected,
+                });
+            }
+        }
+        let frames = self.frames(pose)?;
+        let mut state = State::at_rest(&self.model);
+        state.fixed = self.targets(pose)?.fixed;
+        state.fixed_previous.clone_from(&state.fixed);
+        let index_of = self.model.index_of();
+        let mut put = |vertex: u32, position: Vec3| {
+            let index = index_of.get(vertex as usize);
+            if let Some(slot) = index.and_then(|&index| state.positions.get_mut(index as usize)) {
+                *slot = position;
+            }
+        };
+        for (v, column) in self.columns.iter().enumerate() {
+            let (part, vertex) = self.part_of(self.original_of[v] as usize);
+            put(column.skin, parts[part][vertex]);
+            let (attachment, foot) = (&self.attachments[v], &self.feet[v]);
+            let bone = rigid_position(&self.graph, &frames, attachment, foot, self.bone[v]);
+            put(column.bone, bone.as_vec3());
+        }
+        Ok(state)
+    }
+
     /// Tissue volume around a joint relative to rest: of all tets whose columns have their foot within 40 % of a bone's
     /// length from it. Inverted tets count negative.
     pub fn joint_volume(&self, joint: usize, state: &State) -> Option<(f64, usize)> {

@@ -57,10 +57,7 @@ pub fn vertex_turns(rest: &TriMesh, now: &[Vec3]) -> Vec<Quat> {
         }
     }
     sums.into_iter()
-        .map(|sum| {
-            sum.try_normalize()
-                .map_or(Quat::IDENTITY, |q| Quat::from_vec4(q))
-        })
+        .map(|sum| sum.try_normalize().map_or(Quat::IDENTITY, Quat::from_vec4))
         .collect()
 }
 
@@ -87,9 +84,7 @@ pub fn rider_position(rider: &Rider, triangle: [u32; 3], now: &[Vec3], turns: &[
         let sign = if turn.dot(q) < 0.0 { -1.0 } else { 1.0 };
         turn += q * (sign * weight);
     }
-    let turn = turn
-        .try_normalize()
-        .map_or(Quat::IDENTITY, |q| Quat::from_vec4(q));
+    let turn = turn.try_normalize().map_or(Quat::IDENTITY, Quat::from_vec4);
     foot + turn * rider.offset
 }
 

@@ -5,7 +5,7 @@ mod common;
 use glam::{Quat, Vec3};
 use supple_flesh::{Flesh, Settings};
 use supple_rig::{Character, Pose};
-use supple_sim::{Backend, CpuBackend, State};
+use supple_sim::{CpuBackend, State, advance};
 
 struct Random(u64);
 
@@ -84,16 +84,28 @@ fn torture(character: &Character, settings: Settings, frames: usize, step: f64) 
         }
         let targets = flesh.targets(&from.blend(&to, t)).unwrap();
         assert!(targets.first_non_finite().is_none());
-        solver
-            .step(&flesh.model, &solver_settings, &targets, &mut state)
-            .unwrap();
+        advance(
+            &mut solver,
+            &flesh.model,
+            &solver_settings,
+            &targets,
+            step,
+            &mut state,
+        )
+        .unwrap();
         assert_bounded(&flesh, &state);
     }
     let rest = flesh.targets(&flesh.rest_pose()).unwrap();
     for _ in 0..400 {
-        solver
-            .step(&flesh.model, &solver_settings, &rest, &mut state)
-            .unwrap();
+        advance(
+            &mut solver,
+            &flesh.model,
+            &solver_settings,
+            &rest,
+            step,
+            &mut state,
+        )
+        .unwrap();
     }
     let worst = state
         .positions
@@ -122,7 +134,20 @@ fn wild_poses() {
     let Some(cylinder) = common::fps("cylinder", "cylinder") else {
         return;
     };
-    torture(&cylinder, Settings::default(), 600, 1.0 / 60.0);
+    // Its file units are metres of nothing: a tenth of it is the size of a person.
+    torture(
+        &common::scaled(cylinder, 0.1),
+        Settings::default(),
+        600,
+        1.0 / 60.0,
+    );
+}
+
+#[test]
+fn wild_body() {
+    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets");
+    let body = common::glb(&assets.join("male.glb"));
+    torture(&body, Settings::default(), 100, 1.0 / 60.0);
 }
 
 #[test]

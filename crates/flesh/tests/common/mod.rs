@@ -154,3 +154,14 @@ fn keyed_pose(skeleton: &Skeleton, text: &str) -> Pose {
     }
     pose
 }
+
+/// The character in other units.
+pub fn scaled(mut character: Character, factor: f32) -> Character {
+    for part in &mut character.parts {
+        part.mesh.positions.iter_mut().for_each(|p| *p *= factor);
+    }
+    for joint in 0..character.skeleton.len() {
+        character.skeleton.rest_mut(joint).translation *= factor;
+    }
+    character
+}
