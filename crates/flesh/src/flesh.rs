@@ -37,7 +37,7 @@ pub struct BuildReport {
     pub fixed: usize,
     /// Bones that carry flesh.
     pub bones: usize,
-    /// Total mass [kg].
+    /// Total mass \[kg\].
     pub mass: f64,
     /// Repair of inverted and flat tets.
     pub untangled: UntangleReport,
@@ -135,7 +135,7 @@ impl Flesh {
         &self.feet
     }
 
-    /// Bone-surface point of every column at rest [m].
+    /// Bone-surface point of every column at rest \[m\].
     pub fn bone_surface(&self) -> &[DVec3] {
         &self.bone
     }
@@ -166,7 +166,7 @@ impl Flesh {
         ))
     }
 
-    /// Flesh vertices (columns) of a state [m].
+    /// Flesh vertices (columns) of a state \[m\].
     pub fn flesh_positions(&self, pose: &Pose, state: &State) -> Result<Vec<Vec3>, FleshError> {
         let simulated = self.model.caller_positions(state);
         let outside: Vec<u32> = (0..self.columns.len() as u32)
@@ -233,7 +233,7 @@ impl Flesh {
         (part, original - self.starts[part])
     }
 
-    /// Posed positions of every vertex of every part, in the file's order [m]. The pose is the one the state's targets
+    /// Posed positions of every vertex of every part, in the file's order \[m\]. The pose is the one the state's targets
     /// were made from: rigid shells and excluded regions follow it alone.
     pub fn skin(&self, pose: &Pose, state: &State) -> Result<Vec<Vec<Vec3>>, FleshError> {
         let now = self.flesh_positions(pose, state)?;

@@ -8,13 +8,13 @@ use crate::bone_graph::BoneGraph;
 /// A bone in a pose.
 #[derive(Clone, Copy, Debug)]
 pub struct BoneFrame {
-    /// Posed start [m].
+    /// Posed start \[m\].
     pub start: DVec3,
-    /// Posed end [m].
+    /// Posed end \[m\].
     pub end: DVec3,
     /// Turn from rest to pose.
     pub turn: DQuat,
-    /// Further turn about the bone, all of it at the end, none at the start [rad].
+    /// Further turn about the bone, all of it at the end, none at the start \[rad\].
     pub twist: f64,
     /// Factor on distances from the bone's line.
     pub scale: f64,
@@ -23,7 +23,7 @@ pub struct BoneFrame {
 /// A joint in a pose.
 #[derive(Clone, Copy, Debug)]
 pub struct NodeFrame {
-    /// Posed position [m].
+    /// Posed position \[m\].
     pub position: DVec3,
     /// Average turn of the bones that meet here.
     pub turn: DQuat,
@@ -52,6 +52,8 @@ impl BoneFrame {
 
     /// Where a point goes whose foot on the rest bone (`start`, `end`) is at `t`.
     pub fn map(&self, (start, end): (DVec3, DVec3), t: f64, point: DVec3) -> DVec3 {
+        // Beyond the ends nothing stretches.
+        let t = t.clamp(0.0, 1.0);
         let foot = start.lerp(end, t);
         self.start.lerp(self.end, t) + self.turn_at(t) * (point - foot) * self.scale
     }
