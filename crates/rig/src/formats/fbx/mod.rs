@@ -7,6 +7,7 @@
 mod clips;
 mod materials;
 mod meshes;
+mod repair;
 
 use glam::{Affine3A, DMat4, DVec3, Quat, Vec3};
 
@@ -31,7 +32,7 @@ pub fn read_fbx(
     if bytes.is_empty() {
         return Err(FormatError::Empty("nothing"));
     }
-    let scene = ufbx::load_memory(bytes, load_options(bytes.len())).map_err(broken)?;
+    let scene = load_scene(bytes)?;
     let mut character = Character::default();
     let joints = Joints::new(&scene)?;
     character.skeleton = joints.skeleton.clone();
@@ -45,6 +46,14 @@ pub fn read_fbx(
     settle_units(&scene, options, &mut character)?;
     check_meshes(&mut character);
     Ok(character)
+}
+
+fn load_scene(bytes: &[u8]) -> Result<ufbx::SceneRoot, FormatError> {
+    let load = |bytes: &[u8]| ufbx::load_memory(bytes, load_options(bytes.len()));
+    load(bytes).or_else(|error| match repair::end_lists(bytes) {
+        Some(repaired) => load(&repaired).map_err(broken),
+        None => Err(broken(error)),
+    })
 }
 
 fn memory(length: usize) -> usize {
@@ -68,16 +77,30 @@ fn load_options(length: usize) -> ufbx::LoadOpts<'static> {
         target_unit_meters: 1.0,
         space_conversion: ufbx::SpaceConversion::ModifyGeometry,
         inherit_mode_handling: ufbx::InheritModeHandling::HelperNodes,
-        index_error_handling: ufbx::IndexErrorHandling::AbortLoading,
+        index_error_handling: ufbx::IndexErrorHandling::NoIndex,
         node_depth_limit: 1000,
         normalize_normals: true,
         ..Default::default()
     }
 }
 
+/// What ufbx says, with its details; where it has no words for it, the place in ufbx that gave up.
 fn broken(error: ufbx::Error) -> FormatError {
-    let text: &str = &error.description;
-    FormatError::invalid("the FBX", text.to_owned())
+    let mut buffer = [0; 1024];
+    let length = ufbx::format_error(&mut buffer, &error).min(buffer.len());
+    let text = String::from_utf8_lossy(&buffer[..length]);
+    let mut lines = text.lines();
+    let first = lines.next().unwrap_or_default();
+    let mut reason = first
+        .split_once("error: ")
+        .map_or(first, |(_, reason)| reason)
+        .to_owned();
+    if error.type_ == ufbx::ErrorType::Unknown
+        && let Some(place) = lines.next()
+    {
+        reason = format!("{reason} (ufbx: {})", place.trim());
+    }
+    FormatError::invalid("the FBX", reason)
 }
 
 /// Skeleton joints of the scene's nodes.
