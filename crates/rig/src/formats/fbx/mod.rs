@@ -11,6 +11,8 @@ mod repair;
 
 use glam::{Affine3A, DMat4, DVec3, Quat, Vec3};
 
+use super::checks::warn;
+use super::gltf::units::guess;
 use super::load::Resolver;
 use super::units::convert;
 use super::{FormatError, ReadOptions, check_meshes};
@@ -52,6 +54,9 @@ fn load_scene(bytes: &[u8]) -> Result<ufbx::SceneRoot, FormatError> {
     let load = |bytes: &[u8]| ufbx::load_memory(bytes, load_options(bytes.len()));
     load(bytes).or_else(|error| match repair::end_lists(bytes) {
         Some(repaired) => load(&repaired).map_err(broken),
+        None if repair::is_cut_off(bytes) => Err(FormatError::Truncated {
+            reason: "its records go on; export or copy it again".into(),
+        }),
         None => Err(broken(error)),
     })
 }
@@ -84,23 +89,19 @@ fn load_options(length: usize) -> ufbx::LoadOpts<'static> {
     }
 }
 
-/// What ufbx says, with its details; where it has no words for it, the place in ufbx that gave up.
+/// What ufbx says, with its details.
 fn broken(error: ufbx::Error) -> FormatError {
     let mut buffer = [0; 1024];
     let length = ufbx::format_error(&mut buffer, &error).min(buffer.len());
     let text = String::from_utf8_lossy(&buffer[..length]);
-    let mut lines = text.lines();
-    let first = lines.next().unwrap_or_default();
-    let mut reason = first
-        .split_once("error: ")
-        .map_or(first, |(_, reason)| reason)
-        .to_owned();
-    if error.type_ == ufbx::ErrorType::Unknown
-        && let Some(place) = lines.next()
-    {
-        reason = format!("{reason} (ufbx: {})", place.trim());
-    }
-    FormatError::invalid("the FBX", reason)
+    // "ufbx v0.0.0 error: description (details)", and lines for developers after it.
+    let first = text.lines().next().unwrap_or_default();
+    let reason = first.split_once("error: ").map_or(first, |split| split.1);
+    let way_out = match error.type_ {
+        ufbx::ErrorType::Unknown => "; the file is damaged: export it again, or as GLB",
+        _ => "",
+    };
+    FormatError::invalid("the FBX", format!("{reason}{way_out}"))
 }
 
 /// Skeleton joints of the scene's nodes.
@@ -190,7 +191,10 @@ fn settle_units(
         Some(2) => Up::Z,
         _ => Up::Y,
     };
-    let unit = options.metres_per_unit.unwrap_or(declared);
+    let (unit, certain) = match options.metres_per_unit {
+        Some(given) => (given, true),
+        None => likely_unit(declared, character),
+    };
     if !(unit.is_finite() && unit > 0.0) {
         return Err(FormatError::invalid(
             "the given unit",
@@ -207,9 +211,28 @@ fn settle_units(
     character.units = Units {
         metres_per_unit: unit,
         up: options.up.unwrap_or(up),
-        declared: true,
+        declared: certain,
     };
     Ok(())
+}
+
+/// The declared unit, unless it makes a character that cannot be: many exporters write metres and declare centimetres.
+fn likely_unit(declared: f32, character: &mut Character) -> (f32, bool) {
+    let (low, high) = character.bounds().unwrap_or_default();
+    let extent = (high - low).max_element();
+    let (power_of_ten, certain) = guess(extent);
+    if certain || character.skeleton.is_empty() {
+        return (declared, true);
+    }
+    let mixed_up = [100.0, 0.01].into_iter().find(|&f| guess(extent * f).1);
+    let unit = declared * mixed_up.unwrap_or(power_of_ten);
+    warn(
+        character,
+        format!(
+            "The file declares {declared} m a unit, but then it would be {extent} m large; {unit} m is taken. Give the unit to override."
+        ),
+    );
+    (unit, false)
 }
 
 fn vec3(v: ufbx::Vec3) -> Vec3 {

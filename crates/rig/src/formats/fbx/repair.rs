@@ -12,19 +12,24 @@ const DEEPEST: usize = 32;
 /// The file with an empty record after each list that lacks one; nothing where none does, or where the file is broken in
 /// another way.
 pub(super) fn end_lists(bytes: &[u8]) -> Option<Vec<u8>> {
-    if !bytes.starts_with(MAGIC) {
-        return None;
-    }
-    let version = u32::from_le_bytes(bytes.get(23..HEADER)?.try_into().ok()?);
-    let mut copy = Copy {
-        bytes,
-        // From version 7.5 on, offsets and counts take 64 bits.
-        word: if version >= 7500 { 8 } else { 4 },
-        out: bytes[..HEADER].to_vec(),
-        added: false,
-    };
+    let mut copy = Copy::new(bytes)?;
     copy.list(HEADER, bytes.len(), 0)?;
     copy.added.then_some(copy.out)
+}
+
+/// Whether a binary file stops before its last record does.
+pub(super) fn is_cut_off(bytes: &[u8]) -> bool {
+    let Some(copy) = Copy::new(bytes) else {
+        return false;
+    };
+    let mut at = HEADER;
+    while let Some(next) = copy.number(at) {
+        if next <= at || next > bytes.len() {
+            return next > bytes.len();
+        }
+        at = next;
+    }
+    true
 }
 
 struct Copy<'a> {
@@ -34,7 +39,21 @@ struct Copy<'a> {
     added: bool,
 }
 
-impl Copy<'_> {
+impl<'a> Copy<'a> {
+    fn new(bytes: &'a [u8]) -> Option<Self> {
+        if !bytes.starts_with(MAGIC) {
+            return None;
+        }
+        let version = u32::from_le_bytes(bytes.get(23..HEADER)?.try_into().ok()?);
+        Some(Self {
+            bytes,
+            // From version 7.5 on, offsets and counts take 64 bits.
+            word: if version >= 7500 { 8 } else { 4 },
+            out: bytes[..HEADER].to_vec(),
+            added: false,
+        })
+    }
+
     fn number(&self, at: usize) -> Option<usize> {
         let mut number = [0; 8];
         number[..self.word].copy_from_slice(self.bytes.get(at..at.checked_add(self.word)?)?);
@@ -128,13 +147,15 @@ mod tests {
         let file = file(false);
         assert_eq!(end_lists(&[]), None);
         assert_eq!(end_lists(b"; FBX 7.4.0 project file"), None);
+        assert!(!is_cut_off(&file));
         for length in 0..file.len() - 13 {
             let _ = end_lists(&file[..length]);
+            assert_eq!(is_cut_off(&file[..length]), length >= HEADER, "{length}");
         }
         for at in HEADER..file.len() {
             let mut file = file.clone();
             file[at] = 0xFF;
-            let _ = end_lists(&file);
+            let _ = (end_lists(&file), is_cut_off(&file));
         }
     }
 }
