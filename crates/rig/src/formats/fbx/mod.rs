@@ -51,13 +51,13 @@ pub fn read_fbx(
 }
 
 fn load_scene(bytes: &[u8]) -> Result<ufbx::SceneRoot, FormatError> {
-    let load = |bytes: &[u8]| ufbx::load_memory(bytes, load_options(bytes.len()));
+    let load = |bytes: &[u8]| ufbx::load_memory(bytes, load_options(bytes.len())).map_err(broken);
     load(bytes).or_else(|error| match repair::end_lists(bytes) {
-        Some(repaired) => load(&repaired).map_err(broken),
+        Some(repaired) => load(&repaired),
         None if repair::is_cut_off(bytes) => Err(FormatError::Truncated {
             reason: "its records go on; export or copy it again".into(),
         }),
-        None => Err(broken(error)),
+        None => Err(error),
     })
 }
 
