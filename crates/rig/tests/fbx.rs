@@ -58,7 +58,6 @@ fn binary_from_blender_moves_alike() {
     for frame in 0..=24 {
         let time = frame as f32 / 24.0;
         let (a, b) = (posed(&hand, time), posed(&blender, time));
-        // The hand-written curves are cubic; Blender took their values at frames of 24 a second.
         let apart = gap(&a, &b).max(gap(&b, &a));
         assert!(apart < 1e-5, "{apart} m at frame {frame}");
     }
@@ -172,6 +171,54 @@ fn skin_and_bend() {
             .iter()
             .any(|t| matches!(t.values, Values::Rotation(_)))
     );
+}
+
+/// The tube with one more property on a node.
+fn with_property(node: &str, property: &str) -> String {
+    let start = TUBE.find(&format!("\"Model::{node}\"")).unwrap();
+    let place = start + TUBE[start..].find("Properties70:  {\n").unwrap() + 17;
+    format!("{}\t\t\t{property}\n{}", &TUBE[..place], &TUBE[place..])
+}
+
+#[test]
+fn saved_in_a_pose() {
+    // Joint orientation as Maya and Mixamo write it: the upper bone stands bent, the skin was bound straight.
+    let text = with_property(
+        "upper",
+        r#"P: "PreRotation", "Vector3D", "Vector", "",0,0,-90"#,
+    );
+    let text = text.replace(
+        "Lcl Translation\", \"\", \"A\",0,15,0\n",
+        "Lcl Translation\", \"\", \"A\",0,15,0\n\t\t\tP: \"RotationActive\", \"bool\", \"\", \"\",1\n",
+    );
+    let character = read(&text).unwrap();
+    let upper = character.skeleton.find("upper").unwrap();
+    let rest = character.skeleton.rest_worlds()[upper];
+    assert!(rest.transform_vector3(Vec3::Y).abs_diff_eq(Vec3::X, 1e-5));
+    let straight = read(TUBE).unwrap();
+    let bound = character.bind_mesh(0).positions;
+    for (a, b) in bound.iter().zip(&straight.bind_mesh(0).positions) {
+        assert!(a.abs_diff_eq(*b, 1e-6), "{a} is not {b}");
+    }
+    // The clip turns by 90°, back to straight.
+    let worlds = character.clips[0]
+        .sample(&character.skeleton, 1.0)
+        .worlds(&character.skeleton);
+    let posed = linear_blend(&character.parts[0], &worlds, &[]).positions;
+    let still = &character.parts[0].mesh.positions;
+    let apart = posed.iter().zip(still).map(|(a, b)| a.distance(*b));
+    assert!(apart.fold(0.0, f32::max) < 1e-5);
+}
+
+#[test]
+fn geometry_off_its_node() {
+    let text = with_property(
+        "tube",
+        r#"P: "GeometricTranslation", "Vector3D", "Vector", "",10,0,0"#,
+    );
+    let character = read(&text).unwrap();
+    let tip = character.parts[0].mesh.positions[15];
+    assert!(tip.abs_diff_eq(Vec3::new(0.15, 0.3, -0.05), 1e-6), "{tip}");
 }
 
 #[test]
