@@ -28,42 +28,85 @@ fn error(name: &str, bytes: &[u8]) -> FormatError {
 fn problems(character: &Character) -> String {
     let mut all = character.problems.clone();
     all.extend(inspect(character).problems);
-    all.iter().map(|problem| format!("{:?} {}\n", problem.severity, problem.text)).collect()
+    all.iter()
+        .map(|problem| format!("{:?} {}\n", problem.severity, problem.text))
+        .collect()
 }
 
 const TRIANGLE: &str = "v 0 0 0\nv 1 0 0\nv 0 1 0\n";
 
 #[test]
 fn empty_files_and_empty_meshes() {
-    for name in ["a.glb", "a.gltf", "a.obj", "a.ply", "a.off", "a.stl", "a.bvh", "a.skel", "a.anim", "a.fbx", "a.vrm"] {
+    for name in [
+        "a.glb", "a.gltf", "a.obj", "a.ply", "a.off", "a.stl", "a.bvh", "a.skel", "a.anim",
+        "a.fbx", "a.vrm",
+    ] {
         error(name, b"");
     }
-    assert!(matches!(error("a.obj", b"# nothing\n"), FormatError::Empty(_)));
-    assert!(matches!(error("a.off", b"OFF\n0 0 0\n"), FormatError::Empty(_)));
+    assert!(matches!(
+        error("a.obj", b"# nothing\n"),
+        FormatError::Empty(_)
+    ));
+    assert!(matches!(
+        error("a.off", b"OFF\n0 0 0\n"),
+        FormatError::Empty(_)
+    ));
 }
 
 #[test]
 fn numbers_that_are_none() {
-    assert!(matches!(error("a.obj", b"v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"), FormatError::NotFinite { .. } | FormatError::Text { .. }));
-    assert!(matches!(error("a.off", b"OFF\n3 1 0\n0 0 inf\n1 0 0\n0 1 0\n3 0 1 2\n"), FormatError::NotFinite { .. } | FormatError::Text { .. }));
-    assert!(matches!(error("a.obj", b"v one 0 0\n"), FormatError::Text { line: 1, .. }));
+    assert!(matches!(
+        error("a.obj", b"v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"),
+        FormatError::NotFinite { .. } | FormatError::Text { .. }
+    ));
+    assert!(matches!(
+        error("a.off", b"OFF\n3 1 0\n0 0 inf\n1 0 0\n0 1 0\n3 0 1 2\n"),
+        FormatError::NotFinite { .. } | FormatError::Text { .. }
+    ));
+    assert!(matches!(
+        error("a.obj", b"v one 0 0\n"),
+        FormatError::Text { line: 1, .. }
+    ));
 }
 
 #[test]
 fn indices_out_of_range() {
-    for bad in ["f 1 2 4\n", "f 1 2 -9\n", "f 0 1 2\n", "f 1 2 99999999999999999999\n"] {
+    for bad in [
+        "f 1 2 4\n",
+        "f 1 2 -9\n",
+        "f 0 1 2\n",
+        "f 1 2 99999999999999999999\n",
+    ] {
         let text = format!("{TRIANGLE}{bad}");
-        assert!(matches!(error("a.obj", text.as_bytes()), FormatError::Text { .. } | FormatError::Invalid { .. }), "{bad}");
+        assert!(
+            matches!(
+                error("a.obj", text.as_bytes()),
+                FormatError::Text { .. } | FormatError::Invalid { .. }
+            ),
+            "{bad}"
+        );
     }
-    assert!(matches!(error("a.off", b"OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 3\n"), FormatError::Text { .. } | FormatError::Invalid { .. }));
+    assert!(matches!(
+        error("a.off", b"OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 3\n"),
+        FormatError::Text { .. } | FormatError::Invalid { .. }
+    ));
 }
 
 #[test]
 fn files_that_end_too_early() {
-    assert!(matches!(error("a.off", b"OFF\n3 1 0\n0 0 0\n1 0 0\n"), FormatError::Truncated { .. } | FormatError::Text { .. }));
+    assert!(matches!(
+        error("a.off", b"OFF\n3 1 0\n0 0 0\n1 0 0\n"),
+        FormatError::Truncated { .. } | FormatError::Text { .. }
+    ));
     let ply = b"ply\nformat binary_little_endian 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\nend_header\n\0\0";
-    assert!(matches!(error("a.ply", ply), FormatError::Truncated { .. } | FormatError::Invalid { .. }));
-    assert!(matches!(error("a.bvh", b"HIERARCHY\nROOT a\n{\n OFFSET 0 0 0\n"), FormatError::Truncated { .. } | FormatError::Text { .. }));
+    assert!(matches!(
+        error("a.ply", ply),
+        FormatError::Truncated { .. } | FormatError::Invalid { .. }
+    ));
+    assert!(matches!(
+        error("a.bvh", b"HIERARCHY\nROOT a\n{\n OFFSET 0 0 0\n"),
+        FormatError::Truncated { .. } | FormatError::Text { .. }
+    ));
 }
 
 #[test]
@@ -82,12 +125,18 @@ fn zero_area_faces_and_unused_or_double_vertices_are_kept_and_named() {
     assert_eq!(character.parts[0].mesh.triangles.len(), 2);
     let told = problems(&character);
     assert!(told.contains("no area") || told.contains("area"), "{told}");
-    assert!(told.contains("unused") || told.contains("not used") || told.contains("no face"), "{told}");
+    assert!(
+        told.contains("unused") || told.contains("not used") || told.contains("no face"),
+        "{told}"
+    );
 }
 
 #[test]
 fn skeletons_with_cycles_strangers_and_single_joints() {
-    assert!(matches!(error("a.skel", b"2\n0 0 0 a b\n1 0 0 b a\n"), FormatError::Skeleton(_) | FormatError::Invalid { .. } | FormatError::Text { .. }));
+    assert!(matches!(
+        error("a.skel", b"2\n0 0 0 a b\n1 0 0 b a\n"),
+        FormatError::Skeleton(_) | FormatError::Invalid { .. } | FormatError::Text { .. }
+    ));
     error("a.skel", b"1\n0 0 0 a nobody\n");
     let single = load("a.skel", b"1\n0 0 0 a root\n").unwrap();
     assert_eq!(single.skeleton.len(), 1);
@@ -98,9 +147,18 @@ fn skeletons_with_cycles_strangers_and_single_joints() {
 fn absurd_units_are_guessed_and_said() {
     for (scale, expected) in [(1e-6_f32, 1e5..1e7), (1e9, 1e-10..1e-8)] {
         let corner = |x: f32, y: f32| format!("v {} {} 0\n", x * scale, y * scale);
-        let text = format!("{}{}{}f 1 2 3\n", corner(0.0, 0.0), corner(1.0, 0.0), corner(0.0, 1.7));
+        let text = format!(
+            "{}{}{}f 1 2 3\n",
+            corner(0.0, 0.0),
+            corner(1.0, 0.0),
+            corner(0.0, 1.7)
+        );
         let character = load("a.obj", text.as_bytes()).unwrap();
-        assert!(expected.contains(&f64::from(character.units.metres_per_unit)), "{:?}", character.units);
+        assert!(
+            expected.contains(&f64::from(character.units.metres_per_unit)),
+            "{:?}",
+            character.units
+        );
         assert!(!character.units.declared && !character.problems.is_empty());
     }
 }
@@ -113,11 +171,19 @@ fn joints_outside_the_skin_are_named() {
     character.skeleton.rest_mut(head).translation.x += 3.0;
     let told = problems(&character);
     assert!(told.contains("outside"), "{told}");
-    assert!(character.problems.iter().all(|problem| problem.severity <= Severity::Warning));
+    assert!(
+        character
+            .problems
+            .iter()
+            .all(|problem| problem.severity <= Severity::Warning)
+    );
 }
 
 #[test]
 fn what_is_no_character_says_what_would_be() {
     let message = error("a.docx", b"PK").to_string();
-    assert!(message.contains("glb") && message.contains("bvh"), "{message}");
+    assert!(
+        message.contains("glb") && message.contains("bvh"),
+        "{message}"
+    );
 }
