@@ -42,7 +42,7 @@ const EXPECTED: [Expected; 13] = [
         triangles: 4672,
         shells: 1,
         bones: 19,
-        clips: &[("", 2.0)],
+        clips: &[("CesiumMan", 2.0)],
         height: 1.507,
     },
     Expected {
@@ -67,7 +67,7 @@ const EXPECTED: [Expected; 13] = [
         file: "body/male.glb",
         vertices: 13718,
         triangles: 27420,
-        shells: 1,
+        shells: 4,
         bones: 104,
         clips: &[],
         height: 1.8,
@@ -76,7 +76,7 @@ const EXPECTED: [Expected; 13] = [
         file: "body/female.glb",
         vertices: 13718,
         triangles: 27420,
-        shells: 1,
+        shells: 4,
         bones: 104,
         clips: &[],
         height: 1.65,
@@ -115,7 +115,7 @@ const EXPECTED: [Expected; 13] = [
         shells: 1,
         bones: 0,
         clips: &[],
-        height: 0.8,
+        height: 0.732,
     },
     Expected {
         file: "fps/male/male.ini",
@@ -132,8 +132,8 @@ const EXPECTED: [Expected; 13] = [
         triangles: 0,
         shells: 0,
         bones: 31,
-        clips: &[("16_03", 3.39)],
-        height: 0.0,
+        clips: &[("16_03", 3.417)],
+        height: 1.45,
     },
     Expected {
         file: "mocap/09_01.bvh",
@@ -142,7 +142,7 @@ const EXPECTED: [Expected; 13] = [
         shells: 0,
         bones: 31,
         clips: &[("09_01", 1.233)],
-        height: 0.0,
+        height: 1.45,
     },
     Expected {
         file: "mocap/05_06.bvh",
@@ -150,8 +150,8 @@ const EXPECTED: [Expected; 13] = [
         triangles: 0,
         shells: 0,
         bones: 31,
-        clips: &[("05_06", 7.367)],
-        height: 0.0,
+        clips: &[("05_06", 7.375)],
+        height: 1.45,
     },
 ];
 
