@@ -1,6 +1,6 @@
 //! A small software renderer: meshes, skeletons and error colours to PNG, without a GPU.
 //!
-//! Fill a [`Scene`], frame it with a [`Camera`] and call [`render`]. The light is a studio: a soft key light, a fill, a
+//! Fill a [`Scene`], frame it with a [`Camera`] and call [`render()`]. The light is a studio: a soft key light, a fill, a
 //! rim and a sky whose occlusion is measured with depth maps from many directions ([`sky`]), so creases darken and
 //! feet stand on a contact shadow. The same scene gives the same bytes whatever the number of threads.
 //!

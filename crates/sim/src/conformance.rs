@@ -1,7 +1,8 @@
 //! The conformance suite: what every [`Backend`] must do, checked the same way for all.
 //!
-//! ```ignore
-//! supple_sim::backend_tests!(|| Box::new(Reference::new()), Precision::Double);
+//! ```
+//! use supple_sim::{Backend, Reference, conformance::Precision};
+//! supple_sim::backend_tests!(|| -> Box<dyn Backend> { Box::new(Reference::new()) }, Precision::Double);
 //! ```
 //!
 //! Each check panics with what it found; tolerances follow from the precision of the backend's arithmetic and from
