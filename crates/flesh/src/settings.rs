@@ -43,6 +43,8 @@ pub struct Tissue {
     pub volume_stiffness: f64,
     /// Whether the inner surface slides over joints.
     pub sliding: bool,
+    /// Whether a humanoid's head is simulated too: faces have rigs of their own.
+    pub simulate_head: bool,
     /// How far base points are evened out along the skin, relative to the character's size.
     pub smoothing: f64,
 }
@@ -68,6 +70,7 @@ impl Default for Tissue {
             mass: 0.0,
             volume_stiffness: 0.0,
             sliding: true,
+            simulate_head: false,
             smoothing: crate::base_points::Smoothing::default().reach,
         }
     }
@@ -174,6 +177,10 @@ const COMMENTS: &[(&str, &str)] = &[
     (
         "sliding",
         "# Whether the inner surface slides over joints.\n",
+    ),
+    (
+        "simulate_head",
+        "# Whether a humanoid's head is simulated; faces usually have rigs of their own.\n",
     ),
     (
         "smoothing",
