@@ -24,7 +24,7 @@ pub struct Args {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Skin the embedded body over an embedded clip: out/demo.glb and out/demo.png.
+    /// Move the embedded body over an embedded clip: out/demo.glb and out/demo.png.
     Demo(Demo),
     /// Tell what a file holds, and what is odd about it.
     Info(Info),
@@ -36,7 +36,7 @@ pub enum Command {
     Init(Init),
     /// Draw a character to a PNG, at rest or over a clip.
     Picture(Picture),
-    /// Measure reading, welding and skinning on this machine.
+    /// Measure tissue, reading and welding on this machine.
     Bench(Bench),
     /// Print a completion script for a shell.
     Completions {
@@ -194,7 +194,16 @@ pub struct Picture {
 /// `supple bench`
 #[derive(Debug, ClapArgs)]
 pub struct Bench {
-    /// Vertices of the largest generated mesh.
+    /// Also run a textbook step (double precision, one tet at a time) and print the ratio.
+    #[arg(long)]
+    pub baseline: bool,
+    /// Threads to step with.
+    #[arg(long, value_delimiter = ',', default_values_t = [1, 2])]
+    pub threads: Vec<usize>,
+    /// Folder of the papers' models (cylinder/, tbone/, male/); left out where it is missing.
+    #[arg(long, value_name = "FOLDER")]
+    pub models: Option<PathBuf>,
+    /// Vertices of the largest generated OBJ.
     #[arg(long, default_value_t = 1_000_000)]
     pub vertices: usize,
 }

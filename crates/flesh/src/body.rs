@@ -21,7 +21,7 @@ pub struct Body {
     pub shells: Shells,
     /// First original vertex of each part, and the total at the end.
     pub starts: Vec<usize>,
-    /// Largest side of the bounding box [m].
+    /// Largest side of the bounding box \[m\].
     pub size: f64,
 }
 

@@ -9,7 +9,7 @@ use crate::joint_use::JointUse;
 /// A point where bones meet or end.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// Rest position [m].
+    /// Rest position \[m\].
     pub position: DVec3,
     /// Joints that sit here; empty at the free end of a tail.
     pub joints: Vec<usize>,
@@ -49,7 +49,7 @@ impl BoneGraph {
         )
     }
 
-    /// Length of a bone [m].
+    /// Length of a bone \[m\].
     pub fn length(&self, bone: usize) -> f64 {
         let (a, b) = self.segment(bone);
         a.distance(b)
@@ -112,7 +112,7 @@ pub struct GraphInput<'a> {
     pub uses: Option<&'a [JointUse]>,
     /// Whether a point is inside the flesh.
     pub inside: &'a dyn Fn(DVec3) -> bool,
-    /// Joints closer than this are one [m].
+    /// Joints closer than this are one \[m\].
     pub merge_distance: f64,
     /// Names of joints whose bones hold nothing [3.4.1].
     pub virtual_bones: &'a [String],

@@ -31,7 +31,7 @@ pub enum Contact {
 /// The first hit along a segment.
 #[derive(Clone, Copy, Debug)]
 pub struct Hit {
-    /// Position on the bone surface [m].
+    /// Position on the bone surface \[m\].
     pub position: DVec3,
     /// What was hit.
     pub contact: Contact,

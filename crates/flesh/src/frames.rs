@@ -8,13 +8,13 @@ use crate::bone_graph::BoneGraph;
 /// A bone in a pose.
 #[derive(Clone, Copy, Debug)]
 pub struct BoneFrame {
-    /// Posed start [m].
+    /// Posed start \[m\].
     pub start: DVec3,
-    /// Posed end [m].
+    /// Posed end \[m\].
     pub end: DVec3,
     /// Turn from rest to pose.
     pub turn: DQuat,
-    /// Further turn about the bone, all of it at the end, none at the start [rad].
+    /// Further turn about the bone, all of it at the end, none at the start \[rad\].
     pub twist: f64,
     /// Factor on distances from the bone's line.
     pub scale: f64,
@@ -23,12 +23,32 @@ pub struct BoneFrame {
 /// A joint in a pose.
 #[derive(Clone, Copy, Debug)]
 pub struct NodeFrame {
-    /// Posed position [m].
+    /// Posed position \[m\].
     pub position: DVec3,
     /// Average turn of the bones that meet here.
     pub turn: DQuat,
     /// Average scale of the bones that meet here.
     pub scale: f64,
+}
+
+/// A joint's motion from rest to pose.
+#[derive(Clone, Copy, Debug)]
+pub struct JointFrame {
+    /// Rest position \[m\].
+    pub rest: DVec3,
+    /// Posed position \[m\].
+    pub position: DVec3,
+    /// Turn from rest to pose.
+    pub turn: DQuat,
+    /// Change of scale.
+    pub scale: f64,
+}
+
+impl JointFrame {
+    /// Where a point goes that the joint moves.
+    pub fn map(&self, point: DVec3) -> DVec3 {
+        self.position + self.turn * (point - self.rest) * self.scale
+    }
 }
 
 /// All frames of a pose.
@@ -38,6 +58,8 @@ pub struct Frames {
     pub bones: Vec<BoneFrame>,
     /// One a node of the graph.
     pub nodes: Vec<NodeFrame>,
+    /// One a joint of the skeleton.
+    pub joints: Vec<JointFrame>,
 }
 
 impl BoneFrame {
@@ -52,6 +74,8 @@ impl BoneFrame {
 
     /// Where a point goes whose foot on the rest bone (`start`, `end`) is at `t`.
     pub fn map(&self, (start, end): (DVec3, DVec3), t: f64, point: DVec3) -> DVec3 {
+        // Beyond the ends nothing stretches.
+        let t = t.clamp(0.0, 1.0);
         let foot = start.lerp(end, t);
         self.start.lerp(self.end, t) + self.turn_at(t) * (point - foot) * self.scale
     }
@@ -139,7 +163,19 @@ pub fn frames(graph: &BoneGraph, skeleton: &Skeleton, rest: &[Affine3A], pose: &
     let nodes = (0..graph.nodes.len())
         .map(|node| node_frame(graph, &positions, &bones, &turns, node))
         .collect();
-    Frames { bones, nodes }
+    let joints = (0..turns.len())
+        .map(|joint| JointFrame {
+            rest: rest_origin(joint),
+            position: origin(joint),
+            turn: turns[joint].0,
+            scale: turns[joint].1,
+        })
+        .collect();
+    Frames {
+        bones,
+        nodes,
+        joints,
+    }
 }
 
 fn bone_frame(

@@ -9,7 +9,7 @@ use supple_rig::Character;
 pub struct JointUse {
     /// Sum of weights over flesh vertices.
     pub weight: f64,
-    /// Vertices on which this joint has the largest weight [m], and their area [m²].
+    /// Vertices on which this joint has the largest weight \[m\], and their area \[m²\].
     pub owned: Vec<(DVec3, f64)>,
 }
 

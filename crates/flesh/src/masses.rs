@@ -1,9 +1,9 @@
 //! Masses of vertices from a total body mass [3.3].
 
-/// Density of a body as a whole [kg/m³]: about that of water.
+/// Density of a body as a whole \[kg/m³\]: about that of water.
 pub const BODY_DENSITY: f64 = 1010.0;
 
-/// Mass of every node [kg]: each takes a quarter of its tets, scaled so that all tissue weighs `total`.
+/// Mass of every node \[kg\]: each takes a quarter of its tets, scaled so that all tissue weighs `total`.
 ///
 /// The share that falls on fixed bone-surface nodes moves with the bones, as it would in a body.
 pub fn vertex_masses(nodes: usize, tets: &[[u32; 4]], volumes: &[f64], total: f64) -> Vec<f64> {

@@ -11,7 +11,7 @@ pub struct Rider {
     pub triangle: u32,
     /// Where on it.
     pub weights: [f32; 3],
-    /// From there to the vertex at rest [m].
+    /// From there to the vertex at rest \[m\].
     pub offset: Vec3,
     /// How much it follows the flesh rather than its own skin weights: clothes do, hair far from the head does not.
     pub grip: f32,

@@ -60,7 +60,7 @@ pub struct Shell {
     pub joint: usize,
     /// Vertices after welding.
     pub vertices: usize,
-    /// Surface [m²].
+    /// Surface \[m²\].
     pub area: f64,
 }
 

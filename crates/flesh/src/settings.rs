@@ -16,9 +16,9 @@ pub struct Settings {
     pub tissue: Tissue,
     /// Time stepping.
     pub solver: Solver,
-    /// Radii of bones, by the joint they start at [m]. Left out: 0.75 × the distance to the skin.
+    /// Radii of bones, by the joint they start at \[m\]. Left out: 0.75 × the distance to the skin.
     pub bone_radii: BTreeMap<String, f64>,
-    /// Radii of joints [m]. Left out: that of the thickest bone.
+    /// Radii of joints \[m\]. Left out: that of the thickest bone.
     pub joint_radii: BTreeMap<String, f64>,
     /// Factors on the stiffness around the bones of a joint.
     pub stiffness_factors: BTreeMap<String, f64>,
@@ -35,14 +35,16 @@ pub struct Settings {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tissue {
-    /// Stiffness [Pa]. Fat and relaxed muscle lie between 1000 and 5000.
+    /// Stiffness \[Pa\]. Fat and relaxed muscle lie between 1000 and 5000.
     pub stiffness: f64,
-    /// Mass of the whole body [kg]; 0: from the skin's volume and the density of a body.
+    /// Mass of the whole body \[kg\]; 0: from the skin's volume and the density of a body.
     pub mass: f64,
-    /// Stiffness against change of volume [Pa]; 0: none, which the fastest solvers need.
+    /// Stiffness against change of volume \[Pa\]; 0: none, which the fastest solvers need.
     pub volume_stiffness: f64,
     /// Whether the inner surface slides over joints.
     pub sliding: bool,
+    /// Whether a humanoid's head is simulated too: faces have rigs of their own.
+    pub simulate_head: bool,
     /// How far base points are evened out along the skin, relative to the character's size.
     pub smoothing: f64,
 }
@@ -55,9 +57,9 @@ pub struct Solver {
     pub iterations: u32,
     /// Internal steps a second.
     pub steps_per_second: f64,
-    /// Time after which a jiggle has lost half its speed [s]; 0: no damping but the integrator's own.
+    /// Time after which a jiggle has lost half its speed \[s\]; 0: no damping but the integrator's own.
     pub damping_half_life: f64,
-    /// Gravity along Y [m/s²]. Zero: the rest shape already has it in it.
+    /// Gravity along Y \[m/s²\]. Zero: the rest shape already has it in it.
     pub gravity: f64,
 }
 
@@ -68,6 +70,7 @@ impl Default for Tissue {
             mass: 0.0,
             volume_stiffness: 0.0,
             sliding: true,
+            simulate_head: false,
             smoothing: crate::base_points::Smoothing::default().reach,
         }
     }
@@ -174,6 +177,10 @@ const COMMENTS: &[(&str, &str)] = &[
     (
         "sliding",
         "# Whether the inner surface slides over joints.\n",
+    ),
+    (
+        "simulate_head",
+        "# Whether a humanoid's head is simulated; faces usually have rigs of their own.\n",
     ),
     (
         "smoothing",

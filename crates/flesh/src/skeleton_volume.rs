@@ -14,13 +14,13 @@ pub const FILL: f64 = 0.75;
 /// Radii of bones and joints.
 #[derive(Clone, Debug, Default)]
 pub struct SkeletonVolume {
-    /// One a bone [m].
+    /// One a bone \[m\].
     pub bone_radii: Vec<f64>,
-    /// One a node [m]; zero at a leaf end, where the bone's own cap closes it.
+    /// One a node \[m\]; zero at a leaf end, where the bone's own cap closes it.
     pub node_radii: Vec<f64>,
 }
 
-/// Radii given by the user, by bone and by node [m].
+/// Radii given by the user, by bone and by node \[m\].
 #[derive(Clone, Debug, Default)]
 pub struct GivenRadii {
     /// Of bones.

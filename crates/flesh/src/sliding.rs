@@ -38,9 +38,9 @@ pub enum Attachment {
         bone: usize,
         /// 0 on the joint ring, 1 on the bone ring.
         weight: f64,
-        /// Anchor on the joint ring at rest [m].
+        /// Anchor on the joint ring at rest \[m\].
         joint_anchor: DVec3,
-        /// Anchor on the bone ring at rest [m].
+        /// Anchor on the bone ring at rest \[m\].
         bone_anchor: DVec3,
     },
     /// On a virtual bone [3.4.1] or between a joint and its bone: an unknown of the simulation.
@@ -86,6 +86,11 @@ fn sliding_joint(graph: &BoneGraph, node: usize) -> Option<SlidingJoint> {
             across,
             bones: [first, second],
         })
+}
+
+/// Whether the inner surface slides over a node.
+pub fn is_sliding(graph: &BoneGraph, node: usize) -> bool {
+    sliding_joint(graph, node).is_some()
 }
 
 /// Unit direction of a bone away from one of its nodes.

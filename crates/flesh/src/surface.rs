@@ -6,7 +6,7 @@ use rayon::prelude::*;
 /// A triangle surface with its one-rings, indices checked.
 #[derive(Clone, Debug, Default)]
 pub struct Surface {
-    /// Vertex positions [m].
+    /// Vertex positions \[m\].
     pub positions: Vec<DVec3>,
     /// Corners, counter-clockwise from outside.
     pub triangles: Vec<[u32; 3]>,
@@ -16,7 +16,7 @@ pub struct Surface {
     pub rings: Vec<u32>,
     /// Area-weighted unit normals; zero where a vertex has no area.
     pub normals: Vec<DVec3>,
-    /// A third of the area of the incident triangles [m²].
+    /// A third of the area of the incident triangles \[m²\].
     pub areas: Vec<f64>,
 }
 
@@ -62,12 +62,12 @@ impl Surface {
         &self.rings[self.ring_starts[vertex] as usize..self.ring_starts[vertex + 1] as usize]
     }
 
-    /// Largest side of the bounding box [m]: the length that tolerances are relative to.
+    /// Largest side of the bounding box \[m\]: the length that tolerances are relative to.
     pub fn size(&self) -> f64 {
         size_of(&self.positions)
     }
 
-    /// Mean length of the edges [m].
+    /// Mean length of the edges \[m\].
     pub fn mean_edge(&self) -> f64 {
         let mut sum = 0.0;
         for (v, &p) in self.positions.iter().enumerate() {
@@ -80,7 +80,7 @@ impl Surface {
         sum / self.rings.len().max(1) as f64
     }
 
-    /// Volume enclosed, negative for a surface turned inside out [m³].
+    /// Volume enclosed, negative for a surface turned inside out \[m³\].
     pub fn volume(&self) -> f64 {
         let corner = self.positions.first().copied().unwrap_or_default();
         self.triangles

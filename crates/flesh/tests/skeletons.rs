@@ -46,7 +46,9 @@ fn sound(flesh: &Flesh) {
     }
     assert!(flesh.model.free_count() > 0);
     let targets = flesh.targets(&flesh.rest_pose()).unwrap();
-    assert_eq!(targets.fixed, flesh.model.rest_fixed());
+    for (now, rest) in targets.fixed.iter().zip(flesh.model.rest_fixed()) {
+        assert!(now.distance(*rest) < 1e-8, "{now} {rest}");
+    }
 }
 
 fn y(height: f32) -> Vec3 {

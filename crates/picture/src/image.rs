@@ -4,6 +4,10 @@ use std::io::Cursor;
 use std::path::Path;
 
 use glam::Vec3;
+use zune_core::bytestream::ZCursor;
+use zune_core::colorspace::ColorSpace;
+use zune_core::options::DecoderOptions;
+use zune_jpeg::JpegDecoder;
 
 use crate::colour::{to_bytes, to_linear, to_srgb};
 
@@ -13,6 +17,9 @@ pub enum ImageError {
     /// The bytes are not a PNG that can be decoded.
     #[error("not a readable PNG: {0}")]
     Decode(#[from] png::DecodingError),
+    /// The bytes are not a JPEG that can be decoded.
+    #[error("not a readable JPEG: {0}")]
+    Jpeg(#[from] zune_jpeg::errors::DecodeErrors),
     /// The image could not be encoded (an empty image has no PNG).
     #[error("cannot write the PNG: {0}")]
     Encode(#[from] png::EncodingError),
@@ -148,6 +155,27 @@ impl Image {
         }
         writer.finish()?;
         Ok(bytes)
+    }
+
+    /// Reads a PNG or a JPEG, told apart by how they begin.
+    pub fn decode(bytes: &[u8]) -> Result<Self, ImageError> {
+        if bytes.starts_with(&[0xff, 0xd8]) {
+            Self::decode_jpeg(bytes)
+        } else {
+            Self::decode_png(bytes)
+        }
+    }
+
+    fn decode_jpeg(bytes: &[u8]) -> Result<Self, ImageError> {
+        let options = DecoderOptions::default().jpeg_set_out_colorspace(ColorSpace::RGBA);
+        let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), options);
+        decoder.decode_headers()?;
+        let (width, height) = decoder.info().map_or((0, 0), |info| (info.width, info.height));
+        Ok(Self {
+            width: width.into(),
+            height: height.into(),
+            rgba: decoder.decode()?,
+        })
     }
 
     /// Reads a PNG of any colour type and depth.

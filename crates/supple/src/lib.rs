@@ -22,6 +22,8 @@
 
 #[cfg(not(target_arch = "wasm32"))]
 pub mod bench;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod compare;
 pub mod embedded;
 pub mod export;
 pub mod info;

@@ -137,7 +137,7 @@ fn own_look<'a>(
 /// Images that cannot be decoded leave the part in clay.
 fn textures(character: &Character) -> Vec<Option<Texture>> {
     let decode = |bytes: &[u8]| {
-        Image::decode_png(bytes)
+        Image::decode(bytes)
             .ok()
             .map(|image| Texture::new(&image))
     };

@@ -1,23 +1,80 @@
 //! `supple bench`
 
+use std::path::Path;
+
+use supple::bench::obj::{ReadRow, read_obj};
+use supple::bench::tissue::{TissueRow, measure, subjects};
+
 use crate::args;
 use crate::console::{Console, Failure};
 
-/// Measures reading and welding.
+/// Where the models of the papers are looked for when no folder is named.
+const FPS_MODELS: &str = "../shared/data/fps";
+
+/// Measures tissue, then reading and welding.
 pub fn run(args: &args::Bench, console: &Console) -> Result<(), Failure> {
-    let sizes = [args.vertices / 10, args.vertices / 3, args.vertices];
-    let progress = console.progress("reading OBJ", sizes.len());
-    let mut rows = Vec::new();
-    for size in sizes.into_iter().filter(|&size| size > 3) {
-        rows.push(supple::bench::read_obj(size)?);
+    let folder = args.models.clone().unwrap_or_else(|| FPS_MODELS.into());
+    let subjects = subjects(Some(Path::new(&folder))).map_err(|error| Failure {
+        error,
+        hint: "--models names a folder with cylinder/, tbone/ and male/".to_owned(),
+    })?;
+    let progress = console.progress("stepping tissue", subjects.len());
+    let mut tissue = Vec::new();
+    for subject in &subjects {
+        tissue.push(measure(subject, &args.threads, args.baseline)?);
         progress.step();
     }
     drop(progress);
+    let sizes = [args.vertices / 10, args.vertices / 3, args.vertices];
+    let progress = console.progress("reading OBJ", sizes.len());
+    let mut obj = Vec::new();
+    for size in sizes.into_iter().filter(|&size| size > 3) {
+        obj.push(read_obj(size)?);
+        progress.step();
+    }
+    drop(progress);
+    let text = format!("{}\n\n{}", tissue_table(&tissue), obj_table(&obj));
+    console.result(text, &serde_json::json!({ "tissue": tissue, "obj": obj }));
+    Ok(())
+}
+
+fn tissue_table(rows: &[TissueRow]) -> String {
+    let mut text = format!(
+        "Tissue, ms a step of 10 iterations\n{:<16} {:>8} {:>8} {:>7} {:>7} {:>7} {:>8} {:>8} {:>8} {:>8} {:>9} {:>7} {:>6} {:>6}",
+        "model", "vertices", "tets", "build", "prepare", "threads", "local", "global", "median", "95th", "textbook", "ratio", "MB", "floor"
+    );
+    for row in rows {
+        for step in &row.steps {
+            let optional = |value: Option<f64>, digits: usize| value.map_or("-".to_owned(), |v| format!("{v:.digits$}"));
+            text.push_str(&format!(
+                "\n{:<16} {:>8} {:>8} {:>7.0} {:>7.0} {:>7} {:>8.2} {:>8.2} {:>8.2} {:>8.2} {:>9} {:>7} {:>6} {:>5.0}%",
+                row.model,
+                row.vertices,
+                row.tets,
+                row.construction_ms,
+                row.preparation_ms,
+                step.threads,
+                step.local_ms,
+                step.global_ms,
+                step.total_ms,
+                step.p95_ms,
+                optional(row.textbook_ms, 1),
+                optional(step.ratio, 1),
+                optional(row.memory_mb, 0),
+                100.0 * row.solve_floor_share
+            ));
+        }
+    }
+    text.push_str("\nlocal and global are sums over threads; floor: time to read the factor once from cache, as a share of the solve's");
+    text
+}
+
+fn obj_table(rows: &[ReadRow]) -> String {
     let mut text = format!(
         "OBJ\n{:>10} {:>8} {:>12} {:>12} {:>12} {:>14}",
         "vertices", "MB", "read MB/s", "parse MB/s", "weld MB/s", "s per million"
     );
-    for row in &rows {
+    for row in rows {
         text.push_str(&format!(
             "\n{:>10} {:>8.1} {:>12.0} {:>12.0} {:>12.0} {:>14.3}",
             row.vertices,
@@ -28,6 +85,5 @@ pub fn run(args: &args::Bench, console: &Console) -> Result<(), Failure> {
             row.seconds_per_million
         ));
     }
-    console.result(text, &serde_json::json!({ "obj": rows }));
-    Ok(())
+    text
 }

@@ -1,29 +1,16 @@
 //! `supple demo`
 
-use std::time::Instant;
-
-use serde::Serialize;
-use supple::bake::Motion;
+use supple::compare::{Comparison, compare};
 use supple::embedded::{Body, body, clip};
 use supple::export::{Bake, export};
 use supple::sheet::{Look, Tile, sheet};
-use supple::skin::{Method, Span, skin_geometric};
-use supple::tissue::{SoftBody, simulate};
-use supple::{Character, Clip, rig};
+use supple::skin::{Method, Span};
+use supple::tissue::SoftBody;
 
 use crate::args;
 use crate::console::{Console, Failure};
 
-/// One line of the table.
-#[derive(Serialize)]
-struct Row {
-    method: &'static str,
-    /// Volume of the body against rest, at its least over the clip.
-    volume_kept: f64,
-    ms_per_frame: f64,
-    /// Least determinant of a tet against rest; only tissue has tets.
-    worst_tet: Option<f64>,
-}
+const METHODS: [Method; 3] = [Method::Lbs, Method::Dqs, Method::Tissue];
 
 /// Moves the embedded body over an embedded clip by three methods.
 pub fn run(args: &args::Demo, console: &Console) -> Result<(), Failure> {
@@ -31,38 +18,67 @@ pub fn run(args: &args::Demo, console: &Console) -> Result<(), Failure> {
     let clip = clip("squat", &character)?;
     let span = Span::all(&clip, 30.0);
     let frames = span.times().len();
-    let progress = console.progress("simulating", 3 * frames);
+    let knee = character.skeleton.find("lowerleg01.L").unwrap_or(0);
+    let progress = console.progress("simulating", METHODS.len() * frames);
     let mut soft = SoftBody::new(&character, Default::default())?;
-    let shown = frames / 2;
-
-    let mut motions = Vec::new();
-    let mut rows = Vec::new();
-    for method in [Method::Lbs, Method::Dqs, Method::Tissue] {
-        let mut worst = None;
-        let start = Instant::now();
-        let motion = match method {
-            Method::Tissue => {
-                let motion =
-                    simulate(&mut soft, &character, &clip, span, &mut |_| progress.step())?;
-                worst = Some(f64::from(soft.quality().worst));
-                motion
-            }
-            Method::Dqs => geometric(&character, &clip, rig::skinning::Method::Dqs, span, &|| {
-                progress.step()
-            }),
-            _ => geometric(&character, &clip, rig::skinning::Method::Lbs, span, &|| {
-                progress.step()
-            }),
-        };
-        let ms_per_frame = start.elapsed().as_secs_f64() * 1e3 / frames as f64;
-        rows.push(Row {
-            method: method.name(),
-            volume_kept: 0.0,
-            ms_per_frame,
-            worst_tet: worst,
-        });
-        motions.push((method, motion));
-    }
+    let compared = compare(&mut soft, &character, &clip, &METHODS, knee, span, &mut |_| progress.step())?;
     drop(progress);
+    let Some(tissue) = compared.last() else {
+        return Ok(());
+    };
+
+    let glb = args.output.join("demo.glb");
+    let written = export(&character, &tissue.motion, Bake::Correctives { bound_mm: 1.0 }, &glb, &clip.name)?;
+    let deepest = frames / 2;
+    let tiles: Vec<Tile> = compared
+        .iter()
+        .map(|one| Tile {
+            caption: format!("{}: knee keeps {:.0} % volume", one.method, 100.0 * one.joint_volume),
+            positions: &one.motion.frames[deepest],
+            pose: one.motion.poses.get(deepest),
+            ..Tile::default()
+        })
+        .collect();
+    let look = Look {
+        direction: supple::glam::Vec3::new(1.0, 0.12, 0.45),
+        ..Look::default()
+    };
+    let png = args.output.join("demo.png");
+    sheet(&character, "", &tiles, METHODS.len(), &look).save_png(&png)?;
+
+    let text = format!(
+        "{}\n\n{}\nwrote {}\n\n{}",
+        table(&compared),
+        super::describe(&written),
+        png.display(),
+        NEXT
+    );
+    let json = serde_json::json!({ "methods": compared, "glb": written, "picture": png });
+    console.result(text, &json);
     Ok(())
 }
+
+fn table(compared: &[Comparison]) -> String {
+    let mut text = format!(
+        "{:<18} {:>18} {:>13} {:>10}",
+        "method", "knee volume kept", "ms per frame", "worst tet"
+    );
+    for one in compared {
+        text.push_str(&format!(
+            "\n{:<18} {:>16.1} % {:>13.2} {:>10.2}",
+            one.method,
+            100.0 * one.joint_volume,
+            one.ms_per_frame,
+            one.worst_tet
+        ));
+    }
+    text
+}
+
+const NEXT: &str = "What to try next:
+  supple info YOUR.glb                      what is in your character
+  supple skin YOUR.glb --clip squat -o out/squat.glb
+  supple skin YOUR.vrm --motion WALK.bvh -o out/walk.glb
+  supple init YOUR.glb                      tissue settings to edit
+  supple picture @male --clip arms_crossed --compare methods
+(from a checkout, `cargo run --release --` stands for `supple`)";

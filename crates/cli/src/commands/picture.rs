@@ -50,7 +50,7 @@ fn direction(view: View) -> Vec3 {
 fn draw_rest(character: &Character, look: &Look) -> Image {
     let pose = supple::Pose::rest(&character.skeleton);
     let positions: Vec<_> = character
-        .skin(&pose, Method::Lbs)
+        .skin(&pose, supple::rig::skinning::Method::Lbs)
         .into_iter()
         .map(|part| part.positions)
         .collect();

@@ -1,4 +1,4 @@
-//! Measurements, printed by `supple bench`: programs, never timed tests.
+//! Reading and welding a generated OBJ.
 
 use std::time::Instant;
 

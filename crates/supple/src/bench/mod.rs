@@ -1,0 +1,4 @@
+//! Measurements, printed by `supple bench`: programs, never timed tests.
+
+pub mod obj;
+pub mod tissue;
