@@ -68,7 +68,7 @@ impl Default for Tissue {
         Self {
             stiffness: supple_sim::units::STIFFNESS,
             mass: 0.0,
-            volume_stiffness: 0.0,
+            volume_stiffness: 8.0 * supple_sim::units::STIFFNESS,
             sliding: true,
             simulate_head: false,
             smoothing: crate::base_points::Smoothing::default().reach,
@@ -172,7 +172,7 @@ const COMMENTS: &[(&str, &str)] = &[
     ("mass =", "# Whole body; 0 takes it from the volume.\n"),
     (
         "volume_stiffness",
-        "# Against change of volume; 0 is fastest.\n",
+        "# Against change of volume; 0 is none, and fastest.\n",
     ),
     (
         "sliding",

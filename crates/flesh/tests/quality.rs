@@ -4,8 +4,8 @@ mod common;
 
 use glam::{Quat, Vec3};
 use supple_flesh::Flesh;
-use supple_rig::skinning::weights::automatic_binding;
 use supple_rig::skinning::Method;
+use supple_rig::skinning::weights::automatic_binding;
 use supple_rig::{Character, Pose};
 use supple_sim::{Backend, CpuBackend, Mode, State};
 
@@ -69,7 +69,13 @@ fn measures(flesh: &Flesh, joint: usize, pose: &Pose, state: &State) -> (f64, f6
     (volume, section.unwrap_or(f64::NAN))
 }
 
-fn measure(character: &Character, what: &str, flesh: &Flesh, joint: usize, pose: &Pose) -> (f64, f64) {
+fn measure(
+    character: &Character,
+    what: &str,
+    flesh: &Flesh,
+    joint: usize,
+    pose: &Pose,
+) -> (f64, f64) {
     let skinned = |method| {
         let parts: Vec<Vec<Vec3>> = character
             .skin(pose, method)
@@ -86,11 +92,17 @@ fn measure(character: &Character, what: &str, flesh: &Flesh, joint: usize, pose:
         ("DQS", skinned(Method::Dqs)),
     ];
     let joint = &character.skeleton.joints()[joint].name;
-    println!("{} {joint} {what}, volume and smallest section:", character.name);
+    println!(
+        "{} {joint} {what}, volume and smallest section:",
+        character.name
+    );
     for (name, (volume, section)) in rows {
-        println!("  {name:6} {:6.1} % {:6.1} %", 100.0 * volume, 100.0 * section);
+        println!(
+            "  {name:6} {:6.1} % {:6.1} %",
+            100.0 * volume,
+            100.0 * section
+        );
     }
-    let q = supple_sim::measure(&flesh.model, &state); println!("  inverted {}", q.inverted);
     rows[0].1
 }
 
@@ -102,12 +114,6 @@ fn bound(mut character: Character) -> Character {
         }
     }
     character
-}
-
-fn build(character: &Character) -> Flesh {
-    let mut settings = supple_flesh::Settings::default();
-    if let Ok(v) = std::env::var("VS") { settings.tissue.volume_stiffness = v.parse::<f64>().unwrap() * settings.tissue.stiffness; }
-    Flesh::builder(character).settings(settings).build().unwrap()
 }
 
 fn check(character: &Character, flesh: &Flesh, joints: &[&str]) {
@@ -124,17 +130,17 @@ fn check(character: &Character, flesh: &Flesh, joints: &[&str]) {
             let pose = turned(character, index, axis, degrees - bent);
             let what = format!("bent to {degrees}°");
             let (volume, section) = measure(character, &what, flesh, index, &pose);
-            // Measured on elbows: 81 % at 130°. Tissue without a volume term is pressed away on their inner side.
-            let (least_volume, least_section) =
-                match joint.contains("elbow") || joint.contains("arm") {
-                    true => (0.75, 0.7),
-                    false => (0.9, 0.8),
-                };
-            if std::env::var_os("VS").is_none() {assert!(volume >= least_volume && section >= least_section);}
+            // A cylinder is thick for its length: its halves meet before 130°.
+            let least_volume = if character.name == "cylinder" {
+                0.85
+            } else {
+                0.9
+            };
+            assert!(volume >= least_volume && section >= 0.8);
         }
         let pose = turned(character, index, after, 180.0);
         let (_, section) = measure(character, "twisted by 180°", flesh, index, &pose);
-        if std::env::var_os("VS").is_none() {assert!(section >= 0.55);}
+        assert!(section >= 0.8);
     }
 }
 
@@ -148,7 +154,7 @@ fn fps_models() {
             return;
         };
         let character = bound(character);
-        let flesh = build(&character);
+        let flesh = Flesh::builder(&character).build().unwrap();
         check(&character, &flesh, &joints);
     }
 }
@@ -157,6 +163,6 @@ fn fps_models() {
 fn embedded_male() {
     let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets");
     let character = common::glb(&assets.join("male.glb"));
-    let flesh = build(&character);
+    let flesh = Flesh::builder(&character).build().unwrap();
     check(&character, &flesh, &["lowerarm01.L", "lowerleg01.L"]);
 }
