@@ -8,6 +8,7 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use crate::bone_graph::BoneGraph;
+use crate::heat_flow::HeatStep;
 use crate::stretched::stretched_nodes;
 use crate::surface::Surface;
 
@@ -54,7 +55,7 @@ pub fn base_points(graph: &BoneGraph, skin: &Surface, smoothing: Smoothing) -> V
     let nodes = stretched_nodes(graph);
     let fixed: Vec<bool> = feet.iter().map(|foot| at_leaf(graph, foot)).collect();
     let time = (smoothing.reach * skin.size()).powi(2) / smoothing.steps.max(1) as f64;
-    let system = HeatStep::new(skin, time, &fixed);
+    let system = HeatStep::new(skin, &|_| time, &fixed);
     let candidates = bones_by_component(graph);
     for _ in 0..smoothing.steps {
         let points: Vec<DVec3> = feet
@@ -168,135 +169,4 @@ fn bones_by_component(graph: &BoneGraph) -> Vec<Vec<usize>> {
                 .collect()
         })
         .collect()
-}
-
-/// One implicit heat step `(A + τL) s = A s₀`, solved by conjugate gradients for all three coordinates at once.
-struct HeatStep<'a> {
-    skin: &'a Surface,
-    /// τ × edge weight, parallel to the surface's rings.
-    weights: Vec<f64>,
-    areas: Vec<f64>,
-    diagonal: Vec<f64>,
-    fixed: &'a [bool],
-}
-
-impl<'a> HeatStep<'a> {
-    fn new(skin: &'a Surface, time: f64, fixed: &'a [bool]) -> Self {
-        let weights: Vec<f64> = cotangent_weights(skin).iter().map(|w| w * time).collect();
-        let mean_area = skin.areas.iter().sum::<f64>() / skin.len().max(1) as f64;
-        // A floor keeps vertices of vanishing area in the equation.
-        let areas: Vec<f64> = skin.areas.iter().map(|a| a.max(1e-3 * mean_area)).collect();
-        let diagonal = (0..skin.len())
-            .map(|v| {
-                let ring = skin.ring_starts[v] as usize..skin.ring_starts[v + 1] as usize;
-                areas[v] + weights[ring].iter().sum::<f64>()
-            })
-            .collect();
-        Self {
-            skin,
-            weights,
-            areas,
-            diagonal,
-            fixed,
-        }
-    }
-
-    /// `(A + τL) x` on free vertices, identity-scaled on fixed ones.
-    fn apply(&self, x: &[DVec3]) -> Vec<DVec3> {
-        (0..x.len())
-            .into_par_iter()
-            .with_min_len(1024)
-            .map(|v| {
-                if self.fixed[v] {
-                    return DVec3::ZERO;
-                }
-                let start = self.skin.ring_starts[v] as usize;
-                let mut sum = x[v] * self.diagonal[v];
-                for (k, &w) in self.skin.ring(v).iter().enumerate() {
-                    sum -= x[w as usize] * self.weights[start + k];
-                }
-                sum
-            })
-            .collect()
-    }
-
-    fn solve(&self, start: &[DVec3]) -> Vec<DVec3> {
-        let mut x = start.to_vec();
-        let product = self.apply(&x);
-        let mut residual: Vec<DVec3> = (0..x.len())
-            .map(|v| {
-                if self.fixed[v] {
-                    DVec3::ZERO
-                } else {
-                    start[v] * self.areas[v] - product[v]
-                }
-            })
-            .collect();
-        let precondition = |r: &[DVec3]| -> Vec<DVec3> {
-            r.iter().zip(&self.diagonal).map(|(&r, &d)| r / d).collect()
-        };
-        let mut z = precondition(&residual);
-        let mut direction = z.clone();
-        let mut rho = dot(&residual, &z);
-        let target = 1e-8 * rho;
-        for _ in 0..400 {
-            if rho <= target || rho <= f64::MIN_POSITIVE {
-                break;
-            }
-            let product = self.apply(&direction);
-            let curvature = dot(&direction, &product);
-            if curvature <= 0.0 {
-                break;
-            }
-            let alpha = rho / curvature;
-            for v in 0..x.len() {
-                x[v] += direction[v] * alpha;
-                residual[v] -= product[v] * alpha;
-            }
-            z = precondition(&residual);
-            let next = dot(&residual, &z);
-            let beta = next / rho;
-            rho = next;
-            for (d, &z) in direction.iter_mut().zip(&z) {
-                *d = z + *d * beta;
-            }
-        }
-        x
-    }
-}
-
-fn dot(a: &[DVec3], b: &[DVec3]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a.dot(*b)).sum()
-}
-
-/// Half cotangent sums per ring entry, clamped so that needles and obtuse triangles keep the maximum principle.
-fn cotangent_weights(skin: &Surface) -> Vec<f64> {
-    let mut weights = vec![0.0; skin.rings.len()];
-    for t in &skin.triangles {
-        for k in 0..3 {
-            let (tip, a, b) = (t[k], t[(k + 1) % 3], t[(k + 2) % 3]);
-            if a == b || a == tip || b == tip {
-                continue;
-            }
-            let [p, q, r] = [tip, a, b].map(|v| skin.positions[v as usize]);
-            let (u, w) = (q - p, r - p);
-            let cotangent = u.dot(w) / u.cross(w).length().max(1e-6 * u.length() * w.length());
-            let half = 0.5
-                * if cotangent.is_finite() {
-                    cotangent
-                } else {
-                    0.0
-                };
-            for (from, to) in [(a, b), (b, a)] {
-                let start = skin.ring_starts[from as usize] as usize;
-                if let Ok(k) = skin.ring(from as usize).binary_search(&to) {
-                    weights[start + k] += half;
-                }
-            }
-        }
-    }
-    for weight in &mut weights {
-        *weight = weight.clamp(0.05, 5.0);
-    }
-    weights
 }

@@ -12,6 +12,7 @@ use crate::bone_graph::{BoneGraph, GraphInput, bone_graph};
 use crate::bone_surface::bone_surface;
 use crate::collision_tets::collision_tets;
 use crate::flesh::{BuildReport, Column, Driven, Flesh, Ride};
+use crate::holds::{Hold, HoldInput, flesh_weights, given_weights, holds};
 use crate::joint_use::joint_uses;
 use crate::masses::{BODY_DENSITY, vertex_masses};
 use crate::prisms::{determinant, split_orders, split_prisms};
@@ -91,14 +92,24 @@ impl<'a> FleshBuilder<'a> {
             .map(|foot| foot_position(&graph, &nodes, foot))
             .collect();
         let collision = collision_tets(&skin, &base, &orders);
+        let original_of: Vec<u32> = (welded_of.iter())
+            .map(|&w| roles.body.welded.original_from_welded[w as usize])
+            .collect();
+        let part_of = |column: usize| roles.body.part_of(original_of[column] as usize);
+        let hold_input = HoldInput {
+            graph: &graph,
+            skeleton: &character.skeleton,
+            skin: &skin,
+            feet: &feet,
+            base: &base,
+            points: &bone,
+            given: given_weights(character, part_of, skin.len()),
+        };
+        let weights = flesh_weights(&hold_input);
+        let holds = holds(&hold_input, &attachments, &weights);
 
-        let excluded = excluded_columns(&character.skeleton, &settings.excluded, &graph, &feet)?;
-        let factors = stiffness_factors(
-            &character.skeleton,
-            &settings.stiffness_factors,
-            &graph,
-            &feet,
-        )?;
+        let excluded = excluded_columns(character, &settings, &weights)?;
+        let factors = stiffness_factors(character, &settings, &weights)?;
         let input = ModelInput {
             settings: &settings,
             skin: &skin,
@@ -106,6 +117,7 @@ impl<'a> FleshBuilder<'a> {
             tets: &tets,
             keep: &keep,
             attachments: &attachments,
+            holds: &holds,
             excluded: &excluded,
             factors: &factors,
         };
@@ -135,12 +147,10 @@ impl<'a> FleshBuilder<'a> {
             volume,
             feet,
             attachments,
+            holds,
             bone,
             skin: mesh,
-            original_of: welded_of
-                .iter()
-                .map(|&w| roles.body.welded.original_from_welded[w as usize])
-                .collect(),
+            original_of,
             columns: assembled.columns,
             driven: assembled.driven,
             rides,
@@ -239,6 +249,7 @@ struct ModelInput<'a> {
     tets: &'a [[u32; 4]],
     keep: &'a [bool],
     attachments: &'a [Attachment],
+    holds: &'a [Hold],
     excluded: &'a [bool],
     factors: &'a [f64],
 }
@@ -279,7 +290,7 @@ fn assemble_model(input: &ModelInput) -> Result<Assembled, FleshError> {
         let fixed = if v < count {
             input.excluded[column]
         } else {
-            input.attachments[column] != Attachment::Free
+            input.attachments[column] != Attachment::Free || input.holds[column].share > 0.0
         };
         if fixed {
             driven.push(if v < count {

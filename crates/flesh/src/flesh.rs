@@ -13,11 +13,12 @@ use crate::bone_graph::BoneGraph;
 use crate::builder::FleshBuilder;
 use crate::collision_tets::CollisionTets;
 use crate::frames::{Frames, frames};
+use crate::holds::{Hold, held_position};
 use crate::riders::{Rider, rider_position, vertex_turns};
 use crate::roles::Shell;
 use crate::settings::Settings;
 use crate::skeleton_volume::SkeletonVolume;
-use crate::sliding::{Attachment, rigid_position};
+use crate::sliding::{Attachment, attached_position, rigid_position};
 use crate::untangle::UntangleReport;
 
 /// What construction did.
@@ -95,6 +96,7 @@ pub struct Flesh {
     pub(crate) volume: SkeletonVolume,
     pub(crate) feet: Vec<Foot>,
     pub(crate) attachments: Vec<Attachment>,
+    pub(crate) holds: Vec<Hold>,
     pub(crate) bone: Vec<DVec3>,
     pub(crate) skin: TriMesh,
     pub(crate) original_of: Vec<u32>,
@@ -145,6 +147,11 @@ impl Flesh {
         &self.attachments
     }
 
+    /// What else holds it, around joints that do not slide.
+    pub fn holds(&self) -> &[Hold] {
+        &self.holds
+    }
+
     /// The rest pose of the tissue: the pose the skin was bound in.
     pub fn rest_pose(&self) -> Pose {
         crate::targets::pose_of_worlds(&self.character.skeleton, &self.bind_worlds)
@@ -164,6 +171,34 @@ impl Flesh {
             &self.bind_worlds,
             pose,
         ))
+    }
+
+    /// Where a pose puts the bone-surface point of a column, if anything holds it.
+    pub(crate) fn driven_position(&self, frames: &Frames, column: usize) -> Option<DVec3> {
+        let (point, hold) = (self.bone[column], &self.holds[column]);
+        let attachment = &self.attachments[column];
+        let held = || held_position(&self.graph, frames, hold, point);
+        if hold.share >= 1.0 {
+            return Some(held());
+        }
+        let attached = attached_position(&self.graph, &self.volume, frames, attachment, point)?;
+        Some(if hold.share > 0.0 {
+            attached.lerp(held(), hold.share)
+        } else {
+            attached
+        })
+    }
+
+    /// Where a point goes that keeps to the frame of a column.
+    pub(crate) fn carried_position(&self, frames: &Frames, column: usize, point: DVec3) -> DVec3 {
+        let (attachment, foot) = (&self.attachments[column], &self.feet[column]);
+        let carried = rigid_position(&self.graph, frames, attachment, foot, point);
+        let hold = &self.holds[column];
+        if hold.share > 0.0 {
+            carried.lerp(held_position(&self.graph, frames, hold, point), hold.share)
+        } else {
+            carried
+        }
     }
 
     /// Flesh vertices (columns) of a state \[m\].
@@ -203,9 +238,7 @@ impl Flesh {
                     Some(&position) => position,
                     None => {
                         let point = self.skin.positions[column].as_dvec3();
-                        let foot = &self.feet[column];
-                        rigid_position(&self.graph, &frames, &self.attachments[column], foot, point)
-                            .as_vec3()
+                        self.carried_position(&frames, column, point).as_vec3()
                     }
                 }
             })

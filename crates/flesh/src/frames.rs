@@ -31,6 +31,26 @@ pub struct NodeFrame {
     pub scale: f64,
 }
 
+/// A joint's motion from rest to pose.
+#[derive(Clone, Copy, Debug)]
+pub struct JointFrame {
+    /// Rest position \[m\].
+    pub rest: DVec3,
+    /// Posed position \[m\].
+    pub position: DVec3,
+    /// Turn from rest to pose.
+    pub turn: DQuat,
+    /// Change of scale.
+    pub scale: f64,
+}
+
+impl JointFrame {
+    /// Where a point goes that the joint moves.
+    pub fn map(&self, point: DVec3) -> DVec3 {
+        self.position + self.turn * (point - self.rest) * self.scale
+    }
+}
+
 /// All frames of a pose.
 #[derive(Clone, Debug, Default)]
 pub struct Frames {
@@ -38,6 +58,8 @@ pub struct Frames {
     pub bones: Vec<BoneFrame>,
     /// One a node of the graph.
     pub nodes: Vec<NodeFrame>,
+    /// One a joint of the skeleton.
+    pub joints: Vec<JointFrame>,
 }
 
 impl BoneFrame {
@@ -141,7 +163,19 @@ pub fn frames(graph: &BoneGraph, skeleton: &Skeleton, rest: &[Affine3A], pose: &
     let nodes = (0..graph.nodes.len())
         .map(|node| node_frame(graph, &positions, &bones, &turns, node))
         .collect();
-    Frames { bones, nodes }
+    let joints = (0..turns.len())
+        .map(|joint| JointFrame {
+            rest: rest_origin(joint),
+            position: origin(joint),
+            turn: turns[joint].0,
+            scale: turns[joint].1,
+        })
+        .collect();
+    Frames {
+        bones,
+        nodes,
+        joints,
+    }
 }
 
 fn bone_frame(

@@ -2,8 +2,8 @@
 //!
 //! [`Flesh::builder`] runs the construction of [3.2.1] one file a step: [`roles`] and [`body`] say what is flesh,
 //! [`bone_graph`] and [`skeleton_volume`] make the volumetric skeleton, [`base_points`] and [`bone_surface`] shrink the
-//! skin onto it, [`prisms`] and [`untangle`] fill the space between. [`sliding`] and [`targets`] move the inner surface
-//! with a pose [3.2.2]; [`riders`] bring everything that is not simulated along.
+//! skin onto it, [`prisms`] and [`untangle`] fill the space between. [`sliding`], [`holds`] and [`targets`] move the inner
+//! surface with a pose [3.2.2]; [`riders`] bring everything that is not simulated along.
 //!
 //! Numbers in brackets are sections of the thesis named in `docs/references.md`.
 #![forbid(unsafe_code)]
@@ -17,6 +17,8 @@ pub mod collision_tets;
 pub mod error;
 pub mod flesh;
 pub mod frames;
+pub mod heat_flow;
+pub mod holds;
 pub mod joint_use;
 pub mod masses;
 pub mod measures;

@@ -1,83 +1,109 @@
 //! Regions of the body named by joints: what is left out of the simulation, and what is stiffer.
 
-use std::collections::BTreeMap;
-
-use supple_rig::Skeleton;
+use supple_rig::retarget::humanoid::Side;
+use supple_rig::retarget::{BoneMap, HumanBone, Humanoid};
+use supple_rig::{Character, Skeleton};
 
 use crate::FleshError;
-use crate::base_points::Foot;
-use crate::bone_graph::BoneGraph;
-use crate::settings::matches;
+use crate::holds::Weights;
+use crate::settings::{Settings, matches};
 
-/// The joint that a foot point belongs to.
-pub fn joint_of(graph: &BoneGraph, foot: &Foot) -> usize {
-    match foot.bone {
-        Some(bone) => graph.bones[bone].joint,
-        None => graph.nodes[foot.node].joints.first().copied().unwrap_or(0),
+/// How much stiffer the hands of a humanoid are: thin tissue over many small bones.
+pub const HAND_STIFFNESS: f64 = 8.0;
+
+/// Which skin vertices are moved mostly by joints that match, or by their descendants; a humanoid's head among them.
+pub fn excluded_columns(
+    character: &Character,
+    settings: &Settings,
+    weights: &[Weights],
+) -> Result<Vec<bool>, FleshError> {
+    let skeleton = &character.skeleton;
+    let mut out = vec![false; skeleton.len()];
+    for pattern in &settings.excluded {
+        for joint in named(skeleton, "excluded", pattern)? {
+            out[joint] = true;
+        }
     }
+    if !settings.tissue.simulate_head {
+        let head = humanoid(character).and_then(|humanoid| humanoid.joint(HumanBone::Head));
+        // A head that carries everything is no head.
+        if let Some(head) = head.filter(|&head| skeleton.joints()[head].parent.is_some()) {
+            out[head] = true;
+        }
+    }
+    pass_on(skeleton, &mut out, |parent, own| *own |= *parent);
+    let share = |list: &Weights| -> f64 {
+        let inside = list.iter().filter(|(joint, _)| out[*joint as usize]);
+        inside.map(|(_, weight)| weight).sum()
+    };
+    let excluded: Vec<bool> = weights.iter().map(|list| share(list) > 0.5).collect();
+    if settings.excluded.is_empty() && excluded.iter().all(|&e| e) {
+        return Ok(vec![false; weights.len()]);
+    }
+    Ok(excluded)
 }
 
-/// Which skin vertices lie on the bones of joints that match, or of their descendants.
-pub fn excluded_columns(
-    skeleton: &Skeleton,
-    patterns: &[String],
-    graph: &BoneGraph,
-    feet: &[Foot],
-) -> Result<Vec<bool>, FleshError> {
-    let mut out = vec![false; skeleton.len()];
-    for pattern in patterns {
-        let mut any = false;
-        for (joint, node) in skeleton.joints().iter().enumerate() {
-            if matches(pattern, &node.name) {
-                out[joint] = true;
-                any = true;
+/// Stiffness factor of every skin vertex: those given, and a humanoid's hands stiffer where nothing is said.
+pub fn stiffness_factors(
+    character: &Character,
+    settings: &Settings,
+    weights: &[Weights],
+) -> Result<Vec<f64>, FleshError> {
+    let skeleton = &character.skeleton;
+    let mut factors = vec![1.0; skeleton.len()];
+    if let Some(humanoid) = humanoid(character) {
+        for side in Side::BOTH {
+            if let Some(hand) = humanoid.joint(HumanBone::Hand(side)) {
+                factors[hand] = HAND_STIFFNESS;
             }
         }
-        if !any {
-            return Err(no_joint("excluded", pattern));
-        }
+        pass_on(skeleton, &mut factors, |parent, own| {
+            *own = own.max(*parent)
+        });
     }
-    for joint in 0..skeleton.len() {
-        if let Some(parent) = skeleton.joints()[joint].parent {
-            out[joint] |= out[parent];
-        }
-    }
-    Ok(feet.iter().map(|foot| out[joint_of(graph, foot)]).collect())
-}
-
-/// Stiffness factor of every skin vertex.
-pub fn stiffness_factors(
-    skeleton: &Skeleton,
-    given: &BTreeMap<String, f64>,
-    graph: &BoneGraph,
-    feet: &[Foot],
-) -> Result<Vec<f64>, FleshError> {
-    let mut factors = vec![1.0; skeleton.len()];
-    for (pattern, &factor) in given {
+    for (pattern, &factor) in &settings.stiffness_factors {
         if !(factor.is_finite() && factor >= 0.0) {
             return Err(FleshError::Settings(format!(
                 "the stiffness factor of `{pattern}` is {factor}; it must be finite and not negative"
             )));
         }
-        let mut any = false;
-        for (joint, node) in skeleton.joints().iter().enumerate() {
-            if matches(pattern, &node.name) {
-                factors[joint] = factor;
-                any = true;
-            }
-        }
-        if !any {
-            return Err(no_joint("stiffness_factors", pattern));
+        for joint in named(skeleton, "stiffness_factors", pattern)? {
+            factors[joint] = factor;
         }
     }
-    Ok(feet
+    Ok(weights
         .iter()
-        .map(|foot| factors[joint_of(graph, foot)])
+        .map(|list| {
+            list.iter()
+                .map(|&(joint, weight)| weight * factors[joint as usize])
+                .sum()
+        })
         .collect())
 }
 
-fn no_joint(list: &str, pattern: &str) -> FleshError {
-    FleshError::Settings(format!(
-        "{list} names joint `{pattern}`, which the skeleton does not have"
-    ))
+fn humanoid(character: &Character) -> Option<Humanoid> {
+    Humanoid::find(&character.skeleton, &BoneMap::of(character)).ok()
+}
+
+/// Lets every joint take over from its parent, parents first.
+fn pass_on<T: Copy>(skeleton: &Skeleton, values: &mut [T], take: impl Fn(&T, &mut T)) {
+    for joint in 0..skeleton.len() {
+        if let Some(parent) = skeleton.joints()[joint].parent {
+            let above = values[parent];
+            take(&above, &mut values[joint]);
+        }
+    }
+}
+
+/// Joints whose names match a pattern, at least one.
+fn named(skeleton: &Skeleton, list: &str, pattern: &str) -> Result<Vec<usize>, FleshError> {
+    let found: Vec<usize> = (0..skeleton.len())
+        .filter(|&joint| matches(pattern, &skeleton.joints()[joint].name))
+        .collect();
+    if found.is_empty() {
+        return Err(FleshError::Settings(format!(
+            "{list} names joint `{pattern}`, which the skeleton does not have"
+        )));
+    }
+    Ok(found)
 }

@@ -43,6 +43,8 @@ pub struct Tissue {
     pub volume_stiffness: f64,
     /// Whether the inner surface slides over joints.
     pub sliding: bool,
+    /// Whether a humanoid's head is simulated too: faces have rigs of their own.
+    pub simulate_head: bool,
     /// How far base points are evened out along the skin, relative to the character's size.
     pub smoothing: f64,
 }
@@ -66,8 +68,9 @@ impl Default for Tissue {
         Self {
             stiffness: supple_sim::units::STIFFNESS,
             mass: 0.0,
-            volume_stiffness: 0.0,
+            volume_stiffness: 8.0 * supple_sim::units::STIFFNESS,
             sliding: true,
+            simulate_head: false,
             smoothing: crate::base_points::Smoothing::default().reach,
         }
     }
@@ -169,11 +172,15 @@ const COMMENTS: &[(&str, &str)] = &[
     ("mass =", "# Whole body; 0 takes it from the volume.\n"),
     (
         "volume_stiffness",
-        "# Against change of volume; 0 is fastest.\n",
+        "# Against change of volume; 0 is none, and fastest.\n",
     ),
     (
         "sliding",
         "# Whether the inner surface slides over joints.\n",
+    ),
+    (
+        "simulate_head",
+        "# Whether a humanoid's head is simulated; faces usually have rigs of their own.\n",
     ),
     (
         "smoothing",

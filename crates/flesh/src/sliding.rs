@@ -88,6 +88,11 @@ fn sliding_joint(graph: &BoneGraph, node: usize) -> Option<SlidingJoint> {
         })
 }
 
+/// Whether the inner surface slides over a node.
+pub fn is_sliding(graph: &BoneGraph, node: usize) -> bool {
+    sliding_joint(graph, node).is_some()
+}
+
 /// Unit direction of a bone away from one of its nodes.
 fn outward(graph: &BoneGraph, bone: usize, node: usize) -> DVec3 {
     let other = graph.opposite(bone, node);

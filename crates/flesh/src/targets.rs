@@ -6,7 +6,6 @@ use supple_sim::Targets;
 
 use crate::FleshError;
 use crate::flesh::{Driven, Flesh};
-use crate::sliding::{attached_position, rigid_position};
 
 impl Flesh {
     /// Targets of the solver for a pose. The pose the skin was bound in gives the rest positions exactly.
@@ -28,10 +27,8 @@ impl Flesh {
                 Driven::Skin(_) => skins.next().unwrap_or_default(),
                 Driven::Bone(column) => {
                     let column = column as usize;
-                    let point = self.bone[column];
-                    let attachment = &self.attachments[column];
-                    attached_position(&self.graph, &self.volume, &frames, attachment, point)
-                        .unwrap_or(point)
+                    self.driven_position(&frames, column)
+                        .unwrap_or(self.bone[column])
                         .as_vec3()
                 }
             })
@@ -52,9 +49,7 @@ impl Flesh {
             }
         }
         let frame = |column: usize| {
-            let attachment = &self.attachments[column];
-            let foot = &self.feet[column];
-            let at = |frames, p| rigid_position(&self.graph, frames, attachment, foot, p);
+            let at = |frames, p| self.carried_position(frames, column, p);
             let centre = self.skin.positions[column].as_dvec3();
             // Three points around the vertex tell its rigid motion.
             let corner = |frames, axis: glam::DVec3| at(frames, centre + axis) - at(frames, centre);

@@ -1,0 +1,312 @@
+//! What holds the inner surface where sliding ends: around joints with several or bent bones.
+//!
+//! At hips, shoulders and necks a bone-surface point lies near many bones, and the papers' choice of one of them tears
+//! neighbours apart. There the point follows a blend of joints instead: those of the file's skin weights where it has
+//! some, else those of the base points; both spread along the skin as far as the tissue is thick. The blend is of dual
+//! quaternions (Kavan et al. 2007), so nothing collapses.
+
+use glam::{DQuat, DVec3};
+use rayon::prelude::*;
+use supple_rig::{Character, Skeleton};
+
+use crate::base_points::Foot;
+use crate::bone_graph::BoneGraph;
+use crate::frames::Frames;
+use crate::heat_flow::HeatStep;
+use crate::sliding::{Attachment, along, is_sliding};
+use crate::surface::Surface;
+
+/// One of the joints that hold a point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Influence {
+    /// The joint.
+    pub joint: usize,
+    /// Its bone nearest to the point, where it has one.
+    pub bone: Option<usize>,
+    /// The point's foot along that bone.
+    pub t: f64,
+    /// Its share; all of a point sum to one.
+    pub weight: f64,
+}
+
+/// A blend of joints that holds a bone-surface point.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Hold {
+    /// From 0, where the point's attachment alone counts, to 1, where the blend does.
+    pub share: f64,
+    /// The joints.
+    pub influences: Vec<Influence>,
+}
+
+/// Joints of a vertex and their weights.
+pub type Weights = Vec<(u32, f64)>;
+
+/// Reach of the spreading along the skin, relative to the tissue's thickness, for weights of the file.
+const REACH_GIVEN: f64 = 0.15;
+/// The same for those of base points, which change from one bone to the next at once.
+const REACH_FEET: f64 = 0.5;
+/// Joints with less are forgotten.
+const LEAST: f64 = 0.01;
+/// Weight of joints other than the attachment's own below which it is left alone, and above which the blend rules.
+const FOREIGN: (f64, f64) = (0.05, 0.3);
+
+/// What the holds are made from.
+pub struct HoldInput<'a> {
+    /// Bones.
+    pub graph: &'a BoneGraph,
+    /// All joints.
+    pub skeleton: &'a Skeleton,
+    /// The skin.
+    pub skin: &'a Surface,
+    /// Base points.
+    pub feet: &'a [Foot],
+    /// Base points' positions \[m\].
+    pub base: &'a [DVec3],
+    /// Bone-surface points \[m\].
+    pub points: &'a [DVec3],
+    /// The file's weights, one list a skin vertex; `None` where some vertex has none.
+    pub given: Option<Vec<Weights>>,
+}
+
+/// Weights of the file on the welded skin, or `None` where a vertex has none.
+pub fn given_weights(
+    character: &Character,
+    part_and_vertex: impl Fn(usize) -> (usize, usize),
+    count: usize,
+) -> Option<Vec<Weights>> {
+    (0..count)
+        .map(|column| {
+            let (part, vertex) = part_and_vertex(column);
+            let binding = &character.parts[part].binding;
+            if vertex >= binding.influences.len() {
+                return None;
+            }
+            let list: Weights = (binding.influences.of(vertex).iter())
+                .filter_map(|&(slot, weight)| {
+                    let joint = *binding.joints.get(slot as usize)?;
+                    (weight > 0.0).then_some((joint as u32, f64::from(weight)))
+                })
+                .collect();
+            normalised(list)
+        })
+        .collect()
+}
+
+fn normalised(mut list: Weights) -> Option<Weights> {
+    let sum: f64 = list.iter().map(|(_, weight)| weight).sum();
+    list.iter_mut().for_each(|(_, weight)| *weight /= sum);
+    (sum > 0.0 && sum.is_finite()).then_some(list)
+}
+
+/// Joints that hold the flesh at every skin vertex: the file's weights or the base points' bones, spread along the skin.
+pub fn flesh_weights(input: &HoldInput) -> Vec<Weights> {
+    match &input.given {
+        Some(given) => spread(input, given, REACH_GIVEN),
+        None => {
+            let feet: Vec<Weights> = (input.feet.iter())
+                .map(|foot| foot_weights(input.graph, foot))
+                .collect();
+            spread(input, &feet, REACH_FEET)
+        }
+    }
+}
+
+/// The joint of the foot's bone; at a node those of all bones there alike.
+fn foot_weights(graph: &BoneGraph, foot: &Foot) -> Weights {
+    let of_node = |node: usize| {
+        let bones = graph.incident[node]
+            .iter()
+            .map(|&b| (graph.bones[b].joint as u32, 1.0));
+        normalised(bones.collect())
+    };
+    let own = match foot.bone {
+        Some(bone) if foot.t <= 0.0 => of_node(graph.bones[bone].start),
+        Some(bone) if foot.t >= 1.0 => of_node(graph.bones[bone].end),
+        Some(bone) => Some(vec![(graph.bones[bone].joint as u32, 1.0)]),
+        None => None,
+    };
+    own.unwrap_or_else(|| {
+        let joint = graph.nodes[foot.node].joints.first().copied().unwrap_or(0);
+        vec![(joint as u32, 1.0)]
+    })
+}
+
+/// Heat flow of every joint's weights, three joints at a time.
+fn spread(input: &HoldInput, weights: &[Weights], reach: f64) -> Vec<Weights> {
+    let skin = input.skin;
+    let time: Vec<f64> = (skin.positions.iter().zip(input.base))
+        .map(|(p, base)| (reach * p.distance(*base)).powi(2))
+        .collect();
+    let fixed = vec![false; skin.len()];
+    let step = HeatStep::new(skin, &|v| time[v], &fixed);
+    let mut joints: Vec<u32> = weights.iter().flatten().map(|&(joint, _)| joint).collect();
+    joints.sort_unstable();
+    joints.dedup();
+    let mut out: Vec<Weights> = vec![Vec::new(); skin.len()];
+    for three in joints.chunks(3) {
+        let values: Vec<DVec3> = (weights.iter())
+            .map(|list| {
+                let mut value = [0.0; 3];
+                for &(joint, weight) in list {
+                    if let Some(k) = three.iter().position(|&j| j == joint) {
+                        value[k] += weight;
+                    }
+                }
+                DVec3::from_array(value)
+            })
+            .collect();
+        for (list, value) in out.iter_mut().zip(step.solve(&values)) {
+            for (&joint, weight) in three.iter().zip(value.to_array()) {
+                if weight > LEAST {
+                    list.push((joint, weight));
+                }
+            }
+        }
+    }
+    (out.into_iter().zip(weights))
+        .map(|(list, before)| normalised(list).unwrap_or_else(|| before.clone()))
+        .collect()
+}
+
+/// The holds of all bone-surface points, given what they are attached to and the weights of [`flesh_weights`].
+pub fn holds(input: &HoldInput, attachments: &[Attachment], weights: &[Weights]) -> Vec<Hold> {
+    let owners = bone_owners(input.graph, input.skeleton);
+    let mut bones_of = vec![Vec::new(); input.skeleton.len()];
+    for (index, bone) in input.graph.bones.iter().enumerate() {
+        bones_of[bone.joint].push(index);
+    }
+    (0..attachments.len())
+        .into_par_iter()
+        .with_min_len(256)
+        .map(|v| {
+            let mut share = share(input, &attachments[v], &input.feet[v], &weights[v], &owners);
+            if attachments[v] == Attachment::Free {
+                // Either free or driven.
+                share = share.round();
+            }
+            let influences = if share > 0.0 {
+                let point = input.points[v];
+                (weights[v].iter())
+                    .map(|&(joint, weight)| {
+                        let bones = &bones_of[joint as usize];
+                        influence(input.graph, bones, joint as usize, weight, point)
+                    })
+                    .collect()
+            } else {
+                Vec::new()
+            };
+            Hold { share, influences }
+        })
+        .collect()
+}
+
+fn influence(graph: &BoneGraph, bones: &[usize], joint: usize, weight: f64, p: DVec3) -> Influence {
+    let distance = |bone: usize| {
+        let (a, b) = graph.segment(bone);
+        p.distance_squared(a.lerp(b, along(graph, bone, p).clamp(0.0, 1.0)))
+    };
+    let bone = (bones.iter().copied())
+        .filter(|&bone| !graph.bones[bone].is_virtual)
+        .min_by(|&a, &b| distance(a).total_cmp(&distance(b)));
+    Influence {
+        joint,
+        bone,
+        t: bone.map_or(0.0, |bone| along(graph, bone, p)),
+        weight,
+    }
+}
+
+/// For each joint itself or the nearest joint above that drives a bone.
+fn bone_owners(graph: &BoneGraph, skeleton: &Skeleton) -> Vec<usize> {
+    let mut drives = vec![false; skeleton.len()];
+    for bone in &graph.bones {
+        drives[bone.joint] = true;
+    }
+    let mut owners: Vec<usize> = (0..skeleton.len()).collect();
+    for joint in 0..skeleton.len() {
+        if let (false, Some(parent)) = (drives[joint], skeleton.joints()[joint].parent) {
+            owners[joint] = owners[parent];
+        }
+    }
+    owners
+}
+
+/// How far the blend replaces an attachment: wholly at joints that do not slide, and where other joints than the
+/// attachment's own move the flesh.
+fn share(
+    input: &HoldInput,
+    attachment: &Attachment,
+    foot: &Foot,
+    weights: &Weights,
+    owners: &[usize],
+) -> f64 {
+    let graph = input.graph;
+    let own: Vec<usize> = match *attachment {
+        Attachment::Node { node } if !is_sliding(graph, node) => return 1.0,
+        Attachment::Node { node } | Attachment::Slide { node, .. } => graph.incident[node].clone(),
+        Attachment::Bone { bone, .. } => with_neighbours(graph, bone),
+        Attachment::Free => match foot.bone {
+            // Virtual bones hold nothing, nor does anything else there.
+            Some(bone) if graph.bones[bone].is_virtual => return 0.0,
+            Some(bone) => with_neighbours(graph, bone),
+            None => return 0.0,
+        },
+    };
+    let is_own = |joint: usize| own.iter().any(|&bone| graph.bones[bone].joint == joint);
+    let foreign: f64 = (weights.iter())
+        .filter(|&&(joint, _)| !is_own(owners[joint as usize]))
+        .map(|&(_, weight)| weight)
+        .sum();
+    let t = ((foreign - FOREIGN.0) / (FOREIGN.1 - FOREIGN.0)).clamp(0.0, 1.0);
+    t * t * (3.0 - 2.0 * t)
+}
+
+/// A bone and those that continue it over sliding joints.
+fn with_neighbours(graph: &BoneGraph, bone: usize) -> Vec<usize> {
+    let mut bones = vec![bone];
+    for node in [graph.bones[bone].start, graph.bones[bone].end] {
+        if is_sliding(graph, node) {
+            bones.extend(&graph.incident[node]);
+        }
+    }
+    bones
+}
+
+/// Where a point goes that all of a hold's joints move.
+pub fn held_position(graph: &BoneGraph, frames: &Frames, hold: &Hold, point: DVec3) -> DVec3 {
+    let mut real = [0.0; 4];
+    let mut dual = [0.0; 4];
+    let mut reference: Option<DQuat> = None;
+    for influence in &hold.influences {
+        let (turn, goal) = match influence.bone {
+            Some(bone) => {
+                let frame = &frames.bones[bone];
+                let goal = frame.map(graph.segment(bone), influence.t, point);
+                (frame.turn_at(influence.t), goal)
+            }
+            None => {
+                let frame = &frames.joints[influence.joint];
+                (frame.turn, frame.map(point))
+            }
+        };
+        let shift = goal - turn * point;
+        let sign = match reference {
+            Some(first) if first.dot(turn) < 0.0 => -1.0,
+            _ => 1.0,
+        };
+        reference.get_or_insert(turn);
+        let half = DQuat::from_xyzw(0.5 * shift.x, 0.5 * shift.y, 0.5 * shift.z, 0.0) * turn;
+        for k in 0..4 {
+            real[k] += sign * influence.weight * turn.to_array()[k];
+            dual[k] += sign * influence.weight * half.to_array()[k];
+        }
+    }
+    let length = DQuat::from_array(real).length();
+    if length < 1e-9 {
+        return point;
+    }
+    let real = DQuat::from_array(real.map(|x| x / length));
+    let dual = DQuat::from_array(dual.map(|x| x / length));
+    let shift = dual * real.conjugate();
+    real * point + 2.0 * DVec3::new(shift.x, shift.y, shift.z)
+}
