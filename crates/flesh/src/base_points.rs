@@ -62,7 +62,7 @@ pub fn base_points(graph: &BoneGraph, skin: &Surface, smoothing: Smoothing) -> V
             .iter()
             .map(|foot| foot_position(graph, &nodes, foot))
             .collect();
-        let smooth = system.solve(&points);
+        let smooth = system.solve(&points, 1e-8);
         feet = feet
             .par_iter()
             .zip(&smooth)

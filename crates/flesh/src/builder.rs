@@ -12,7 +12,7 @@ use crate::bone_graph::{BoneGraph, GraphInput, bone_graph};
 use crate::bone_surface::bone_surface;
 use crate::collision_tets::collision_tets;
 use crate::flesh::{BuildReport, Column, Driven, Flesh, Ride};
-use crate::holds::{Hold, HoldInput, flesh_weights, given_weights, holds};
+use crate::holds::{HoldInput, flesh_weights, given_weights, holds};
 use crate::joint_use::joint_uses;
 use crate::masses::{BODY_DENSITY, vertex_masses};
 use crate::prisms::{determinant, split_orders, split_prisms};
@@ -80,18 +80,11 @@ impl<'a> FleshBuilder<'a> {
             ..Smoothing::default()
         };
         let feet = base_points(&graph, &skin, smoothing);
-        let hits = bone_surface(&graph, &volume, &skin, &feet);
-        let mut bone: Vec<DVec3> = hits.iter().map(|hit| hit.position).collect();
-        let orders = split_orders(&skin, &bone);
-        let tets = split_prisms(&skin.triangles, &orders, skin.len());
-        let (keep, untangled) = untangle(&skin, &mut bone, &tets);
-        let attachments = attachments(&graph, &volume, &hits, &bone, settings.tissue.sliding);
         let nodes: Vec<DVec3> = graph.nodes.iter().map(|node| node.position).collect();
         let base: Vec<DVec3> = feet
             .iter()
             .map(|foot| foot_position(&graph, &nodes, foot))
             .collect();
-        let collision = collision_tets(&skin, &base, &orders);
         let original_of: Vec<u32> = (welded_of.iter())
             .map(|&w| roles.body.welded.original_from_welded[w as usize])
             .collect();
@@ -102,14 +95,24 @@ impl<'a> FleshBuilder<'a> {
             skin: &skin,
             feet: &feet,
             base: &base,
-            points: &bone,
             given: given_weights(character, part_of, skin.len()),
         };
         let weights = flesh_weights(&hold_input);
-        let holds = holds(&hold_input, &attachments, &weights);
-
         let excluded = excluded_columns(character, &settings, &weights)?;
         let factors = stiffness_factors(character, &settings, &weights)?;
+
+        let hits = bone_surface(&graph, &volume, &skin, &feet);
+        let mut bone: Vec<DVec3> = hits.iter().map(|hit| hit.position).collect();
+        let orders = split_orders(&skin, &bone);
+        let tets = split_prisms(&skin.triangles, &orders, skin.len());
+        let is_simulated = |triangle: usize| {
+            let corners = skin.triangles[triangle];
+            corners.iter().any(|&v| !excluded[v as usize])
+        };
+        let (keep, untangled) = untangle(&skin, &mut bone, &tets, &is_simulated);
+        let attachments = attachments(&graph, &volume, &hits, &bone, settings.tissue.sliding);
+        let holds = holds(&hold_input, &bone, &attachments, &weights);
+        let collision = collision_tets(&skin, &base, &orders);
         let input = ModelInput {
             settings: &settings,
             skin: &skin,
@@ -117,7 +120,6 @@ impl<'a> FleshBuilder<'a> {
             tets: &tets,
             keep: &keep,
             attachments: &attachments,
-            holds: &holds,
             excluded: &excluded,
             factors: &factors,
         };
@@ -249,7 +251,6 @@ struct ModelInput<'a> {
     tets: &'a [[u32; 4]],
     keep: &'a [bool],
     attachments: &'a [Attachment],
-    holds: &'a [Hold],
     excluded: &'a [bool],
     factors: &'a [f64],
 }
@@ -263,12 +264,7 @@ struct Assembled {
 
 fn assemble_model(input: &ModelInput) -> Result<Assembled, FleshError> {
     let count = input.skin.len();
-    let kept: Vec<usize> = (0..input.tets.len())
-        .filter(|&t| {
-            let corners = input.skin.triangles[t / 3];
-            input.keep[t] && corners.iter().any(|&v| !input.excluded[v as usize])
-        })
-        .collect();
+    let kept: Vec<usize> = (0..input.tets.len()).filter(|&t| input.keep[t]).collect();
     let mut used = vec![false; 2 * count];
     for &t in &kept {
         for &v in &input.tets[t] {
@@ -290,7 +286,7 @@ fn assemble_model(input: &ModelInput) -> Result<Assembled, FleshError> {
         let fixed = if v < count {
             input.excluded[column]
         } else {
-            input.attachments[column] != Attachment::Free || input.holds[column].share > 0.0
+            input.attachments[column] != Attachment::Free
         };
         if fixed {
             driven.push(if v < count {

@@ -62,8 +62,8 @@ impl<'a> HeatStep<'a> {
             .collect()
     }
 
-    /// The values after the step.
-    pub fn solve(&self, start: &[DVec3]) -> Vec<DVec3> {
+    /// The values after the step, up to a residual of √`tolerance` of the first.
+    pub fn solve(&self, start: &[DVec3], tolerance: f64) -> Vec<DVec3> {
         let mut x = start.to_vec();
         let product = self.apply(&x);
         let mut residual: Vec<DVec3> = (0..x.len())
@@ -81,7 +81,7 @@ impl<'a> HeatStep<'a> {
         let mut z = precondition(&residual);
         let mut direction = z.clone();
         let mut rho = dot(&residual, &z);
-        let target = 1e-8 * rho;
+        let target = tolerance * rho;
         for _ in 0..400 {
             if rho <= target || rho <= f64::MIN_POSITIVE {
                 break;

@@ -42,9 +42,9 @@ pub struct Hold {
 pub type Weights = Vec<(u32, f64)>;
 
 /// Reach of the spreading along the skin, relative to the tissue's thickness, for weights of the file.
-const REACH_GIVEN: f64 = 0.15;
+const REACH_GIVEN: f64 = 0.35;
 /// The same for those of base points, which change from one bone to the next at once.
-const REACH_FEET: f64 = 0.5;
+const REACH_FEET: f64 = 0.55;
 /// Joints with less are forgotten.
 const LEAST: f64 = 0.01;
 /// Weight of joints other than the attachment's own below which it is left alone, and above which the blend rules.
@@ -62,8 +62,6 @@ pub struct HoldInput<'a> {
     pub feet: &'a [Foot],
     /// Base points' positions \[m\].
     pub base: &'a [DVec3],
-    /// Bone-surface points \[m\].
-    pub points: &'a [DVec3],
     /// The file's weights, one list a skin vertex; `None` where some vertex has none.
     pub given: Option<Vec<Weights>>,
 }
@@ -155,7 +153,7 @@ fn spread(input: &HoldInput, weights: &[Weights], reach: f64) -> Vec<Weights> {
                 DVec3::from_array(value)
             })
             .collect();
-        for (list, value) in out.iter_mut().zip(step.solve(&values)) {
+        for (list, value) in out.iter_mut().zip(step.solve(&values, 1e-6)) {
             for (&joint, weight) in three.iter().zip(value.to_array()) {
                 if weight > LEAST {
                     list.push((joint, weight));
@@ -168,8 +166,14 @@ fn spread(input: &HoldInput, weights: &[Weights], reach: f64) -> Vec<Weights> {
         .collect()
 }
 
-/// The holds of all bone-surface points, given what they are attached to and the weights of [`flesh_weights`].
-pub fn holds(input: &HoldInput, attachments: &[Attachment], weights: &[Weights]) -> Vec<Hold> {
+/// The holds of all bone-surface points, given where they are, what they are attached to and the weights of
+/// [`flesh_weights`].
+pub fn holds(
+    input: &HoldInput,
+    points: &[DVec3],
+    attachments: &[Attachment],
+    weights: &[Weights],
+) -> Vec<Hold> {
     let owners = bone_owners(input.graph, input.skeleton);
     let mut bones_of = vec![Vec::new(); input.skeleton.len()];
     for (index, bone) in input.graph.bones.iter().enumerate() {
@@ -179,13 +183,9 @@ pub fn holds(input: &HoldInput, attachments: &[Attachment], weights: &[Weights])
         .into_par_iter()
         .with_min_len(256)
         .map(|v| {
-            let mut share = share(input, &attachments[v], &input.feet[v], &weights[v], &owners);
-            if attachments[v] == Attachment::Free {
-                // Either free or driven.
-                share = share.round();
-            }
+            let share = share(input.graph, &attachments[v], &weights[v], &owners);
             let influences = if share > 0.0 {
-                let point = input.points[v];
+                let point = points[v];
                 (weights[v].iter())
                     .map(|&(joint, weight)| {
                         let bones = &bones_of[joint as usize];
@@ -233,24 +233,13 @@ fn bone_owners(graph: &BoneGraph, skeleton: &Skeleton) -> Vec<usize> {
 
 /// How far the blend replaces an attachment: wholly at joints that do not slide, and where other joints than the
 /// attachment's own move the flesh.
-fn share(
-    input: &HoldInput,
-    attachment: &Attachment,
-    foot: &Foot,
-    weights: &Weights,
-    owners: &[usize],
-) -> f64 {
-    let graph = input.graph;
+fn share(graph: &BoneGraph, attachment: &Attachment, weights: &Weights, owners: &[usize]) -> f64 {
     let own: Vec<usize> = match *attachment {
         Attachment::Node { node } if !is_sliding(graph, node) => return 1.0,
         Attachment::Node { node } | Attachment::Slide { node, .. } => graph.incident[node].clone(),
         Attachment::Bone { bone, .. } => with_neighbours(graph, bone),
-        Attachment::Free => match foot.bone {
-            // Virtual bones hold nothing, nor does anything else there.
-            Some(bone) if graph.bones[bone].is_virtual => return 0.0,
-            Some(bone) => with_neighbours(graph, bone),
-            None => return 0.0,
-        },
+        // What is free stays so: driving it inverts more tets where hips and shoulders fold.
+        Attachment::Free => return 0.0,
     };
     let is_own = |joint: usize| own.iter().any(|&bone| graph.bones[bone].joint == joint);
     let foreign: f64 = (weights.iter())

@@ -31,7 +31,7 @@ pub struct UntangleReport {
     pub dropped: usize,
 }
 
-/// Moves bone-surface points until every tet has volume, and returns which tets are kept.
+/// Moves bone-surface points until every tet of a simulated triangle has volume, and returns which tets are kept.
 ///
 /// Folds in the bone surface are evened out by averaging with the neighbours, which only continues the smoothing of the
 /// base points; what stays folded is lifted to just below the skin, where a prism of matching normals cannot fold.
@@ -39,13 +39,16 @@ pub fn untangle(
     skin: &Surface,
     bone: &mut [DVec3],
     tets: &[[u32; 4]],
+    is_simulated: &dyn Fn(usize) -> bool,
 ) -> (Vec<bool>, UntangleReport) {
     let original = bone.to_vec();
-    let inverted = tets
-        .iter()
-        .filter(|tet| determinant(corners(skin, bone, tet)) < 0.0)
+    let simulated: Vec<bool> = (0..tets.len()).map(|tet| is_simulated(tet / 3)).collect();
+    let inverted = (tets.iter().zip(&simulated))
+        .filter(|&(tet, &simulated)| simulated && determinant(corners(skin, bone, tet)) < 0.0)
         .count();
-    let unsound = soundness(skin, bone, tets).iter().filter(|&&s| !s).count();
+    let unsound = (soundness(skin, bone, tets).iter().zip(&simulated))
+        .filter(|&(&sound, &simulated)| simulated && !sound)
+        .count();
     let mut report = UntangleReport {
         inverted,
         flat: unsound.saturating_sub(inverted),
@@ -54,7 +57,7 @@ pub fn untangle(
     let depth = lift_depths(skin);
     let direction = visible_normals(skin);
     let mut lifts = vec![0_i32; skin.len()];
-    let mut checker = Checker::new(skin, bone, tets);
+    let mut checker = Checker::new(skin, bone, tets, &simulated);
     for round in 0..SMOOTHING_ROUNDS + LIFTING_ROUNDS {
         let tangled = checker.tangled();
         if tangled.is_empty() {
@@ -76,8 +79,13 @@ pub fn untangle(
         // What is stored is f32; what is kept must be sound after rounding.
         *point = point.as_vec3().as_dvec3();
     }
-    let keep = soundness(skin, bone, tets);
-    report.dropped = keep.iter().filter(|&&kept| !kept).count();
+    let mut keep = soundness(skin, bone, tets);
+    report.dropped = (keep.iter().zip(&simulated))
+        .filter(|&(&kept, &simulated)| simulated && !kept)
+        .count();
+    for (kept, &simulated) in keep.iter_mut().zip(&simulated) {
+        *kept &= simulated;
+    }
     report.moved = bone
         .iter()
         .zip(&original)
@@ -115,6 +123,7 @@ fn soundness(skin: &Surface, bone: &[DVec3], tets: &[[u32; 4]]) -> Vec<bool> {
 struct Checker<'a> {
     skin: &'a Surface,
     tets: &'a [[u32; 4]],
+    simulated: &'a [bool],
     sound: Vec<bool>,
     /// Triangles of vertex `i` at `starts[i]..starts[i + 1]`.
     starts: Vec<u32>,
@@ -122,7 +131,7 @@ struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    fn new(skin: &'a Surface, bone: &[DVec3], tets: &'a [[u32; 4]]) -> Self {
+    fn new(skin: &'a Surface, bone: &[DVec3], tets: &'a [[u32; 4]], simulated: &'a [bool]) -> Self {
         let mut starts = vec![0_u32; skin.len() + 1];
         for &v in skin.triangles.as_flattened() {
             starts[v as usize + 1] += 1;
@@ -141,6 +150,7 @@ impl<'a> Checker<'a> {
         Self {
             skin,
             tets,
+            simulated,
             sound: soundness(skin, bone, tets),
             starts,
             triangles,
@@ -151,8 +161,8 @@ impl<'a> Checker<'a> {
     fn tangled(&self) -> Vec<usize> {
         let count = self.skin.len();
         let mut touched = vec![false; count];
-        for (tet, &sound) in self.tets.iter().zip(&self.sound) {
-            if !sound {
+        for (k, tet) in self.tets.iter().enumerate() {
+            if self.simulated[k] && !self.sound[k] {
                 for &v in tet {
                     touched[v as usize % count] = true;
                 }

@@ -88,8 +88,15 @@ fn static_poses() {
                 start.elapsed().as_secs_f64(),
             );
             assert!(rms <= 0.01);
-            // The T's arms fold at a joint with next to no room for its sphere: measured, not yet beaten.
-            assert!(model == "tbone" || ours <= theirs);
+            // One pose of the T is not yet reached: they have none there.
+            let allowed = match name.as_str() {
+                "tbone_static_anim0_key1" => 4,
+                _ => theirs,
+            };
+            assert!(
+                ours <= allowed,
+                "{name}: {ours} inverted, {theirs} in the papers' release"
+            );
         }
     }
 }

@@ -1,4 +1,6 @@
 //! Whatever a pose does, the tissue stays finite, near its bones, and comes back to rest.
+//!
+//! Small characters get all 600 wild frames each time; large ones fewer, and all of them where `SUPPLE_LONG` is set.
 
 mod common;
 
@@ -34,165 +36,234 @@ fn wild(character: &Character, random: &mut Random) -> Pose {
     pose
 }
 
-fn size(flesh: &Flesh) -> f32 {
-    let bounds = flesh.skin_mesh().bounds();
-    (bounds.max - bounds.min).max_element()
-}
-
-fn assert_bounded(flesh: &Flesh, state: &State) {
-    assert!(state.is_finite());
-    let reach = 3.0 * size(flesh);
-    for (k, x) in state.positions.iter().enumerate() {
-        let carrier = flesh.model.carriers()[k] as usize;
-        if let Some(fixed) = state.fixed.get(carrier) {
-            assert!(
-                x.distance(*fixed) < reach,
-                "vertex {k} is {} away",
-                x.distance(*fixed)
-            );
-        }
-    }
-}
-
-fn torture(character: &Character, settings: Settings, frames: usize, step: f64) {
-    let flesh = Flesh::builder(character)
-        .settings(settings)
-        .build()
-        .unwrap();
-    let solver_settings = supple_sim::Settings {
-        step,
-        ..flesh.settings.solver_settings()
-    };
-    let mut solver = CpuBackend::new();
-    let mut state = State::at_rest(&flesh.model);
-    let mut random = Random(7);
-    let (mut from, mut to) = (wild(character, &mut random), wild(character, &mut random));
-    for frame in 0..frames {
-        let t = (frame % 20) as f32 / 20.0;
-        if frame % 20 == 0 {
-            from = to;
-            to = wild(character, &mut random);
-            if frame == frames / 2 {
-                // A teleport by five metres, from one frame to the next.
-                for root in 0..character.skeleton.len() {
-                    if character.skeleton.joints()[root].parent.is_none() {
-                        to.locals[root].translation += Vec3::new(5.0, 0.0, 0.0);
-                        from.locals[root].translation += Vec3::new(5.0, 0.0, 0.0);
-                    }
-                }
-            }
-        }
-        let targets = flesh.targets(&from.blend(&to, t)).unwrap();
-        assert!(targets.first_non_finite().is_none());
-        advance(
-            &mut solver,
-            &flesh.model,
-            &solver_settings,
-            &targets,
-            step,
-            &mut state,
-        )
-        .unwrap();
-        assert_bounded(&flesh, &state);
-    }
-    let rest = flesh.targets(&flesh.rest_pose()).unwrap();
-    for _ in 0..400 {
-        advance(
-            &mut solver,
-            &flesh.model,
-            &solver_settings,
-            &rest,
-            step,
-            &mut state,
-        )
-        .unwrap();
-    }
-    let worst = state
-        .positions
-        .iter()
-        .zip(flesh.model.rest_free())
-        .map(|(a, b)| a.distance(*b))
-        .fold(0.0, f32::max);
-    println!(
-        "{}: {:.4} of the size from rest after all",
-        character.name,
-        worst / size(&flesh)
-    );
-    if flesh.settings.tissue.stiffness > 0.0 {
-        assert!(worst < 0.02 * size(&flesh), "{}", worst / size(&flesh));
-    }
-}
-
-fn fox() -> Option<Character> {
-    Some(common::glb(&common::shared("characters/Fox.glb")?))
-}
-
-#[test]
-fn wild_poses() {
-    let Some(fox) = fox() else { return };
-    torture(&fox, Settings::default(), 600, 1.0 / 60.0);
-    let Some(cylinder) = common::fps("cylinder", "cylinder") else {
-        return;
-    };
-    // Its file units are metres of nothing: a tenth of it is the size of a person.
-    torture(
-        &common::scaled(cylinder, 0.1),
-        Settings::default(),
-        600,
-        1.0 / 60.0,
-    );
-}
-
-#[test]
-fn wild_body() {
-    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets");
-    let body = common::glb(&assets.join("male.glb"));
-    torture(&body, Settings::default(), 100, 1.0 / 60.0);
-}
-
-#[test]
-fn ten_times_the_step() {
-    let Some(fox) = fox() else { return };
-    torture(&fox, Settings::default(), 60, 10.0 / 60.0);
-}
-
-#[test]
-fn zero_and_huge_stiffness() {
-    let Some(fox) = fox() else { return };
-    for stiffness in [0.0, 1e12] {
-        let mut settings = Settings::default();
-        settings.tissue.stiffness = stiffness;
-        torture(&fox, settings, 60, 1.0 / 60.0);
-    }
-}
-
-#[test]
-fn root_motion_is_rigid() {
-    let Some(fox) = fox() else { return };
-    let flesh = Flesh::builder(&fox).build().unwrap();
-    let mut pose = flesh.rest_pose();
-    let turn = Quat::from_axis_angle(Vec3::new(1.0, 2.0, 0.5).normalize(), 1.1);
-    let shift = Vec3::new(0.3, -0.2, 0.7);
-    for joint in 0..fox.skeleton.len() {
-        if fox.skeleton.joints()[joint].parent.is_none() {
-            let local = &mut pose.locals[joint];
+/// Moves the whole character.
+fn moved(character: &Character, mut pose: Pose, turn: Quat, shift: Vec3) -> Pose {
+    for (joint, local) in pose.locals.iter_mut().enumerate() {
+        if character.skeleton.joints()[joint].parent.is_none() {
             local.translation = turn * local.translation + shift;
             local.rotation = turn * local.rotation;
         }
     }
-    let targets = flesh.targets(&pose).unwrap();
-    for (now, rest) in targets.fixed.iter().zip(flesh.model.rest_fixed()) {
-        let expected = turn * *rest + shift;
-        assert!(
-            now.distance(expected) < 1e-5 * size(&flesh),
-            "{now} {expected}"
+    pose
+}
+
+/// A soft body under test.
+struct Tortured<'a> {
+    character: &'a Character,
+    flesh: Flesh,
+    settings: supple_sim::Settings,
+    solver: CpuBackend,
+    state: State,
+    pose: Pose,
+    size: f32,
+}
+
+impl<'a> Tortured<'a> {
+    fn new(character: &'a Character, settings: Settings, step: f64) -> Self {
+        let flesh = Flesh::builder(character)
+            .settings(settings)
+            .build()
+            .unwrap();
+        let bounds = flesh.skin_mesh().bounds();
+        Self {
+            character,
+            settings: supple_sim::Settings {
+                step,
+                ..flesh.settings.solver_settings()
+            },
+            solver: CpuBackend::new(),
+            state: State::at_rest(&flesh.model),
+            pose: flesh.rest_pose(),
+            size: (bounds.max - bounds.min).max_element(),
+            flesh,
+        }
+    }
+
+    /// One step to a pose; a jump carries the tissue along, as a caller does. Whether it was one.
+    fn advance(&mut self, pose: &Pose) -> bool {
+        let targets = self.flesh.targets(pose).unwrap();
+        assert!(targets.first_non_finite().is_none());
+        let jumps = self.state.largest_jump(&targets) > self.settings.jump_distance;
+        if jumps {
+            let frames = self.flesh.carry_frames(&self.pose, pose).unwrap();
+            self.state.carry(&frames);
+            self.state.rebase(&targets);
+        }
+        self.pose = pose.clone();
+        let (model, state) = (&self.flesh.model, &mut self.state);
+        let step = self.settings.step;
+        advance(
+            &mut self.solver,
+            model,
+            &self.settings,
+            &targets,
+            step,
+            state,
+        )
+        .unwrap();
+        jumps
+    }
+
+    fn assert_bounded(&self) {
+        assert!(self.state.is_finite());
+        for (k, x) in self.state.positions.iter().enumerate() {
+            let carrier = self.flesh.model.carriers()[k] as usize;
+            if let Some(fixed) = self.state.fixed.get(carrier) {
+                let distance = x.distance(*fixed);
+                assert!(distance < 3.0 * self.size, "vertex {k} is {distance} away");
+            }
+        }
+    }
+
+    fn from_rest(&self) -> f32 {
+        let pairs = self
+            .state
+            .positions
+            .iter()
+            .zip(self.flesh.model.rest_free());
+        let worst = pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+        worst / self.size
+    }
+
+    /// Wild poses, half a second from one to the next, with a teleport in the middle of a move; then back to rest.
+    fn run(&mut self, frames: usize) {
+        let mut random = Random(7);
+        let mut to = wild(self.character, &mut random);
+        let mut from = to.clone();
+        let mut place = Vec3::ZERO;
+        for frame in 0..frames {
+            if frame % 20 == 0 {
+                from = std::mem::replace(&mut to, wild(self.character, &mut random));
+            }
+            let teleports = frame == frames / 2 + 7;
+            if teleports {
+                place = Vec3::new(5.0, 0.0, 0.0);
+            }
+            let pose = from.blend(&to, (frame % 20) as f32 / 20.0);
+            let jumped = self.advance(&moved(self.character, pose, Quat::IDENTITY, place));
+            assert!(jumped || !teleports, "the teleport was not noticed");
+            self.assert_bounded();
+        }
+        let rest = self.flesh.rest_pose();
+        let mut steps = 0;
+        while steps < 400 && (steps < 20 || self.from_rest() > 1e-3) {
+            self.advance(&rest);
+            steps += 1;
+        }
+        println!(
+            "{}: {frames} frames, then {:.4} of the size from rest after {steps} steps",
+            self.character.name,
+            self.from_rest()
         );
+        if self.flesh.settings.tissue.stiffness > 0.0 {
+            assert!(self.from_rest() < 0.02, "{}", self.from_rest());
+        }
+    }
+}
+
+/// All characters, and how many wild frames each gets.
+fn everyone() -> Vec<(Character, usize)> {
+    let long = std::env::var_os("SUPPLE_LONG").is_some();
+    let frames = |short: usize| if long { 600 } else { short };
+    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets");
+    let mut all = vec![
+        (common::glb(&assets.join("male.glb")), frames(30)),
+        (common::glb(&assets.join("female.glb")), frames(30)),
+    ];
+    for (file, count) in [
+        ("Fox.glb", 600),
+        ("CesiumMan.glb", frames(100)),
+        ("100Avatars_001_Crimsom.vrm", frames(100)),
+    ] {
+        if let Some(path) = common::shared(&format!("characters/{file}")) {
+            all.push((common::glb(&path), count));
+        }
+    }
+    // Their file units are metres of nothing: these make them as large as a person.
+    for (model, mesh, scale, count) in [
+        ("cylinder", "cylinder", 0.1, 600),
+        ("tbone", "tbone", 0.1, frames(100)),
+        ("male", "male_LR20", 0.1, frames(60)),
+    ] {
+        if let Some(character) = common::fps(model, mesh) {
+            all.push((common::scaled(character, scale), count));
+        }
+    }
+    all
+}
+
+#[test]
+fn wild_poses() {
+    for (character, frames) in everyone() {
+        Tortured::new(&character, Settings::default(), 1.0 / 60.0).run(frames);
     }
 }
 
 #[test]
+fn ten_times_the_step() {
+    for (character, _) in everyone() {
+        Tortured::new(&character, Settings::default(), 10.0 / 60.0).run(20);
+    }
+}
+
+#[test]
+fn zero_and_huge_stiffness() {
+    for (character, _) in everyone() {
+        for stiffness in [0.0, 1e12] {
+            let mut settings = Settings::default();
+            settings.tissue.stiffness = stiffness;
+            Tortured::new(&character, settings, 1.0 / 60.0).run(20);
+        }
+    }
+}
+
+/// The simulated skin, not only its targets: nothing moves at rest, and everything moves as one with the root.
+#[test]
+fn rest_and_root_motion_are_exact() {
+    let turn = Quat::from_axis_angle(Vec3::new(1.0, 2.0, 0.5).normalize(), 0.02);
+    let shift = Vec3::new(0.003, -0.002, 0.007);
+    for (character, _) in everyone() {
+        let mut body = Tortured::new(&character, Settings::default(), 1.0 / 60.0);
+        let rest = body.flesh.rest_pose();
+        let at_rest = body.flesh.skin(&rest, &body.state).unwrap();
+        for _ in 0..5 {
+            body.advance(&rest);
+        }
+        let still = largest(&body, &rest, &at_rest, |p| p);
+        // Turning and moving at once, and then held until the tissue has come to rest.
+        let pose = moved(&character, rest.clone(), turn, shift);
+        for _ in 0..60 {
+            body.advance(&pose);
+        }
+        body.settings.mode = supple_sim::Mode::Static;
+        for _ in 0..10 {
+            body.advance(&pose);
+        }
+        let rigid = largest(&body, &pose, &at_rest, |p| turn * p + shift);
+        println!(
+            "{}: rest {still:.1e}, root motion {rigid:.1e} of the size",
+            character.name
+        );
+        assert!(still < 1e-5 && rigid < 1e-5);
+    }
+}
+
+/// Largest distance of the skin from where a motion of the rest skin puts it, relative to the size.
+fn largest(body: &Tortured, pose: &Pose, rest: &[Vec<Vec3>], motion: impl Fn(Vec3) -> Vec3) -> f32 {
+    let skin = body.flesh.skin(pose, &body.state).unwrap();
+    let pairs = skin.iter().flatten().zip(rest.iter().flatten());
+    let worst = pairs
+        .map(|(now, rest)| now.distance(motion(*rest)))
+        .fold(0.0, f32::max);
+    worst / body.size
+}
+
+#[test]
 fn what_cannot_be_flesh_says_so() {
-    let Some(mut fox) = fox() else { return };
+    let Some(path) = common::shared("characters/Fox.glb") else {
+        return;
+    };
+    let mut fox = common::glb(&path);
     fox.skeleton = supple_rig::Skeleton::default();
     let error = Flesh::builder(&fox).build().unwrap_err().to_string();
     assert!(error.contains("no skeleton"), "{error}");
