@@ -4,16 +4,20 @@
 mod common;
 
 use common::RED;
-use supple::Character;
 use supple::embedded::{Body, body};
+use supple::flesh::base_points::foot_position;
+use supple::flesh::frames::frames;
 use supple::flesh::{Flesh, Settings};
 use supple::geom::TriMesh;
-use supple::glam::{Quat, Vec3, vec3};
+use supple::glam::{DVec3, Vec3, vec3};
 use supple::picture::scene::CLAY;
 use supple::picture::{Camera, DrawMesh, Image};
+use supple::sim::units::STIFFNESS;
+use supple::sim::{self, Backend, CpuBackend, Mode, ModelBuilder, State};
+use supple::{Character, Pose};
 
 /// How far the leg turns outwards [°].
-const TWIST: f32 = 70.0;
+const TWIST: f32 = 50.0;
 
 fn main() {
     let character = body(Body::Female).unwrap();
@@ -23,28 +27,29 @@ fn main() {
     };
     let (hip, knee, ankle) = (at("upperleg01.L"), at("lowerleg01.L"), at("foot.L"));
     let axis = (knee - hip).normalize();
-    let pose = common::turned(&character, "upperleg01.L", axis, -TWIST);
+    let mut pose = common::turned(&character, "upperleg01.L", axis, -TWIST);
+    // The foot stays where it points.
+    common::turn(&mut pose, &character, "foot.L", axis, TWIST);
 
     // The kneecap: in front of the joint.
-    let marked = |p: Vec3| p.distance(knee + vec3(0.0, 0.0, 0.05)) < 0.045;
+    let marked = |p: Vec3| {
+        let away = p.distance(knee + vec3(0.0, 0.0, 0.06));
+        ((0.06 - away) / 0.025).clamp(0.0, 1.0)
+    };
     let corners = [ankle - vec3(0.12, -0.08, 0.0), hip + vec3(0.12, 0.02, 0.0)];
     let camera = common::view(&corners, vec3(0.0, 0.1, 1.0));
-    let mut tiles = Vec::new();
-    let mut turns = Vec::new();
-    for (name, settings) in [("bone lines", bone_lines(&character)), ("volumetric bones", settings())] {
-        let flesh = Flesh::builder(&character).settings(settings).build().unwrap();
-        if tiles.is_empty() {
-            let rest = flesh.skin_mesh();
-            tiles.push((draw(rest, rest, &marked, &camera), "at rest".to_owned()));
-        }
-        let state = common::settle(&flesh, &pose);
-        let skin = common::skin(&flesh, &pose, &state);
-        let turn = mean_turn(&skin, flesh.skin_mesh(), &marked, (knee, axis));
-        let caption = format!("{name}: the kneecap turns by {turn:.0}° of {TWIST}°");
-        tiles.push((draw(&skin, flesh.skin_mesh(), &marked, &camera), caption));
-        turns.push(turn);
-    }
-    common::save("volumetric_bones_twist", &common::sheet("A leg turned outwards", &tiles, 3));
+    let flesh = Flesh::builder(&character).settings(settings()).build().unwrap();
+    let rest = flesh.skin_mesh();
+    let on_volumes = common::skin(&flesh, &pose, &common::settle(&flesh, &pose));
+    let on_lines = around_bone_lines(&flesh, &character, &pose, &on_volumes);
+    let turns = [&on_lines, &on_volumes].map(|skin| mean_turn(skin, rest, &marked, (knee, axis)));
+    let caption = |bones: &str, turn: f32| format!("{bones}: the kneecap turns by {turn:.0}° of {TWIST}°");
+    let tiles = [
+        (draw(rest, rest, &marked, &camera), "at rest".to_owned()),
+        (draw(&on_lines, rest, &marked, &camera), caption("bone lines", turns[0])),
+        (draw(&on_volumes, rest, &marked, &camera), caption("volumetric bones", turns[1])),
+    ];
+    common::save("volumetric_bones_twist", &common::sheet("A leg turned outwards, its foot held", &tiles, 3));
     check(turns[0], turns[1]);
 }
 
@@ -56,20 +61,47 @@ fn settings() -> Settings {
     }
 }
 
-/// The same with bones and joints a millimetre thick.
-fn bone_lines(character: &Character) -> Settings {
-    let mut settings = settings();
-    for joint in character.skeleton.joints() {
-        settings.bone_radii.insert(joint.name.clone(), 1e-3);
-        settings.joint_radii.insert(joint.name.clone(), 1e-3);
+/// The leg with its tissue tied to the base points on the bone lines, which a twist leaves where they are. `held` has
+/// the skin that is not simulated.
+fn around_bone_lines(flesh: &Flesh, character: &Character, pose: &Pose, held: &TriMesh) -> TriMesh {
+    let (graph, rest) = (flesh.graph(), flesh.skin_mesh());
+    let count = rest.positions.len();
+    let frames = frames(graph, &character.skeleton, &character.bind_worlds(), pose);
+    let nodes: Vec<DVec3> = graph.nodes.iter().map(|node| node.position).collect();
+    let posed: Vec<DVec3> = frames.nodes.iter().map(|node| node.position).collect();
+    let feet = flesh.feet();
+    let mut builder = ModelBuilder::new();
+    let mut driven = Vec::new();
+    for (v, column) in flesh.columns().iter().enumerate() {
+        builder.vertex(rest.positions[v], !column.is_free);
+        if !column.is_free {
+            driven.push(held.positions[v]);
+        }
     }
-    settings
+    for foot in feet {
+        builder.vertex(foot_position(graph, &nodes, foot).as_vec3(), true);
+        driven.push(foot_position(graph, &posed, foot).as_vec3());
+    }
+    let is_free = |&v: &u32| (v as usize) < count && flesh.columns()[v as usize].is_free;
+    for tet in flesh.collision.tets.iter().filter(|tet| tet.iter().any(|v| is_free(v))) {
+        builder.tet(*tet, STIFFNESS);
+    }
+    let model = builder.build().unwrap();
+    let settings = sim::Settings { mode: Mode::Static, ..sim::Settings::default() };
+    let mut state = State::at_rest(&model);
+    let mut backend = CpuBackend::new();
+    for _ in 0..60 {
+        backend.step(&model, &settings, &model.targets(&driven, &[]), &mut state).unwrap();
+    }
+    let mut positions = model.caller_positions(&state);
+    positions.truncate(count);
+    TriMesh { positions, triangles: rest.triangles.clone() }
 }
 
 /// Mean turn of marked vertices about an axis [°].
-fn mean_turn(now: &TriMesh, rest: &TriMesh, marked: &dyn Fn(Vec3) -> bool, (centre, axis): (Vec3, Vec3)) -> f32 {
+fn mean_turn(now: &TriMesh, rest: &TriMesh, marked: &dyn Fn(Vec3) -> f32, (centre, axis): (Vec3, Vec3)) -> f32 {
     let across = |p: Vec3| (p - centre).reject_from(axis);
-    let marks = (0..rest.positions.len()).filter(|&v| marked(rest.positions[v]));
+    let marks = (0..rest.positions.len()).filter(|&v| marked(rest.positions[v]) > 0.5);
     let turns: Vec<f32> = marks
         .map(|v| {
             let (before, after) = (across(rest.positions[v]), across(now.positions[v]));
@@ -79,10 +111,9 @@ fn mean_turn(now: &TriMesh, rest: &TriMesh, marked: &dyn Fn(Vec3) -> bool, (cent
     turns.iter().sum::<f32>() / turns.len() as f32
 }
 
-fn draw(skin: &TriMesh, rest: &TriMesh, marked: &dyn Fn(Vec3) -> bool, camera: &Camera) -> Image {
-    let colour = |&p: &Vec3| if marked(p) { RED } else { CLAY };
+fn draw(skin: &TriMesh, rest: &TriMesh, marked: &dyn Fn(Vec3) -> f32, camera: &Camera) -> Image {
+    let colour = |&p: &Vec3| CLAY.lerp(RED, marked(p));
     let colours: Vec<Vec3> = rest.positions.iter().map(colour).collect();
-    let _ = Quat::IDENTITY;
     common::tile(vec![DrawMesh::owned(skin.clone()).coloured(colours)], vec![], camera)
 }
 

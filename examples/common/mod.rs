@@ -46,6 +46,19 @@ pub fn sheet(title: &str, tiles: &[(Image, String)], columns: usize) -> Image {
     contact_sheet(title, tiles, columns, &SheetStyle::default())
 }
 
+/// Pictures below each other.
+pub fn stack(pictures: &[Image]) -> Image {
+    let width = pictures.iter().map(|p| p.width).max().unwrap_or(0);
+    let height = pictures.iter().map(|p| p.height).sum();
+    let mut all = Image::new(width, height, SheetStyle::default().paper);
+    let mut y = 0;
+    for picture in pictures {
+        all.blit(picture, 0, y);
+        y += picture.height as i64;
+    }
+    all
+}
+
 /// A character from a mesh and joints: name, parent, position.
 pub fn character(name: &str, mesh: TriMesh, joints: &[(&str, Option<usize>, Vec3)]) -> Character {
     let joint = |&(name, parent, place): &(&str, Option<usize>, Vec3)| Joint {
@@ -83,12 +96,17 @@ pub fn tube(radius: f32, length: f32, around: u32, along: u32) -> TriMesh {
 
 /// A straight limb along X: two bones that meet in the middle of a tube of radius 0.1 m, at `depth` from its axis.
 pub fn arm(depth: f32) -> Character {
+    coarse_arm(depth, 32, 72)
+}
+
+/// The same with fewer vertices around and along.
+pub fn coarse_arm(depth: f32, around: u32, along: u32) -> Character {
     let joints = [
         ("upper", None, Vec3::new(0.02, 0.0, 0.0)),
         ("elbow", Some(0), Vec3::new(0.5, -depth, 0.0)),
         ("wrist", Some(1), Vec3::new(0.98, 0.0, 0.0)),
     ];
-    character("arm", tube(0.1, 1.0, 32, 72), &joints)
+    character("arm", tube(0.1, 1.0, around, along), &joints)
 }
 
 /// The settings that give bones and elbow of [`arm`] their radii [m].
@@ -169,8 +187,8 @@ pub fn settle_by(
         ..settings
     };
     let mut state = State::at_rest(&flesh.model);
-    for step in 1..=40 {
-        let targets = targets((step as f32 / 20.0).min(1.0));
+    for step in 1..=26 {
+        let targets = targets((step as f32 / 12.0).min(1.0));
         backend
             .step(&flesh.model, &settings, &targets, &mut state)
             .unwrap();
@@ -316,19 +334,33 @@ pub fn cut_away(
 
 /// An orthographic camera on points.
 pub fn view(points: &[Vec3], direction: Vec3) -> Camera {
+    view_in(TILE, points, direction)
+}
+
+/// The same for a tile of another size.
+pub fn view_in(size: (usize, usize), points: &[Vec3], direction: Vec3) -> Camera {
     let lens = Lens::Orthographic { height: 1.0 };
-    let aspect = TILE.0 as f32 / TILE.1 as f32;
-    Camera::fit(points, direction, aspect, lens, 0.9)
+    Camera::fit(points, direction, size.0 as f32 / size.1 as f32, lens, 0.9)
 }
 
 /// Draws meshes and lines into a tile.
 pub fn tile(meshes: Vec<DrawMesh<'static>>, lines: Vec<Line>, camera: &Camera) -> Image {
+    tile_in(TILE, meshes, lines, camera)
+}
+
+/// The same in a tile of another size.
+pub fn tile_in(
+    size: (usize, usize),
+    meshes: Vec<DrawMesh<'static>>,
+    lines: Vec<Line>,
+    camera: &Camera,
+) -> Image {
     let scene = Scene {
         meshes,
         lines,
         ..Scene::default()
     };
-    render(&scene, camera, TILE.0, TILE.1)
+    render(&scene, camera, size.0, size.1)
 }
 
 /// Length of every edge in `now` over its length in `rest`; edges without length are left out.
