@@ -1,6 +1,8 @@
 //! What the examples share: characters in a few lines, settled tissue, cut-away drawings.
 #![allow(dead_code, reason = "every example uses a part of it")]
 
+pub mod walk;
+
 use std::path::PathBuf;
 
 use supple::Character;
