@@ -14,27 +14,49 @@ use supple::geom::TriMesh;
 use supple::glam::{DVec3, Vec3, vec3};
 use supple::picture::{BoneStyle, Camera, DrawMesh, Image, Line, Ramp, Wire, bone_mesh};
 
+/// Width and height of a tile [px].
+const SIZE: (usize, usize) = (250, 250);
+
 fn main() {
     let character = body(Body::Female).unwrap();
     let flesh = Flesh::builder(&character).build().unwrap();
-    let positions = flesh.skin_mesh().positions.iter().map(|p| p.as_dvec3()).collect();
-    let skin = Surface::new(positions, flesh.skin_mesh().triangles.clone());
-    let unsmoothed = Smoothing { reach: 0.0, ..Smoothing::default() };
+    let skin = common::surface(&flesh);
+    let unsmoothed = Smoothing {
+        reach: 0.0,
+        ..Smoothing::default()
+    };
     let [closest, smooth] =
         [unsmoothed, Smoothing::default()].map(|smoothing| Shrunken::new(&flesh, &skin, smoothing));
 
     let whole: Vec<Vec3> = flesh.skin_mesh().positions.clone();
-    let far = common::view(&whole, vec3(0.25, 0.05, 1.0));
-    let near = common::view(&[vec3(-0.24, 0.62, 0.0), vec3(0.24, 1.1, 0.0)], vec3(0.25, 0.1, 1.0));
+    let far = common::view_in(SIZE, &whole, vec3(0.25, 0.05, 1.0));
+    let near = common::view_in(
+        SIZE,
+        &[vec3(-0.24, 0.62, 0.0), vec3(0.24, 1.1, 0.0)],
+        vec3(0.25, 0.1, 1.0),
+    );
+    let feet = |how: &str, s: &Shrunken| {
+        format!("{how} base points: up to {:.0} cm apart", 100.0 * s.jump)
+    };
+    let edges = |letter: &str, s: &Shrunken| {
+        format!(
+            "{letter} skin shrunken to them: edges up to {:.0} cm",
+            100.0 * s.edge
+        )
+    };
+    let volumes = volumes(&flesh, &character, &far);
     let tiles = [
         (input(&flesh, &far), "a) skin and skeleton".to_owned()),
-        (volumes(&flesh, &character, &far), "b) volumetric bones and joints".to_owned()),
-        (closest.lines(&flesh, &near), format!("c) closest base points: up to {:.0} cm apart", 100.0 * closest.jump)),
-        (closest.surface(&flesh, &near), format!("d) skin shrunken to them: edges up to {:.0} cm", 100.0 * closest.edge)),
-        (smooth.lines(&flesh, &near), format!("e) smoothed base points: up to {:.0} cm apart", 100.0 * smooth.jump)),
-        (smooth.surface(&flesh, &near), format!("f) skin shrunken to them: edges up to {:.0} cm", 100.0 * smooth.edge)),
+        (volumes, "b) volumetric bones and joints".to_owned()),
+        (closest.lines(&flesh, &near), feet("c) closest", &closest)),
+        (closest.surface(&flesh, &near), edges("d)", &closest)),
+        (smooth.lines(&flesh, &near), feet("e) smoothed", &smooth)),
+        (smooth.surface(&flesh, &near), edges("f)", &smooth)),
     ];
-    common::save("construction", &common::sheet("From skin and skeleton to the bone surface", &tiles, 3));
+    common::save(
+        "construction",
+        &common::sheet("From skin and skeleton to the bone surface", &tiles, 3),
+    );
     check(&closest, &smooth);
 }
 
@@ -67,7 +89,12 @@ impl Shrunken {
                 edge = edge.max(points[v].distance(points[w]));
             }
         }
-        Self { feet, points, jump, edge }
+        Self {
+            feet,
+            points,
+            jump,
+            edge,
+        }
     }
 
     /// Lines from the front of the skin to the base points, a colour for each bone.
@@ -82,11 +109,17 @@ impl Shrunken {
             }
             let colour = Ramp::Turbo.at((foot.bone.unwrap_or(0) * 37 % 100) as f32 / 100.0);
             let to = foot_position(graph, &nodes, foot).as_vec3();
-            lines.push(Line { from, to, colour, width: 1.0, on_top: false });
+            lines.push(Line {
+                from,
+                to,
+                colour,
+                width: 1.0,
+                on_top: false,
+            });
         }
         let mut back = DrawMesh::owned(common::kept(skin, skin, |p| p.z < -0.02));
         back.casts_shadow = false;
-        common::tile(vec![back, bones(flesh, false)], lines, camera)
+        common::tile_in(SIZE, vec![back, bones(flesh, false)], lines, camera)
     }
 
     fn surface(&self, flesh: &Flesh, camera: &Camera) -> Image {
@@ -95,8 +128,12 @@ impl Shrunken {
             triangles: flesh.skin_mesh().triangles.clone(),
         };
         let mut drawn = DrawMesh::owned(mesh).coloured(BONE);
-        drawn.wire = Some(Wire { colour: RED, width: 0.7, opacity: 0.5 });
-        common::tile(vec![drawn], vec![], camera)
+        drawn.wire = Some(Wire {
+            colour: RED,
+            width: 0.7,
+            opacity: 0.5,
+        });
+        common::tile_in(SIZE, vec![drawn], vec![], camera)
     }
 }
 
@@ -104,13 +141,28 @@ fn bones(flesh: &Flesh, on_top: bool) -> DrawMesh<'static> {
     let graph = flesh.graph();
     let ends = (0..graph.bones.len()).map(|bone| graph.segment(bone));
     let ends: Vec<(Vec3, Vec3)> = ends.map(|(a, b)| (a.as_vec3(), b.as_vec3())).collect();
-    let joints: Vec<Vec3> = graph.nodes.iter().map(|node| node.position.as_vec3()).collect();
-    let style = BoneStyle { on_top, ..BoneStyle::default() };
+    let joints: Vec<Vec3> = graph
+        .nodes
+        .iter()
+        .map(|node| node.position.as_vec3())
+        .collect();
+    let style = BoneStyle {
+        on_top,
+        ..BoneStyle::default()
+    };
     bone_mesh(&ends, &joints, &style)
 }
 
 fn input(flesh: &Flesh, camera: &Camera) -> Image {
-    common::tile(vec![DrawMesh::owned(flesh.skin_mesh().clone()), bones(flesh, true)], vec![], camera)
+    common::tile_in(
+        SIZE,
+        vec![
+            DrawMesh::owned(flesh.skin_mesh().clone()),
+            bones(flesh, true),
+        ],
+        vec![],
+        camera,
+    )
 }
 
 fn volumes(flesh: &Flesh, character: &Character, camera: &Camera) -> Image {
@@ -118,7 +170,12 @@ fn volumes(flesh: &Flesh, character: &Character, camera: &Camera) -> Image {
     let mut glass = DrawMesh::owned(flesh.skin_mesh().clone());
     glass.opacity = 0.25;
     glass.casts_shadow = false;
-    common::tile(vec![DrawMesh::owned(bones).coloured(BONE), glass], vec![], camera)
+    common::tile_in(
+        SIZE,
+        vec![DrawMesh::owned(bones).coloured(BONE), glass],
+        vec![],
+        camera,
+    )
 }
 
 fn check(closest: &Shrunken, smooth: &Shrunken) {

@@ -4,9 +4,9 @@
 mod common;
 
 use common::{cut_away, edge_stretches, turned};
+use supple::flesh::Flesh;
 use supple::flesh::frames::{NodeFrame, frames};
 use supple::flesh::sliding::Attachment;
-use supple::flesh::Flesh;
 use supple::glam::{Vec3, vec3};
 use supple::sim::{self, CpuBackend, State, Targets};
 use supple::{Character, Pose};
@@ -17,19 +17,27 @@ fn main() {
     let character = common::arm(0.0);
     let mut settings = common::arm_settings(0.05, 0.06);
     settings.tissue.sliding = false;
-    let flesh = Flesh::builder(&character).settings(settings).build().unwrap();
+    let flesh = common::build(&character, settings);
 
     let rest = flesh.rest_pose();
     let pose = turned(&character, "elbow", Vec3::Z, BEND);
     let relaxed = State::at_rest(&flesh.model);
     let half = common::settle(&flesh, &pose);
-    let full = common::settle_by(&flesh, &mut CpuBackend::new(), sim::Settings::default(), |t| {
-        full_turn(&flesh, &character, &rest.blend(&pose, t))
-    });
+    let full = common::settle_by(
+        &flesh,
+        &mut CpuBackend::new(),
+        sim::Settings::default(),
+        |t| full_turn(&flesh, &character, &rest.blend(&pose, t)),
+    );
 
     let stretch = |state: &State| largest_stretch(&flesh, state);
     let (torn, even) = (stretch(&full), stretch(&half));
-    draw(&flesh, &character, [(&rest, &relaxed), (&pose, &full), (&pose, &half)], [torn, even]);
+    draw(
+        &flesh,
+        &character,
+        [(&rest, &relaxed), (&pose, &full), (&pose, &half)],
+        [torn, even],
+    );
     check(torn, even);
 }
 
@@ -75,14 +83,28 @@ fn draw(
     ];
     let corners = [vec3(0.28, -0.12, 0.0), vec3(0.64, 0.24, 0.0)];
     let camera = common::view(&corners, vec3(0.0, 0.0, 1.0));
-    let tiles = states.into_iter().zip(captions).map(|((pose, state), caption)| {
-        (common::tile(cut_away(flesh, character, pose, state), vec![], &camera), caption)
-    });
+    let tiles = states
+        .into_iter()
+        .zip(captions)
+        .map(|((pose, state), caption)| {
+            (
+                common::tile(cut_away(flesh, character, pose, state), vec![], &camera),
+                caption,
+            )
+        });
     let tiles: Vec<_> = tiles.collect();
-    common::save("half_rotated_joints", &common::sheet("Joints turn half-way", &tiles, 3));
+    common::save(
+        "half_rotated_joints",
+        &common::sheet("Joints turn half-way", &tiles, 3),
+    );
 }
 
 fn check(torn: f32, even: f32) {
-    println!("largest stretch of the bone surface: {torn:.2} with the child bone, {even:.2} half-way");
-    assert!(even - 1.0 < 0.65 * (torn - 1.0), "{even} is not well below {torn}");
+    println!(
+        "largest stretch of the bone surface: {torn:.2} with the child bone, {even:.2} half-way"
+    );
+    assert!(
+        even - 1.0 < 0.65 * (torn - 1.0),
+        "{even} is not well below {torn}"
+    );
 }

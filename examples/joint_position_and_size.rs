@@ -4,7 +4,6 @@
 mod common;
 
 use common::{BLUE, arm_settings, cut_away};
-use supple::flesh::Flesh;
 use supple::geom::section::{Plane, section};
 use supple::geom::{Adjacency, TriMesh};
 use supple::glam::{DVec3, Vec3, vec3};
@@ -33,7 +32,7 @@ fn main() {
 /// Draws the tube at rest and bent; returns the sharpest turn of its outline too [°].
 fn bend(depth: f32, bones: f64, joint: f64) -> ([Image; 2], f64) {
     let arm = common::arm(depth);
-    let flesh = Flesh::builder(&arm).settings(arm_settings(bones, joint)).build().unwrap();
+    let flesh = common::build(&arm, arm_settings(bones, joint));
     let rest = flesh.rest_pose();
     let pose = common::turned(&arm, "elbow", Vec3::Z, BEND);
     let relaxed = supple::sim::State::at_rest(&flesh.model);
@@ -53,16 +52,16 @@ fn bend(depth: f32, bones: f64, joint: f64) -> ([Image; 2], f64) {
 
 /// Largest angle by which the outer side of the outline in the plane z = 0 turns over [`WINDOW`] [°].
 fn sharpest_turn(skin: &TriMesh) -> f64 {
-    let plane = Plane { point: Vec3::ZERO, normal: Vec3::Z };
+    let plane = Plane {
+        point: Vec3::ZERO,
+        normal: Vec3::Z,
+    };
     let cut = section(skin, &Adjacency::new(skin), plane);
     let outline = &cut.loops[0].points;
     let count = outline.len();
     let direction = |i: usize| outline[(i + 1) % count] - outline[i % count];
     let mut sharpest: f64 = 0.0;
-    for start in 0..count {
-        if !outer_side(outline[start]) {
-            continue;
-        }
+    for start in (0..count).filter(|&i| outer_side(outline[i])) {
         let (mut length, mut turn, mut i) = (0.0, 0.0, start);
         while length < WINDOW {
             let (a, b) = (direction(i), direction(i + 1));
@@ -84,6 +83,11 @@ fn outer_side(p: DVec3) -> bool {
 }
 
 fn check(sharp: f64, smooth: f64) {
-    println!("the outline turns by {sharp:.1}° over 5 cm at the small joint, by {smooth:.1}° at the large one");
-    assert!(sharp > 1.4 * smooth, "{sharp} is not much sharper than {smooth}");
+    println!(
+        "the outline turns by {sharp:.1}° over 5 cm at the small joint, by {smooth:.1}° at the large one"
+    );
+    assert!(
+        sharp > 1.4 * smooth,
+        "{sharp} is not much sharper than {smooth}"
+    );
 }

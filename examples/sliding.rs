@@ -4,6 +4,7 @@
 mod common;
 
 use common::{BLUE, RED, cut_away, dots, edge_stretches};
+use supple::Character;
 use supple::Pose;
 use supple::embedded::{Body, body};
 use supple::flesh::Flesh;
@@ -13,29 +14,42 @@ use supple::geom::TriMesh;
 use supple::glam::{Vec3, vec3};
 use supple::picture::{Camera, DrawMesh, Image, Ramp, heat_colours};
 use supple::sim::State;
-use supple::Character;
 
 const BEND: f32 = 100.0;
+/// Skin stretched more than this counts as strained.
+const STRAINED: f32 = 1.25;
 
 fn main() {
     let arm = common::arm(0.0);
     let [(stick, stuck), (slide, slid)] = [false, true].map(|sliding| {
         let mut settings = common::arm_settings(0.05, 0.06);
         settings.tissue.sliding = sliding;
-        let flesh = Flesh::builder(&arm).settings(settings).build().unwrap();
+        let flesh = common::build(&arm, settings);
         let state = common::settle(&flesh, &common::turned(&arm, "elbow", Vec3::Z, BEND));
         (flesh, state)
     });
     let pose = common::turned(&arm, "elbow", Vec3::Z, BEND);
     let relaxed = State::at_rest(&slide.model);
-    let arm_stretch = [stretch_of_inside(&stick, &stuck), stretch_of_inside(&slide, &slid)];
+    let arm_stretch = [
+        stretch_of_inside(&stick, &stuck),
+        stretch_of_inside(&slide, &slid),
+    ];
 
     let corners = [vec3(0.26, -0.13, 0.0), vec3(0.66, 0.27, 0.0)];
     let camera = common::view(&corners, Vec3::Z);
     let mut tiles = vec![
-        (rings(&slide, &arm, &slide.rest_pose(), &relaxed, &camera), "inner surface (red), rings of anchors (blue)".to_owned()),
-        (rings(&stick, &arm, &pose, &stuck, &camera), format!("sticking: inner edges × {:.2}", arm_stretch[0])),
-        (rings(&slide, &arm, &pose, &slid, &camera), format!("sliding: inner edges × {:.2}", arm_stretch[1])),
+        (
+            rings(&slide, &arm, &slide.rest_pose(), &relaxed, &camera),
+            "inner surface (red), rings of anchors (blue)".to_owned(),
+        ),
+        (
+            rings(&stick, &arm, &pose, &stuck, &camera),
+            format!("sticking: inner edges × {:.2}", arm_stretch[0]),
+        ),
+        (
+            rings(&slide, &arm, &pose, &slid, &camera),
+            format!("sliding: inner edges × {:.2}", arm_stretch[1]),
+        ),
     ];
     let knee_stretch = knee(&mut tiles);
     let sheet = common::sheet("Skin slides over joints", &tiles, 3);
@@ -54,10 +68,25 @@ fn rings(flesh: &Flesh, arm: &Character, pose: &Pose, state: &State, camera: &Ca
     let (mut points, mut anchors) = (Vec::new(), Vec::new());
     for column in in_cut {
         points.push(inside.positions[column]);
-        if let Attachment::Slide { node, bone, joint_anchor, bone_anchor, .. } = flesh.attachments()[column] {
-            anchors.push(frames.nodes[node].map(graph.nodes[node].position, joint_anchor).as_vec3());
+        if let Attachment::Slide {
+            node,
+            bone,
+            joint_anchor,
+            bone_anchor,
+            ..
+        } = flesh.attachments()[column]
+        {
+            anchors.push(
+                frames.nodes[node]
+                    .map(graph.nodes[node].position, joint_anchor)
+                    .as_vec3(),
+            );
             let t = along(graph, bone, bone_anchor);
-            anchors.push(frames.bones[bone].map(graph.segment(bone), t, bone_anchor).as_vec3());
+            anchors.push(
+                frames.bones[bone]
+                    .map(graph.segment(bone), t, bone_anchor)
+                    .as_vec3(),
+            );
         }
     }
     meshes.push(DrawMesh::owned(dots(points, 0.0045)).coloured(RED));
@@ -65,7 +94,7 @@ fn rings(flesh: &Flesh, arm: &Character, pose: &Pose, state: &State, camera: &Ca
     common::tile(meshes, vec![], camera)
 }
 
-/// The knee of a body, coloured by the stretch of its skin; returns it for sticking and sliding.
+/// The knee of a body, coloured by the stretch of its skin; returns the strained share for sticking and sliding.
 fn knee(tiles: &mut Vec<(Image, String)>) -> [f32; 2] {
     let character = body(Body::Male).unwrap();
     let pose = common::turned(&character, "lowerleg01.L", Vec3::X, 110.0);
@@ -77,23 +106,30 @@ fn knee(tiles: &mut Vec<(Image, String)>) -> [f32; 2] {
     for (k, name) in ["sticking", "sliding"].into_iter().enumerate() {
         let mut settings = supple::flesh::Settings::default();
         settings.tissue.sliding = k == 1;
-        settings.excluded = ["spine05", "pelvis.R", "foot.L"].map(str::to_owned).to_vec();
-        let flesh = Flesh::builder(&character).settings(settings).build().unwrap();
+        settings.excluded = ["spine05", "pelvis.R", "foot.L"]
+            .map(str::to_owned)
+            .to_vec();
+        let flesh = common::build(&character, settings);
         let state = common::settle(&flesh, &pose);
         let skin = common::skin(&flesh, &pose, &state);
         let stretch = vertex_stretch(&skin, flesh.skin_mesh());
         let near = (flesh.skin_mesh().positions.iter().zip(&stretch))
-            .filter(|(p, _)| p.distance(joint) < 0.2)
-            .map(|(_, &s)| s);
-        results[k] = near.fold(0.0, f32::max);
-        println!("{name}: {:?}", supple::sim::measure(&flesh.model, &state));
+            .filter(|(p, _)| p.distance(joint) < 0.2);
+        let strained = near.clone().filter(|(_, s)| **s > STRAINED).count();
+        results[k] = strained as f32 / near.count() as f32;
         if k == 0 {
             let rest = DrawMesh::owned(flesh.skin_mesh().clone());
-            tiles.push((common::tile(vec![rest], vec![], &camera), "a knee at rest".to_owned()));
+            tiles.push((
+                common::tile(vec![rest], vec![], &camera),
+                "a knee at rest".to_owned(),
+            ));
         }
         let colours = heat_colours(&stretch, 1.0, 2.0, Ramp::Ember);
         let drawn = DrawMesh::owned(skin).coloured(colours);
-        let caption = format!("{name}: skin × {:.2}", results[k]);
+        let caption = format!(
+            "{name}: {:.1} % of the skin by over a quarter",
+            100.0 * results[k]
+        );
         tiles.push((common::tile(vec![drawn], vec![], &camera), caption));
     }
     results
@@ -111,7 +147,9 @@ fn vertex_stretch(now: &TriMesh, rest: &TriMesh) -> Vec<f32> {
             }
         }
     }
-    sums.into_iter().map(|(now, rest)| now / f32::max(rest, 1e-9)).collect()
+    sums.into_iter()
+        .map(|(now, rest)| now / f32::max(rest, 1e-9))
+        .collect()
 }
 
 /// Largest stretch of an edge of the bone surface.
@@ -122,8 +160,14 @@ fn stretch_of_inside(flesh: &Flesh, state: &State) -> f32 {
 }
 
 fn check(arm: [f32; 2], knee: [f32; 2]) {
-    println!("largest stretch inside the arm: sticking {:.2}, sliding {:.2}", arm[0], arm[1]);
-    println!("largest stretch of the knee's skin: sticking {:.2}, sliding {:.2}", knee[0], knee[1]);
+    println!(
+        "largest stretch inside the arm: sticking {:.2}, sliding {:.2}",
+        arm[0], arm[1]
+    );
+    println!(
+        "strained share of the knee's skin: sticking {:.3}, sliding {:.3}",
+        knee[0], knee[1]
+    );
     assert!(arm[1] - 1.0 < 0.8 * (arm[0] - 1.0), "the inside of the arm");
-    assert!(knee[1] <= knee[0], "the skin of the knee");
+    assert!(knee[1] < 0.85 * knee[0], "the skin of the knee");
 }

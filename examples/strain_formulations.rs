@@ -9,7 +9,10 @@ use supple::flesh::Flesh;
 use supple::geom::{TriMesh, shapes};
 use supple::glam::{Vec3, vec3};
 use supple::picture::{DrawMesh, Image, Wire};
-use supple::sim::{Backend, Decompose, Fit, Mode, ModelBuilder, Reference, Settings, State, Strain, measure, shapes::bar};
+use supple::sim::{
+    Backend, Decompose, Fit, Mode, ModelBuilder, Reference, Settings, State, Strain, measure,
+    shapes::bar,
+};
 
 const BEND: f32 = 110.0;
 /// Width of a tile [px].
@@ -24,7 +27,7 @@ const FORMULATIONS: [(&str, Decompose, Fit); 4] = [
 
 fn main() {
     let tube = common::coarse_arm(0.0, 24, 56);
-    let tube_flesh = Flesh::builder(&tube).settings(common::arm_settings(0.05, 0.06)).build().unwrap();
+    let tube_flesh = common::build(&tube, common::arm_settings(0.05, 0.06));
     let cuboid = cuboid();
     let cuboid_flesh = Flesh::builder(&cuboid).build().unwrap();
     let mut rows = [Vec::new(), Vec::new(), Vec::new()];
@@ -37,7 +40,10 @@ fn main() {
             ..Settings::default()
         };
         let (picture, share) = stretched_bar(&settings);
-        rows[0].push((picture, format!("{name}: short part {:.0} % of the bar", 100.0 * share)));
+        rows[0].push((
+            picture,
+            format!("{name}: short part {:.0} % of the bar", 100.0 * share),
+        ));
         shares.push(share);
         let mut sum = 0;
         for (row, character, flesh) in [(1, &tube, &tube_flesh), (2, &cuboid, &cuboid_flesh)] {
@@ -70,11 +76,17 @@ fn stretched_bar(settings: &Settings) -> (Image, f32) {
         builder.tet(tet, 1_000.0);
     }
     let model = builder.build().unwrap();
-    let driven: Vec<Vec3> = model.rest_fixed().iter().map(|p| vec3(2.0 * p.x, p.y, p.z)).collect();
+    let driven: Vec<Vec3> = model
+        .rest_fixed()
+        .iter()
+        .map(|p| vec3(2.0 * p.x, p.y, p.z))
+        .collect();
     let targets = model.targets(&driven, &[]);
     let mut state = State::at_rest(&model);
     for _ in 0..20 {
-        Reference::new().step(&model, settings, &targets, &mut state).unwrap();
+        Reference::new()
+            .step(&model, settings, &targets, &mut state)
+            .unwrap();
     }
     let middle = state.positions.iter().map(|p| p.x).sum::<f32>() / state.positions.len() as f32;
     let rest = boxes([0.0, 0.25, 1.0], 0.45);
@@ -82,7 +94,10 @@ fn stretched_bar(settings: &Settings) -> (Image, f32) {
     let corners = [vec3(0.0, -0.15, 0.0), vec3(2.0, 0.65, 0.0)];
     let size = (TILE, 130);
     let camera = common::view_in(size, &corners, vec3(0.15, 0.25, 1.0));
-    (common::tile_in(size, [rest, now].concat(), vec![], &camera), middle / 2.0)
+    (
+        common::tile_in(size, [rest, now].concat(), vec![], &camera),
+        middle / 2.0,
+    )
 }
 
 /// Two boxes between three places along X, lifted.
@@ -91,7 +106,9 @@ fn boxes(ends: [f32; 3], lift: f32) -> Vec<DrawMesh<'static>> {
     let one = |k: usize| {
         let (a, b) = (ends[k], ends[k + 1]);
         let mut mesh = shapes::cuboid(vec3(b - a, 0.25, 0.25), 16);
-        mesh.positions.iter_mut().for_each(|p| *p += vec3(0.5 * (a + b), lift, 0.0));
+        mesh.positions
+            .iter_mut()
+            .for_each(|p| *p += vec3(0.5 * (a + b), lift, 0.0));
         DrawMesh::owned(mesh).coloured(colours[k])
     };
     vec![one(0), one(1)]
@@ -118,11 +135,17 @@ fn bent(character: &Character, flesh: &Flesh, settings: &Settings) -> (Image, us
     });
     let skin: TriMesh = common::skin(flesh, &pose, &state);
     let mut drawn = DrawMesh::owned(skin);
-    drawn.wire = Some(Wire { opacity: 0.25, ..Wire::default() });
+    drawn.wire = Some(Wire {
+        opacity: 0.25,
+        ..Wire::default()
+    });
     let corners = [vec3(0.2, -0.2, 0.0), vec3(0.75, 0.35, 0.0)];
     let size = (TILE, TILE);
     let camera = common::view_in(size, &corners, vec3(0.2, 0.1, 1.0));
-    (common::tile_in(size, vec![drawn], vec![], &camera), measure(&flesh.model, &state).inverted)
+    (
+        common::tile_in(size, vec![drawn], vec![], &camera),
+        measure(&flesh.model, &state).inverted,
+    )
 }
 
 fn check(shares: &[f32], inverted: &[usize]) {

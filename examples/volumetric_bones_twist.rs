@@ -38,25 +38,37 @@ fn main() {
     };
     let corners = [ankle - vec3(0.12, -0.08, 0.0), hip + vec3(0.12, 0.02, 0.0)];
     let camera = common::view(&corners, vec3(0.0, 0.1, 1.0));
-    let flesh = Flesh::builder(&character).settings(settings()).build().unwrap();
+    let flesh = common::build(&character, settings());
     let rest = flesh.skin_mesh();
     let on_volumes = common::skin(&flesh, &pose, &common::settle(&flesh, &pose));
     let on_lines = around_bone_lines(&flesh, &character, &pose, &on_volumes);
     let turns = [&on_lines, &on_volumes].map(|skin| mean_turn(skin, rest, &marked, (knee, axis)));
-    let caption = |bones: &str, turn: f32| format!("{bones}: the kneecap turns by {turn:.0}° of {TWIST}°");
+    let caption =
+        |bones: &str, turn: f32| format!("{bones}: the kneecap turns by {turn:.0}° of {TWIST}°");
     let tiles = [
         (draw(rest, rest, &marked, &camera), "at rest".to_owned()),
-        (draw(&on_lines, rest, &marked, &camera), caption("bone lines", turns[0])),
-        (draw(&on_volumes, rest, &marked, &camera), caption("volumetric bones", turns[1])),
+        (
+            draw(&on_lines, rest, &marked, &camera),
+            caption("bone lines", turns[0]),
+        ),
+        (
+            draw(&on_volumes, rest, &marked, &camera),
+            caption("volumetric bones", turns[1]),
+        ),
     ];
-    common::save("volumetric_bones_twist", &common::sheet("A leg turned outwards, its foot held", &tiles, 3));
+    common::save(
+        "volumetric_bones_twist",
+        &common::sheet("A leg turned outwards, its foot held", &tiles, 3),
+    );
     check(turns[0], turns[1]);
 }
 
 /// Only the leg is simulated.
 fn settings() -> Settings {
     Settings {
-        excluded: ["spine05", "pelvis.R", "foot.L"].map(str::to_owned).to_vec(),
+        excluded: ["spine05", "pelvis.R", "foot.L"]
+            .map(str::to_owned)
+            .to_vec(),
         ..Settings::default()
     }
 }
@@ -83,23 +95,41 @@ fn around_bone_lines(flesh: &Flesh, character: &Character, pose: &Pose, held: &T
         driven.push(foot_position(graph, &posed, foot).as_vec3());
     }
     let is_free = |&v: &u32| (v as usize) < count && flesh.columns()[v as usize].is_free;
-    for tet in flesh.collision.tets.iter().filter(|tet| tet.iter().any(|v| is_free(v))) {
+    for tet in flesh
+        .collision
+        .tets
+        .iter()
+        .filter(|tet| tet.iter().any(is_free))
+    {
         builder.tet(*tet, STIFFNESS);
     }
     let model = builder.build().unwrap();
-    let settings = sim::Settings { mode: Mode::Static, ..sim::Settings::default() };
+    let settings = sim::Settings {
+        mode: Mode::Static,
+        ..sim::Settings::default()
+    };
     let mut state = State::at_rest(&model);
     let mut backend = CpuBackend::new();
     for _ in 0..60 {
-        backend.step(&model, &settings, &model.targets(&driven, &[]), &mut state).unwrap();
+        backend
+            .step(&model, &settings, &model.targets(&driven, &[]), &mut state)
+            .unwrap();
     }
     let mut positions = model.caller_positions(&state);
     positions.truncate(count);
-    TriMesh { positions, triangles: rest.triangles.clone() }
+    TriMesh {
+        positions,
+        triangles: rest.triangles.clone(),
+    }
 }
 
 /// Mean turn of marked vertices about an axis [°].
-fn mean_turn(now: &TriMesh, rest: &TriMesh, marked: &dyn Fn(Vec3) -> f32, (centre, axis): (Vec3, Vec3)) -> f32 {
+fn mean_turn(
+    now: &TriMesh,
+    rest: &TriMesh,
+    marked: &dyn Fn(Vec3) -> f32,
+    (centre, axis): (Vec3, Vec3),
+) -> f32 {
     let across = |p: Vec3| (p - centre).reject_from(axis);
     let marks = (0..rest.positions.len()).filter(|&v| marked(rest.positions[v]) > 0.5);
     let turns: Vec<f32> = marks
@@ -114,10 +144,16 @@ fn mean_turn(now: &TriMesh, rest: &TriMesh, marked: &dyn Fn(Vec3) -> f32, (centr
 fn draw(skin: &TriMesh, rest: &TriMesh, marked: &dyn Fn(Vec3) -> f32, camera: &Camera) -> Image {
     let colour = |&p: &Vec3| CLAY.lerp(RED, marked(p));
     let colours: Vec<Vec3> = rest.positions.iter().map(colour).collect();
-    common::tile(vec![DrawMesh::owned(skin.clone()).coloured(colours)], vec![], camera)
+    common::tile(
+        vec![DrawMesh::owned(skin.clone()).coloured(colours)],
+        vec![],
+        camera,
+    )
 }
 
 fn check(line: f32, volume: f32) {
-    println!("the kneecap turns by {line:.1}° around bone lines, by {volume:.1}° with volumetric bones, of {TWIST}°");
+    println!(
+        "the kneecap turns by {line:.1}° around bone lines, by {volume:.1}° with volumetric bones, of {TWIST}°"
+    );
     assert!(line < 0.6 * TWIST && volume > 0.9 * TWIST);
 }

@@ -9,6 +9,7 @@ use supple::Character;
 use supple::Pose;
 use supple::flesh::Flesh;
 use supple::flesh::frames::frames;
+use supple::flesh::surface::Surface;
 use supple::geom::surface_nets::{project_onto, surface_nets};
 use supple::geom::{Aabb, TriMesh, shapes};
 use supple::glam::{Affine3A, DVec3, Quat, Vec3};
@@ -125,6 +126,8 @@ pub fn arm_settings(bones: f64, elbow: f64) -> supple::flesh::Settings {
 pub struct Limb {
     pub ends: [Vec3; 2],
     pub radii: [f32; 2],
+    /// Factor by which it is thinner along Z.
+    pub flat: f64,
 }
 
 /// A smooth closed surface around limbs, blended over `blend` [m], of quads about `cell` [m] wide.
@@ -134,9 +137,9 @@ pub fn blob(limbs: &[Limb], blend: f64, cell: f32) -> TriMesh {
             let [a, b] = limb.ends.map(|end| end.as_dvec3());
             let axis = b - a;
             let t = ((p - a).dot(axis) / axis.length_squared().max(1e-12)).clamp(0.0, 1.0);
-            let radius =
-                f64::from(limb.radii[0]) + t * f64::from(limb.radii[1] - limb.radii[0]);
-            p.distance(a + axis * t) - radius
+            let radius = f64::from(limb.radii[0]) + t * f64::from(limb.radii[1] - limb.radii[0]);
+            let away = p - a - axis * t;
+            (away * DVec3::new(1.0, 1.0, limb.flat)).length() - radius
         };
         // Quadratic smooth minimum.
         limbs.iter().map(to_limb).fold(f64::INFINITY, |a, b| {
@@ -167,6 +170,14 @@ pub fn turn(pose: &mut Pose, character: &Character, joint: &str, axis: Vec3, deg
     let index = character.skeleton.find(joint).unwrap();
     let rotation = Quat::from_axis_angle(axis.normalize(), degrees.to_radians());
     pose.rotate_world(&character.skeleton, index, rotation);
+}
+
+/// The tissue of a character.
+pub fn build(character: &Character, settings: supple::flesh::Settings) -> Flesh {
+    Flesh::builder(character)
+        .settings(settings)
+        .build()
+        .unwrap()
 }
 
 /// The tissue at rest in a pose.
@@ -206,6 +217,13 @@ pub fn drive(flesh: &Flesh, targets: &mut Targets, column: usize, to: Vec3) {
     {
         targets.fixed[fixed] = to;
     }
+}
+
+/// The skin at rest, as construction sees it.
+pub fn surface(flesh: &Flesh) -> Surface {
+    let skin = flesh.skin_mesh();
+    let positions = skin.positions.iter().map(|p| p.as_dvec3()).collect();
+    Surface::new(positions, skin.triangles.clone())
 }
 
 /// The skin of a state.
@@ -258,9 +276,9 @@ pub fn volumetric_skeleton(flesh: &Flesh, character: &Character, pose: &Pose) ->
 /// A capsule between two points.
 pub fn rod(from: Vec3, to: Vec3, radius: f32) -> TriMesh {
     let mut mesh = shapes::capsule(radius, from.distance(to), 24, 6);
-    let turn = (to - from)
-        .try_normalize()
-        .map_or(Quat::IDENTITY, |axis| Quat::from_rotation_arc(Vec3::Y, axis));
+    let turn = (to - from).try_normalize().map_or(Quat::IDENTITY, |axis| {
+        Quat::from_rotation_arc(Vec3::Y, axis)
+    });
     mesh.transform(&Affine3A::from_rotation_translation(
         turn,
         from.midpoint(to),

@@ -37,15 +37,18 @@ impl<'a> Walk<'a> {
             None => [(foot.node, 0.0); 2],
             Some(bone) => {
                 let (ends, length) = (&self.graph.bones[bone], self.graph.length(bone));
-                [(ends.start, foot.t * length), (ends.end, (1.0 - foot.t) * length)]
+                [
+                    (ends.start, foot.t * length),
+                    (ends.end, (1.0 - foot.t) * length),
+                ]
             }
         };
         if let (Some(one), true) = (a.bone, a.bone == b.bone) {
             return (a.t - b.t).abs() * self.graph.length(one);
         }
-        let ways = ends(a).into_iter().flat_map(|(m, before)| {
-            ends(b).map(|(n, after)| before + self.between[m][n] + after)
-        });
+        let ways = ends(a)
+            .into_iter()
+            .flat_map(|(m, before)| ends(b).map(|(n, after)| before + self.between[m][n] + after));
         ways.fold(f64::INFINITY, f64::min)
     }
 
@@ -53,7 +56,11 @@ impl<'a> Walk<'a> {
     pub fn largest_jump(&self, skin: &Surface, feet: &[Foot]) -> f64 {
         let jump = |v: usize| {
             let to = |&w: &u32| self.distance(&feet[v], &feet[w as usize]);
-            skin.ring(v).iter().map(to).filter(|d| d.is_finite()).fold(0.0, f64::max)
+            skin.ring(v)
+                .iter()
+                .map(to)
+                .filter(|d| d.is_finite())
+                .fold(0.0, f64::max)
         };
         (0..skin.len()).map(jump).fold(0.0, f64::max)
     }
