@@ -21,7 +21,7 @@ pub fn run(args: &args::Bench, console: &Console) -> Result<(), Failure> {
     let progress = console.progress("stepping tissue", subjects.len());
     let mut tissue = Vec::new();
     for subject in &subjects {
-        tissue.push(measure(subject, &args.threads, args.baseline)?);
+        tissue.extend(measure(subject, &args.threads, args.baseline)?);
         progress.step();
     }
     drop(progress);
@@ -40,8 +40,9 @@ pub fn run(args: &args::Bench, console: &Console) -> Result<(), Failure> {
 
 fn tissue_table(rows: &[TissueRow]) -> String {
     let mut text = format!(
-        "Tissue, ms a step of 10 iterations\n{:<16} {:>8} {:>8} {:>7} {:>7} {:>7} {:>8} {:>8} {:>8} {:>8} {:>9} {:>7} {:>6} {:>6}",
+        "Tissue, ms a step of 10 iterations\n{:<16} {:>7} {:>8} {:>8} {:>7} {:>7} {:>7} {:>8} {:>8} {:>8} {:>8} {:>9} {:>7} {:>6} {:>6}",
         "model",
+        "volume",
         "vertices",
         "tets",
         "build",
@@ -62,8 +63,9 @@ fn tissue_table(rows: &[TissueRow]) -> String {
                 value.map_or("-".to_owned(), |v| format!("{v:.digits$}"))
             };
             text.push_str(&format!(
-                "\n{:<16} {:>8} {:>8} {:>7.0} {:>7.0} {:>7} {:>8.2} {:>8.2} {:>8.2} {:>8.2} {:>9} {:>7} {:>6} {:>5.0}%",
+                "\n{:<16} {:>7} {:>8} {:>8} {:>7.0} {:>7.0} {:>7} {:>8.2} {:>8.2} {:>8.2} {:>8.2} {:>9} {:>7} {:>6} {:>5.0}%",
                 row.model,
+                if row.keeps_volume { "kept" } else { "-" },
                 row.vertices,
                 row.tets,
                 row.construction_ms,

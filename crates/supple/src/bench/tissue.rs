@@ -22,6 +22,8 @@ const TEXTBOOK_STEPS: usize = 7;
 pub struct TissueRow {
     /// Its name.
     pub model: String,
+    /// Whether the tissue also keeps its volume; the papers' does not, and only that is compared with the textbook.
+    pub keeps_volume: bool,
     /// Simulated vertices.
     pub vertices: usize,
     /// Tets.
@@ -125,16 +127,30 @@ fn subdivided(subject: &Subject) -> Subject {
     }
 }
 
-/// Builds and steps one subject.
+/// Builds and steps one subject as the papers have it (strain alone) and as Supple does (strain and volume).
 pub fn measure(
     subject: &Subject,
+    threads: &[usize],
+    baseline: bool,
+) -> Result<[TissueRow; 2], TissueError> {
+    let mut strain = Settings::default();
+    strain.tissue.volume_stiffness = 0.0;
+    Ok([
+        measure_with(subject, strain, threads, baseline)?,
+        measure_with(subject, Settings::default(), threads, false)?,
+    ])
+}
+
+fn measure_with(
+    subject: &Subject,
+    settings: Settings,
     threads: &[usize],
     baseline: bool,
 ) -> Result<TissueRow, TissueError> {
     let before = resident_mb();
     let start = Instant::now();
     let flesh = Flesh::builder(&subject.character)
-        .settings(Settings::default())
+        .settings(settings)
         .build()?;
     let construction_ms = milliseconds(start);
     let settings = flesh.settings.solver_settings();
@@ -173,6 +189,7 @@ pub fn measure(
     let floor = runs[0].backend.factor_bytes_per_solve() as f64 / bandwidth() * 1e3;
     Ok(TissueRow {
         model: subject.name.clone(),
+        keeps_volume: flesh.settings.tissue.volume_stiffness > 0.0,
         vertices: flesh.report.vertices,
         tets: flesh.report.tets,
         construction_ms,
