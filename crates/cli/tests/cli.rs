@@ -197,6 +197,40 @@ fn errors_are_one_readable_block_and_leave_nothing_behind() {
 }
 
 #[test]
+fn settings_are_written_read_and_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    succeed(folder.path(), &["convert", "@male", "hero.glb"]);
+    succeed(folder.path(), &["init", "hero.glb"]);
+    let path = folder.path().join("hero.supple.toml");
+    let settings = std::fs::read_to_string(&path).unwrap();
+    assert!(
+        settings.contains("[joint_radii]") && settings.contains("stiffness"),
+        "{settings}"
+    );
+    assert!(fail(folder.path(), &["init", "hero.glb"]).contains("--force"));
+    let args = [
+        "skin", "hero.glb", "--clip", "elbow", "--fps", "5", "--to", "0.4", "--json", "-o",
+    ];
+    succeed(folder.path(), &[&args[..], &["soft.pc2"]].concat());
+    let stiff = settings.replace("stiffness = 2500", "stiffness = 250000");
+    assert_ne!(stiff, settings);
+    std::fs::write(&path, stiff).unwrap();
+    succeed(folder.path(), &[&args[..], &["stiff.pc2"]].concat());
+    let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+    assert_ne!(
+        read("soft.pc2"),
+        read("stiff.pc2"),
+        "the settings beside the file are used"
+    );
+    std::fs::write(&path, "[tissue]\nstifness = 3\n").unwrap();
+    let message = fail(folder.path(), &[&args[..], &["bad.pc2"]].concat());
+    assert!(
+        message.contains("hero.supple.toml") && message.contains("stifness"),
+        "{message}"
+    );
+}
+
+#[test]
 fn speaks_to_shells_and_man() {
     let folder = tempfile::tempdir().unwrap();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
