@@ -184,6 +184,10 @@ fn errors_are_one_readable_block_and_leave_nothing_behind() {
             &["skin", "@male", "--motion", "mesh.obj", "-o", "out.glb"],
             "no motion",
         ),
+        (
+            &["skin", "@male", "--from", "5", "--to", "1", "-o", "out.glb"],
+            "seconds",
+        ),
         (&["skin", "@male", "-o", "out.docx"], "docx"),
         (&["convert", "@male", "out.docx"], "docx"),
     ] {

@@ -56,15 +56,26 @@ fn choice(args: &MotionArgs) -> Choice<'_> {
     }
 }
 
-fn span(args: &MotionArgs, clip: &supple::Clip) -> Span {
+fn span(args: &MotionArgs, clip: &supple::Clip) -> Result<Span, Failure> {
     let whole = Span::all(clip, args.fps);
-    Span {
-        from: args.from.clamp(0.0, whole.to),
-        to: args.to.map_or(whole.to, |to| {
-            to.clamp(args.from.clamp(0.0, whole.to), whole.to)
-        }),
+    let span = Span {
+        from: args.from,
+        to: args.to.unwrap_or(whole.to).min(whole.to),
         fps: args.fps,
+    };
+    if span.from < 0.0 || span.from > span.to {
+        let text = format!(
+            "there is nothing from {} s to {} s of a clip of {} s",
+            args.from,
+            args.to.unwrap_or(whole.to),
+            whole.to
+        );
+        return Err(Failure::new(
+            text,
+            "--from and --to are seconds within the clip",
+        ));
     }
+    Ok(span)
 }
 
 fn method(method: args::Method) -> Method {

@@ -70,7 +70,7 @@ fn draw_motion(
     console: &Console,
 ) -> Result<Image, Failure> {
     let clip = motion::choose(character, super::choice(&args.motion), args.motion.fps)?;
-    let span = super::span(&args.motion, &clip);
+    let span = super::span(&args.motion, &clip)?;
     let frames = usize::from(args.frames);
     // One frame shows the middle of the clip, more are spread over all of it.
     let seconds = span.to - span.from;

@@ -33,7 +33,7 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
         }
     }
     let clip = motion::choose(&character, super::choice(&args.motion), args.motion.fps)?;
-    let span = super::span(&args.motion, &clip);
+    let span = super::span(&args.motion, &clip)?;
     let progress = console.progress("moving the skin", span.times().len());
     let motion = skin::skin(&character, &clip, method, &settings, span, &mut |_| {
         progress.step()

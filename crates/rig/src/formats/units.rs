@@ -21,6 +21,8 @@ pub(super) enum Holds {
 
 /// Largest extents that are taken for metres as they are; outside, the unit is a power of ten of a metre.
 const PLAUSIBLE: std::ops::Range<f64> = 0.3..3.0;
+/// Meshes of this extent are taken as metres: a hand or a bone is small, and no other unit says so better.
+const METRES: std::ops::Range<f64> = 0.03..3.0;
 
 /// Units that motion capture comes in: metres, centimetres, millimetres, inches, and the CMU library's inches / 0.45.
 const PERSON_UNITS: [f64; 5] = [1.0, 0.01, 0.001, 0.0254, 0.0254 / 0.45];
@@ -133,6 +135,7 @@ fn guess_unit(extent: f64, holds: Holds) -> f64 {
         return 1.0;
     }
     match holds {
+        Holds::Mesh if METRES.contains(&extent) => 1.0,
         Holds::Mesh => {
             let power = (extent / PLAUSIBLE.start).log10().floor();
             10.0f64.powf(-power)
@@ -351,10 +354,12 @@ mod tests {
             for mantissa in [0.3001, 1.0, 1.75, 2.9999] {
                 let extent = mantissa * 10.0f64.powi(power);
                 let metres = extent * guess_unit(extent, Holds::Mesh);
-                assert!(PLAUSIBLE.contains(&metres), "{extent} → {metres}");
+                assert!(METRES.contains(&metres), "{extent} → {metres}");
             }
         }
         assert_eq!(guess_unit(0.0, Holds::Mesh), 1.0);
+        assert_eq!(guess_unit(0.084, Holds::Mesh), 1.0);
+        assert!((guess_unit(20.9, Holds::Mesh) - 0.1).abs() < 1e-12);
         assert_eq!(guess_unit(175.0, Holds::Person), 0.01);
         assert_eq!(guess_unit(31.0, Holds::Person), 0.0254 / 0.45);
     }
