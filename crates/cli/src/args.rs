@@ -82,10 +82,10 @@ pub struct MotionArgs {
     /// Frames a second.
     #[arg(long, default_value_t = 30.0, value_parser = parse_fps)]
     pub fps: f32,
-    /// Start at this time of the clip [s].
+    /// Start at this time of the clip \[s\].
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0)]
     pub from: f32,
-    /// Stop at this time of the clip [s].
+    /// Stop at this time of the clip \[s\].
     #[arg(long, value_name = "SECONDS")]
     pub to: Option<f32>,
 }
@@ -137,7 +137,7 @@ pub struct Skin {
     /// How the result is written; guessed from the ending of OUT.
     #[arg(long)]
     pub bake: Option<Bake>,
-    /// Largest error allowed to the correctives [mm].
+    /// Largest error allowed to the correctives \[mm\].
     #[arg(long, value_name = "MM", default_value_t = 1.0)]
     pub bound: f32,
     /// Compute weights anew even where the file has some.

@@ -323,9 +323,10 @@ fn assemble_model(input: &ModelInput) -> Result<Assembled, FleshError> {
             .map(|&v| input.factors[v as usize % count])
             .sum::<f64>()
             / 4.0;
-        let index = builder.tet(tet.map(|v| id[v as usize]), tissue.stiffness * factor);
-        if tissue.volume_stiffness > 0.0 {
-            builder.tet_volume(index, tissue.volume_stiffness * factor, 1.0);
+        let stiffness = tissue.stiffness * factor;
+        let index = builder.tet(tet.map(|v| id[v as usize]), stiffness);
+        if tissue.volume_stiffness * stiffness > 0.0 {
+            builder.tet_volume(index, tissue.volume_stiffness * stiffness, 1.0);
         }
         prism.push(index);
         let last = kept.get(k + 1).is_none_or(|&next| next / 3 != kept[k] / 3);

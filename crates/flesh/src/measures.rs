@@ -19,7 +19,7 @@ const SECTIONS: usize = 8;
 
 impl Flesh {
     /// The state in which the tissue's skin lies where another method puts it, to measure that method with the same
-    /// tets. `parts` are the posed positions of every part in the file's order [m]. Driven vertices are at the pose's
+    /// tets. `parts` are the posed positions of every part in the file's order \[m\]. Driven vertices are at the pose's
     /// targets, free bone-surface points where their column's frame takes them.
     pub fn state_of_skin(&self, pose: &Pose, parts: &[Vec<Vec3>]) -> Result<State, FleshError> {
         for (part, range) in self.starts.windows(2).enumerate() {

@@ -39,7 +39,8 @@ pub struct Tissue {
     pub stiffness: f64,
     /// Mass of the whole body \[kg\]; 0: from the skin's volume and the density of a body.
     pub mass: f64,
-    /// Stiffness against change of volume \[Pa\]; 0: none, which the fastest solvers need.
+    /// Stiffness against change of volume, relative to `stiffness`; 0: none. Tissue hardly changes its volume, but the
+    /// stiffer this is, the more iterations a step needs.
     pub volume_stiffness: f64,
     /// Whether the inner surface slides over joints.
     pub sliding: bool,
@@ -68,7 +69,7 @@ impl Default for Tissue {
         Self {
             stiffness: supple_sim::units::STIFFNESS,
             mass: 0.0,
-            volume_stiffness: 0.0,
+            volume_stiffness: 8.0,
             sliding: true,
             simulate_head: false,
             smoothing: crate::base_points::Smoothing::default().reach,
@@ -172,7 +173,7 @@ const COMMENTS: &[(&str, &str)] = &[
     ("mass =", "# Whole body; 0 takes it from the volume.\n"),
     (
         "volume_stiffness",
-        "# Against change of volume; 0 is fastest.\n",
+        "# Against change of volume, relative to stiffness; 0 is none, and fastest.\n",
     ),
     (
         "sliding",

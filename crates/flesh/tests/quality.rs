@@ -4,8 +4,10 @@ mod common;
 
 use glam::{Quat, Vec3};
 use supple_flesh::Flesh;
+use supple_rig::skinning::Method;
+use supple_rig::skinning::weights::automatic_binding;
 use supple_rig::{Character, Pose};
-use supple_sim::{Backend, Mode, Reference, State};
+use supple_sim::{Backend, CpuBackend, Mode, State};
 
 fn settle(flesh: &Flesh, pose: &Pose) -> State {
     let settings = supple_sim::Settings {
@@ -14,7 +16,7 @@ fn settle(flesh: &Flesh, pose: &Pose) -> State {
         ..supple_sim::Settings::default()
     };
     let mut state = State::at_rest(&flesh.model);
-    let mut solver = Reference::new();
+    let mut solver = CpuBackend::new();
     // By steps, as a motion would get there.
     let rest = flesh.rest_pose();
     for k in 1..=10 {
@@ -59,22 +61,59 @@ fn directions(character: &Character, joint: usize) -> (Vec3, Vec3) {
     )
 }
 
-fn measure(name: &str, flesh: &Flesh, joint: usize, pose: &Pose) -> (f64, f64) {
-    let start = std::time::Instant::now();
+/// Volume around the joint and its smallest section, both relative to rest.
+fn measures(flesh: &Flesh, joint: usize, pose: &Pose, state: &State) -> (f64, f64) {
+    let skin = flesh.flesh_positions(pose, state).unwrap();
+    let (volume, _) = flesh.joint_volume(joint, state).unwrap();
+    let section = flesh.smallest_section(joint, pose, &skin).unwrap();
+    (volume, section.unwrap_or(f64::NAN))
+}
+
+fn measure(
+    character: &Character,
+    what: &str,
+    flesh: &Flesh,
+    joint: usize,
+    pose: &Pose,
+) -> (f64, f64) {
+    let skinned = |method| {
+        let parts: Vec<Vec<Vec3>> = character
+            .skin(pose, method)
+            .into_iter()
+            .map(|posed| posed.positions)
+            .collect();
+        let state = flesh.state_of_skin(pose, &parts).unwrap();
+        measures(flesh, joint, pose, &state)
+    };
     let state = settle(flesh, pose);
-    let skin = flesh.flesh_positions(pose, &state).unwrap();
-    let (volume, tets) = flesh.joint_volume(joint, &state).unwrap();
-    let section = flesh
-        .smallest_section(joint, pose, &skin)
-        .unwrap()
-        .unwrap_or(f64::NAN);
+    let rows = [
+        ("tissue", measures(flesh, joint, pose, &state)),
+        ("LBS", skinned(Method::Lbs)),
+        ("DQS", skinned(Method::Dqs)),
+    ];
+    let joint = &character.skeleton.joints()[joint].name;
     println!(
-        "{name}: volume {:.1} % of rest over {tets} tets, smallest section {:.1} %, {:.1} s",
-        100.0 * volume,
-        100.0 * section,
-        start.elapsed().as_secs_f64()
+        "{} {joint} {what}, volume and smallest section:",
+        character.name
     );
-    (volume, section)
+    for (name, (volume, section)) in rows {
+        println!(
+            "  {name:6} {:6.1} % {:6.1} %",
+            100.0 * volume,
+            100.0 * section
+        );
+    }
+    rows[0].1
+}
+
+/// With weights for the methods that need them.
+fn bound(mut character: Character) -> Character {
+    for part in &mut character.parts {
+        if part.binding.influences.is_empty() {
+            part.binding = automatic_binding(&part.mesh, &character.skeleton).unwrap();
+        }
+    }
+    character
 }
 
 fn check(character: &Character, flesh: &Flesh, joints: &[&str]) {
@@ -89,20 +128,19 @@ fn check(character: &Character, flesh: &Flesh, joints: &[&str]) {
             // Elbows and knees that are bent already get the rest of the angle.
             let bent = before.angle_between(after).to_degrees();
             let pose = turned(character, index, axis, degrees - bent);
-            let name = format!("{} {joint} bent to {degrees}°", character.name);
-            let (volume, section) = measure(&name, flesh, index, &pose);
-            // Measured on elbows: 81 % at 130°. Tissue without a volume term is pressed away on their inner side.
-            let (least_volume, least_section) =
-                match joint.contains("elbow") || joint.contains("arm") {
-                    true => (0.75, 0.7),
-                    false => (0.9, 0.8),
-                };
-            assert!(volume >= least_volume && section >= least_section);
+            let what = format!("bent to {degrees}°");
+            let (volume, section) = measure(character, &what, flesh, index, &pose);
+            // A cylinder is thick for its length: its halves meet before 130°.
+            let least_volume = if character.name == "cylinder" {
+                0.85
+            } else {
+                0.9
+            };
+            assert!(volume >= least_volume && section >= 0.8);
         }
         let pose = turned(character, index, after, 180.0);
-        let name = format!("{} {joint} twisted by 180°", character.name);
-        let (_, section) = measure(&name, flesh, index, &pose);
-        assert!(section >= 0.55);
+        let (_, section) = measure(character, "twisted by 180°", flesh, index, &pose);
+        assert!(section >= 0.8);
     }
 }
 
@@ -115,6 +153,7 @@ fn fps_models() {
         let Some(character) = common::fps(model, mesh) else {
             return;
         };
+        let character = bound(character);
         let flesh = Flesh::builder(&character).build().unwrap();
         check(&character, &flesh, &joints);
     }

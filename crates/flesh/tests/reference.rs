@@ -4,7 +4,7 @@ mod common;
 
 use glam::Vec3;
 use supple_flesh::Flesh;
-use supple_sim::{Backend, Mode, Reference, Settings, State};
+use supple_sim::{Backend, CpuBackend, Mode, Settings, State};
 
 /// Runs the static solver until vertices move less than 1e-5 of the size an iteration.
 fn settle(flesh: &Flesh, targets: &supple_sim::Targets, size: f32) -> State {
@@ -14,7 +14,7 @@ fn settle(flesh: &Flesh, targets: &supple_sim::Targets, size: f32) -> State {
         ..Settings::default()
     };
     let mut state = State::at_rest(&flesh.model);
-    let mut solver = Reference::new();
+    let mut solver = CpuBackend::new();
     for _ in 0..30 {
         let report = solver
             .step(&flesh.model, &settings, targets, &mut state)

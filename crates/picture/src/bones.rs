@@ -15,7 +15,7 @@ pub struct BoneStyle {
     pub joint: Vec3,
     /// Largest half width of a bone, as part of its length.
     pub width: f32,
-    /// Radius of a joint [m]; `None` follows the size of the skeleton.
+    /// Radius of a joint \[m\]; `None` follows the size of the skeleton.
     pub joint_radius: Option<f32>,
     /// Drawn over everything, as if the body were glass.
     pub on_top: bool,

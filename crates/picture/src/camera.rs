@@ -12,9 +12,9 @@ pub const SIDE: Vec3 = Vec3::X;
 /// An axis-aligned box; empty when `min > max`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
-    /// Lowest corner [m].
+    /// Lowest corner \[m\].
     pub min: Vec3,
-    /// Highest corner [m].
+    /// Highest corner \[m\].
     pub max: Vec3,
 }
 
@@ -79,12 +79,12 @@ impl Bounds {
 pub enum Lens {
     /// Things shrink with distance.
     Perspective {
-        /// Full angle of view from the bottom of the picture to its top [rad].
+        /// Full angle of view from the bottom of the picture to its top \[rad\].
         fov_y: f32,
     },
     /// Things keep their size.
     Orthographic {
-        /// Height of the picture in the scene [m].
+        /// Height of the picture in the scene \[m\].
         height: f32,
     },
 }
@@ -92,15 +92,15 @@ pub enum Lens {
 /// An eye that looks at a target.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Camera {
-    /// Where the eye is [m].
+    /// Where the eye is \[m\].
     pub eye: Vec3,
-    /// The point in the middle of the picture [m].
+    /// The point in the middle of the picture \[m\].
     pub target: Vec3,
     /// Which way is up in the picture.
     pub up: Vec3,
     /// How it projects.
     pub lens: Lens,
-    /// What is nearer than this plane is cut away [m].
+    /// What is nearer than this plane is cut away \[m\].
     pub near: f32,
 }
 
@@ -110,7 +110,7 @@ const FRAME_FOV: f32 = 0.42;
 const FRAME_FILL: f32 = 0.86;
 
 impl Camera {
-    /// A perspective camera; `fov_y` is the full vertical angle [rad].
+    /// A perspective camera; `fov_y` is the full vertical angle \[rad\].
     pub fn perspective(eye: Vec3, target: Vec3, fov_y: f32) -> Self {
         let near = ((target - eye).length() * 1e-3).max(1e-4);
         Self {
@@ -122,7 +122,7 @@ impl Camera {
         }
     }
 
-    /// An orthographic camera; `height` is what the picture spans from bottom to top [m].
+    /// An orthographic camera; `height` is what the picture spans from bottom to top \[m\].
     pub fn orthographic(eye: Vec3, target: Vec3, height: f32) -> Self {
         Self {
             eye,

@@ -64,7 +64,7 @@ pub struct Legend {
     pub low: f32,
     /// Value at the top.
     pub high: f32,
-    /// What is shown, with its unit, as "error [mm]".
+    /// What is shown, with its unit, as "error \[mm\]".
     pub title: String,
 }
 

@@ -26,9 +26,9 @@ pub enum ImageError {
     /// The header asks for more than [`MAX_PIXELS`] pixels.
     #[error("an image of {width} x {height} pixels is too large")]
     TooLarge {
-        /// Width in the header [px].
+        /// Width in the header \[px\].
         width: u32,
-        /// Height in the header [px].
+        /// Height in the header \[px\].
         height: u32,
     },
     /// The file could not be written.
@@ -47,9 +47,9 @@ pub const MAX_PIXELS: u64 = 1 << 27;
 /// Pixels row by row from the top left, four bytes each: sRGB-encoded red, green, blue, then straight alpha.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Image {
-    /// Width [px].
+    /// Width \[px\].
     pub width: usize,
-    /// Height [px].
+    /// Height \[px\].
     pub height: usize,
     /// `4 * width * height` bytes.
     pub rgba: Vec<u8>,
@@ -170,7 +170,9 @@ impl Image {
         let options = DecoderOptions::default().jpeg_set_out_colorspace(ColorSpace::RGBA);
         let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), options);
         decoder.decode_headers()?;
-        let (width, height) = decoder.info().map_or((0, 0), |info| (info.width, info.height));
+        let (width, height) = decoder
+            .info()
+            .map_or((0, 0), |info| (info.width, info.height));
         Ok(Self {
             width: width.into(),
             height: height.into(),

@@ -14,7 +14,7 @@ use crate::shade::{is_hole, shade};
 use crate::sky::{GroundLight, Studio};
 use crate::text::draw_text_centred;
 
-/// Edge of a tile [px].
+/// Edge of a tile \[px\].
 const TILE: usize = 32;
 const NOTHING: u32 = u32::MAX;
 
@@ -203,7 +203,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Left, top, width and height of a tile [px].
+    /// Left, top, width and height of a tile \[px\].
     fn place(&self, tile: usize) -> (usize, usize, usize, usize) {
         let (x, y) = (tile % self.columns * TILE, tile / self.columns * TILE);
         (x, y, TILE.min(self.width - x), TILE.min(self.height - y))

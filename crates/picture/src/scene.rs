@@ -148,7 +148,7 @@ impl From<Vec<Vec3>> for Colour<'_> {
 pub struct Wire {
     /// Their colour.
     pub colour: Vec3,
-    /// Their width [px].
+    /// Their width \[px\].
     pub width: f32,
     /// 0 invisible, 1 solid.
     pub opacity: f32,
@@ -167,13 +167,13 @@ impl Default for Wire {
 /// A line segment of the scene, with a width in pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Line {
-    /// One end [m].
+    /// One end \[m\].
     pub from: Vec3,
-    /// The other end [m].
+    /// The other end \[m\].
     pub to: Vec3,
     /// Its colour.
     pub colour: Vec3,
-    /// Its width [px].
+    /// Its width \[px\].
     pub width: f32,
     /// Drawn over everything else.
     pub on_top: bool,
@@ -182,11 +182,11 @@ pub struct Line {
 /// Text at a point of the scene.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Label {
-    /// Where [m]; the text is centred above it.
+    /// Where \[m\]; the text is centred above it.
     pub at: Vec3,
     /// The text.
     pub text: String,
-    /// Height of capitals [px].
+    /// Height of capitals \[px\].
     pub size: f32,
     /// Its colour.
     pub colour: Vec3,
@@ -195,11 +195,11 @@ pub struct Label {
 /// The floor: it has no colour of its own, it only takes shadow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ground {
-    /// Height [m]; `None` puts it under the lowest point that casts a shadow.
+    /// Height \[m\]; `None` puts it under the lowest point that casts a shadow.
     pub height: Option<f32>,
     /// Strength of the shadow, 0 to 1.
     pub shadow: f32,
-    /// Distance of grid lines [m], if there are to be any.
+    /// Distance of grid lines \[m\], if there are to be any.
     pub grid: Option<f32>,
 }
 

@@ -60,12 +60,12 @@ impl DepthMap {
         map
     }
 
-    /// Edge of a texel [m].
+    /// Edge of a texel \[m\].
     pub fn texel(&self) -> f32 {
         1.0 / self.scale
     }
 
-    /// Position in the map, and height towards the light [m].
+    /// Position in the map, and height towards the light \[m\].
     fn place(&self, point: Vec3) -> Vec3 {
         let d = point - self.centre;
         let half = self.size as f32 * 0.5;

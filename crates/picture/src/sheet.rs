@@ -14,11 +14,11 @@ pub struct SheetStyle {
     pub paper: Vec3,
     /// Colour of the text.
     pub ink: Vec3,
-    /// Space around and between tiles [px].
+    /// Space around and between tiles \[px\].
     pub gap: usize,
-    /// Height of the captions' capitals [px].
+    /// Height of the captions' capitals \[px\].
     pub caption: f32,
-    /// Height of the title's capitals [px].
+    /// Height of the title's capitals \[px\].
     pub title: f32,
 }
 

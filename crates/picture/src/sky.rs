@@ -16,7 +16,7 @@ const SKY_MAP: usize = 224;
 const KEY_MAP: usize = 640;
 /// Texels of the ground's edge.
 const GROUND_MAP: usize = 256;
-/// Half the angle the key light spans [rad]: a large soft box a few metres away.
+/// Half the angle the key light spans \[rad\]: a large soft box a few metres away.
 const KEY_SPREAD: f32 = 0.085;
 
 /// Light of the clear sky at the zenith and at the horizon, and what a bright floor throws back.
@@ -61,7 +61,7 @@ pub(crate) struct GroundLight {
     pub height: f32,
     pub grid: Option<f32>,
     pub centre: Vec2,
-    /// Half the edge of the map [m].
+    /// Half the edge of the map \[m\].
     pub half: f32,
     shadow: f32,
     light: Vec<f32>,

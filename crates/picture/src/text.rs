@@ -15,13 +15,13 @@ const SPACE: f32 = 2.4;
 
 type Segment = (Vec2, Vec2);
 
-/// Width of a line of text whose capitals are `size` pixels high [px].
+/// Width of a line of text whose capitals are `size` pixels high \[px\].
 pub fn text_width(text: &str, size: f32) -> f32 {
     let dots: f32 = text.chars().map(|c| advance(&strokes(c))).sum();
     (dots - GAP + 2.0 * STROKE).max(0.0) * size / ROWS as f32
 }
 
-/// Draws a line of text with capitals `size` pixels high; `(x, y)` is the left end of the top of the capitals [px].
+/// Draws a line of text with capitals `size` pixels high; `(x, y)` is the left end of the top of the capitals \[px\].
 pub fn draw_text(image: &mut Image, text: &str, x: f32, y: f32, size: f32, colour: Vec3) {
     if !(x.is_finite() && y.is_finite() && size > 0.0 && size < 4096.0) {
         return;

@@ -42,7 +42,7 @@ impl Texture {
         Self { levels }
     }
 
-    /// Width and height of the full image [px].
+    /// Width and height of the full image \[px\].
     pub fn size(&self) -> [usize; 2] {
         self.levels.first().map_or([0, 0], |l| [l.width, l.height])
     }

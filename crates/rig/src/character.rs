@@ -39,7 +39,7 @@ pub struct Character {
 pub struct Part {
     /// Mesh and primitive.
     pub name: String,
-    /// Triangles over the file's own vertices, in the file's order; positions in bind space [m].
+    /// Triangles over the file's own vertices, in the file's order; positions in bind space \[m\].
     pub mesh: TriMesh,
     /// Unit normals in bind space, one a vertex, or empty.
     pub normals: Vec<Vec3>,
@@ -82,7 +82,7 @@ pub struct Influences {
 pub struct Morph {
     /// As the file has it; may be empty.
     pub name: String,
-    /// One offset a vertex [m].
+    /// One offset a vertex \[m\].
     pub positions: Vec<Vec3>,
     /// One normal offset a vertex, or empty.
     pub normals: Vec<Vec3>,
@@ -114,7 +114,7 @@ pub enum Up {
 /// How the file's numbers became metres and Y up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Units {
-    /// Length of one file unit [m].
+    /// Length of one file unit \[m\].
     pub metres_per_unit: f32,
     /// The file's up axis.
     pub up: Up,
@@ -153,7 +153,7 @@ pub struct Problem {
 }
 
 impl Character {
-    /// Smallest and largest coordinates at rest [m]: of the skin, or of the joints where there is none.
+    /// Smallest and largest coordinates at rest \[m\]: of the skin, or of the joints where there is none.
     pub fn bounds(&self) -> Option<(Vec3, Vec3)> {
         let worlds = self.skeleton.rest_worlds();
         let skin = (self.parts.iter())
@@ -166,7 +166,7 @@ impl Character {
         bounds(skin).or_else(joints)
     }
 
-    /// Extent along Y at rest [m]; zero where there is nothing.
+    /// Extent along Y at rest \[m\]; zero where there is nothing.
     pub fn height(&self) -> f32 {
         self.bounds().map_or(0.0, |(low, high)| high.y - low.y)
     }

@@ -43,7 +43,7 @@ pub struct PartFacts {
 pub struct Inspection {
     /// One a part.
     pub parts: Vec<PartFacts>,
-    /// Extent along Y at rest [m].
+    /// Extent along Y at rest \[m\].
     pub height: f32,
     /// What was found, beyond [`Character::problems`].
     pub problems: Vec<Problem>,

@@ -27,7 +27,7 @@ use crate::retarget::{self, BoneMap, Retarget, RetargetError};
 use crate::skeleton::JointKind;
 use crate::{Character, Clip, Joint, Pose, Skeleton, Transform};
 
-/// The mannequin: VRM bone name, parent, and position [m] of the left and middle joints; the right side is mirrored.
+/// The mannequin: VRM bone name, parent, and position \[m\] of the left and middle joints; the right side is mirrored.
 const MANNEQUIN: [(&str, &str, [f32; 3]); 16] = [
     ("hips", "", [0.0, 0.95, 0.0]),
     ("spine", "hips", [0.0, 1.05, 0.0]),
@@ -47,15 +47,15 @@ const MANNEQUIN: [(&str, &str, [f32; 3]); 16] = [
     ("leftToesEnd", "leftToes", [0.09, 0.01, 0.20]),
 ];
 
-/// Length of the mannequin's legs [m].
+/// Length of the mannequin's legs \[m\].
 const LEG: f32 = 0.82;
-/// Points of the left sole in the foot's and the toes' frames: heel, ball, toe tip [m].
+/// Points of the left sole in the foot's and the toes' frames: heel, ball, toe tip \[m\].
 const SOLE: [(&str, [f32; 3]); 3] = [
     ("Foot", [0.0, -0.08, -0.05]),
     ("Toes", [0.0, -0.01, 0.0]),
     ("Toes", [0.0, -0.01, 0.06]),
 ];
-/// A foot this much higher than the other carries 1/e of the weight [m]. Smaller, steps snap from foot to foot; larger,
+/// A foot this much higher than the other carries 1/e of the weight \[m\]. Smaller, steps snap from foot to foot; larger,
 /// a standing foot slides when the other is lifted.
 const SHARED: f32 = 0.02;
 
@@ -64,7 +64,7 @@ const SHARED: f32 = 0.02;
 pub struct KeyedClip {
     /// What it shows, for people.
     pub title: String,
-    /// Time of the last key [s].
+    /// Time of the last key \[s\].
     pub duration: f32,
     channels: BTreeMap<String, [Curve; 3]>,
     lift: Curve,
@@ -212,7 +212,7 @@ impl KeyedClip {
         Ok(retarget.clip(&Clip::from_poses(&self.title, &mannequin, fps, &poses), fps))
     }
 
-    /// How far the lowest foot is off the ground at a time [s], in leg lengths.
+    /// How far the lowest foot is off the ground at a time \[s\], in leg lengths.
     pub fn lift(&self, time: f32) -> f32 {
         self.lift.at(time)
     }

@@ -9,7 +9,7 @@ use crate::{Skeleton, Transform};
 pub struct Pose {
     /// `parent_from_joint` of each joint; root motion is the roots' translation.
     pub locals: Vec<Transform>,
-    /// Angle by which each bone is wrung about its axis, from nothing at the joint to all of it at the child [rad].
+    /// Angle by which each bone is wrung about its axis, from nothing at the joint to all of it at the child \[rad\].
     /// Empty: no bone twists.
     pub twist: Vec<f32>,
     /// Factor on each bone's length, from the joint to its children. Empty: no bone stretches.

@@ -22,7 +22,7 @@ pub struct Joint {
     pub parent: Option<usize>,
     /// `parent_from_joint` at rest.
     pub rest: Transform,
-    /// Where a leaf bone ends, in the joint's frame, when the file says so (BVH end sites) [m].
+    /// Where a leaf bone ends, in the joint's frame, when the file says so (BVH end sites) \[m\].
     pub tail: Option<Vec3>,
     /// Bone or helper.
     pub kind: JointKind,
@@ -35,9 +35,9 @@ pub struct Bone {
     pub joint: usize,
     /// The joint it runs to; none for a leaf that ends in its tail.
     pub child: Option<usize>,
-    /// World position of the joint at rest [m].
+    /// World position of the joint at rest \[m\].
     pub from: Vec3,
-    /// World position of the bone's other end at rest [m].
+    /// World position of the bone's other end at rest \[m\].
     pub to: Vec3,
 }
 

@@ -5,7 +5,7 @@ use glam::{Affine3A, Mat4, Quat, Vec3};
 /// A local transform, applied as scale, then rotation, then translation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Transform {
-    /// Offset from the parent's origin, in the parent's frame [m].
+    /// Offset from the parent's origin, in the parent's frame \[m\].
     pub translation: Vec3,
     /// Unit quaternion.
     pub rotation: Quat,

@@ -1,4 +1,5 @@
-//! The hand-written FBX of a bending tube, read and evaluated.
+//! The FBX of a bending tube, read and evaluated: written by hand, and what Blender 5.0 (binary, bones in a node scaled by
+//! 100) and Assimp 5.2 (binary, lists without ends, metres called centimetres) made of it.
 #![cfg(feature = "fbx")]
 
 use glam::{Quat, Vec3};
@@ -7,8 +8,11 @@ use supple_rig::character::Up;
 use supple_rig::clip::Values;
 use supple_rig::formats::fbx::read_fbx;
 use supple_rig::formats::{FormatError, ReadOptions, load, save_character};
+use supple_rig::skinning::lbs::linear_blend;
 
 const TUBE: &str = include_str!("fixtures/tube.fbx");
+const BLENDER: &[u8] = include_bytes!("fixtures/tube_blender.fbx");
+const UNENDED: &[u8] = include_bytes!("fixtures/tube_unended.fbx");
 
 fn nothing(name: &str) -> Result<Vec<u8>, FormatError> {
     Err(FormatError::invalid(name, "not there"))
@@ -16,6 +20,80 @@ fn nothing(name: &str) -> Result<Vec<u8>, FormatError> {
 
 fn read(text: &str) -> Result<Character, FormatError> {
     read_fbx(text.as_bytes(), &nothing, &ReadOptions::default())
+}
+
+fn read_bytes(bytes: &[u8]) -> Result<Character, FormatError> {
+    read_fbx(bytes, &nothing, &ReadOptions::default())
+}
+
+/// Places of a part's vertices at a time of the first clip, blend shapes included.
+fn posed(character: &Character, time: f32) -> Vec<Vec3> {
+    let clip = &character.clips[0];
+    let worlds = clip
+        .sample(&character.skeleton, time)
+        .worlds(&character.skeleton);
+    let weights = clip.sample_morphs(0, time).unwrap_or_default();
+    linear_blend(&character.parts[0], &worlds, &weights).positions
+}
+
+/// Largest way from a point to the nearest of others.
+fn gap(points: &[Vec3], others: &[Vec3]) -> f32 {
+    let nearest = |p: &Vec3| {
+        others
+            .iter()
+            .map(|q| p.distance(*q))
+            .fold(f32::MAX, f32::min)
+    };
+    points.iter().map(nearest).fold(0.0, f32::max)
+}
+
+#[test]
+fn binary_from_blender_moves_alike() {
+    let (hand, blender) = (read(TUBE).unwrap(), read_bytes(BLENDER).unwrap());
+    assert!(blender.units.declared && blender.units.metres_per_unit == 0.01);
+    assert_eq!(blender.parts[0].mesh.positions.len(), 20);
+    assert_eq!(blender.parts[0].morphs.len(), 1);
+    assert!((blender.clips[0].duration() - 1.0).abs() < 1e-6);
+    // 24 frames a second, so that keys lie beside samples at 60.
+    for frame in 0..=24 {
+        let time = frame as f32 / 24.0;
+        let (a, b) = (posed(&hand, time), posed(&blender, time));
+        let apart = gap(&a, &b).max(gap(&b, &a));
+        assert!(apart < 1e-5, "{apart} m at frame {frame}");
+    }
+}
+
+#[test]
+fn lists_without_ends_and_a_wrong_unit() {
+    let character = read_bytes(UNENDED).unwrap();
+    assert_eq!(character.units.metres_per_unit, 1.0);
+    assert!(!character.units.declared);
+    assert!(character.problems.iter().any(|p| p.text.contains("0.01 m")));
+    let hand = read(TUBE).unwrap();
+    let (a, b) = (&hand.parts[0], &character.parts[0]);
+    assert!(gap(&a.mesh.positions, &b.mesh.positions) < 1e-6);
+    assert_eq!(
+        b.binding.influences.entries.len(),
+        a.binding.influences.entries.len()
+    );
+    let given = ReadOptions {
+        metres_per_unit: Some(0.01),
+        ..ReadOptions::default()
+    };
+    let small = read_fbx(UNENDED, &nothing, &given).unwrap();
+    assert!(small.units.declared);
+    assert!((small.height() - 0.003).abs() < 1e-6);
+}
+
+#[test]
+fn errors_keep_the_words_of_ufbx() {
+    let half = read_bytes(&BLENDER[..BLENDER.len() / 2]).unwrap_err();
+    assert!(matches!(half, FormatError::Truncated { .. }), "{half}");
+    let mut wide = BLENDER.to_vec();
+    // Far more values than the file holds, in a record that ends where it should.
+    wide[35..39].fill(0xFF);
+    let text = read_bytes(&wide).unwrap_err().to_string();
+    assert!(text.contains("the FBX: Truncated file"), "{text}");
 }
 
 #[test]
@@ -93,6 +171,54 @@ fn skin_and_bend() {
             .iter()
             .any(|t| matches!(t.values, Values::Rotation(_)))
     );
+}
+
+/// The tube with one more property on a node.
+fn with_property(node: &str, property: &str) -> String {
+    let start = TUBE.find(&format!("\"Model::{node}\"")).unwrap();
+    let place = start + TUBE[start..].find("Properties70:  {\n").unwrap() + 17;
+    format!("{}\t\t\t{property}\n{}", &TUBE[..place], &TUBE[place..])
+}
+
+#[test]
+fn saved_in_a_pose() {
+    // Joint orientation as Maya and Mixamo write it: the upper bone stands bent, the skin was bound straight.
+    let text = with_property(
+        "upper",
+        r#"P: "PreRotation", "Vector3D", "Vector", "",0,0,-90"#,
+    );
+    let text = text.replace(
+        "Lcl Translation\", \"\", \"A\",0,15,0\n",
+        "Lcl Translation\", \"\", \"A\",0,15,0\n\t\t\tP: \"RotationActive\", \"bool\", \"\", \"\",1\n",
+    );
+    let character = read(&text).unwrap();
+    let upper = character.skeleton.find("upper").unwrap();
+    let rest = character.skeleton.rest_worlds()[upper];
+    assert!(rest.transform_vector3(Vec3::Y).abs_diff_eq(Vec3::X, 1e-5));
+    let straight = read(TUBE).unwrap();
+    let bound = character.bind_mesh(0).positions;
+    for (a, b) in bound.iter().zip(&straight.bind_mesh(0).positions) {
+        assert!(a.abs_diff_eq(*b, 1e-6), "{a} is not {b}");
+    }
+    // The clip turns by 90°, back to straight.
+    let worlds = character.clips[0]
+        .sample(&character.skeleton, 1.0)
+        .worlds(&character.skeleton);
+    let posed = linear_blend(&character.parts[0], &worlds, &[]).positions;
+    let still = &character.parts[0].mesh.positions;
+    let apart = posed.iter().zip(still).map(|(a, b)| a.distance(*b));
+    assert!(apart.fold(0.0, f32::max) < 1e-5);
+}
+
+#[test]
+fn geometry_off_its_node() {
+    let text = with_property(
+        "tube",
+        r#"P: "GeometricTranslation", "Vector3D", "Vector", "",10,0,0"#,
+    );
+    let character = read(&text).unwrap();
+    let tip = character.parts[0].mesh.positions[15];
+    assert!(tip.abs_diff_eq(Vec3::new(0.15, 0.3, -0.05), 1e-6), "{tip}");
 }
 
 #[test]

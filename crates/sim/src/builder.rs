@@ -132,7 +132,7 @@ impl ModelBuilder {
         self.volumes.push((tet, stiffness, ratio));
     }
 
-    /// Adds a spring of rest length \[m\] and weight [N/m].
+    /// Adds a spring of rest length \[m\] and weight \[N/m\].
     pub fn spring(&mut self, ends: [u32; 2], length: f64, weight: f64) {
         self.springs.push((ends, length, weight));
     }
@@ -163,7 +163,7 @@ impl ModelBuilder {
         }
     }
 
-    /// Adds a soft anchor of weight [N/m] to a point that is the vertex's rest position until targets say otherwise.
+    /// Adds a soft anchor of weight \[N/m\] to a point that is the vertex's rest position until targets say otherwise.
     /// Returns its place in [`Targets::anchors`](crate::Targets::anchors).
     pub fn anchor(&mut self, vertex: u32, weight: f64) -> usize {
         self.directed_anchor(vertex, weight, AnchorKind::Point, Vec3::ZERO)
@@ -191,7 +191,7 @@ impl ModelBuilder {
         self.clusters.push(tets.to_vec());
     }
 
-    /// Holds the driven vertices with soft anchors of this weight [N/m] instead of eliminating them: the comparison of
+    /// Holds the driven vertices with soft anchors of this weight \[N/m\] instead of eliminating them: the comparison of
     /// [2.2.3].
     pub fn soften_driven(&mut self, weight: f64) {
         self.soft_weight = Some(weight);

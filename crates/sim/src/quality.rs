@@ -17,7 +17,7 @@ pub struct Quality {
     pub volume: f64,
     /// The same at rest \[m³\].
     pub rest_volume: f64,
-    /// Largest speed of a free vertex [m/s].
+    /// Largest speed of a free vertex \[m/s\].
     pub top_speed: f32,
 }
 

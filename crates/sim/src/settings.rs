@@ -9,7 +9,7 @@ pub struct Settings {
     pub step: f64,
     /// Local/global iterations of a step.
     pub iterations: u32,
-    /// Gravity [m/s²]. Zero by default: a character's rest shape was modelled or scanned with gravity already in it.
+    /// Gravity \[m/s²\]. Zero by default: a character's rest shape was modelled or scanned with gravity already in it.
     pub gravity: Vec3,
     /// Time after which a velocity (relative to the [carrier](crate::Model::carriers)) has halved \[s\]; infinite: no
     /// damping but that of the implicit integration.

@@ -10,7 +10,7 @@ use crate::{Model, Targets};
 pub struct State {
     /// Positions of the free vertices \[m\].
     pub positions: Vec<Vec3>,
-    /// Velocities of the free vertices [m/s].
+    /// Velocities of the free vertices \[m/s\].
     pub velocities: Vec<Vec3>,
     /// Positions of the fixed vertices after the last step \[m\].
     pub fixed: Vec<Vec3>,

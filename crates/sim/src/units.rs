@@ -37,7 +37,7 @@
 /// is on; above 20 kPa nothing jiggles at 60 steps a second.
 pub const STIFFNESS: f64 = 2_500.0;
 
-/// Density of soft tissue [kg/m³].
+/// Density of soft tissue \[kg/m³\].
 pub const DENSITY: f64 = 1_000.0;
 
 /// Total mass in the papers' units.

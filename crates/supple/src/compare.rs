@@ -50,7 +50,14 @@ pub fn compare(
             };
             let motion = match method {
                 Method::Tissue => simulate(body, character, clip, span, &mut timed)?,
-                _ => skin(character, clip, method, &body.flesh().settings, span, &mut timed)?,
+                _ => skin(
+                    character,
+                    clip,
+                    method,
+                    &body.flesh().settings,
+                    span,
+                    &mut timed,
+                )?,
             };
             times.sort_by(f64::total_cmp);
             let (joint_volume, worst_tet) = least(body, joint, &motion)?;
@@ -70,8 +77,13 @@ fn least(body: &SoftBody, joint: usize, motion: &Motion) -> Result<(f64, f64), T
     let mut least = (f64::INFINITY, f64::INFINITY);
     for (parts, pose) in motion.frames.iter().zip(&motion.poses) {
         let state = flesh.state_of_skin(pose, parts)?;
-        let volume = flesh.joint_volume(joint, &state).map_or(f64::NAN, |(volume, _)| volume);
-        least = (least.0.min(volume), least.1.min(measure(&flesh.model, &state).worst));
+        let volume = flesh
+            .joint_volume(joint, &state)
+            .map_or(f64::NAN, |(volume, _)| volume);
+        least = (
+            least.0.min(volume),
+            least.1.min(measure(&flesh.model, &state).worst),
+        );
     }
     Ok(least)
 }

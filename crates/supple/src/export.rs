@@ -12,9 +12,9 @@ use supple_rig::formats::{self, FormatError, ReadOptions, obj, ply};
 /// Ways to write a motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bake {
-    /// The original skin plus principal corrective morph targets, within a bound [mm]: GLB.
+    /// The original skin plus principal corrective morph targets, within a bound \[mm\]: GLB.
     Correctives {
-        /// Largest error allowed [mm].
+        /// Largest error allowed \[mm\].
         bound_mm: f32,
     },
     /// One morph target a frame: GLB.
@@ -38,11 +38,11 @@ pub struct Written {
     pub frames: usize,
     /// Morph targets added to the mesh that got most.
     pub targets: usize,
-    /// Largest distance of a vertex from the source motion [mm], measured on what was written.
+    /// Largest distance of a vertex from the source motion \[mm\], measured on what was written.
     pub max_error_mm: f32,
-    /// Root mean square of those distances [mm].
+    /// Root mean square of those distances \[mm\].
     pub rms_error_mm: f32,
-    /// The bound asked for [mm].
+    /// The bound asked for \[mm\].
     pub bound_mm: Option<f32>,
     /// Whether it is kept.
     pub bound_met: bool,

@@ -14,11 +14,11 @@ use supple_rig::{Character, inspect};
 pub struct Info {
     /// From the file's name.
     pub name: String,
-    /// Height at rest [m].
+    /// Height at rest \[m\].
     pub height_m: f32,
-    /// Width, height and depth at rest [m].
+    /// Width, height and depth at rest \[m\].
     pub size_m: [f32; 3],
-    /// Length of one unit of the file [m].
+    /// Length of one unit of the file \[m\].
     pub metres_per_unit: f32,
     /// The file's up axis.
     pub up: char,
@@ -74,7 +74,7 @@ pub struct PartInfo {
 pub struct ClipInfo {
     /// As the file has it.
     pub name: String,
-    /// Length [s].
+    /// Length \[s\].
     pub seconds: f32,
     /// Most keys on one track.
     pub keys: usize,

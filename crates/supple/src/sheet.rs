@@ -13,7 +13,7 @@ use supple_rig::{Character, Pose};
 /// How tiles are drawn.
 #[derive(Clone, Copy, Debug)]
 pub struct Look {
-    /// Width and height of a tile [px].
+    /// Width and height of a tile \[px\].
     pub size: usize,
     /// From the character towards the camera, for one that faces +Z; a humanoid that faces elsewhere is seen alike.
     pub direction: Vec3,
@@ -136,11 +136,7 @@ fn own_look<'a>(
 
 /// Images that cannot be decoded leave the part in clay.
 fn textures(character: &Character) -> Vec<Option<Texture>> {
-    let decode = |bytes: &[u8]| {
-        Image::decode(bytes)
-            .ok()
-            .map(|image| Texture::new(&image))
-    };
+    let decode = |bytes: &[u8]| Image::decode(bytes).ok().map(|image| Texture::new(&image));
     (character.materials.iter())
         .map(|material| material.base_color_image.as_deref().and_then(decode))
         .collect()

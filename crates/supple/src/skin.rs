@@ -11,9 +11,9 @@ use crate::tissue::{SoftBody, TissueError, simulate};
 /// Which moments of a clip.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Span {
-    /// First moment [s].
+    /// First moment \[s\].
     pub from: f32,
-    /// Last moment [s].
+    /// Last moment \[s\].
     pub to: f32,
     /// Frames a second.
     pub fps: f32,
@@ -29,7 +29,7 @@ impl Span {
         }
     }
 
-    /// The frames' times [s]: every 1/fps from the first moment, the last one included where it falls on a frame.
+    /// The frames' times \[s\]: every 1/fps from the first moment, the last one included where it falls on a frame.
     pub fn times(&self) -> Vec<f32> {
         let frames = ((self.to - self.from).max(0.0) * self.fps + 1e-3).floor() as usize + 1;
         (0..frames)

@@ -41,11 +41,26 @@ pub fn run(args: &args::Bench, console: &Console) -> Result<(), Failure> {
 fn tissue_table(rows: &[TissueRow]) -> String {
     let mut text = format!(
         "Tissue, ms a step of 10 iterations\n{:<16} {:>8} {:>8} {:>7} {:>7} {:>7} {:>8} {:>8} {:>8} {:>8} {:>9} {:>7} {:>6} {:>6}",
-        "model", "vertices", "tets", "build", "prepare", "threads", "local", "global", "median", "95th", "textbook", "ratio", "MB", "floor"
+        "model",
+        "vertices",
+        "tets",
+        "build",
+        "prepare",
+        "threads",
+        "local",
+        "global",
+        "median",
+        "95th",
+        "textbook",
+        "ratio",
+        "MB",
+        "floor"
     );
     for row in rows {
         for step in &row.steps {
-            let optional = |value: Option<f64>, digits: usize| value.map_or("-".to_owned(), |v| format!("{v:.digits$}"));
+            let optional = |value: Option<f64>, digits: usize| {
+                value.map_or("-".to_owned(), |v| format!("{v:.digits$}"))
+            };
             text.push_str(&format!(
                 "\n{:<16} {:>8} {:>8} {:>7.0} {:>7.0} {:>7} {:>8.2} {:>8.2} {:>8.2} {:>8.2} {:>9} {:>7} {:>6} {:>5.0}%",
                 row.model,

@@ -21,19 +21,37 @@ pub fn run(args: &args::Demo, console: &Console) -> Result<(), Failure> {
     let knee = character.skeleton.find("lowerleg01.L").unwrap_or(0);
     let progress = console.progress("simulating", METHODS.len() * frames);
     let mut soft = SoftBody::new(&character, Default::default())?;
-    let compared = compare(&mut soft, &character, &clip, &METHODS, knee, span, &mut |_| progress.step())?;
+    let compared = compare(
+        &mut soft,
+        &character,
+        &clip,
+        &METHODS,
+        knee,
+        span,
+        &mut |_| progress.step(),
+    )?;
     drop(progress);
     let Some(tissue) = compared.last() else {
         return Ok(());
     };
 
     let glb = args.output.join("demo.glb");
-    let written = export(&character, &tissue.motion, Bake::Correctives { bound_mm: 1.0 }, &glb, &clip.name)?;
+    let written = export(
+        &character,
+        &tissue.motion,
+        Bake::Correctives { bound_mm: 1.0 },
+        &glb,
+        &clip.name,
+    )?;
     let deepest = frames / 2;
     let tiles: Vec<Tile> = compared
         .iter()
         .map(|one| Tile {
-            caption: format!("{}: knee keeps {:.0} % volume", one.method, 100.0 * one.joint_volume),
+            caption: format!(
+                "{}: knee keeps {:.0} % volume",
+                one.method,
+                100.0 * one.joint_volume
+            ),
             positions: &one.motion.frames[deepest],
             pose: one.motion.poses.get(deepest),
             ..Tile::default()

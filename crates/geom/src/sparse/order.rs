@@ -6,6 +6,10 @@ use super::SymmetricCsc;
 pub fn minimum_degree(matrix: &SymmetricCsc) -> Vec<u32> {
     let n = matrix.len();
     let (starts, neighbours) = adjacency(matrix);
+    if neighbours.is_empty() {
+        // Nothing to order, and too little for `amd`: it computes a bound that is negative then.
+        return (0..n as u32).collect();
+    }
     let ordered = amd::order(n as i32, &starts, &neighbours, &amd::Control::default());
     match ordered {
         Ok((permutation, _, _)) => permutation.into_iter().map(|old| old as u32).collect(),

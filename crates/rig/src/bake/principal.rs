@@ -4,9 +4,9 @@ use glam::Vec3;
 use rayon::prelude::*;
 use supple_geom::eigen::symmetric_eigen;
 
-/// Shapes and their weights over time, the most important first; weights stay within [-1, 1].
+/// Shapes and their weights over time, the most important first; weights stay within \[-1, 1\].
 pub(super) struct Modes {
-    /// Mode, vertex [m].
+    /// Mode, vertex \[m\].
     pub shapes: Vec<Vec<Vec3>>,
     /// Mode, frame.
     pub weights: Vec<Vec<f32>>,

@@ -2,7 +2,7 @@
 
 use crate::{Clip, Pose, Skeleton};
 
-/// Clip `a` at time `time_a` [s], mixed with clip `b` at `time_b` [s]: `a` alone at weight 0, `b` alone at 1.
+/// Clip `a` at time `time_a` \[s\], mixed with clip `b` at `time_b` \[s\]: `a` alone at weight 0, `b` alone at 1.
 pub fn blend(
     skeleton: &Skeleton,
     (a, time_a): (&Clip, f32),
@@ -31,7 +31,7 @@ pub fn crossfade(skeleton: &Skeleton, a: &Clip, b: &Clip, overlap: f32, time: f3
     blend(skeleton, (a, time), (b, time - start), weight)
 }
 
-/// How long [`crossfade`] lasts [s].
+/// How long [`crossfade`] lasts \[s\].
 pub fn crossfade_duration(a: &Clip, b: &Clip, overlap: f32) -> f32 {
     a.duration() + b.duration() - fitting_overlap(a, b, overlap)
 }

@@ -24,13 +24,13 @@ pub enum Interpolation {
 /// The values of a track. With [`Interpolation::Cubic`] there are three a key.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
-    /// Local translation [m].
+    /// Local translation \[m\].
     Translation(Vec<Vec3>),
     /// Local rotation.
     Rotation(Vec<Quat>),
     /// Local scale.
     Scale(Vec<Vec3>),
-    /// Twist along the bone [rad].
+    /// Twist along the bone \[rad\].
     Twist(Vec<f32>),
     /// Stretch of the bone.
     Stretch(Vec<f32>),
@@ -41,7 +41,7 @@ pub enum Values {
 pub struct Track {
     /// Joint index.
     pub joint: usize,
-    /// Key times, ascending [s].
+    /// Key times, ascending \[s\].
     pub times: Vec<f32>,
     /// Values at the keys.
     pub values: Values,
@@ -54,7 +54,7 @@ pub struct Track {
 pub struct MorphTrack {
     /// Index of the character's part.
     pub part: usize,
-    /// Key times, ascending [s].
+    /// Key times, ascending \[s\].
     pub times: Vec<f32>,
     /// One weight a morph target and key (three with [`Interpolation::Cubic`]: in-tangents, values, out-tangents).
     pub weights: Vec<f32>,
@@ -74,7 +74,7 @@ pub struct Clip {
 }
 
 impl Clip {
-    /// Time of the last key [s].
+    /// Time of the last key \[s\].
     pub fn duration(&self) -> f32 {
         let joints = self.tracks.iter().map(|track| &track.times);
         let morphs = self.morphs.iter().map(|track| &track.times);
@@ -84,7 +84,7 @@ impl Clip {
             .fold(0.0, |longest, &time| longest.max(time))
     }
 
-    /// The pose at a time [s]; before the first and after the last key it holds still. Joints without a track rest.
+    /// The pose at a time \[s\]; before the first and after the last key it holds still. Joints without a track rest.
     pub fn sample(&self, skeleton: &Skeleton, time: f32) -> Pose {
         let mut pose = Pose::rest(skeleton);
         for track in &self.tracks {
@@ -93,12 +93,12 @@ impl Clip {
         pose
     }
 
-    /// The pose at a time of endless repetition [s]; negative times run backwards from the end.
+    /// The pose at a time of endless repetition \[s\]; negative times run backwards from the end.
     pub fn sample_looped(&self, skeleton: &Skeleton, time: f32) -> Pose {
         self.sample(skeleton, self.wrap(time))
     }
 
-    /// The time within the clip that a time of endless repetition falls on [s].
+    /// The time within the clip that a time of endless repetition falls on \[s\].
     pub fn wrap(&self, time: f32) -> f32 {
         let duration = self.duration();
         if duration > 0.0 {
@@ -108,7 +108,7 @@ impl Clip {
         }
     }
 
-    /// Morph weights of a part at a time [s]; none where the clip does not move them.
+    /// Morph weights of a part at a time \[s\]; none where the clip does not move them.
     pub fn sample_morphs(&self, part: usize, time: f32) -> Option<Vec<f32>> {
         let track = self.morphs.iter().find(|track| track.part == part)?;
         track.sample(time)
@@ -253,7 +253,7 @@ impl MorphTrack {
         self.weights.len() / (blocks * self.times.len()).max(1)
     }
 
-    /// All weights at a time [s].
+    /// All weights at a time \[s\].
     pub fn sample(&self, time: f32) -> Option<Vec<f32>> {
         let targets = self.targets();
         if targets == 0 {

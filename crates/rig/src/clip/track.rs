@@ -13,7 +13,7 @@ pub(super) struct Span {
     pub to: usize,
     /// 0 at `from`, 1 at `to`.
     pub t: f32,
-    /// Between the two keys [s].
+    /// Between the two keys \[s\].
     pub seconds: f32,
 }
 

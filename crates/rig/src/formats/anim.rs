@@ -13,7 +13,7 @@ use crate::clip::{Interpolation, Track, Values};
 use crate::skeleton::{Joint, JointKind};
 use crate::{Character, Clip, Skeleton, Transform};
 
-/// Times in the file are not seconds; each interval between keys gets this long on average [s]. Slow enough
+/// Times in the file are not seconds; each interval between keys gets this long on average \[s\]. Slow enough
 /// that tissue follows, fast enough to watch.
 pub const SECONDS_PER_INTERVAL: f32 = 2.0;
 

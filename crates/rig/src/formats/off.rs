@@ -1,4 +1,4 @@
-//! OFF (Object File Format): text, with the optional normals, colours and texture coordinates of `[ST][C][N]OFF`.
+//! OFF (Object File Format): text, with the optional normals, colours and texture coordinates of `[ST][C]\[N\]OFF`.
 
 use glam::{Vec2, Vec3, Vec4};
 use supple_geom::TriMesh;

@@ -25,7 +25,7 @@ const PLAUSIBLE: std::ops::Range<f64> = 0.3..3.0;
 /// Units that motion capture comes in: metres, centimetres, millimetres, inches, and the CMU library's inches / 0.45.
 const PERSON_UNITS: [f64; 5] = [1.0, 0.01, 0.001, 0.0254, 0.0254 / 0.45];
 
-/// What a skeleton of a grown person measures along its largest extent [m].
+/// What a skeleton of a grown person measures along its largest extent \[m\].
 const PERSON: f64 = 1.7;
 
 /// Chooses unit and up axis, converts the character to metres and Y up, and notes what was assumed and what is odd.

@@ -35,11 +35,11 @@ pub(super) fn neutral_foot(humanoid: &Humanoid, rest: &[Affine3A], side: Side) -
 /// Points under both feet that touch the ground when the body stands.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Soles {
-    /// Of left and right foot: joint and offset from it in its frame, without scale [m].
+    /// Of left and right foot: joint and offset from it in its frame, without scale \[m\].
     points: [Vec<(usize, Vec3)>; 2],
-    /// Height of the lower sole in the rest pose [m].
+    /// Height of the lower sole in the rest pose \[m\].
     pub rest_level: f32,
-    /// Where poses are expected to have their ground [m].
+    /// Where poses are expected to have their ground \[m\].
     pub level: f32,
 }
 
@@ -123,7 +123,7 @@ impl Soles {
         Some(soles)
     }
 
-    /// Height of the lowest point of left and right foot in a pose [m].
+    /// Height of the lowest point of left and right foot in a pose \[m\].
     pub fn lowest_each(&self, worlds: &[Affine3A], rotations: &[Quat]) -> [f32; 2] {
         let height = |&(joint, local): &(usize, Vec3)| {
             worlds[joint].translation.y + (rotations[joint] * local).y
@@ -134,7 +134,7 @@ impl Soles {
         })
     }
 
-    /// Height of the lowest point in a pose [m].
+    /// Height of the lowest point in a pose \[m\].
     pub fn lowest(&self, worlds: &[Affine3A], rotations: &[Quat]) -> f32 {
         let [left, right] = self.lowest_each(worlds, rotations);
         left.min(right)

@@ -323,7 +323,7 @@ impl Humanoid {
         }
     }
 
-    /// From the ankle to the middle of the toes at rest [m].
+    /// From the ankle to the middle of the toes at rest \[m\].
     pub(super) fn foot_direction(&self, rest: &[Affine3A], side: Side) -> Option<Vec3> {
         let ankle = self.joint(HumanBone::Foot(side))?;
         let toes = self.bones.get(&HumanBone::Toes(side))?;

@@ -75,7 +75,7 @@ pub enum RetargetError {
 pub struct Options {
     /// Bones of both skeletons.
     pub map: MapFile,
-    /// Height of the ground in the source motion [m].
+    /// Height of the ground in the source motion \[m\].
     pub ground: Option<f32>,
 }
 
@@ -104,7 +104,7 @@ pub struct Retarget {
     turn: Quat,
     /// Target leg length over source leg length.
     scale: f32,
-    /// Height of the source's ground [m], where the caller has said so.
+    /// Height of the source's ground \[m\], where the caller has said so.
     ground: Option<f32>,
 }
 
@@ -143,7 +143,7 @@ impl Actor {
     }
 }
 
-/// Mean length of thigh and shank together [m].
+/// Mean length of thigh and shank together \[m\].
 fn leg_length(humanoid: &Humanoid, rest: &[Affine3A]) -> f32 {
     let leg = |side| {
         let joints = [
@@ -231,7 +231,7 @@ impl Retarget {
         Clip::from_poses(&source.name, &self.target.skeleton, fps, &poses)
     }
 
-    /// The height that the source's feet stand on in a series of poses [m].
+    /// The height that the source's feet stand on in a series of poses \[m\].
     pub fn find_ground(&self, poses: &[Pose]) -> f32 {
         let side = &self.source;
         ground::standing_level(

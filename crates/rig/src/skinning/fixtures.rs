@@ -6,7 +6,7 @@ use supple_geom::TriMesh;
 use crate::Part;
 use crate::character::{Binding, Influences};
 
-/// Radius of the tube [m].
+/// Radius of the tube \[m\].
 pub const RADIUS: f32 = 0.1;
 
 /// An open tube along Y from −1 to 1. Slot 0 holds the lower end, slot 1 the upper; weights run linearly over

@@ -23,7 +23,7 @@ use crate::Part;
 /// A part as a pose shows it, in world space and the part's own vertex order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Posed {
-    /// World-space positions [m].
+    /// World-space positions \[m\].
     pub positions: Vec<Vec3>,
     /// Unit normals, or empty where the part has none.
     pub normals: Vec<Vec3>,

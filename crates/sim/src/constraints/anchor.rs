@@ -22,7 +22,7 @@ pub enum AnchorKind {
 pub struct Anchors {
     /// Anchored vertex.
     pub vertices: Vec<u32>,
-    /// Weight [N/m].
+    /// Weight \[N/m\].
     pub weights: Vec<f64>,
     /// Point, line or plane.
     pub kinds: Vec<AnchorKind>,

@@ -11,7 +11,7 @@ pub struct Springs {
     pub vertices: Vec<[u32; 2]>,
     /// Rest length L \[m\].
     pub lengths: Vec<f64>,
-    /// Weight [N/m]. For a chain that is as stiff however finely it is cut, axial stiffness EA \[N\] / L.
+    /// Weight \[N/m\]. For a chain that is as stiff however finely it is cut, axial stiffness EA \[N\] / L.
     pub weights: Vec<f64>,
     /// Rest vector from the first to the second end \[m\]: the direction taken when both ends meet.
     pub rest: Vec<DVec3>,

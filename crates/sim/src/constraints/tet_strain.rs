@@ -91,7 +91,7 @@ impl TetStrains {
         h
     }
 
-    /// Weight of tet `i` when positions are fitted [N/m].
+    /// Weight of tet `i` when positions are fitted \[N/m\].
     fn position_weight(&self, i: usize) -> f64 {
         if self.is_flat(i) {
             0.0

@@ -57,15 +57,20 @@ impl TetVolumes {
 }
 
 /// Closest matrix to `f` with determinant `ratio` > 0: the singular values move by the smallest d with
-/// Π(σ + d) = ratio, found by Newton steps along the constraint's gradient as in ShapeOp [2.2.1].
+/// Π(σ + d) = ratio, found by projecting them to the linearised constraint again and again as in ShapeOp [2.2.1].
 pub fn closest_with_determinant(f: DMat3, ratio: f64) -> DMat3 {
     let (u, sigma, v) = svd3(f);
     u * DMat3::from_diagonal(closest_with_product(sigma, ratio)) * v.transpose()
 }
 
+/// Share of each step that is taken: full steps oscillate around the solution where stretches are far apart.
+const RELAXATION: f64 = 0.8;
+
 fn closest_with_product(sigma: DVec3, ratio: f64) -> DVec3 {
-    let mut d = DVec3::ZERO;
-    for _ in 0..50 {
+    // The constraint linearised at the rotation: right also for flat and inverted elements.
+    let shift = (2.0 + ratio - sigma.element_sum()) / 3.0;
+    let mut d = DVec3::splat(shift.max(-0.1));
+    for _ in 0..100 {
         let s = sigma + d;
         let error = s.x * s.y * s.z - ratio;
         let gradient = DVec3::new(s.y * s.z, s.z * s.x, s.x * s.y);
@@ -74,10 +79,10 @@ fn closest_with_product(sigma: DVec3, ratio: f64) -> DVec3 {
             // Collapsed to a line or a point: no direction is better than another.
             return DVec3::splat(ratio.cbrt());
         }
-        let next = gradient * ((gradient.dot(d) - error) / length);
+        let next = d.lerp(gradient * ((gradient.dot(d) - error) / length), RELAXATION);
         let moved = next.distance_squared(d);
         d = next;
-        if moved <= 1e-24 {
+        if moved <= 1e-26 {
             break;
         }
     }

@@ -1,8 +1,9 @@
-//! Every constraint but tet strain, one at a time: projections in double precision, forces in single.
+//! Every constraint but tet strain and its volume, one at a time: projections in double precision, forces in single.
 
 use glam::{DMat3, DVec3};
 use supple_geom::simd::Row;
 
+use super::rows::volume_of_tets;
 use crate::constraints::polyhedron::{StretchLimits, closest_limited};
 use crate::constraints::rescale;
 use crate::constraints::volume::closest_with_determinant;
@@ -117,8 +118,12 @@ pub fn distribute(model: &Model, scale: f64, place: Place, regions: &mut [&mut L
         }
     };
     let (tets, volumes) = (model.tets(), model.volumes());
+    let together = volume_of_tets(model);
     for (i, &t) in volumes.tets.iter().enumerate() {
         let t = t as usize;
+        if together[t] == Some(i) {
+            continue;
+        }
         shape(
             &tets.vertices[t],
             &tets.gradients(t),

@@ -14,6 +14,7 @@ mod prism;
 mod region;
 mod rows;
 mod tet_batch;
+mod volume_lanes;
 
 use glam::DVec3;
 use rayon::prelude::*;

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use supple_geom::simd::{F32x8, LANES, Lanes, Row};
 
 use super::tet_batch::{Mat, Tet, force, load, stress, stress_pair};
+use super::volume_lanes::{NO_VOLUME, VolumeLanes};
 use crate::Model;
 
 /// The three tets of a prism, by the number of their free corners: `(a, b, c; c′)`, `(a, b; b′, c′)`, `(a; a′, b′, c′)`.
@@ -130,14 +131,14 @@ pub struct PrismBatch {
 pub type LocalPrism = ([u32; 6], [Tet; 3]);
 
 /// Eight prisms each, spread over the lanes as [`TetBatches`](super::tet_batch::TetBatches) does it.
-pub fn batches(prisms: &[LocalPrism]) -> Vec<PrismBatch> {
+pub fn batches(prisms: &[LocalPrism]) -> (Vec<PrismBatch>, Vec<[VolumeLanes; 3]>) {
     let count = prisms.len().div_ceil(LANES);
     let batch = |b: usize| {
         let prism = |lane: usize| prisms.get(lane * count + b);
         let shape = |lane: usize| prism(lane).unwrap_or(&prisms[0]);
         let lanes =
             |value: &dyn Fn(usize) -> f64| F32x8(std::array::from_fn(|lane| value(lane) as f32));
-        PrismBatch {
+        let batch = PrismBatch {
             rows: std::array::from_fn(|corner| std::array::from_fn(|lane| shape(lane).0[corner])),
             gradients: std::array::from_fn(|t| {
                 std::array::from_fn(|k| {
@@ -145,15 +146,28 @@ pub fn batches(prisms: &[LocalPrism]) -> Vec<PrismBatch> {
                 })
             }),
             weights: std::array::from_fn(|t| lanes(&|l| prism(l).map_or(0.0, |p| p.1[t].weight))),
-        }
+        };
+        let volumes = std::array::from_fn(|t| VolumeLanes {
+            weights: lanes(&|l| prism(l).map_or(0.0, |p| p.1[t].volume_weight)),
+            ratios: lanes(&|l| shape(l).1[t].ratio),
+        });
+        (batch, volumes)
     };
-    (0..count).map(batch).collect()
+    (0..count).map(batch).unzip()
 }
+
+const NO_VOLUMES: [VolumeLanes; 3] = [NO_VOLUME, NO_VOLUME, NO_VOLUME];
 
 /// Adds the forces of prisms at positions `x` to `forces`.
 #[inline(always)]
-pub fn add_forces<L: Lanes>(batches: &[PrismBatch], x: &[Row], forces: &mut [Row]) {
-    for batch in batches {
+pub fn add_forces<L: Lanes, const VOLUME: bool>(
+    batches: &[PrismBatch],
+    volumes: &[[VolumeLanes; 3]],
+    x: &[Row],
+    forces: &mut [Row],
+) {
+    for (b, batch) in batches.iter().enumerate() {
+        let [first, second, third] = if VOLUME { &volumes[b] } else { &NO_VOLUMES };
         let base = L::gather(x, &batch.rows[5]);
         let mut edges = [base; 5];
         for k in 0..5 {
@@ -164,15 +178,19 @@ pub fn add_forces<L: Lanes>(batches: &[PrismBatch], x: &[Row], forces: &mut [Row
         }
         let [a, b, c, a_fixed, b_fixed] = edges;
         let (g, h): (Mat<L>, Mat<L>) = (load(&batch.gradients[0]), load(&batch.gradients[1]));
-        let weights = [L::load(&batch.weights[0]), L::load(&batch.weights[1])];
-        let [s, t] = stress_pair([&[a, b, c], &[a, b, b_fixed]], [&g, &h], weights);
+        let [s, t] = stress_pair::<L, VOLUME>(
+            [&[a, b, c], &[a, b, b_fixed]],
+            [&g, &h],
+            [&batch.weights[0], &batch.weights[1]],
+            [first, second],
+        );
         let zero = [L::splat(0.0); 3];
         let mut on_a = force(&t, &h[0], force(&s, &g[0], zero));
         let on_b = force(&t, &h[1], force(&s, &g[1], zero));
         L::scatter_add(forces, &batch.rows[2], force(&s, &g[2], zero));
         L::scatter_add(forces, &batch.rows[1], on_b);
         let g: Mat<L> = load(&batch.gradients[2]);
-        let s = stress(&[a, a_fixed, b_fixed], &g, L::load(&batch.weights[2]));
+        let s = stress::<L, VOLUME>(&[a, a_fixed, b_fixed], &g, &batch.weights[2], third);
         on_a = force(&s, &g[0], on_a);
         L::scatter_add(forces, &batch.rows[0], on_a);
     }

@@ -18,22 +18,22 @@ pub struct Region {
     is_top: bool,
     /// Fixed vertices (0-based among the fixed) in the order of their rows.
     fixed: Vec<u32>,
-    /// Mass of own and border rows [kg].
+    /// Mass of own and border rows \[kg\].
     masses: Vec<f32>,
     /// Mass/h² of own rows, scaled.
     inertia: Vec<f32>,
     scale: f32,
     tets: TetBatches,
     loose: Loose,
-    /// Current positions [m].
+    /// Current positions \[m\].
     x: Vec<Row>,
-    /// Where inertia alone takes the own rows [m].
+    /// Where inertia alone takes the own rows \[m\].
     inertial: Vec<Row>,
     /// External forces on own rows, scaled.
     external: Vec<Row>,
-    /// Forces, then the solution dx [m].
+    /// Forces, then the solution dx \[m\].
     b: Vec<Row>,
-    /// Largest move of an own row in the last iteration [m].
+    /// Largest move of an own row in the last iteration \[m\].
     pub moved: f32,
     pub timings: Timings,
 }

@@ -73,6 +73,19 @@ impl Rows {
     }
 }
 
+/// For each tet that has strain, the volume constraint that is done together with it: its first.
+pub fn volume_of_tets(model: &Model) -> Vec<Option<usize>> {
+    let (tets, volumes) = (model.tets(), model.volumes());
+    let mut of_tet = vec![None; tets.len()];
+    for (k, &t) in volumes.tets.iter().enumerate() {
+        let slot = &mut of_tet[t as usize];
+        if slot.is_none() && tets.weights[t as usize] > 0.0 {
+            *slot = Some(k);
+        }
+    }
+    of_tet
+}
+
 /// The tets of a model for each region; weights are scaled.
 pub fn distribute_tets(
     model: &Model,
@@ -82,6 +95,7 @@ pub fn distribute_tets(
 ) -> Vec<TetBatches> {
     let mut batches = vec![TetBatches::default(); regions];
     let mut single = vec![true; model.tets().len()];
+    let volumes = volume_of_tets(model);
     let mut prisms: Vec<Vec<LocalPrism>> = vec![Vec::new(); regions];
     for prism in find_prisms(model) {
         let ([a, b, c], [d, e, f]) = (prism.free, prism.fixed);
@@ -92,7 +106,7 @@ pub fn distribute_tets(
         let tet = |t: usize| {
             single[prism.tets[t]] = false;
             let [i, j, k] = CORNERS[t].map(|corner| vertices[corner]);
-            local_tet(model, scale, prism.tets[t], [f, i, j, k], [0; 4])
+            local_tet(model, scale, &volumes, prism.tets[t], [f, i, j, k], [0; 4])
         };
         prisms[region].push((std::array::from_fn(|k| local[k]), [0, 1, 2].map(tet)));
     }
@@ -100,7 +114,8 @@ pub fn distribute_tets(
         list.sort_by_key(|(rows, _)| rows[..3].iter().copied().min());
         batches.push_prisms(list);
     }
-    push_single_tets(model, scale, rows, &single, &mut batches);
+    push_single_tets(model, scale, rows, &single, &volumes, &mut batches);
+    batches.iter_mut().for_each(TetBatches::finish);
     batches
 }
 
@@ -109,6 +124,7 @@ fn push_single_tets(
     scale: f64,
     rows: &mut Rows,
     single: &[bool],
+    volumes: &[Option<usize>],
     batches: &mut [TetBatches],
 ) {
     let tets = model.tets();
@@ -133,7 +149,7 @@ fn push_single_tets(
             .filter(|&&v| (v as usize) < rows.free)
             .count();
         let local = std::array::from_fn(|k| local[k]);
-        sorted[region][free - 1].push(local_tet(model, scale, i, order, local));
+        sorted[region][free - 1].push(local_tet(model, scale, volumes, i, order, local));
     }
     for (batches, lists) in batches.iter_mut().zip(&mut sorted) {
         for (k, list) in lists.iter_mut().enumerate() {
@@ -144,7 +160,15 @@ fn push_single_tets(
 }
 
 /// Tet `i` of the model with its corners in the order given.
-fn local_tet(model: &Model, scale: f64, i: usize, order: [u32; 4], rows: [u32; 4]) -> Tet {
+fn local_tet(
+    model: &Model,
+    scale: f64,
+    volumes: &[Option<usize>],
+    i: usize,
+    order: [u32; 4],
+    rows: [u32; 4],
+) -> Tet {
+    let volume = volumes[i];
     let (tets, gradients) = (model.tets(), model.tets().gradients(i));
     let gradient = |v: u32| {
         let corner = tets.vertices[i].iter().position(|&c| c == v);
@@ -155,5 +179,7 @@ fn local_tet(model: &Model, scale: f64, i: usize, order: [u32; 4], rows: [u32; 4
         rows,
         gradients: [a, b, c].map(gradient),
         weight: tets.weights[i] * scale,
+        volume_weight: volume.map_or(0.0, |k| model.volumes().weights[k] * scale),
+        ratio: volume.map_or(1.0, |k| model.volumes().ratios[k]),
     }
 }

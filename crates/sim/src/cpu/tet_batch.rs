@@ -1,4 +1,5 @@
-//! Tet strain, eight tets at a time: forces w (R − F) gₐ towards the closest rotation.
+//! Tet strain and volume, eight tets at a time: forces (w (R − F) + u (V − F)) gₐ towards the closest rotation R and the
+//! closest matrix V of the right volume. Both fit the same gradients.
 
 // Plain loops: iterator adaptors are not always inlined, and what is not inlined loses the kernel's instruction set.
 #![allow(clippy::needless_range_loop)]
@@ -8,6 +9,7 @@ use supple_geom::polar::{rotation_lanes, rotation_lanes_pair};
 use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, Row, dispatch};
 
 use super::prism::{self, LocalPrism, PrismBatch};
+use super::volume_lanes::{NO_VOLUME, VolumeLanes, volume_shift};
 
 /// One tet in local rows, free corners after a first corner that is fixed if one is.
 #[derive(Clone, Debug)]
@@ -18,6 +20,10 @@ pub struct Tet {
     pub gradients: [DVec3; 3],
     /// Scaled weight.
     pub weight: f64,
+    /// Scaled weight of its volume; 0: none.
+    pub volume_weight: f64,
+    /// Target volume / rest volume.
+    pub ratio: f64,
 }
 
 /// Eight tets, structure of arrays.
@@ -29,10 +35,15 @@ struct Batch {
 }
 
 /// All tets of a region: those of prisms, and the others sorted by how many of their corners are free: forces on fixed ones are never computed.
+///
+/// Volumes are lists beside them, so that tets without any do not read them.
 #[derive(Clone, Debug, Default)]
 pub struct TetBatches {
     prisms: Vec<PrismBatch>,
+    prism_volumes: Vec<[VolumeLanes; 3]>,
     by_free: [Vec<Batch>; 4],
+    volumes: [Vec<VolumeLanes>; 4],
+    has_volume: bool,
 }
 
 impl TetBatches {
@@ -57,50 +68,70 @@ impl TetBatches {
                 }),
                 weights: lanes(&|lane| tet(lane).map_or(0.0, |t| t.weight)),
             });
+            self.volumes[free - 1].push(VolumeLanes {
+                weights: lanes(&|lane| tet(lane).map_or(0.0, |t| t.volume_weight)),
+                ratios: lanes(&|lane| shape(lane).ratio),
+            });
         }
+        self.has_volume |= tets.iter().any(|tet| tet.volume_weight > 0.0);
     }
 
     /// Adds the tets of prisms.
     pub fn push_prisms(&mut self, prisms: &[LocalPrism]) {
-        self.prisms.extend(prism::batches(prisms));
+        let (batches, volumes) = prism::batches(prisms);
+        self.prisms.extend(batches);
+        self.prism_volumes.extend(volumes);
+        let tets = prisms.iter().flat_map(|(_, tets)| tets);
+        self.has_volume |= tets.into_iter().any(|tet| tet.volume_weight > 0.0);
+    }
+
+    /// Drops what only volumes need where there are none. Call it when all tets are in.
+    pub fn finish(&mut self) {
+        if !self.has_volume {
+            self.prism_volumes = Vec::new();
+            self.volumes = Default::default();
+        }
     }
 
     /// Bytes held.
     pub fn memory(&self) -> usize {
+        let single = self.by_free.iter().zip(&self.volumes);
         size_of_val(&self.prisms[..])
-            + self
-                .by_free
-                .iter()
-                .map(|batches| size_of_val(&batches[..]))
+            + size_of_val(&self.prism_volumes[..])
+            + single
+                .map(|(batches, volumes)| size_of_val(&batches[..]) + size_of_val(&volumes[..]))
                 .sum::<usize>()
     }
 
     /// Adds the forces at positions `x` to `forces`.
     pub fn add_forces(&self, x: &[Row], forces: &mut [Row]) {
-        dispatch(Forces {
-            tets: self,
-            x,
-            forces,
-        });
+        let tets = self;
+        if self.has_volume {
+            dispatch(Forces::<true> { tets, x, forces });
+        } else {
+            dispatch(Forces::<false> { tets, x, forces });
+        }
     }
 }
 
-struct Forces<'a> {
+/// `VOLUME`: whether any tet has a volume constraint.
+struct Forces<'a, const VOLUME: bool> {
     tets: &'a TetBatches,
     x: &'a [Row],
     forces: &'a mut [Row],
 }
 
-impl Kernel for Forces<'_> {
+impl<const VOLUME: bool> Kernel for Forces<'_, VOLUME> {
     type Output = ();
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        prism::add_forces::<L>(&self.tets.prisms, self.x, self.forces);
-        let [one, two, three, four] = &self.tets.by_free;
-        add_forces::<L, 1>(one, self.x, self.forces);
-        add_forces::<L, 2>(two, self.x, self.forces);
-        add_forces::<L, 3>(three, self.x, self.forces);
-        add_forces::<L, 4>(four, self.x, self.forces);
+        let Forces { tets, x, forces } = self;
+        prism::add_forces::<L, VOLUME>(&tets.prisms, &tets.prism_volumes, x, forces);
+        let ([one, two, three, four], [u, v, w, z]) = (&tets.by_free, &tets.volumes);
+        add_forces::<L, 1, VOLUME>(one, u, x, forces);
+        add_forces::<L, 2, VOLUME>(two, v, x, forces);
+        add_forces::<L, 3, VOLUME>(three, w, x, forces);
+        add_forces::<L, 4, VOLUME>(four, z, x, forces);
     }
 }
 
@@ -108,8 +139,13 @@ impl Kernel for Forces<'_> {
 pub type Mat<L> = [[L; 3]; 3];
 
 #[inline(always)]
-fn add_forces<L: Lanes, const FREE: usize>(batches: &[Batch], x: &[Row], forces: &mut [Row]) {
-    for batch in batches {
+fn add_forces<L: Lanes, const FREE: usize, const VOLUME: bool>(
+    batches: &[Batch],
+    volumes: &[VolumeLanes],
+    x: &[Row],
+    forces: &mut [Row],
+) {
+    for (b, batch) in batches.iter().enumerate() {
         let base = L::gather(x, &batch.rows[0]);
         let mut edges = [base; 3];
         for k in 0..3 {
@@ -119,7 +155,8 @@ fn add_forces<L: Lanes, const FREE: usize>(batches: &[Batch], x: &[Row], forces:
             }
         }
         let g: Mat<L> = load(&batch.gradients);
-        let s = stress(&edges, &g, L::load(&batch.weights));
+        let volume = if VOLUME { &volumes[b] } else { &NO_VOLUME };
+        let s = stress::<L, VOLUME>(&edges, &g, &batch.weights, volume);
         let zero = [L::splat(0.0); 3];
         for k in 0..FREE.min(3) {
             L::scatter_add(forces, &batch.rows[k + 1], force(&s, &g[k], zero));
@@ -145,24 +182,34 @@ pub fn load<L: Lanes>(m: &Mat<F32x8>) -> Mat<L> {
     o
 }
 
-/// w (R − F) with F = Σ edge × gradient.
+/// w (R − F) + u (V − F) with F = Σ edge × gradient.
 #[inline(always)]
-pub fn stress<L: Lanes>(edges: &Mat<L>, g: &Mat<L>, weight: L) -> Mat<L> {
+pub fn stress<L: Lanes, const VOLUME: bool>(
+    edges: &Mat<L>,
+    g: &Mat<L>,
+    weight: &F32x8,
+    volume: &VolumeLanes,
+) -> Mat<L> {
     let f = deformation_gradient(edges, g);
-    weighted_difference(rotation_lanes(&f), &f, weight)
+    weighted_sum::<L, VOLUME>(rotation_lanes(&f), &f, weight, volume)
 }
 
 /// [`stress`] of two batches, their polar decompositions overlapped.
 #[inline(always)]
-pub fn stress_pair<L: Lanes>(edges: [&Mat<L>; 2], g: [&Mat<L>; 2], weights: [L; 2]) -> [Mat<L>; 2] {
+pub fn stress_pair<L: Lanes, const VOLUME: bool>(
+    edges: [&Mat<L>; 2],
+    g: [&Mat<L>; 2],
+    weights: [&F32x8; 2],
+    volumes: [&VolumeLanes; 2],
+) -> [Mat<L>; 2] {
     let (f0, f1) = (
         deformation_gradient(edges[0], g[0]),
         deformation_gradient(edges[1], g[1]),
     );
     let [r0, r1] = rotation_lanes_pair([&f0, &f1]);
     [
-        weighted_difference(r0, &f0, weights[0]),
-        weighted_difference(r1, &f1, weights[1]),
+        weighted_sum::<L, VOLUME>(r0, &f0, weights[0], volumes[0]),
+        weighted_sum::<L, VOLUME>(r1, &f1, weights[1], volumes[1]),
     ]
 }
 
@@ -179,13 +226,29 @@ fn deformation_gradient<L: Lanes>(edges: &Mat<L>, g: &Mat<L>) -> Mat<L> {
 }
 
 #[inline(always)]
-fn weighted_difference<L: Lanes>(mut r: Mat<L>, f: &Mat<L>, weight: L) -> Mat<L> {
+fn weighted_sum<L: Lanes, const VOLUME: bool>(
+    r: Mat<L>,
+    f: &Mat<L>,
+    weight: &F32x8,
+    volume: &VolumeLanes,
+) -> Mat<L> {
+    let weight = L::load(weight);
+    let mut s = r;
     for i in 0..3 {
         for j in 0..3 {
-            r[i][j] = (r[i][j] - f[i][j]) * weight;
+            s[i][j] = (r[i][j] - f[i][j]) * weight;
         }
     }
-    r
+    if VOLUME {
+        let d = volume_shift(f, &r, L::load(&volume.ratios));
+        let weight = L::load(&volume.weights);
+        for i in 0..3 {
+            for j in 0..3 {
+                s[i][j] = d[i][j].mul_add(weight, s[i][j]);
+            }
+        }
+    }
+    s
 }
 
 /// Stress × gradient, added to `sum`.

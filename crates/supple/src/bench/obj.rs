@@ -11,15 +11,15 @@ use supple_rig::formats::{FormatError, ReadOptions, obj};
 pub struct ReadRow {
     /// Vertices of the mesh.
     pub vertices: usize,
-    /// Size of the file [MB].
+    /// Size of the file \[MB\].
     pub megabytes: f64,
-    /// Reading the bytes from disk [MB/s].
+    /// Reading the bytes from disk \[MB/s\].
     pub raw_mb_per_s: f64,
-    /// Parsing them [MB/s].
+    /// Parsing them \[MB/s\].
     pub parse_mb_per_s: f64,
     /// Welding by position [MB of file/s].
     pub weld_mb_per_s: f64,
-    /// Parsing and welding, per million vertices [s].
+    /// Parsing and welding, per million vertices \[s\].
     pub seconds_per_million: f64,
 }
 

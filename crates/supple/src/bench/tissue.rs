@@ -72,14 +72,22 @@ pub struct Subject {
 /// times the vertices.
 pub fn subjects(fps_models: Option<&Path>) -> Result<Vec<Subject>, Box<dyn std::error::Error>> {
     let mut subjects = Vec::new();
-    for (name, mesh) in [("cylinder", "cylinder"), ("tbone", "tbone"), ("male", "male_LR20")] {
-        let Some(folder) = fps_models.map(|folder| folder.join(name)).filter(|folder| folder.is_dir()) else {
+    for (name, mesh) in [
+        ("cylinder", "cylinder"),
+        ("tbone", "tbone"),
+        ("male", "male_LR20"),
+    ] {
+        let Some(folder) = fps_models
+            .map(|folder| folder.join(name))
+            .filter(|folder| folder.is_dir())
+        else {
             continue;
         };
         let skeleton = folder.join(format!("{name}.skel"));
         let motion = folder.join(format!("{name}0.anim"));
         let mesh = folder.join(format!("{mesh}.off"));
-        let character = formats::load_character(&mesh, Some(&skeleton), &[&motion], &ReadOptions::default())?;
+        let character =
+            formats::load_character(&mesh, Some(&skeleton), &[&motion], &ReadOptions::default())?;
         let clip = character.clips.first().cloned().unwrap_or_default();
         subjects.push(Subject {
             name: name.to_owned(),
@@ -90,7 +98,10 @@ pub fn subjects(fps_models: Option<&Path>) -> Result<Vec<Subject>, Box<dyn std::
     if let Some(male) = subjects.iter().find(|subject| subject.name == "male") {
         subjects.push(subdivided(male));
     }
-    for (name, which) in [("embedded male", Body::Male), ("embedded female", Body::Female)] {
+    for (name, which) in [
+        ("embedded male", Body::Male),
+        ("embedded female", Body::Female),
+    ] {
         let character = embedded::body(which)?;
         let clip = embedded::clip("squat", &character)?;
         subjects.push(Subject {
@@ -115,10 +126,16 @@ fn subdivided(subject: &Subject) -> Subject {
 }
 
 /// Builds and steps one subject.
-pub fn measure(subject: &Subject, threads: &[usize], baseline: bool) -> Result<TissueRow, TissueError> {
+pub fn measure(
+    subject: &Subject,
+    threads: &[usize],
+    baseline: bool,
+) -> Result<TissueRow, TissueError> {
     let before = resident_mb();
     let start = Instant::now();
-    let flesh = Flesh::builder(&subject.character).settings(Settings::default()).build()?;
+    let flesh = Flesh::builder(&subject.character)
+        .settings(Settings::default())
+        .build()?;
     let construction_ms = milliseconds(start);
     let settings = flesh.settings.solver_settings();
     let targets = (0..STEPS)
@@ -127,16 +144,23 @@ pub fn measure(subject: &Subject, threads: &[usize], baseline: bool) -> Result<T
             flesh.targets(&subject.clip.sample(&subject.character.skeleton, time))
         })
         .collect::<Result<Vec<Targets>, _>>()?;
-    let mut runs = threads.iter().map(|&count| Run::new(&flesh, count)).collect::<Vec<_>>();
+    let mut runs = threads
+        .iter()
+        .map(|&count| Run::new(&flesh, count))
+        .collect::<Vec<_>>();
     let start = Instant::now();
     runs[0].backend.prepare(&flesh.model, &settings)?;
     let preparation_ms = milliseconds(start);
-    let memory_mb = before.zip(resident_mb()).map(|(before, after)| (after - before).max(0.0));
+    let memory_mb = before
+        .zip(resident_mb())
+        .map(|(before, after)| (after - before).max(0.0));
     let mut textbook = (Reference::new(), State::at_rest(&flesh.model), Vec::new());
     for (step, targets) in targets.iter().enumerate() {
         if baseline && step < TEXTBOOK_STEPS {
             let start = Instant::now();
-            textbook.0.step(&flesh.model, &settings, targets, &mut textbook.1)?;
+            textbook
+                .0
+                .step(&flesh.model, &settings, targets, &mut textbook.1)?;
             textbook.2.push(milliseconds(start));
         }
         for run in &mut runs {
@@ -177,7 +201,10 @@ impl Run {
         backend.set_clock(Some(seconds));
         Self {
             threads,
-            pool: rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok(),
+            pool: rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .ok(),
             backend,
             state: State::at_rest(&flesh.model),
             total: Vec::new(),
@@ -186,11 +213,18 @@ impl Run {
         }
     }
 
-    fn step(&mut self, flesh: &Flesh, settings: &supple_sim::Settings, targets: &Targets) -> Result<(), TissueError> {
+    fn step(
+        &mut self,
+        flesh: &Flesh,
+        settings: &supple_sim::Settings,
+        targets: &Targets,
+    ) -> Result<(), TissueError> {
         let (backend, state) = (&mut self.backend, &mut self.state);
         let mut work = || {
             let start = Instant::now();
-            backend.step(&flesh.model, settings, targets, state).map(|_| milliseconds(start))
+            backend
+                .step(&flesh.model, settings, targets, state)
+                .map(|_| milliseconds(start))
         };
         let total = match &self.pool {
             Some(pool) => pool.install(work)?,
@@ -219,7 +253,10 @@ fn percentile(values: &[f64], share: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let last = sorted.len().saturating_sub(1);
-    sorted.get((share * last as f64).round() as usize).copied().unwrap_or(f64::NAN)
+    sorted
+        .get((share * last as f64).round() as usize)
+        .copied()
+        .unwrap_or(f64::NAN)
 }
 
 fn milliseconds(start: Instant) -> f64 {

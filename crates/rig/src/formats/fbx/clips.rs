@@ -8,6 +8,8 @@ use crate::{Character, Clip};
 
 /// Keys a second where curves are not straight lines.
 const RATE: f64 = 60.0;
+/// Closer keys are dropped. At [`RATE`] authored keys would go where they lie beside a sample (24 frames a second: 5°).
+const MOST_KEYS: f64 = 1000.0;
 
 /// Adds a clip for each animation stack that moves something.
 pub(super) fn read_clips(
@@ -29,7 +31,7 @@ pub(super) fn read_clips(
             result_allocator: allocator(),
             trim_start_time: true,
             resample_rate: RATE,
-            maximum_sample_rate: RATE,
+            maximum_sample_rate: MOST_KEYS,
             ..Default::default()
         };
         let baked = ufbx::bake_anim(scene, &stack.anim, options).map_err(broken)?;

@@ -15,6 +15,9 @@ use crate::{Character, Part};
 /// Blend channels of a part, as their elements' ids in the order of the part's morphs.
 pub(super) type Links = Vec<Vec<u32>>;
 
+/// Normals closer than a step, some 0.06°, are one: exporters compute one a corner, and rounding must not make seams.
+const NORMAL_STEPS: f32 = 1000.0;
+
 /// Adds a part for each node with a mesh and each material on it.
 pub(super) fn read_meshes(
     scene: &ufbx::Scene,
@@ -132,7 +135,11 @@ impl<'a> Shape<'a> {
         });
         let (normals, normal_index) = unique(&mesh.vertex_normal.values, |v| {
             let n = super::vec3(*v);
-            (n, n.to_array().map(f32::to_bits))
+            (
+                n,
+                n.to_array()
+                    .map(|x| (x * NORMAL_STEPS).round() as i32 as u32),
+            )
         });
         let find = |map: &[u32], indices: &[u32], corner: usize| {
             let value = indices

@@ -7,9 +7,12 @@
 mod clips;
 mod materials;
 mod meshes;
+mod repair;
 
 use glam::{Affine3A, DMat4, DVec3, Quat, Vec3};
 
+use super::checks::warn;
+use super::gltf::units::guess;
 use super::load::Resolver;
 use super::units::convert;
 use super::{FormatError, ReadOptions, check_meshes};
@@ -31,7 +34,7 @@ pub fn read_fbx(
     if bytes.is_empty() {
         return Err(FormatError::Empty("nothing"));
     }
-    let scene = ufbx::load_memory(bytes, load_options(bytes.len())).map_err(broken)?;
+    let scene = load_scene(bytes)?;
     let mut character = Character::default();
     let joints = Joints::new(&scene)?;
     character.skeleton = joints.skeleton.clone();
@@ -45,6 +48,17 @@ pub fn read_fbx(
     settle_units(&scene, options, &mut character)?;
     check_meshes(&mut character);
     Ok(character)
+}
+
+fn load_scene(bytes: &[u8]) -> Result<ufbx::SceneRoot, FormatError> {
+    let load = |bytes: &[u8]| ufbx::load_memory(bytes, load_options(bytes.len())).map_err(broken);
+    load(bytes).or_else(|error| match repair::end_lists(bytes) {
+        Some(repaired) => load(&repaired),
+        None if repair::is_cut_off(bytes) => Err(FormatError::Truncated {
+            reason: "its records go on; export or copy it again".into(),
+        }),
+        None => Err(error),
+    })
 }
 
 fn memory(length: usize) -> usize {
@@ -68,16 +82,26 @@ fn load_options(length: usize) -> ufbx::LoadOpts<'static> {
         target_unit_meters: 1.0,
         space_conversion: ufbx::SpaceConversion::ModifyGeometry,
         inherit_mode_handling: ufbx::InheritModeHandling::HelperNodes,
-        index_error_handling: ufbx::IndexErrorHandling::AbortLoading,
+        index_error_handling: ufbx::IndexErrorHandling::NoIndex,
         node_depth_limit: 1000,
         normalize_normals: true,
         ..Default::default()
     }
 }
 
+/// What ufbx says, with its details.
 fn broken(error: ufbx::Error) -> FormatError {
-    let text: &str = &error.description;
-    FormatError::invalid("the FBX", text.to_owned())
+    let mut buffer = [0; 1024];
+    let length = ufbx::format_error(&mut buffer, &error).min(buffer.len());
+    let text = String::from_utf8_lossy(&buffer[..length]);
+    // "ufbx v0.0.0 error: description (details)", and lines for developers after it.
+    let first = text.lines().next().unwrap_or_default();
+    let reason = first.split_once("error: ").map_or(first, |split| split.1);
+    let way_out = match error.type_ {
+        ufbx::ErrorType::Unknown => "; the file is damaged: export it again, or as GLB",
+        _ => "",
+    };
+    FormatError::invalid("the FBX", format!("{reason}{way_out}"))
 }
 
 /// Skeleton joints of the scene's nodes.
@@ -167,7 +191,10 @@ fn settle_units(
         Some(2) => Up::Z,
         _ => Up::Y,
     };
-    let unit = options.metres_per_unit.unwrap_or(declared);
+    let (unit, certain) = match options.metres_per_unit {
+        Some(given) => (given, true),
+        None => likely_unit(declared, character),
+    };
     if !(unit.is_finite() && unit > 0.0) {
         return Err(FormatError::invalid(
             "the given unit",
@@ -184,9 +211,28 @@ fn settle_units(
     character.units = Units {
         metres_per_unit: unit,
         up: options.up.unwrap_or(up),
-        declared: true,
+        declared: certain,
     };
     Ok(())
+}
+
+/// The declared unit, unless it makes a character that cannot be: many exporters write metres and declare centimetres.
+fn likely_unit(declared: f32, character: &mut Character) -> (f32, bool) {
+    let (low, high) = character.bounds().unwrap_or_default();
+    let extent = (high - low).max_element();
+    let (power_of_ten, certain) = guess(extent);
+    if certain || character.skeleton.is_empty() {
+        return (declared, true);
+    }
+    let mixed_up = [100.0, 0.01].into_iter().find(|&f| guess(extent * f).1);
+    let unit = declared * mixed_up.unwrap_or(power_of_ten);
+    warn(
+        character,
+        format!(
+            "The file declares {declared} m a unit, but then it would be {extent} m large; {unit} m is taken. Give the unit to override."
+        ),
+    );
+    (unit, false)
 }
 
 fn vec3(v: ufbx::Vec3) -> Vec3 {

@@ -22,7 +22,7 @@ mod nodes;
 mod primitives;
 mod read;
 mod skins;
-mod units;
+pub(super) mod units;
 mod uri;
 mod vrm;
 mod write;

@@ -40,7 +40,7 @@ pub(super) fn apply_units(character: &mut Character, options: &ReadOptions) {
 }
 
 /// The power of ten nearest to a likely size, for sizes that cannot be.
-fn guess(extent: f32) -> (f32, bool) {
+pub(in crate::formats) fn guess(extent: f32) -> (f32, bool) {
     if extent <= 0.0 || !extent.is_finite() || (SMALLEST..=TALLEST).contains(&extent) {
         return (1.0, true);
     }

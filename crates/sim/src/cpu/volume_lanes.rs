@@ -1,0 +1,146 @@
+//! Closest matrices with a given determinant, eight at a time and without singular values.
+//!
+//! As [`closest_with_determinant`](crate::constraints::volume::closest_with_determinant): with V = F + D, the constraint is
+//! linearised at V and F projected to it, D ← C (C:D − det V + ratio)/‖C‖², C = cof V, so that D becomes parallel to the
+//! gradient of the determinant at V. The first linearisation is at the closest rotation, where C = R: it makes the mean
+//! stretch right, whether F is flat, inverted or neither.
+
+// Plain loops: iterator adaptors are not always inlined, and what is not inlined loses the kernel's instruction set.
+#![allow(clippy::needless_range_loop)]
+
+use supple_geom::simd::{F32x8, Lanes};
+
+use super::tet_batch::Mat;
+
+/// Weights and target ratios of eight tets.
+#[derive(Clone, Debug)]
+pub struct VolumeLanes {
+    /// Scaled weights; 0: none.
+    pub weights: F32x8,
+    /// Target volume / rest volume.
+    pub ratios: F32x8,
+}
+
+/// No volume constraint.
+pub const NO_VOLUME: VolumeLanes = VolumeLanes {
+    weights: F32x8([0.0; 8]),
+    ratios: F32x8([1.0; 8]),
+};
+
+/// Projections after the first: D is then right to 1e-4 for strains of a fifth, to a few hundredths for halves.
+const STEPS: usize = 2;
+/// The first D takes no more than this from a stretch: a smaller stretch than the mean would change its sign.
+const LEAST_SHIFT: f32 = -0.1;
+/// Bound on ‖C‖², which is at least 3 where det V = 1: keeps D bounded where V is next to a line.
+const LEAST_COFACTORS: f32 = 0.05;
+
+/// D = V − F for matrices F with closest rotations R.
+#[inline(always)]
+pub fn volume_shift<L: Lanes>(f: &Mat<L>, r: &Mat<L>, ratio: L) -> Mat<L> {
+    let shift = (ratio + L::splat(2.0) - contract(f, r)) * L::splat(1.0 / 3.0);
+    let mut d = scaled(r, shift.max(L::splat(LEAST_SHIFT)));
+    for _ in 0..STEPS {
+        let mut v = d;
+        for i in 0..3 {
+            for j in 0..3 {
+                v[i][j] = f[i][j] + d[i][j];
+            }
+        }
+        let c = cofactors(&v);
+        let det = v[0][0].mul_add(c[0][0], v[0][1].mul_add(c[0][1], v[0][2] * c[0][2]));
+        let squares = contract(&c, &c).max(L::splat(LEAST_COFACTORS));
+        d = scaled(&c, (contract(&c, &d) - det + ratio) / squares);
+    }
+    d
+}
+
+/// Σ aᵢⱼ bᵢⱼ, three sums side by side.
+#[inline(always)]
+fn contract<L: Lanes>(a: &Mat<L>, b: &Mat<L>) -> L {
+    let mut sums = [a[0][0]; 3];
+    for i in 0..3 {
+        sums[i] = a[i][2].mul_add(b[i][2], a[i][1].mul_add(b[i][1], a[i][0] * b[i][0]));
+    }
+    sums[0] + sums[1] + sums[2]
+}
+
+#[inline(always)]
+fn scaled<L: Lanes>(a: &Mat<L>, factor: L) -> Mat<L> {
+    let mut o = *a;
+    for i in 0..3 {
+        for j in 0..3 {
+            o[i][j] = a[i][j] * factor;
+        }
+    }
+    o
+}
+
+#[inline(always)]
+fn cofactors<L: Lanes>(f: &Mat<L>) -> Mat<L> {
+    let minor =
+        |a: usize, b: usize, p: usize, q: usize| f[a][q].neg_mul_add(f[b][p], f[a][p] * f[b][q]);
+    [
+        [minor(1, 2, 1, 2), minor(1, 2, 2, 0), minor(1, 2, 0, 1)],
+        [minor(2, 0, 1, 2), minor(2, 0, 2, 0), minor(2, 0, 0, 1)],
+        [minor(0, 1, 1, 2), minor(0, 1, 2, 0), minor(0, 1, 0, 1)],
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::{DMat3, DQuat, DVec3};
+    use supple_geom::polar::rotation_f64;
+
+    use super::*;
+    use crate::constraints::volume::closest_with_determinant;
+
+    fn shift(f: DMat3, ratio: f64) -> DMat3 {
+        let lanes = |m: DMat3| {
+            let rows = m.transpose();
+            [rows.x_axis, rows.y_axis, rows.z_axis]
+                .map(|row| row.to_array().map(|x| F32x8([x as f32; 8])))
+        };
+        let d = volume_shift(&lanes(f), &lanes(rotation_f64(f)), F32x8([ratio as f32; 8]));
+        let row = |i: usize| DVec3::from(d[i].map(|x| f64::from(x.0[3])));
+        DMat3::from_cols(row(0), row(1), row(2)).transpose()
+    }
+
+    fn length(m: DMat3) -> f64 {
+        crate::constraints::norm_squared(m).sqrt()
+    }
+
+    #[test]
+    fn close_to_the_exact_projection() {
+        let turn = |k: f64| DMat3::from_quat(DQuat::from_axis_angle(DVec3::ONE.normalize(), k));
+        for (stretch, tolerance) in [
+            (DVec3::new(1.0, 1.0, 1.0), 1e-6),
+            (DVec3::new(1.1, 0.95, 0.9), 1e-3),
+            (DVec3::new(0.8, 0.9, 1.2), 3e-3),
+            (DVec3::new(1.5, 0.8, 0.5), 3e-2),
+            (DVec3::new(1.0, 1.0, 0.1), 5e-2),
+            (DVec3::new(1.0, 0.9, -0.2), 2e-1),
+        ] {
+            for ratio in [1.0, 1.05] {
+                let f = turn(0.7) * DMat3::from_diagonal(stretch) * turn(-0.2);
+                let exact = closest_with_determinant(f, ratio) - f;
+                let error = length(shift(f, ratio) - exact);
+                assert!(error <= tolerance, "{stretch}, {ratio}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn bounded_for_any_matrix() {
+        for x in [-1e4, -1.0, 0.0, 1.0, 1e4] {
+            for y in [-1e4, -1.0, 0.0, 1e-3, 1e4] {
+                for z in [-1e4, -1.0, 0.0, 0.5, 1e4] {
+                    let f = DMat3::from_diagonal(DVec3::new(x, y, z));
+                    let d = length(shift(f, 1.0));
+                    // No farther than a few times the way to the rotation, which has the determinant 1 as well.
+                    let bound = 4.0 * length(f - rotation_f64(f)) + 1.0;
+                    assert!(d <= bound, "{x} {y} {z}: {d} > {bound}");
+                }
+            }
+        }
+    }
+}
