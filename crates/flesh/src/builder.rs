@@ -57,7 +57,7 @@ impl<'a> FleshBuilder<'a> {
                 name: character.name.clone(),
             });
         }
-        check_numbers(&settings)?;
+        settings.check()?;
         let worlds = character.bind_worlds();
         if let Some(joint) = worlds.iter().position(|world| !world.is_finite()) {
             return Err(FleshError::BadPart {
@@ -163,23 +163,6 @@ impl<'a> FleshBuilder<'a> {
             starts: roles.body.starts,
         })
     }
-}
-
-fn check_numbers(settings: &Settings) -> Result<(), FleshError> {
-    let tissue = &settings.tissue;
-    for (name, value) in [
-        ("stiffness", tissue.stiffness),
-        ("mass", tissue.mass),
-        ("volume_stiffness", tissue.volume_stiffness),
-        ("smoothing", tissue.smoothing),
-    ] {
-        if !(value.is_finite() && value >= 0.0) {
-            return Err(FleshError::Settings(format!(
-                "{name} is {value}; it must be finite and not negative"
-            )));
-        }
-    }
-    Ok(())
 }
 
 fn flesh_graph(

@@ -115,7 +115,7 @@ impl<'a> Tortured<'a> {
         }
     }
 
-    fn from_rest(&self) -> f32 {
+    fn distance_from_rest(&self) -> f32 {
         let pairs = self
             .state
             .positions
@@ -149,17 +149,21 @@ impl<'a> Tortured<'a> {
         let comes_back = self.flesh.settings.tissue.stiffness > 0.0;
         let most = if comes_back { 400 } else { 20 };
         let mut steps = 0;
-        while steps < most && (steps < 20 || self.from_rest() > 1e-3) {
+        while steps < most && (steps < 20 || self.distance_from_rest() > 1e-3) {
             self.advance(&rest);
             steps += 1;
         }
         println!(
             "{}: {frames} frames, then {:.4} of the size from rest after {steps} steps",
             self.character.name,
-            self.from_rest()
+            self.distance_from_rest()
         );
         if comes_back {
-            assert!(self.from_rest() < 0.02, "{}", self.from_rest());
+            assert!(
+                self.distance_from_rest() < 0.02,
+                "{}",
+                self.distance_from_rest()
+            );
         }
     }
 }
