@@ -77,12 +77,19 @@ fn scaled<L: Lanes>(a: &Mat<L>, factor: L) -> Mat<L> {
 
 #[inline(always)]
 fn cofactors<L: Lanes>(f: &Mat<L>) -> Mat<L> {
-    let minor =
-        |a: usize, b: usize, p: usize, q: usize| f[a][q].neg_mul_add(f[b][p], f[a][p] * f[b][q]);
     [
-        [minor(1, 2, 1, 2), minor(1, 2, 2, 0), minor(1, 2, 0, 1)],
-        [minor(2, 0, 1, 2), minor(2, 0, 2, 0), minor(2, 0, 0, 1)],
-        [minor(0, 1, 1, 2), minor(0, 1, 2, 0), minor(0, 1, 0, 1)],
+        cross(&f[1], &f[2]),
+        cross(&f[2], &f[0]),
+        cross(&f[0], &f[1]),
+    ]
+}
+
+#[inline(always)]
+fn cross<L: Lanes>(a: &[L; 3], b: &[L; 3]) -> [L; 3] {
+    [
+        a[2].neg_mul_add(b[1], a[1] * b[2]),
+        a[0].neg_mul_add(b[2], a[2] * b[0]),
+        a[1].neg_mul_add(b[0], a[0] * b[1]),
     ]
 }
 
