@@ -16,7 +16,7 @@ use crate::holds::{HoldInput, flesh_weights, given_weights, holds};
 use crate::joint_use::joint_uses;
 use crate::masses::{BODY_DENSITY, vertex_masses};
 use crate::prisms::{determinant, split_orders, split_prisms};
-use crate::regions::{excluded_columns, stiffness_factors};
+use crate::regions::{depth_factor, excluded_columns, stiffness_factors};
 use crate::riders::bind_riders;
 use crate::roles::{Role, ShellRoles, shell_roles};
 use crate::settings::Settings;
@@ -57,7 +57,7 @@ impl<'a> FleshBuilder<'a> {
                 name: character.name.clone(),
             });
         }
-        check_numbers(&settings)?;
+        settings.check()?;
         let worlds = character.bind_worlds();
         if let Some(joint) = worlds.iter().position(|world| !world.is_finite()) {
             return Err(FleshError::BadPart {
@@ -99,7 +99,11 @@ impl<'a> FleshBuilder<'a> {
         };
         let weights = flesh_weights(&hold_input);
         let excluded = excluded_columns(character, &settings, &weights)?;
-        let factors = stiffness_factors(character, &settings, &weights)?;
+        let mut factors = stiffness_factors(character, &settings, &weights)?;
+        let size = skin.size();
+        for (v, factor) in factors.iter_mut().enumerate() {
+            *factor *= depth_factor(skin.positions[v].distance(base[v]), size);
+        }
 
         let hits = bone_surface(&graph, &volume, &skin, &feet);
         let mut bone: Vec<DVec3> = hits.iter().map(|hit| hit.position).collect();
@@ -159,23 +163,6 @@ impl<'a> FleshBuilder<'a> {
             starts: roles.body.starts,
         })
     }
-}
-
-fn check_numbers(settings: &Settings) -> Result<(), FleshError> {
-    let tissue = &settings.tissue;
-    for (name, value) in [
-        ("stiffness", tissue.stiffness),
-        ("mass", tissue.mass),
-        ("volume_stiffness", tissue.volume_stiffness),
-        ("smoothing", tissue.smoothing),
-    ] {
-        if !(value.is_finite() && value >= 0.0) {
-            return Err(FleshError::Settings(format!(
-                "{name} is {value}; it must be finite and not negative"
-            )));
-        }
-    }
-    Ok(())
 }
 
 fn flesh_graph(

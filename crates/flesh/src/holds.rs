@@ -299,3 +299,61 @@ pub fn held_position(graph: &BoneGraph, frames: &Frames, hold: &Hold, point: DVe
     let shift = dual * real.conjugate();
     real * point + 2.0 * DVec3::new(shift.x, shift.y, shift.z)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frames::JointFrame;
+
+    fn hold(weights: &[f64]) -> Hold {
+        let influence = |(joint, &weight): (usize, &f64)| Influence {
+            joint,
+            bone: None,
+            t: 0.0,
+            weight,
+        };
+        Hold {
+            share: 1.0,
+            influences: weights.iter().enumerate().map(influence).collect(),
+        }
+    }
+
+    fn frames(turns: &[DQuat], centre: DVec3, shift: DVec3) -> Frames {
+        let joint = |&turn: &DQuat| JointFrame {
+            rest: centre,
+            position: centre + shift,
+            turn,
+            scale: 1.0,
+        };
+        Frames {
+            joints: turns.iter().map(joint).collect(),
+            ..Frames::default()
+        }
+    }
+
+    /// Joints that move as one move the point rigidly; q and −q are the same turn.
+    #[test]
+    fn one_motion_is_kept() {
+        let turn = DQuat::from_axis_angle(DVec3::new(1.0, 2.0, -1.0).normalize(), 2.0);
+        let (centre, shift) = (DVec3::new(0.1, 1.0, 0.2), DVec3::new(3.0, 0.0, 1.0));
+        let frames = frames(&[turn, -turn, turn], centre, shift);
+        let point = DVec3::new(0.3, 0.9, -0.4);
+        let held = held_position(
+            &BoneGraph::default(),
+            &frames,
+            &hold(&[0.2, 0.5, 0.3]),
+            point,
+        );
+        let expected = centre + shift + turn * (point - centre);
+        assert!(held.distance(expected) < 1e-14);
+    }
+
+    /// Between two turns about one centre the point turns half way and keeps its distance.
+    #[test]
+    fn turns_are_halved_without_collapse() {
+        let turns = [DQuat::IDENTITY, DQuat::from_rotation_z(2.8)];
+        let frames = frames(&turns, DVec3::ZERO, DVec3::ZERO);
+        let held = held_position(&BoneGraph::default(), &frames, &hold(&[0.5, 0.5]), DVec3::X);
+        assert!(held.distance(DQuat::from_rotation_z(1.4) * DVec3::X) < 1e-14);
+    }
+}

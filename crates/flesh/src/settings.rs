@@ -121,6 +121,24 @@ impl Settings {
         Ok(settings)
     }
 
+    /// Refuses numbers that no tissue can have.
+    pub fn check(&self) -> Result<(), FleshError> {
+        let tissue = &self.tissue;
+        for (name, value) in [
+            ("stiffness", tissue.stiffness),
+            ("mass", tissue.mass),
+            ("volume_stiffness", tissue.volume_stiffness),
+            ("smoothing", tissue.smoothing),
+        ] {
+            if !(value.is_finite() && value >= 0.0) {
+                return Err(FleshError::Settings(format!(
+                    "{name} is {value}; it must be finite and not negative"
+                )));
+            }
+        }
+        Ok(())
+    }
+
     /// From TOML text.
     pub fn from_toml(text: &str) -> Result<Self, FleshError> {
         toml::from_str(text).map_err(|error| FleshError::Settings(error.to_string()))

@@ -112,3 +112,29 @@ fn embedded_bodies() {
         check(&common::glb(&assets.join(file)));
     }
 }
+
+/// Heads of humanoids follow their joints alone, unless the settings say otherwise.
+#[test]
+fn heads_are_left_out() {
+    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets");
+    let character = common::glb(&assets.join("male.glb"));
+    let head = character.skeleton.find("head").unwrap();
+    let without = Flesh::builder(&character).build().unwrap();
+    let mut settings = supple_flesh::Settings::default();
+    settings.tissue.simulate_head = true;
+    let with = Flesh::builder(&character)
+        .settings(settings)
+        .build()
+        .unwrap();
+    println!(
+        "{} free with the head, {} without",
+        with.model.free_count(),
+        without.model.free_count()
+    );
+    assert!(without.model.free_count() < with.model.free_count());
+    let above = character.bind_worlds()[head].translation.y + 0.05;
+    let positions = &without.skin_mesh().positions;
+    for (column, position) in without.columns().iter().zip(positions) {
+        assert!(!column.is_free || position.y < above, "{position}");
+    }
+}

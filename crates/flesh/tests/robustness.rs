@@ -115,7 +115,7 @@ impl<'a> Tortured<'a> {
         }
     }
 
-    fn from_rest(&self) -> f32 {
+    fn distance_from_rest(&self) -> f32 {
         let pairs = self
             .state
             .positions
@@ -145,18 +145,25 @@ impl<'a> Tortured<'a> {
             self.assert_bounded();
         }
         let rest = self.flesh.rest_pose();
+        // Without stiffness nothing pulls back.
+        let comes_back = self.flesh.settings.tissue.stiffness > 0.0;
+        let most = if comes_back { 400 } else { 20 };
         let mut steps = 0;
-        while steps < 400 && (steps < 20 || self.from_rest() > 1e-3) {
+        while steps < most && (steps < 20 || self.distance_from_rest() > 1e-3) {
             self.advance(&rest);
             steps += 1;
         }
         println!(
             "{}: {frames} frames, then {:.4} of the size from rest after {steps} steps",
             self.character.name,
-            self.from_rest()
+            self.distance_from_rest()
         );
-        if self.flesh.settings.tissue.stiffness > 0.0 {
-            assert!(self.from_rest() < 0.02, "{}", self.from_rest());
+        if comes_back {
+            assert!(
+                self.distance_from_rest() < 0.02,
+                "{}",
+                self.distance_from_rest()
+            );
         }
     }
 }
@@ -236,12 +243,17 @@ fn rest_and_root_motion_are_exact() {
             body.advance(&pose);
         }
         body.settings.mode = supple_sim::Mode::Static;
-        for _ in 0..10 {
-            body.advance(&pose);
+        let mut rigid = f32::INFINITY;
+        let mut steps = 0;
+        while steps < 300 && rigid >= 1e-5 {
+            for _ in 0..10 {
+                body.advance(&pose);
+            }
+            steps += 10;
+            rigid = largest(&body, &pose, &at_rest, |p| turn * p + shift);
         }
-        let rigid = largest(&body, &pose, &at_rest, |p| turn * p + shift);
         println!(
-            "{}: rest {still:.1e}, root motion {rigid:.1e} of the size",
+            "{}: rest {still:.1e}, root motion {rigid:.1e} of the size after {steps} static steps",
             character.name
         );
         assert!(still < 1e-5 && rigid < 1e-5);
