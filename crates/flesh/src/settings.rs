@@ -64,12 +64,16 @@ pub struct Solver {
     pub gravity: f64,
 }
 
+/// Default of [`Tissue::volume_stiffness`]. At 8 an elbow bent to 130° and held keeps 90 % of its volume instead of 81 %,
+/// but ten iterations do not converge in motion: above 1, thousands of tets invert in a jump.
+const VOLUME_STIFFNESS: f64 = 0.5;
+
 impl Default for Tissue {
     fn default() -> Self {
         Self {
             stiffness: supple_sim::units::STIFFNESS,
             mass: 0.0,
-            volume_stiffness: 8.0,
+            volume_stiffness: VOLUME_STIFFNESS,
             sliding: true,
             simulate_head: false,
             smoothing: crate::base_points::Smoothing::default().reach,

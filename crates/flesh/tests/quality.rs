@@ -3,7 +3,7 @@
 mod common;
 
 use glam::{Quat, Vec3};
-use supple_flesh::Flesh;
+use supple_flesh::{Flesh, Settings};
 use supple_rig::skinning::Method;
 use supple_rig::skinning::weights::automatic_binding;
 use supple_rig::{Character, Pose};
@@ -116,6 +116,16 @@ fn bound(mut character: Character) -> Character {
     character
 }
 
+/// Tissue whose volume is held firmly, as is right for poses that are held; motion needs it softer.
+fn firm(character: &Character) -> Flesh {
+    let mut settings = Settings::default();
+    settings.tissue.volume_stiffness = 8.0;
+    Flesh::builder(character)
+        .settings(settings)
+        .build()
+        .unwrap()
+}
+
 fn check(character: &Character, flesh: &Flesh, joints: &[&str]) {
     for joint in joints {
         let index = character.skeleton.find(joint).unwrap();
@@ -154,7 +164,7 @@ fn fps_models() {
             return;
         };
         let character = bound(character);
-        let flesh = Flesh::builder(&character).build().unwrap();
+        let flesh = firm(&character);
         check(&character, &flesh, &joints);
     }
 }
@@ -163,6 +173,30 @@ fn fps_models() {
 fn embedded_male() {
     let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets");
     let character = common::glb(&assets.join("male.glb"));
-    let flesh = Flesh::builder(&character).build().unwrap();
+    let flesh = firm(&character);
     check(&character, &flesh, &["lowerarm01.L", "lowerleg01.L"]);
+}
+
+#[test]
+fn soft_volume_still_beats_linear_blending() {
+    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets");
+    let character = common::glb(&assets.join("male.glb"));
+    let flesh = Flesh::builder(&character).build().unwrap();
+    for joint in ["lowerarm01.L", "lowerleg01.L"] {
+        let index = character.skeleton.find(joint).unwrap();
+        let (before, after) = directions(&character, index);
+        let axis = before.cross(after).normalize();
+        let bent = before.angle_between(after).to_degrees();
+        let pose = turned(&character, index, axis, 130.0 - bent);
+        let (volume, section) = measure(&character, "bent to 130°, default", &flesh, index, &pose);
+        let parts: Vec<Vec<Vec3>> = character
+            .skin(&pose, Method::Lbs)
+            .into_iter()
+            .map(|posed| posed.positions)
+            .collect();
+        let blended = flesh.state_of_skin(&pose, &parts).unwrap();
+        let (blended, _) = measures(&flesh, index, &pose, &blended);
+        assert!(volume > blended + 0.05, "{volume} against {blended}");
+        assert!(volume > 0.78 && section > 0.7, "{volume}, {section}");
+    }
 }
