@@ -10,6 +10,9 @@ use supple_sim::measure;
 use crate::skin::{Method, Span, skin};
 use crate::tissue::{SoftBody, TissueError, simulate};
 
+/// Every so many frames are measured: poses change little in between, and a measure costs as much as a frame.
+const SAMPLING: usize = 4;
+
 /// How one method did.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
@@ -75,7 +78,7 @@ pub fn compare(
 fn least(body: &SoftBody, joint: usize, motion: &Motion) -> Result<(f64, f64), TissueError> {
     let flesh = body.flesh();
     let mut least = (f64::INFINITY, f64::INFINITY);
-    for (parts, pose) in motion.frames.iter().zip(&motion.poses) {
+    for (parts, pose) in motion.frames.iter().zip(&motion.poses).step_by(SAMPLING) {
         let state = flesh.state_of_skin(pose, parts)?;
         let volume = flesh
             .joint_volume(joint, &state)
