@@ -67,9 +67,9 @@ fn main() {
         let volume = flesh.joint_volume(elbow, &state).unwrap().0;
         let inverted = measure(&flesh.model, &state).inverted;
         let captions = [
-            format!("{name}: {inverted} tets inverted"),
+            (*name).to_owned(),
             format!("elbow: {:.0} % of its volume", 100.0 * volume),
-            "knee".to_owned(),
+            format!("{inverted} tets inverted in all"),
         ];
         for ((row, camera), caption) in rows.iter_mut().zip(&cameras).zip(captions) {
             let drawn = DrawMesh::owned(skin.clone()).coloured(colours.clone());
