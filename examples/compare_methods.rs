@@ -31,9 +31,8 @@ rightLowerArm = [0, 130, 0]
 leftUpperLeg = [-75, 0, 0]
 leftLowerLeg = [130, 0, 0]
 ";
-/// The joint whose tissue is measured.
+/// Joints that are seen from near.
 const ELBOW: &str = "lowerarm01.L";
-/// The other joint that is seen from near.
 const KNEE: &str = "lowerleg01.L";
 /// Width and height of a tile [px].
 const SIZE: (usize, usize) = (200, 205);
@@ -55,7 +54,7 @@ fn main() {
     let mut skins = geometric(&character, &flesh, &pose);
     skins.push(("tissue", common::skin(&flesh, &pose, &simulated)));
 
-    let elbow = character.skeleton.find(ELBOW).unwrap();
+    let joints = [ELBOW, KNEE, "upperleg01.L"].map(|name| character.skeleton.find(name).unwrap());
     let cameras =
         [None, Some(ELBOW), Some(KNEE)].map(|joint| camera(&character, &pose, joint, &skins[3].1));
     let mut rows = [const { Vec::new() }; 3];
@@ -64,22 +63,22 @@ fn main() {
         let state = with_skin(&flesh, &simulated, skin);
         let folded = folded_vertices(&flesh, &state);
         let colours: Vec<Vec3> = folded.iter().map(|&f| if f { RED } else { CLAY }).collect();
-        let volume = flesh.joint_volume(elbow, &state).unwrap().0;
+        let volumes = joints.map(|joint| flesh.joint_volume(joint, &state).unwrap().0);
+        let [elbow, knee, hip] = volumes.map(|volume| 100.0 * volume);
         let inverted = measure(&flesh.model, &state).inverted;
         let captions = [
-            format!("{name}: {inverted} tets inverted"),
-            format!("elbow: {:.0} % of its volume", 100.0 * volume),
-            "knee".to_owned(),
+            (*name).to_owned(),
+            format!("volume: elbow {elbow:.0} %, knee {knee:.0} %, hip {hip:.0} %"),
+            format!("{inverted} tets inverted in all"),
         ];
         for ((row, camera), caption) in rows.iter_mut().zip(&cameras).zip(captions) {
             let drawn = DrawMesh::owned(skin.clone()).coloured(colours.clone());
             row.push((common::tile_in(SIZE, vec![drawn], vec![], camera), caption));
         }
         println!(
-            "{name}: {inverted} tets inverted, elbow {:.1} % of its volume",
-            100.0 * volume
+            "{name}: {inverted} tets inverted, elbow {elbow:.1} %, knee {knee:.1} %, hip {hip:.1} %"
         );
-        results.push((inverted, volume));
+        results.push((inverted, elbow));
     }
     common::save(
         "compare_methods",

@@ -1,0 +1,65 @@
+//! Cut-away drawings of limbs that lie in the plane z = 0.
+
+use supple::flesh::Flesh;
+use supple::geom::TriMesh;
+use supple::glam::Vec3;
+use supple::picture::{DrawMesh, Wire};
+use supple::sim::State;
+use supple::{Character, Pose};
+
+use super::{BONE, FLESH, RED, bone_surface, skin, volumetric_skeleton};
+
+/// Triangles of `mesh` whose corners' mean at rest is chosen.
+pub fn kept(mesh: &TriMesh, rest: &TriMesh, keep: impl Fn(Vec3) -> bool) -> TriMesh {
+    let chosen = (0..rest.triangles.len())
+        .filter(|&t| keep(rest.corners(t).into_iter().sum::<Vec3>() / 3.0));
+    TriMesh {
+        positions: mesh.positions.clone(),
+        triangles: chosen.map(|t| mesh.triangles[t]).collect(),
+    }
+}
+
+/// The walls between two surfaces of the same triangles, along the edges where they are cut: the tissue's cut face.
+pub fn cut_face(outer: &TriMesh, inner: &TriMesh) -> TriMesh {
+    let edges = |t: &[u32; 3]| [[t[0], t[1]], [t[1], t[2]], [t[2], t[0]]];
+    let all: std::collections::HashSet<[u32; 2]> = outer.triangles.iter().flat_map(edges).collect();
+    let mut mesh = TriMesh::merged([outer, inner]);
+    let below = outer.positions.len() as u32;
+    mesh.triangles = outer
+        .triangles
+        .iter()
+        .flat_map(edges)
+        .filter(|&[a, b]| !all.contains(&[b, a]))
+        .flat_map(|[a, b]| [[b, a, a + below], [b, a + below, b + below]])
+        .collect();
+    mesh
+}
+
+/// A cut-away drawing: the far half (z < 0 at rest) of the skin, the cut face of the tissue, the bone surface in red
+/// edges, the bones.
+pub fn cut_away(
+    flesh: &Flesh,
+    character: &Character,
+    pose: &Pose,
+    state: &State,
+) -> Vec<DrawMesh<'static>> {
+    let rest = flesh.skin_mesh();
+    let far = |centre: Vec3| centre.z < 0.0;
+    let outer = kept(&skin(flesh, pose, state), rest, far);
+    let inner = kept(&bone_surface(flesh, state), rest, far);
+    let face = cut_face(&outer, &inner);
+    // Seen from the front whichever way its quads turn.
+    let normals = vec![Vec3::new(0.0, 0.6, 0.8); face.positions.len()];
+    let mut wall = DrawMesh::owned(face).coloured(FLESH);
+    wall.normals = Some(normals.into());
+    wall.wire = Some(Wire {
+        colour: RED,
+        width: 0.9,
+        opacity: 0.8,
+    });
+    let bones = DrawMesh::owned(volumetric_skeleton(flesh, character, pose)).coloured(BONE);
+    let mut drawn = vec![DrawMesh::owned(outer), wall, bones];
+    // The cut shall be even in light.
+    drawn.iter_mut().for_each(|mesh| mesh.casts_shadow = false);
+    drawn
+}
