@@ -35,6 +35,7 @@ pub fn run(args: &args::Demo, console: &Console) -> Result<(), Failure> {
         return Ok(());
     };
 
+    let progress = console.progress("baking and drawing", 2);
     let glb = args.output.join("demo.glb");
     let written = export(
         &character,
@@ -43,6 +44,7 @@ pub fn run(args: &args::Demo, console: &Console) -> Result<(), Failure> {
         &glb,
         &clip.name,
     )?;
+    progress.step();
     let deepest = frames / 2;
     let tiles: Vec<Tile> = compared
         .iter()
@@ -63,6 +65,7 @@ pub fn run(args: &args::Demo, console: &Console) -> Result<(), Failure> {
     };
     let png = args.output.join("demo.png");
     sheet(&character, "", &tiles, METHODS.len(), &look).save_png(&png)?;
+    drop(progress);
 
     let text = format!(
         "{}\n\n{}\nwrote {}\n\n{}",

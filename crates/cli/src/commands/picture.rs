@@ -120,6 +120,7 @@ fn draw_motion(
         // Rows of equal length, six tiles at most.
         frames.div_ceil(frames.div_ceil(6))
     };
+    let _drawing = console.progress("drawing", 1);
     Ok(sheet(
         character,
         &format!("{}: {}", character.name, clip.name),
