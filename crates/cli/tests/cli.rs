@@ -227,7 +227,7 @@ fn settings_are_written_read_and_checked() {
         "the settings beside the file are used"
     );
     std::fs::write(&path, "[tissue]\nstifness = 3\n").unwrap();
-    let message = fail(folder.path(), &[&args[..], &["bad.pc2"]].concat());
+    let message = fail(folder.path(), &["skin", "hero.glb", "-o", "bad.pc2"]);
     assert!(
         message.contains("hero.supple.toml") && message.contains("stifness"),
         "{message}"
