@@ -186,7 +186,7 @@ impl Camera {
             let view = View::new(&camera, 2.0 * aspect, 2.0);
             let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
             for &point in &points {
-                let v = view.from_world(point);
+                let v = view.view_from_world(point);
                 let flat = if view.perspective {
                     v / v.z.max(radius * 1e-2)
                 } else {
@@ -271,8 +271,7 @@ impl View {
         }
     }
 
-    #[allow(clippy::wrong_self_convention)]
-    pub fn from_world(&self, point: Vec3) -> Vec3 {
+    pub fn view_from_world(&self, point: Vec3) -> Vec3 {
         let d = point - self.eye;
         Vec3::new(d.dot(self.right), d.dot(self.up), d.dot(self.forward))
     }
@@ -322,7 +321,7 @@ mod tests {
                 ] {
                     let view = View::new(&camera, 2.0 * aspect, 2.0);
                     let reach = bounds.corners().map(|c| {
-                        let p = view.project(view.from_world(c));
+                        let p = view.project(view.view_from_world(c));
                         (p.x / aspect - 1.0).abs().max((p.y - 1.0).abs())
                     });
                     let most = reach.into_iter().fold(0.0, f32::max);
@@ -344,7 +343,7 @@ mod tests {
         ] {
             let view = View::new(&camera, 300.0, 200.0);
             let point = Vec3::new(0.3, -0.4, 0.2);
-            let p = view.project(view.from_world(point));
+            let p = view.project(view.view_from_world(point));
             let (origin, direction) = view.ray(p.x, p.y);
             assert!((point - origin).cross(direction).length() < 1e-5);
         }

@@ -21,7 +21,10 @@ const LIFT: f32 = 2e-3;
 
 /// Projects a line; `None` if it is behind the near plane or not finite.
 pub(crate) fn project_line(line: &Line, view: &View, scale: f32) -> Option<ScreenLine> {
-    let (mut p, mut q) = (view.from_world(line.from), view.from_world(line.to));
+    let (mut p, mut q) = (
+        view.view_from_world(line.from),
+        view.view_from_world(line.to),
+    );
     if !(p.is_finite() && q.is_finite() && line.width > 0.0) || p.z.max(q.z) < view.near {
         return None;
     }

@@ -45,7 +45,7 @@ pub fn render(scene: &Scene, camera: &Camera, width: usize, height: usize) -> Im
         );
     }
     for label in &scene.labels {
-        let v = view.from_world(label.at);
+        let v = view.view_from_world(label.at);
         if v.is_finite() && v.z > view.near {
             let p = view.project(v);
             draw_text_centred(
@@ -145,7 +145,7 @@ impl<'a> Frame<'a> {
         let mut glass = of(&|m| !m.source.on_top && m.source.opacity < 1.0);
         let distance = |i: usize| {
             let bounds = crate::Bounds::of(self.meshes[i].positions);
-            self.view.from_world(bounds.centre()).z
+            self.view.view_from_world(bounds.centre()).z
         };
         glass.sort_by(|&a, &b| distance(b).total_cmp(&distance(a)));
         let mut layers = vec![self.layer(&solid, false, true)];
@@ -161,7 +161,7 @@ impl<'a> Frame<'a> {
             let seen: Vec<Vec3> = mesh
                 .positions
                 .iter()
-                .map(|&p| self.view.from_world(p))
+                .map(|&p| self.view.view_from_world(p))
                 .collect();
             for (t, corners) in mesh.triangles.iter().enumerate() {
                 project_triangle(

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::lbs::blend_matrices;
 use super::stretch::split_rotation;
-use super::{Posed, influences, morphed, skin_matrices, transform_each};
+use super::{Posed, influences, morphed, skin_matrices, strongest_slot, transform_each};
 use crate::Part;
 
 /// Width σ of the similarity kernel, the value of the paper.
@@ -91,17 +91,7 @@ impl CentersOfRotation {
 /// Normalised blend of the rotations, after the blend of the stretches.
 fn blend_rotations(influences: &[(u32, f32)], split: &[(Quat, Mat3A)]) -> Mat3A {
     let of = |slot: u32| split.get(slot as usize).unwrap_or(&split[0]);
-    let pivot = influences
-        .iter()
-        .fold((0, f32::MIN), |best, &(slot, weight)| {
-            if weight > best.1 {
-                (slot, weight)
-            } else {
-                best
-            }
-        })
-        .0;
-    let pivot = of(pivot).0;
+    let pivot = of(strongest_slot(influences)).0;
     let mut rotation = Quat::from_xyzw(0.0, 0.0, 0.0, 0.0);
     let mut stretch = Mat3A::ZERO;
     for &(slot, weight) in influences {

@@ -3,7 +3,7 @@
 use glam::{Affine3A, Mat3A, Quat, Vec3, Vec3A};
 
 use super::stretch::split_rotation;
-use super::{Posed, influences, morphed, skin_matrices, transform_each};
+use super::{Posed, influences, morphed, skin_matrices, strongest_slot, transform_each};
 use crate::Part;
 
 /// A skin matrix as a rigid motion after a stretch.
@@ -46,16 +46,7 @@ pub fn dual_quaternion(part: &Part, worlds: &[Affine3A], morph_weights: &[f32]) 
 /// Normalised weighted sum; `q` and `−q` are the same motion, so signs follow the strongest influence.
 fn blend(influences: &[(u32, f32)], motions: &[DualQuat]) -> Affine3A {
     let motion = |slot: u32| motions.get(slot as usize).unwrap_or(&motions[0]);
-    let strongest = influences
-        .iter()
-        .fold((0, f32::MIN), |best, &(slot, weight)| {
-            if weight > best.1 {
-                (slot, weight)
-            } else {
-                best
-            }
-        });
-    let pivot = motion(strongest.0);
+    let pivot = motion(strongest_slot(influences));
     let zero = Quat::from_xyzw(0.0, 0.0, 0.0, 0.0);
     let (mut real, mut dual, mut stretch) = (zero, zero, Mat3A::ZERO);
     for &(slot, weight) in influences {

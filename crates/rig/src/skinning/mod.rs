@@ -29,6 +29,12 @@ pub struct Posed {
     pub normals: Vec<Vec3>,
 }
 
+/// Slot of the largest weight, the first of equals; 0 where there is none. Signs of blended rotations follow it.
+fn strongest_slot(influences: &[(u32, f32)]) -> u32 {
+    let larger = |best: (u32, f32), &next: &(u32, f32)| if next.1 > best.1 { next } else { best };
+    influences.iter().fold((0, f32::MIN), larger).0
+}
+
 /// `world_from_bind` of every slot of a part: `world_from_joint × joint_from_bind`.
 pub fn skin_matrices(part: &Part, worlds: &[Affine3A]) -> Vec<Affine3A> {
     let binding = &part.binding;
