@@ -13,6 +13,7 @@ mod loose;
 mod prism;
 mod region;
 mod rows;
+mod stress;
 mod tet_batch;
 mod volume_lanes;
 

@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 
 use supple_geom::simd::{F32x8, LANES, Lanes, Row};
 
-use super::tet_batch::{Mat, Tet, force, load, stress, stress_pair};
+use super::stress::stresses;
+use super::tet_batch::{Tet, Triangle, deformation_gradient, force, load, minus, plus};
 use super::volume_lanes::{NO_VOLUME, VolumeLanes};
 use crate::Model;
 
@@ -123,7 +124,7 @@ pub const CORNERS: [[usize; 3]; 3] = [[0, 1, 2], [0, 1, 4], [0, 3, 4]];
 pub struct PrismBatch {
     /// Rows of a, b, c, a′, b′, c′.
     rows: [[u32; LANES]; 6],
-    gradients: [[[F32x8; 3]; 3]; 3],
+    shapes: [Triangle<F32x8>; 3],
     weights: [F32x8; 3],
 }
 
@@ -140,10 +141,8 @@ pub fn batches(prisms: &[LocalPrism]) -> (Vec<PrismBatch>, Vec<[VolumeLanes; 3]>
             |value: &dyn Fn(usize) -> f64| F32x8(std::array::from_fn(|lane| value(lane) as f32));
         let batch = PrismBatch {
             rows: std::array::from_fn(|corner| std::array::from_fn(|lane| shape(lane).0[corner])),
-            gradients: std::array::from_fn(|t| {
-                std::array::from_fn(|k| {
-                    std::array::from_fn(|c| lanes(&|l| shape(l).1[t].gradients[k][c]))
-                })
+            shapes: std::array::from_fn(|t| {
+                std::array::from_fn(|k| lanes(&|l| shape(l).1[t].shape[k]))
             }),
             weights: std::array::from_fn(|t| lanes(&|l| prism(l).map_or(0.0, |p| p.1[t].weight))),
         };
@@ -171,28 +170,27 @@ pub fn add_forces<L: Lanes, const VOLUME: bool>(
         let base = L::gather(x, &batch.rows[5]);
         let mut edges = [base; 5];
         for k in 0..5 {
-            let corner = L::gather(x, &batch.rows[k]);
-            for i in 0..3 {
-                edges[k][i] = corner[i] - base[i];
-            }
+            edges[k] = minus(L::gather(x, &batch.rows[k]), &base);
         }
         let [a, b, c, a_fixed, b_fixed] = edges;
-        let (g, h): (Mat<L>, Mat<L>) = (load(&batch.gradients[0]), load(&batch.gradients[1]));
-        let [s, t] = stress_pair::<L, VOLUME>(
-            [&[a, b, c], &[a, b, b_fixed]],
-            [&g, &h],
-            [&batch.weights[0], &batch.weights[1]],
-            [first, second],
-        );
-        let zero = [L::splat(0.0); 3];
-        let mut on_a = force(&t, &h[0], force(&s, &g[0], zero));
-        let on_b = force(&t, &h[1], force(&s, &g[1], zero));
-        L::scatter_add(forces, &batch.rows[2], force(&s, &g[2], zero));
+        let [g, h, k]: [Triangle<L>; 3] = [
+            load(&batch.shapes[0]),
+            load(&batch.shapes[1]),
+            load(&batch.shapes[2]),
+        ];
+        let f = [
+            deformation_gradient(&[a, b, c], &g),
+            deformation_gradient(&[a, b, b_fixed], &h),
+            deformation_gradient(&[a, a_fixed, b_fixed], &k),
+        ];
+        let [w0, w1, w2] = &batch.weights;
+        let [s, t, u] =
+            stresses::<L, 3, VOLUME>(&f, [3, 2, 1], [w0, w1, w2], [first, second, third]);
+        L::scatter_add(forces, &batch.rows[2], force(&s, &g, 2));
+        let on_b = plus(force(&s, &g, 1), &force(&t, &h, 1));
         L::scatter_add(forces, &batch.rows[1], on_b);
-        let g: Mat<L> = load(&batch.gradients[2]);
-        let s = stress::<L, VOLUME>(&[a, a_fixed, b_fixed], &g, &batch.weights[2], third);
-        on_a = force(&s, &g[0], on_a);
-        L::scatter_add(forces, &batch.rows[0], on_a);
+        let on_a = plus(force(&s, &g, 0), &force(&t, &h, 0));
+        L::scatter_add(forces, &batch.rows[0], plus(on_a, &force(&u, &k, 0)));
     }
 }
 

@@ -3,7 +3,7 @@
 use supple_geom::sparse::Part;
 
 use super::prism::{CORNERS, LocalPrism, find_prisms};
-use super::tet_batch::{Tet, TetBatches};
+use super::tet_batch::{Tet, TetBatches, triangle};
 use crate::Model;
 
 /// Finds local rows while the regions are built.
@@ -177,7 +177,7 @@ fn local_tet(
     let [_, a, b, c] = order;
     Tet {
         rows,
-        gradients: [a, b, c].map(gradient),
+        shape: triangle([a, b, c].map(gradient)),
         weight: tets.weights[i] * scale,
         volume_weight: volume.map_or(0.0, |k| model.volumes().weights[k] * scale),
         ratio: volume.map_or(1.0, |k| model.volumes().ratios[k]),

@@ -10,7 +10,7 @@
 
 use supple_geom::simd::{F32x8, Lanes};
 
-use super::tet_batch::Mat;
+use super::stress::Mat;
 
 /// Weights and target ratios of eight tets.
 #[derive(Clone, Debug)]
@@ -33,6 +33,43 @@ const STEPS: usize = 2;
 const LEAST_SHIFT: f32 = -0.1;
 /// Bound on ‖C‖², which is at least 3 where det V = 1: keeps D bounded where V is next to a line.
 const LEAST_COFACTORS: f32 = 0.05;
+
+/// [`volume_shift`] where R is clear: D = x R + y F + z cof F, from the invariants λ, k and det of F alone.
+///
+/// After the first linearisation V = R X with X = S + t, and cof V = R Y with Y = cof X. After the second V = R (X − t + c Y). All
+/// that follows are polynomials in X, reduced to 1, X and Y by its characteristic equation.
+#[inline(always)]
+pub fn volume_terms<L: Lanes>(lambda: L, k: L, det: L, ratio: L) -> [L; 3] {
+    let t = ((ratio + L::splat(2.0) - lambda) * L::splat(1.0 / 3.0)).max(L::splat(LEAST_SHIFT));
+    // Invariants of X; traces of X², Y² and X Y.
+    let e1 = t.mul_add(L::splat(3.0), lambda);
+    let e2 = t.mul_add(lambda + e1, k);
+    let e3 = t.mul_add(t.mul_add(lambda + t, k), det);
+    let xx = e1.mul_sub(e1, e2 + e2);
+    let yy = e2.mul_sub(e2, (e1 + e1) * e3);
+    let xy = e3 * L::splat(3.0);
+    let least = L::splat(LEAST_COFACTORS);
+    let c = (t.mul_add(e2, ratio) - e3) / yy.max(least);
+    // cof(X − t + c Y) = i + x X + y Y, and its traces with 1, X and Y.
+    let q = e1 - t;
+    let i = c.mul_add(e2.mul_sub(q, e3), -(t * q));
+    let x = c.mul_add(c.mul_sub(e3, e2), t);
+    let y = c.neg_mul_add(q, L::splat(1.0));
+    let on_one = i.mul_add(L::splat(3.0), x.mul_add(e1, y * e2));
+    let on_x = i.mul_add(e1, x.mul_add(xx, y * xy));
+    let on_y = i.mul_add(e2, x.mul_add(xy, y * yy));
+    let shift = c * on_y;
+    let det = (t.neg_mul_add(on_one, on_x) + shift) * L::splat(1.0 / 3.0);
+    let squares = i.mul_add(on_one, x.mul_add(on_x, y * on_y)).max(least);
+    let d = (shift - det + ratio) / squares;
+    // R X = F + t R and R Y = cof F − t F + t (λ + t) R.
+    let (x, y, i) = (x * d, y * d, i * d);
+    [
+        t.mul_add(y.mul_add(lambda + t, x), i),
+        t.neg_mul_add(y, x),
+        y,
+    ]
+}
 
 /// D = V − F for matrices F with closest rotations R.
 #[inline(always)]
