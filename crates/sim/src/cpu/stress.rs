@@ -23,13 +23,17 @@ pub fn stresses<L: Lanes, const N: usize, const VOLUME: bool>(
     volumes: [&VolumeLanes; N],
 ) -> [Mat<L>; N] {
     let closest = closest_rotations(f);
+    // For all before the first branch, so that their divisions overlap.
+    let mut sums = closest;
+    for n in 0..N {
+        sums[n] = weighted::<L, VOLUME>(&closest[n], weights[n], volumes[n]);
+    }
     let mut s = *f;
     for n in 0..N {
-        if closest[n].is_clear {
-            let sum = weighted::<L, VOLUME>(&closest[n], weights[n], volumes[n]);
-            s[n][0] = sum.column(&f[n], &sum.cofactors, 0);
+        if sums[n].is_clear {
+            s[n][0] = sums[n].column(&f[n], &sums[n].cofactors, 0);
             for j in 1..columns[n] {
-                s[n][j] = sum.column(&f[n], &cofactor_column(&f[n], j), j);
+                s[n][j] = sums[n].column(&f[n], &cofactor_column(&f[n], j), j);
             }
         } else {
             s[n] = load(&careful(&store(&f[n]), weights[n], volumes[n]));

@@ -54,8 +54,9 @@ struct Batch {
 /// Volumes are lists beside them, so that tets without any do not read them.
 #[derive(Clone, Debug, Default)]
 pub struct TetBatches {
-    prisms: Vec<PrismBatch>,
-    prism_volumes: Vec<[VolumeLanes; 3]>,
+    /// Prisms between skin and bone, and others.
+    prisms: [Vec<PrismBatch>; 2],
+    prism_volumes: [Vec<[VolumeLanes; 3]>; 2],
     by_free: [Vec<Batch>; 4],
     volumes: [Vec<VolumeLanes>; 4],
     has_volume: bool,
@@ -89,31 +90,34 @@ impl TetBatches {
         self.has_volume |= tets.iter().any(|tet| tet.volume_weight > 0.0);
     }
 
-    /// Adds the tets of prisms.
-    pub fn push_prisms(&mut self, prisms: &[LocalPrism]) {
-        let (batches, volumes) = prism::batches(prisms);
-        self.prisms.extend(batches);
-        self.prism_volumes.extend(volumes);
-        let tets = prisms.iter().flat_map(|(_, tets)| tets);
-        self.has_volume |= tets.into_iter().any(|tet| tet.volume_weight > 0.0);
+    /// Adds the tets of prisms: those of a layer, and others.
+    pub fn push_prisms(&mut self, lists: &[Vec<LocalPrism>; 2]) {
+        for (k, prisms) in lists.iter().enumerate() {
+            let (batches, volumes) = prism::batches(prisms);
+            self.prisms[k].extend(batches);
+            self.prism_volumes[k].extend(volumes);
+            let mut tets = prisms.iter().flat_map(|(_, tets)| tets);
+            self.has_volume |= tets.any(|tet| tet.volume_weight > 0.0);
+        }
     }
 
     /// Drops what only volumes need where there are none. Call it when all tets are in.
     pub fn finish(&mut self) {
         if !self.has_volume {
-            self.prism_volumes = Vec::new();
+            self.prism_volumes = Default::default();
             self.volumes = Default::default();
         }
     }
 
     /// Bytes held.
     pub fn memory(&self) -> usize {
-        let single = self.by_free.iter().zip(&self.volumes);
-        size_of_val(&self.prisms[..])
-            + size_of_val(&self.prism_volumes[..])
-            + single
-                .map(|(batches, volumes)| size_of_val(&batches[..]) + size_of_val(&volumes[..]))
-                .sum::<usize>()
+        fn bytes<T>(lists: &[Vec<T>]) -> usize {
+            lists.iter().map(|list| size_of_val(&list[..])).sum()
+        }
+        bytes(&self.prisms)
+            + bytes(&self.prism_volumes)
+            + bytes(&self.by_free)
+            + bytes(&self.volumes)
     }
 
     /// Adds the forces at positions `x` to `forces`.
@@ -139,7 +143,9 @@ impl<const VOLUME: bool> Kernel for Forces<'_, VOLUME> {
     #[inline(always)]
     fn run<L: Lanes>(self) {
         let Forces { tets, x, forces } = self;
-        prism::add_forces::<L, VOLUME>(&tets.prisms, &tets.prism_volumes, x, forces);
+        let ([layer, other], [u, v]) = (&tets.prisms, &tets.prism_volumes);
+        prism::add_forces::<L, true, VOLUME>(layer, u, x, forces);
+        prism::add_forces::<L, false, VOLUME>(other, v, x, forces);
         let ([one, two, three, four], [u, v, w, z]) = (&tets.by_free, &tets.volumes);
         add_forces::<L, 1, VOLUME>(one, u, x, forces);
         add_forces::<L, 2, VOLUME>(two, v, x, forces);

@@ -173,6 +173,52 @@ mod tests {
         }
     }
 
+    /// x R + y F + z cof F of [`volume_terms`].
+    fn shift_from_invariants(f: DMat3, ratio: f64) -> DMat3 {
+        let r = rotation_f64(f);
+        let stretch = r.transpose() * f;
+        let trace = |m: DMat3| m.x_axis.x + m.y_axis.y + m.z_axis.z;
+        let lambda = trace(stretch);
+        let k = 0.5 * (lambda * lambda - trace(stretch * stretch));
+        let cofactors = DMat3::from_cols(
+            f.y_axis.cross(f.z_axis),
+            f.z_axis.cross(f.x_axis),
+            f.x_axis.cross(f.y_axis),
+        );
+        let lanes = |x: f64| F32x8([x as f32; 8]);
+        let terms = volume_terms(
+            lanes(lambda),
+            lanes(k),
+            lanes(f.determinant()),
+            lanes(ratio),
+        );
+        let [x, y, z] = terms.map(|t| f64::from(t.0[5]));
+        r * x + f * y + cofactors * z
+    }
+
+    #[test]
+    fn invariants_give_the_same_shift() {
+        let turn = |k: f64| DMat3::from_quat(DQuat::from_axis_angle(DVec3::ONE.normalize(), k));
+        for stretch in [
+            DVec3::ONE,
+            DVec3::new(1.1, 0.95, 0.9),
+            DVec3::new(1.5, 0.8, 0.5),
+            DVec3::new(1.2, 1.0, -0.1),
+            DVec3::new(3.0, 2.0, 2.5),
+            DVec3::new(0.2, 0.3, 0.25),
+        ] {
+            for ratio in [1.0, 1.05] {
+                let f = turn(-0.3) * DMat3::from_diagonal(stretch) * turn(1.1);
+                let (d, e) = (shift_from_invariants(f, ratio), shift(f, ratio));
+                let error = length(d - e);
+                assert!(
+                    error < 2e-5 * (1.0 + length(f)),
+                    "{stretch}, {ratio}: {error}"
+                );
+            }
+        }
+    }
+
     #[test]
     fn bounded_for_any_matrix() {
         for x in [-1e4, -1.0, 0.0, 1.0, 1e4] {
