@@ -5,7 +5,7 @@
 //! vertices enter through g alone, and rounding errors of one iteration are seen, and corrected, by the next.
 //!
 //! The free vertices are cut into regions along the elimination tree of A: an element lies in one region (and on its
-//! border), and threads meet once an iteration ([`phases`]). Between, every region finishes its triangular solve of the
+//! border), and threads meet once an iteration (`phases.rs`). Between, every region finishes its triangular solve of the
 //! last iteration, moves, projects its elements and starts the next solve; then the small top is solved for all.
 //! Regions depend on the model only, so that results are the same bits for any number of threads.
 
