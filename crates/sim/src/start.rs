@@ -21,28 +21,28 @@ pub fn carried(model: &Model, targets: &Targets, state: &State, vertex: usize) -
     let [before, after] =
         [&state.fixed, &targets.fixed].map(|list| corners.map(|k| list[k as usize]));
     let offset = state.positions[vertex] - before[0];
-    Some(after[0] + turn(before, after).map_or(offset, |turn| turn * offset))
+    Some(after[0] + turned(before, after, offset).unwrap_or(offset))
 }
 
-/// Rotation from one triangle to another about their first corners; `None` where one of them is flat or they turn by
-/// more than a limb does in a step.
-fn turn(before: [Vec3; 3], after: [Vec3; 3]) -> Option<Mat3> {
+/// A vector turned as one triangle is turned to another; `None` where one of them is flat or they turn by more than a limb
+/// does in a step.
+fn turned(before: [Vec3; 3], after: [Vec3; 3], vector: Vec3) -> Option<Vec3> {
     if before == after {
         return None;
     }
-    let turn = frame(after)? * frame(before)?.transpose();
-    let cosine = 0.5 * (turn.x_axis.x + turn.y_axis.y + turn.z_axis.z - 1.0);
-    (cosine >= LEAST_COSINE).then_some(turn)
+    let (from, to) = (frame(before)?, frame(after)?);
+    // The trace of the rotation `to fromᵀ`, which is not formed.
+    let trace =
+        from.x_axis.dot(to.x_axis) + from.y_axis.dot(to.y_axis) + from.z_axis.dot(to.z_axis);
+    (0.5 * (trace - 1.0) >= LEAST_COSINE).then(|| to * (from.transpose() * vector))
 }
 
-/// Orthonormal axes of a triangle: the sum and the difference of two unit edges are perpendicular.
+/// Orthonormal axes of a triangle: its first edge and its normal.
 fn frame([a, b, c]: [Vec3; 3]) -> Option<Mat3> {
-    let (first, second) = ((b - a).try_normalize()?, (c - a).try_normalize()?);
-    let (sum, difference) = (
-        (first + second).try_normalize()?,
-        (first - second).try_normalize()?,
-    );
-    Some(Mat3::from_cols(sum, difference, sum.cross(difference)))
+    let edge = b - a;
+    let x = edge.try_normalize()?;
+    let z = edge.cross(c - a).try_normalize()?;
+    Some(Mat3::from_cols(x, z.cross(x), z))
 }
 
 #[cfg(test)]
@@ -59,14 +59,16 @@ mod tests {
             Vec3::new(0.2, 0.6, 0.1),
         ];
         let motion = Quat::from_axis_angle(Vec3::new(1.0, -2.0, 0.5).normalize(), 1.2);
-        let found = turn(triangle, triangle.map(|p| motion * p + Vec3::X)).expect("a turn");
-        assert!(found.abs_diff_eq(Mat3::from_quat(motion), 1e-6));
+        let moved = triangle.map(|p| motion * p + Vec3::X);
+        let vector = Vec3::new(0.4, -0.3, 0.8);
+        let found = turned(triangle, moved, vector).expect("a turn");
+        assert!(found.abs_diff_eq(motion * vector, 1e-6));
     }
 
     #[test]
     fn flat_and_flipped_triangles_do_not_turn() {
         let triangle = [Vec3::ZERO, Vec3::X, Vec3::Y];
-        assert!(turn(triangle, [Vec3::ZERO, Vec3::X, Vec3::X]).is_none());
-        assert!(turn(triangle, [Vec3::ZERO, Vec3::X, -Vec3::Y]).is_none());
+        assert!(turned(triangle, [Vec3::ZERO, Vec3::X, Vec3::X], Vec3::Z).is_none());
+        assert!(turned(triangle, [Vec3::ZERO, Vec3::X, -Vec3::Y], Vec3::Z).is_none());
     }
 }
