@@ -206,6 +206,40 @@ pub struct Bench {
     /// Vertices of the largest generated OBJ.
     #[arg(long, default_value_t = 1_000_000)]
     pub vertices: usize,
+    /// What steps the tissue: cpu, or gpu for the graphics processor by its own clock.
+    #[arg(long, default_value = "cpu")]
+    pub backend: BenchBackend,
+    /// With gpu: bodies stepped together.
+    #[arg(long, value_delimiter = ',', default_values_t = [1])]
+    pub bodies: Vec<u32>,
+    /// With gpu: how the global step is solved; several to compare.
+    #[arg(long, value_delimiter = ',', default_value = "patches")]
+    pub solver: Vec<GpuSolver>,
+    /// Models to measure, by name; left out, all.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub only: Vec<String>,
+}
+
+/// What a benchmark runs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BenchBackend {
+    /// The processor.
+    Cpu,
+    /// The graphics processor.
+    Gpu,
+}
+
+/// Global solvers on the graphics processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum GpuSolver {
+    /// Stored local inverses.
+    Patches,
+    /// The papers' Jacobi-preconditioned conjugate gradients, three dispatches an iteration.
+    Pcg,
+    /// Pipelined conjugate gradients, one dispatch an iteration.
+    Pipelined,
+    /// Chebyshev's iteration, without dot products.
+    Chebyshev,
 }
 
 /// Up axes.

@@ -28,7 +28,7 @@ struct Params {
     rows: u32,
     vertices: u32,
     tets: u32,
-    moving: u32,
+    bodies: u32,
     step: f32,
     kept: f32,
     per_second: f32,
@@ -124,7 +124,7 @@ impl GpuBodies {
         solver: Solver,
     ) -> Result<GpuBodies, GpuError> {
         let memory = gpu.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
-        let params = params(&tables, model, settings);
+        let params = params(&tables, model, settings, count);
         let built = Buffers::new(gpu, &tables, &params, model.fixed_count(), count);
         let lack = pollster::block_on(memory.pop());
         let (buffers, binds, residual) = built?;
@@ -182,7 +182,7 @@ impl GpuBodies {
     /// Takes over settings that the tables do not depend on: gravity, damping, iterations.
     pub fn configure(&mut self, model: &Model, settings: &Settings) {
         self.iterations = settings.iterations;
-        let params = params(&self.tables, model, settings);
+        let params = params(&self.tables, model, settings, self.count);
         if params != self.params {
             self.params = params;
             let bytes = bytemuck::bytes_of(&self.params);
@@ -333,29 +333,28 @@ impl GpuBodies {
         self.gpu.wait()
     }
 
-    /// Takes one step as usual and one with a pass for each dispatch, both timed by the device; `None` without a clock.
-    pub fn timed_step(&self) -> Result<Option<StageTimes>, GpuError> {
+    /// Takes a step and waits for it; its time by the device's clock \[ms\], `None` without one.
+    pub fn timed_step(&self) -> Result<Option<f64>, GpuError> {
+        let Some(mut times) = Timestamps::new(&self.gpu, 1) else {
+            self.step()?;
+            self.wait()?;
+            return Ok(None);
+        };
         let plan = self.plan(&self.whole_step());
-        let Some(mut whole) = Timestamps::new(&self.gpu, 1) else {
-            return Ok(None);
-        };
-        let Some(mut each) = Timestamps::new(&self.gpu, plan.len() as u32) else {
-            return Ok(None);
-        };
-        let step = self.timed(&mut whole, &[&plan])?.iter().sum();
-        let single: Vec<&[Dispatch]> = plan.chunks(1).collect();
-        let times = self.timed(&mut each, &single)?;
-        let mut stages: Vec<(&'static str, f64)> = Vec::new();
-        for (dispatch, time) in plan.iter().zip(times) {
-            match stages
-                .iter_mut()
-                .find(|(name, _)| *name == dispatch.stage())
-            {
-                Some((_, sum)) => *sum += time,
-                None => stages.push((dispatch.stage(), time)),
+        Ok(Some(self.timed(&mut times, &[&plan])?.iter().sum()))
+    }
+
+    /// Takes a step with a pass for each dispatch: where the time goes \[ms\]. The passes cost time of their own.
+    pub fn timed_stages(&self) -> Result<StageTimes, GpuError> {
+        let plan = self.plan(&self.whole_step());
+        let mut stages = StageTimes::default();
+        if let Some(mut times) = Timestamps::new(&self.gpu, plan.len() as u32) {
+            let single: Vec<&[Dispatch]> = plan.chunks(1).collect();
+            for (dispatch, time) in plan.iter().zip(self.timed(&mut times, &single)?) {
+                stages.add(dispatch.stage(), time);
             }
         }
-        Ok(Some(StageTimes { step, stages }))
+        Ok(stages)
     }
 
     /// Milliseconds of each pass.
@@ -376,14 +375,14 @@ impl GpuBodies {
     }
 }
 
-fn params(tables: &Tables, model: &Model, settings: &Settings) -> Params {
+fn params(tables: &Tables, model: &Model, settings: &Settings, count: u32) -> Params {
     let moving = settings.mode == Mode::Dynamic;
     let of_step = |value: f64| if moving { value as f32 } else { 0.0 };
     Params {
         rows: tables.rows() as u32,
         vertices: (tables.rows() + model.fixed_count()) as u32,
         tets: (tables.shapes.len() / 3) as u32,
-        moving: u32::from(moving),
+        bodies: count,
         step: of_step(settings.step),
         kept: settings.damping_factor() as f32,
         per_second: of_step(1.0 / settings.step),

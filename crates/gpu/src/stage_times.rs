@@ -2,13 +2,17 @@
 
 use crate::{Gpu, GpuError};
 
-/// Where the time of a step goes, by the device's clock \[ms\].
+/// Where the time of a step goes: (stage, sum over its dispatches by the device's clock \[ms\]).
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct StageTimes {
-    /// Total of one step in one pass, as it runs normally.
-    pub step: f64,
-    /// (stage, sum over its dispatches), each dispatch in a pass of its own: somewhat more than its share of `step`.
-    pub stages: Vec<(&'static str, f64)>,
+pub struct StageTimes(pub Vec<(&'static str, f64)>);
+
+impl StageTimes {
+    pub(crate) fn add(&mut self, stage: &'static str, time: f64) {
+        match self.0.iter_mut().find(|(name, _)| *name == stage) {
+            Some((_, sum)) => *sum += time,
+            None => self.0.push((stage, time)),
+        }
+    }
 }
 
 /// Timestamps at both ends of passes.

@@ -36,6 +36,8 @@ pub mod tissue;
 pub use glam;
 pub use supple_flesh as flesh;
 pub use supple_geom as geom;
+#[cfg(feature = "gpu")]
+pub use supple_gpu as gpu;
 pub use supple_picture as picture;
 pub use supple_rig as rig;
 pub use supple_rig::bake;

@@ -7,8 +7,7 @@ struct Params {
     vertices: u32,
     // Entries of the tet tables (a tet is listed in every patch it touches).
     tets: u32,
-    // 1: dynamic; 0: static.
-    moving: u32,
+    bodies: u32,
     // Step [s]; 0 in a static solve.
     step: f32,
     // Share of a velocity that damping leaves after one step.
