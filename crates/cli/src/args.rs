@@ -96,6 +96,9 @@ pub struct Demo {
     /// Folder to write into.
     #[arg(long, short, default_value = "out")]
     pub output: PathBuf,
+    /// What steps the tissue.
+    #[arg(long, default_value = "auto")]
+    pub backend: Backend,
 }
 
 /// `supple info`
@@ -143,6 +146,9 @@ pub struct Skin {
     /// Compute weights anew even where the file has some.
     #[arg(long)]
     pub auto_weights: bool,
+    /// What steps the tissue.
+    #[arg(long, default_value = "auto")]
+    pub backend: Backend,
 }
 
 /// `supple init`
@@ -189,6 +195,9 @@ pub struct Picture {
     /// Draw the bones through the skin.
     #[arg(long)]
     pub bones: bool,
+    /// What steps the tissue.
+    #[arg(long, default_value = "auto")]
+    pub backend: Backend,
 }
 
 /// `supple bench`
@@ -206,9 +215,9 @@ pub struct Bench {
     /// Vertices of the largest generated OBJ.
     #[arg(long, default_value_t = 1_000_000)]
     pub vertices: usize,
-    /// What steps the tissue: cpu, or gpu for the graphics processor by its own clock.
+    /// What is measured: gpu is the graphics processor, by its own clock.
     #[arg(long, default_value = "cpu")]
-    pub backend: BenchBackend,
+    pub backend: Backend,
     /// With gpu: bodies stepped together.
     #[arg(long, value_delimiter = ',', default_values_t = [1])]
     pub bodies: Vec<u32>,
@@ -220,12 +229,14 @@ pub struct Bench {
     pub only: Vec<String>,
 }
 
-/// What a benchmark runs on.
+/// What steps the tissue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum BenchBackend {
+pub enum Backend {
+    /// Whichever is faster, by measurement.
+    Auto,
     /// The processor.
     Cpu,
-    /// The graphics processor.
+    /// The graphics processor; the processor where there is none.
     Gpu,
 }
 

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
-use supple_sim::{Mode, Model, Settings, State, Targets};
+use supple_sim::{Model, Settings, State, Targets};
 
-use crate::kernels::Compiled;
+use crate::buffers::{Binds, Buffers, Params};
+use crate::kernels::{BATCH, Compiled};
 use crate::krylov::{Krylov, Method, Stage};
 use crate::stage_times::Timestamps;
 use crate::tables::{NO_VERTEX, Tables};
@@ -22,21 +22,6 @@ pub enum Solver {
     Iterative(Method),
 }
 
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
-struct Params {
-    rows: u32,
-    vertices: u32,
-    tets: u32,
-    bodies: u32,
-    step: f32,
-    kept: f32,
-    per_second: f32,
-    inertia: f32,
-    gravity: [f32; 3],
-    scale: f32,
-}
-
 /// Bodies of one model on the device: one dispatch of a kernel serves them all.
 #[derive(Debug)]
 pub struct GpuBodies {
@@ -48,24 +33,6 @@ pub struct GpuBodies {
     buffers: Buffers,
     binds: Binds,
     krylov: Option<Krylov>,
-}
-
-#[derive(Debug)]
-struct Buffers {
-    params: wgpu::Buffer,
-    positions: wgpu::Buffer,
-    velocities: wgpu::Buffer,
-    targets: wgpu::Buffer,
-    external: wgpu::Buffer,
-    bytes: u64,
-}
-
-#[derive(Debug)]
-struct Binds {
-    predict: wgpu::BindGroup,
-    project: wgpu::BindGroup,
-    patch_solve: wgpu::BindGroup,
-    finish: wgpu::BindGroup,
 }
 
 /// A part of a step.
@@ -124,7 +91,7 @@ impl GpuBodies {
         solver: Solver,
     ) -> Result<GpuBodies, GpuError> {
         let memory = gpu.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
-        let params = params(&tables, model, settings, count);
+        let params = Params::new(&tables, model, settings, count);
         let built = Buffers::new(gpu, &tables, &params, model.fixed_count(), count);
         let lack = pollster::block_on(memory.pop());
         let (buffers, binds, residual) = built?;
@@ -182,7 +149,7 @@ impl GpuBodies {
     /// Takes over settings that the tables do not depend on: gravity, damping, iterations.
     pub fn configure(&mut self, model: &Model, settings: &Settings) {
         self.iterations = settings.iterations;
-        let params = params(&self.tables, model, settings, self.count);
+        let params = Params::new(&self.tables, model, settings, self.count);
         if params != self.params {
             self.params = params;
             let bytes = bytemuck::bytes_of(&self.params);
@@ -200,6 +167,8 @@ impl GpuBodies {
         let mut positions = rows(&state.positions);
         positions.extend(state.fixed.iter().map(|p| p.extend(0.0).to_array()));
         self.write(&self.buffers.positions, body, &positions);
+        // The device reads the fixed part only: where the fixed vertices were before the next step.
+        self.write(&self.buffers.previous, body, &positions);
         self.write(&self.buffers.velocities, body, &rows(&state.velocities));
     }
 
@@ -276,7 +245,11 @@ impl GpuBodies {
     fn dispatch(&self, pass: &mut wgpu::ComputePass, dispatch: Dispatch) {
         let patches = self.tables.patch_count() as u32;
         let kernels = &self.gpu.pipelines;
-        let (kernel, bind, groups): (&Compiled, _, _) = match dispatch {
+        let (variant, batches) = match self.count {
+            few if few < BATCH => (0, few),
+            many => (1, many.div_ceil(BATCH)),
+        };
+        let (kernel, bind, groups, bodies): (&Compiled, _, _, _) = match dispatch {
             Dispatch::Krylov(stage, it) => {
                 if let Some(krylov) = &self.krylov {
                     krylov.dispatch(pass, stage, it, self.count);
@@ -287,18 +260,30 @@ impl GpuBodies {
                 &kernels.predict,
                 &self.binds.predict,
                 self.params.vertices.div_ceil(64),
+                self.count,
             ),
-            Dispatch::Project => (&kernels.project, &self.binds.project, patches),
-            Dispatch::PatchSolve => (&kernels.patch_solve, &self.binds.patch_solve, patches),
+            Dispatch::Project => (
+                &kernels.project[variant],
+                &self.binds.project[variant],
+                patches,
+                batches,
+            ),
+            Dispatch::PatchSolve => (
+                &kernels.patch_solve[variant],
+                &self.binds.patch_solve[variant],
+                patches,
+                batches,
+            ),
             Dispatch::Finish => (
                 &kernels.finish,
                 &self.binds.finish,
-                self.params.rows.div_ceil(64),
+                self.params.vertices.div_ceil(64),
+                self.count,
             ),
         };
         pass.set_pipeline(&kernel.pipeline);
         pass.set_bind_group(0, bind, &[]);
-        pass.dispatch_workgroups(groups, self.count, 1);
+        pass.dispatch_workgroups(groups, bodies, 1);
     }
 
     /// Asks for the positions of a body: w holds the squared length of each row's last move.
@@ -372,147 +357,5 @@ impl GpuBodies {
         times.resolve(&mut encoder);
         self.gpu.queue.submit([encoder.finish()]);
         times.read(&self.gpu)
-    }
-}
-
-fn params(tables: &Tables, model: &Model, settings: &Settings, count: u32) -> Params {
-    let moving = settings.mode == Mode::Dynamic;
-    let of_step = |value: f64| if moving { value as f32 } else { 0.0 };
-    Params {
-        rows: tables.rows() as u32,
-        vertices: (tables.rows() + model.fixed_count()) as u32,
-        tets: (tables.shapes.len() / 3) as u32,
-        bodies: count,
-        step: of_step(settings.step),
-        kept: settings.damping_factor() as f32,
-        per_second: of_step(1.0 / settings.step),
-        inertia: (settings.inertia() * tables.scale) as f32,
-        gravity: settings.gravity.to_array(),
-        scale: tables.scale as f32,
-    }
-}
-
-/// A buffer with `contents`, or of `size` zero bytes; at least one vector long, since empty ones cannot be bound.
-pub(crate) fn buffer(
-    gpu: &Gpu,
-    what: &'static str,
-    contents: &[u8],
-    size: u64,
-    usage: wgpu::BufferUsages,
-) -> Result<wgpu::Buffer, GpuError> {
-    let bytes = size.max(contents.len() as u64).max(16);
-    let limit = gpu.largest_binding();
-    if bytes > limit {
-        return Err(GpuError::TooLarge { what, bytes, limit });
-    }
-    let buffer = gpu.device.create_buffer(&wgpu::BufferDescriptor {
-        label: Some(what),
-        size: bytes,
-        usage: usage | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC,
-        mapped_at_creation: false,
-    });
-    if !contents.is_empty() {
-        gpu.queue.write_buffer(&buffer, 0, contents);
-    }
-    Ok(buffer)
-}
-
-impl Buffers {
-    /// Buffers, what binds them to kernels, and the residual.
-    fn new(
-        gpu: &Gpu,
-        tables: &Tables,
-        params: &Params,
-        fixed: usize,
-        count: u32,
-    ) -> Result<(Buffers, Binds, wgpu::Buffer), GpuError> {
-        let storage = wgpu::BufferUsages::STORAGE;
-        let table = |what, contents| buffer(gpu, what, contents, 0, storage);
-        let vectors = |what, entries: usize| {
-            let size = 16 * entries as u64 * u64::from(count);
-            buffer(gpu, what, &[], size, storage)
-        };
-        let rows = tables.rows();
-        let uniform = wgpu::BufferUsages::UNIFORM;
-        let params_buffer = buffer(gpu, "parameters", bytemuck::bytes_of(params), 0, uniform)?;
-        let positions = vectors("positions", rows + fixed)?;
-        let previous = vectors("previous positions", rows + fixed)?;
-        let velocities = vectors("velocities", rows)?;
-        let targets = vectors("targets", fixed)?;
-        let external = vectors("external forces", rows)?;
-        let inertial = vectors("inertial positions", rows)?;
-        let forces = vectors("forces", rows)?;
-        let residual = vectors("residual", rows)?;
-        let patches = table("patches", bytemuck::cast_slice(&tables.patches))?;
-        let tets = table("tets", bytemuck::cast_slice(&tables.tets))?;
-        let shapes = table("tet shapes", bytemuck::cast_slice(&tables.shapes))?;
-        let columns = table("columns", bytemuck::cast_slice(&tables.columns))?;
-        let inverse = table("local inverses", bytemuck::cast_slice(&tables.inverse))?;
-        let row_data = table("masses", bytemuck::cast_slice(&tables.row_data))?;
-        let bind = |kernel: &Compiled, list: &[&wgpu::Buffer]| {
-            kernel.bind(
-                &gpu.device,
-                &params_buffer,
-                size_of::<Params>() as u64,
-                list,
-            )
-        };
-        let kernels = &gpu.pipelines;
-        let binds = Binds {
-            predict: bind(
-                &kernels.predict,
-                &[
-                    &positions,
-                    &previous,
-                    &velocities,
-                    &row_data,
-                    &targets,
-                    &external,
-                    &inertial,
-                    &forces,
-                ],
-            ),
-            project: bind(
-                &kernels.project,
-                &[
-                    &positions, &patches, &tets, &shapes, &inertial, &forces, &residual,
-                ],
-            ),
-            patch_solve: bind(
-                &kernels.patch_solve,
-                &[&positions, &patches, &columns, &inverse, &residual],
-            ),
-            finish: bind(
-                &kernels.finish,
-                &[&positions, &previous, &velocities, &row_data],
-            ),
-        };
-        let all = [
-            &params_buffer,
-            &positions,
-            &previous,
-            &velocities,
-            &targets,
-            &external,
-            &inertial,
-            &forces,
-            &residual,
-            &patches,
-            &tets,
-            &shapes,
-            &columns,
-            &inverse,
-            &row_data,
-        ];
-        let bytes = all.iter().map(|buffer| buffer.size()).sum();
-        let buffers = Buffers {
-            params: params_buffer,
-            positions,
-            velocities,
-            targets,
-            external,
-            bytes,
-        };
-        Ok((buffers, binds, residual))
     }
 }

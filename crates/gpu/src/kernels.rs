@@ -23,6 +23,12 @@ pub struct Kernel {
 
 const COMMON: &str = include_str!("kernels/common.wgsl");
 const POLAR: &str = include_str!("kernels/polar.wgsl");
+const PROJECT_TEXT: &str = include_str!("kernels/project.wgsl");
+const PATCH_SOLVE_TEXT: &str = include_str!("kernels/patch_solve.wgsl");
+/// Bodies that share a workgroup where there are that many: tables are then read once for all of them.
+pub const BATCH: u32 = 4;
+const SINGLE: &str = "const BODIES: u32 = 1u;\n";
+const BATCHED: &str = "const BODIES: u32 = 4u;\n";
 const KRYLOV: &[&str] = &[include_str!("kernels/krylov.wgsl")];
 const KRYLOV_ACCESS: &[Access] = &[Read, Read, Read, Write, Write, Write, Read, Write];
 
@@ -30,26 +36,40 @@ const KRYLOV_ACCESS: &[Access] = &[Read, Read, Read, Write, Write, Write, Read, 
 pub const PREDICT: Kernel = Kernel {
     name: "predict",
     sources: &[COMMON, include_str!("kernels/predict.wgsl")],
-    access: &[Write, Write, Read, Read, Read, Read, Write, Write],
+    access: &[Write, Write, Write, Read, Read, Read, Write, Write],
 };
-/// Local step and forces.
-pub const PROJECT: Kernel = Kernel {
-    name: "project",
-    sources: &[COMMON, POLAR, include_str!("kernels/project.wgsl")],
-    access: &[Read, Read, Read, Read, Read, Read, Write],
-};
-/// Global step.
-pub const PATCH_SOLVE: Kernel = Kernel {
-    name: "patch_solve",
-    sources: &[COMMON, include_str!("kernels/patch_solve.wgsl")],
-    access: &[Write, Read, Read, Read, Read],
-};
+/// Local step and forces, for one body and for [`BATCH`] bodies a workgroup.
+pub const PROJECT: [Kernel; 2] = [
+    project(&[SINGLE, COMMON, POLAR, PROJECT_TEXT]),
+    project(&[BATCHED, COMMON, POLAR, PROJECT_TEXT]),
+];
+/// Global step, for one body and for [`BATCH`] bodies a workgroup.
+pub const PATCH_SOLVE: [Kernel; 2] = [
+    patch_solve(&[SINGLE, COMMON, PATCH_SOLVE_TEXT]),
+    patch_solve(&[BATCHED, COMMON, PATCH_SOLVE_TEXT]),
+];
 /// End of a step.
 pub const FINISH: Kernel = Kernel {
     name: "finish",
     sources: &[COMMON, include_str!("kernels/finish.wgsl")],
-    access: &[Read, Read, Write, Read],
+    access: &[Read, Write, Write],
 };
+
+const fn project(sources: &'static [&'static str]) -> Kernel {
+    Kernel {
+        name: "project",
+        sources,
+        access: &[Read, Read, Read, Read, Read, Read, Write],
+    }
+}
+
+const fn patch_solve(sources: &'static [&'static str]) -> Kernel {
+    Kernel {
+        name: "patch_solve",
+        sources,
+        access: &[Write, Read, Read, Read, Read],
+    }
+}
 
 const fn krylov(name: &'static str) -> Kernel {
     Kernel {
@@ -158,18 +178,18 @@ impl Compiled {
 #[derive(Clone, Debug)]
 pub(crate) struct Pipelines {
     pub predict: Compiled,
-    pub project: Compiled,
-    pub patch_solve: Compiled,
+    pub project: [Compiled; 2],
+    pub patch_solve: [Compiled; 2],
     pub finish: Compiled,
 }
 
 impl Pipelines {
     pub fn new(device: &wgpu::Device) -> Pipelines {
-        let compile = |kernel| Compiled::new(device, kernel, false);
+        let compile = |kernel: &Kernel| Compiled::new(device, kernel, false);
         Pipelines {
             predict: compile(&PREDICT),
-            project: compile(&PROJECT),
-            patch_solve: compile(&PATCH_SOLVE),
+            project: PROJECT.each_ref().map(compile),
+            patch_solve: PATCH_SOLVE.each_ref().map(compile),
             finish: compile(&FINISH),
         }
     }
@@ -192,10 +212,9 @@ mod tests {
     /// Every kernel is valid WGSL without extensions, and within WebGPU's default limits.
     #[test]
     fn kernels_are_valid_and_small_enough() {
-        for kernel in [PREDICT, PROJECT, PATCH_SOLVE, FINISH]
-            .iter()
-            .chain(&COMPARISONS)
-        {
+        let step = [&PREDICT, &FINISH];
+        let variants = PROJECT.iter().chain(&PATCH_SOLVE).chain(&COMPARISONS);
+        for kernel in step.into_iter().chain(variants) {
             let text = kernel.sources.concat();
             let module = naga::front::wgsl::parse_str(&text)
                 .unwrap_or_else(|error| panic!("{}: {}", kernel.name, error.emit_to_string(&text)));

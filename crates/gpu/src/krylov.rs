@@ -2,9 +2,10 @@
 
 use bytemuck::{Pod, Zeroable};
 
+use crate::buffers::buffer;
 use crate::kernels::{Compiled, compile_comparisons};
 use crate::patch_inverse::Symmetric;
-use crate::{Gpu, GpuError, bodies::buffer};
+use crate::{Gpu, GpuError};
 
 /// Iterations of each global solve: what the papers use [3.2.3].
 pub const INNER: u32 = 10;

@@ -10,6 +10,7 @@
 
 pub mod backend;
 pub mod bodies;
+mod buffers;
 pub mod device;
 mod error;
 pub mod kernels;

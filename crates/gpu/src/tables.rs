@@ -29,8 +29,8 @@ pub struct Tables {
     pub columns: Vec<u32>,
     /// Coefficients of the local inverses.
     pub inverse: Vec<f32>,
-    /// Mass (bits) and carrier of each row.
-    pub row_data: Vec<[u32; 2]>,
+    /// Mass (bits) of each row, its carrier and two fixed vertices beside that.
+    pub row_data: Vec<[u32; 4]>,
     /// Common factor of matrix and forces: keeps single precision away from its limits.
     pub scale: f64,
     /// The matrix, scaled, by rows of the device.
@@ -158,13 +158,14 @@ impl Rows {
         Rows { vertex_of, row_of }
     }
 
-    fn data(&self, model: &Model) -> Vec<[u32; 2]> {
-        let of = |&v: &u32| match v {
-            NO_VERTEX => [0.0_f32.to_bits(), NO_CARRIER],
-            v => [
-                (model.masses()[v as usize] as f32).to_bits(),
-                model.carriers()[v as usize],
-            ],
+    fn data(&self, model: &Model) -> Vec<[u32; 4]> {
+        let of = |&v: &u32| {
+            if v == NO_VERTEX {
+                return [0.0_f32.to_bits(), NO_CARRIER, NO_CARRIER, NO_CARRIER];
+            }
+            let mass = (model.masses()[v as usize] as f32).to_bits();
+            let [a, b, c] = model.carrier_frames()[v as usize];
+            [mass, a, b, c]
         };
         self.vertex_of.iter().map(of).collect()
     }

@@ -20,6 +20,7 @@
 //! meshes, [`rig`] for skeletons, clips, skinning and files, [`flesh`] and [`sim`] for tissue, [`picture`] for drawing.
 #![forbid(unsafe_code)]
 
+pub mod backend;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod bench;
 #[cfg(not(target_arch = "wasm32"))]

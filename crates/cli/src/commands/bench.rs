@@ -15,7 +15,7 @@ const FPS_MODELS: &str = "../shared/data/fps";
 
 /// Measures tissue, then reading and welding.
 pub fn run(args: &args::Bench, console: &Console) -> Result<(), Failure> {
-    if args.backend == args::BenchBackend::Gpu {
+    if args.backend == args::Backend::Gpu {
         return gpu::run(args, console);
     }
     let subjects = chosen_subjects(args)?;
@@ -53,7 +53,7 @@ fn chosen_subjects(args: &args::Bench) -> Result<Vec<Subject>, Failure> {
         let names = "cylinder, tbone, male, male x4, embedded male, embedded female";
         return Err(Failure::new(
             "there is no such model".to_owned(),
-            &format!("--only takes {names}"),
+            format!("--only takes {names}"),
         ));
     }
     Ok(found)

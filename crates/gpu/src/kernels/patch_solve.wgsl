@@ -12,41 +12,58 @@
 
 const GROUP: u32 = 256u;
 const PATCH: u32 = 32u;
-const COLUMNS: u32 = 512u;
+const COLUMNS: u32 = 256u;
 
-var<workgroup> gathered: array<vec4<f32>, COLUMNS>;
-var<workgroup> partial: array<vec4<f32>, GROUP>;
+// First what is gathered, COLUMNS vectors a body; then partial sums, GROUP vectors a body.
+var<workgroup> vectors: array<vec4<f32>, COLUMNS * BODIES>;
 
 @compute @workgroup_size(256)
 fn patch_solve(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) l: u32) {
     let patch_at = group.x * 8u;
     let first = patches[patch_at + 3u];
     let count = patches[patch_at + 4u];
-    for (var k = l; k < count; k += GROUP) {
-        gathered[k] = residual[group.y * P.rows + columns[first + k]];
+    let first_body = group.y * BODIES;
+    if (l < count) {
+        let column = columns[first + l];
+        for (var b = 0u; b < BODIES; b++) {
+            // The last workgroup may have fewer bodies; it does the last one again and keeps it to itself.
+            let body = min(first_body + b, P.bodies - 1u);
+            vectors[b * COLUMNS + l] = residual[body * P.rows + column];
+        }
     }
     workgroupBarrier();
     let row = l & (PATCH - 1u);
     let part = l / PATCH;
-    // Columns come in multiples of 32, four for each of the eight parts: four loads in flight.
     var at = patches[patch_at + 5u] + part * PATCH + row;
-    var sum = vec4<f32>(0.0);
+    var sums: array<vec4<f32>, BODIES>;
+    for (var b = 0u; b < BODIES; b++) {
+        sums[b] = vec4<f32>(0.0);
+    }
+    // Columns come in multiples of 32, four for each of the eight parts: four loads in flight, each for all bodies.
     for (var k = part; k < count; k += 32u) {
         let a = inverse[at];
         let b = inverse[at + 256u];
         let c = inverse[at + 512u];
         let d = inverse[at + 768u];
-        sum += gathered[k] * a + gathered[k + 8u] * b + gathered[k + 16u] * c + gathered[k + 24u] * d;
+        for (var n = 0u; n < BODIES; n++) {
+            let v = n * COLUMNS + k;
+            sums[n] += vectors[v] * a + vectors[v + 8u] * b + vectors[v + 16u] * c + vectors[v + 24u] * d;
+        }
         at += 1024u;
     }
-    partial[l] = sum;
     workgroupBarrier();
-    if (l < PATCH) {
+    for (var b = 0u; b < BODIES; b++) {
+        vectors[b * GROUP + l] = sums[b];
+    }
+    workgroupBarrier();
+    // A row and body for each of the first invocations.
+    let body = first_body + part;
+    if (part < BODIES && body < P.bodies) {
         var dx = vec3<f32>(0.0);
-        for (var k = l; k < GROUP; k += PATCH) {
-            dx += partial[k].xyz;
+        for (var k = row; k < GROUP; k += PATCH) {
+            dx += vectors[part * GROUP + k].xyz;
         }
-        let i = group.y * P.vertices + group.x * PATCH + l;
+        let i = body * P.vertices + group.x * PATCH + row;
         // w: squared length of the last move, for the report.
         positions[i] = vec4(positions[i].xyz + dx, dot(dx, dx));
     }

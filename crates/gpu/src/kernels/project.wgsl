@@ -61,19 +61,11 @@ fn project_tet(t: u32, base: u32) {
     put(high >> 16u, f3);
 }
 
-@compute @workgroup_size(256)
-fn project(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) l: u32) {
-    let patch_at = group.x * 8u;
-    let first = patches[patch_at];
-    let count = patches[patch_at + 1u];
-    let base = group.y * P.vertices;
-    for (var t = l; t < count; t += GROUP) {
-        project_tet(first + t, base);
-    }
-    workgroupBarrier();
+// Sums the slots of each row; `body` is the same for the whole workgroup.
+fn gather(l: u32, group: u32, body: u32) {
     let row = l & (PATCH - 1u);
     let part = l / PATCH;
-    let offsets = patches[patch_at + 2u] + row;
+    let offsets = patches[group * 8u + 2u] + row;
     var sum = vec3<f32>(0.0);
     for (var s = patches[offsets] + part; s < patches[offsets + 1u]; s += GROUP / PATCH) {
         sum += vec3(slot_x[s], slot_y[s], slot_z[s]);
@@ -83,13 +75,29 @@ fn project(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_in
     partial[l + 512u] = sum.z;
     workgroupBarrier();
     if (l < PATCH) {
-        let i = group.x * PATCH + l;
-        let at = group.y * P.rows + i;
+        let i = group * PATCH + l;
+        let at = body * P.rows + i;
         let y = inertial[at];
-        var total = (y.xyz - positions[base + i].xyz) * y.w + forces[at].xyz;
+        var total = (y.xyz - positions[body * P.vertices + i].xyz) * y.w + forces[at].xyz;
         for (var k = l; k < GROUP; k += PATCH) {
             total += vec3(partial[k], partial[k + 256u], partial[k + 512u]);
         }
         residual[at] = vec4(total, 0.0);
+    }
+}
+
+// BODIES bodies one after the other: the tables of the patch stay in the cache.
+@compute @workgroup_size(256)
+fn project(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) l: u32) {
+    let first = patches[group.x * 8u];
+    let count = patches[group.x * 8u + 1u];
+    let end = min((group.y + 1u) * BODIES, P.bodies);
+    for (var body = group.y * BODIES; body < end; body++) {
+        for (var t = l; t < count; t += GROUP) {
+            project_tet(first + t, body * P.vertices);
+        }
+        workgroupBarrier();
+        gather(l, group.x, body);
+        workgroupBarrier();
     }
 }
