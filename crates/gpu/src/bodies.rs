@@ -6,7 +6,7 @@ use glam::Vec3;
 use supple_sim::{Model, Settings, State, Targets};
 
 use crate::buffers::{Binds, Buffers, Params};
-use crate::kernels::{BATCH, Compiled};
+use crate::kernels::{BATCH, BATCH_COLUMNS, Compiled};
 use crate::krylov::{Krylov, Method, Stage};
 use crate::stage_times::Timestamps;
 use crate::tables::{NO_VERTEX, Tables};
@@ -30,6 +30,8 @@ pub struct GpuBodies {
     tables: Tables,
     params: Params,
     iterations: u32,
+    /// Whether bodies share workgroups.
+    batched: bool,
     buffers: Buffers,
     binds: Binds,
     krylov: Option<Krylov>,
@@ -113,9 +115,10 @@ impl GpuBodies {
         let mut bodies = GpuBodies {
             gpu: gpu.clone(),
             count,
-            tables,
             params,
             iterations: settings.iterations,
+            batched: count >= BATCH && tables.most_columns() <= BATCH_COLUMNS,
+            tables,
             buffers,
             binds,
             krylov,
@@ -245,9 +248,9 @@ impl GpuBodies {
     fn dispatch(&self, pass: &mut wgpu::ComputePass, dispatch: Dispatch) {
         let patches = self.tables.patch_count() as u32;
         let kernels = &self.gpu.pipelines;
-        let (variant, batches) = match self.count {
-            few if few < BATCH => (0, few),
-            many => (1, many.div_ceil(BATCH)),
+        let (variant, batches) = match self.batched {
+            false => (0, self.count),
+            true => (1, self.count.div_ceil(BATCH)),
         };
         let (kernel, bind, groups, bodies): (&Compiled, _, _, _) = match dispatch {
             Dispatch::Krylov(stage, it) => {

@@ -27,6 +27,8 @@ const PROJECT_TEXT: &str = include_str!("kernels/project.wgsl");
 const PATCH_SOLVE_TEXT: &str = include_str!("kernels/patch_solve.wgsl");
 /// Bodies that share a workgroup where there are that many: tables are then read once for all of them.
 pub const BATCH: u32 = 4;
+/// Most columns of a patch for which workgroup memory holds [`BATCH`] bodies.
+pub const BATCH_COLUMNS: u32 = 256;
 const SINGLE: &str = "const BODIES: u32 = 1u;\n";
 const BATCHED: &str = "const BODIES: u32 = 4u;\n";
 const KRYLOV: &[&str] = &[include_str!("kernels/krylov.wgsl")];
@@ -45,8 +47,16 @@ pub const PROJECT: [Kernel; 2] = [
 ];
 /// Global step, for one body and for [`BATCH`] bodies a workgroup.
 pub const PATCH_SOLVE: [Kernel; 2] = [
-    patch_solve(&[SINGLE, COMMON, PATCH_SOLVE_TEXT]),
-    patch_solve(&[BATCHED, COMMON, PATCH_SOLVE_TEXT]),
+    patch_solve(&[
+        COMMON,
+        PATCH_SOLVE_TEXT,
+        include_str!("kernels/patch_solve_single.wgsl"),
+    ]),
+    patch_solve(&[
+        COMMON,
+        PATCH_SOLVE_TEXT,
+        include_str!("kernels/patch_solve_batch.wgsl"),
+    ]),
 ];
 /// End of a step.
 pub const FINISH: Kernel = Kernel {

@@ -248,11 +248,8 @@ fn largest_eigenvalue(matrix: &Symmetric) -> f64 {
     let mut v: Vec<f64> = (0..n).map(|i| 1.0 + (i as f64 * 1.7).sin()).collect();
     let mut eigenvalue = 1.0;
     for _ in 0..40 {
-        let product = |i: usize| {
-            let sum: f64 = matrix.row(i).map(|(j, a)| a * v[j as usize]).sum();
-            sum / matrix.diagonal(i)
-        };
-        let next: Vec<f64> = (0..n).map(product).collect();
+        let product = matrix.multiply(&v).into_iter().enumerate();
+        let next: Vec<f64> = product.map(|(i, x)| x / matrix.diagonal(i)).collect();
         let norm = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
         eigenvalue = norm(&next) / norm(&v).max(1e-300);
         let scale = 1.0 / norm(&next).max(1e-300);

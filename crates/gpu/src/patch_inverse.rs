@@ -13,11 +13,12 @@ use supple_sim::SolveError;
 use supple_sim::assemble::SparseColumns;
 use supple_sim::ldlt::Ldlt;
 
-/// Columns of a patch. Of ten Jacobi-CG iterations' residual, 128 leave a half, 256 a fifteenth (papers' male); more cost
-/// memory and bandwidth and gain little, since the next iteration corrects what is left.
-pub const COLUMNS: usize = 256;
+/// Columns of a patch: the first number that leaves no more of a random right-hand side than ten Jacobi-CG iterations do.
+/// On bodies the first leaves a fifth of that; fewer would save little, since a dispatch costs more than its arithmetic,
+/// and the last is what workgroup memory has room for. Deep and stiff tissue needs more, since its inverse reaches farther.
+pub const COLUMNS: [usize; 3] = [256, 384, 512];
 /// Rows among which the columns are chosen.
-const CANDIDATES: usize = 768;
+const CANDIDATES: usize = 1024;
 /// Columns whose influence on every row of the patch is below this are left out.
 const LEAST_INFLUENCE: f64 = 1e-6;
 
@@ -77,6 +78,12 @@ impl Symmetric {
             .zip(self.values[range].iter().copied())
     }
 
+    /// A x.
+    pub fn multiply(&self, x: &[f64]) -> Vec<f64> {
+        let product = |i: usize| self.row(i).map(|(j, a)| a * x[j as usize]).sum();
+        (0..self.len()).map(product).collect()
+    }
+
     /// Diagonal entry of a row.
     pub fn diagonal(&self, i: usize) -> f64 {
         self.row(i)
@@ -99,14 +106,74 @@ pub fn patch_inverse(
     matrix: &Symmetric,
     patches: &[Vec<u32>],
 ) -> Result<Vec<PatchRows>, SolveError> {
+    let noise: Vec<f64> = (0..matrix.len())
+        .map(|i| (i as f64 * 12.9898).sin())
+        .collect();
+    let allowed = cg_residual(matrix, &noise, 10);
+    let mut rows = with_columns(matrix, patches, COLUMNS[0])?;
+    for columns in &COLUMNS[1..] {
+        if product_residual(matrix, patches, &rows, &noise) <= allowed {
+            break;
+        }
+        rows = with_columns(matrix, patches, *columns)?;
+    }
+    Ok(rows)
+}
+
+fn with_columns(
+    matrix: &Symmetric,
+    patches: &[Vec<u32>],
+    columns: usize,
+) -> Result<Vec<PatchRows>, SolveError> {
     let diagonal: Vec<f64> = (0..matrix.len()).map(|i| matrix.diagonal(i)).collect();
     patches
         .par_iter()
         .map_init(
-            || Local::new(matrix, &diagonal),
+            || Local::new(matrix, &diagonal, columns),
             |local, own| local.solve(own),
         )
         .collect()
+}
+
+/// ‖b − A B b‖.
+fn product_residual(
+    matrix: &Symmetric,
+    patches: &[Vec<u32>],
+    rows: &[PatchRows],
+    b: &[f64],
+) -> f64 {
+    let mut x = vec![0.0; b.len()];
+    for (own, local) in patches.iter().zip(rows) {
+        for (&i, coefficients) in own.iter().zip(&local.coefficients) {
+            let terms = local.columns.iter().zip(coefficients);
+            x[i as usize] = terms.map(|(&j, c)| c * b[j as usize]).sum();
+        }
+    }
+    let left = matrix.multiply(&x).into_iter().zip(b).map(|(ax, b)| b - ax);
+    left.map(|r| r * r).sum::<f64>().sqrt()
+}
+
+/// ‖b − A x‖ after some iterations of conjugate gradients with the diagonal as preconditioner.
+fn cg_residual(matrix: &Symmetric, b: &[f64], iterations: usize) -> f64 {
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let precondition = |r: &[f64]| -> Vec<f64> {
+        let each = r.iter().enumerate();
+        each.map(|(i, r)| r / matrix.diagonal(i)).collect()
+    };
+    let mut r = b.to_vec();
+    let mut p = precondition(&r);
+    let mut rho = dot(&r, &p);
+    for _ in 0..iterations {
+        let q = matrix.multiply(&p);
+        let alpha = rho / dot(&p, &q).max(f64::MIN_POSITIVE);
+        r.iter_mut().zip(&q).for_each(|(r, q)| *r -= alpha * q);
+        let z = precondition(&r);
+        let next = dot(&r, &z);
+        let beta = next / rho.max(f64::MIN_POSITIVE);
+        p.iter_mut().zip(&z).for_each(|(p, z)| *p = z + beta * *p);
+        rho = next;
+    }
+    dot(&r, &r).sqrt()
 }
 
 /// Scratch for one patch after the other.
@@ -117,24 +184,27 @@ struct Local<'a> {
     distance: Vec<f64>,
     /// Place of each row in the current set.
     place: Vec<u32>,
+    /// Most columns of a patch.
+    columns: usize,
 }
 
 const OUTSIDE: u32 = u32::MAX;
 
 impl<'a> Local<'a> {
-    fn new(matrix: &'a Symmetric, diagonal: &'a [f64]) -> Local<'a> {
+    fn new(matrix: &'a Symmetric, diagonal: &'a [f64], columns: usize) -> Local<'a> {
         Local {
             matrix,
             diagonal,
             distance: vec![f64::INFINITY; matrix.len()],
             place: vec![OUTSIDE; matrix.len()],
+            columns,
         }
     }
 
     fn solve(&mut self, own: &[u32]) -> Result<PatchRows, SolveError> {
         let near = self.nearest(own, CANDIDATES);
         let rows = self.inverse_rows(&near, own.len())?;
-        if near.len() <= COLUMNS {
+        if near.len() <= self.columns {
             return Ok(PatchRows {
                 columns: near,
                 coefficients: rows,
@@ -200,7 +270,7 @@ impl<'a> Local<'a> {
             .filter(|(influence, _)| *influence >= LEAST_INFLUENCE)
             .collect();
         others.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        others.truncate(COLUMNS.saturating_sub(own));
+        others.truncate(self.columns.saturating_sub(own));
         let others = others.into_iter().map(|(_, row)| row);
         near[..own].iter().copied().chain(others).collect()
     }
@@ -313,7 +383,7 @@ mod tests {
         let matrix = chain(2000);
         let patch: Vec<u32> = (1000..1032).collect();
         let rows = patch_inverse(&matrix, &[patch]).expect("positive definite");
-        assert!(rows[0].columns.len() <= COLUMNS);
+        assert!(rows[0].columns.len() <= COLUMNS[2]);
         assert_eq!(rows[0].columns[..32], (1000..1032).collect::<Vec<u32>>());
         let sum: f64 = rows[0].coefficients[16].iter().sum();
         // Far from the ends A 1 = 0.05, so that the rows of the inverse add up to 20.

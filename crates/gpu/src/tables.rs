@@ -11,8 +11,8 @@ use crate::tet_table::{incidences, tet_table};
 pub const NO_VERTEX: u32 = u32::MAX;
 /// Words of a patch before the slot offsets.
 const PATCH_WORDS: usize = 8;
-/// Columns of a patch come in multiples of this: eight parts of a row, four loads each.
-const COLUMN_MULTIPLE: usize = 32;
+/// Columns of a patch come in multiples of this: two for each of 32 parts.
+const COLUMN_MULTIPLE: usize = 64;
 
 /// The tables of one model and one system matrix.
 #[derive(Clone, Debug)]
@@ -89,7 +89,8 @@ impl Tables {
         for (k, (range, local)) in tets.ranges.iter().zip(&local).enumerate() {
             let offsets = patches.len() * PATCH_WORDS + k * (PATCH + 1);
             let first_column = tables.columns.len() as u32;
-            let first_coefficient = tables.inverse.len() as u32;
+            // In vectors of four rows.
+            let first_coefficient = (tables.inverse.len() / 4) as u32;
             let columns = tables.add_patch(local, &rows.row_of) as u32;
             let [first, count] = *range;
             let offsets = offsets as u32;
@@ -111,6 +112,15 @@ impl Tables {
     /// Number of rows: free vertices and padding.
     pub fn rows(&self) -> usize {
         self.vertex_of_row.len()
+    }
+
+    /// Most columns of a patch.
+    pub fn most_columns(&self) -> u32 {
+        let patches = self
+            .patches
+            .chunks_exact(PATCH_WORDS)
+            .take(self.patch_count());
+        patches.map(|words| words[4]).max().unwrap_or(0)
     }
 
     /// Number of patches.

