@@ -274,7 +274,7 @@ impl Run {
     }
 }
 
-fn percentile(values: &[f64], share: f64) -> f64 {
+pub(super) fn percentile(values: &[f64], share: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let last = sorted.len().saturating_sub(1);
@@ -284,7 +284,7 @@ fn percentile(values: &[f64], share: f64) -> f64 {
         .unwrap_or(f64::NAN)
 }
 
-fn milliseconds(start: Instant) -> f64 {
+pub(super) fn milliseconds(start: Instant) -> f64 {
     start.elapsed().as_secs_f64() * 1e3
 }
 
