@@ -18,8 +18,9 @@ pub fn carried(model: &Model, targets: &Targets, state: &State, vertex: usize) -
     if corners[0] == NO_CARRIER {
         return None;
     }
-    let [before, after] =
-        [&state.fixed, &targets.fixed].map(|list| corners.map(|k| list[k as usize]));
+    let [a, b, c] = corners.map(|k| k as usize);
+    let before = [state.fixed[a], state.fixed[b], state.fixed[c]];
+    let after = [targets.fixed[a], targets.fixed[b], targets.fixed[c]];
     let offset = state.positions[vertex] - before[0];
     Some(after[0] + turned(before, after, offset).unwrap_or(offset))
 }
