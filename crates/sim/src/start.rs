@@ -12,17 +12,35 @@ use crate::{Model, State, Targets};
 /// Turns with a smaller cosine are not a limb's in one step but a triangle's that has collapsed.
 const LEAST_COSINE: f32 = 0.0;
 
-/// Where the motion of its carriers during a step takes a free vertex \[m\]; `None` where nothing carries it.
-pub fn carried(model: &Model, targets: &Targets, state: &State, vertex: usize) -> Option<Vec3> {
+/// Where a free vertex goes in a step of `h` seconds (0: without inertia) if it keeps its velocity relative to its carriers
+/// \[m\]; `None` where nothing carries it.
+///
+/// That velocity counts: ten iterations forget only half of where they began, and begun without it they would damp.
+pub fn carried(
+    model: &Model,
+    targets: &Targets,
+    state: &State,
+    vertex: usize,
+    h: f32,
+) -> Option<Vec3> {
     let corners = model.carrier_frames()[vertex];
     if corners[0] == NO_CARRIER {
         return None;
     }
-    let [a, b, c] = corners.map(|k| k as usize);
-    let before = [state.fixed[a], state.fixed[b], state.fixed[c]];
-    let after = [targets.fixed[a], targets.fixed[b], targets.fixed[c]];
-    let offset = state.positions[vertex] - before[0];
-    Some(after[0] + turned(before, after, offset).unwrap_or(offset))
+    let corners = corners.map(|k| k as usize);
+    let now = triangle(&state.fixed, corners);
+    let next = triangle(&targets.fixed, corners);
+    let mut offset = state.positions[vertex] - now[0];
+    if h > 0.0 {
+        let before = triangle(&state.fixed_previous, corners);
+        let rigid = now[0] - before[0] + offset - turned(now, before, offset).unwrap_or(offset);
+        offset += state.velocities[vertex] * h - rigid;
+    }
+    Some(next[0] + turned(now, next, offset).unwrap_or(offset))
+}
+
+fn triangle(list: &[Vec3], [a, b, c]: [usize; 3]) -> [Vec3; 3] {
+    [list[a], list[b], list[c]]
 }
 
 /// A vector turned as one triangle is turned to another; `None` where one of them is flat or they turn by more than a limb
