@@ -96,7 +96,7 @@ fn all_solvers_follow_the_processor() {
     }
 }
 
-/// Six bodies, each with a motion of its own, in batches of four: the same bits as one at a time.
+/// Six bodies, each with a motion of its own, in batches of four: as one at a time, up to the order of sums.
 #[test]
 fn bodies_do_not_disturb_each_other() {
     let Some(gpu) = device() else { return };
@@ -118,7 +118,13 @@ fn bodies_do_not_disturb_each_other() {
         }
         let together = crowd.request_positions(body).wait().expect("positions");
         let alone = single.request_positions(0).wait().expect("positions");
-        assert_eq!(together, alone, "body {body}");
+        let pairs = together.iter().zip(&alone);
+        let apart = pairs.map(|(a, b)| {
+            let [a, b] = [a, b].map(|p| Vec3::new(p[0], p[1], p[2]));
+            a.distance(b)
+        });
+        let apart = apart.fold(0.0, f32::max);
+        assert!(apart < 1e-6, "body {body}: {apart} m");
     }
 }
 
