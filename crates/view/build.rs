@@ -1,4 +1,4 @@
-//! Lists the files of `viewer/dist`, where the page was built, so that they become part of the program.
+//! Takes the files of `viewer/dist`, where the page was built, into the program.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -6,21 +6,28 @@ use std::path::{Path, PathBuf};
 fn main() {
     let dist = PathBuf::from("../../viewer/dist");
     println!("cargo:rerun-if-changed={}", dist.display());
+    let out = PathBuf::from(std::env::var("OUT_DIR").unwrap_or_default());
     let mut files = Vec::new();
     collect(&dist, &mut files);
     files.sort();
     let mut code = String::from("&[\n");
-    for file in &files {
-        let (Ok(name), Ok(path)) = (file.strip_prefix(&dist), file.canonicalize()) else {
+    for (number, file) in files.iter().enumerate() {
+        // A copy, so that a page that is built meanwhile does not take files away.
+        let copy = format!("page-{number}");
+        let Ok(name) = file.strip_prefix(&dist) else {
             continue;
         };
-        let name = name.to_string_lossy().replace('\\', "/");
-        let _ = writeln!(code, "    ({name:?}, include_bytes!({path:?})),");
+        if std::fs::copy(file, out.join(&copy)).is_ok() {
+            let name = name.to_string_lossy().replace('\\', "/");
+            let _ = writeln!(
+                code,
+                "    ({name:?}, include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{copy}\"))),"
+            );
+        }
         println!("cargo:rerun-if-changed={}", file.display());
     }
     code.push(']');
-    let out = std::env::var("OUT_DIR").unwrap_or_default();
-    if let Err(error) = std::fs::write(Path::new(&out).join("page.rs"), code) {
+    if let Err(error) = std::fs::write(out.join("page.rs"), code) {
         println!("cargo:warning=the page could not be listed: {error}");
     }
 }

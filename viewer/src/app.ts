@@ -92,6 +92,7 @@ export class App {
     this.overlays.forget(opened.description.joints);
     this.frame();
     this.applyLook();
+    this.simulation.order({ type: "start" });
     for (const heard of this.onOpened) heard();
     for (const problem of opened.description.info.problems.filter(({ severity }) => severity === "warning").slice(0, 2)) {
       say(problem.place ? `${problem.place}: ${problem.text}` : problem.text);
@@ -111,8 +112,10 @@ export class App {
     const notes: Message[] = [];
     const slow = setTimeout(() => notes.push(say("Growing tissue…", "plain", null)), 700);
     try {
-      this.report = await this.simulation.request("build", { settings: this.settings });
-      this.soft = this.report !== null;
+      const report = await this.simulation.build(this.settings);
+      if (!report) return;
+      this.report = report;
+      this.soft = true;
     } finally {
       clearTimeout(slow);
       for (const note of notes) note.close();
@@ -204,8 +207,7 @@ export class App {
     left?.mesh.position.setX(-apart);
     right?.mesh.position.setX(apart);
     this.overlays.group.position.setX(-apart);
-    this.place("caption-left", this.compare === "side" ? 0.36 : this.share / 2);
-    this.place("caption-right", this.compare === "side" ? 0.62 : (1 + this.share) / 2);
+    this.placeCaptions();
     if (right) right.mesh.visible = this.compare === "side";
     if (this.compare !== "divider" || !left || !right) {
       renderer.render(scene, camera);
@@ -223,8 +225,13 @@ export class App {
     renderer.setScissorTest(false);
   }
 
-  private place(id: string, share: number): void {
-    byId(id).style.left = `${100 * share}%`;
+  private placeCaptions(): void {
+    if (this.compare === "off") return;
+    const free = this.scene.free;
+    const cut = this.compare === "side" ? 0.5 * free : Math.min(this.share * this.scene.width, free);
+    const shift = this.compare === "side" ? 0.16 * free : Math.min(0.12 * free, 0.5 * cut, 0.5 * (free - cut));
+    byId("caption-left").style.left = `${cut - shift}px`;
+    byId("caption-right").style.left = `${cut + shift}px`;
   }
 
   /** A picture of what is seen now. */

@@ -3,7 +3,7 @@ import * as THREE from "three";
 import type { Opened, SlotBuffers } from "./protocol";
 
 /** Skin of a body without a look of its own. */
-const SKIN = new THREE.Color(0xd8a283);
+const SKIN = new THREE.Color(0xc98f70);
 const strainRamp = [new THREE.Color(0x2f6fd0), new THREE.Color(0xd9d2c7), new THREE.Color(0xd6402b)] as const;
 
 export class BodyView {

@@ -103,6 +103,8 @@ export type Order =
   | { type: "pull"; from: Vector | null; to: Vector }
   | { type: "poke"; centre: Vector; radius: number }
   | { type: "shake"; amplitude: Vector }
+  /** Until it comes, a stage stands still: it may be built behind the scenes. */
+  | { type: "start" }
   | { type: "give"; slots: SlotBuffers[] };
 
 /** Messages that are answered, by name: what is asked and what comes back. */

@@ -28,14 +28,15 @@ export class Scene {
   private rings: THREE.LineSegments<THREE.BufferGeometry, THREE.LineBasicMaterial>;
   private size = new THREE.Vector2();
   private sharpness = 1;
+  private beside = 0;
 
   constructor(readonly canvas: HTMLCanvasElement) {
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: true, preserveDrawingBuffer: false });
     this.software = isSoftware(this.renderer.getContext());
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
-    this.renderer.toneMapping = THREE.ACESFilmicToneMapping;
-    this.renderer.toneMappingExposure = 1.05;
+    this.renderer.toneMapping = THREE.NeutralToneMapping;
+    this.renderer.toneMappingExposure = 0.92;
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.enableDamping = true;
     this.controls.dampingFactor = 0.12;
@@ -62,8 +63,8 @@ export class Scene {
     const centre = low.clone().add(high).multiplyScalar(0.5);
     const size = high.clone().sub(low);
     const radius = 0.5 * Math.max(size.y, 0.8 * size.x, 0.9 * size.z, 1e-3);
-    const fit = Math.min(1, this.camera.aspect * 1.15);
-    const distance = (1.3 * radius) / Math.tan((this.camera.fov * Math.PI) / 360) / fit;
+    const fit = Math.min(1, this.camera.aspect * 1.05);
+    const distance = (1.42 * radius) / Math.tan((this.camera.fov * Math.PI) / 360) / fit;
     this.controls.target.copy(centre);
     this.camera.position.copy(centre).add(new THREE.Vector3(0.42, 0.12, 0.9).normalize().multiplyScalar(distance));
     this.camera.near = radius * 0.02;
@@ -117,7 +118,19 @@ export class Scene {
     this.renderer.setPixelRatio(Math.min(wanted, Math.max(most, 0.4)));
     this.renderer.setSize(width, height, false);
     this.camera.aspect = width / Math.max(1, height);
-    this.camera.updateProjectionMatrix();
+    this.centre(width, height);
+  }
+
+  /** The character stands in the middle of what controls leave free. */
+  private centre(width: number, height: number): void {
+    const panel = document.getElementById("panel");
+    this.beside = panel && panel.clientHeight > 0.6 * height ? panel.clientWidth : 0;
+    this.camera.setViewOffset(width, height, 0.5 * this.beside, 0.02 * height, width, height);
+  }
+
+  /** Width that no panel covers [px]. */
+  get free(): number {
+    return this.width - this.beside;
   }
 
   get width(): number {

@@ -36,6 +36,7 @@ const POOL = 3;
 let wasm: InitOutput;
 let stage: PageStage | null = null;
 let built = false;
+let started = false;
 let playing = true;
 let speed = 1;
 let repeat = true;
@@ -174,6 +175,10 @@ function obey(order: Order): void {
     case "shake":
       stage?.shake(new Float32Array(order.amplitude));
       break;
+    case "start":
+      started = true;
+      last = performance.now();
+      break;
     case "give":
       if (order.slots[0]?.positions.length === 3 * (stage?.vertex_count() ?? -1)) spare.push(order.slots);
       break;
@@ -263,7 +268,7 @@ function tick(): void {
   backlog = Math.min(backlog + (now - last) / 1000, BACKLOG);
   last = now;
   try {
-    if (stage && (unlimited || backlog >= STEP)) {
+    if (stage && started && (unlimited || backlog >= STEP)) {
       backlog = Math.max(0, backlog - STEP);
       step();
       send();

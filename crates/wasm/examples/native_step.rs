@@ -6,7 +6,10 @@ use std::time::Instant;
 use supple_wasm::stage::Stage;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let steps: u32 = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(60);
+    let steps: u32 = std::env::args()
+        .nth(1)
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(60);
     let mut stage = Stage::embedded("male")?;
     stage.build(Default::default())?;
     let mut advance = |steps: u32| -> Result<f64, Box<dyn std::error::Error>> {

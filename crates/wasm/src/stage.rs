@@ -21,6 +21,9 @@ use crate::looks::{Looks, PartRange};
 /// Frames a second of motions put on another skeleton.
 const FPS: f32 = 60.0;
 
+/// What a humanoid without motion does first: its landing shows what is soft.
+const OPENING: &str = "jump";
+
 /// A clip that can be chosen.
 #[derive(Clone, Debug, Serialize)]
 pub struct ClipEntry {
@@ -164,9 +167,9 @@ impl Stage {
             clips,
             character,
         };
-        let jump = stage.clips.iter().position(|clip| clip.name == "jump");
+        let opening = stage.clips.iter().position(|clip| clip.name == OPENING);
         let first = if stage.character.clips.is_empty() {
-            jump
+            opening
         } else {
             Some(0)
         };
