@@ -52,6 +52,14 @@ export class App {
     this.scene.scene.add(this.overlays.group);
     this.simulation.onTrouble = (message) => say(message, "bad");
     requestAnimationFrame(() => this.draw());
+    setInterval(() => this.keepUp(), 1500);
+    // Nobody sees a hidden page: the body waits.
+    document.onvisibilitychange = () => this.simulation.order({ type: document.hidden ? "stop" : "start" });
+  }
+
+  /** Fewer pixels where drawing is slow. */
+  private keepUp(): void {
+    if (!document.hidden && this.readout.fps > 0 && this.readout.fps < 22) this.scene.sharpen(0.85);
   }
 
   async openEmbedded(name: "male" | "female"): Promise<void> {
@@ -196,6 +204,7 @@ export class App {
     const sample = positions.slice(0, 300);
     if (this.lastPlace && sample.some((x, index) => Math.abs(x - (this.lastPlace?.[index] ?? x)) > 1e-5)) {
       this.firstMovement = performance.now();
+      setTimeout(() => this.scene.addRoom(), 500);
     }
     this.lastPlace = sample;
   }

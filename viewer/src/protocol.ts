@@ -105,6 +105,7 @@ export type Order =
   | { type: "shake"; amplitude: Vector }
   /** Until it comes, a stage stands still: it may be built behind the scenes. */
   | { type: "start" }
+  | { type: "stop" }
   | { type: "give"; slots: SlotBuffers[] };
 
 /** Messages that are answered, by name: what is asked and what comes back. */

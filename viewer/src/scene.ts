@@ -1,6 +1,7 @@
 // Renderer, light, ground and camera.
 import * as THREE from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
+import { RoomEnvironment } from "three/addons/environments/RoomEnvironment.js";
 
 export interface Palette {
   ground: number;
@@ -56,6 +57,17 @@ export class Scene {
     key.shadow.normalBias = 0.012;
     key.shadow.radius = 5;
     this.scene.add(key, key.target, this.rim, this.rim.target, this.hemisphere);
+  }
+
+  /** Light from a room all around; it takes a moment to make, so not before something moves. */
+  addRoom(): void {
+    // Each pixel costs more with it, which drawing without a graphics card cannot spare.
+    if (this.software || this.scene.environment) return;
+    const maker = new THREE.PMREMGenerator(this.renderer);
+    this.scene.environment = maker.fromScene(new RoomEnvironment(), 0.04).texture;
+    this.scene.environmentIntensity = 0.35;
+    this.hemisphere.intensity *= 0.6;
+    maker.dispose();
   }
 
   /** Stands the camera before a character. */

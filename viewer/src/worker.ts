@@ -159,12 +159,10 @@ function obey(order: Order): void {
       stage?.set_gravity(...order.to);
       break;
     case "grab":
-      stage?.grab_joint(order.joint, new Float32Array(order.to));
+      stage?.grab(order.joint, new Float32Array(order.to));
       break;
     case "release":
-      stage?.release_joint();
-      stage?.release_flesh();
-      stage?.poke(new Float32Array(3), 0);
+      stage?.release();
       break;
     case "pull":
       stage?.pull(order.from ? new Float32Array(order.from) : undefined, new Float32Array(order.to));
@@ -178,6 +176,9 @@ function obey(order: Order): void {
     case "start":
       started = true;
       last = performance.now();
+      break;
+    case "stop":
+      started = false;
       break;
     case "give":
       if (order.slots[0]?.positions.length === 3 * (stage?.vertex_count() ?? -1)) spare.push(order.slots);

@@ -82,13 +82,6 @@ impl Hands {
         }
     }
 
-    /// Lets the joint return.
-    pub fn release_joint(&mut self) {
-        if let Some(grip) = &mut self.grip {
-            grip.held = false;
-        }
-    }
-
     /// Takes the flesh around a point, or moves the hand that holds it.
     pub fn pull(&mut self, state: &State, height: f32, from: Option<Vec3>, to: Vec3) {
         if !to.is_finite() {
@@ -109,19 +102,18 @@ impl Hands {
         }
     }
 
-    /// Lets the flesh go.
-    pub fn release_flesh(&mut self) {
-        self.pull = None;
-    }
-
     /// Puts a ball somewhere, or takes it away.
     pub fn poke(&mut self, ball: Option<Ball>) {
         self.ball = ball.filter(|ball| ball.centre.is_finite() && ball.radius > 0.0);
     }
 
-    /// The ball.
-    pub fn ball(&self) -> Option<Ball> {
-        self.ball
+    /// Lets everything go: the joint returns, the flesh is free, the ball is gone.
+    pub fn release(&mut self) {
+        if let Some(grip) = &mut self.grip {
+            grip.held = false;
+        }
+        self.pull = None;
+        self.ball = None;
     }
 
     /// Shakes the whole character along a direction of that length \[m\].

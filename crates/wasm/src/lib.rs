@@ -297,42 +297,29 @@ impl PageStage {
     }
 
     /// Takes a joint, or moves the hand that holds it.
-    pub fn grab_joint(&mut self, joint: usize, to: &[f32]) {
-        let stage = &mut self.stage;
-        stage
-            .hands
-            .grab_joint(&stage.character, &stage.pose, joint, vector(to));
-    }
-
-    /// Lets the joint return.
-    pub fn release_joint(&mut self) {
-        self.stage.hands.release_joint();
+    pub fn grab(&mut self, joint: usize, to: &[f32]) {
+        self.stage.grab(joint, vector(to));
     }
 
     /// Takes the flesh at a place, or (without one) moves the hand that holds it.
     pub fn pull(&mut self, from: Option<Vec<f32>>, to: &[f32]) {
-        let stage = &mut self.stage;
-        let height = stage.height();
-        if let Some(body) = &stage.body {
-            let from = from.as_deref().map(vector);
-            stage.hands.pull(body.state(), height, from, vector(to));
-        }
+        self.stage.pull(from.as_deref().map(vector), vector(to));
     }
 
-    /// Lets the flesh go.
-    pub fn release_flesh(&mut self) {
-        self.stage.hands.release_flesh();
-    }
-
-    /// Puts a ball somewhere; a radius of zero takes it away.
+    /// Puts a ball somewhere.
     pub fn poke(&mut self, centre: &[f32], radius: f32) {
         let centre = vector(centre);
-        self.stage.hands.poke(Some(Ball { centre, radius }));
+        self.stage.poke(Some(Ball { centre, radius }));
     }
 
     /// Shakes the character along a direction of that length \[m\].
     pub fn shake(&mut self, amplitude: &[f32]) {
-        self.stage.hands.shake(vector(amplitude));
+        self.stage.shake(vector(amplitude));
+    }
+
+    /// All hands let go.
+    pub fn release(&mut self) {
+        self.stage.release();
     }
 
     /// The middle of the flesh that a ray meets first; nothing where it meets none.

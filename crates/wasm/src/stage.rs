@@ -15,7 +15,7 @@ use supple::{Character, Clip, Pose, info, motion};
 
 use crate::error::StageError;
 use crate::files::{File, read_character};
-use crate::hands::Hands;
+use crate::hands::{Ball, Hands};
 use crate::looks::{Looks, PartRange};
 
 /// Frames a second of motions put on another skeleton.
@@ -99,7 +99,7 @@ pub struct Stage {
     pub(crate) looks: Looks,
     pub(crate) body: Option<SoftBody>,
     pub(crate) pose: Pose,
-    pub(crate) hands: Hands,
+    hands: Hands,
     pub(crate) settings: Settings,
     /// The mesh at rest, for rays.
     pub(crate) tree: std::cell::OnceCell<Bvh>,
@@ -277,6 +277,34 @@ impl Stage {
     /// Height at rest \[m\].
     pub fn height(&self) -> f32 {
         self.height
+    }
+
+    /// Takes a joint, or moves the hand that holds it \[m\].
+    pub fn grab(&mut self, joint: usize, to: Vec3) {
+        self.hands
+            .grab_joint(&self.character, &self.pose, joint, to);
+    }
+
+    /// Takes the flesh at a place, or (without one) moves the hand that holds it \[m\].
+    pub fn pull(&mut self, from: Option<Vec3>, to: Vec3) {
+        if let Some(body) = &self.body {
+            self.hands.pull(body.state(), self.height, from, to);
+        }
+    }
+
+    /// Puts a ball somewhere, or takes it away.
+    pub fn poke(&mut self, ball: Option<Ball>) {
+        self.hands.poke(ball);
+    }
+
+    /// Shakes the character along a direction of that length \[m\].
+    pub fn shake(&mut self, amplitude: Vec3) {
+        self.hands.shake(amplitude);
+    }
+
+    /// All hands let go.
+    pub fn release(&mut self) {
+        self.hands.release();
     }
 
     fn clip_pose(&self) -> Pose {
