@@ -52,9 +52,9 @@ export class Scene {
   private addLights(): void {
     const { key } = this;
     key.castShadow = true;
-    key.shadow.mapSize.setScalar(this.software ? 512 : 2048);
+    key.shadow.mapSize.setScalar(this.software ? 768 : 2048);
     key.shadow.bias = -0.0006;
-    key.shadow.normalBias = 0.012;
+    key.shadow.normalBias = this.software ? 0.035 : 0.012;
     key.shadow.radius = 5;
     this.scene.add(key, key.target, this.rim, this.rim.target, this.hemisphere);
   }
