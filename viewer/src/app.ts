@@ -50,11 +50,20 @@ export class App {
 
   constructor() {
     this.scene.scene.add(this.overlays.group);
-    this.simulation.onTrouble = (message) => say(message, "bad");
+    this.simulation.onTrouble = (message) => this.complain(message);
     requestAnimationFrame(() => this.draw());
     setInterval(() => this.keepUp(), 1500);
     // Nobody sees a hidden page: the body waits.
     document.onvisibilitychange = () => this.simulation.order({ type: document.hidden ? "stop" : "start" });
+  }
+
+  private complaint = { message: "", at: 0 };
+  /** Trouble of a step comes again with the next one: once is enough. */
+  private complain(message: string): void {
+    const now = performance.now();
+    const again = message === this.complaint.message && now - this.complaint.at < 15_000;
+    if (!again) say(message, "bad");
+    this.complaint = { message, at: now };
   }
 
   /** Fewer pixels where drawing is slow. */

@@ -7,6 +7,8 @@ import type { Settings, Vector } from "./protocol";
 import { save } from "./save";
 
 const DIRECTIONS = [["down", "Down"], ["up", "Up"], ["left", "Left"], ["right", "Right"], ["front", "Forwards"], ["back", "Backwards"]] as const;
+const RESOLUTIONS = [["automatic", "Automatic"], ["1500", "1,500 vertices"], ["3000", "3,000 vertices"], ["6000", "6,000 vertices"], ["full", "All vertices"]] as const;
+const CONTACTS = [["off", "Off"], ["local", "Local"], ["global", "Global"]] as const;
 type Direction = (typeof DIRECTIONS)[number][0];
 const VECTORS: Record<Direction, Vector> = {
   down: [0, -1, 0],
@@ -28,6 +30,13 @@ export class FeelPage implements Page {
   private direction: Direction = "down";
   private head: HTMLInputElement;
   private sliding: HTMLInputElement;
+  private resolution = choiceRow("Resolution", RESOLUTIONS, (value) => {
+    const wanted = /^\d+$/.test(value) ? Number(value) : value;
+    this.rebuild((settings) => settings.detail && (settings.detail.resolution = wanted));
+  });
+  private contact = choiceRow("Contact", CONTACTS, (mode) =>
+    this.rebuild((settings) => settings.contact && (settings.contact.mode = mode)),
+  );
   private building = false;
   private again = false;
 
@@ -58,6 +67,8 @@ export class FeelPage implements Page {
       this.built("Keeps volume", 0, 4, 0.1, false, (v) => `× ${v.toFixed(1)}`, (s) => s.tissue, "volume_stiffness"),
       this.built("Mass", 0, 200, 1, false, (v) => (v === 0 ? "auto" : `${v.toFixed(0)} kg`), (s) => s.tissue, "mass"),
       this.radiusSlider.row,
+      this.resolution.row,
+      this.contact.row,
       sliding.row,
       head.row,
       heading("Motion"),
@@ -204,6 +215,10 @@ export class FeelPage implements Page {
     this.radius = 1;
     this.radiusSlider.set(1);
     for (const [control, read] of this.sliders) control.set(read(settings));
+    this.resolution.row.hidden = !settings.detail;
+    this.resolution.set(String(settings.detail?.resolution ?? "automatic") as (typeof RESOLUTIONS)[number][0]);
+    this.contact.row.hidden = !settings.contact;
+    this.contact.set((settings.contact?.mode ?? "off") as (typeof CONTACTS)[number][0]);
     this.head.checked = settings.tissue.simulate_head;
     this.sliding.checked = settings.tissue.sliding;
     this.gravity = Math.abs(settings.solver.gravity);

@@ -62,6 +62,8 @@ export interface Description {
 export interface Settings {
   tissue: { stiffness: number; mass: number; volume_stiffness: number; sliding: boolean; simulate_head: boolean } & Record<string, unknown>;
   solver: { iterations: number; steps_per_second: number; damping_half_life: number; gravity: number } & Record<string, unknown>;
+  detail?: { resolution: string | number } & Record<string, unknown>;
+  contact?: { mode: string } & Record<string, unknown>;
   bone_radii: Record<string, number>;
   joint_radii: Record<string, number>;
   [other: string]: unknown;

@@ -37,7 +37,7 @@ pub enum Command {
     /// Draw a character to a PNG, at rest or over a clip.
     Picture(Picture),
     /// Show a character in the browser: play it, pull on it, build its rig. Serves this machine alone.
-    View(View),
+    View(ViewPage),
     /// Measure tissue, reading and welding on this machine.
     Bench(Bench),
     /// Print a completion script for a shell.
@@ -195,7 +195,7 @@ pub struct Picture {
 
 /// `supple view`
 #[derive(Debug, ClapArgs)]
-pub struct View {
+pub struct ViewPage {
     /// Character file; left out, an embedded body.
     #[arg(value_name = "FILE")]
     pub file: Option<PathBuf>,

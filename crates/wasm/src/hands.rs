@@ -11,9 +11,10 @@ const EASE: f32 = 0.3;
 const FOLLOW: f32 = 14.0;
 /// Reach of a pull on the flesh, relative to the body's height.
 const PULL_REACH: f32 = 0.045;
-/// Most of a vertex's way to the hand that one step's pull covers when nothing else holds it. Above one the pull
-/// overshoots and rings; the tissue's own stiffness leaves about a tenth of it.
-const PULL_SHARE: f32 = 0.5;
+/// Stiffness of a hand, in masses over the square of the step; and how much of a new force a step takes on. Forces act
+/// as they were when the step began, so a stiff hand would ring: it does not, whatever it holds, while
+/// share × (1 + stiffness) < 2. Tissue is some 40 times stiffer than its inertia: a hand of 1 would not be felt.
+const HAND: (f32, f32) = (12.0, 0.15);
 /// A pull is as strong as at this distance from the hand, however far away it is, relative to the body's height: more
 /// turns tets inside out.
 const PULL_MOST: f32 = 0.12;
@@ -58,6 +59,8 @@ pub struct Hands {
     ball: Option<Ball>,
     /// Direction and time since it began.
     shake: Option<(Vec3, f32)>,
+    /// Forces of the last step \[N\].
+    felt: Vec<Vec3>,
 }
 
 impl Hands {
@@ -148,30 +151,35 @@ impl Hands {
     }
 
     /// Forces on the free vertices \[N\]; empty where no hand touches the flesh.
-    pub fn forces(&self, model: &Model, state: &State, step: f32, height: f32) -> Vec<Vec3> {
+    pub fn forces(&mut self, model: &Model, state: &State, step: f32, height: f32) -> Vec<Vec3> {
         if self.pull.is_none() && self.ball.is_none() {
+            self.felt.clear();
             return Vec::new();
         }
-        let mut forces = vec![Vec3::ZERO; state.positions.len()];
-        let mass = |v: usize| model.masses()[v] as f32 / (step * step);
+        let mut ways = vec![Vec3::ZERO; state.positions.len()];
         if let Some(pull) = &self.pull {
             for &(v, share, offset) in &pull.vertices {
-                let v = v as usize;
-                let way = (pull.target + offset - state.positions[v])
-                    .clamp_length_max(PULL_MOST * height);
-                forces[v] += way * (share * PULL_SHARE * mass(v));
+                let (v, most) = (v as usize, PULL_MOST * height);
+                let way = pull.target + offset - state.positions[v];
+                ways[v] += share * way.clamp_length_max(most);
             }
         }
         if let Some(ball) = self.ball {
-            for (v, &x) in state.positions.iter().enumerate() {
+            for (way, &x) in ways.iter_mut().zip(&state.positions) {
                 let away = x - ball.centre;
                 let depth = ball.radius - away.length();
                 if depth > 0.0 {
-                    forces[v] += away.normalize_or(Vec3::Y) * (depth * mass(v));
+                    *way += away.normalize_or(Vec3::Y) * depth;
                 }
             }
         }
-        forces
+        self.felt.resize(ways.len(), Vec3::ZERO);
+        let (stiffness, share) = HAND;
+        for ((felt, way), mass) in self.felt.iter_mut().zip(&ways).zip(model.masses()) {
+            let wanted = *way * (stiffness * *mass as f32 / (step * step));
+            *felt = felt.lerp(wanted, share);
+        }
+        self.felt.clone()
     }
 }
 

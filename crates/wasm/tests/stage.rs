@@ -1,6 +1,7 @@
 //! What the page asks for, without a browser.
 
 use supple::Character;
+use supple::embedded::{Body, body};
 use supple::geom::shapes::capped_tube;
 use supple::glam::Vec3;
 use supple::rig::Part;
@@ -97,7 +98,7 @@ fn pulled_and_poked_flesh_gives_way_and_returns() {
     pass(&mut stage, 0.5);
     let moved = shown(&mut stage, Method::Tissue);
     let pulled = Vec3::from_slice(&moved[600..]).dot(out) - side.dot(out);
-    assert!(pulled > 0.002, "pulled by {pulled}");
+    assert!(pulled > 0.01, "pulled by {pulled}");
     stage.release();
     pass(&mut stage, 2.0);
     assert!(farthest(&rest, &shown(&mut stage, Method::Tissue)) < 0.2 * pulled);
@@ -107,10 +108,10 @@ fn pulled_and_poked_flesh_gives_way_and_returns() {
     }));
     pass(&mut stage, 0.5);
     let pushed = farthest(&rest, &shown(&mut stage, Method::Tissue));
-    assert!(pushed > 0.001, "pushed by {pushed}");
+    assert!(pushed > 0.003, "pushed by {pushed}");
     stage.release();
     pass(&mut stage, 2.0);
-    assert!(farthest(&rest, &shown(&mut stage, Method::Tissue)) < 0.5 * pushed);
+    assert!(farthest(&rest, &shown(&mut stage, Method::Tissue)) < 0.2 * pushed);
 }
 
 #[test]
@@ -165,9 +166,9 @@ fn a_rig_survives_files() {
 
 #[test]
 fn a_fitted_humanoid_lies_near_the_bodys_own_joints() {
-    for name in ["male", "female"] {
+    for (name, which) in [("male", Body::Male), ("female", Body::Female)] {
         let stage = Stage::embedded(name).unwrap();
-        let body = supple::embedded::body(supple::embedded::Body::Male).unwrap();
+        let body = body(which).unwrap();
         let placed = stage.template().unwrap();
         let own = Humanoid::find(&body.skeleton, &BoneMap::of(&body)).unwrap();
         let worlds = body.skeleton.rest_worlds();

@@ -8,7 +8,7 @@ use crate::args;
 use crate::console::{Console, Failure};
 
 /// Serves the page on 127.0.0.1 and opens it in the browser.
-pub fn run(args: &args::View, console: &Console) -> Result<(), Failure> {
+pub fn run(args: &args::ViewPage, console: &Console) -> Result<(), Failure> {
     let server = Server::new(args.port, args.file.as_deref())?;
     let url = server.url();
     if !is_built() {
