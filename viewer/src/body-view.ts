@@ -79,7 +79,7 @@ export class BodyView {
   }
 
   take(slot: SlotBuffers): void {
-    if (slot.positions.length !== this.positions.array.length) return;
+    if (slot.positions.length !== 3 * this.positions.count) return;
     this.positions.array = slot.positions;
     this.normals.array = slot.normals;
     this.positions.needsUpdate = true;

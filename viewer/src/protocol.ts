@@ -175,7 +175,6 @@ export interface Frame {
 
 export type FromWorker =
   | Frame
-  | { type: "ready" }
   | { type: "answer"; id: number; value: unknown }
   | { type: "refused"; id: number; message: string }
   | { type: "progress"; share: number }

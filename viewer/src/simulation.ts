@@ -11,7 +11,6 @@ interface Waiting {
 
 /** A worker, and what it was asked. */
 class Line {
-  readonly ready: Promise<void>;
   private worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
   private waiting = new Map<number, Waiting>();
   private nextId = 1;
@@ -20,11 +19,8 @@ class Line {
     private onMessage: (line: Line, message: FromWorker) => void,
     private onTrouble: (line: Line, message: string) => void,
   ) {
-    let becomeReady = (): void => {};
-    this.ready = new Promise((resolve) => (becomeReady = resolve));
     this.worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
-      if (data.type === "ready") becomeReady();
-      else if (data.type === "answer") this.settle(data.id)?.resolve(data.value as never);
+      if (data.type === "answer") this.settle(data.id)?.resolve(data.value as never);
       else if (data.type === "refused") this.settle(data.id)?.reject(new Error(data.message));
       else this.onMessage(this, data);
     };
@@ -127,7 +123,6 @@ export class Simulation {
     const line = this.newLine();
     this.growing = line;
     try {
-      await line.ready;
       for (const { name, ask } of this.story.opening) await line.request(name, ask);
       for (const file of this.story.motions) await line.request("motion", { file });
       if (this.story.clip !== null) await line.request("clip", { index: this.story.clip });
@@ -165,7 +160,6 @@ export class Simulation {
     this.line = this.newLine();
     const { opening } = this.story;
     void (async () => {
-      await this.line.ready;
       for (const { name, ask } of opening) await this.line.request(name, ask);
       for (const order of this.story.orders.values()) this.line.order(order);
       this.line.order({ type: "start" });

@@ -286,22 +286,30 @@ function tick(): void {
 const channel = new MessageChannel();
 channel.port1.onmessage = tick;
 
-self.onmessage = ({ data }: MessageEvent<ToWorker>): void => {
-  if (data.type === "request") answer(data.id, data.name, data.ask);
-  else {
-    try {
-      obey(data);
-    } catch (error) {
-      post({ type: "trouble", message: text(error) });
-    }
+function hear(message: ToWorker): void {
+  if (message.type === "request") {
+    answer(message.id, message.name, message.ask);
+    return;
   }
+  try {
+    obey(message);
+  } catch (error) {
+    post({ type: "trouble", message: text(error) });
+  }
+}
+
+// What is said before the WebAssembly is there waits for it.
+const early: ToWorker[] = [];
+self.onmessage = ({ data }: MessageEvent<ToWorker>): void => {
+  early.push(data);
 };
 
 init({ module_or_path: address }).then(
   (output) => {
     wasm = output;
     last = performance.now();
-    post({ type: "ready" });
+    self.onmessage = ({ data }: MessageEvent<ToWorker>): void => hear(data);
+    early.forEach(hear);
     tick();
   },
   (error: unknown) => post({ type: "trouble", message: `WebAssembly could not start: ${text(error)}` }),

@@ -84,12 +84,14 @@ export async function openPage(context, url, options = {}) {
     if (message.type() === "error") problems.push(message.text());
   });
   page.on("pageerror", (error) => problems.push(String(error)));
+  // A tab behind another one is not drawn.
+  await page.bringToFront();
   await page.goto(url);
   return { page, problems };
 }
 
 /** Until the embedded body (or whatever was opened) is soft and moving. */
-export async function untilSoft(page, timeout = 120_000) {
+export async function untilSoft(page, timeout = 60_000) {
   await page.waitForFunction(
     () => window.supple?.soft === true && (window.supple.readout.newest?.steps ?? 0) > 3,
     null,
