@@ -7,7 +7,7 @@ use glam::{DVec3, Vec3};
 use crate::backend::check_step;
 use crate::energy::{Prediction, damped_velocity, objective, predict, project_constraints};
 use crate::ldlt::{BadPivot, Ldlt};
-use crate::settings::Fit;
+use crate::settings::MatrixKey;
 use crate::{Backend, Model, Settings, SolveError, State, StepReport, System, Targets, assemble};
 
 /// Algorithm 2.1 of the thesis, as it stands there.
@@ -19,7 +19,7 @@ pub struct Reference {
 #[derive(Clone, Debug)]
 struct Prepared {
     model: u64,
-    key: (u64, Fit),
+    key: MatrixKey,
     system: System,
     factor: Ldlt,
     rhs: Vec<DVec3>,

@@ -21,8 +21,9 @@ use rayon::prelude::*;
 use supple_geom::sparse::{Factor, SparseError, SymmetricCsc};
 
 use crate::backend::check_step;
+use crate::contact::{ContactSolver, Reach};
 use crate::energy::{Prediction, objective, predict};
-use crate::settings::Fit;
+use crate::settings::{Fit, MatrixKey};
 use crate::{
     Backend, Decompose, Model, Rotations, Settings, SolveError, State, StepReport, System, Targets,
     assemble,
@@ -51,9 +52,12 @@ pub struct CpuBackend {
 #[derive(Clone, Debug)]
 struct Prepared {
     model: u64,
-    key: (u64, Fit),
+    key: MatrixKey,
     /// The parts of the factor, then the top.
     regions: Vec<Region>,
+    /// Region and row of each free vertex.
+    rows: Vec<(u32, u32)>,
+    contact: Option<ContactSolver>,
     bytes_per_solve: usize,
     entries: usize,
 }
@@ -91,7 +95,9 @@ impl CpuBackend {
 
     /// Bytes held for the prepared model.
     pub fn memory(&self) -> usize {
-        self.regions().iter().map(Region::memory).sum()
+        let contact = self.prepared.as_ref().and_then(|p| p.contact.as_ref());
+        self.regions().iter().map(Region::memory).sum::<usize>()
+            + contact.map_or(0, ContactSolver::memory)
     }
 
     /// Vertices of each region, the top last: how evenly threads are loaded.
@@ -185,6 +191,9 @@ impl Backend for CpuBackend {
         }
         std::mem::swap(&mut state.fixed, &mut state.fixed_previous);
         state.fixed.clone_from(&targets.fixed);
+        if let Some(contact) = &mut prepared.contact {
+            contact.finish(targets, state);
+        }
         Ok(report)
     }
 }
@@ -206,11 +215,21 @@ impl Prepared {
         let scale = if largest > 0.0 { 1.0 / largest } else { 1.0 };
         let factor = factorise(&mut system, scale)?;
         let (bytes_per_solve, entries) = (factor.bytes_per_solve(), factor.entries);
+        let contact =
+            ContactSolver::new(model, settings, scale, Reach::default(), &|x| factor.solve3(x));
         let regions = region::build(model, settings, factor, scale);
+        let mut rows = vec![(0, 0); model.free_count()];
+        for (k, region) in regions.iter().enumerate() {
+            for (row, &v) in region.own_vertices().iter().enumerate() {
+                rows[v as usize] = (k as u32, row as u32);
+            }
+        }
         Ok(Prepared {
             model: model.id(),
             key: settings.matrix_key(),
             regions,
+            rows,
+            contact,
             bytes_per_solve,
             entries,
         })
@@ -218,12 +237,19 @@ impl Prepared {
 
     fn iterate(&mut self, step: &Step, state: &State) {
         for_each(&mut self.regions, |region| region.load(step, state));
+        self.begin_contact(step, state);
+        if self.contact.as_ref().is_some_and(ContactSolver::is_active) {
+            for _ in 0..step.settings.iterations {
+                self.iteration_with_contact(step);
+            }
+            return;
+        }
         for iteration in 0..step.settings.iterations {
             for_each(&mut self.regions, |region| {
                 if iteration > 0 {
                     region.apply(step.clock);
                 }
-                region.project(step);
+                region.project(step, &[]);
             });
             self.solve_top(step.clock);
         }
@@ -232,15 +258,50 @@ impl Prepared {
         }
     }
 
+    /// Finds contacts where the tissue starts from.
+    fn begin_contact(&mut self, step: &Step, state: &State) {
+        if let Some(contact) = &mut self.contact {
+            for region in &self.regions {
+                region.read_positions(&mut contact.start, |p| *p);
+            }
+            contact.begin(step.model, step.settings, step.targets, state);
+        }
+    }
+
+    /// A whole iteration: all regions have moved before contacts see them, and after contacts they move once more.
+    fn iteration_with_contact(&mut self, step: &Step) {
+        let Some(contact) = &mut self.contact else {
+            return;
+        };
+        for_each(&mut self.regions, |region| {
+            region.project(step, contact.forces());
+        });
+        if let Some((top, parts)) = self.regions.split_last_mut() {
+            top.solve_as_top(parts, step.clock);
+        }
+        for_each(&mut self.regions, |region| region.apply(step.clock));
+        let (regions, rows) = (&self.regions, &self.rows);
+        contact.sweep(step.settings, |v| {
+            let (region, row) = rows[v as usize];
+            regions[region as usize].position(row)
+        });
+        for_each(&mut self.regions, |region| region.shift(contact.shifts()));
+    }
+
     /// As [`Prepared::iterate`], with every iteration finished before its energy is taken.
     fn iterate_traced(&mut self, step: &Step, state: &State) -> Vec<f64> {
         let start = predict(step.model, step.settings, step.targets, state);
         for_each(&mut self.regions, |region| region.load(step, state));
+        self.begin_contact(step, state);
         let mut energies = vec![self.energy(step, &start)];
         for _ in 0..step.settings.iterations {
-            for_each(&mut self.regions, |region| region.project(step));
-            self.solve_top(step.clock);
-            for_each(&mut self.regions, |region| region.apply(step.clock));
+            if self.contact.as_ref().is_some_and(ContactSolver::is_active) {
+                self.iteration_with_contact(step);
+            } else {
+                for_each(&mut self.regions, |region| region.project(step, &[]));
+                self.solve_top(step.clock);
+                for_each(&mut self.regions, |region| region.apply(step.clock));
+            }
             energies.push(self.energy(step, &start));
         }
         energies
@@ -249,7 +310,7 @@ impl Prepared {
     fn energy(&self, step: &Step, start: &Prediction) -> f64 {
         let mut z: Vec<DVec3> = start.start.clone();
         for region in &self.regions {
-            region.read_positions(&mut z);
+            region.read_positions(&mut z, |p| p.as_dvec3());
         }
         objective(step.model, step.settings, step.targets, start, &z)
     }
