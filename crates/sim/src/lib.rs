@@ -52,7 +52,7 @@ pub mod units;
 
 pub use advance::{Advance, advance};
 pub use assemble::{System, assemble};
-pub use backend::{Backend, SolveError, StepReport};
+pub use backend::{Backend, ContactReport, SolveError, StepReport};
 pub use builder::{BuildError, ModelBuilder};
 pub use contact::{ContactMode, ContactSettings, ContactSurface};
 pub use cpu::CpuBackend;

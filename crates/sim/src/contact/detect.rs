@@ -30,6 +30,10 @@ const NOT_FOUND: Found = Found {
     distance: f32::NEG_INFINITY,
 };
 
+/// A triangle whose normal's cosine with the point's is above this faces the same way. At 0, the flanks of a limb that is pressed flat
+/// stay inside; at 1, a hand in a belly is pulled through to its other side.
+const FACING: f32 = 0.5;
+
 /// Which of the prisms that contain a point counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Filter {
@@ -142,7 +146,7 @@ impl Detector {
             packet.add_normal(self.normals[v as usize]);
         }
         let facing = match filter {
-            Filter::Facing | Filter::Deepest => 0.0,
+            Filter::Facing | Filter::Deepest => FACING,
             Filter::Any => f32::INFINITY,
         };
         surface
@@ -179,7 +183,8 @@ impl Detector {
             _ => surface.shell(),
         };
         let face = self.face_normals[triangle as usize];
-        if filter != Filter::Any && face.dot(self.normals[point as usize]) >= 0.0 {
+        let along = face.dot(self.normals[point as usize]);
+        if filter != Filter::Any && along > FACING * face.length() {
             return None;
         }
         let triangle_points = surface.triangles()[triangle as usize];

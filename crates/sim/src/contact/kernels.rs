@@ -68,8 +68,8 @@ impl Kernels {
             ..Kernels::default()
         };
         let mut columns = columns.into_iter();
-        for v in 0..count {
-            let column = if wanted[v] { columns.next() } else { None };
+        for &is_wanted in &wanted[..count] {
+            let column = if is_wanted { columns.next() } else { None };
             for (vertex, value) in column.unwrap_or_default() {
                 kernels.vertices.push(vertex);
                 kernels.values.push(value);

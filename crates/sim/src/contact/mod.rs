@@ -14,6 +14,8 @@
 //! 3. a point keeps one contact, the least deep. Triangles within two rings are left out, and so are triangles that face the
 //!    same way as the point: what has come in from one side goes out on that side.
 //!
+//! Contacts that pressed go on until they stop pressing (`persist.rs`), so that folds come to rest.
+//!
 //! Prisms are blown up by a quarter edge, the papers' distance of keeping a pair, so that a contact is known before and
 //! after it presses. A known contact does nothing unless it presses: there is no matrix for it to stiffen, and nothing sticks.
 //!
@@ -39,6 +41,7 @@ mod detect;
 mod inside;
 mod kernels;
 mod measure;
+mod persist;
 mod resolve;
 mod rows;
 mod solver;

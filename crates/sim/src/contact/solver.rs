@@ -4,8 +4,9 @@ use glam::Vec3;
 use supple_geom::simd::Row;
 
 use super::detect::{Detector, Filter};
+use super::persist::merge;
 use super::rows::ContactRow;
-use super::{Contact, ContactMode, ContactSurface, Kernels, Reach, Resolver, Source};
+use super::{Contact, ContactMode, Kernels, Reach, Resolver, Source};
 use crate::{Mode, Model, Settings, State, Targets};
 
 /// Largest force on a contact, as the distance it would move the point at once, relative to the depth from skin to bone
@@ -42,10 +43,10 @@ impl ContactSolver {
         let free = model.free_count();
         let mut wanted = vec![false; free];
         for source in &surface.input.sources {
-            if let Source::Vertex(v) = *source {
-                if let Some(slot) = wanted.get_mut(v as usize) {
-                    *slot = true;
-                }
+            if let Source::Vertex(v) = *source
+                && let Some(slot) = wanted.get_mut(v as usize)
+            {
+                *slot = true;
             }
         }
         Some(ContactSolver {
@@ -59,7 +60,7 @@ impl ContactSolver {
     }
 
     /// Finds the contacts of a step; `self.start` has been set.
-    pub fn begin(&mut self, model: &Model, settings: &Settings, targets: &Targets, state: &State) {
+    pub fn detect(&mut self, model: &Model, targets: &Targets, state: &State) {
         let Some(surface) = model.contact_surface() else {
             return;
         };
@@ -75,40 +76,21 @@ impl ContactSolver {
             |i| targets.bases.get(i).copied().unwrap_or_default(),
         );
         self.detector.search(surface, Filter::Facing);
-        self.contacts.clear();
-        self.contacts.extend(self.detector.found().map(|found| Contact {
-            point: found.point,
-            triangle: found.triangle,
-            weights: found.weights,
-            normal: found.normal.into(),
-            force: Vec3::ZERO,
-            distance: found.distance,
-        }));
-        self.contacts.sort_unstable_by_key(|contact| contact.point);
-        self.take_forces(&state.contact.contacts);
-        self.set_rows(surface, settings, targets, state, model);
+        let last = &state.contact.contacts;
+        merge(surface, &self.detector, last, &mut self.contacts);
     }
 
-    /// Forces of the last step, turned to this step's normals.
-    fn take_forces(&mut self, last: &[Contact]) {
-        let mut last = last.iter().peekable();
-        for contact in &mut self.contacts {
-            while last.next_if(|old| old.point < contact.point).is_some() {}
-            if let Some(old) = last.next_if(|old| old.point == contact.point) {
-                let turn = glam::Quat::from_rotation_arc(old.normal, contact.normal);
-                contact.force = turn * old.force;
-            }
-        }
-    }
-
-    fn set_rows(
+    /// Makes the contacts rows of the system.
+    pub fn assemble(
         &mut self,
-        surface: &ContactSurface,
+        model: &Model,
         settings: &Settings,
         targets: &Targets,
         state: &State,
-        model: &Model,
     ) {
+        let Some(surface) = model.contact_surface() else {
+            return;
+        };
         let now = Moment {
             model,
             free: &self.start,
@@ -175,6 +157,11 @@ impl ContactSolver {
         }
         self.contacts.truncate(kept);
         self.resolver.start();
+    }
+
+    /// Contacts of this step.
+    pub fn contacts(&self) -> &[Contact] {
+        &self.contacts
     }
 
     /// Whether anything touches.

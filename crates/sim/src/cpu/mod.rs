@@ -25,10 +25,10 @@ use crate::contact::{ContactSolver, Reach};
 use crate::energy::{Prediction, objective, predict};
 use crate::settings::{Fit, MatrixKey};
 use crate::{
-    Backend, Decompose, Model, Rotations, Settings, SolveError, State, StepReport, System, Targets,
+    Backend, ContactReport, Decompose, Model, Rotations, Settings, SolveError, State, StepReport, System, Targets,
     assemble,
 };
-use region::Region;
+use region::{Region, now};
 
 /// A clock: seconds since any moment. Libraries for the browser have none of their own.
 pub type Clock = fn() -> f64;
@@ -40,6 +40,12 @@ pub struct Timings {
     pub local: f64,
     /// Triangular solves.
     pub global: f64,
+    /// Finding contacts.
+    pub detect: f64,
+    /// Making them rows of the system.
+    pub assemble: f64,
+    /// Finding their forces.
+    pub contact: f64,
 }
 
 /// The fast backend.
@@ -58,6 +64,8 @@ struct Prepared {
     /// Region and row of each free vertex.
     rows: Vec<(u32, u32)>,
     contact: Option<ContactSolver>,
+    /// Of contact.
+    timings: Timings,
     bytes_per_solve: usize,
     entries: usize,
 }
@@ -75,7 +83,7 @@ impl CpuBackend {
 
     /// Where the time of the last step went; zeros without a [clock](CpuBackend::set_clock).
     pub fn timings(&self) -> Timings {
-        let mut sum = Timings::default();
+        let mut sum = self.prepared.as_ref().map_or(Timings::default(), |p| p.timings);
         for region in self.regions() {
             sum.local += region.timings.local;
             sum.global += region.timings.global;
@@ -193,6 +201,7 @@ impl Backend for CpuBackend {
         state.fixed.clone_from(&targets.fixed);
         if let Some(contact) = &mut prepared.contact {
             contact.finish(targets, state);
+            report.contact = ContactReport::of(state);
         }
         Ok(report)
     }
@@ -230,6 +239,7 @@ impl Prepared {
             regions,
             rows,
             contact,
+            timings: Timings::default(),
             bytes_per_solve,
             entries,
         })
@@ -260,11 +270,17 @@ impl Prepared {
 
     /// Finds contacts where the tissue starts from.
     fn begin_contact(&mut self, step: &Step, state: &State) {
+        self.timings = Timings::default();
         if let Some(contact) = &mut self.contact {
+            let start = now(step.clock);
             for region in &self.regions {
                 region.read_positions(&mut contact.start, |p| *p);
             }
-            contact.begin(step.model, step.settings, step.targets, state);
+            contact.detect(step.model, step.targets, state);
+            let found = now(step.clock);
+            contact.assemble(step.model, step.settings, step.targets, state);
+            self.timings.detect = found - start;
+            self.timings.assemble = now(step.clock) - found;
         }
     }
 
@@ -280,11 +296,13 @@ impl Prepared {
             top.solve_as_top(parts, step.clock);
         }
         for_each(&mut self.regions, |region| region.apply(step.clock));
+        let start = now(step.clock);
         let (regions, rows) = (&self.regions, &self.rows);
         contact.sweep(step.settings, |v| {
             let (region, row) = rows[v as usize];
             regions[region as usize].position(row)
         });
+        self.timings.contact += now(step.clock) - start;
         for_each(&mut self.regions, |region| region.shift(contact.shifts()));
     }
 

@@ -237,6 +237,7 @@ impl Region {
     }
 }
 
-fn now(clock: Option<Clock>) -> f64 {
+/// The clock, if there is one.
+pub fn now(clock: Option<Clock>) -> f64 {
     clock.map_or(0.0, |clock| clock())
 }
