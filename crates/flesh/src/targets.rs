@@ -47,7 +47,9 @@ impl Flesh {
     /// Base point of every column.
     fn base_positions(&self, frames: &Frames) -> Vec<Vec3> {
         let at = |foot: &Foot| match foot.bone {
-            Some(bone) => frames.bones[bone].start.lerp(frames.bones[bone].end, foot.t),
+            Some(bone) => frames.bones[bone]
+                .start
+                .lerp(frames.bones[bone].end, foot.t),
             None => frames.nodes[foot.node].position,
         };
         self.feet.iter().map(|foot| at(foot).as_vec3()).collect()

@@ -61,7 +61,10 @@ impl ContactReport {
         let inside = contacts.iter().filter(|contact| contact.distance < 0.0);
         ContactReport {
             known: contacts.len(),
-            pressing: contacts.iter().filter(|c| c.force != glam::Vec3::ZERO).count(),
+            pressing: contacts
+                .iter()
+                .filter(|c| c.force != glam::Vec3::ZERO)
+                .count(),
             inside: inside.clone().count(),
             depth: inside.fold(0.0, |depth, contact| depth.max(-contact.distance)),
         }

@@ -195,7 +195,10 @@ impl Model {
                 .contact
                 .as_ref()
                 .map_or_else(Vec::new, |surface| surface.input().bases.clone()),
-            outside: self.contact.as_ref().map_or_else(Vec::new, ContactSurface::rest_outside),
+            outside: self
+                .contact
+                .as_ref()
+                .map_or_else(Vec::new, ContactSurface::rest_outside),
             ..Targets::default()
         }
     }

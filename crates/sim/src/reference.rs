@@ -10,7 +10,10 @@ use crate::contact::{ContactSolver, Reach};
 use crate::energy::{Prediction, damped_velocity, objective, predict, project_constraints};
 use crate::ldlt::{BadPivot, Ldlt};
 use crate::settings::MatrixKey;
-use crate::{Backend, ContactReport, Model, Settings, SolveError, State, StepReport, System, Targets, assemble};
+use crate::{
+    Backend, ContactReport, Model, Settings, SolveError, State, StepReport, System, Targets,
+    assemble,
+};
 
 /// Algorithm 2.1 of the thesis, as it stands there.
 #[derive(Clone, Debug, Default)]

@@ -69,9 +69,7 @@ impl Resolver {
             }
             let change = change_of_force(row, apart, friction);
             row.force += change;
-            if change.length_squared() * row.compliance * row.compliance
-                > NEGLIGIBLE * NEGLIGIBLE
-            {
+            if change.length_squared() * row.compliance * row.compliance > NEGLIGIBLE * NEGLIGIBLE {
                 push(row, change, kernels, shifts);
             }
         }

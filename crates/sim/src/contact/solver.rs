@@ -184,7 +184,8 @@ impl ContactSolver {
         for &v in &self.resolver.touched {
             self.resolver.positions[v as usize] = position(v);
         }
-        self.resolver.sweep(&self.kernels, settings.contact.friction);
+        self.resolver
+            .sweep(&self.kernels, settings.contact.friction);
     }
 
     /// Writes contacts and their forces to the state, whose positions are those of the end of the step.

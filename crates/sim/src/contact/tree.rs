@@ -153,12 +153,17 @@ impl Tree {
         let of_leaf = |&leaf: &u32| {
             let node = &self.nodes[leaf as usize];
             let range = node.first as usize..(node.first + node.count) as usize;
-            self.order[range].iter().fold(Bounds::EMPTY, |sum, &t| {
-                sum.joined(&of_triangle(t))
-            })
+            self.order[range]
+                .iter()
+                .fold(Bounds::EMPTY, |sum, &t| sum.joined(&of_triangle(t)))
         };
         // A quarter of the nodes at a time: leaves are found in any order, inner nodes from their children.
-        let leaves: Vec<Bounds> = self.leaves.par_iter().with_min_len(64).map(of_leaf).collect();
+        let leaves: Vec<Bounds> = self
+            .leaves
+            .par_iter()
+            .with_min_len(64)
+            .map(of_leaf)
+            .collect();
         for (&leaf, fitted) in self.leaves.iter().zip(leaves) {
             bounds[leaf as usize] = fitted;
         }

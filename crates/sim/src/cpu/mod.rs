@@ -5,19 +5,23 @@
 //! vertices enter through g alone, and rounding errors of one iteration are seen, and corrected, by the next.
 //!
 //! The free vertices are cut into regions along the elimination tree of A: an element lies in one region (and on its
-//! border), and one fork/join an iteration suffices. In it every region finishes its triangular solve of the
+//! border), and threads meet once an iteration (`phases.rs`). Between, every region finishes its triangular solve of the
 //! last iteration, moves, projects its elements and starts the next solve; then the small top is solved for all.
 //! Regions depend on the model only, so that results are the same bits for any number of threads.
 
 mod loose;
+mod phases;
 mod prism;
 mod region;
 mod rows;
+mod stress;
 mod tet_batch;
+mod touching;
 mod volume_lanes;
 
+use std::sync::Mutex;
+
 use glam::DVec3;
-use rayon::prelude::*;
 use supple_geom::sparse::{Factor, SparseError, SymmetricCsc};
 
 use crate::backend::check_step;
@@ -25,10 +29,11 @@ use crate::contact::{ContactSolver, Reach};
 use crate::energy::{Prediction, objective, predict};
 use crate::settings::{Fit, MatrixKey};
 use crate::{
-    Backend, ContactReport, Decompose, Model, Rotations, Settings, SolveError, State, StepReport, System, Targets,
-    assemble,
+    Backend, ContactReport, Decompose, Model, Rotations, Settings, SolveError, State, StepReport,
+    System, Targets, assemble,
 };
-use region::{Region, now};
+use phases::{Cell, lock};
+use region::Region;
 
 /// A clock: seconds since any moment. Libraries for the browser have none of their own.
 pub type Clock = fn() -> f64;
@@ -83,7 +88,10 @@ impl CpuBackend {
 
     /// Where the time of the last step went; zeros without a [clock](CpuBackend::set_clock).
     pub fn timings(&self) -> Timings {
-        let mut sum = self.prepared.as_ref().map_or(Timings::default(), |p| p.timings);
+        let mut sum = self
+            .prepared
+            .as_ref()
+            .map_or(Timings::default(), |p| p.timings);
         for region in self.regions() {
             sum.local += region.timings.local;
             sum.global += region.timings.global;
@@ -177,19 +185,15 @@ impl Backend for CpuBackend {
             targets,
             clock,
         };
-        // Inside the pool from the first to the last iteration: entering it costs more than an iteration's fork.
         let mut report = StepReport {
             iterations: settings.iterations,
             ..StepReport::default()
         };
-        rayon::scope(|_| {
-            report.energies = if settings.trace_energy {
-                prepared.iterate_traced(&step, state)
-            } else {
-                prepared.iterate(&step, state);
-                Vec::new()
-            };
-        });
+        if settings.trace_energy {
+            report.energies = prepared.iterate_traced(&step, state);
+        } else {
+            prepared.iterate(&step, state);
+        }
         report.residual = prepared
             .regions
             .iter()
@@ -224,8 +228,9 @@ impl Prepared {
         let scale = if largest > 0.0 { 1.0 / largest } else { 1.0 };
         let factor = factorise(&mut system, scale)?;
         let (bytes_per_solve, entries) = (factor.bytes_per_solve(), factor.entries);
-        let contact =
-            ContactSolver::new(model, settings, scale, Reach::default(), &|x| factor.solve3(x));
+        let contact = ContactSolver::new(model, settings, scale, Reach::default(), &|x| {
+            factor.solve3(x)
+        });
         let regions = region::build(model, settings, factor, scale);
         let mut rows = vec![(0, 0); model.free_count()];
         for (k, region) in regions.iter().enumerate() {
@@ -245,81 +250,39 @@ impl Prepared {
         })
     }
 
+    /// A phase for each iteration, which finishes the one before, and one more.
     fn iterate(&mut self, step: &Step, state: &State) {
-        for_each(&mut self.regions, |region| region.load(step, state));
-        self.begin_contact(step, state);
-        if self.contact.as_ref().is_some_and(ContactSolver::is_active) {
-            for _ in 0..step.settings.iterations {
-                self.iteration_with_contact(step);
-            }
-            return;
+        let iterations = step.settings.iterations as usize;
+        if self.contact.is_some() {
+            return self.iterate_touching(step, state);
         }
-        for iteration in 0..step.settings.iterations {
-            for_each(&mut self.regions, |region| {
-                if iteration > 0 {
-                    region.apply(step.clock);
-                }
+        let work = |region: &mut Region, phase: usize| {
+            if phase == 0 {
+                region.load(step, state);
+            } else {
+                region.apply(step.clock);
+            }
+            if phase < iterations {
                 region.project(step, &[]);
-            });
-            self.solve_top(step.clock);
-        }
-        if step.settings.iterations > 0 {
-            for_each(&mut self.regions, |region| region.apply(step.clock));
-        }
-    }
-
-    /// Finds contacts where the tissue starts from.
-    fn begin_contact(&mut self, step: &Step, state: &State) {
-        self.timings = Timings::default();
-        if let Some(contact) = &mut self.contact {
-            let start = now(step.clock);
-            for region in &self.regions {
-                region.read_positions(&mut contact.start, |p| *p);
             }
-            contact.detect(step.model, step.targets, state);
-            let found = now(step.clock);
-            contact.assemble(step.model, step.settings, step.targets, state);
-            self.timings.detect = found - start;
-            self.timings.assemble = now(step.clock) - found;
-        }
-    }
-
-    /// A whole iteration: all regions have moved before contacts see them, and after contacts they move once more.
-    fn iteration_with_contact(&mut self, step: &Step) {
-        let Some(contact) = &mut self.contact else {
-            return;
         };
-        for_each(&mut self.regions, |region| {
-            region.project(step, contact.forces());
+        phases::run(&mut self.regions, iterations + 1, work, |regions, phase| {
+            if phase < iterations {
+                solve_top(regions, step.clock);
+            }
         });
-        if let Some((top, parts)) = self.regions.split_last_mut() {
-            top.solve_as_top(parts, step.clock);
-        }
-        for_each(&mut self.regions, |region| region.apply(step.clock));
-        let start = now(step.clock);
-        let (regions, rows) = (&self.regions, &self.rows);
-        contact.sweep(step.settings, |v| {
-            let (region, row) = rows[v as usize];
-            regions[region as usize].position(row)
-        });
-        self.timings.contact += now(step.clock) - start;
-        for_each(&mut self.regions, |region| region.shift(contact.shifts()));
     }
 
     /// As [`Prepared::iterate`], with every iteration finished before its energy is taken.
     fn iterate_traced(&mut self, step: &Step, state: &State) -> Vec<f64> {
         let start = predict(step.model, step.settings, step.targets, state);
-        for_each(&mut self.regions, |region| region.load(step, state));
+        self.regions
+            .iter_mut()
+            .for_each(|region| region.load(step, state));
         self.begin_contact(step, state);
         let mut energies = vec![self.energy(step, &start)];
         for _ in 0..step.settings.iterations {
-            if self.contact.as_ref().is_some_and(ContactSolver::is_active) {
-                self.iteration_with_contact(step);
-            } else {
-                for_each(&mut self.regions, |region| region.project(step, &[]));
-                self.solve_top(step.clock);
-                for_each(&mut self.regions, |region| region.apply(step.clock));
-            }
+            self.iterate_with_contacts(step, 1);
             energies.push(self.energy(step, &start));
         }
         energies
@@ -332,21 +295,21 @@ impl Prepared {
         }
         objective(step.model, step.settings, step.targets, start, &z)
     }
-
-    /// The part of the solve that all regions wait for: their borders' sums in, the border's solution out.
-    fn solve_top(&mut self, clock: Option<Clock>) {
-        if let Some((top, parts)) = self.regions.split_last_mut() {
-            top.solve_as_top(parts, clock);
-        }
-    }
 }
 
-/// In parallel where the pool has threads; the result does not depend on it.
-fn for_each(regions: &mut [Region], work: impl Fn(&mut Region) + Sync + Send) {
-    if rayon::current_num_threads() == 1 || regions.len() == 1 {
-        regions.iter_mut().for_each(work);
-    } else {
-        regions.par_iter_mut().with_max_len(1).for_each(work);
+/// The part of the solve that all regions wait for: their borders' sums in, the border's solution out.
+fn solve_top(regions: &[Mutex<Cell<Region>>], clock: Option<Clock>) {
+    let Some((top, parts)) = regions.split_last() else {
+        return;
+    };
+    let mut top = lock(top);
+    let top = top.item();
+    for part in parts {
+        top.add_border_of(lock(part).item());
+    }
+    top.solve_as_top(clock);
+    for part in parts {
+        lock(part).item().read_border_from(top);
     }
 }
 
