@@ -35,9 +35,15 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
     let clip = motion::choose(&character, super::choice(&args.motion), args.motion.fps)?;
     let span = super::span(&args.motion, &clip)?;
     let progress = console.progress("moving the skin", span.times().len());
-    let motion = skin::skin(&character, &clip, method, &settings, span, &mut |_| {
-        progress.step()
-    })?;
+    let motion = super::moved(
+        &character,
+        &clip,
+        method,
+        &settings,
+        span,
+        super::backend(args.backend, console),
+        &mut |_| progress.step(),
+    )?;
     drop(progress);
     let spinner = console.progress("baking", 1);
     let written = export(&character, &motion, bake, &args.output, &clip.name)?;
