@@ -39,7 +39,7 @@ impl Prepared {
         let work = |region: &mut Region, phase: usize| {
             let shared = shared.read().unwrap_or_else(PoisonError::into_inner);
             let contact = shared.0.as_ref().filter(|contact| contact.is_active());
-            match (contact, phase % 2 == 0) {
+            match (contact, phase.is_multiple_of(2)) {
                 (_, false) => region.apply(step.clock),
                 (Some(contact), true) => {
                     if phase > 0 {
@@ -61,7 +61,7 @@ impl Prepared {
                 if phase == 2 * iterations {
                     return;
                 }
-                if phase % 2 == 0 {
+                if phase.is_multiple_of(2) {
                     return solve_top(regions, step.clock);
                 }
                 let mut shared = shared.write().unwrap_or_else(PoisonError::into_inner);
