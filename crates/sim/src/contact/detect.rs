@@ -83,6 +83,7 @@ impl Detector {
             *b = base(i).into();
         }
         let positions = &self.skin;
+        // Large triangles count for more in the normals of their corners.
         let face = |&[a, b, c]: &[u32; 3]| {
             let [a, b, c] = [a, b, c].map(|v| positions[v as usize]);
             (b - a).cross(c - a)
@@ -102,6 +103,11 @@ impl Detector {
                 let sum: Vec3A = fan.iter().map(|&t| faces[t as usize]).sum();
                 *normal = sum.normalize_or_zero();
             });
+        self.face_normals
+            .par_iter_mut()
+            .with_min_len(512)
+            .for_each(|normal| *normal = normal.normalize_or_zero());
+        let faces = &self.face_normals;
         let (shell, bases, normals) = (surface.shell(), &self.bases, &self.normals);
         surface.tree.refit(&mut self.bounds, |t| {
             let mut bounds = Bounds::EMPTY;
@@ -110,7 +116,7 @@ impl Detector {
                 bounds.add_point(positions[v] + normals[v] * shell);
                 bounds.add_point(bases[v]);
             }
-            bounds.add_normal(faces[t as usize].normalize_or_zero());
+            bounds.add_normal(faces[t as usize]);
             bounds
         });
     }
@@ -151,9 +157,13 @@ impl Detector {
         };
         surface
             .tree
-            .walk(&self.bounds, &packet, facing, |triangles| {
-                for &t in triangles {
-                    for (slot, &v) in slots.iter_mut().zip(points) {
+            .walk(&self.bounds, &packet, facing, |bounds, triangles| {
+                for (slot, &v) in slots.iter_mut().zip(points) {
+                    let (at, normal) = (self.skin[v as usize], self.normals[v as usize]);
+                    if !bounds.may_hold(at, normal, facing) {
+                        continue;
+                    }
+                    for &t in triangles {
                         let Some(found) = self.point_in_prism(surface, filter, v, t) else {
                             continue;
                         };
@@ -183,8 +193,7 @@ impl Detector {
             _ => surface.shell(),
         };
         let face = self.face_normals[triangle as usize];
-        let along = face.dot(self.normals[point as usize]);
-        if filter != Filter::Any && along > FACING * face.length() {
+        if filter != Filter::Any && face.dot(self.normals[point as usize]) > FACING {
             return None;
         }
         let triangle_points = surface.triangles()[triangle as usize];

@@ -71,6 +71,14 @@ impl Bounds {
         }
     }
 
+    /// [`Bounds::may_touch`] for a single point.
+    #[inline]
+    pub fn may_hold(&self, point: Vec3A, normal: Vec3A, facing: f32) -> bool {
+        let apart = self.low.cmpgt(point) | self.high.cmplt(point);
+        let least = (self.low_normal * normal).min(self.high_normal * normal);
+        !apart.any() && least.x + least.y + least.z < facing
+    }
+
     /// Whether a point of one may lie in a prism of the other while their normals differ by a cosine below `facing`.
     #[inline]
     pub fn may_touch(&self, other: &Bounds, facing: f32) -> bool {
@@ -174,14 +182,14 @@ impl Tree {
         }
     }
 
-    /// Calls `visit` with the triangles of every leaf that `query` may touch.
+    /// Calls `visit` with bounds and triangles of every leaf that `query` may touch.
     #[inline]
     pub fn walk(
         &self,
         bounds: &[Bounds],
         query: &Bounds,
         facing: f32,
-        mut visit: impl FnMut(&[u32]),
+        mut visit: impl FnMut(&Bounds, &[u32]),
     ) {
         let mut i = 0;
         while i < self.nodes.len() {
@@ -191,7 +199,8 @@ impl Tree {
                 continue;
             }
             if node.count > 0 {
-                visit(&self.order[node.first as usize..(node.first + node.count) as usize]);
+                let range = node.first as usize..(node.first + node.count) as usize;
+                visit(&bounds[i], &self.order[range]);
             }
             i += 1;
         }
