@@ -36,6 +36,8 @@ pub enum Command {
     Init(Init),
     /// Draw a character to a PNG, at rest or over a clip.
     Picture(Picture),
+    /// Show a character in the browser: play it, pull on it, build its rig. Serves this machine alone.
+    View(ViewPage),
     /// Measure tissue, reading and welding on this machine.
     Bench(Bench),
     /// Print a completion script for a shell.
@@ -204,6 +206,20 @@ pub struct Picture {
     /// What steps the tissue.
     #[arg(long, default_value = "auto")]
     pub backend: Backend,
+}
+
+/// `supple view`
+#[derive(Debug, ClapArgs)]
+pub struct ViewPage {
+    /// Character file; left out, an embedded body.
+    #[arg(value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Port to listen on; 0 takes any that is free.
+    #[arg(long, default_value_t = 0)]
+    pub port: u16,
+    /// Do not open a browser.
+    #[arg(long)]
+    pub no_open: bool,
 }
 
 /// `supple bench`
