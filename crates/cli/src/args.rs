@@ -240,6 +240,9 @@ pub struct Bench {
     /// With gpu: how the global step is solved; several to compare.
     #[arg(long, value_delimiter = ',', default_value = "patches")]
     pub solver: Vec<GpuSolver>,
+    /// With gpu: the embedded bodies in every embedded clip instead of the models.
+    #[arg(long)]
+    pub clips: bool,
     /// Models to measure, by name; left out, all.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub only: Vec<String>,
