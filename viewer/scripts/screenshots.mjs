@@ -69,7 +69,7 @@ await shoot("touch", false, async (page) => {
   });
   await page.mouse.move(...at);
   await page.mouse.down();
-  await page.mouse.move(at[0] + 150, at[1] - 30, { steps: 8 });
+  await page.mouse.move(at[0] + 48, at[1] - 12, { steps: 8 });
   await page.waitForTimeout(2500);
 });
 if (haveData) {
