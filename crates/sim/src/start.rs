@@ -12,6 +12,10 @@ use crate::{Model, State, Targets};
 /// Turns with a smaller cosine are not a limb's in one step but a triangle's that has collapsed.
 const LEAST_COSINE: f32 = 0.0;
 
+/// Most that a vertex is taken to move relative to its carriers in a step, relative to its distance from them. Without bound a
+/// velocity kept through a teleport turns tissue inside out; jiggle stays below a tenth.
+const MOST_OWN: f32 = 0.5;
+
 /// Where a free vertex goes in a step of `h` seconds (0: without inertia) if it keeps its velocity relative to its carriers
 /// \[m\]; `None` where nothing carries it.
 ///
@@ -34,7 +38,8 @@ pub fn carried(
     if h > 0.0 {
         let before = triangle(&state.fixed_previous, corners);
         let rigid = now[0] - before[0] + offset - turned(now, before, offset).unwrap_or(offset);
-        offset += state.velocities[vertex] * h - rigid;
+        let own = state.velocities[vertex] * h - rigid;
+        offset += own.clamp_length_max(MOST_OWN * offset.length());
     }
     Some(next[0] + turned(now, next, offset).unwrap_or(offset))
 }
