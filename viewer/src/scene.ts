@@ -10,7 +10,7 @@ export interface Palette {
   bounce: number;
 }
 
-const DARK: Palette = { ground: 0x16181d, line: 0x2a2e37, sky: 0xdfe8ff, bounce: 0x3a3028 };
+const DARK: Palette = { ground: 0x34373f, line: 0x4a4f5b, sky: 0xdfe8ff, bounce: 0x3a3028 };
 const LIGHT: Palette = { ground: 0xe9e7e3, line: 0xd5d1ca, sky: 0xffffff, bounce: 0xb9a999 };
 
 /** Pixels drawn at most: beyond it, sharpness is not seen but paid for. */
