@@ -137,6 +137,9 @@ pub struct Skin {
     /// Tissue settings; left out, those beside FILE (hero.supple.toml), or automatic ones.
     #[arg(long, value_name = "TOML")]
     pub settings: Option<PathBuf>,
+    /// What the tissue must not go through, instead of what the settings say.
+    #[arg(long, value_name = "WHAT")]
+    pub contact: Option<Contact>,
     #[command(flatten)]
     pub motion: MotionArgs,
     /// How the result is written; guessed from the ending of OUT.
@@ -180,6 +183,9 @@ pub struct Picture {
     /// Tissue settings; left out, those beside FILE (hero.supple.toml), or automatic ones.
     #[arg(long, value_name = "TOML")]
     pub settings: Option<PathBuf>,
+    /// What the tissue must not go through, instead of what the settings say.
+    #[arg(long, value_name = "WHAT")]
+    pub contact: Option<Contact>,
     /// Draw all methods, a row each.
     #[arg(long, value_name = "WHAT")]
     pub compare: Option<Compare>,
@@ -279,6 +285,15 @@ pub enum UpAxis {
     Y,
     /// Z up, as in Blender.
     Z,
+}
+
+/// What the tissue must not go through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Contact {
+    /// It goes through everything.
+    Off,
+    /// The skin does not go through itself.
+    Global,
 }
 
 /// Skinning methods.

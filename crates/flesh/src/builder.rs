@@ -10,7 +10,7 @@ use crate::FleshError;
 use crate::base_points::{Smoothing, base_points, foot_position};
 use crate::bone_graph::{BoneGraph, GraphInput, bone_graph};
 use crate::bone_surface::bone_surface;
-use crate::collision_tets::collision_tets;
+use crate::collision_tets::{collision_tets, contact_surface};
 use crate::flesh::{BuildReport, Column, Driven, Flesh, Ride};
 use crate::holds::{HoldInput, flesh_weights, given_weights, holds};
 use crate::joint_use::joint_uses;
@@ -128,6 +128,13 @@ impl<'a> FleshBuilder<'a> {
             factors: &factors,
         };
         let assembled = assemble_model(&input)?;
+        let surface = contact_surface(
+            &skin,
+            &base,
+            &collision,
+            &assembled.columns,
+            &assembled.model,
+        );
         let rides = rides(character, &roles, &mesh, &welded_of);
         let report = BuildReport {
             name: character.name.clone(),
@@ -143,7 +150,7 @@ impl<'a> FleshBuilder<'a> {
             shells: roles.shells.clone(),
         };
         Ok(Flesh {
-            model: assembled.model,
+            model: assembled.model.with_contact_surface(surface),
             report,
             collision,
             settings,

@@ -14,6 +14,7 @@ use supple::Character;
 use supple::backend::Choice;
 use supple::bake::Motion;
 use supple::flesh::Settings;
+use supple::flesh::settings::ContactMode;
 use supple::motion;
 use supple::rig::character::Up;
 use supple::rig::formats::ReadOptions;
@@ -139,9 +140,20 @@ fn describe(written: &supple::export::Written) -> String {
     text
 }
 
-fn settings(input: &Input, given: Option<&std::path::Path>) -> Result<Settings, Failure> {
-    Ok(match given {
+fn settings(
+    input: &Input,
+    given: Option<&std::path::Path>,
+    contact: Option<crate::args::Contact>,
+) -> Result<Settings, Failure> {
+    let mut settings = match given {
         Some(path) => supple::tissue::load_settings(path)?,
         None => supple::tissue::settings_beside(&input.file)?,
-    })
+    };
+    if let Some(contact) = contact {
+        settings.contact.mode = match contact {
+            crate::args::Contact::Off => ContactMode::Off,
+            crate::args::Contact::Global => ContactMode::Global,
+        };
+    }
+    Ok(settings)
 }
