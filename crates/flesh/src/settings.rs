@@ -16,6 +16,8 @@ pub struct Settings {
     pub tissue: Tissue,
     /// Time stepping.
     pub solver: Solver,
+    /// Simulation mesh and full skin.
+    pub detail: Detail,
     /// Radii of bones, by the joint they start at \[m\]. Left out: 0.75 × the distance to the skin.
     pub bone_radii: BTreeMap<String, f64>,
     /// Radii of joints \[m\]. Left out: that of the thickest bone.
@@ -62,6 +64,89 @@ pub struct Solver {
     pub damping_half_life: f64,
     /// Gravity along Y \[m/s²\]. Zero: the rest shape already has it in it.
     pub gravity: f64,
+}
+
+/// Simulation mesh and full skin.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Detail {
+    /// Vertices that are simulated.
+    pub resolution: Resolution,
+    /// How the others follow.
+    pub upsample: Upsample,
+}
+
+/// How many skin vertices are simulated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "ResolutionText", into = "ResolutionText")]
+pub enum Resolution {
+    /// 3 to 5 thousand, by the character's bones; all of a skin that has no more.
+    #[default]
+    Automatic,
+    /// All.
+    Full,
+    /// About so many.
+    Vertices(usize),
+}
+
+/// A resolution as settings files have it.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum ResolutionText {
+    Count(usize),
+    Word(String),
+}
+
+impl From<Resolution> for ResolutionText {
+    fn from(resolution: Resolution) -> Self {
+        match resolution {
+            Resolution::Automatic => Self::Word("automatic".to_owned()),
+            Resolution::Full => Self::Word("full".to_owned()),
+            Resolution::Vertices(count) => Self::Count(count),
+        }
+    }
+}
+
+impl TryFrom<ResolutionText> for Resolution {
+    type Error = String;
+
+    fn try_from(text: ResolutionText) -> Result<Self, String> {
+        match text {
+            ResolutionText::Count(count) => count.to_string().parse(),
+            ResolutionText::Word(word) => word.parse(),
+        }
+    }
+}
+
+/// Fewer vertices than this are no body.
+const LEAST_VERTICES: usize = 32;
+
+impl std::str::FromStr for Resolution {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match (text, text.parse::<usize>()) {
+            ("automatic", _) => Ok(Self::Automatic),
+            ("full", _) => Ok(Self::Full),
+            (_, Ok(count)) if count >= LEAST_VERTICES => Ok(Self::Vertices(count)),
+            _ => Err(format!(
+                "`{text}` is no resolution: use \"automatic\", \"full\" or a number of vertices from {LEAST_VERTICES}"
+            )),
+        }
+    }
+}
+
+/// How the full skin follows the simulated vertices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Upsample {
+    /// Quadratic moving least squares.
+    #[default]
+    Quadratic,
+    /// Linear moving least squares, to compare with.
+    Linear,
+    /// Normal displacements, to compare with.
+    Normals,
 }
 
 /// Default of [`Tissue::volume_stiffness`]. At 8 an elbow bent to 130° and held keeps 90 % of its volume instead of 81 %,
@@ -210,6 +295,14 @@ const COMMENTS: &[(&str, &str)] = &[
         "# Reach of the base points' smoothing, relative to the size.\n",
     ),
     (
+        "resolution",
+        "# Vertices that are simulated: \"automatic\" (3 to 5 thousand), \"full\" (all), or a number.\n",
+    ),
+    (
+        "upsample",
+        "# How the full skin follows them: \"quadratic\"; \"linear\" and \"normals\" are there to compare.\n",
+    ),
+    (
         "damping_half_life",
         "# Seconds until a jiggle has lost half its speed; 0 leaves only the integrator's damping.\n",
     ),
@@ -254,9 +347,15 @@ mod tests {
             .roles
             .insert("eye".into(), Role::Rigid(Some("head".into())));
         settings.excluded.push("finger*".into());
+        settings.detail.resolution = Resolution::Vertices(2500);
+        settings.detail.upsample = Upsample::Linear;
         let text = settings.to_toml().unwrap();
         assert_eq!(Settings::from_toml(&text).unwrap(), settings, "{text}");
         assert!(Settings::from_toml("[tissue]\nstifness = 3").is_err());
+        assert!(Settings::from_toml("[detail]\nresolution = 3").is_err());
+        assert!(Settings::from_toml("[detail]\nresolution = \"half\"").is_err());
+        let full = Settings::from_toml("[detail]\nresolution = \"full\"").unwrap();
+        assert_eq!(full.detail.resolution, Resolution::Full);
         assert!(matches("Finger*", "finger2-1.L") && !matches("finger", "finger2"));
     }
 }

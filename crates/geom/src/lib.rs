@@ -10,12 +10,16 @@ pub mod adjacency;
 pub mod boundary;
 pub mod bvh;
 mod chains;
+pub mod decimate;
 pub mod eigen;
+pub mod geodesic;
 pub mod higham;
 pub mod laplace;
 pub mod mesh;
+pub mod mls;
 pub mod normals;
 pub mod polar;
+mod quadric;
 #[cfg(test)]
 mod random;
 pub mod section;

@@ -11,12 +11,13 @@ mod skin;
 
 use supple::Character;
 use supple::flesh::Settings;
+use supple::flesh::settings::Upsample;
 use supple::motion::Choice;
 use supple::rig::character::Up;
 use supple::rig::formats::ReadOptions;
 use supple::skin::{Method, Span};
 
-use crate::args::{self, Command, Input, MotionArgs};
+use crate::args::{self, Command, Input, MotionArgs, TissueArgs};
 use crate::console::{Console, Failure};
 
 /// Runs a subcommand.
@@ -106,9 +107,19 @@ fn describe(written: &supple::export::Written) -> String {
     text
 }
 
-fn settings(input: &Input, given: Option<&std::path::Path>) -> Result<Settings, Failure> {
-    Ok(match given {
+fn settings(input: &Input, args: &TissueArgs) -> Result<Settings, Failure> {
+    let mut settings = match &args.settings {
         Some(path) => supple::tissue::load_settings(path)?,
         None => supple::tissue::settings_beside(&input.file)?,
-    })
+    };
+    let detail = &mut settings.detail;
+    detail.resolution = args.resolution.unwrap_or(detail.resolution);
+    if let Some(upsample) = args.upsample {
+        detail.upsample = match upsample {
+            args::Upsample::Quadratic => Upsample::Quadratic,
+            args::Upsample::Linear => Upsample::Linear,
+            args::Upsample::Normals => Upsample::Normals,
+        };
+    }
+    Ok(settings)
 }

@@ -87,7 +87,7 @@ fn draw_motion(
         Some(Compare::Methods) => vec![Method::Lbs, Method::Dqs, Method::Cor, Method::Tissue],
         None => vec![super::method(args.method)],
     };
-    let settings = super::settings(&args.input, args.settings.as_deref())?;
+    let settings = super::settings(&args.input, &args.tissue)?;
     let progress = console.progress("skinning", frames * methods.len());
     let motions = methods
         .iter()

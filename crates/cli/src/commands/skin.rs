@@ -21,7 +21,7 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
         ));
     }
     let method = super::method(args.method);
-    let settings = super::settings(&args.input, args.settings.as_deref())?;
+    let settings = super::settings(&args.input, &args.tissue)?;
     // Correctives correct a skin, so a file without weights gets some whatever the method.
     if method != Method::Tissue || matches!(bake, Bake::Correctives { .. }) {
         let bound = skin::bind_missing(&mut character, args.auto_weights)?;
