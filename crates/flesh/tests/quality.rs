@@ -3,7 +3,7 @@
 mod common;
 
 use glam::{Quat, Vec3};
-use supple_flesh::{Flesh, Settings};
+use supple_flesh::Flesh;
 use supple_rig::skinning::Method;
 use supple_rig::skinning::weights::automatic_binding;
 use supple_rig::{Character, Pose};
@@ -116,17 +116,9 @@ fn bound(mut character: Character) -> Character {
     character
 }
 
-/// Tissue whose volume is held firmly, as is right for poses that are held; motion needs it softer.
-fn firm(character: &Character) -> Flesh {
-    let mut settings = Settings::default();
-    settings.tissue.volume_stiffness = 8.0;
-    Flesh::builder(character)
-        .settings(settings)
-        .build()
-        .unwrap()
-}
-
-fn check(character: &Character, flesh: &Flesh, joints: &[&str]) {
+fn check(character: &Character, joints: &[&str]) {
+    let flesh = &Flesh::builder(character).build().unwrap();
+    let mut failed = Vec::new();
     for joint in joints {
         let index = character.skeleton.find(joint).unwrap();
         let (before, after) = directions(character, index);
@@ -140,18 +132,17 @@ fn check(character: &Character, flesh: &Flesh, joints: &[&str]) {
             let pose = turned(character, index, axis, degrees - bent);
             let what = format!("bent to {degrees}°");
             let (volume, section) = measure(character, &what, flesh, index, &pose);
-            // Measured 87 % on the cylinder at 130°, less than the 95 % without a volume term: why is open.
-            let least_volume = if character.name == "cylinder" {
-                0.85
-            } else {
-                0.9
-            };
-            assert!(volume >= least_volume && section >= 0.8);
+            if volume < 0.9 || section < 0.8 {
+                failed.push(format!("{joint} {what}: {volume}, {section}"));
+            }
         }
         let pose = turned(character, index, after, 180.0);
         let (_, section) = measure(character, "twisted by 180°", flesh, index, &pose);
-        assert!(section >= 0.8);
+        if section < 0.8 {
+            failed.push(format!("{joint} twisted: {section}"));
+        }
     }
+    assert!(failed.is_empty(), "{failed:#?}");
 }
 
 #[test]
@@ -163,40 +154,15 @@ fn fps_models() {
         let Some(character) = common::fps(model, mesh) else {
             return;
         };
-        let character = bound(character);
-        let flesh = firm(&character);
-        check(&character, &flesh, &joints);
+        check(&bound(character), &joints);
     }
 }
 
 #[test]
-fn embedded_male() {
+fn embedded_bodies() {
     let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets");
-    let character = common::glb(&assets.join("male.glb"));
-    let flesh = firm(&character);
-    check(&character, &flesh, &["lowerarm01.L", "lowerleg01.L"]);
-}
-
-#[test]
-fn soft_volume_still_beats_linear_blending() {
-    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets");
-    let character = common::glb(&assets.join("male.glb"));
-    let flesh = Flesh::builder(&character).build().unwrap();
-    for joint in ["lowerarm01.L", "lowerleg01.L"] {
-        let index = character.skeleton.find(joint).unwrap();
-        let (before, after) = directions(&character, index);
-        let axis = before.cross(after).normalize();
-        let bent = before.angle_between(after).to_degrees();
-        let pose = turned(&character, index, axis, 130.0 - bent);
-        let (volume, section) = measure(&character, "bent to 130°, default", &flesh, index, &pose);
-        let parts: Vec<Vec<Vec3>> = character
-            .skin(&pose, Method::Lbs)
-            .into_iter()
-            .map(|posed| posed.positions)
-            .collect();
-        let blended = flesh.state_of_skin(&pose, &parts).unwrap();
-        let (blended, _) = measures(&flesh, index, &pose, &blended);
-        assert!(volume > blended + 0.05, "{volume} against {blended}");
-        assert!(volume > 0.78 && section > 0.7, "{volume}, {section}");
+    for file in ["male.glb", "female.glb"] {
+        let character = common::glb(&assets.join(file));
+        check(&character, &["lowerarm01.L", "lowerleg01.L"]);
     }
 }

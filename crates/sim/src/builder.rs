@@ -238,12 +238,14 @@ impl ModelBuilder {
                 count: self.driven.iter().filter(|&&d| d).count(),
             }),
             carriers: Vec::new(),
+            carrier_frames: Vec::new(),
             tets,
             rest,
             index_of,
             caller_of,
         };
         model.carriers = crate::carrier::find_carriers(&model);
+        model.carrier_frames = crate::carrier::find_carrier_frames(&model, &model.carriers);
         Ok(model)
     }
 

@@ -1,7 +1,10 @@
-//! Which fixed vertex carries each free one: the nearest along the edges of constraints (Dijkstra).
+//! Which fixed vertices carry each free one: the nearest along the edges of constraints (Dijkstra), and two of its
+//! neighbours that tell how it turns.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+
+use glam::DVec3;
 
 use crate::Model;
 use crate::model::NO_CARRIER;
@@ -34,6 +37,56 @@ pub(crate) fn find_carriers(model: &Model) -> Vec<u32> {
         }
     }
     carrier
+}
+
+/// For each free vertex its carrier and two fixed vertices near that one which make the best shaped triangle with it, or
+/// the carrier three times where all are in line.
+pub(crate) fn find_carrier_frames(model: &Model, carriers: &[u32]) -> Vec<[u32; 3]> {
+    let neighbours = neighbours(model);
+    let mut known: Vec<Option<[u32; 3]>> = vec![None; model.fixed_count()];
+    let frame = |&carrier: &u32| match known.get_mut(carrier as usize) {
+        None => [NO_CARRIER; 3],
+        Some(slot) => *slot.get_or_insert_with(|| best_triangle(model, &neighbours, carrier)),
+    };
+    carriers.iter().map(frame).collect()
+}
+
+/// Sine of the angle at the carrier below which a triangle tells little of how it turns.
+const SLIVER: f64 = 0.2;
+
+fn best_triangle(model: &Model, neighbours: &Neighbours, carrier: u32) -> [u32; 3] {
+    let free = model.free_count() as u32;
+    let centre = free + carrier;
+    // Around thin bones all of the first ring may lie in line.
+    let mut ring = vec![centre];
+    let mut best = (0.0, [carrier; 3]);
+    for _ in 0..3 {
+        let mut wider: Vec<u32> = ring
+            .iter()
+            .flat_map(|&v| neighbours.of(v))
+            .copied()
+            .collect();
+        wider.extend(&ring);
+        wider.sort_unstable();
+        wider.dedup();
+        ring = wider;
+        let edges: Vec<(u32, DVec3)> = (ring.iter().filter(|&&v| v >= free))
+            .map(|&v| (v - free, model.rest_f64(v) - model.rest_f64(centre)))
+            .collect();
+        for (k, &(i, a)) in edges.iter().enumerate() {
+            for &(j, b) in &edges[k + 1..] {
+                let area = a.cross(b).length();
+                let shape = area / a.length_squared().max(b.length_squared());
+                if shape > best.0 {
+                    best = (shape, [carrier, i, j]);
+                }
+            }
+        }
+        if best.0 > SLIVER {
+            break;
+        }
+    }
+    best.1
 }
 
 struct Neighbours {

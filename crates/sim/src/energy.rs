@@ -4,6 +4,7 @@ use glam::DVec3;
 
 use crate::constraints::cluster::NO_CLUSTER;
 use crate::model::NO_CARRIER;
+use crate::start::carried;
 use crate::{Mode, Model, Rotations, Settings, State, Targets};
 
 /// What is known before the first iteration of a step.
@@ -13,7 +14,8 @@ pub struct Prediction {
     pub inertial: Vec<DVec3>,
     /// Gravity and external force on each free vertex \[N\].
     pub forces: Vec<DVec3>,
-    /// The first iterate: y of Eq. (2.9) for the free vertices, the targets for the fixed ones \[m\].
+    /// The first iterate: where carriers take the free vertices, or y of Eq. (2.9) where they have none; the targets of
+    /// the fixed ones \[m\].
     pub start: Vec<DVec3>,
 }
 
@@ -45,7 +47,13 @@ pub fn predict(model: &Model, settings: &Settings, targets: &Targets, state: &St
             *y
         }
     };
-    let free = inertial.iter().enumerate().map(pushed);
+    let free = inertial
+        .iter()
+        .enumerate()
+        .map(|(i, y)| match carried(model, targets, state, i) {
+            Some(position) => position.as_dvec3(),
+            None => pushed((i, y)),
+        });
     let start = free
         .chain(targets.fixed.iter().map(|p| p.as_dvec3()))
         .collect();

@@ -44,6 +44,7 @@ pub mod quality;
 pub mod reference;
 pub mod settings;
 pub mod shapes;
+pub mod start;
 pub mod state;
 pub mod targets;
 pub mod units;

@@ -22,6 +22,7 @@ pub struct Model {
     pub(crate) index_of: Vec<u32>,
     pub(crate) caller_of: Vec<u32>,
     pub(crate) carriers: Vec<u32>,
+    pub(crate) carrier_frames: Vec<[u32; 3]>,
     pub(crate) soft_driven: Option<SoftDriven>,
     pub(crate) tets: TetStrains,
     pub(crate) volumes: TetVolumes,
@@ -107,6 +108,12 @@ impl Model {
     /// moves as a whole.
     pub fn carriers(&self) -> &[u32] {
         &self.carriers
+    }
+
+    /// For each free vertex three fixed ones, its carrier first, whose motion is the start of a step's iterations
+    /// ([`carried`](crate::start::carried)); [`NO_CARRIER`] where nothing carries it.
+    pub fn carrier_frames(&self) -> &[[u32; 3]] {
+        &self.carrier_frames
     }
 
     /// Tetrahedra and their strain.

@@ -9,6 +9,7 @@ use super::rows::{Rows, distribute_tets};
 use super::tet_batch::TetBatches;
 use super::{Clock, Step, Timings};
 use crate::model::NO_CARRIER;
+use crate::start::carried;
 use crate::{Mode, Model, Settings, State};
 
 /// Vertices as local rows: own, border (copies of rows of the top), one for padding, then copies of fixed vertices.
@@ -98,7 +99,8 @@ impl Region {
         self.part.bytes() + self.tets.memory() + self.loose.memory() + 16 * rows + 4 * numbers
     }
 
-    /// Starts a step: prediction of Eq. (2.9) for free rows (border rows as their owner does it), targets for fixed ones.
+    /// Starts a step: [where carriers take](carried) free rows, or the prediction of Eq. (2.9), border rows as their owner
+    /// does it; targets for fixed ones.
     pub fn load(&mut self, step: &Step, state: &State) {
         let h = match step.settings.mode {
             Mode::Dynamic => step.settings.step as f32,
@@ -110,12 +112,12 @@ impl Region {
             let external = step.targets.forces.get(v).copied().unwrap_or(Vec3::ZERO);
             let force = gravity * mass + external;
             let inertial = state.positions[v] + state.velocities[v] * h;
-            let pushed = if mass > 0.0 {
-                inertial + force * (h * h / mass)
-            } else {
-                inertial
+            let start = match carried(step.model, step.targets, state, v) {
+                Some(position) => position,
+                None if mass > 0.0 => inertial + force * (h * h / mass),
+                None => inertial,
             };
-            self.x[i] = Row::new(pushed.to_array());
+            self.x[i] = Row::new(start.to_array());
             if i < self.part.own {
                 self.inertial[i] = Row::new(inertial.to_array());
                 self.external[i] = Row::new((force * self.scale).to_array());
