@@ -19,7 +19,7 @@ const PER_BONE: usize = 12;
 /// as steps in the bone surface; at 1 a bent knee has too few vertices to stay round.
 const JOINT_DENSITY: f64 = 4.0;
 /// Reach of that density, in distances between joint and skin.
-const JOINT_REACH: f64 = 2.0;
+const JOINT_REACH: f64 = 3.0;
 /// Density where separate shells touch.
 const TOUCH_DENSITY: f64 = 2.0;
 /// How near that is, relative to the character's size.

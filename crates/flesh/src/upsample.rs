@@ -427,7 +427,8 @@ mod tests {
             assert!(largest_error(shear, basis) < 1e-5);
         }
         let bend = |p: Vec3| Vec3::new(p.x + 0.6 * p.y * p.y, p.y - p.x * p.z, p.z + p.x * p.x);
-        assert!(largest_error(bend, Basis::Quadratic) < 1e-5);
+        let error = largest_error(bend, Basis::Quadratic);
+        assert!(error < 1e-5, "{error}");
         assert!(largest_error(bend, Basis::Linear) > 1e-4);
     }
 
