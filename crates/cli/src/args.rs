@@ -259,6 +259,8 @@ pub enum Upsample {
 pub enum Compare {
     /// Linear blend, dual quaternions, centres of rotation, tissue; colours show the distance to linear blend.
     Methods,
+    /// Ways from simulated vertices to the full skin, against a simulation of all of it; colours show the distance.
+    Upsample,
 }
 
 /// Ways to write a motion.

@@ -13,7 +13,8 @@ use crate::base_points::{Smoothing, base_points, foot_position};
 use crate::bone_graph::{BoneGraph, GraphInput, bone_graph};
 use crate::bone_surface::bone_surface;
 use crate::collision_tets::collision_tets;
-use crate::detail::{Detail, Upsampler};
+use crate::detail::{Detail, DetailSource, Upsampler};
+use crate::detail_cache::DetailCache;
 use crate::flesh::{BuildReport, Column, Driven, Flesh, Ride};
 use crate::holds::{HoldInput, flesh_weights, given_weights, holds};
 use crate::joint_use::joint_uses;
@@ -23,7 +24,6 @@ use crate::regions::{depth_factor, excluded_columns, stiffness_factors};
 use crate::riders::bind_riders;
 use crate::roles::{Role, ShellRoles, shell_roles};
 use crate::settings::Settings;
-use crate::simulation_mesh::{simulation_mesh, target_count};
 use crate::skeleton_volume::{GivenRadii, skeleton_volume};
 use crate::sliding::{Attachment, attachments};
 use crate::surface::Surface;
@@ -33,6 +33,7 @@ use crate::untangle::untangle;
 pub struct FleshBuilder<'a> {
     character: &'a Character,
     settings: Settings,
+    cache: Option<&'a dyn DetailCache>,
 }
 
 impl<'a> FleshBuilder<'a> {
@@ -41,6 +42,7 @@ impl<'a> FleshBuilder<'a> {
         Self {
             character,
             settings: Settings::default(),
+            cache: None,
         }
     }
 
@@ -50,11 +52,18 @@ impl<'a> FleshBuilder<'a> {
         self
     }
 
+    /// Where the simulation mesh and the weights of the full skin are kept from one run to the next.
+    pub fn cache(mut self, cache: &'a dyn DetailCache) -> Self {
+        self.cache = Some(cache);
+        self
+    }
+
     /// Builds the tissue.
     pub fn build(self) -> Result<Flesh, FleshError> {
         let Self {
             character,
             settings,
+            cache,
         } = self;
         if character.skeleton.is_empty() {
             return Err(FleshError::NoSkeleton {
@@ -86,9 +95,13 @@ impl<'a> FleshBuilder<'a> {
             Some(weights) => excluded_columns(character, &settings, weights)?,
             None => Vec::new(),
         };
-        let resolution = settings.detail.resolution;
-        let target = target_count(resolution, full_skin.len(), graph.bones.len());
-        let Decimated { mesh, kept } = simulation_mesh(&full, &graph, &full_excluded, target);
+        let source = DetailSource {
+            skin: &full,
+            graph: &graph,
+            excluded: &full_excluded,
+            settings: &settings.detail,
+        };
+        let (Decimated { mesh, kept }, upsampler, cache_use) = source.load_or_build(cache);
         let skin = surface(&mesh);
         let smoothing = Smoothing {
             reach: settings.tissue.smoothing,
@@ -145,8 +158,7 @@ impl<'a> FleshBuilder<'a> {
         let assembled = assemble_model(&input)?;
         let rides = rides(character, &roles, &full, &welded_of);
         let shown = full.positions.len();
-        let detail = (kept.len() < shown).then(|| {
-            let upsampler = Upsampler::new(&full, &kept, &mesh, settings.detail.upsample);
+        let detail = upsampler.map(|upsampler| {
             let kinematic = if full_excluded.is_empty() {
                 Vec::new()
             } else {
@@ -157,12 +169,14 @@ impl<'a> FleshBuilder<'a> {
                 kept,
                 upsampler,
                 original_of: full_originals,
+                excluded: full_excluded,
                 kinematic,
             }
         });
         let report = BuildReport {
             name: character.name.clone(),
             shown,
+            cache: cache_use,
             vertices: skin.len(),
             triangles: skin.triangles.len(),
             tets: assembled.model.tets().len(),

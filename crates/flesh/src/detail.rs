@@ -2,10 +2,15 @@
 
 use glam::Vec3;
 use supple_geom::TriMesh;
+use supple_geom::decimate::Decimated;
 use supple_geom::mls::Basis;
 
+use crate::bone_graph::BoneGraph;
+use crate::detail_cache::{CacheUse, DetailCache, Hasher, from_bytes, to_bytes};
+use crate::flesh::Flesh;
 use crate::normal_displacement::{NormalDisplacement, Workspace};
-use crate::settings::Upsample;
+use crate::settings::{self, Upsample};
+use crate::simulation_mesh::{simulation_mesh, target_count};
 use crate::upsample::{NEIGHBOURS, Samples, Upsampling, fill_samples};
 
 /// How skin vertices follow simulated ones.
@@ -28,6 +33,8 @@ pub struct Detail {
     pub upsampler: Upsampler,
     /// Original vertex that each vertex of the full skin stands for.
     pub(crate) original_of: Vec<u32>,
+    /// Skin vertices that the file's weights keep out of the simulation.
+    pub(crate) excluded: Vec<bool>,
     /// Skin vertices that follow the pose alone, and how much.
     pub(crate) kinematic: Vec<(u32, f32)>,
 }
@@ -86,5 +93,91 @@ impl Upsampler {
                 Self::Normals(displacement) => share(&mut displacement.of(v)),
             })
             .collect()
+    }
+}
+
+impl Flesh {
+    /// Reads a cache as building would, and says what became of it.
+    pub fn reload_detail(&self, cache: &dyn DetailCache) -> CacheUse {
+        let Some(detail) = &self.detail else {
+            return CacheUse::Unused;
+        };
+        let source = DetailSource {
+            skin: &detail.mesh,
+            graph: &self.graph,
+            excluded: &detail.excluded,
+            settings: &self.settings.detail,
+        };
+        source.load_or_build(Some(cache)).2
+    }
+}
+
+/// What simulation mesh and full skin are built from.
+pub(crate) struct DetailSource<'a> {
+    pub skin: &'a TriMesh,
+    pub graph: &'a BoneGraph,
+    /// Skin vertices that are not simulated, where that is known.
+    pub excluded: &'a [bool],
+    pub settings: &'a settings::Detail,
+}
+
+impl DetailSource<'_> {
+    /// The simulation mesh and what carries the skin, unless they are the same; from a cache where it has them.
+    pub fn load_or_build(
+        &self,
+        cache: Option<&dyn DetailCache>,
+    ) -> (Decimated, Option<Upsampler>, CacheUse) {
+        let vertices = self.skin.positions.len();
+        let target = target_count(self.settings.resolution, vertices, self.graph.bones.len());
+        let is_kept = self.settings.upsample != Upsample::Normals;
+        let Some(cache) = cache.filter(|_| is_kept && target < vertices) else {
+            let (coarse, upsampler) = self.build(target);
+            return (coarse, upsampler, CacheUse::Unused);
+        };
+        let key = self.key(target);
+        let found = (cache.load()).map(|bytes| from_bytes(key, self.skin, &bytes));
+        let cache_use = match found {
+            Some(Ok((coarse, upsampling))) => {
+                let upsampler = Upsampler::LeastSquares(upsampling);
+                return (coarse, Some(upsampler), CacheUse::Used);
+            }
+            Some(Err(reason)) => reason,
+            None => CacheUse::Filled,
+        };
+        let (coarse, upsampler) = self.build(target);
+        if let Some(Upsampler::LeastSquares(upsampling)) = &upsampler {
+            cache.store(&to_bytes(key, &coarse, upsampling));
+        }
+        (coarse, upsampler, cache_use)
+    }
+
+    fn build(&self, target: usize) -> (Decimated, Option<Upsampler>) {
+        let coarse = simulation_mesh(self.skin, self.graph, self.excluded, target);
+        let upsampler = (coarse.kept.len() < self.skin.positions.len()).then(|| {
+            Upsampler::new(
+                self.skin,
+                &coarse.kept,
+                &coarse.mesh,
+                self.settings.upsample,
+            )
+        });
+        (coarse, upsampler)
+    }
+
+    /// A hash of everything that the result depends on.
+    fn key(&self, target: usize) -> u64 {
+        let mut hasher = Hasher::default();
+        hasher.slice(&self.skin.positions);
+        hasher.slice(self.skin.triangles.as_flattened());
+        let nodes = self.graph.nodes.iter().zip(&self.graph.incident);
+        for (node, incident) in nodes {
+            hasher.slice(&node.position.to_array());
+            hasher.slice(&[incident.len() as u64]);
+        }
+        let excluded: Vec<u8> = self.excluded.iter().map(|&out| u8::from(out)).collect();
+        hasher.bytes(&excluded);
+        let basis = self.settings.upsample as u64;
+        hasher.slice(&[target as u64, NEIGHBOURS as u64, basis]);
+        hasher.finish()
     }
 }

@@ -4,6 +4,7 @@ use glam::{Affine3A, DVec3, Vec3};
 use supple_geom::TriMesh;
 use supple_geom::adjacency::NONE;
 use supple_geom::normals::vertex_normals;
+use supple_geom::turns::vertex_turns;
 use supple_rig::skinning::{linear_blend, skin_matrices};
 use supple_rig::{Character, Pose};
 use supple_sim::{Model, State};
@@ -14,9 +15,10 @@ use crate::bone_graph::BoneGraph;
 use crate::builder::FleshBuilder;
 use crate::collision_tets::CollisionTets;
 use crate::detail::{Detail, DetailWork};
+use crate::detail_cache::CacheUse;
 use crate::frames::{Frames, frames};
 use crate::holds::{Hold, held_position};
-use crate::riders::{Rider, rider_position, vertex_turns};
+use crate::riders::{Rider, rider_position};
 use crate::roles::Shell;
 use crate::settings::Settings;
 use crate::skeleton_volume::SkeletonVolume;
@@ -30,6 +32,8 @@ pub struct BuildReport {
     pub name: String,
     /// Flesh vertices of the full skin, after welding.
     pub shown: usize,
+    /// What became of the cache.
+    pub cache: CacheUse,
     /// Vertices of the simulation mesh.
     pub vertices: usize,
     /// Its triangles.

@@ -16,6 +16,7 @@ pub mod bone_surface;
 pub mod builder;
 pub mod collision_tets;
 pub mod detail;
+pub mod detail_cache;
 pub mod error;
 pub mod flesh;
 pub mod frames;
@@ -40,6 +41,7 @@ pub mod untangle;
 pub mod upsample;
 
 pub use builder::FleshBuilder;
+pub use detail_cache::{CacheUse, DetailCache};
 pub use error::FleshError;
 pub use flesh::{BuildReport, Flesh};
 pub use settings::Settings;

@@ -394,7 +394,8 @@ mod tests {
     use supple_geom::shapes;
 
     fn body() -> (TriMesh, Vec<u32>, TriMesh) {
-        let skin = shapes::capsule(0.15, 1.0, 60, 160);
+        let mut skin = shapes::icosphere(0.5, 5);
+        skin.transform(&glam::Affine3A::from_scale(Vec3::new(0.5, 1.0, 0.3)));
         let settings = Decimation {
             target: 900,
             ..Decimation::default()

@@ -30,6 +30,7 @@ pub mod sparse;
 pub mod subdivide;
 pub mod surface_nets;
 pub mod svd3;
+pub mod turns;
 pub mod weld;
 
 pub use aabb::Aabb;

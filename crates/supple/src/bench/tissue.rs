@@ -266,7 +266,7 @@ impl Run {
     }
 }
 
-fn percentile(values: &[f64], share: f64) -> f64 {
+pub(super) fn percentile(values: &[f64], share: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let last = sorted.len().saturating_sub(1);
@@ -276,7 +276,7 @@ fn percentile(values: &[f64], share: f64) -> f64 {
         .unwrap_or(f64::NAN)
 }
 
-fn milliseconds(start: Instant) -> f64 {
+pub(super) fn milliseconds(start: Instant) -> f64 {
     start.elapsed().as_secs_f64() * 1e3
 }
 
@@ -286,7 +286,7 @@ fn seconds() -> f64 {
 }
 
 /// Bytes a second that one core reads from a buffer of a factor's size, best of several passes.
-fn bandwidth() -> f64 {
+pub(super) fn bandwidth() -> f64 {
     let buffer = vec![1.0_f32; 1 << 20];
     let pass = |_| {
         let start = Instant::now();
