@@ -12,6 +12,11 @@ pub const FLAT_ALTITUDE: f64 = 1e-5;
 /// So does one with less volume than this, relative to the cube on its longest edge: the solver holds it for inert.
 pub const FLAT_VOLUME: f64 = 2e-6;
 
+/// Altitude of a tet, relative to its longest edge, below which the bone surface is evened out around it. Slender tets are
+/// sound at rest but a turn of a few degrees inverts them: a hundredth leaves a half more of them in a squat; from a tenth on
+/// evening out thins the tissue and as many come back elsewhere.
+const SLENDER: f64 = 0.05;
+
 /// Whether a tet has enough volume to be simulated, given the character's size.
 pub fn is_sound(corners: [DVec3; 4], size: f64) -> bool {
     altitude(corners) >= FLAT_ALTITUDE * size
@@ -33,7 +38,7 @@ pub struct UntangleReport {
 
 /// Moves bone-surface points until every tet of a simulated triangle has volume, and returns which tets are kept.
 ///
-/// Folds in the bone surface are evened out by averaging with the neighbours, which only continues the smoothing of the
+/// Folds and slivers of the bone surface are evened out by averaging with the neighbours, which only continues the smoothing of the
 /// base points; what stays folded is lifted to just below the skin, where a prism of matching normals cannot fold.
 pub fn untangle(
     skin: &Surface,
@@ -46,7 +51,7 @@ pub fn untangle(
     let inverted = (tets.iter().zip(&simulated))
         .filter(|&(tet, &simulated)| simulated && determinant(corners(skin, bone, tet)) < 0.0)
         .count();
-    let unsound = (soundness(skin, bone, tets).iter().zip(&simulated))
+    let unsound = (soundness(skin, bone, tets, 0.0).iter().zip(&simulated))
         .filter(|&(&sound, &simulated)| simulated && !sound)
         .count();
     let mut report = UntangleReport {
@@ -57,11 +62,14 @@ pub fn untangle(
     let depth = lift_depths(skin);
     let direction = visible_normals(skin);
     let mut lifts = vec![0_i32; skin.len()];
-    let mut checker = Checker::new(skin, bone, tets, &simulated);
+    let mut checker = Checker::new(skin, bone, tets, &simulated, SLENDER);
     for round in 0..SMOOTHING_ROUNDS + LIFTING_ROUNDS {
+        if round == SMOOTHING_ROUNDS {
+            checker = Checker::new(skin, bone, tets, &simulated, 0.0);
+        }
         let tangled = checker.tangled();
         if tangled.is_empty() {
-            break;
+            continue;
         }
         if round < SMOOTHING_ROUNDS {
             even_out(skin, bone, &tangled);
@@ -79,7 +87,7 @@ pub fn untangle(
         // What is stored is f32; what is kept must be sound after rounding.
         *point = point.as_vec3().as_dvec3();
     }
-    let mut keep = soundness(skin, bone, tets);
+    let mut keep = soundness(skin, bone, tets, 0.0);
     report.dropped = (keep.iter().zip(&simulated))
         .filter(|&(&kept, &simulated)| simulated && !kept)
         .count();
@@ -99,6 +107,11 @@ const LIFTING_ROUNDS: usize = 60;
 /// Lifted prisms are never thinner than this share of [`lift_depths`], or they would be flat.
 const THINNEST: f64 = 0.08;
 
+/// Whether a tet is sound, and no lower than a share of its longest edge.
+fn is_stout(corners: [DVec3; 4], size: f64, slender: f64) -> bool {
+    is_sound(corners, size) && altitude(corners) >= slender * longest_edge(corners)
+}
+
 fn corners(skin: &Surface, bone: &[DVec3], tet: &[u32; 4]) -> [DVec3; 4] {
     let count = skin.len();
     tet.map(|v| {
@@ -111,11 +124,11 @@ fn corners(skin: &Surface, bone: &[DVec3], tet: &[u32; 4]) -> [DVec3; 4] {
     })
 }
 
-fn soundness(skin: &Surface, bone: &[DVec3], tets: &[[u32; 4]]) -> Vec<bool> {
+fn soundness(skin: &Surface, bone: &[DVec3], tets: &[[u32; 4]], slender: f64) -> Vec<bool> {
     let size = skin.size();
     tets.par_iter()
         .with_min_len(1024)
-        .map(|tet| is_sound(corners(skin, bone, tet), size))
+        .map(|tet| is_stout(corners(skin, bone, tet), size, slender))
         .collect()
 }
 
@@ -125,13 +138,21 @@ struct Checker<'a> {
     tets: &'a [[u32; 4]],
     simulated: &'a [bool],
     sound: Vec<bool>,
+    /// Least altitude of a tet, relative to its longest edge.
+    slender: f64,
     /// Triangles of vertex `i` at `starts[i]..starts[i + 1]`.
     starts: Vec<u32>,
     triangles: Vec<u32>,
 }
 
 impl<'a> Checker<'a> {
-    fn new(skin: &'a Surface, bone: &[DVec3], tets: &'a [[u32; 4]], simulated: &'a [bool]) -> Self {
+    fn new(
+        skin: &'a Surface,
+        bone: &[DVec3],
+        tets: &'a [[u32; 4]],
+        simulated: &'a [bool],
+        slender: f64,
+    ) -> Self {
         let mut starts = vec![0_u32; skin.len() + 1];
         for &v in skin.triangles.as_flattened() {
             starts[v as usize + 1] += 1;
@@ -151,7 +172,8 @@ impl<'a> Checker<'a> {
             skin,
             tets,
             simulated,
-            sound: soundness(skin, bone, tets),
+            sound: soundness(skin, bone, tets, slender),
+            slender,
             starts,
             triangles,
         }
@@ -176,7 +198,8 @@ impl<'a> Checker<'a> {
         for &v in moved {
             for &t in &self.triangles[self.starts[v] as usize..self.starts[v + 1] as usize] {
                 for tet in 3 * t as usize..3 * t as usize + 3 {
-                    self.sound[tet] = is_sound(corners(self.skin, bone, &self.tets[tet]), size);
+                    let corners = corners(self.skin, bone, &self.tets[tet]);
+                    self.sound[tet] = is_stout(corners, size, self.slender);
                 }
             }
         }

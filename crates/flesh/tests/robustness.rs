@@ -174,13 +174,13 @@ fn everyone() -> Vec<(Character, usize)> {
     let frames = |short: usize| if long { 600 } else { short };
     let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets");
     let mut all = vec![
-        (common::glb(&assets.join("male.glb")), frames(30)),
-        (common::glb(&assets.join("female.glb")), frames(30)),
+        (common::glb(&assets.join("male.glb")), frames(120)),
+        (common::glb(&assets.join("female.glb")), frames(120)),
     ];
     for (file, count) in [
         ("Fox.glb", 600),
-        ("CesiumMan.glb", frames(100)),
-        ("100Avatars_001_Crimsom.vrm", frames(100)),
+        ("CesiumMan.glb", 600),
+        ("100Avatars_001_Crimsom.vrm", frames(200)),
     ] {
         if let Some(path) = common::shared(&format!("characters/{file}")) {
             all.push((common::glb(&path), count));
@@ -189,8 +189,8 @@ fn everyone() -> Vec<(Character, usize)> {
     // Their file units are metres of nothing: these make them as large as a person.
     for (model, mesh, scale, count) in [
         ("cylinder", "cylinder", 0.1, 600),
-        ("tbone", "tbone", 0.1, frames(100)),
-        ("male", "male_LR20", 0.1, frames(60)),
+        ("tbone", "tbone", 0.1, 600),
+        ("male", "male_LR20", 0.1, frames(200)),
     ] {
         if let Some(character) = common::fps(model, mesh) {
             all.push((common::scaled(character, scale), count));

@@ -40,60 +40,107 @@ const MAX_STRETCH: f32 = 2e-3;
 /// digits, larger ones send more matrices to the slow path.
 const MIN_SEPARATION: f32 = 1e-2;
 
-/// The closest rotations to eight matrices, `f[row][column]`.
+/// The columns of eight matrices.
+pub type Columns<L> = [[L; 3]; 3];
+
+/// The closest rotations R to eight matrices F, in terms of F: R = F (a + b FᵀF) + c cof F.
+///
+/// Who needs but some columns of R, or R in a sum with F and cof F, computes no more than that.
+#[derive(Clone, Copy)]
+pub struct Closest<L> {
+    /// FᵀF: entries 00, 01, 02, 11, 12, 22.
+    pub gram: [L; 6],
+    /// The first column of cof F; [`cofactor_column`] gives the others.
+    pub cofactors: [L; 3],
+    /// λ = s₁ + s₂ + s₃.
+    pub lambda: L,
+    /// k = s₁s₂ + s₂s₃ + s₁s₃.
+    pub k: L,
+    /// det F = s₁s₂s₃.
+    pub det: L,
+    /// Coefficient of F.
+    pub a: L,
+    /// Coefficient of F FᵀF.
+    pub b: L,
+    /// Coefficient of cof F.
+    pub c: L,
+    /// Whether all lanes are right to single precision; [`careful_rotations`] where they are not.
+    pub is_clear: bool,
+}
+
+/// The closest rotations to `N` times eight matrices: chains of dependent operations overlap.
 #[inline(always)]
-pub fn rotation_lanes<L: Lanes>(f: &[[L; 3]; 3]) -> [[L; 3]; 3] {
-    let start = Invariants::new(f);
-    let mut lambda = start.upper_bound();
+pub fn closest_rotations<L: Lanes, const N: usize>(f: &[Columns<L>; N]) -> [Closest<L>; N] {
+    let mut invariants = [Invariants::new(&f[0]); N];
+    for n in 1..N {
+        invariants[n] = Invariants::new(&f[n]);
+    }
+    let mut lambda = [invariants[0].norm2; N];
+    for n in 0..N {
+        lambda[n] = invariants[n].first_lambda();
+    }
     let mut step = lambda;
-    for _ in 0..HALLEY_STEPS {
-        step = start.halley_step(lambda);
-        lambda = lambda - step;
+    for _ in 1..HALLEY_STEPS {
+        for n in 0..N {
+            step[n] = invariants[n].halley_step(lambda[n]);
+            lambda[n] = lambda[n] - step[n];
+        }
     }
-    let (r, separation) = start.rotation(f, lambda);
-    if is_clear(lambda, step, separation) {
-        r
-    } else {
-        load(&careful(&store(f)))
+    let mut closest = [invariants[0].closest(lambda[0], step[0]); N];
+    for n in 1..N {
+        closest[n] = invariants[n].closest(lambda[n], step[n]);
     }
+    closest
 }
 
-/// [`rotation_lanes`] of twice eight matrices: their chains of dependent operations overlap.
+/// The closest rotations to eight matrices.
 #[inline(always)]
-pub fn rotation_lanes_pair<L: Lanes>(f: [&[[L; 3]; 3]; 2]) -> [[[L; 3]; 3]; 2] {
-    let (start0, start1) = (Invariants::new(f[0]), Invariants::new(f[1]));
-    let (mut lambda0, mut lambda1) = (start0.upper_bound(), start1.upper_bound());
-    let (mut step0, mut step1) = (lambda0, lambda1);
-    for _ in 0..HALLEY_STEPS {
-        step0 = start0.halley_step(lambda0);
-        step1 = start1.halley_step(lambda1);
-        lambda0 = lambda0 - step0;
-        lambda1 = lambda1 - step1;
+pub fn rotation_lanes<L: Lanes>(f: &Columns<L>) -> Columns<L> {
+    let [closest] = closest_rotations(&[*f]);
+    if !closest.is_clear {
+        return load(&careful_rotations(&store(f)));
     }
-    let (r0, separation0) = start0.rotation(f[0], lambda0);
-    let (r1, separation1) = start1.rotation(f[1], lambda1);
-    if is_clear(lambda0, step0, separation0) & is_clear(lambda1, step1, separation1) {
-        [r0, r1]
-    } else {
-        [load(&careful(&store(f[0]))), load(&careful(&store(f[1])))]
+    let mut r = *f;
+    for j in 0..3 {
+        let cofactors = cofactor_column(f, j);
+        r[j] = closest.column(f, &cofactors, j);
+    }
+    r
+}
+
+impl<L: Lanes> Closest<L> {
+    /// Column `j` of F (a + b FᵀF) + c C, where `cofactors` is that column of C.
+    #[inline(always)]
+    pub fn column(&self, f: &Columns<L>, cofactors: &[L; 3], j: usize) -> [L; 3] {
+        let g = &self.gram;
+        let mut m = match j {
+            0 => [g[0], g[1], g[2]],
+            1 => [g[1], g[3], g[4]],
+            _ => [g[2], g[4], g[5]],
+        };
+        for i in 0..3 {
+            m[i] = if i == j {
+                m[i].mul_add(self.b, self.a)
+            } else {
+                m[i] * self.b
+            };
+        }
+        let mut column = *cofactors;
+        for i in 0..3 {
+            let sum = f[2][i].mul_add(m[2], self.c * cofactors[i]);
+            column[i] = f[0][i].mul_add(m[0], f[1][i].mul_add(m[1], sum));
+        }
+        column
     }
 }
 
-/// Whether λ has converged and the rotation is well determined in all lanes.
-#[inline(always)]
-fn is_clear<L: Lanes>(lambda: L, step: L, separation: L) -> bool {
-    let lambda3 = lambda * lambda * lambda;
-    let converged = step.abs().le_mask(lambda * L::splat(CONVERGED));
-    converged & (lambda3 * L::splat(CLEAR_SEPARATION)).le_mask(separation) == u8::MAX
-}
-
-/// What the quartic and the rotation are made of.
+/// What the quartic is made of.
 #[derive(Clone, Copy)]
 struct Invariants<L> {
-    /// cof F.
-    cofactors: [[L; 3]; 3],
     /// FᵀF.
     gram: [L; 6],
+    /// First column of cof F.
+    cofactors: [L; 3],
     /// ‖F‖².
     norm2: L,
     /// ‖cof F‖².
@@ -104,25 +151,30 @@ struct Invariants<L> {
 
 impl<L: Lanes> Invariants<L> {
     #[inline(always)]
-    fn new(f: &[[L; 3]; 3]) -> Self {
-        let (c, g) = (cofactors(f), gram(f));
-        let mut squares = [c[0][0]; 3];
-        for i in 0..3 {
-            squares[i] = c[i][2].mul_add(c[i][2], c[i][1].mul_add(c[i][1], c[i][0] * c[i][0]));
-        }
+    fn new(f: &Columns<L>) -> Self {
+        let (c, g) = (cofactor_column(f, 0), gram(f));
+        // The sum of the principal minors of FᵀF.
+        let minors = g[0].mul_add(g[3], (g[0] + g[3]) * g[5]);
+        let squares = g[4].mul_add(g[4], g[2].mul_add(g[2], g[1] * g[1]));
         Invariants {
-            cofactors: c,
             gram: g,
+            cofactors: c,
             norm2: g[0] + g[3] + g[5],
-            cof2: squares[0] + squares[1] + squares[2],
-            det: f[0][0].mul_add(c[0][0], f[0][1].mul_add(c[0][1], f[0][2] * c[0][2])),
+            cof2: minors - squares,
+            det: f[0][0].mul_add(c[0], f[0][1].mul_add(c[1], f[0][2] * c[2])),
         }
     }
 
-    /// ‖F‖√3 ≥ λ.
+    /// One step of Halley's method from ‖F‖√3 ≥ λ.
     #[inline(always)]
-    fn upper_bound(&self) -> L {
-        (self.norm2 * L::splat(3.0)).sqrt()
+    fn first_lambda(&self) -> L {
+        let n = self.norm2;
+        let lambda = (n * L::splat(3.0)).sqrt();
+        let det2 = self.det + self.det;
+        let value = n.mul_sub(n, det2.mul_add(lambda, self.cof2));
+        let slope = (n + n).mul_sub(lambda, det2);
+        let curvature = n * L::splat(4.0);
+        lambda - value * slope / value.neg_mul_add(curvature, slope * slope)
     }
 
     /// One step of Halley's method on the quartic: what λ has to lose.
@@ -138,61 +190,69 @@ impl<L: Lanes> Invariants<L> {
         value * slope / value.neg_mul_add(curvature, slope * slope)
     }
 
-    /// R from λ, and (s₁+s₂)(s₂+s₃)(s₁+s₃).
+    /// R from λ and the last step that led there.
     #[inline(always)]
-    fn rotation(&self, f: &[[L; 3]; 3], lambda: L) -> ([[L; 3]; 3], L) {
-        let g = &self.gram;
+    fn closest(&self, lambda: L, step: L) -> Closest<L> {
         let lambda2 = lambda * lambda;
         let k = (lambda2 - self.norm2) * L::splat(0.5);
+        // (s₁+s₂)(s₂+s₃)(s₁+s₃)
         let separation = lambda.mul_sub(k, self.det);
-        let inverse = L::splat(1.0) / separation;
-        // (λ² − k) − FᵀF, divided.
-        let a = (lambda2 - k) * inverse;
-        let l = lambda * inverse;
-        let minus = -inverse;
-        let off = [g[1] * minus, g[2] * minus, g[4] * minus];
-        let m = [
-            [g[0].mul_add(minus, a), off[0], off[1]],
-            [off[0], g[3].mul_add(minus, a), off[2]],
-            [off[1], off[2], g[5].mul_add(minus, a)],
-        ];
-        let mut r = *f;
-        for i in 0..3 {
-            for j in 0..3 {
-                let cofactor = l * self.cofactors[i][j];
-                r[i][j] = f[i][0].mul_add(
-                    m[0][j],
-                    f[i][1].mul_add(m[1][j], f[i][2].mul_add(m[2][j], cofactor)),
-                );
-            }
+        let minus = L::splat(-1.0) / separation;
+        let converged = step.abs().le_mask(lambda * L::splat(CONVERGED));
+        let clear = (lambda * lambda2 * L::splat(CLEAR_SEPARATION)).le_mask(separation);
+        Closest {
+            gram: self.gram,
+            cofactors: self.cofactors,
+            lambda,
+            k,
+            det: self.det,
+            a: (k - lambda2) * minus,
+            b: minus,
+            c: -(lambda * minus),
+            is_clear: converged & clear == u8::MAX,
         }
-        (r, separation)
     }
 }
 
-/// The same for matrices that are strongly strained, flat or inverted. A kernel of its own keeps the usual path short.
+/// [`rotation_lanes`] for matrices that are strongly strained, flat or inverted. A kernel of its own keeps the usual path short.
 #[cold]
 #[inline(never)]
-fn careful(f: &[[F32x8; 3]; 3]) -> [[F32x8; 3]; 3] {
+pub fn careful_rotations(f: &Columns<F32x8>) -> Columns<F32x8> {
     dispatch(Careful(f))
 }
 
-struct Careful<'a>(&'a [[F32x8; 3]; 3]);
+struct Careful<'a>(&'a Columns<F32x8>);
 
 impl Kernel for Careful<'_> {
-    type Output = [[F32x8; 3]; 3];
+    type Output = Columns<F32x8>;
     #[inline(always)]
     fn run<L: Lanes>(self) -> Self::Output {
-        let f: [[L; 3]; 3] = load(self.0);
-        let start = Invariants::new(&f);
-        let mut lambda = start.upper_bound();
+        let f: Columns<L> = load(self.0);
+        let cofactors = [
+            cofactor_column(&f, 0),
+            cofactor_column(&f, 1),
+            cofactor_column(&f, 2),
+        ];
+        let start = Invariants {
+            // Minors of FᵀF lose digits where F is flat.
+            cof2: norm2(&cofactors),
+            ..Invariants::new(&f)
+        };
+        let mut lambda = start.first_lambda();
         let mut result = (f, 0);
         for _ in 0..ROUNDS {
+            let mut step = lambda;
             for _ in 0..CAREFUL_STEPS {
-                lambda = lambda - start.halley_step(lambda);
+                step = start.halley_step(lambda);
+                lambda = lambda - step;
             }
-            let (r, separation) = start.rotation(&f, lambda);
+            let closest = start.closest(lambda, step);
+            let mut r = f;
+            for j in 0..3 {
+                r[j] = closest.column(&f, &cofactors[j], j);
+            }
             let (r, orthogonal) = schulz_step(&r);
+            let separation = lambda.mul_sub(closest.k, closest.det);
             let separated =
                 (lambda * lambda * lambda * L::splat(MIN_SEPARATION)).le_mask(separation);
             result = (r, separated & orthogonal);
@@ -206,7 +266,7 @@ impl Kernel for Careful<'_> {
 
 /// R (3 − RᵀR)/2, and in which lanes |RᵀR − 1| was small enough for it.
 #[inline(always)]
-fn schulz_step<L: Lanes>(r: &[[L; 3]; 3]) -> ([[L; 3]; 3], u8) {
+fn schulz_step<L: Lanes>(r: &Columns<L>) -> (Columns<L>, u8) {
     let g = gram(r);
     let one = L::splat(1.0);
     let diagonal = (g[0] - one)
@@ -224,7 +284,7 @@ fn schulz_step<L: Lanes>(r: &[[L; 3]; 3]) -> ([[L; 3]; 3], u8) {
     let mut next = *r;
     for i in 0..3 {
         for j in 0..3 {
-            next[i][j] = r[i][0].mul_add(m[0][j], r[i][1].mul_add(m[1][j], r[i][2] * m[2][j]));
+            next[j][i] = r[0][i].mul_add(m[0][j], r[1][i].mul_add(m[1][j], r[2][i] * m[2][j]));
         }
     }
     // A maximum may lose a NaN; every NaN in R is also in a diagonal entry of RᵀR.
@@ -232,23 +292,29 @@ fn schulz_step<L: Lanes>(r: &[[L; 3]; 3]) -> ([[L; 3]; 3], u8) {
     (next, stretch.le_mask(L::splat(MAX_STRETCH)) & finite)
 }
 
-/// The matrix of cofactors.
+/// Column `j` of the matrix of cofactors: the cross product of the other two columns.
 #[inline(always)]
-fn cofactors<L: Lanes>(f: &[[L; 3]; 3]) -> [[L; 3]; 3] {
-    let minor =
-        |a: usize, b: usize, p: usize, q: usize| f[a][q].neg_mul_add(f[b][p], f[a][p] * f[b][q]);
+pub fn cofactor_column<L: Lanes>(f: &Columns<L>, j: usize) -> [L; 3] {
+    let (a, b) = (&f[(j + 1) % 3], &f[(j + 2) % 3]);
     [
-        [minor(1, 2, 1, 2), minor(1, 2, 2, 0), minor(1, 2, 0, 1)],
-        [minor(2, 0, 1, 2), minor(2, 0, 2, 0), minor(2, 0, 0, 1)],
-        [minor(0, 1, 1, 2), minor(0, 1, 2, 0), minor(0, 1, 0, 1)],
+        a[2].neg_mul_add(b[1], a[1] * b[2]),
+        a[0].neg_mul_add(b[2], a[2] * b[0]),
+        a[1].neg_mul_add(b[0], a[0] * b[1]),
     ]
+}
+
+/// ‖M‖².
+#[inline(always)]
+fn norm2<L: Lanes>(m: &Columns<L>) -> L {
+    let g = gram(m);
+    g[0] + g[3] + g[5]
 }
 
 /// FᵀF: entries 00, 01, 02, 11, 12, 22.
 #[inline(always)]
-fn gram<L: Lanes>(f: &[[L; 3]; 3]) -> [L; 6] {
+fn gram<L: Lanes>(f: &Columns<L>) -> [L; 6] {
     let dot =
-        |i: usize, j: usize| f[2][i].mul_add(f[2][j], f[1][i].mul_add(f[1][j], f[0][i] * f[0][j]));
+        |i: usize, j: usize| f[i][2].mul_add(f[j][2], f[i][1].mul_add(f[j][1], f[i][0] * f[j][0]));
     [
         dot(0, 0),
         dot(0, 1),
@@ -260,7 +326,7 @@ fn gram<L: Lanes>(f: &[[L; 3]; 3]) -> [L; 6] {
 }
 
 #[inline(always)]
-fn load<L: Lanes>(m: &[[F32x8; 3]; 3]) -> [[L; 3]; 3] {
+fn load<L: Lanes>(m: &Columns<F32x8>) -> Columns<L> {
     let mut o = [[L::splat(0.0); 3]; 3];
     for i in 0..3 {
         for j in 0..3 {
@@ -271,7 +337,7 @@ fn load<L: Lanes>(m: &[[F32x8; 3]; 3]) -> [[L; 3]; 3] {
 }
 
 #[inline(always)]
-fn store<L: Lanes>(m: &[[L; 3]; 3]) -> [[F32x8; 3]; 3] {
+fn store<L: Lanes>(m: &Columns<L>) -> Columns<F32x8> {
     let mut o = [[F32x8::default(); 3]; 3];
     for i in 0..3 {
         for j in 0..3 {
@@ -284,18 +350,18 @@ fn store<L: Lanes>(m: &[[L; 3]; 3]) -> [[F32x8; 3]; 3] {
 /// Replaces the lanes that are not `good` by the double-precision result.
 #[cold]
 #[inline(never)]
-fn repair(f: &[[F32x8; 3]; 3], mut r: [[F32x8; 3]; 3], good: u8) -> [[F32x8; 3]; 3] {
+fn repair(f: &Columns<F32x8>, mut r: Columns<F32x8>, good: u8) -> Columns<F32x8> {
     for lane in (0..LANES).filter(|lane| good >> lane & 1 == 0) {
         let column = |j: usize| {
             DVec3::new(
-                f[0][j].0[lane].into(),
-                f[1][j].0[lane].into(),
-                f[2][j].0[lane].into(),
+                f[j][0].0[lane].into(),
+                f[j][1].0[lane].into(),
+                f[j][2].0[lane].into(),
             )
         };
         let rotation = rotation_f64(DMat3::from_cols(column(0), column(1), column(2)));
-        for (i, row) in r.iter_mut().enumerate() {
-            for (j, entry) in row.iter_mut().enumerate() {
+        for (j, column) in r.iter_mut().enumerate() {
+            for (i, entry) in column.iter_mut().enumerate() {
                 entry.0[lane] = rotation.col(j)[i] as f32;
             }
         }
@@ -375,8 +441,8 @@ impl Kernel for Rotations<'_> {
         let mut out = Vec::with_capacity(self.0.len());
         for chunk in self.0.chunks(LANES) {
             let mut f = [[F32x8::default(); 3]; 3];
-            for (i, row) in f.iter_mut().enumerate() {
-                for (j, entry) in row.iter_mut().enumerate() {
+            for (j, column) in f.iter_mut().enumerate() {
+                for (i, entry) in column.iter_mut().enumerate() {
                     for lane in 0..LANES {
                         entry.0[lane] = chunk[lane.min(chunk.len() - 1)].col(j)[i];
                     }
@@ -384,8 +450,7 @@ impl Kernel for Rotations<'_> {
             }
             let r = store(&rotation_lanes::<L>(&load(&f)));
             for lane in 0..chunk.len() {
-                let column =
-                    |j: usize| glam::vec3(r[0][j].0[lane], r[1][j].0[lane], r[2][j].0[lane]);
+                let column = |j: usize| glam::Vec3::from(r[j].map(|x: F32x8| x.0[lane]));
                 out.push(Mat3::from_cols(column(0), column(1), column(2)));
             }
         }
@@ -407,42 +472,6 @@ mod tests {
         assert_eq!(fast.len(), twin.len());
         for (f, (a, b)) in matrices.iter().zip(fast.iter().zip(&twin)) {
             assert!(a.abs_diff_eq(*b, 2e-5), "{a} and {b} of {f}");
-        }
-    }
-
-    #[test]
-    fn pairs_match_single_batches() {
-        struct Both;
-        impl Kernel for Both {
-            type Output = [[[F32x8; 3]; 3]; 4];
-            #[inline(always)]
-            fn run<L: Lanes>(self) -> Self::Output {
-                let entry = |k: usize| {
-                    L::load(&F32x8(std::array::from_fn(|lane| {
-                        ((k * 8 + lane) as f32).cos()
-                    })))
-                };
-                let (mut f, mut g) = ([[entry(0); 3]; 3], [[entry(0); 3]; 3]);
-                for i in 0..9 {
-                    f[i / 3][i % 3] = entry(i);
-                    g[i / 3][i % 3] = entry(9 + i);
-                }
-                let [a, b] = rotation_lanes_pair([&f, &g]);
-                [
-                    store(&a),
-                    store(&rotation_lanes(&f)),
-                    store(&b),
-                    store(&rotation_lanes(&g)),
-                ]
-            }
-        }
-        for [a, b, c, d] in [dispatch(Both), Both.run::<F32x8>()] {
-            for k in 0..9 {
-                let [a, b, c, d] = [a, b, c, d].map(|m| m[k / 3][k % 3].0);
-                assert!(
-                    (0..LANES).all(|l| (a[l] - b[l]).abs() < 1e-5 && (c[l] - d[l]).abs() < 1e-5)
-                );
-            }
         }
     }
 }

@@ -40,15 +40,21 @@ pub(crate) fn find_carriers(model: &Model) -> Vec<u32> {
 }
 
 /// For each free vertex its carrier and two fixed vertices near that one which make the best shaped triangle with it, or
-/// the carrier three times where all are in line.
+/// the carrier three times where all are in line. What hangs farther from fixed vertices than two elements swings by itself:
+/// [`NO_CARRIER`].
 pub(crate) fn find_carrier_frames(model: &Model, carriers: &[u32]) -> Vec<[u32; 3]> {
     let neighbours = neighbours(model);
     let mut known: Vec<Option<[u32; 3]>> = vec![None; model.fixed_count()];
-    let frame = |&carrier: &u32| match known.get_mut(carrier as usize) {
-        None => [NO_CARRIER; 3],
-        Some(slot) => *slot.get_or_insert_with(|| best_triangle(model, &neighbours, carrier)),
+    let free = model.free_count() as u32;
+    let touches_fixed = |v: u32| neighbours.of(v).iter().any(|&w| w >= free);
+    let is_held = |v: u32| touches_fixed(v) || neighbours.of(v).iter().any(|&w| touches_fixed(w));
+    let frame = |(v, &carrier): (usize, &u32)| match known.get_mut(carrier as usize) {
+        Some(slot) if is_held(v as u32) => {
+            *slot.get_or_insert_with(|| best_triangle(model, &neighbours, carrier))
+        }
+        _ => [NO_CARRIER; 3],
     };
-    carriers.iter().map(frame).collect()
+    carriers.iter().enumerate().map(frame).collect()
 }
 
 /// Sine of the angle at the carrier below which a triangle tells little of how it turns.

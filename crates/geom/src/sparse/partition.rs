@@ -7,11 +7,11 @@
 use super::symbolic::{ROOT, Supernode};
 
 /// Rows that make a part worth its copies of the top's rows.
-const ROWS_PER_PART: usize = 1000;
+const ROWS_PER_PART: usize = 600;
 /// More parts than this gain nothing on a processor of eight cores and lengthen the top.
 const MAX_PARTS: usize = 8;
 /// Work that comes with each column besides its entries (assembling its right-hand side), in entries.
-const COLUMN_WORK: f64 = 200.0;
+const COLUMN_WORK: f64 = 60.0;
 /// Work that comes with each supernode, in entries.
 const SUPERNODE_WORK: f64 = 40.0;
 /// The top may take this share of the work before deeper cuts are not tried any more.
@@ -22,8 +22,9 @@ pub type Partition = Vec<Option<u32>>;
 
 /// Cuts a tree of supernodes (children before parents) for `columns` columns.
 pub fn partition(supernodes: &[Supernode], columns: usize) -> Partition {
-    let bins = (columns / ROWS_PER_PART).clamp(1, MAX_PARTS);
-    if bins == 1 {
+    // An even number: two threads should get the same.
+    let bins = (columns / ROWS_PER_PART / 2 * 2).min(MAX_PARTS);
+    if bins == 0 {
         return vec![None; supernodes.len()];
     }
     let work: Vec<f64> = supernodes.iter().map(work).collect();

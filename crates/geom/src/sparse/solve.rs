@@ -153,20 +153,41 @@ impl Part {
     }
 }
 
-/// Subtracts panel × y from the rows below, for a block of `width` columns.
+/// Subtracts panel × y from the rows below, `TILES` tiles at a time: their sums are independent of each other.
+#[inline(always)]
+fn subtract_tiles<L: Lanes, const TILES: usize>(
+    rows: &[[u32; LANES]],
+    panel: &[F32x8],
+    y: &[Row],
+    x: &mut [Row],
+) {
+    let width = y.len();
+    for (rows, panel) in rows
+        .chunks_exact(TILES)
+        .zip(panel.chunks_exact(TILES * width))
+    {
+        let mut sums = [[L::splat(0.0); 3]; TILES];
+        for j in 0..width {
+            for c in 0..3 {
+                let yj = L::splat(y[j].0[c]);
+                for t in 0..TILES {
+                    sums[t][c] = L::load(&panel[t * width + j]).neg_mul_add(yj, sums[t][c]);
+                }
+            }
+        }
+        for t in 0..TILES {
+            L::scatter_add(x, &rows[t], sums[t]);
+        }
+    }
+}
+
 #[inline(always)]
 fn subtract_panel<L: Lanes>(part: &Part, block: &Block, y: &[Row], x: &mut [Row]) {
     let (rows, panel) = part.tiles(block);
-    for (rows, columns) in rows.iter().zip(panel.chunks_exact(y.len())) {
-        let mut sum = [L::splat(0.0); 3];
-        for j in 0..y.len() {
-            let column = L::load(&columns[j]);
-            for c in 0..3 {
-                sum[c] = column.neg_mul_add(L::splat(y[j].0[c]), sum[c]);
-            }
-        }
-        L::scatter_add(x, rows, sum);
-    }
+    let pairs = rows.len() / 2 * 2;
+    let (paired, last) = panel.split_at(pairs * y.len());
+    subtract_tiles::<L, 2>(&rows[..pairs], paired, y, x);
+    subtract_tiles::<L, 1>(&rows[pairs..], last, y, x);
 }
 
 #[inline(always)]
@@ -195,38 +216,112 @@ fn forward_wide<L: Lanes>(part: &Part, block: &Block, x: &mut [Row]) {
     let mut buffer = [Row::default(); MAX_WIDTH];
     let y = &mut buffer[..width];
     let own = &mut x[first..first + width];
-    let mut k = 0;
-    for i in 0..width {
-        // Two chains: one would wait for itself.
-        let (mut even, mut odd) = (L::Quad::splat(0.0), L::Quad::splat(0.0));
-        let row = &inverse[k..k + i + 1];
-        for (pair, own) in row.chunks(2).zip(own.chunks(2)) {
-            even = L::Quad::splat(pair[0]).mul_add(L::Quad::load(&own[0]), even);
-            if let ([_, l], [_, x]) = (pair, own) {
-                odd = L::Quad::splat(*l).mul_add(L::Quad::load(x), odd);
-            }
-        }
-        k += i + 1;
-        y[i] = (even + odd).store();
+    let mut from = 0;
+    while from + 4 <= width {
+        inverse_rows::<L, 4>(inverse, from, own, y);
+        from += 4;
+    }
+    match width - from {
+        1 => inverse_rows::<L, 1>(inverse, from, own, y),
+        2 => inverse_rows::<L, 2>(inverse, from, own, y),
+        3 => inverse_rows::<L, 3>(inverse, from, own, y),
+        _ => {}
     }
     own.copy_from_slice(y);
     subtract_panel::<L>(part, block, y, x);
 }
 
+/// Rows `from..from + R` of the inverse × x: R sums side by side, one would wait for itself.
+#[inline(always)]
+fn inverse_rows<L: Lanes, const R: usize>(inverse: &[f32], from: usize, x: &[Row], y: &mut [Row]) {
+    let mut rows = [inverse; R];
+    for r in 0..R {
+        let i = from + r;
+        rows[r] = &inverse[i * (i + 1) / 2..][..i + 1];
+    }
+    let mut sums = [L::Quad::splat(0.0); R];
+    let mut heads = rows;
+    for r in 0..R {
+        heads[r] = &rows[r][..from];
+    }
+    for (j, xj) in x[..from].iter().enumerate() {
+        let xj = L::Quad::load(xj);
+        for r in 0..R {
+            sums[r] = L::Quad::splat(heads[r][j]).mul_add(xj, sums[r]);
+        }
+    }
+    for r in 0..R {
+        for j in from..=from + r {
+            sums[r] = L::Quad::splat(rows[r][j]).mul_add(L::Quad::load(&x[j]), sums[r]);
+        }
+        y[from + r] = sums[r].store();
+    }
+}
+
+/// Columns `from..from + C` of inverseᵀ × y.
+#[inline(always)]
+fn inverse_columns<L: Lanes, const C: usize>(
+    inverse: &[f32],
+    from: usize,
+    y: &[Row],
+    x: &mut [Row],
+) {
+    let mut sums = [L::Quad::splat(0.0); C];
+    for i in from..from + C {
+        let (row, yi) = (&inverse[i * (i + 1) / 2 + from..], L::Quad::load(&y[i]));
+        for j in 0..=i - from {
+            sums[j] = L::Quad::splat(row[j]).mul_add(yi, sums[j]);
+        }
+    }
+    for i in from + C..y.len() {
+        let row = &inverse[i * (i + 1) / 2 + from..][..C];
+        let yi = L::Quad::load(&y[i]);
+        for j in 0..C {
+            sums[j] = L::Quad::splat(row[j]).mul_add(yi, sums[j]);
+        }
+    }
+    for j in 0..C {
+        x[from + j] = sums[j].store();
+    }
+}
+
+/// Tiles of rows below a block that are read together.
+const GATHERED: usize = 32;
+
 /// Columns `from..from + W` of panelᵀ × the rows below, subtracted from `y`.
 #[inline(always)]
 fn subtract_transposed<L: Lanes, const W: usize>(
-    part: &Part,
-    block: &Block,
+    below: &[[L; 3]],
+    panel: &[F32x8],
+    width: usize,
     from: usize,
-    x: &[Row],
     y: &mut [Row],
 ) {
+    let mut sums = [[L::splat(0.0); 3]; W];
+    for (below, columns) in below.iter().zip(panel.chunks_exact(width)) {
+        let columns = &columns[from..from + W];
+        for j in 0..W {
+            let column = L::load(&columns[j]);
+            for c in 0..3 {
+                sums[j][c] = column.mul_add(below[c], sums[j][c]);
+            }
+        }
+    }
+    for j in 0..W {
+        let yj = &mut y[from + j];
+        *yj = (L::Quad::load(yj) - L::sum3(sums[j])).store();
+    }
+}
+
+#[inline(always)]
+fn backward_block<L: Lanes, const W: usize>(part: &Part, block: &Block, x: &mut [Row]) {
+    let first = block.first as usize;
+    let mut y = [Row::default(); W];
+    y.copy_from_slice(&x[first..first + W]);
     let (rows, panel) = part.tiles(block);
     let mut sums = [[L::splat(0.0); 3]; W];
-    for (rows, columns) in rows.iter().zip(panel.chunks_exact(block.width as usize)) {
+    for (rows, columns) in rows.iter().zip(panel.chunks_exact(W)) {
         let below = L::gather(x, rows);
-        let columns = &columns[from..from + W];
         for j in 0..W {
             let column = L::load(&columns[j]);
             for c in 0..3 {
@@ -237,14 +332,6 @@ fn subtract_transposed<L: Lanes, const W: usize>(
     for j in 0..W {
         y[j] = (L::Quad::load(&y[j]) - L::sum3(sums[j])).store();
     }
-}
-
-#[inline(always)]
-fn backward_block<L: Lanes, const W: usize>(part: &Part, block: &Block, x: &mut [Row]) {
-    let first = block.first as usize;
-    let mut y = [Row::default(); W];
-    y.copy_from_slice(&x[first..first + W]);
-    subtract_transposed::<L, W>(part, block, 0, x, &mut y);
     let inverse = part.diagonal(block);
     let own = &mut x[first..first + W];
     for j in 0..W {
@@ -262,28 +349,37 @@ fn backward_wide<L: Lanes>(part: &Part, block: &Block, x: &mut [Row]) {
     let mut buffer = [Row::default(); MAX_WIDTH];
     let y = &mut buffer[..width];
     y.copy_from_slice(&x[first..first + width]);
-    // Four columns at a time: their twelve sums fill the registers.
+    let (rows, panel) = part.tiles(block);
+    let mut below = [[L::splat(0.0); 3]; GATHERED];
+    for (rows, panel) in rows.chunks(GATHERED).zip(panel.chunks(GATHERED * width)) {
+        for (below, rows) in below.iter_mut().zip(rows) {
+            *below = L::gather(x, rows);
+        }
+        let below = &below[..rows.len()];
+        // Four columns at a time: their twelve sums fill the registers.
+        let mut from = 0;
+        while from + 4 <= width {
+            subtract_transposed::<L, 4>(below, panel, width, from, y);
+            from += 4;
+        }
+        match width - from {
+            1 => subtract_transposed::<L, 1>(below, panel, width, from, y),
+            2 => subtract_transposed::<L, 2>(below, panel, width, from, y),
+            3 => subtract_transposed::<L, 3>(below, panel, width, from, y),
+            _ => {}
+        }
+    }
+    let inverse = part.diagonal(block);
+    let own = &mut x[first..first + width];
     let mut from = 0;
     while from + 4 <= width {
-        subtract_transposed::<L, 4>(part, block, from, x, &mut y[from..from + 4]);
+        inverse_columns::<L, 4>(inverse, from, y, own);
         from += 4;
     }
     match width - from {
-        1 => subtract_transposed::<L, 1>(part, block, from, x, &mut y[from..]),
-        2 => subtract_transposed::<L, 2>(part, block, from, x, &mut y[from..]),
-        3 => subtract_transposed::<L, 3>(part, block, from, x, &mut y[from..]),
+        1 => inverse_columns::<L, 1>(inverse, from, y, own),
+        2 => inverse_columns::<L, 2>(inverse, from, y, own),
+        3 => inverse_columns::<L, 3>(inverse, from, y, own),
         _ => {}
-    }
-    // Row by row of the inverse: x = Σ yᵢ × row i, with as many independent sums as columns.
-    let inverse = part.diagonal(block);
-    let own = &mut x[first..first + width];
-    own.fill(Row::default());
-    let mut k = 0;
-    for i in 0..width {
-        let yi = L::Quad::load(&y[i]);
-        for (l, x) in inverse[k..k + i + 1].iter().zip(own.iter_mut()) {
-            *x = L::Quad::splat(*l).mul_add(yi, L::Quad::load(x)).store();
-        }
-        k += i + 1;
     }
 }

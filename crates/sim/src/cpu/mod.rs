@@ -5,19 +5,22 @@
 //! vertices enter through g alone, and rounding errors of one iteration are seen, and corrected, by the next.
 //!
 //! The free vertices are cut into regions along the elimination tree of A: an element lies in one region (and on its
-//! border), and one fork/join an iteration suffices. In it every region finishes its triangular solve of the
+//! border), and threads meet once an iteration (`phases.rs`). Between, every region finishes its triangular solve of the
 //! last iteration, moves, projects its elements and starts the next solve; then the small top is solved for all.
 //! Regions depend on the model only, so that results are the same bits for any number of threads.
 
 mod loose;
+mod phases;
 mod prism;
 mod region;
 mod rows;
+mod stress;
 mod tet_batch;
 mod volume_lanes;
 
+use std::sync::Mutex;
+
 use glam::DVec3;
-use rayon::prelude::*;
 use supple_geom::sparse::{Factor, SparseError, SymmetricCsc};
 
 use crate::backend::check_step;
@@ -27,6 +30,7 @@ use crate::{
     Backend, Decompose, Model, Rotations, Settings, SolveError, State, StepReport, System, Targets,
     assemble,
 };
+use phases::{Cell, lock};
 use region::Region;
 
 /// A clock: seconds since any moment. Libraries for the browser have none of their own.
@@ -163,19 +167,15 @@ impl Backend for CpuBackend {
             targets,
             clock,
         };
-        // Inside the pool from the first to the last iteration: entering it costs more than an iteration's fork.
         let mut report = StepReport {
             iterations: settings.iterations,
             ..StepReport::default()
         };
-        rayon::scope(|_| {
-            report.energies = if settings.trace_energy {
-                prepared.iterate_traced(&step, state)
-            } else {
-                prepared.iterate(&step, state);
-                Vec::new()
-            };
-        });
+        if settings.trace_energy {
+            report.energies = prepared.iterate_traced(&step, state);
+        } else {
+            prepared.iterate(&step, state);
+        }
         report.residual = prepared
             .regions
             .iter()
@@ -216,31 +216,41 @@ impl Prepared {
         })
     }
 
+    /// A phase for each iteration, which finishes the one before, and one more.
     fn iterate(&mut self, step: &Step, state: &State) {
-        for_each(&mut self.regions, |region| region.load(step, state));
-        for iteration in 0..step.settings.iterations {
-            for_each(&mut self.regions, |region| {
-                if iteration > 0 {
-                    region.apply(step.clock);
-                }
+        let iterations = step.settings.iterations as usize;
+        let work = |region: &mut Region, phase: usize| {
+            if phase == 0 {
+                region.load(step, state);
+            } else {
+                region.apply(step.clock);
+            }
+            if phase < iterations {
                 region.project(step);
-            });
-            self.solve_top(step.clock);
-        }
-        if step.settings.iterations > 0 {
-            for_each(&mut self.regions, |region| region.apply(step.clock));
-        }
+            }
+        };
+        phases::run(&mut self.regions, iterations + 1, work, |regions, phase| {
+            if phase < iterations {
+                solve_top(regions, step.clock);
+            }
+        });
     }
 
     /// As [`Prepared::iterate`], with every iteration finished before its energy is taken.
     fn iterate_traced(&mut self, step: &Step, state: &State) -> Vec<f64> {
         let start = predict(step.model, step.settings, step.targets, state);
-        for_each(&mut self.regions, |region| region.load(step, state));
+        self.regions
+            .iter_mut()
+            .for_each(|region| region.load(step, state));
         let mut energies = vec![self.energy(step, &start)];
         for _ in 0..step.settings.iterations {
-            for_each(&mut self.regions, |region| region.project(step));
-            self.solve_top(step.clock);
-            for_each(&mut self.regions, |region| region.apply(step.clock));
+            let project = |region: &mut Region, _| region.project(step);
+            phases::run(&mut self.regions, 1, project, |regions, _| {
+                solve_top(regions, step.clock)
+            });
+            self.regions
+                .iter_mut()
+                .for_each(|region| region.apply(step.clock));
             energies.push(self.energy(step, &start));
         }
         energies
@@ -253,21 +263,21 @@ impl Prepared {
         }
         objective(step.model, step.settings, step.targets, start, &z)
     }
-
-    /// The part of the solve that all regions wait for: their borders' sums in, the border's solution out.
-    fn solve_top(&mut self, clock: Option<Clock>) {
-        if let Some((top, parts)) = self.regions.split_last_mut() {
-            top.solve_as_top(parts, clock);
-        }
-    }
 }
 
-/// In parallel where the pool has threads; the result does not depend on it.
-fn for_each(regions: &mut [Region], work: impl Fn(&mut Region) + Sync + Send) {
-    if rayon::current_num_threads() == 1 || regions.len() == 1 {
-        regions.iter_mut().for_each(work);
-    } else {
-        regions.par_iter_mut().with_max_len(1).for_each(work);
+/// The part of the solve that all regions wait for: their borders' sums in, the border's solution out.
+fn solve_top(regions: &[Mutex<Cell<Region>>], clock: Option<Clock>) {
+    let Some((top, parts)) = regions.split_last() else {
+        return;
+    };
+    let mut top = lock(top);
+    let top = top.item();
+    for part in parts {
+        top.add_border_of(lock(part).item());
+    }
+    top.solve_as_top(clock);
+    for part in parts {
+        lock(part).item().read_border_from(top);
     }
 }
 

@@ -1,121 +1,82 @@
-//! Prisms of tissue: three tets between a free triangle (skin) and a fixed one (bone surface).
+//! Prisms of tissue: three tets between a triangle of the skin and one of the bone surface.
 //!
 //! Seen together, eight prisms read each corner once instead of twice and add to each free corner once.
 
 // Plain loops: iterator adaptors are not always inlined, and what is not inlined loses the kernel's instruction set.
 #![allow(clippy::needless_range_loop)]
 
-use std::collections::BTreeMap;
-
 use supple_geom::simd::{F32x8, LANES, Lanes, Row};
 
-use super::tet_batch::{Mat, Tet, force, load, stress, stress_pair};
+use super::stress::stresses;
+use super::tet_batch::{Tet, Triangle, deformation_gradient, force, load, minus, plus};
 use super::volume_lanes::{NO_VOLUME, VolumeLanes};
 use crate::Model;
 
-/// The three tets of a prism, by the number of their free corners: `(a, b, c; c′)`, `(a, b; b′, c′)`, `(a; a′, b′, c′)`.
+/// A chain of three tets, each sharing a face with the next: `(a, b, c; c′)`, `(a, b; b′, c′)`, `(a; a′, b′, c′)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prism {
-    /// Tets with three, two and one free corner.
+    /// The tets in this order.
     pub tets: [usize; 3],
-    /// a, b, c.
-    pub free: [u32; 3],
-    /// a′, b′, c′.
-    pub fixed: [u32; 3],
+    /// a, b, c, a′, b′, c′.
+    pub corners: [u32; 6],
 }
 
-/// A tet's free and fixed corners.
-struct Corners {
-    tet: usize,
-    free: Vec<u32>,
-    fixed: Vec<u32>,
-    used: bool,
+impl Prism {
+    /// Whether a, b and c are free and a′, b′ and c′ are not: most prisms lie between skin and bone.
+    pub fn is_layer(&self, free: usize) -> bool {
+        let [a, b, c, rest @ ..] = self.corners.map(|v| (v as usize) < free);
+        a && b && c && rest == [false; 3]
+    }
 }
 
-/// All prisms among the tets with weight, in the order of their first tet.
+/// The prisms among tets with weight that follow each other in the model.
 pub fn find_prisms(model: &Model) -> Vec<Prism> {
-    let [_, mut ones, mut twos, threes, _] = tets_by_free_corners(model);
-    let mut at_corner: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-    for (k, one) in ones.iter().enumerate() {
-        at_corner.entry(one.free[0]).or_default().push(k);
-    }
-    let mut at_edge: BTreeMap<[u32; 2], Vec<usize>> = BTreeMap::new();
-    for (k, two) in twos.iter().enumerate() {
-        at_edge
-            .entry([two.free[0], two.free[1]])
-            .or_default()
-            .push(k);
-    }
+    let tets = model.tets();
     let mut prisms = Vec::new();
-    for three in &threes {
-        let [a, b, c] = [three.free[0], three.free[1], three.free[2]];
-        let on_edges = [[a, b], [a, c], [b, c]]
-            .into_iter()
-            .filter_map(|edge| at_edge.get(&edge))
+    let mut t = 0;
+    while t + 2 < tets.len() {
+        let found = (tets.weights[t..t + 3].iter().all(|&w| w > 0.0))
+            .then(|| prism(model, t))
             .flatten();
-        let fits = |two: &Corners| !two.used && two.fixed.contains(&three.fixed[0]);
-        let Some(two) = on_edges.copied().find(|&k| fits(&twos[k])) else {
-            continue;
-        };
-        let on_corners = twos[two]
-            .free
-            .iter()
-            .filter_map(|v| at_corner.get(v))
-            .flatten();
-        let fits =
-            |one: &Corners| !one.used && twos[two].fixed.iter().all(|v| one.fixed.contains(v));
-        let Some(one) = on_corners.copied().find(|&k| fits(&ones[k])) else {
-            continue;
-        };
-        if let Some(prism) = prism(three, &twos[two], &ones[one]) {
-            prisms.push(prism);
-            (twos[two].used, ones[one].used) = (true, true);
-        }
+        t += if found.is_some() { 3 } else { 1 };
+        prisms.extend(found);
     }
     prisms
 }
 
-/// Tets with weight that have no, one, …, four free corners.
-fn tets_by_free_corners(model: &Model) -> [Vec<Corners>; 5] {
-    let tets = model.tets();
-    let mut lists: [Vec<Corners>; 5] = Default::default();
-    for (tet, corners) in tets
-        .vertices
-        .iter()
-        .enumerate()
-        .filter(|&(t, _)| tets.weights[t] > 0.0)
-    {
-        let is_free = |&&v: &&u32| (v as usize) < model.free_count();
-        let (mut free, fixed): (Vec<u32>, Vec<u32>) = corners.iter().partition(is_free);
-        free.sort_unstable();
-        lists[free.len()].push(Corners {
-            tet,
-            free,
-            fixed,
-            used: false,
-        });
+/// The prism of the tets `first`, `first + 1` and `first + 2`, if they are one.
+fn prism(model: &Model, first: usize) -> Option<Prism> {
+    let free = |v: u32| (v as usize) < model.free_count();
+    let tet = |t: usize| &model.tets().vertices[t];
+    let orders = [[0, 1, 2], [1, 0, 2], [0, 2, 1]].map(|order| order.map(|k| first + k));
+    let middle = |&&[i, j, k]: &&[usize; 3]| {
+        shared(tet(i), tet(j)) == 3 && shared(tet(j), tet(k)) == 3 && shared(tet(i), tet(k)) == 2
+    };
+    let &[mut i, j, mut k] = orders.iter().find(middle)?;
+    // The skin, whose corners are free, comes first.
+    let count = |t: usize| tet(t).iter().filter(|&&v| free(v)).count();
+    if count(i) < count(k) {
+        (i, k) = (k, i);
     }
-    lists
-}
-
-/// Names the corners of three tets with three, two and one free corner.
-fn prism(three: &Corners, two: &Corners, one: &Corners) -> Option<Prism> {
-    let other = |list: &[u32], not: &[u32]| list.iter().copied().find(|v| !not.contains(v));
-    let (a, c_fixed) = (one.free[0], three.fixed[0]);
-    let (b, c) = (other(&two.free, &[a])?, other(&three.free, &two.free)?);
-    let (a_fixed, b_fixed) = (
-        other(&one.fixed, &two.fixed)?,
-        other(&two.fixed, &[c_fixed])?,
-    );
-    let tets = [three.tet, two.tet, one.tet];
+    let only = |t: usize, not: usize| tet(t).iter().copied().find(|v| !tet(not).contains(v));
+    let (c, b_below, b, a_below) = (only(i, j)?, only(j, i)?, only(j, k)?, only(k, j)?);
+    let mut common = tet(i).iter().copied().filter(|v| tet(k).contains(v));
+    let (mut a, mut c_below) = (common.next()?, common.next()?);
+    if free(c_below) && !free(a) {
+        (a, c_below) = (c_below, a);
+    }
     Some(Prism {
-        tets,
-        free: [a, b, c],
-        fixed: [a_fixed, b_fixed, c_fixed],
+        tets: [i, j, k],
+        corners: [a, b, c, a_below, b_below, c_below],
     })
 }
 
-/// Corners of the three tets after their first, c′, in the order a, b, c, a′, b′ of [`Prism`].
+/// Corners that two tets have in common.
+fn shared(p: &[u32; 4], q: &[u32; 4]) -> usize {
+    p.iter().filter(|v| q.contains(v)).count()
+}
+
+/// Corners of the three tets besides c′, in the order a, b, c, a′, b′ of [`Prism`].
 pub const CORNERS: [[usize; 3]; 3] = [[0, 1, 2], [0, 1, 4], [0, 3, 4]];
 
 /// Eight prisms, structure of arrays.
@@ -123,7 +84,7 @@ pub const CORNERS: [[usize; 3]; 3] = [[0, 1, 2], [0, 1, 4], [0, 3, 4]];
 pub struct PrismBatch {
     /// Rows of a, b, c, a′, b′, c′.
     rows: [[u32; LANES]; 6],
-    gradients: [[[F32x8; 3]; 3]; 3],
+    shapes: [Triangle<F32x8>; 3],
     weights: [F32x8; 3],
 }
 
@@ -140,10 +101,8 @@ pub fn batches(prisms: &[LocalPrism]) -> (Vec<PrismBatch>, Vec<[VolumeLanes; 3]>
             |value: &dyn Fn(usize) -> f64| F32x8(std::array::from_fn(|lane| value(lane) as f32));
         let batch = PrismBatch {
             rows: std::array::from_fn(|corner| std::array::from_fn(|lane| shape(lane).0[corner])),
-            gradients: std::array::from_fn(|t| {
-                std::array::from_fn(|k| {
-                    std::array::from_fn(|c| lanes(&|l| shape(l).1[t].gradients[k][c]))
-                })
+            shapes: std::array::from_fn(|t| {
+                std::array::from_fn(|k| lanes(&|l| shape(l).1[t].shape[k]))
             }),
             weights: std::array::from_fn(|t| lanes(&|l| prism(l).map_or(0.0, |p| p.1[t].weight))),
         };
@@ -158,9 +117,10 @@ pub fn batches(prisms: &[LocalPrism]) -> (Vec<PrismBatch>, Vec<[VolumeLanes; 3]>
 
 const NO_VOLUMES: [VolumeLanes; 3] = [NO_VOLUME, NO_VOLUME, NO_VOLUME];
 
-/// Adds the forces of prisms at positions `x` to `forces`.
+/// Adds the forces of prisms at positions `x` to `forces`: on a, b and c or, unless the prisms are all a `LAYER`, on all six
+/// corners.
 #[inline(always)]
-pub fn add_forces<L: Lanes, const VOLUME: bool>(
+pub fn add_forces<L: Lanes, const LAYER: bool, const VOLUME: bool>(
     batches: &[PrismBatch],
     volumes: &[[VolumeLanes; 3]],
     x: &[Row],
@@ -171,28 +131,40 @@ pub fn add_forces<L: Lanes, const VOLUME: bool>(
         let base = L::gather(x, &batch.rows[5]);
         let mut edges = [base; 5];
         for k in 0..5 {
-            let corner = L::gather(x, &batch.rows[k]);
-            for i in 0..3 {
-                edges[k][i] = corner[i] - base[i];
-            }
+            edges[k] = minus(L::gather(x, &batch.rows[k]), &base);
         }
-        let [a, b, c, a_fixed, b_fixed] = edges;
-        let (g, h): (Mat<L>, Mat<L>) = (load(&batch.gradients[0]), load(&batch.gradients[1]));
-        let [s, t] = stress_pair::<L, VOLUME>(
-            [&[a, b, c], &[a, b, b_fixed]],
-            [&g, &h],
-            [&batch.weights[0], &batch.weights[1]],
-            [first, second],
-        );
-        let zero = [L::splat(0.0); 3];
-        let mut on_a = force(&t, &h[0], force(&s, &g[0], zero));
-        let on_b = force(&t, &h[1], force(&s, &g[1], zero));
-        L::scatter_add(forces, &batch.rows[2], force(&s, &g[2], zero));
+        let [a, b, c, a_below, b_below] = edges;
+        let [g, h, k]: [Triangle<L>; 3] = [
+            load(&batch.shapes[0]),
+            load(&batch.shapes[1]),
+            load(&batch.shapes[2]),
+        ];
+        let f = [
+            deformation_gradient(&[a, b, c], &g),
+            deformation_gradient(&[a, b, b_below], &h),
+            deformation_gradient(&[a, a_below, b_below], &k),
+        ];
+        let [w0, w1, w2] = &batch.weights;
+        let columns = if LAYER { [3, 2, 1] } else { [3, 3, 3] };
+        let [s, t, u] = stresses::<L, 3, VOLUME>(&f, columns, [w0, w1, w2], [first, second, third]);
+        let on_c = force(&s, &g, 2);
+        L::scatter_add(forces, &batch.rows[2], on_c);
+        let on_b = plus(force(&s, &g, 1), &force(&t, &h, 1));
         L::scatter_add(forces, &batch.rows[1], on_b);
-        let g: Mat<L> = load(&batch.gradients[2]);
-        let s = stress::<L, VOLUME>(&[a, a_fixed, b_fixed], &g, &batch.weights[2], third);
-        on_a = force(&s, &g[0], on_a);
+        let on_a = plus(force(&s, &g, 0), &force(&t, &h, 0));
+        let on_a = plus(on_a, &force(&u, &k, 0));
         L::scatter_add(forces, &batch.rows[0], on_a);
+        if !LAYER {
+            let on_a_below = force(&u, &k, 1);
+            L::scatter_add(forces, &batch.rows[3], on_a_below);
+            let on_b_below = plus(force(&t, &h, 2), &force(&u, &k, 2));
+            L::scatter_add(forces, &batch.rows[4], on_b_below);
+            let sum = plus(
+                plus(plus(on_a, &on_b), &on_c),
+                &plus(on_a_below, &on_b_below),
+            );
+            L::scatter_add(forces, &batch.rows[5], [-sum[0], -sum[1], -sum[2]]);
+        }
     }
 }
 
@@ -218,12 +190,16 @@ mod tests {
         tets.sort_unstable();
         assert!(tets.iter().copied().eq(0..mesh.tets.len()));
         for prism in &prisms {
-            let vertices: Vec<u32> = prism.free.iter().chain(&prism.fixed).copied().collect();
-            assert!(prism.tets.iter().all(|&t| {
-                model.tets().vertices[t]
-                    .iter()
-                    .all(|v| vertices.contains(v))
-            }));
+            assert!(prism.is_layer(model.free_count()));
+            let [a, b, c, d, e, f] = prism.corners;
+            for (&t, corners) in prism
+                .tets
+                .iter()
+                .zip([[a, b, c, f], [a, b, e, f], [a, d, e, f]])
+            {
+                let tet = &model.tets().vertices[t];
+                assert!(tet.iter().all(|v| corners.contains(v)));
+            }
         }
     }
 }

@@ -133,15 +133,7 @@ impl Region {
     /// Local step: forces of all elements at the current positions, then the first half of the solve.
     pub fn project(&mut self, step: &Step) {
         let start = now(step.clock);
-        for i in 0..self.part.own {
-            let mass = self.inertia[i];
-            let away = self.inertial[i] - self.x[i];
-            self.b[i] = away * Row([mass; 4]) + self.external[i];
-        }
-        self.b[self.part.own..].fill(Row::default());
-        self.tets.add_forces(&self.x, &mut self.b);
-        self.loose
-            .add_forces(step.model, step.targets, &self.x, &mut self.b);
+        self.gather_forces(step);
         let local = now(step.clock);
         if !self.is_top {
             self.part.forward(&mut self.b);
@@ -150,18 +142,37 @@ impl Region {
         self.timings.global += now(step.clock) - local;
     }
 
-    /// The middle of the solve, in the top: sums what `parts` left on their borders, and gives them the solution there.
-    pub fn solve_as_top(&mut self, parts: &mut [Region], clock: Option<Clock>) {
-        let start = now(clock);
-        for region in parts.iter() {
-            region.part.add_border_to_top(&region.b, &mut self.b);
+    /// The right-hand side −g at the current positions; border rows get the share of this region's elements.
+    fn gather_forces(&mut self, step: &Step) {
+        let own = self.part.own;
+        let pulls = self.inertial.iter().zip(&self.external).zip(&self.inertia);
+        for ((b, x), ((inertial, external), &mass)) in
+            self.b[..own].iter_mut().zip(&self.x).zip(pulls)
+        {
+            *b = (*inertial - *x) * Row([mass; 4]) + *external;
         }
+        self.b[own..].fill(Row::default());
+        self.tets.add_forces(&self.x, &mut self.b);
+        self.loose
+            .add_forces(step.model, step.targets, &self.x, &mut self.b);
+    }
+
+    /// Sums what a part has left on its border; for the top.
+    pub fn add_border_of(&mut self, part: &Region) {
+        part.part.add_border_to_top(&part.b, &mut self.b);
+    }
+
+    /// The middle of the solve, in the top, once it has the sums of all borders.
+    pub fn solve_as_top(&mut self, clock: Option<Clock>) {
+        let start = now(clock);
         self.part.forward(&mut self.b);
         self.part.backward(&mut self.b);
-        for region in parts {
-            region.part.read_border_from_top(&mut region.b, &self.b);
-        }
         self.timings.global += now(clock) - start;
+    }
+
+    /// Takes the solution on the border from the top.
+    pub fn read_border_from(&mut self, top: &Region) {
+        self.part.read_border_from_top(&mut self.b, &top.b);
     }
 
     /// The last half of the solve, then moves the vertices.
@@ -170,18 +181,14 @@ impl Region {
         if !self.is_top {
             self.part.backward(&mut self.b);
         }
-        let mut moved = 0.0_f32;
-        for (i, (x, dx)) in self
-            .x
-            .iter_mut()
-            .zip(&self.b[..self.part.matrix_rows.len()])
-            .enumerate()
-        {
+        let free = self.part.matrix_rows.len();
+        for (x, dx) in self.x.iter_mut().zip(&self.b[..free]) {
             *x = *x + *dx;
-            if i < self.part.own {
-                moved = moved.max(Vec3::from(dx.xyz()).length_squared());
-            }
         }
+        let squares = self.b[..self.part.own]
+            .iter()
+            .map(|dx| Vec3::from(dx.xyz()).length_squared());
+        let moved = squares.fold(0.0, f32::max);
         self.moved = moved.sqrt();
         self.timings.global += now(clock) - start;
     }

@@ -3,7 +3,7 @@
 use supple_geom::sparse::Part;
 
 use super::prism::{CORNERS, LocalPrism, find_prisms};
-use super::tet_batch::{Tet, TetBatches};
+use super::tet_batch::{Tet, TetBatches, triangle};
 use crate::Model;
 
 /// Finds local rows while the regions are built.
@@ -52,6 +52,13 @@ impl Rows {
         ))
     }
 
+    /// As [`Rows::place`], for vertices that are not all coupled; `None` also where the region lacks one of them.
+    pub fn place_whole(&mut self, vertices: &[u32]) -> Option<(usize, Vec<u32>)> {
+        let (region, rows) = self.place(vertices)?;
+        let padding = self.first_fixed[region] - 1;
+        (!rows.contains(&padding)).then_some((region, rows))
+    }
+
     fn row(&mut self, region: usize, vertex: u32) -> u32 {
         if (vertex as usize) < self.free {
             let local = &self.local[region];
@@ -96,23 +103,33 @@ pub fn distribute_tets(
     let mut batches = vec![TetBatches::default(); regions];
     let mut single = vec![true; model.tets().len()];
     let volumes = volume_of_tets(model);
-    let mut prisms: Vec<Vec<LocalPrism>> = vec![Vec::new(); regions];
+    let mut prisms: Vec<[Vec<LocalPrism>; 2]> = vec![Default::default(); regions];
     for prism in find_prisms(model) {
-        let ([a, b, c], [d, e, f]) = (prism.free, prism.fixed);
-        let vertices = [a, b, c, d, e, f];
-        let Some((region, local)) = rows.place(&vertices) else {
+        // The ends of a prism need not be coupled: rarely, no region has all of it.
+        let Some((region, local)) = rows.place_whole(&prism.corners) else {
             continue;
         };
+        let base = prism.corners[5];
         let tet = |t: usize| {
             single[prism.tets[t]] = false;
-            let [i, j, k] = CORNERS[t].map(|corner| vertices[corner]);
-            local_tet(model, scale, &volumes, prism.tets[t], [f, i, j, k], [0; 4])
+            let [i, j, k] = CORNERS[t].map(|corner| prism.corners[corner]);
+            local_tet(
+                model,
+                scale,
+                &volumes,
+                prism.tets[t],
+                [base, i, j, k],
+                [0; 4],
+            )
         };
-        prisms[region].push((std::array::from_fn(|k| local[k]), [0, 1, 2].map(tet)));
+        let local = (std::array::from_fn(|k| local[k]), [0, 1, 2].map(tet));
+        prisms[region][usize::from(!prism.is_layer(rows.free))].push(local);
     }
-    for (list, batches) in prisms.iter_mut().zip(&mut batches) {
-        list.sort_by_key(|(rows, _)| rows[..3].iter().copied().min());
-        batches.push_prisms(list);
+    for (lists, batches) in prisms.iter_mut().zip(&mut batches) {
+        for list in &mut *lists {
+            list.sort_by_key(|(rows, _)| rows[..3].iter().copied().min());
+        }
+        batches.push_prisms(lists);
     }
     push_single_tets(model, scale, rows, &single, &volumes, &mut batches);
     batches.iter_mut().for_each(TetBatches::finish);
@@ -177,7 +194,7 @@ fn local_tet(
     let [_, a, b, c] = order;
     Tet {
         rows,
-        gradients: [a, b, c].map(gradient),
+        shape: triangle([a, b, c].map(gradient)),
         weight: tets.weights[i] * scale,
         volume_weight: volume.map_or(0.0, |k| model.volumes().weights[k] * scale),
         ratio: volume.map_or(1.0, |k| model.volumes().ratios[k]),

@@ -1,23 +1,27 @@
 //! Tet strain and volume, eight tets at a time: forces (w (R − F) + u (V − F)) gₐ towards the closest rotation R and the
 //! closest matrix V of the right volume. Both fit the same gradients.
+//!
+//! The material axes of each tet are its own: turned by Q, F Q has the closest rotation R Q, and the gradients Qᵀ gₐ of the
+//! first three corners can be a lower triangle. Corners that are free come first, so that a tet with one free
+//! corner needs one column of its stress only.
 
 // Plain loops: iterator adaptors are not always inlined, and what is not inlined loses the kernel's instruction set.
 #![allow(clippy::needless_range_loop)]
 
 use glam::DVec3;
-use supple_geom::polar::{rotation_lanes, rotation_lanes_pair};
 use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, Row, dispatch};
 
 use super::prism::{self, LocalPrism, PrismBatch};
-use super::volume_lanes::{NO_VOLUME, VolumeLanes, volume_shift};
+use super::stress::{Mat, stresses};
+use super::volume_lanes::{NO_VOLUME, VolumeLanes};
 
 /// One tet in local rows, free corners after a first corner that is fixed if one is.
 #[derive(Clone, Debug)]
 pub struct Tet {
     /// Rows of the corners.
     pub rows: [u32; 4],
-    /// Shape gradients of the last three corners [1/m].
-    pub gradients: [DVec3; 3],
+    /// Shape gradients of the last three corners in the tet's own axes [1/m].
+    pub shape: Triangle<f64>,
     /// Scaled weight.
     pub weight: f64,
     /// Scaled weight of its volume; 0: none.
@@ -26,11 +30,22 @@ pub struct Tet {
     pub ratio: f64,
 }
 
+/// Rows of a lower triangle: 00, 10, 11, 20, 21, 22.
+pub type Triangle<T> = [T; 6];
+
+/// Three gradients in axes in which they are a lower triangle.
+pub fn triangle([a, b, c]: [DVec3; 3]) -> Triangle<f64> {
+    let x = a.normalize_or(DVec3::X);
+    let y = (b - x * x.dot(b)).normalize_or(x.any_orthonormal_vector());
+    let z = x.cross(y);
+    [a.dot(x), b.dot(x), b.dot(y), c.dot(x), c.dot(y), c.dot(z)]
+}
+
 /// Eight tets, structure of arrays.
 #[derive(Clone, Debug)]
 struct Batch {
     rows: [[u32; LANES]; 4],
-    gradients: [[F32x8; 3]; 3],
+    shape: Triangle<F32x8>,
     weights: F32x8,
 }
 
@@ -39,8 +54,9 @@ struct Batch {
 /// Volumes are lists beside them, so that tets without any do not read them.
 #[derive(Clone, Debug, Default)]
 pub struct TetBatches {
-    prisms: Vec<PrismBatch>,
-    prism_volumes: Vec<[VolumeLanes; 3]>,
+    /// Prisms between skin and bone, and others.
+    prisms: [Vec<PrismBatch>; 2],
+    prism_volumes: [Vec<[VolumeLanes; 3]>; 2],
     by_free: [Vec<Batch>; 4],
     volumes: [Vec<VolumeLanes>; 4],
     has_volume: bool,
@@ -63,9 +79,7 @@ impl TetBatches {
                 rows: std::array::from_fn(|corner| {
                     std::array::from_fn(|lane| shape(lane).rows[corner])
                 }),
-                gradients: std::array::from_fn(|k| {
-                    std::array::from_fn(|c| lanes(&|l| shape(l).gradients[k][c]))
-                }),
+                shape: std::array::from_fn(|k| lanes(&|l| shape(l).shape[k])),
                 weights: lanes(&|lane| tet(lane).map_or(0.0, |t| t.weight)),
             });
             self.volumes[free - 1].push(VolumeLanes {
@@ -76,31 +90,34 @@ impl TetBatches {
         self.has_volume |= tets.iter().any(|tet| tet.volume_weight > 0.0);
     }
 
-    /// Adds the tets of prisms.
-    pub fn push_prisms(&mut self, prisms: &[LocalPrism]) {
-        let (batches, volumes) = prism::batches(prisms);
-        self.prisms.extend(batches);
-        self.prism_volumes.extend(volumes);
-        let tets = prisms.iter().flat_map(|(_, tets)| tets);
-        self.has_volume |= tets.into_iter().any(|tet| tet.volume_weight > 0.0);
+    /// Adds the tets of prisms: those of a layer, and others.
+    pub fn push_prisms(&mut self, lists: &[Vec<LocalPrism>; 2]) {
+        for (k, prisms) in lists.iter().enumerate() {
+            let (batches, volumes) = prism::batches(prisms);
+            self.prisms[k].extend(batches);
+            self.prism_volumes[k].extend(volumes);
+            let mut tets = prisms.iter().flat_map(|(_, tets)| tets);
+            self.has_volume |= tets.any(|tet| tet.volume_weight > 0.0);
+        }
     }
 
     /// Drops what only volumes need where there are none. Call it when all tets are in.
     pub fn finish(&mut self) {
         if !self.has_volume {
-            self.prism_volumes = Vec::new();
+            self.prism_volumes = Default::default();
             self.volumes = Default::default();
         }
     }
 
     /// Bytes held.
     pub fn memory(&self) -> usize {
-        let single = self.by_free.iter().zip(&self.volumes);
-        size_of_val(&self.prisms[..])
-            + size_of_val(&self.prism_volumes[..])
-            + single
-                .map(|(batches, volumes)| size_of_val(&batches[..]) + size_of_val(&volumes[..]))
-                .sum::<usize>()
+        fn bytes<T>(lists: &[Vec<T>]) -> usize {
+            lists.iter().map(|list| size_of_val(&list[..])).sum()
+        }
+        bytes(&self.prisms)
+            + bytes(&self.prism_volumes)
+            + bytes(&self.by_free)
+            + bytes(&self.volumes)
     }
 
     /// Adds the forces at positions `x` to `forces`.
@@ -126,7 +143,9 @@ impl<const VOLUME: bool> Kernel for Forces<'_, VOLUME> {
     #[inline(always)]
     fn run<L: Lanes>(self) {
         let Forces { tets, x, forces } = self;
-        prism::add_forces::<L, VOLUME>(&tets.prisms, &tets.prism_volumes, x, forces);
+        let ([layer, other], [u, v]) = (&tets.prisms, &tets.prism_volumes);
+        prism::add_forces::<L, true, VOLUME>(layer, u, x, forces);
+        prism::add_forces::<L, false, VOLUME>(other, v, x, forces);
         let ([one, two, three, four], [u, v, w, z]) = (&tets.by_free, &tets.volumes);
         add_forces::<L, 1, VOLUME>(one, u, x, forces);
         add_forces::<L, 2, VOLUME>(two, v, x, forces);
@@ -134,9 +153,6 @@ impl<const VOLUME: bool> Kernel for Forces<'_, VOLUME> {
         add_forces::<L, 4, VOLUME>(four, z, x, forces);
     }
 }
-
-/// Three rows, or three corners, of eight tets.
-pub type Mat<L> = [[L; 3]; 3];
 
 #[inline(always)]
 fn add_forces<L: Lanes, const FREE: usize, const VOLUME: bool>(
@@ -149,114 +165,98 @@ fn add_forces<L: Lanes, const FREE: usize, const VOLUME: bool>(
         let base = L::gather(x, &batch.rows[0]);
         let mut edges = [base; 3];
         for k in 0..3 {
-            let corner = L::gather(x, &batch.rows[k + 1]);
-            for i in 0..3 {
-                edges[k][i] = corner[i] - base[i];
-            }
+            edges[k] = minus(L::gather(x, &batch.rows[k + 1]), &base);
         }
-        let g: Mat<L> = load(&batch.gradients);
+        let shape: Triangle<L> = load(&batch.shape);
         let volume = if VOLUME { &volumes[b] } else { &NO_VOLUME };
-        let s = stress::<L, VOLUME>(&edges, &g, &batch.weights, volume);
-        let zero = [L::splat(0.0); 3];
-        for k in 0..FREE.min(3) {
-            L::scatter_add(forces, &batch.rows[k + 1], force(&s, &g[k], zero));
+        let [f] = [deformation_gradient(&edges, &shape)];
+        let columns = if FREE == 4 { 3 } else { FREE };
+        let [s] = stresses::<L, 1, VOLUME>(&[f], [columns], [&batch.weights], [volume]);
+        let mut sum = [L::splat(0.0); 3];
+        for k in 0..columns {
+            let force = force(&s, &shape, k);
+            L::scatter_add(forces, &batch.rows[k + 1], force);
+            sum = minus(sum, &force);
         }
         if FREE == 4 {
-            let mut minus = zero;
-            for j in 0..3 {
-                minus[j] = -(g[0][j] + g[1][j] + g[2][j]);
-            }
-            L::scatter_add(forces, &batch.rows[0], force(&s, &minus, zero));
+            L::scatter_add(forces, &batch.rows[0], sum);
         }
     }
 }
 
+/// a − b.
 #[inline(always)]
-pub fn load<L: Lanes>(m: &Mat<F32x8>) -> Mat<L> {
-    let mut o = [[L::splat(0.0); 3]; 3];
-    for i in 0..3 {
-        for j in 0..3 {
-            o[i][j] = L::load(&m[i][j]);
-        }
+pub fn minus<L: Lanes>(a: [L; 3], b: &[L; 3]) -> [L; 3] {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+
+/// a + b.
+#[inline(always)]
+pub fn plus<L: Lanes>(a: [L; 3], b: &[L; 3]) -> [L; 3] {
+    [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
+}
+
+#[inline(always)]
+pub fn load<L: Lanes>(m: &Triangle<F32x8>) -> Triangle<L> {
+    let mut o = [L::splat(0.0); 6];
+    for i in 0..6 {
+        o[i] = L::load(&m[i]);
     }
     o
 }
 
-/// w (R − F) + u (V − F) with F = Σ edge × gradient.
+/// F = Σ edge × gradient, by columns.
 #[inline(always)]
-pub fn stress<L: Lanes, const VOLUME: bool>(
-    edges: &Mat<L>,
-    g: &Mat<L>,
-    weight: &F32x8,
-    volume: &VolumeLanes,
-) -> Mat<L> {
-    let f = deformation_gradient(edges, g);
-    weighted_sum::<L, VOLUME>(rotation_lanes(&f), &f, weight, volume)
-}
-
-/// [`stress`] of two batches, their polar decompositions overlapped.
-#[inline(always)]
-pub fn stress_pair<L: Lanes, const VOLUME: bool>(
-    edges: [&Mat<L>; 2],
-    g: [&Mat<L>; 2],
-    weights: [&F32x8; 2],
-    volumes: [&VolumeLanes; 2],
-) -> [Mat<L>; 2] {
-    let (f0, f1) = (
-        deformation_gradient(edges[0], g[0]),
-        deformation_gradient(edges[1], g[1]),
-    );
-    let [r0, r1] = rotation_lanes_pair([&f0, &f1]);
-    [
-        weighted_sum::<L, VOLUME>(r0, &f0, weights[0], volumes[0]),
-        weighted_sum::<L, VOLUME>(r1, &f1, weights[1], volumes[1]),
-    ]
-}
-
-#[inline(always)]
-fn deformation_gradient<L: Lanes>(edges: &Mat<L>, g: &Mat<L>) -> Mat<L> {
-    let mut f = *g;
+pub fn deformation_gradient<L: Lanes>(edges: &[[L; 3]; 3], shape: &Triangle<L>) -> Mat<L> {
+    let (g, mut f) = (shape, *edges);
     for i in 0..3 {
-        for j in 0..3 {
-            f[i][j] =
-                edges[0][i].mul_add(g[0][j], edges[1][i].mul_add(g[1][j], edges[2][i] * g[2][j]));
-        }
+        let [a, b, c] = [edges[0][i], edges[1][i], edges[2][i]];
+        f[0][i] = a.mul_add(g[0], b.mul_add(g[1], c * g[3]));
+        f[1][i] = b.mul_add(g[2], c * g[4]);
+        f[2][i] = c * g[5];
     }
     f
 }
 
+/// Stress × gradient of corner `k`.
 #[inline(always)]
-fn weighted_sum<L: Lanes, const VOLUME: bool>(
-    r: Mat<L>,
-    f: &Mat<L>,
-    weight: &F32x8,
-    volume: &VolumeLanes,
-) -> Mat<L> {
-    let weight = L::load(weight);
-    let mut s = r;
+pub fn force<L: Lanes>(s: &Mat<L>, shape: &Triangle<L>, k: usize) -> [L; 3] {
+    let row = k * (k + 1) / 2;
+    let mut o = s[0];
     for i in 0..3 {
-        for j in 0..3 {
-            s[i][j] = (r[i][j] - f[i][j]) * weight;
+        o[i] = s[0][i] * shape[row];
+        for j in 1..=k {
+            o[i] = s[j][i].mul_add(shape[row + j], o[i]);
         }
-    }
-    if VOLUME {
-        let d = volume_shift(f, &r, L::load(&volume.ratios));
-        let weight = L::load(&volume.weights);
-        for i in 0..3 {
-            for j in 0..3 {
-                s[i][j] = d[i][j].mul_add(weight, s[i][j]);
-            }
-        }
-    }
-    s
-}
-
-/// Stress × gradient, added to `sum`.
-#[inline(always)]
-pub fn force<L: Lanes>(s: &Mat<L>, g: &[L; 3], sum: [L; 3]) -> [L; 3] {
-    let mut o = sum;
-    for i in 0..3 {
-        o[i] = s[i][0].mul_add(g[0], s[i][1].mul_add(g[1], s[i][2].mul_add(g[2], sum[i])));
     }
     o
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::DMat3;
+
+    use super::*;
+
+    #[test]
+    fn a_triangle_keeps_lengths_angles_and_handedness() {
+        let g = [
+            DVec3::new(0.3, -1.0, 2.0),
+            DVec3::new(0.7, 0.2, -0.4),
+            DVec3::new(-1.5, 0.1, 0.6),
+        ];
+        let t = triangle(g);
+        let h = [
+            DVec3::new(t[0], 0.0, 0.0),
+            DVec3::new(t[1], t[2], 0.0),
+            DVec3::new(t[3], t[4], t[5]),
+        ];
+        for i in 0..3 {
+            for j in 0..3 {
+                assert!((g[i].dot(g[j]) - h[i].dot(h[j])).abs() < 1e-14);
+            }
+        }
+        let det = |m: [DVec3; 3]| DMat3::from_cols(m[0], m[1], m[2]).determinant();
+        assert!((det(g) - det(h)).abs() < 1e-14);
+    }
 }

@@ -10,7 +10,7 @@
 
 use supple_geom::simd::{F32x8, Lanes};
 
-use super::tet_batch::Mat;
+use super::stress::Mat;
 
 /// Weights and target ratios of eight tets.
 #[derive(Clone, Debug)]
@@ -33,6 +33,43 @@ const STEPS: usize = 2;
 const LEAST_SHIFT: f32 = -0.1;
 /// Bound on ‖C‖², which is at least 3 where det V = 1: keeps D bounded where V is next to a line.
 const LEAST_COFACTORS: f32 = 0.05;
+
+/// [`volume_shift`] where R is clear: D = x R + y F + z cof F, from the invariants λ, k and det of F alone.
+///
+/// After the first linearisation V = R X with X = S + t, and cof V = R Y with Y = cof X. After the second V = R (X − t + c Y). All
+/// that follows are polynomials in X, reduced to 1, X and Y by its characteristic equation.
+#[inline(always)]
+pub fn volume_terms<L: Lanes>(lambda: L, k: L, det: L, ratio: L) -> [L; 3] {
+    let t = ((ratio + L::splat(2.0) - lambda) * L::splat(1.0 / 3.0)).max(L::splat(LEAST_SHIFT));
+    // Invariants of X; traces of X², Y² and X Y.
+    let e1 = t.mul_add(L::splat(3.0), lambda);
+    let e2 = t.mul_add(lambda + e1, k);
+    let e3 = t.mul_add(t.mul_add(lambda + t, k), det);
+    let xx = e1.mul_sub(e1, e2 + e2);
+    let yy = e2.mul_sub(e2, (e1 + e1) * e3);
+    let xy = e3 * L::splat(3.0);
+    let least = L::splat(LEAST_COFACTORS);
+    let c = (t.mul_add(e2, ratio) - e3) / yy.max(least);
+    // cof(X − t + c Y) = i + x X + y Y, and its traces with 1, X and Y.
+    let q = e1 - t;
+    let i = c.mul_add(e2.mul_sub(q, e3), -(t * q));
+    let x = c.mul_add(c.mul_sub(e3, e2), t);
+    let y = c.neg_mul_add(q, L::splat(1.0));
+    let on_one = i.mul_add(L::splat(3.0), x.mul_add(e1, y * e2));
+    let on_x = i.mul_add(e1, x.mul_add(xx, y * xy));
+    let on_y = i.mul_add(e2, x.mul_add(xy, y * yy));
+    let shift = c * on_y;
+    let det = (t.neg_mul_add(on_one, on_x) + shift) * L::splat(1.0 / 3.0);
+    let squares = i.mul_add(on_one, x.mul_add(on_x, y * on_y)).max(least);
+    let d = (shift - det + ratio) / squares;
+    // R X = F + t R and R Y = cof F − t F + t (λ + t) R.
+    let (x, y, i) = (x * d, y * d, i * d);
+    [
+        t.mul_add(y.mul_add(lambda + t, x), i),
+        t.neg_mul_add(y, x),
+        y,
+    ]
+}
 
 /// D = V − F for matrices F with closest rotations R.
 #[inline(always)]
@@ -132,6 +169,52 @@ mod tests {
                 let exact = closest_with_determinant(f, ratio) - f;
                 let error = length(shift(f, ratio) - exact);
                 assert!(error <= tolerance, "{stretch}, {ratio}: {error}");
+            }
+        }
+    }
+
+    /// x R + y F + z cof F of [`volume_terms`].
+    fn shift_from_invariants(f: DMat3, ratio: f64) -> DMat3 {
+        let r = rotation_f64(f);
+        let stretch = r.transpose() * f;
+        let trace = |m: DMat3| m.x_axis.x + m.y_axis.y + m.z_axis.z;
+        let lambda = trace(stretch);
+        let k = 0.5 * (lambda * lambda - trace(stretch * stretch));
+        let cofactors = DMat3::from_cols(
+            f.y_axis.cross(f.z_axis),
+            f.z_axis.cross(f.x_axis),
+            f.x_axis.cross(f.y_axis),
+        );
+        let lanes = |x: f64| F32x8([x as f32; 8]);
+        let terms = volume_terms(
+            lanes(lambda),
+            lanes(k),
+            lanes(f.determinant()),
+            lanes(ratio),
+        );
+        let [x, y, z] = terms.map(|t| f64::from(t.0[5]));
+        r * x + f * y + cofactors * z
+    }
+
+    #[test]
+    fn invariants_give_the_same_shift() {
+        let turn = |k: f64| DMat3::from_quat(DQuat::from_axis_angle(DVec3::ONE.normalize(), k));
+        for stretch in [
+            DVec3::ONE,
+            DVec3::new(1.1, 0.95, 0.9),
+            DVec3::new(1.5, 0.8, 0.5),
+            DVec3::new(1.2, 1.0, -0.1),
+            DVec3::new(3.0, 2.0, 2.5),
+            DVec3::new(0.2, 0.3, 0.25),
+        ] {
+            for ratio in [1.0, 1.05] {
+                let f = turn(-0.3) * DMat3::from_diagonal(stretch) * turn(1.1);
+                let (d, e) = (shift_from_invariants(f, ratio), shift(f, ratio));
+                let error = length(d - e);
+                assert!(
+                    error < 2e-5 * (1.0 + length(f)),
+                    "{stretch}, {ratio}: {error}"
+                );
             }
         }
     }

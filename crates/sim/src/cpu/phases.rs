@@ -1,0 +1,183 @@
+//! Work on regions in phases, by all threads of the pool.
+//!
+//! Workers live for a whole step and meet between phases at a counter, which costs them a microsecond where waking a
+//! thread costs ten. Nobody owns a region: a worker begins with its share, so that regions stay in its cache, and takes
+//! over what others have not begun. One worker alone gets everything done, should the others be late or never come.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+
+/// Looks at the counter before a waiting worker offers its processor to other programs: some ten microseconds. With
+/// fewer, the system is asked in every phase; with more, a waiting worker stands in the way on a busy machine.
+const SPINS: usize = 500;
+
+/// An item, and how many phases it has been through.
+pub struct Cell<'a, T> {
+    item: &'a mut T,
+    phases: usize,
+}
+
+/// Waits for the item.
+pub fn lock<'c, 'a, T>(cell: &'c Mutex<Cell<'a, T>>) -> MutexGuard<'c, Cell<'a, T>> {
+    cell.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<T> Cell<'_, T> {
+    /// The item.
+    pub fn item(&mut self) -> &mut T {
+        self.item
+    }
+}
+
+/// For every phase, `work` on each item, in any order and at the same time, then `between` on all. What it does must not
+/// depend on the order of the items.
+pub fn run<T: Send>(
+    items: &mut [T],
+    phases: usize,
+    work: impl Fn(&mut T, usize) + Sync,
+    between: impl Fn(&[Mutex<Cell<T>>], usize) + Sync,
+) {
+    let cells: Vec<Mutex<Cell<T>>> = items
+        .iter_mut()
+        .map(|item| Mutex::new(Cell { item, phases: 0 }))
+        .collect();
+    let workers = rayon::current_num_threads().min(cells.len());
+    let crew = Crew {
+        cells: &cells,
+        phases,
+        open: AtomicUsize::new(0),
+        done: AtomicUsize::new(0),
+        work: &work,
+        between: &between,
+    };
+    if workers <= 1 {
+        return crew.work_from(0);
+    }
+    let crew = &crew;
+    rayon::scope(|scope| {
+        for worker in 1..workers {
+            scope.spawn(move |_| crew.work_from(worker * crew.cells.len() / workers));
+        }
+        crew.work_from(0);
+    });
+}
+
+struct Crew<'a, 'c, T, W, B> {
+    cells: &'a [Mutex<Cell<'c, T>>],
+    phases: usize,
+    /// The phase that items may go through.
+    open: AtomicUsize,
+    /// Items done, over all phases.
+    done: AtomicUsize,
+    work: &'a W,
+    between: &'a B,
+}
+
+impl<'c, T, W, B> Crew<'_, 'c, T, W, B>
+where
+    W: Fn(&mut T, usize),
+    B: Fn(&[Mutex<Cell<'c, T>>], usize),
+{
+    /// Takes part until all phases are over, looking for items from `start` on.
+    fn work_from(&self, start: usize) {
+        let _guard = EndOnPanic(&self.open, self.phases);
+        let mut idle = 0;
+        loop {
+            let phase = self.open.load(Ordering::Acquire);
+            if phase >= self.phases {
+                return;
+            }
+            let count = self.cells.len();
+            let worked = (start..start + count)
+                .filter(|at| self.try_item(at % count, phase))
+                .count();
+            idle = if worked > 0 { 0 } else { idle + 1 };
+            if idle > SPINS {
+                std::thread::yield_now();
+            } else if idle > 0 {
+                std::hint::spin_loop();
+            }
+        }
+    }
+
+    /// Takes an item through a phase, unless somebody else does or has. Whoever is last opens the next phase.
+    fn try_item(&self, at: usize, phase: usize) -> bool {
+        let mut cell = match self.cells[at].try_lock() {
+            Ok(cell) => cell,
+            Err(TryLockError::WouldBlock | TryLockError::Poisoned(_)) => return false,
+        };
+        if cell.phases != phase {
+            return false;
+        }
+        (self.work)(cell.item, phase);
+        cell.phases += 1;
+        drop(cell);
+        if self.done.fetch_add(1, Ordering::AcqRel) + 1 == self.cells.len() * (phase + 1) {
+            (self.between)(self.cells, phase);
+            self.open.store(phase + 1, Ordering::Release);
+        }
+        true
+    }
+}
+
+/// Sends the other workers home when one panics: they would wait for it for ever.
+struct EndOnPanic<'a>(&'a AtomicUsize, usize);
+
+impl Drop for EndOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.store(self.1, Ordering::Release);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Items sum what the last phase left; `between` spreads the sum of all.
+    fn sums(threads: usize) -> Vec<u64> {
+        let mut items: Vec<u64> = (1..8).collect();
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .expect("a pool");
+        pool.install(|| {
+            run(
+                &mut items,
+                200,
+                |item, phase| *item = item.wrapping_mul(31).wrapping_add(phase as u64),
+                |cells, _| {
+                    let sum = cells
+                        .iter()
+                        .fold(0_u64, |sum, cell| sum.wrapping_add(*lock(cell).item()));
+                    for cell in cells {
+                        let mut cell = lock(cell);
+                        *cell.item() = cell.item().wrapping_add(sum);
+                    }
+                },
+            )
+        });
+        items
+    }
+
+    #[test]
+    fn every_item_goes_through_every_phase_whatever_the_threads() {
+        let alone = sums(1);
+        for threads in [2, 3, 8] {
+            assert_eq!(sums(threads), alone, "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn a_panic_ends_the_others() {
+        let failed = std::panic::catch_unwind(|| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build();
+            pool.expect("a pool").install(|| {
+                let work = |item: &mut usize, phase| assert!(*item != 2 || phase < 5);
+                run(&mut [0, 1, 2, 3], 10, work, |_, _| {});
+            })
+        });
+        assert!(failed.is_err());
+    }
+}
