@@ -14,10 +14,10 @@ use crate::settings::Resolution;
 pub const FULL_UP_TO: usize = 5000;
 /// Automatic resolution: so many vertices, and so many more for every bone, up to [`FULL_UP_TO`].
 const BASE_COUNT: usize = 3000;
-const PER_BONE: usize = 12;
-/// Density around joints, relative to straight limbs: edges are half as long. Above 6 straight limbs get facets that show
+const PER_BONE: usize = 20;
+/// Density around joints, relative to straight limbs: edges are a quarter as long. Above 30 straight limbs get facets that show
 /// as steps in the bone surface; at 1 a bent knee has too few vertices to stay round.
-const JOINT_DENSITY: f64 = 4.0;
+const JOINT_DENSITY: f64 = 16.0;
 /// Reach of that density, in distances between joint and skin.
 const JOINT_REACH: f64 = 3.0;
 /// Density where separate shells touch.
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn counts() {
         assert_eq!(target_count(Resolution::Automatic, 4800, 90), 4800);
-        assert_eq!(target_count(Resolution::Automatic, 5001, 20), 3240);
+        assert_eq!(target_count(Resolution::Automatic, 5001, 20), 3400);
         assert_eq!(target_count(Resolution::Automatic, 200_000, 500), 5000);
         assert_eq!(target_count(Resolution::Full, 200_000, 500), 200_000);
         assert_eq!(target_count(Resolution::Vertices(123), 200_000, 500), 123);

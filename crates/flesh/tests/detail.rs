@@ -132,11 +132,11 @@ fn a_thigh_never_listens_to_the_other() {
         NEIGHBOURS,
         Basis::Quadratic,
     );
-    // Below the crotch, where geodesics from one thigh to the other are long.
+    // So far below the crotch that the way around it is longer than any neighbourhood is wide.
     let crotch = crotch_height(&character, skin, &side);
     let mut near_other = 0;
     for v in 0..skin.positions.len() {
-        let (Some(left), true) = (side(v as u32), skin.positions[v].y < crotch - 0.08) else {
+        let (Some(left), true) = (side(v as u32), skin.positions[v].y < crotch - 0.15) else {
             continue;
         };
         for (sample, _) in upsampling.of(v) {
