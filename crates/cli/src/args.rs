@@ -111,6 +111,9 @@ pub struct Demo {
     /// Folder to write into.
     #[arg(long, short, default_value = "out")]
     pub output: PathBuf,
+    /// What steps the tissue.
+    #[arg(long, default_value = "auto")]
+    pub backend: Backend,
 }
 
 /// `supple info`
@@ -157,6 +160,9 @@ pub struct Skin {
     /// Compute weights anew even where the file has some.
     #[arg(long)]
     pub auto_weights: bool,
+    /// What steps the tissue.
+    #[arg(long, default_value = "auto")]
+    pub backend: Backend,
 }
 
 /// `supple init`
@@ -202,6 +208,9 @@ pub struct Picture {
     /// Draw the bones through the skin.
     #[arg(long)]
     pub bones: bool,
+    /// What steps the tissue.
+    #[arg(long, default_value = "auto")]
+    pub backend: Backend,
 }
 
 /// `supple bench`
@@ -219,6 +228,42 @@ pub struct Bench {
     /// Vertices of the largest generated OBJ.
     #[arg(long, default_value_t = 1_000_000)]
     pub vertices: usize,
+    /// What is measured: gpu is the graphics processor, by its own clock.
+    #[arg(long, default_value = "cpu")]
+    pub backend: Backend,
+    /// With gpu: bodies stepped together.
+    #[arg(long, value_delimiter = ',', default_values_t = [1])]
+    pub bodies: Vec<u32>,
+    /// With gpu: how the global step is solved; several to compare.
+    #[arg(long, value_delimiter = ',', default_value = "patches")]
+    pub solver: Vec<GpuSolver>,
+    /// Models to measure, by name; left out, all.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub only: Vec<String>,
+}
+
+/// What steps the tissue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Backend {
+    /// Whichever is faster, by measurement.
+    Auto,
+    /// The processor.
+    Cpu,
+    /// The graphics processor; the processor where there is none.
+    Gpu,
+}
+
+/// Global solvers on the graphics processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum GpuSolver {
+    /// Stored local inverses.
+    Patches,
+    /// The papers' Jacobi-preconditioned conjugate gradients, three dispatches an iteration.
+    Pcg,
+    /// Pipelined conjugate gradients, one dispatch an iteration.
+    Pipelined,
+    /// Chebyshev's iteration, without dot products.
+    Chebyshev,
 }
 
 /// Up axes.

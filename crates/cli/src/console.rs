@@ -64,6 +64,16 @@ impl Console {
         }
     }
 
+    /// What to tell people beside the result, on the error stream so that it is no part of it.
+    pub fn notice(&self) -> Box<dyn Fn(&str) + Send> {
+        let silent = self.json || self.quiet;
+        Box::new(move |line| {
+            if !silent {
+                eprintln!("note: {line}");
+            }
+        })
+    }
+
     /// The result: text for people, the value for machines.
     pub fn result(&self, text: impl std::fmt::Display, value: &impl serde::Serialize) {
         if self.json {

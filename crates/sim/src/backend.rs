@@ -84,6 +84,14 @@ pub enum SolveError {
         /// What is missing.
         what: &'static str,
     },
+    /// The device a backend runs on has failed; the state is as it was before the step.
+    #[error("the {backend} backend failed: {reason}")]
+    Device {
+        /// Name of the backend.
+        backend: &'static str,
+        /// What the device said.
+        reason: String,
+    },
 }
 
 /// Checks that settings, targets and state fit the model and are finite: every backend calls it first.

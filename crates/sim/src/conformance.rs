@@ -21,7 +21,7 @@ mod robust;
 
 pub use coverage::every_constraint_and_option;
 pub use equilibrium::{energy_never_rises, patch_test, settles_to_the_static_solution};
-pub use global_solve::global_step_beats_ten_cg_iterations;
+pub use global_solve::{beats_ten_cg_iterations, global_step_beats_ten_cg_iterations};
 pub use motion::{
     angular_momentum, constant_velocity, free_fall, linear_momentum, rest_pose, rigid_root_motion,
 };

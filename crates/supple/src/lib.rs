@@ -20,6 +20,7 @@
 //! meshes, [`rig`] for skeletons, clips, skinning and files, [`flesh`] and [`sim`] for tissue, [`picture`] for drawing.
 #![forbid(unsafe_code)]
 
+pub mod backend;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod bench;
 #[cfg(not(target_arch = "wasm32"))]
@@ -37,6 +38,8 @@ pub mod upsampling;
 pub use glam;
 pub use supple_flesh as flesh;
 pub use supple_geom as geom;
+#[cfg(feature = "gpu")]
+pub use supple_gpu as gpu;
 pub use supple_picture as picture;
 pub use supple_rig as rig;
 pub use supple_rig::bake;

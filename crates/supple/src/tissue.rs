@@ -87,6 +87,11 @@ impl SoftBody {
         &self.state
     }
 
+    /// Has another backend step from now on: see [`backend::open`](crate::backend::open).
+    pub fn set_backend(&mut self, backend: Box<dyn Backend>) {
+        self.backend = backend;
+    }
+
     /// The solver's settings, to change between frames.
     pub fn solver_settings(&mut self) -> &mut supple_sim::Settings {
         &mut self.solver

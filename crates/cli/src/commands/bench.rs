@@ -1,10 +1,12 @@
 //! `supple bench`
 
+mod gpu;
+
 use std::path::Path;
 
 use supple::bench::detail::{self, DetailRow};
 use supple::bench::obj::{ReadRow, read_obj};
-use supple::bench::tissue::{TissueRow, measure, subjects};
+use supple::bench::tissue::{Subject, TissueRow, measure, subjects};
 use supple::flesh::settings::Resolution;
 
 use crate::args;
@@ -15,11 +17,10 @@ const FPS_MODELS: &str = "../shared/data/fps";
 
 /// Measures tissue, then reading and welding.
 pub fn run(args: &args::Bench, console: &Console) -> Result<(), Failure> {
-    let folder = args.models.clone().unwrap_or_else(|| FPS_MODELS.into());
-    let subjects = subjects(Some(Path::new(&folder))).map_err(|error| Failure {
-        error,
-        hint: "--models names a folder with cylinder/, tbone/ and male/".to_owned(),
-    })?;
+    if args.backend == args::Backend::Gpu {
+        return gpu::run(args, console);
+    }
+    let subjects = chosen_subjects(args)?;
     let progress = console.progress("stepping tissue", subjects.len());
     let mut tissue = Vec::new();
     for subject in &subjects {
@@ -56,6 +57,26 @@ pub fn run(args: &args::Bench, console: &Console) -> Result<(), Failure> {
     let json = serde_json::json!({ "tissue": tissue, "detail": detail, "obj": obj });
     console.result(text, &json);
     Ok(())
+}
+
+/// The models named on the command line, or all.
+fn chosen_subjects(args: &args::Bench) -> Result<Vec<Subject>, Failure> {
+    let folder = args.models.clone().unwrap_or_else(|| FPS_MODELS.into());
+    let mut found = subjects(Some(Path::new(&folder))).map_err(|error| Failure {
+        error,
+        hint: "--models names a folder with cylinder/, tbone/ and male/".to_owned(),
+    })?;
+    if !args.only.is_empty() {
+        found.retain(|subject| args.only.contains(&subject.name));
+    }
+    if found.is_empty() {
+        let names = "cylinder, tbone, male, male x4, embedded male, embedded female";
+        return Err(Failure::new(
+            "there is no such model".to_owned(),
+            format!("--only takes {names}"),
+        ));
+    }
+    Ok(found)
 }
 
 fn tissue_table(rows: &[TissueRow]) -> String {

@@ -21,6 +21,7 @@ pub fn run(args: &args::Demo, console: &Console) -> Result<(), Failure> {
     let knee = character.skeleton.find("lowerleg01.L").unwrap_or(0);
     let progress = console.progress("simulating", METHODS.len() * frames);
     let mut soft = SoftBody::new(&character, Default::default())?;
+    soft.set_backend(super::backend(args.backend, console));
     let compared = compare(
         &mut soft,
         &character,

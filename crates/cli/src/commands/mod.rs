@@ -10,12 +10,15 @@ mod picture;
 mod skin;
 
 use supple::Character;
+use supple::backend::Choice;
+use supple::bake::Motion;
 use supple::flesh::Settings;
 use supple::flesh::settings::Upsample;
-use supple::motion::Choice;
+use supple::motion;
 use supple::rig::character::Up;
 use supple::rig::formats::ReadOptions;
-use supple::skin::{Method, Span};
+use supple::skin::{Method, Span, skin};
+use supple::tissue::{SoftBody, simulate};
 
 use crate::args::{self, Command, Input, MotionArgs, TissueArgs};
 use crate::console::{Console, Failure};
@@ -49,11 +52,11 @@ fn load(input: &Input) -> Result<Character, Failure> {
     })
 }
 
-fn choice(args: &MotionArgs) -> Choice<'_> {
+fn choice(args: &MotionArgs) -> motion::Choice<'_> {
     match (&args.clip, &args.motion) {
-        (Some(name), _) => Choice::Named(name),
-        (None, Some(path)) => Choice::File(path, args.map.as_deref()),
-        (None, None) => Choice::Default,
+        (Some(name), _) => motion::Choice::Named(name),
+        (None, Some(path)) => motion::Choice::File(path, args.map.as_deref()),
+        (None, None) => motion::Choice::Default,
     }
 }
 
@@ -77,6 +80,34 @@ fn span(args: &MotionArgs, clip: &supple::Clip) -> Result<Span, Failure> {
         ));
     }
     Ok(span)
+}
+
+/// What steps the tissue; where that is not what was asked for, the reason is a line on the console.
+fn backend(backend: args::Backend, console: &Console) -> Box<dyn supple::sim::Backend> {
+    let choice = match backend {
+        args::Backend::Auto => Choice::Auto,
+        args::Backend::Cpu => Choice::Cpu,
+        args::Backend::Gpu => Choice::Gpu,
+    };
+    supple::backend::open(choice, console.notice())
+}
+
+/// Moves a character's skin; tissue is stepped by the backend asked for.
+fn moved(
+    character: &Character,
+    clip: &supple::Clip,
+    method: Method,
+    settings: &Settings,
+    span: Span,
+    stepper: Box<dyn supple::sim::Backend>,
+    frame_done: &mut dyn FnMut(usize),
+) -> Result<Motion, Failure> {
+    if method != Method::Tissue {
+        return Ok(skin(character, clip, method, settings, span, frame_done)?);
+    }
+    let mut body = SoftBody::new(character, settings.clone())?;
+    body.set_backend(stepper);
+    Ok(simulate(&mut body, character, clip, span, frame_done)?)
 }
 
 fn method(method: args::Method) -> Method {

@@ -109,9 +109,9 @@ fn draw_motion(
     let motions = methods
         .iter()
         .map(|&method| {
-            skin::skin(character, &clip, method, &settings, chosen, &mut |_| {
-                progress.step()
-            })
+            let stepper = super::backend(args.backend, console);
+            let done = &mut |_| progress.step();
+            super::moved(character, &clip, method, &settings, chosen, stepper, done)
         })
         .collect::<Result<Vec<_>, _>>()?;
     drop(progress);

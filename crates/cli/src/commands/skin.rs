@@ -61,7 +61,8 @@ fn soft_body(
     console: &Console,
 ) -> Result<SoftBody, Failure> {
     let progress = console.progress("building tissue", 1);
-    let body = SoftBody::of_file(character, settings, &args.input.file)?;
+    let mut body = SoftBody::of_file(character, settings, &args.input.file)?;
+    body.set_backend(super::backend(args.backend, console));
     drop(progress);
     let report = &body.flesh().report;
     if report.vertices < report.shown {

@@ -1,5 +1,7 @@
 //! Measurements, printed by `supple bench`: programs, never timed tests.
 
 pub mod detail;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 pub mod obj;
 pub mod tissue;

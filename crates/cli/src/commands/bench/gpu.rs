@@ -1,0 +1,74 @@
+//! `supple bench --backend gpu`
+
+use supple::bench::gpu::{GpuRow, SOLVERS, measure};
+use supple::gpu::{Gpu, Options, Solver};
+
+use crate::args::{Bench, GpuSolver};
+use crate::console::{Console, Failure};
+
+/// Measures tissue on the graphics processor.
+pub fn run(args: &Bench, console: &Console) -> Result<(), Failure> {
+    let gpu = Gpu::open(Options::default()).map_err(|error| Failure {
+        error: Box::new(error),
+        hint: "--backend cpu measures the processor".to_owned(),
+    })?;
+    let subjects = super::chosen_subjects(args)?;
+    let solvers: Vec<(&'static str, Solver)> = args.solver.iter().map(|&s| named(s)).collect();
+    let total = subjects.len() * solvers.len() * args.bodies.len();
+    let progress = console.progress("stepping tissue", total);
+    let mut rows = Vec::new();
+    for subject in &subjects {
+        rows.extend(measure(&gpu, subject, &solvers, &args.bodies, &mut || {
+            progress.step()
+        })?);
+    }
+    drop(progress);
+    let json = serde_json::json!({ "device": gpu.name(), "tissue": rows });
+    console.result(table(gpu.name(), &rows), &json);
+    Ok(())
+}
+
+fn named(solver: GpuSolver) -> (&'static str, Solver) {
+    SOLVERS[solver as usize]
+}
+
+fn table(device: &str, rows: &[GpuRow]) -> String {
+    let mut text = format!(
+        "Tissue on {device}, ms a step of 10 iterations\n{:<16} {:<10} {:>6} {:>7} {:>7} {:>10} {:>9} {:>9} {:>9} {:>8} {:>8} {:>9}  stages",
+        "model",
+        "solver",
+        "bodies",
+        "free",
+        "tets",
+        "dispatches",
+        "GPU",
+        "95th",
+        "latency",
+        "MB",
+        "prepare",
+        "from CPU"
+    );
+    for row in rows {
+        let clock = |value: Option<f64>| value.map_or("-".to_owned(), |v| format!("{v:.4}"));
+        text.push_str(&format!(
+            "\n{:<16} {:<10} {:>6} {:>7} {:>7} {:>10} {:>9} {:>9} {:>9.3} {:>8.2} {:>8.0} {:>9.1e} ",
+            row.model,
+            row.solver,
+            row.bodies,
+            row.free,
+            row.tets,
+            row.dispatches,
+            clock(row.gpu_ms),
+            clock(row.gpu_p95_ms),
+            row.latency_ms,
+            row.memory_mb,
+            row.preparation_ms,
+            row.apart
+        ));
+        for (stage, ms) in &row.stages {
+            text.push_str(&format!(" {stage} {ms:.4}"));
+        }
+    }
+    text.push_str("\nGPU: by the device's clock; latency: from targets to positions, both on the processor; from CPU: largest distance to the processor's result after the motion, relative to the height; stages are timed a pass each and add up to more");
+    text
+}

@@ -1,0 +1,145 @@
+//! The [`Backend`] for one body: state in, state out.
+
+use std::sync::Arc;
+
+use glam::DVec3;
+use supple_sim::backend::check_step;
+use supple_sim::energy::{objective, predict};
+use supple_sim::settings::Fit;
+use supple_sim::{Backend, Model, Settings, SolveError, State, StepReport, Targets};
+
+use crate::bodies::Phase;
+use crate::tables::unsupported;
+use crate::{Gpu, GpuBodies, GpuError, Solver};
+
+/// Steps one body on the device. A caller who leaves states there uses [`GpuBodies`].
+#[derive(Debug)]
+pub struct GpuBackend {
+    gpu: Arc<Gpu>,
+    solver: Solver,
+    prepared: Option<Prepared>,
+}
+
+#[derive(Debug)]
+struct Prepared {
+    model: u64,
+    key: (u64, Fit),
+    bodies: GpuBodies,
+}
+
+impl GpuBackend {
+    /// A backend on an open device.
+    pub fn new(gpu: Arc<Gpu>) -> GpuBackend {
+        GpuBackend::with_solver(gpu, Solver::default())
+    }
+
+    /// A backend with one of the solvers that are compared.
+    pub fn with_solver(gpu: Arc<Gpu>, solver: Solver) -> GpuBackend {
+        GpuBackend {
+            gpu,
+            solver,
+            prepared: None,
+        }
+    }
+
+    /// The device.
+    pub fn gpu(&self) -> &Arc<Gpu> {
+        &self.gpu
+    }
+
+    /// The body on the device, once prepared.
+    pub fn bodies(&self) -> Option<&GpuBodies> {
+        self.prepared.as_ref().map(|prepared| &prepared.bodies)
+    }
+
+    fn prepared(&mut self, model: &Model, settings: &Settings) -> Result<&GpuBodies, GpuError> {
+        let key = settings.matrix_key();
+        let fits = |p: &Prepared| p.model == model.id() && p.key == key;
+        if !self.prepared.as_ref().is_some_and(fits) || unsupported(model, settings).is_some() {
+            self.prepared = None;
+        }
+        let prepared = match &mut self.prepared {
+            Some(ready) => ready,
+            empty => empty.insert(Prepared {
+                model: model.id(),
+                key,
+                bodies: GpuBodies::new(&self.gpu, model, settings, 1, self.solver)?,
+            }),
+        };
+        prepared.bodies.configure(model, settings);
+        Ok(&prepared.bodies)
+    }
+}
+
+impl Backend for GpuBackend {
+    fn name(&self) -> &'static str {
+        "gpu"
+    }
+
+    fn supports(&self, model: &Model, settings: &Settings) -> bool {
+        unsupported(model, settings).is_none()
+    }
+
+    fn prepare(&mut self, model: &Model, settings: &Settings) -> Result<(), SolveError> {
+        self.prepared(model, settings)?;
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        model: &Model,
+        settings: &Settings,
+        targets: &Targets,
+        state: &mut State,
+    ) -> Result<StepReport, SolveError> {
+        check_step(model, settings, targets, state)?;
+        let bodies = self.prepared(model, settings)?;
+        bodies.upload(0, state);
+        bodies.set_targets(0, targets);
+        let energies = if settings.trace_energy {
+            traced_step(bodies, model, settings, targets, state)?
+        } else {
+            bodies.step()?;
+            Vec::new()
+        };
+        let rows = bodies.request_state(0).wait()?;
+        let (positions, velocities) = rows.split_at(rows.len() / 2);
+        bodies.unpack(positions, &mut state.positions);
+        bodies.unpack(velocities, &mut state.velocities);
+        std::mem::swap(&mut state.fixed, &mut state.fixed_previous);
+        state.fixed.clone_from(&targets.fixed);
+        Ok(StepReport {
+            iterations: settings.iterations,
+            residual: positions.iter().fold(0.0_f32, |m, p| m.max(p[3])).sqrt(),
+            energies,
+        })
+    }
+}
+
+/// A step that stops after each iteration to take the objective.
+fn traced_step(
+    bodies: &GpuBodies,
+    model: &Model,
+    settings: &Settings,
+    targets: &Targets,
+    state: &State,
+) -> Result<Vec<f64>, GpuError> {
+    let start = predict(model, settings, targets, state);
+    let mut now = state.positions.clone();
+    let mut energy = || -> Result<f64, GpuError> {
+        bodies.unpack(&bodies.request_positions(0).wait()?, &mut now);
+        let free = now.iter().map(|p| p.as_dvec3());
+        let z: Vec<DVec3> = free
+            .chain(targets.fixed.iter().map(|p| p.as_dvec3()))
+            .collect();
+        Ok(objective(model, settings, targets, &start, &z))
+    };
+    bodies.submit(&[Phase::Start])?;
+    let mut energies = vec![energy()?];
+    for _ in 0..settings.iterations {
+        bodies.submit(&[Phase::Iterate])?;
+        energies.push(energy()?);
+    }
+    bodies.submit(&[Phase::Finish])?;
+    Ok(energies)
+}

@@ -1,0 +1,364 @@
+//! Any number of bodies of one model, stepped together and kept on the device.
+
+use std::sync::Arc;
+
+use glam::Vec3;
+use supple_sim::{Model, Settings, State, Targets};
+
+use crate::buffers::{Binds, Buffers, Params};
+use crate::kernels::{BATCH, BATCH_COLUMNS, Compiled};
+use crate::krylov::{Krylov, Method, Stage};
+use crate::stage_times::Timestamps;
+use crate::tables::{NO_VERTEX, Tables};
+use crate::{Gpu, GpuError, Pending, StageTimes};
+
+/// How the global step is solved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Solver {
+    /// Stored local inverses, one dispatch: the fastest and the most exact.
+    #[default]
+    Patches,
+    /// An iterative solver, for comparison.
+    Iterative(Method),
+}
+
+/// Bodies of one model on the device: one dispatch of a kernel serves them all.
+#[derive(Debug)]
+pub struct GpuBodies {
+    gpu: Arc<Gpu>,
+    count: u32,
+    tables: Tables,
+    params: Params,
+    iterations: u32,
+    /// Whether bodies share workgroups.
+    batched: bool,
+    buffers: Buffers,
+    binds: Binds,
+    krylov: Option<Krylov>,
+}
+
+/// A part of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Targets in, prediction.
+    Start,
+    /// One local/global iteration.
+    Iterate,
+    /// Velocities.
+    Finish,
+}
+
+/// One dispatch.
+#[derive(Clone, Copy)]
+enum Dispatch {
+    Predict,
+    Project,
+    PatchSolve,
+    Krylov(Stage, u32),
+    Finish,
+}
+
+impl Dispatch {
+    fn stage(self) -> &'static str {
+        match self {
+            Dispatch::Predict => "predict",
+            Dispatch::Project => "local",
+            Dispatch::PatchSolve | Dispatch::Krylov(..) => "global",
+            Dispatch::Finish => "velocities",
+        }
+    }
+}
+
+impl GpuBodies {
+    /// Puts `count` bodies at rest on the device.
+    pub fn new(
+        gpu: &Arc<Gpu>,
+        model: &Model,
+        settings: &Settings,
+        count: u32,
+        solver: Solver,
+    ) -> Result<GpuBodies, GpuError> {
+        gpu.check()?;
+        let tables = Tables::new(model, settings)?;
+        GpuBodies::with_tables(gpu, model, settings, tables, count, solver)
+    }
+
+    /// As [`GpuBodies::new`] with tables made before.
+    pub fn with_tables(
+        gpu: &Arc<Gpu>,
+        model: &Model,
+        settings: &Settings,
+        tables: Tables,
+        count: u32,
+        solver: Solver,
+    ) -> Result<GpuBodies, GpuError> {
+        let memory = gpu.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+        let params = Params::new(&tables, model, settings, count);
+        let built = Buffers::new(gpu, &tables, &params, model.fixed_count(), count);
+        let lack = pollster::block_on(memory.pop());
+        let (buffers, binds, residual) = built?;
+        if let Some(error) = lack {
+            return Err(GpuError::Lost(error.to_string()));
+        }
+        let krylov = match solver {
+            Solver::Patches => None,
+            Solver::Iterative(method) => Some(Krylov::new(
+                gpu,
+                method,
+                &tables.matrix,
+                params.vertices,
+                count,
+                &residual,
+                &buffers.positions,
+            )?),
+        };
+        let mut bodies = GpuBodies {
+            gpu: gpu.clone(),
+            count,
+            params,
+            iterations: settings.iterations,
+            batched: count >= BATCH && tables.most_columns() <= BATCH_COLUMNS,
+            tables,
+            buffers,
+            binds,
+            krylov,
+        };
+        let rest = State::at_rest(model);
+        let targets = model.rest_targets();
+        for body in 0..count {
+            bodies.upload(body, &rest);
+            bodies.set_targets(body, &targets);
+        }
+        bodies.gpu.check()?;
+        bodies.configure(model, settings);
+        Ok(bodies)
+    }
+
+    /// Number of bodies.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Bytes of device memory held.
+    pub fn memory(&self) -> u64 {
+        self.buffers.bytes + self.krylov.as_ref().map_or(0, |krylov| krylov.bytes)
+    }
+
+    /// Dispatches of one step.
+    pub fn dispatches(&self) -> usize {
+        self.plan(&self.whole_step()).len()
+    }
+
+    /// Takes over settings that the tables do not depend on: gravity, damping, iterations.
+    pub fn configure(&mut self, model: &Model, settings: &Settings) {
+        self.iterations = settings.iterations;
+        let params = Params::new(&self.tables, model, settings, self.count);
+        if params != self.params {
+            self.params = params;
+            let bytes = bytemuck::bytes_of(&self.params);
+            self.gpu.queue.write_buffer(&self.buffers.params, 0, bytes);
+        }
+    }
+
+    /// Sets positions and velocities of a body.
+    pub fn upload(&self, body: u32, state: &State) {
+        let at_row = |list: &[Vec3], v: u32| list.get(v as usize).copied().unwrap_or(Vec3::ZERO);
+        let rows = |list: &[Vec3]| -> Vec<[f32; 4]> {
+            let of = |&v: &u32| at_row(list, v).extend(0.0).to_array();
+            self.tables.vertex_of_row.iter().map(of).collect()
+        };
+        let mut positions = rows(&state.positions);
+        positions.extend(state.fixed.iter().map(|p| p.extend(0.0).to_array()));
+        self.write(&self.buffers.positions, body, &positions);
+        // The device reads the fixed part only: where the fixed vertices were before the next step.
+        self.write(&self.buffers.previous, body, &positions);
+        self.write(&self.buffers.velocities, body, &rows(&state.velocities));
+    }
+
+    /// Sets where a body's fixed vertices go in the next step.
+    pub fn set_targets(&self, body: u32, targets: &Targets) {
+        let fixed: Vec<[f32; 4]> = targets
+            .fixed
+            .iter()
+            .map(|p| p.extend(0.0).to_array())
+            .collect();
+        self.write(&self.buffers.targets, body, &fixed);
+        let force = |&v: &u32| {
+            let force = targets.forces.get(v as usize).copied();
+            force.unwrap_or(Vec3::ZERO).extend(0.0).to_array()
+        };
+        let forces: Vec<[f32; 4]> = self.tables.vertex_of_row.iter().map(force).collect();
+        self.write(&self.buffers.external, body, &forces);
+    }
+
+    /// Entries of one body in a buffer of vectors.
+    fn write(&self, buffer: &wgpu::Buffer, body: u32, entries: &[[f32; 4]]) {
+        let offset = u64::from(body) * 16 * entries.len() as u64;
+        let bytes = bytemuck::cast_slice(entries);
+        self.gpu.queue.write_buffer(buffer, offset, bytes);
+    }
+
+    /// One step of all bodies; returns at once.
+    pub fn step(&self) -> Result<(), GpuError> {
+        self.submit(&self.whole_step())
+    }
+
+    /// Submits parts of a step.
+    pub(crate) fn submit(&self, phases: &[Phase]) -> Result<(), GpuError> {
+        let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        for dispatch in self.plan(phases) {
+            self.dispatch(&mut pass, dispatch);
+        }
+        drop(pass);
+        self.gpu.queue.submit([encoder.finish()]);
+        self.gpu.check()
+    }
+
+    fn whole_step(&self) -> Vec<Phase> {
+        let mut phases = vec![Phase::Start];
+        phases.extend((0..self.iterations).map(|_| Phase::Iterate));
+        phases.push(Phase::Finish);
+        phases
+    }
+
+    fn plan(&self, phases: &[Phase]) -> Vec<Dispatch> {
+        let global = match &self.krylov {
+            None => vec![Dispatch::PatchSolve],
+            Some(krylov) => krylov
+                .plan()
+                .into_iter()
+                .map(|(stage, it)| Dispatch::Krylov(stage, it))
+                .collect(),
+        };
+        let mut plan = Vec::new();
+        for phase in phases {
+            match phase {
+                Phase::Start => plan.push(Dispatch::Predict),
+                Phase::Iterate => {
+                    plan.push(Dispatch::Project);
+                    plan.extend_from_slice(&global);
+                }
+                Phase::Finish => plan.push(Dispatch::Finish),
+            }
+        }
+        plan
+    }
+
+    fn dispatch(&self, pass: &mut wgpu::ComputePass, dispatch: Dispatch) {
+        let patches = self.tables.patch_count() as u32;
+        let kernels = &self.gpu.pipelines;
+        let (variant, batches) = match self.batched {
+            false => (0, self.count),
+            true => (1, self.count.div_ceil(BATCH)),
+        };
+        let (kernel, bind, groups, bodies): (&Compiled, _, _, _) = match dispatch {
+            Dispatch::Krylov(stage, it) => {
+                if let Some(krylov) = &self.krylov {
+                    krylov.dispatch(pass, stage, it, self.count);
+                }
+                return;
+            }
+            Dispatch::Predict => (
+                &kernels.predict,
+                &self.binds.predict,
+                self.params.vertices.div_ceil(64),
+                self.count,
+            ),
+            Dispatch::Project => (
+                &kernels.project[variant],
+                &self.binds.project[variant],
+                patches,
+                batches,
+            ),
+            Dispatch::PatchSolve => (
+                &kernels.patch_solve[variant],
+                &self.binds.patch_solve[variant],
+                patches,
+                batches,
+            ),
+            Dispatch::Finish => (
+                &kernels.finish,
+                &self.binds.finish,
+                self.params.vertices.div_ceil(64),
+                self.count,
+            ),
+        };
+        pass.set_pipeline(&kernel.pipeline);
+        pass.set_bind_group(0, bind, &[]);
+        pass.dispatch_workgroups(groups, bodies, 1);
+    }
+
+    /// Asks for the positions of a body: w holds the squared length of each row's last move.
+    pub fn request_positions(&self, body: u32) -> Pending {
+        let size = 16 * self.tables.rows() as u64;
+        let offset = u64::from(body) * 16 * u64::from(self.params.vertices);
+        Pending::new(&self.gpu, &[(&self.buffers.positions, offset, size)])
+    }
+
+    /// Asks for positions, then velocities of a body.
+    pub(crate) fn request_state(&self, body: u32) -> Pending {
+        let size = 16 * self.tables.rows() as u64;
+        let offset = u64::from(body) * 16 * u64::from(self.params.vertices);
+        let ranges = [
+            (&self.buffers.positions, offset, size),
+            (&self.buffers.velocities, u64::from(body) * size, size),
+        ];
+        Pending::new(&self.gpu, &ranges)
+    }
+
+    /// Vectors in the order of the free vertices, from rows of the device.
+    pub fn unpack(&self, rows: &[[f32; 4]], out: &mut [Vec3]) {
+        for (row, &v) in rows.iter().zip(&self.tables.vertex_of_row) {
+            if v != NO_VERTEX {
+                out[v as usize] = Vec3::new(row[0], row[1], row[2]);
+            }
+        }
+    }
+
+    /// Waits for all submitted steps.
+    pub fn wait(&self) -> Result<(), GpuError> {
+        self.gpu.wait()
+    }
+
+    /// Takes a step and waits for it; its time by the device's clock \[ms\], `None` without one.
+    pub fn timed_step(&self) -> Result<Option<f64>, GpuError> {
+        let Some(mut times) = Timestamps::new(&self.gpu, 1) else {
+            self.step()?;
+            self.wait()?;
+            return Ok(None);
+        };
+        let plan = self.plan(&self.whole_step());
+        Ok(Some(self.timed(&mut times, &[&plan])?.iter().sum()))
+    }
+
+    /// Takes a step with a pass for each dispatch: where the time goes \[ms\]. The passes cost time of their own.
+    pub fn timed_stages(&self) -> Result<StageTimes, GpuError> {
+        let plan = self.plan(&self.whole_step());
+        let mut stages = StageTimes::default();
+        if let Some(mut times) = Timestamps::new(&self.gpu, plan.len() as u32) {
+            let single: Vec<&[Dispatch]> = plan.chunks(1).collect();
+            for (dispatch, time) in plan.iter().zip(self.timed(&mut times, &single)?) {
+                stages.add(dispatch.stage(), time);
+            }
+        }
+        Ok(stages)
+    }
+
+    /// Milliseconds of each pass.
+    fn timed(&self, times: &mut Timestamps, passes: &[&[Dispatch]]) -> Result<Vec<f64>, GpuError> {
+        let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
+        for dispatches in passes {
+            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+                label: None,
+                timestamp_writes: Some(times.writes()),
+            });
+            for &dispatch in *dispatches {
+                self.dispatch(&mut pass, dispatch);
+            }
+        }
+        times.resolve(&mut encoder);
+        self.gpu.queue.submit([encoder.finish()]);
+        times.read(&self.gpu)
+    }
+}

@@ -1,0 +1,189 @@
+//! What a model and its bodies hold on the device.
+
+use bytemuck::{Pod, Zeroable};
+use supple_sim::{Mode, Model, Settings};
+
+use crate::kernels::Compiled;
+use crate::tables::Tables;
+use crate::{Gpu, GpuError};
+
+/// The uniform of `kernels/common.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+pub(crate) struct Params {
+    pub rows: u32,
+    pub vertices: u32,
+    pub tets: u32,
+    pub bodies: u32,
+    pub step: f32,
+    pub kept: f32,
+    pub per_second: f32,
+    pub inertia: f32,
+    pub gravity: [f32; 3],
+    pub scale: f32,
+}
+
+impl Params {
+    pub fn new(tables: &Tables, model: &Model, settings: &Settings, count: u32) -> Params {
+        let moving = settings.mode == Mode::Dynamic;
+        let of_step = |value: f64| if moving { value as f32 } else { 0.0 };
+        Params {
+            rows: tables.rows() as u32,
+            vertices: (tables.rows() + model.fixed_count()) as u32,
+            tets: (tables.shapes.len() / 3) as u32,
+            bodies: count,
+            step: of_step(settings.step),
+            kept: settings.damping_factor() as f32,
+            per_second: of_step(1.0 / settings.step),
+            inertia: (settings.inertia() * tables.scale) as f32,
+            gravity: settings.gravity.to_array(),
+            scale: tables.scale as f32,
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Buffers {
+    pub params: wgpu::Buffer,
+    pub positions: wgpu::Buffer,
+    pub previous: wgpu::Buffer,
+    pub velocities: wgpu::Buffer,
+    pub targets: wgpu::Buffer,
+    pub external: wgpu::Buffer,
+    pub bytes: u64,
+}
+
+#[derive(Debug)]
+pub(crate) struct Binds {
+    pub predict: wgpu::BindGroup,
+    pub project: [wgpu::BindGroup; 2],
+    pub patch_solve: [wgpu::BindGroup; 2],
+    pub finish: wgpu::BindGroup,
+}
+
+/// A buffer with `contents`, or of `size` zero bytes; at least one vector long, since empty ones cannot be bound.
+pub(crate) fn buffer(
+    gpu: &Gpu,
+    what: &'static str,
+    contents: &[u8],
+    size: u64,
+    usage: wgpu::BufferUsages,
+) -> Result<wgpu::Buffer, GpuError> {
+    let bytes = size.max(contents.len() as u64).max(16);
+    let limit = gpu.largest_binding();
+    if bytes > limit {
+        return Err(GpuError::TooLarge { what, bytes, limit });
+    }
+    let buffer = gpu.device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some(what),
+        size: bytes,
+        usage: usage | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC,
+        mapped_at_creation: false,
+    });
+    if !contents.is_empty() {
+        gpu.queue.write_buffer(&buffer, 0, contents);
+    }
+    Ok(buffer)
+}
+
+impl Buffers {
+    /// Buffers, what binds them to kernels, and the residual.
+    pub fn new(
+        gpu: &Gpu,
+        tables: &Tables,
+        params: &Params,
+        fixed: usize,
+        count: u32,
+    ) -> Result<(Buffers, Binds, wgpu::Buffer), GpuError> {
+        let storage = wgpu::BufferUsages::STORAGE;
+        let table = |what, contents| buffer(gpu, what, contents, 0, storage);
+        let vectors = |what, entries: usize| {
+            let size = 16 * entries as u64 * u64::from(count);
+            buffer(gpu, what, &[], size, storage)
+        };
+        let rows = tables.rows();
+        let uniform = wgpu::BufferUsages::UNIFORM;
+        let params_buffer = buffer(gpu, "parameters", bytemuck::bytes_of(params), 0, uniform)?;
+        let positions = vectors("positions", rows + fixed)?;
+        let previous = vectors("previous positions", rows + fixed)?;
+        let velocities = vectors("velocities", rows)?;
+        let targets = vectors("targets", fixed)?;
+        let external = vectors("external forces", rows)?;
+        let inertial = vectors("inertial positions", rows)?;
+        let forces = vectors("forces", rows)?;
+        let residual = vectors("residual", rows)?;
+        let patches = table("patches", bytemuck::cast_slice(&tables.patches))?;
+        let tets = table("tets", bytemuck::cast_slice(&tables.tets))?;
+        let shapes = table("tet shapes", bytemuck::cast_slice(&tables.shapes))?;
+        let columns = table("columns", bytemuck::cast_slice(&tables.columns))?;
+        let inverse = table("local inverses", bytemuck::cast_slice(&tables.inverse))?;
+        let row_data = table("masses", bytemuck::cast_slice(&tables.row_data))?;
+        let bind = |kernel: &Compiled, list: &[&wgpu::Buffer]| {
+            kernel.bind(
+                &gpu.device,
+                &params_buffer,
+                size_of::<Params>() as u64,
+                list,
+            )
+        };
+        let kernels = &gpu.pipelines;
+        let binds = Binds {
+            predict: bind(
+                &kernels.predict,
+                &[
+                    &positions,
+                    &previous,
+                    &velocities,
+                    &row_data,
+                    &targets,
+                    &external,
+                    &inertial,
+                    &forces,
+                ],
+            ),
+            project: kernels.project.each_ref().map(|kernel| {
+                bind(
+                    kernel,
+                    &[
+                        &positions, &patches, &tets, &shapes, &inertial, &forces, &residual,
+                    ],
+                )
+            }),
+            patch_solve: kernels.patch_solve.each_ref().map(|kernel| {
+                bind(
+                    kernel,
+                    &[&positions, &patches, &columns, &inverse, &residual],
+                )
+            }),
+            finish: bind(&kernels.finish, &[&positions, &previous, &velocities]),
+        };
+        let all = [
+            &params_buffer,
+            &positions,
+            &previous,
+            &velocities,
+            &targets,
+            &external,
+            &inertial,
+            &forces,
+            &residual,
+            &patches,
+            &tets,
+            &shapes,
+            &columns,
+            &inverse,
+            &row_data,
+        ];
+        let bytes = all.iter().map(|buffer| buffer.size()).sum();
+        let buffers = Buffers {
+            params: params_buffer,
+            positions,
+            previous,
+            velocities,
+            targets,
+            external,
+            bytes,
+        };
+        Ok((buffers, binds, residual))
+    }
+}

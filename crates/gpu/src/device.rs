@@ -1,0 +1,234 @@
+//! Opening a device, and noticing when it is gone.
+
+use std::sync::{Arc, Mutex};
+
+use crate::GpuError;
+use crate::kernels::Pipelines;
+
+/// Which device to open.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Whether a software driver will do.
+    pub software: bool,
+    /// System interfaces to look through.
+    pub backends: wgpu::Backends,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            software: true,
+            backends: wgpu::Backends::PRIMARY,
+        }
+    }
+}
+
+/// An open device with its compiled kernels; shared by everything that runs on it.
+pub struct Gpu {
+    pub(crate) device: wgpu::Device,
+    pub(crate) queue: wgpu::Queue,
+    pub(crate) pipelines: Pipelines,
+    name: String,
+    software: bool,
+    failure: Arc<Mutex<Option<String>>>,
+}
+
+impl std::fmt::Debug for Gpu {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Gpu").field("name", &self.name).finish()
+    }
+}
+
+impl Gpu {
+    /// Opens the best device: a card before an integrated processor before a software driver.
+    pub fn open(options: Options) -> Result<Arc<Gpu>, GpuError> {
+        pollster::block_on(Gpu::open_async(options))
+    }
+
+    /// As [`Gpu::open`], for browsers, where nothing may block.
+    pub async fn open_async(options: Options) -> Result<Arc<Gpu>, GpuError> {
+        let adapter = find_adapter(options).await?;
+        let info = adapter.get_info();
+        let limits = required_limits(&info.name, adapter.limits())?;
+        let (device, queue) = adapter
+            .request_device(&wgpu::DeviceDescriptor {
+                label: Some("supple"),
+                required_features: adapter.features() & wgpu::Features::TIMESTAMP_QUERY,
+                required_limits: limits,
+                ..Default::default()
+            })
+            .await
+            .map_err(|error| GpuError::NoDevice(error.to_string()))?;
+        let failure = watch(&device);
+        let pipelines = Pipelines::new(&device);
+        let gpu = Gpu {
+            device,
+            queue,
+            pipelines,
+            name: info.name,
+            software: info.device_type == wgpu::DeviceType::Cpu,
+            failure,
+        };
+        gpu.check()?;
+        Ok(Arc::new(gpu))
+    }
+
+    /// Name of the adapter.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether this is a software driver.
+    pub fn is_software(&self) -> bool {
+        self.software
+    }
+
+    /// Whether the device has a clock of its own for [`StageTimes`](crate::StageTimes).
+    pub fn has_clock(&self) -> bool {
+        self.device
+            .features()
+            .contains(wgpu::Features::TIMESTAMP_QUERY)
+    }
+
+    /// Gives the device back: whatever still uses it fails from now on.
+    pub fn destroy(&self) {
+        self.device.destroy();
+    }
+
+    /// An error if the device has failed since it was opened.
+    pub fn check(&self) -> Result<(), GpuError> {
+        let failure = self.failure.lock().map(|failure| failure.clone());
+        match failure {
+            Ok(None) => Ok(()),
+            Ok(Some(reason)) => Err(GpuError::Lost(reason)),
+            Err(_) => Err(GpuError::Lost("its error handler failed".to_owned())),
+        }
+    }
+
+    /// Largest table a kernel can read \[bytes\].
+    pub(crate) fn largest_binding(&self) -> u64 {
+        let limits = self.device.limits();
+        limits
+            .max_storage_buffer_binding_size
+            .min(limits.max_buffer_size)
+    }
+
+    /// Waits for everything submitted so far.
+    pub(crate) fn wait(&self) -> Result<(), GpuError> {
+        let poll = self.device.poll(wgpu::PollType::wait_indefinitely());
+        self.check()?;
+        poll.map(|_| ())
+            .map_err(|error| GpuError::Lost(error.to_string()))
+    }
+}
+
+async fn find_adapter(options: Options) -> Result<wgpu::Adapter, GpuError> {
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+    descriptor.backends = options.backends;
+    // No validation layers: they are not there on most machines, and slow.
+    descriptor.flags = wgpu::InstanceFlags::empty();
+    let instance = wgpu::Instance::new(descriptor);
+    let rank = |adapter: &wgpu::Adapter| match adapter.get_info().device_type {
+        wgpu::DeviceType::DiscreteGpu => 0,
+        wgpu::DeviceType::IntegratedGpu => 1,
+        wgpu::DeviceType::VirtualGpu => 2,
+        wgpu::DeviceType::Other => 3,
+        wgpu::DeviceType::Cpu => 4,
+    };
+    let adapters = instance.enumerate_adapters(options.backends).await;
+    adapters
+        .into_iter()
+        .filter(|adapter| options.software || rank(adapter) < 4)
+        .min_by_key(rank)
+        .ok_or_else(|| GpuError::NoDevice("no driver answered".to_owned()))
+}
+
+/// What is asked of the device: WebGPU's defaults where kernels are bound by them, all it has for sizes.
+fn required_limits(adapter: &str, offered: wgpu::Limits) -> Result<wgpu::Limits, GpuError> {
+    let least = wgpu::Limits::default();
+    let needs = [
+        (
+            "storage buffers a stage",
+            u64::from(offered.max_storage_buffers_per_shader_stage),
+            u64::from(least.max_storage_buffers_per_shader_stage),
+        ),
+        (
+            "invocations a workgroup",
+            u64::from(offered.max_compute_invocations_per_workgroup),
+            u64::from(least.max_compute_invocations_per_workgroup),
+        ),
+        (
+            "bytes of workgroup memory",
+            u64::from(offered.max_compute_workgroup_storage_size),
+            u64::from(least.max_compute_workgroup_storage_size),
+        ),
+        (
+            "workgroups a dispatch",
+            u64::from(offered.max_compute_workgroups_per_dimension),
+            u64::from(least.max_compute_workgroups_per_dimension),
+        ),
+    ];
+    for (limit, found, needed) in needs {
+        if found < needed {
+            return Err(GpuError::TooSmall {
+                adapter: adapter.to_owned(),
+                limit,
+                found,
+                needed,
+            });
+        }
+    }
+    Ok(wgpu::Limits {
+        max_storage_buffers_per_shader_stage: least.max_storage_buffers_per_shader_stage,
+        max_compute_invocations_per_workgroup: least.max_compute_invocations_per_workgroup,
+        max_compute_workgroup_storage_size: least.max_compute_workgroup_storage_size,
+        ..offered
+    })
+}
+
+/// Keeps the first thing that goes wrong, instead of the panic that is wgpu's default.
+fn watch(device: &wgpu::Device) -> Arc<Mutex<Option<String>>> {
+    let failure = Arc::new(Mutex::new(None));
+    let note = |failure: &Arc<Mutex<Option<String>>>, reason: String| {
+        if let Ok(mut slot) = failure.lock() {
+            slot.get_or_insert(reason);
+        }
+    };
+    let slot = failure.clone();
+    device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
+        note(&slot, error.to_string());
+    }));
+    let slot = failure.clone();
+    device.set_device_lost_callback(move |reason, message| {
+        note(&slot, format!("{reason:?}: {message}"));
+    });
+    failure
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_driver_is_an_error() {
+        let options = Options {
+            backends: wgpu::Backends::empty(),
+            ..Options::default()
+        };
+        assert!(matches!(Gpu::open(options), Err(GpuError::NoDevice(_))));
+    }
+
+    #[test]
+    fn small_limits_are_named() {
+        let offered = wgpu::Limits {
+            max_storage_buffers_per_shader_stage: 4,
+            ..wgpu::Limits::default()
+        };
+        let error = required_limits("Tiny", offered).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "Tiny allows 4 for storage buffers a stage, 8 are needed"
+        );
+        assert!(required_limits("Usual", wgpu::Limits::default()).is_ok());
+    }
+}

@@ -1,0 +1,30 @@
+//! Projective dynamics on the graphics processor: the step of `supple-sim` through wgpu (Vulkan, Metal, DX12, WebGPU).
+//!
+//! What a step costs on a fast card is not arithmetic but dispatches, about two microseconds each. A local/global iteration is
+//! therefore two of them: [projection](kernels) of all elements with the sum of their forces, and the global solve as one dense
+//! product a patch of vertices ([`patch_inverse`]). [`GpuBodies`] steps any number of bodies of one model in one submission and
+//! keeps their states on the device; [`GpuBackend`] is the [`Backend`](supple_sim::Backend) for one body.
+//!
+//! Kernels are `.wgsl` files within WebGPU's default limits. `docs/gpu.md` has the measurements behind these choices.
+#![forbid(unsafe_code)]
+
+pub mod backend;
+pub mod bodies;
+mod buffers;
+pub mod device;
+mod error;
+pub mod kernels;
+pub mod krylov;
+pub mod patch_inverse;
+pub mod patches;
+mod readback;
+mod stage_times;
+pub mod tables;
+mod tet_table;
+
+pub use backend::GpuBackend;
+pub use bodies::{GpuBodies, Solver};
+pub use device::{Gpu, Options};
+pub use error::GpuError;
+pub use readback::Pending;
+pub use stage_times::StageTimes;

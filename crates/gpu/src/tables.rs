@@ -1,0 +1,203 @@
+//! Everything a model needs on the device, as plain data.
+
+use supple_sim::model::NO_CARRIER;
+use supple_sim::{Decompose, Model, Rotations, Settings, SolveError, assemble, settings::Fit};
+
+use crate::patch_inverse::{PatchRows, Symmetric, patch_inverse};
+use crate::patches::{PATCH, partition};
+use crate::tet_table::{incidences, tet_table};
+
+/// No vertex at this row: padding.
+pub const NO_VERTEX: u32 = u32::MAX;
+/// Words of a patch before the slot offsets.
+const PATCH_WORDS: usize = 8;
+/// Columns of a patch come in multiples of this: two for each of 32 parts.
+const COLUMN_MULTIPLE: usize = 64;
+
+/// The tables of one model and one system matrix.
+#[derive(Clone, Debug)]
+pub struct Tables {
+    /// Free vertex at each row, or [`NO_VERTEX`]. Fixed vertices follow the rows, in their own order.
+    pub vertex_of_row: Vec<u32>,
+    /// Patch words, then slot offsets: see `kernels/project.wgsl`.
+    pub patches: Vec<u32>,
+    /// Tets, six sections.
+    pub tets: Vec<u32>,
+    /// Shapes of tets, three sections.
+    pub shapes: Vec<[f32; 4]>,
+    /// Rows that patches gather.
+    pub columns: Vec<u32>,
+    /// Coefficients of the local inverses.
+    pub inverse: Vec<f32>,
+    /// Mass (bits) of each row, its carrier and two fixed vertices beside that.
+    pub row_data: Vec<[u32; 4]>,
+    /// Common factor of matrix and forces: keeps single precision away from its limits.
+    pub scale: f64,
+    /// The matrix, scaled, by rows of the device.
+    pub matrix: Symmetric,
+}
+
+/// What the kernels cannot do, if model or settings ask for it.
+pub fn unsupported(model: &Model, settings: &Settings) -> Option<&'static str> {
+    if settings.strain.fit != Fit::Gradients || settings.strain.decompose != Decompose::Gradient {
+        return Some("this strain formulation");
+    }
+    if settings.rotations != Rotations::PerTet {
+        return Some("rotations per cluster");
+    }
+    let others = [
+        (model.springs().is_empty(), "springs"),
+        (model.bendings().is_empty(), "bending"),
+        (model.anchors().is_empty(), "anchors"),
+        (model.polyhedra().is_empty(), "polyhedra"),
+    ];
+    others
+        .into_iter()
+        .find_map(|(none, what)| (!none).then_some(what))
+}
+
+impl Tables {
+    /// Partition, local inverses, tets by patch.
+    pub fn new(model: &Model, settings: &Settings) -> Result<Tables, SolveError> {
+        let refuse = |what| SolveError::Unsupported {
+            backend: "gpu",
+            what,
+        };
+        if let Some(what) = unsupported(model, settings) {
+            return Err(refuse(what));
+        }
+        let patches = partition(model.rest_free(), &incidences(model))
+            .ok_or_else(|| refuse("more than a thousand tets at a vertex"))?;
+        let system = assemble(model, settings);
+        let largest = system.diagonal().into_iter().fold(0.0, f64::max);
+        let scale = if largest > 0.0 { 1.0 / largest } else { 1.0 };
+        let matrix = Symmetric::new(&system.upper, scale);
+        let local = patch_inverse(&matrix, &patches)?;
+        let rows = Rows::new(model, &patches);
+        let tets = tet_table(model, scale, &rows.row_of, patches.len());
+        let mut tables = Tables {
+            row_data: rows.data(model),
+            matrix: rows.permuted(&matrix),
+            vertex_of_row: rows.vertex_of,
+            patches: Vec::new(),
+            tets: tets.tets,
+            shapes: tets.shapes,
+            columns: Vec::new(),
+            inverse: Vec::new(),
+            scale,
+        };
+        for (k, (range, local)) in tets.ranges.iter().zip(&local).enumerate() {
+            let offsets = patches.len() * PATCH_WORDS + k * (PATCH + 1);
+            let first_column = tables.columns.len() as u32;
+            // In vectors of four rows.
+            let first_coefficient = (tables.inverse.len() / 4) as u32;
+            let columns = tables.add_patch(local, &rows.row_of) as u32;
+            let [first, count] = *range;
+            let offsets = offsets as u32;
+            tables.patches.extend_from_slice(&[
+                first,
+                count,
+                offsets,
+                first_column,
+                columns,
+                first_coefficient,
+                0,
+                0,
+            ]);
+        }
+        tables.patches.extend_from_slice(&tets.slot_offsets);
+        Ok(tables)
+    }
+
+    /// Number of rows: free vertices and padding.
+    pub fn rows(&self) -> usize {
+        self.vertex_of_row.len()
+    }
+
+    /// Most columns of a patch.
+    pub fn most_columns(&self) -> u32 {
+        let patches = self
+            .patches
+            .chunks_exact(PATCH_WORDS)
+            .take(self.patch_count());
+        patches.map(|words| words[4]).max().unwrap_or(0)
+    }
+
+    /// Number of patches.
+    pub fn patch_count(&self) -> usize {
+        self.rows() / PATCH
+    }
+
+    /// Appends columns and coefficients of one patch; returns how many columns, padding included.
+    fn add_patch(&mut self, local: &PatchRows, row_of: &[u32]) -> usize {
+        let count = local.columns.len().next_multiple_of(COLUMN_MULTIPLE);
+        let pad = local.columns.first().copied().unwrap_or(0);
+        for k in 0..count {
+            let column = local.columns.get(k).copied().unwrap_or(pad);
+            self.columns.push(row_of[column as usize]);
+            for row in 0..PATCH {
+                let value = local.coefficients.get(row).and_then(|row| row.get(k));
+                self.inverse.push(value.copied().unwrap_or(0.0) as f32);
+            }
+        }
+        count
+    }
+}
+
+/// Where vertices lie on the device.
+struct Rows {
+    vertex_of: Vec<u32>,
+    /// Row of each free vertex, then of each fixed one.
+    row_of: Vec<u32>,
+}
+
+impl Rows {
+    fn new(model: &Model, patches: &[Vec<u32>]) -> Rows {
+        let rows = patches.len() * PATCH;
+        let mut vertex_of = vec![NO_VERTEX; rows];
+        let mut row_of = vec![0; model.vertex_count()];
+        for (k, patch) in patches.iter().enumerate() {
+            for (lane, &v) in patch.iter().enumerate() {
+                vertex_of[k * PATCH + lane] = v;
+                row_of[v as usize] = (k * PATCH + lane) as u32;
+            }
+        }
+        for (k, row) in row_of[model.free_count()..].iter_mut().enumerate() {
+            *row = (rows + k) as u32;
+        }
+        Rows { vertex_of, row_of }
+    }
+
+    fn data(&self, model: &Model) -> Vec<[u32; 4]> {
+        let of = |&v: &u32| {
+            if v == NO_VERTEX {
+                return [0.0_f32.to_bits(), NO_CARRIER, NO_CARRIER, NO_CARRIER];
+            }
+            let mass = (model.masses()[v as usize] as f32).to_bits();
+            let [a, b, c] = model.carrier_frames()[v as usize];
+            [mass, a, b, c]
+        };
+        self.vertex_of.iter().map(of).collect()
+    }
+
+    /// The matrix with rows in the device's order; padding rows hold a one.
+    fn permuted(&self, matrix: &Symmetric) -> Symmetric {
+        let mut permuted = Symmetric {
+            offsets: vec![0],
+            ..Symmetric::default()
+        };
+        for (row, &v) in self.vertex_of.iter().enumerate() {
+            if v == NO_VERTEX {
+                permuted.columns.push(row as u32);
+                permuted.values.push(1.0);
+            } else {
+                for (column, value) in matrix.row(v as usize) {
+                    permuted.columns.push(self.row_of[column as usize]);
+                    permuted.values.push(value);
+                }
+            }
+            permuted.offsets.push(permuted.columns.len());
+        }
+        permuted
+    }
+}

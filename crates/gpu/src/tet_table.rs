@@ -1,0 +1,161 @@
+//! Tets sorted by patch, with the slots of workgroup memory their forces go to.
+
+use supple_sim::Model;
+
+use crate::patches::PATCH;
+
+/// No slot: the corner belongs to another patch, or is fixed.
+const NO_SLOT: u32 = 0xffff;
+
+/// A tet with its constraints.
+#[derive(Clone, Copy, Debug)]
+struct Tet {
+    corners: [u32; 4],
+    gradients: [[f32; 3]; 3],
+    strain: f32,
+    volume: f32,
+    ratio: f32,
+}
+
+/// Tables of the kernel `project`.
+#[derive(Clone, Debug, Default)]
+pub struct TetTable {
+    /// Tets and their range for each patch.
+    pub ranges: Vec<[u32; 2]>,
+    /// First slot of each row of each patch, and the end: [`PATCH`] + 1 numbers a patch.
+    pub slot_offsets: Vec<u32>,
+    /// Six sections: corners 0 to 3, slots 0|1, slots 2|3.
+    pub tets: Vec<u32>,
+    /// Three sections: gradients and strain weight, volume weight, ratio.
+    pub shapes: Vec<[f32; 4]>,
+}
+
+/// Number of tets at each free vertex, as [`tet_table`] counts them.
+pub fn incidences(model: &Model) -> Vec<u32> {
+    let mut counts = vec![0; model.free_count()];
+    for tet in elements(model, 1.0) {
+        for corner in tet.corners {
+            if let Some(count) = counts.get_mut(corner as usize) {
+                *count += 1;
+            }
+        }
+    }
+    counts
+}
+
+/// Sorts the tets of a model. `row_of` gives the position of each vertex on the device, `patches` the number of patches.
+pub fn tet_table(model: &Model, scale: f64, row_of: &[u32], patches: usize) -> TetTable {
+    let free_rows = (patches * PATCH) as u32;
+    let mut of_patch: Vec<Vec<Tet>> = vec![Vec::new(); patches];
+    for tet in elements(model, scale) {
+        let tet = Tet {
+            corners: tet.corners.map(|v| row_of[v as usize]),
+            ..tet
+        };
+        let mut touched = tet.corners.map(|row| {
+            if row < free_rows {
+                row / PATCH as u32
+            } else {
+                u32::MAX
+            }
+        });
+        touched.sort_unstable();
+        for k in 0..4 {
+            if touched[k] != u32::MAX && (k == 0 || touched[k] != touched[k - 1]) {
+                of_patch[touched[k] as usize].push(tet);
+            }
+        }
+    }
+    fill(&of_patch)
+}
+
+fn fill(of_patch: &[Vec<Tet>]) -> TetTable {
+    let total: usize = of_patch.iter().map(Vec::len).sum();
+    let mut table = TetTable {
+        tets: vec![0; 6 * total],
+        shapes: vec![[0.0; 4]; 3 * total],
+        ..TetTable::default()
+    };
+    let mut at = 0;
+    for (patch, tets) in of_patch.iter().enumerate() {
+        table.ranges.push([at as u32, tets.len() as u32]);
+        let mut next = slot_offsets(patch, tets);
+        table.slot_offsets.extend_from_slice(&next);
+        for tet in tets {
+            let slots = tet.corners.map(|row| match local_row(patch, row) {
+                Some(local) => {
+                    next[local] += 1;
+                    next[local] - 1
+                }
+                None => NO_SLOT,
+            });
+            for k in 0..4 {
+                table.tets[k * total + at] = tet.corners[k];
+            }
+            table.tets[4 * total + at] = slots[0] | slots[1] << 16;
+            table.tets[5 * total + at] = slots[2] | slots[3] << 16;
+            for (k, last) in [tet.strain, tet.volume, tet.ratio].into_iter().enumerate() {
+                let [x, y, z] = tet.gradients[k];
+                table.shapes[k * total + at] = [x, y, z, last];
+            }
+            at += 1;
+        }
+    }
+    table
+}
+
+fn local_row(patch: usize, row: u32) -> Option<usize> {
+    let first = (patch * PATCH) as u32;
+    (first..first + PATCH as u32)
+        .contains(&row)
+        .then(|| (row - first) as usize)
+}
+
+fn slot_offsets(patch: usize, tets: &[Tet]) -> Vec<u32> {
+    let mut offsets = vec![0; PATCH + 1];
+    for tet in tets {
+        for local in tet.corners.iter().filter_map(|&row| local_row(patch, row)) {
+            offsets[local + 1] += 1;
+        }
+    }
+    for k in 0..PATCH {
+        offsets[k + 1] += offsets[k];
+    }
+    offsets
+}
+
+/// Every tet with weight; a second volume constraint on a tet becomes an element of its own. Weights are scaled.
+fn elements(model: &Model, scale: f64) -> Vec<Tet> {
+    let (strains, volumes) = (model.tets(), model.volumes());
+    let tet = |i: usize, strain: f64| {
+        let gradients = strains.gradients(i);
+        Tet {
+            corners: strains.vertices[i],
+            gradients: [1, 2, 3].map(|k: usize| gradients[k].as_vec3().to_array()),
+            strain: (strain * scale) as f32,
+            volume: 0.0,
+            ratio: 1.0,
+        }
+    };
+    let mut elements: Vec<Tet> = Vec::with_capacity(strains.len());
+    let mut place = vec![None; strains.len()];
+    for (i, place) in place.iter_mut().enumerate() {
+        if strains.weights[i] > 0.0 {
+            *place = Some(elements.len());
+            elements.push(tet(i, strains.weights[i]));
+        }
+    }
+    for (k, &t) in volumes.tets.iter().enumerate() {
+        let t = t as usize;
+        if volumes.weights[k] <= 0.0 || strains.is_flat(t) {
+            continue;
+        }
+        let at = place[t].take().unwrap_or_else(|| {
+            elements.push(tet(t, 0.0));
+            elements.len() - 1
+        });
+        elements[at].volume = (volumes.weights[k] * scale) as f32;
+        elements[at].ratio = volumes.ratios[k] as f32;
+    }
+    elements
+}

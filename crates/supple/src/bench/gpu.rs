@@ -1,0 +1,221 @@
+//! Stepping tissue on the graphics processor, by its own clock.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde::Serialize;
+use supple_flesh::{Flesh, Settings};
+use supple_gpu::krylov::Method;
+use supple_gpu::tables::Tables;
+use supple_gpu::{Gpu, GpuBodies, GpuError, Solver};
+use supple_sim::{Backend, CpuBackend, State, Targets};
+
+use super::tissue::{Subject, milliseconds, percentile};
+use crate::tissue::TissueError;
+
+/// Steps of the motion, each timed.
+const STEPS: usize = 100;
+/// Steps taken apart into stages.
+const STAGED_STEPS: usize = 10;
+/// A card at rest runs at a fraction of its clock; it is kept busy for so long first \[s\].
+const WARM_UP: f64 = 0.5;
+
+/// One model, solver and number of bodies.
+#[derive(Clone, Debug, Serialize)]
+pub struct GpuRow {
+    /// Its name.
+    pub model: String,
+    /// How the global step is solved.
+    pub solver: &'static str,
+    /// Bodies stepped together.
+    pub bodies: u32,
+    /// Free vertices of a body.
+    pub free: usize,
+    /// Tets of a body.
+    pub tets: usize,
+    /// Dispatches of a step.
+    pub dispatches: usize,
+    /// Time of a step by the device's clock, median \[ms\]; `None` where it has none.
+    pub gpu_ms: Option<f64>,
+    /// 95th percentile \[ms\].
+    pub gpu_p95_ms: Option<f64>,
+    /// Sums over the dispatches of each stage \[ms\]: with a pass for each, so that they add up to more than the step.
+    pub stages: Vec<(&'static str, f64)>,
+    /// From targets on the processor to positions of the first body on the processor, median \[ms\].
+    pub latency_ms: f64,
+    /// Device memory \[MB\].
+    pub memory_mb: f64,
+    /// From model to tables and buffers \[ms\].
+    pub preparation_ms: f64,
+    /// Largest distance to what the processor computes, after the motion, relative to the height.
+    pub apart: f64,
+}
+
+/// The solvers that can be asked for.
+pub const SOLVERS: [(&str, Solver); 4] = [
+    ("patches", Solver::Patches),
+    ("pcg", Solver::Iterative(Method::Pcg)),
+    ("pipelined", Solver::Iterative(Method::PipelinedCg)),
+    ("chebyshev", Solver::Iterative(Method::Chebyshev)),
+];
+
+/// Why a model could not be measured.
+#[derive(Debug, thiserror::Error)]
+pub enum GpuBenchError {
+    /// Tissue or processor.
+    #[error(transparent)]
+    Tissue(#[from] TissueError),
+    /// Device.
+    #[error(transparent)]
+    Gpu(#[from] GpuError),
+}
+
+/// Steps `subject` on the device for every solver and every number of bodies.
+pub fn measure(
+    gpu: &Arc<Gpu>,
+    subject: &Subject,
+    solvers: &[(&'static str, Solver)],
+    bodies: &[u32],
+    row_done: &mut dyn FnMut(),
+) -> Result<Vec<GpuRow>, GpuBenchError> {
+    let run = Run::new(subject)?;
+    let start = Instant::now();
+    let tables = Tables::new(&run.flesh.model, &run.settings).map_err(GpuError::from)?;
+    let tables_ms = milliseconds(start);
+    let mut rows = Vec::new();
+    for &(name, solver) in solvers {
+        for &count in bodies {
+            let start = Instant::now();
+            let crowd = GpuBodies::with_tables(
+                gpu,
+                &run.flesh.model,
+                &run.settings,
+                tables.clone(),
+                count,
+                solver,
+            )?;
+            let preparation_ms = tables_ms + milliseconds(start);
+            let mut row = run.row(gpu, &crowd, name)?;
+            row.preparation_ms = preparation_ms;
+            rows.push(row);
+            row_done();
+        }
+    }
+    Ok(rows)
+}
+
+/// A motion and what the processor makes of it.
+struct Run {
+    name: String,
+    flesh: Flesh,
+    settings: supple_sim::Settings,
+    targets: Vec<Targets>,
+    expected: State,
+    height: f32,
+}
+
+impl Run {
+    fn new(subject: &Subject) -> Result<Run, TissueError> {
+        let flesh = Flesh::builder(&subject.character)
+            .settings(Settings::default())
+            .build()?;
+        let settings = flesh.settings.solver_settings();
+        let targets = (0..STEPS)
+            .map(|step| {
+                let time = step as f32 / 60.0 % subject.clip.duration().max(0.1);
+                flesh.targets(&subject.clip.sample(&subject.character.skeleton, time))
+            })
+            .collect::<Result<Vec<Targets>, _>>()?;
+        let mut expected = State::at_rest(&flesh.model);
+        let mut processor = CpuBackend::new();
+        for targets in &targets {
+            processor.step(&flesh.model, &settings, targets, &mut expected)?;
+        }
+        let heights = flesh.model.rest().iter().map(|p| p.y);
+        let (low, high) = heights.fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), y| {
+            (low.min(y), high.max(y))
+        });
+        Ok(Run {
+            name: subject.name.clone(),
+            settings,
+            targets,
+            expected,
+            height: (high - low).max(1e-3),
+            flesh,
+        })
+    }
+
+    fn row(
+        &self,
+        gpu: &Arc<Gpu>,
+        crowd: &GpuBodies,
+        solver: &'static str,
+    ) -> Result<GpuRow, GpuError> {
+        self.warm_up(gpu, crowd)?;
+        let (mut times, mut latencies) = (Vec::new(), Vec::new());
+        let mut positions = self.expected.positions.clone();
+        for targets in &self.targets {
+            for body in 0..crowd.count() {
+                crowd.set_targets(body, targets);
+            }
+            times.extend(crowd.timed_step()?);
+        }
+        crowd.unpack(&crowd.request_positions(0).wait()?, &mut positions);
+        let pairs = positions.iter().zip(&self.expected.positions);
+        let apart = pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f32::max) / self.height;
+        for targets in &self.targets {
+            let start = Instant::now();
+            crowd.set_targets(0, targets);
+            crowd.step()?;
+            crowd.request_positions(0).wait()?;
+            latencies.push(milliseconds(start));
+        }
+        let times = (!times.is_empty()).then_some(times);
+        Ok(GpuRow {
+            model: self.name.clone(),
+            solver,
+            bodies: crowd.count(),
+            free: self.flesh.model.free_count(),
+            tets: self.flesh.model.tets().len(),
+            dispatches: crowd.dispatches(),
+            gpu_ms: times.as_ref().map(|times| percentile(times, 0.5)),
+            gpu_p95_ms: times.as_ref().map(|times| percentile(times, 0.95)),
+            stages: stages(crowd)?,
+            latency_ms: percentile(&latencies, 0.5),
+            memory_mb: crowd.memory() as f64 / 1e6,
+            preparation_ms: 0.0,
+            apart: f64::from(apart),
+        })
+    }
+
+    /// Leaves all bodies at rest.
+    fn warm_up(&self, gpu: &Gpu, crowd: &GpuBodies) -> Result<(), GpuError> {
+        let start = Instant::now();
+        while !gpu.is_software() && start.elapsed().as_secs_f64() < WARM_UP {
+            for _ in 0..10 {
+                crowd.step()?;
+            }
+            crowd.wait()?;
+        }
+        let rest = State::at_rest(&self.flesh.model);
+        for body in 0..crowd.count() {
+            crowd.upload(body, &rest);
+        }
+        Ok(())
+    }
+}
+
+/// Medians over some steps.
+fn stages(crowd: &GpuBodies) -> Result<Vec<(&'static str, f64)>, GpuError> {
+    let steps = (0..STAGED_STEPS)
+        .map(|_| Ok(crowd.timed_stages()?.0))
+        .collect::<Result<Vec<_>, GpuError>>()?;
+    let Some(first) = steps.first() else {
+        return Ok(Vec::new());
+    };
+    let median = |k: usize| {
+        let times: Vec<f64> = steps.iter().map(|stages| stages[k].1).collect();
+        percentile(&times, 0.5)
+    };
+    Ok((0..first.len()).map(|k| (first[k].0, median(k))).collect())
+}
