@@ -2,7 +2,7 @@
 
 mod gpu;
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use supple::bench::detail::{self, DetailRow};
 use supple::bench::obj::{ReadRow, read_obj};
@@ -30,7 +30,11 @@ pub fn run(args: &args::Bench, console: &Console) -> Result<(), Failure> {
     drop(progress);
     let progress = console.progress("upsampling", 2);
     let mut detail = Vec::new();
-    let male = detail::full_male(Path::new(&folder))?;
+    let wanted = |name: &str| args.only.is_empty() || args.only.iter().any(|only| only == name);
+    let male = match wanted("male") {
+        true => detail::full_male(&models_folder(args))?,
+        false => None,
+    };
     // As many vertices as the papers' own simulation mesh of it.
     let papers = male.iter().map(|male| (male, Resolution::Vertices(4651)));
     let embedded = subjects.iter().find(|one| one.name == "embedded male");
@@ -59,10 +63,13 @@ pub fn run(args: &args::Bench, console: &Console) -> Result<(), Failure> {
     Ok(())
 }
 
+fn models_folder(args: &args::Bench) -> PathBuf {
+    args.models.clone().unwrap_or_else(|| FPS_MODELS.into())
+}
+
 /// The models named on the command line, or all.
 fn chosen_subjects(args: &args::Bench) -> Result<Vec<Subject>, Failure> {
-    let folder = args.models.clone().unwrap_or_else(|| FPS_MODELS.into());
-    let mut found = subjects(Some(Path::new(&folder))).map_err(|error| Failure {
+    let mut found = subjects(Some(&models_folder(args))).map_err(|error| Failure {
         error,
         hint: "--models names a folder with cylinder/, tbone/ and male/".to_owned(),
     })?;
