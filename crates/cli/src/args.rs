@@ -37,6 +37,8 @@ pub enum Command {
     Init(Init),
     /// Draw a character to a PNG, at rest or over a clip.
     Picture(Picture),
+    /// Show a character in the browser: play it, pull on it, build its rig. Serves this machine alone.
+    View(ViewPage),
     /// Measure tissue, reading and welding on this machine.
     Bench(Bench),
     /// Print a completion script for a shell.
@@ -213,6 +215,20 @@ pub struct Picture {
     pub backend: Backend,
 }
 
+/// `supple view`
+#[derive(Debug, ClapArgs)]
+pub struct ViewPage {
+    /// Character file; left out, an embedded body.
+    #[arg(value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Port to listen on; 0 takes any that is free.
+    #[arg(long, default_value_t = 0)]
+    pub port: u16,
+    /// Do not open a browser.
+    #[arg(long)]
+    pub no_open: bool,
+}
+
 /// `supple bench`
 #[derive(Debug, ClapArgs)]
 pub struct Bench {
@@ -237,6 +253,9 @@ pub struct Bench {
     /// With gpu: how the global step is solved; several to compare.
     #[arg(long, value_delimiter = ',', default_value = "patches")]
     pub solver: Vec<GpuSolver>,
+    /// With gpu: the embedded bodies in every embedded clip instead of the models.
+    #[arg(long)]
+    pub clips: bool,
     /// Models to measure, by name; left out, all.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub only: Vec<String>,

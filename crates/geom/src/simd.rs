@@ -1,4 +1,4 @@
-//! Eight single-precision lanes: one trait, a portable twin, and AVX2 + FMA where the processor has it.
+//! Eight single-precision lanes: one trait, a portable twin, AVX2 + FMA where the processor has it, and WebAssembly SIMD.
 //!
 //! Hot loops are written once, as a [`Kernel`] generic over [`Lanes`]; [`dispatch`] runs it with the widest
 //! implementation found at run time. [`F32x8`] is both the storage type and the portable implementation: plain arrays,
@@ -116,6 +116,9 @@ pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
         // SAFETY: both features were just detected.
         return unsafe { x86::run(kernel) };
     }
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    return kernel.run::<wasm::Wasm8>();
+    #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
     kernel.run::<F32x8>()
 }
 
@@ -269,6 +272,8 @@ impl Quad for Row {
     }
 }
 
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod wasm;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 

@@ -139,6 +139,33 @@ impl GpuBodies {
         self.count
     }
 
+    pub(crate) fn gpu(&self) -> &Arc<Gpu> {
+        &self.gpu
+    }
+
+    pub(crate) fn positions(&self) -> &wgpu::Buffer {
+        &self.buffers.positions
+    }
+
+    /// Stride of positions from body to body.
+    pub(crate) fn vertices(&self) -> u32 {
+        self.params.vertices
+    }
+
+    /// Where vertices of the model, free ones first, are among a body's positions.
+    pub(crate) fn rows_of(&self, vertices: &[u32]) -> Vec<u32> {
+        let rows = self.tables.vertex_of_row.iter().zip(0..);
+        let mut at: Vec<(u32, u32)> = rows.map(|(&v, row)| (v, row)).collect();
+        at.sort_unstable();
+        at.retain(|&(v, _)| v != NO_VERTEX);
+        let (free, rows) = (at.len() as u32, self.tables.rows() as u32);
+        let row = |&v: &u32| match at.get(v as usize) {
+            Some(&(_, row)) => row,
+            None => rows + v - free,
+        };
+        vertices.iter().map(row).collect()
+    }
+
     /// Bytes of device memory held.
     pub fn memory(&self) -> u64 {
         self.buffers.bytes + self.krylov.as_ref().map_or(0, |krylov| krylov.bytes)

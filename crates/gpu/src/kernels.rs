@@ -23,6 +23,7 @@ pub struct Kernel {
 
 const COMMON: &str = include_str!("kernels/common.wgsl");
 const POLAR: &str = include_str!("kernels/polar.wgsl");
+const STRESS: &str = include_str!("kernels/stress.wgsl");
 const PROJECT_TEXT: &str = include_str!("kernels/project.wgsl");
 const PATCH_SOLVE_TEXT: &str = include_str!("kernels/patch_solve.wgsl");
 /// Bodies that share a workgroup where there are that many: tables are then read once for all of them.
@@ -42,8 +43,8 @@ pub const PREDICT: Kernel = Kernel {
 };
 /// Local step and forces, for one body and for [`BATCH`] bodies a workgroup.
 pub const PROJECT: [Kernel; 2] = [
-    project(&[SINGLE, COMMON, POLAR, PROJECT_TEXT]),
-    project(&[BATCHED, COMMON, POLAR, PROJECT_TEXT]),
+    project(&[SINGLE, COMMON, POLAR, STRESS, PROJECT_TEXT]),
+    project(&[BATCHED, COMMON, POLAR, STRESS, PROJECT_TEXT]),
 ];
 /// Global step, for one body and for [`BATCH`] bodies a workgroup.
 pub const PATCH_SOLVE: [Kernel; 2] = [
@@ -63,6 +64,19 @@ pub const FINISH: Kernel = Kernel {
     name: "finish",
     sources: &[COMMON, include_str!("kernels/finish.wgsl")],
     access: &[Read, Write, Write],
+};
+
+/// Positions and normals of simulated skin vertices.
+pub const SKIN_SAMPLES: Kernel = Kernel {
+    name: "skin_samples",
+    sources: &[include_str!("kernels/skin_samples.wgsl")],
+    access: &[Read, Read, Read, Read, Write],
+};
+/// The full skin.
+pub const UPSAMPLE: Kernel = Kernel {
+    name: "upsample",
+    sources: &[include_str!("kernels/upsample.wgsl")],
+    access: &[Read, Read, Read, Read, Write],
 };
 
 const fn project(sources: &'static [&'static str]) -> Kernel {
@@ -191,6 +205,8 @@ pub(crate) struct Pipelines {
     pub project: [Compiled; 2],
     pub patch_solve: [Compiled; 2],
     pub finish: Compiled,
+    pub skin_samples: Compiled,
+    pub upsample: Compiled,
 }
 
 impl Pipelines {
@@ -201,6 +217,8 @@ impl Pipelines {
             project: PROJECT.each_ref().map(compile),
             patch_solve: PATCH_SOLVE.each_ref().map(compile),
             finish: compile(&FINISH),
+            skin_samples: compile(&SKIN_SAMPLES),
+            upsample: compile(&UPSAMPLE),
         }
     }
 }
@@ -222,7 +240,7 @@ mod tests {
     /// Every kernel is valid WGSL without extensions, and within WebGPU's default limits.
     #[test]
     fn kernels_are_valid_and_small_enough() {
-        let step = [&PREDICT, &FINISH];
+        let step = [&PREDICT, &FINISH, &SKIN_SAMPLES, &UPSAMPLE];
         let variants = PROJECT.iter().chain(&PATCH_SOLVE).chain(&COMPARISONS);
         for kernel in step.into_iter().chain(variants) {
             let text = kernel.sources.concat();

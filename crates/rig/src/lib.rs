@@ -6,7 +6,9 @@
 pub mod bake;
 pub mod character;
 pub mod clip;
+pub mod fit;
 pub mod formats;
+pub mod ik;
 pub mod inspect;
 pub mod keyed;
 pub mod pose;

@@ -113,22 +113,40 @@ fn from_file(
     fps: f32,
 ) -> Result<Clip, MotionError> {
     let source = formats::load(path, &ReadOptions::default())?;
-    let clip = source.clips.first().ok_or_else(|| MotionError::NoMotion {
-        path: path.display().to_string(),
-    })?;
-    let mut options = Options::default();
+    if source.clips.is_empty() {
+        let path = path.display().to_string();
+        return Err(MotionError::NoMotion { path });
+    }
+    let mut named = MapFile::default();
     if let Some(path) = map {
         let text = std::fs::read_to_string(path).map_err(|source| FormatError::Io {
             path: path.to_owned(),
             source,
         })?;
-        options.map = MapFile::parse(&text)?;
+        named = MapFile::parse(&text)?;
     }
+    from_character(character, &source, named, fps)
+}
+
+/// The first clip of another character, on this one's skeleton.
+pub fn from_character(
+    character: &Character,
+    source: &Character,
+    map: MapFile,
+    fps: f32,
+) -> Result<Clip, MotionError> {
+    let clip = source.clips.first().ok_or_else(|| MotionError::NoMotion {
+        path: source.name.clone(),
+    })?;
+    let mut options = Options {
+        map,
+        ..Options::default()
+    };
     if options.map.target.is_empty() {
         options.map.target = BoneMap::of(character);
     }
     if options.map.source.is_empty() {
-        options.map.source = BoneMap::of(&source);
+        options.map.source = BoneMap::of(source);
     }
     let retarget = Retarget::new(&source.skeleton, &character.skeleton, &options)?;
     Ok(retarget.with_skin(character).clip(clip, fps))

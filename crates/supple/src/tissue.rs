@@ -44,6 +44,7 @@ pub struct SoftBody {
     backend: Box<dyn Backend>,
     state: State,
     pose: Pose,
+    forces: Vec<Vec3>,
 }
 
 impl SoftBody {
@@ -73,6 +74,7 @@ impl SoftBody {
             backend: Box::new(CpuBackend::new()),
             state: State::at_rest(&flesh.model),
             pose: flesh.rest_pose(),
+            forces: Vec::new(),
             flesh,
         })
     }
@@ -97,12 +99,20 @@ impl SoftBody {
         &mut self.solver
     }
 
+    /// Force on every free vertex of the model \[N\] from now on, on top of gravity; an empty list is none.
+    pub fn set_forces(&mut self, forces: Vec<Vec3>) {
+        self.forces = forces;
+    }
+
+    /// The pose it was moved to last.
+    pub fn pose(&self) -> &Pose {
+        &self.pose
+    }
+
     /// Puts the body into a pose, at rest: no time passes and nothing jiggles afterwards.
     pub fn place(&mut self, pose: &Pose) -> Result<(), TissueError> {
+        self.carry(pose)?;
         let targets = self.flesh.targets(pose)?;
-        self.state
-            .carry(&self.flesh.carry_frames(&self.pose, pose)?);
-        self.state.rebase(&targets);
         let settling = supple_sim::Settings {
             mode: Mode::Static,
             ..self.solver.clone()
@@ -118,10 +128,28 @@ impl SoftBody {
         Ok(())
     }
 
+    /// Puts the body into a pose as its bones carry it: no time passes, and what moved goes on moving.
+    pub fn carry(&mut self, pose: &Pose) -> Result<(), TissueError> {
+        let targets = self.flesh.targets(pose)?;
+        self.state
+            .carry(&self.flesh.carry_frames(&self.pose, pose)?);
+        self.state.rebase(&targets);
+        self.pose = pose.clone();
+        Ok(())
+    }
+
+    /// Forgets all that was: the body is at rest in `pose`, whatever state it was in.
+    pub fn reset(&mut self, pose: &Pose) -> Result<(), TissueError> {
+        self.state = State::at_rest(&self.flesh.model);
+        self.pose = self.flesh.rest_pose();
+        self.place(pose)
+    }
+
     /// Lets `seconds` pass while the skeleton moves to `pose`. A pose that is farther away than a body can move in that
     /// time (a teleport, another clip) carries the tissue along.
     pub fn advance(&mut self, pose: &Pose, seconds: f64) -> Result<(), TissueError> {
-        let targets = self.flesh.targets(pose)?;
+        let mut targets = self.flesh.targets(pose)?;
+        targets.forces.clone_from(&self.forces);
         if self.state.largest_jump(&targets) > self.solver.jump_distance {
             self.state
                 .carry(&self.flesh.carry_frames(&self.pose, pose)?);

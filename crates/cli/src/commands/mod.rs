@@ -8,6 +8,7 @@ mod init;
 mod manual;
 mod picture;
 mod skin;
+mod view;
 
 use supple::Character;
 use supple::backend::Choice;
@@ -32,6 +33,7 @@ pub fn run(command: &Command, console: &Console) -> Result<(), Failure> {
         Command::Skin(args) => skin::run(args, console),
         Command::Init(args) => init::run(args, console),
         Command::Picture(args) => picture::run(args, console),
+        Command::View(args) => view::run(args, console),
         Command::Bench(args) => bench::run(args, console),
         Command::Completions { shell } => manual::completions(*shell),
         Command::Man { folder } => manual::pages(folder.as_deref()),

@@ -45,11 +45,7 @@ fn project_tet(t: u32, base: u32) {
     let g3 = shapes[2u * n + t];
     // F = Σ (xₐ − x₀) gₐᵀ.
     let f = edges * transpose(mat3x3<f32>(g1.xyz, g2.xyz, g3.xyz));
-    let r = closest_rotation(f);
-    var stress = (r - f) * g1.w;
-    if (g2.w > 0.0) {
-        stress += volume_shift(f, r, g3.w) * g2.w;
-    }
+    let stress = tet_stress(f, g1.w, g2.w, g3.w);
     let f1 = stress * g1.xyz;
     let f2 = stress * g2.xyz;
     let f3 = stress * g3.xyz;

@@ -3,15 +3,17 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use glam::Vec3;
 use serde::Serialize;
-use supple_flesh::{Flesh, Settings};
+use supple_flesh::Settings;
 use supple_gpu::krylov::Method;
 use supple_gpu::tables::Tables;
 use supple_gpu::{Gpu, GpuBodies, GpuError, Solver};
 use supple_sim::{Backend, CpuBackend, State, Targets};
 
 use super::tissue::{Subject, milliseconds, percentile};
-use crate::tissue::TissueError;
+use crate::embedded::{self, Body};
+use crate::tissue::{SoftBody, TissueError};
 
 /// Steps of the motion, each timed.
 const STEPS: usize = 100;
@@ -49,6 +51,8 @@ pub struct GpuRow {
     pub preparation_ms: f64,
     /// Largest distance to what the processor computes, after the motion, relative to the height.
     pub apart: f64,
+    /// Largest distance of a vertex from where it was before the motion, relative to the height.
+    pub moved: f64,
 }
 
 /// The solvers that can be asked for.
@@ -70,6 +74,22 @@ pub enum GpuBenchError {
     Gpu(#[from] GpuError),
 }
 
+/// The embedded bodies in every embedded clip.
+pub fn embedded_clips() -> Result<Vec<Subject>, Box<dyn std::error::Error>> {
+    let mut subjects = Vec::new();
+    for (name, which) in [("male", Body::Male), ("female", Body::Female)] {
+        let character = embedded::body(which)?;
+        for clip in embedded::clip_names() {
+            subjects.push(Subject {
+                name: format!("{name} {clip}"),
+                character: character.clone(),
+                clip: embedded::clip(clip, &character)?,
+            });
+        }
+    }
+    Ok(subjects)
+}
+
 /// Steps `subject` on the device for every solver and every number of bodies.
 pub fn measure(
     gpu: &Arc<Gpu>,
@@ -80,7 +100,7 @@ pub fn measure(
 ) -> Result<Vec<GpuRow>, GpuBenchError> {
     let run = Run::new(subject)?;
     let start = Instant::now();
-    let tables = Tables::new(&run.flesh.model, &run.settings).map_err(GpuError::from)?;
+    let tables = Tables::new(&run.body.flesh().model, &run.settings).map_err(GpuError::from)?;
     let tables_ms = milliseconds(start);
     let mut rows = Vec::new();
     for &(name, solver) in solvers {
@@ -88,7 +108,7 @@ pub fn measure(
             let start = Instant::now();
             let crowd = GpuBodies::with_tables(
                 gpu,
-                &run.flesh.model,
+                &run.body.flesh().model,
                 &run.settings,
                 tables.clone(),
                 count,
@@ -107,26 +127,30 @@ pub fn measure(
 /// A motion and what the processor makes of it.
 struct Run {
     name: String,
-    flesh: Flesh,
+    body: SoftBody,
     settings: supple_sim::Settings,
     targets: Vec<Targets>,
+    /// At rest in the first pose.
+    start: State,
     expected: State,
     height: f32,
 }
 
 impl Run {
     fn new(subject: &Subject) -> Result<Run, TissueError> {
-        let flesh = Flesh::builder(&subject.character)
-            .settings(Settings::default())
-            .build()?;
+        let mut body = SoftBody::new(&subject.character, Settings::default())?;
+        let pose = |step: usize| {
+            let time = step as f32 / 60.0 % subject.clip.duration().max(0.1);
+            subject.clip.sample(&subject.character.skeleton, time)
+        };
+        body.place(&pose(0))?;
+        let flesh = body.flesh();
         let settings = flesh.settings.solver_settings();
         let targets = (0..STEPS)
-            .map(|step| {
-                let time = step as f32 / 60.0 % subject.clip.duration().max(0.1);
-                flesh.targets(&subject.clip.sample(&subject.character.skeleton, time))
-            })
+            .map(|step| flesh.targets(&pose(step)))
             .collect::<Result<Vec<Targets>, _>>()?;
-        let mut expected = State::at_rest(&flesh.model);
+        let start = body.state().clone();
+        let mut expected = start.clone();
         let mut processor = CpuBackend::new();
         for targets in &targets {
             processor.step(&flesh.model, &settings, targets, &mut expected)?;
@@ -139,9 +163,10 @@ impl Run {
             name: subject.name.clone(),
             settings,
             targets,
+            start,
             expected,
             height: (high - low).max(1e-3),
-            flesh,
+            body,
         })
     }
 
@@ -161,8 +186,12 @@ impl Run {
             times.extend(crowd.timed_step()?);
         }
         crowd.unpack(&crowd.request_positions(0).wait()?, &mut positions);
-        let pairs = positions.iter().zip(&self.expected.positions);
-        let apart = pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f32::max) / self.height;
+        let farthest = |from: &[Vec3]| {
+            let pairs = positions.iter().zip(from);
+            f64::from(pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f32::max) / self.height)
+        };
+        let apart = farthest(&self.expected.positions);
+        let moved = farthest(&self.start.positions);
         for targets in &self.targets {
             let start = Instant::now();
             crowd.set_targets(0, targets);
@@ -175,8 +204,8 @@ impl Run {
             model: self.name.clone(),
             solver,
             bodies: crowd.count(),
-            free: self.flesh.model.free_count(),
-            tets: self.flesh.model.tets().len(),
+            free: self.body.flesh().model.free_count(),
+            tets: self.body.flesh().model.tets().len(),
             dispatches: crowd.dispatches(),
             gpu_ms: times.as_ref().map(|times| percentile(times, 0.5)),
             gpu_p95_ms: times.as_ref().map(|times| percentile(times, 0.95)),
@@ -184,11 +213,12 @@ impl Run {
             latency_ms: percentile(&latencies, 0.5),
             memory_mb: crowd.memory() as f64 / 1e6,
             preparation_ms: 0.0,
-            apart: f64::from(apart),
+            apart,
+            moved,
         })
     }
 
-    /// Leaves all bodies at rest.
+    /// Leaves all bodies at rest in the first pose.
     fn warm_up(&self, gpu: &Gpu, crowd: &GpuBodies) -> Result<(), GpuError> {
         let start = Instant::now();
         while !gpu.is_software() && start.elapsed().as_secs_f64() < WARM_UP {
@@ -197,9 +227,8 @@ impl Run {
             }
             crowd.wait()?;
         }
-        let rest = State::at_rest(&self.flesh.model);
         for body in 0..crowd.count() {
-            crowd.upload(body, &rest);
+            crowd.upload(body, &self.start);
         }
         Ok(())
     }

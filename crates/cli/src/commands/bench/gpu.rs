@@ -1,6 +1,6 @@
 //! `supple bench --backend gpu`
 
-use supple::bench::gpu::{GpuRow, SOLVERS, measure};
+use supple::bench::gpu::{GpuRow, SOLVERS, embedded_clips, measure};
 use supple::gpu::{Gpu, Options, Solver};
 
 use crate::args::{Bench, GpuSolver};
@@ -12,7 +12,13 @@ pub fn run(args: &Bench, console: &Console) -> Result<(), Failure> {
         error: Box::new(error),
         hint: "--backend cpu measures the processor".to_owned(),
     })?;
-    let subjects = super::chosen_subjects(args)?;
+    let subjects = match args.clips {
+        true => embedded_clips().map_err(|error| Failure {
+            error,
+            hint: String::new(),
+        })?,
+        false => super::chosen_subjects(args)?,
+    };
     let solvers: Vec<(&'static str, Solver)> = args.solver.iter().map(|&s| named(s)).collect();
     let total = subjects.len() * solvers.len() * args.bodies.len();
     let progress = console.progress("stepping tissue", total);
@@ -34,7 +40,7 @@ fn named(solver: GpuSolver) -> (&'static str, Solver) {
 
 fn table(device: &str, rows: &[GpuRow]) -> String {
     let mut text = format!(
-        "Tissue on {device}, ms a step of 10 iterations\n{:<16} {:<10} {:>6} {:>7} {:>7} {:>10} {:>9} {:>9} {:>9} {:>8} {:>8} {:>9}  stages",
+        "Tissue on {device}, ms a step of 10 iterations\n{:<16} {:<10} {:>6} {:>7} {:>7} {:>10} {:>9} {:>9} {:>9} {:>8} {:>8} {:>9} {:>6}  stages",
         "model",
         "solver",
         "bodies",
@@ -46,12 +52,13 @@ fn table(device: &str, rows: &[GpuRow]) -> String {
         "latency",
         "MB",
         "prepare",
-        "from CPU"
+        "from CPU",
+        "moved"
     );
     for row in rows {
         let clock = |value: Option<f64>| value.map_or("-".to_owned(), |v| format!("{v:.4}"));
         text.push_str(&format!(
-            "\n{:<16} {:<10} {:>6} {:>7} {:>7} {:>10} {:>9} {:>9} {:>9.3} {:>8.2} {:>8.0} {:>9.1e} ",
+            "\n{:<16} {:<10} {:>6} {:>7} {:>7} {:>10} {:>9} {:>9} {:>9.3} {:>8.2} {:>8.0} {:>9.1e} {:>6.3} ",
             row.model,
             row.solver,
             row.bodies,
@@ -63,12 +70,13 @@ fn table(device: &str, rows: &[GpuRow]) -> String {
             row.latency_ms,
             row.memory_mb,
             row.preparation_ms,
-            row.apart
+            row.apart,
+            row.moved
         ));
         for (stage, ms) in &row.stages {
             text.push_str(&format!(" {stage} {ms:.4}"));
         }
     }
-    text.push_str("\nGPU: by the device's clock; latency: from targets to positions, both on the processor; from CPU: largest distance to the processor's result after the motion, relative to the height; stages are timed a pass each and add up to more");
+    text.push_str("\nGPU: by the device's clock; latency: from targets to positions, both on the processor; from CPU: largest distance to the processor's result after the motion, moved: to where it began, both relative to the height; stages are timed a pass each and add up to more");
     text
 }

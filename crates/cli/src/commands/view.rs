@@ -1,0 +1,48 @@
+//! `supple view`
+
+use std::process::{Command, Stdio};
+
+use supple_view::{Server, is_built};
+
+use crate::args;
+use crate::console::{Console, Failure};
+
+/// Serves the page on 127.0.0.1 and opens it in the browser.
+pub fn run(args: &args::ViewPage, console: &Console) -> Result<(), Failure> {
+    let server = Server::new(args.port, args.file.as_deref())?;
+    let url = server.url();
+    if !is_built() {
+        console.say(
+            "this program was built without its page; with Node 20 or newer:\n  \
+             cd viewer && npm ci && npm run build && cd .. && cargo build --release",
+        );
+    }
+    let json = serde_json::json!({ "url": url, "page": is_built() });
+    console.result(format!("{url}\nCtrl+C ends it"), &json);
+    if !args.no_open && !open_browser(&url) {
+        console.say("open that address in a browser");
+    }
+    server.run();
+    Ok(())
+}
+
+/// Whether some program took the address.
+fn open_browser(url: &str) -> bool {
+    let openers: &[&[&str]] = if cfg!(target_os = "macos") {
+        &[&["open"]]
+    } else if cfg!(windows) {
+        &[&["rundll32", "url.dll,FileProtocolHandler"]]
+    } else {
+        &[&["xdg-open"], &["gio", "open"]]
+    };
+    openers.iter().any(|opener| {
+        Command::new(opener[0])
+            .args(&opener[1..])
+            .arg(url)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .is_ok()
+    })
+}

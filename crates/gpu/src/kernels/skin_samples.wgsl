@@ -1,0 +1,50 @@
+// Position and unit normal of every simulated skin vertex, side by side for `upsample`.
+
+struct Params {
+    // Simulated skin vertices.
+    samples: u32,
+    // Vertices of the full skin.
+    skin: u32,
+    // Entries a skin vertex.
+    neighbours: u32,
+    // Stride of positions from body to body.
+    vertices: u32,
+    // Samples that are not simulated.
+    given: u32,
+}
+
+@group(0) @binding(0) var<uniform> P: Params;
+@group(0) @binding(1) var<storage, read> positions: array<vec4<f32>>;
+// Place of each sample: among the positions, or with the highest bit among the given ones; then, from P.samples on, where its triangles begin, and the end.
+@group(0) @binding(2) var<storage, read> samples: array<u32>;
+// The other two corners of each triangle around a sample, in turn.
+@group(0) @binding(3) var<storage, read> rings: array<vec2<u32>>;
+// Samples that are not simulated.
+@group(0) @binding(4) var<storage, read> given: array<vec4<f32>>;
+@group(0) @binding(5) var<storage, read_write> data: array<vec4<f32>>;
+
+const GIVEN: u32 = 0x80000000u;
+
+fn sample_position(place: u32, body: u32) -> vec3<f32> {
+    if ((place & GIVEN) != 0u) {
+        return given[body * P.given + (place & ~GIVEN)].xyz;
+    }
+    return positions[body * P.vertices + place].xyz;
+}
+
+@compute @workgroup_size(64)
+fn skin_samples(@builtin(global_invocation_id) id: vec3<u32>) {
+    if (id.x >= P.samples) {
+        return;
+    }
+    let a = sample_position(samples[id.x], id.y);
+    var sum = vec3<f32>(0.0);
+    for (var k = samples[P.samples + id.x]; k < samples[P.samples + id.x + 1u]; k++) {
+        let corners = rings[k];
+        sum += cross(sample_position(corners.x, id.y) - a, sample_position(corners.y, id.y) - a);
+    }
+    let square = dot(sum, sum);
+    let at = 2u * (id.y * P.samples + id.x);
+    data[at] = vec4(a, 0.0);
+    data[at + 1u] = vec4(select(sum, sum * inverseSqrt(square), square > 1e-35), 0.0);
+}

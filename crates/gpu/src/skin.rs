@@ -1,0 +1,248 @@
+//! The full skin on the device, from the simulated vertices that are already there [3.2.4].
+
+use std::sync::Arc;
+
+use bytemuck::{Pod, Zeroable};
+use glam::Vec3;
+
+use crate::buffers::buffer;
+use crate::stage_times::Timestamps;
+use crate::{Gpu, GpuBodies, GpuError, Pending};
+
+/// Weights from simulated skin vertices ("samples") to vertices of the full skin, as plain data.
+#[derive(Clone, Debug, Default)]
+pub struct SkinTables {
+    /// Vertex of the model at each sample, free ones first; `None`: not simulated, its place is [given](GpuSkin::set_given).
+    pub vertices: Vec<Option<u32>>,
+    /// Triangles of samples, for their normals.
+    pub triangles: Vec<[u32; 3]>,
+    /// Entries a skin vertex.
+    pub neighbours: usize,
+    /// Samples of every skin vertex, `neighbours` each.
+    pub indices: Vec<u32>,
+    /// Their weights for positions and for normals.
+    pub weights: Vec<[f32; 2]>,
+    /// Skin vertices that stand out: weights of their samples' normals, to be added to the position \[m\].
+    pub extras: Vec<(u32, Vec<f32>)>,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+struct Params {
+    samples: u32,
+    skin: u32,
+    neighbours: u32,
+    vertices: u32,
+    given: u32,
+    pad: [u32; 3],
+}
+
+/// Samples have two bytes.
+const MOST_SAMPLES: usize = 1 << 16;
+/// Steps of a normal's weight: it has two bytes too, for −8 to 8.
+const NORMAL_STEPS: f32 = 4096.0;
+const NO_EXTRA: u32 = u32::MAX;
+
+/// The full skin of all bodies.
+#[derive(Debug)]
+pub struct GpuSkin {
+    gpu: Arc<Gpu>,
+    params: Params,
+    count: u32,
+    samples: wgpu::BindGroup,
+    upsample: wgpu::BindGroup,
+    given: wgpu::Buffer,
+    skin: wgpu::Buffer,
+    bytes: u64,
+}
+
+impl GpuSkin {
+    /// Puts the tables beside the bodies.
+    pub fn new(bodies: &GpuBodies, tables: &SkinTables) -> Result<GpuSkin, GpuError> {
+        let gpu = bodies.gpu();
+        let samples = tables.vertices.len();
+        if samples > MOST_SAMPLES {
+            return Err(GpuError::TooLarge {
+                what: "simulated skin vertices",
+                bytes: samples as u64,
+                limit: MOST_SAMPLES as u64,
+            });
+        }
+        let skin = tables.indices.len() / tables.neighbours.max(1);
+        let params = Params {
+            samples: samples as u32,
+            skin: skin as u32,
+            neighbours: tables.neighbours as u32,
+            vertices: bodies.vertices(),
+            given: tables.vertices.iter().filter(|v| v.is_none()).count() as u32,
+            pad: [0; 3],
+        };
+        let storage = wgpu::BufferUsages::STORAGE;
+        let table = |what, contents| buffer(gpu, what, contents, 0, storage);
+        let vectors = |what, entries: usize| {
+            let size = 16 * entries as u64 * u64::from(bodies.count());
+            buffer(gpu, what, &[], size, storage)
+        };
+        let rows = places(bodies, &tables.vertices);
+        let (places, rings) = rings(&rows, &tables.triangles);
+        let (extra_of, extras) = extras(tables, skin);
+        let entries = entries(tables, skin);
+        let uniform = wgpu::BufferUsages::UNIFORM;
+        let params_buffer = buffer(
+            gpu,
+            "skin parameters",
+            bytemuck::bytes_of(&params),
+            0,
+            uniform,
+        )?;
+        let places = table("samples", bytemuck::cast_slice(&places))?;
+        let rings = table("rings", bytemuck::cast_slice(&rings))?;
+        let entries = table("skin weights", bytemuck::cast_slice(&entries))?;
+        let extra_of = table("skin details", bytemuck::cast_slice(&extra_of))?;
+        let extras = table("detail weights", bytemuck::cast_slice(&extras))?;
+        let data = vectors("sample data", 2 * samples)?;
+        let given = vectors("given samples", params.given as usize)?;
+        let skin = vectors("skin", 2 * skin)?;
+        let size = size_of::<Params>() as u64;
+        let kernels = &gpu.pipelines;
+        let samples = kernels.skin_samples.bind(
+            &gpu.device,
+            &params_buffer,
+            size,
+            &[bodies.positions(), &places, &rings, &given, &data],
+        );
+        let upsample = kernels.upsample.bind(
+            &gpu.device,
+            &params_buffer,
+            size,
+            &[&data, &entries, &extra_of, &extras, &skin],
+        );
+        let all = [
+            &places, &rings, &entries, &extra_of, &extras, &given, &data, &skin,
+        ];
+        Ok(GpuSkin {
+            gpu: gpu.clone(),
+            params,
+            count: bodies.count(),
+            samples,
+            upsample,
+            bytes: all.iter().map(|buffer| buffer.size()).sum(),
+            given,
+            skin,
+        })
+    }
+
+    /// Bytes of device memory held.
+    pub fn memory(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Places of a body's samples that are not simulated, in their order \[m\].
+    pub fn set_given(&self, body: u32, places: &[Vec3]) {
+        let vectors: Vec<[f32; 4]> = places.iter().map(|p| p.extend(0.0).to_array()).collect();
+        let offset = 16 * u64::from(body) * u64::from(self.params.given);
+        let bytes = bytemuck::cast_slice(&vectors);
+        self.gpu.queue.write_buffer(&self.given, offset, bytes);
+    }
+
+    /// Computes the skin of all bodies from where they are; returns at once.
+    pub fn update(&self) -> Result<(), GpuError> {
+        self.submit(None)
+    }
+
+    /// As [`GpuSkin::update`], waited for and timed by the device \[ms\]; `None` where it has no clock.
+    pub fn timed_update(&self) -> Result<Option<f64>, GpuError> {
+        let Some(mut times) = Timestamps::new(&self.gpu, 1) else {
+            self.update()?;
+            self.gpu.wait()?;
+            return Ok(None);
+        };
+        self.submit(Some(&mut times))?;
+        Ok(Some(times.read(&self.gpu)?.iter().sum()))
+    }
+
+    fn submit(&self, mut times: Option<&mut Timestamps>) -> Result<(), GpuError> {
+        let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+            label: None,
+            timestamp_writes: times.as_mut().map(|times| times.writes()),
+        });
+        let kernels = &self.gpu.pipelines;
+        pass.set_pipeline(&kernels.skin_samples.pipeline);
+        pass.set_bind_group(0, &self.samples, &[]);
+        pass.dispatch_workgroups(self.params.samples.div_ceil(64), self.count, 1);
+        pass.set_pipeline(&kernels.upsample.pipeline);
+        pass.set_bind_group(0, &self.upsample, &[]);
+        pass.dispatch_workgroups(self.params.skin.div_ceil(64), self.count, 1);
+        drop(pass);
+        if let Some(times) = times {
+            times.resolve(&mut encoder);
+        }
+        self.gpu.queue.submit([encoder.finish()]);
+        self.gpu.check()
+    }
+
+    /// Asks for positions, then unit normals of a body's skin.
+    pub fn request(&self, body: u32) -> Pending {
+        let size = 32 * u64::from(self.params.skin);
+        Pending::new(&self.gpu, &[(&self.skin, u64::from(body) * size, size)])
+    }
+}
+
+/// Marks places among the given samples.
+const GIVEN: u32 = 1 << 31;
+
+/// Where the samples are: rows of the device, or places among the given ones.
+fn places(bodies: &GpuBodies, vertices: &[Option<u32>]) -> Vec<u32> {
+    let simulated: Vec<u32> = vertices.iter().filter_map(|v| *v).collect();
+    let mut rows = bodies.rows_of(&simulated).into_iter();
+    let mut given = GIVEN..;
+    let place = |v: &Option<u32>| match v {
+        Some(_) => rows.next(),
+        None => given.next(),
+    };
+    vertices.iter().filter_map(place).collect()
+}
+
+/// Rows of the samples with the offsets of their rings, and the rings: the other two corners of each triangle.
+fn rings(rows: &[u32], triangles: &[[u32; 3]]) -> (Vec<u32>, Vec<[u32; 2]>) {
+    let mut of: Vec<Vec<[u32; 2]>> = vec![Vec::new(); rows.len()];
+    for &[a, b, c] in triangles {
+        for [a, b, c] in [[a, b, c], [b, c, a], [c, a, b]] {
+            of[a as usize].push([rows[b as usize], rows[c as usize]]);
+        }
+    }
+    let mut places = rows.to_vec();
+    let mut at = 0;
+    places.push(at);
+    for ring in &of {
+        at += ring.len() as u32;
+        places.push(at);
+    }
+    (places, of.concat())
+}
+
+fn entries(tables: &SkinTables, skin: usize) -> Vec<[u32; 2]> {
+    let mut entries = Vec::with_capacity(tables.indices.len());
+    for k in 0..tables.neighbours {
+        for v in 0..skin {
+            let at = v * tables.neighbours + k;
+            let [weight, normal] = tables.weights[at];
+            let normal = (normal * NORMAL_STEPS).round().clamp(-32768.0, 32767.0) as i16;
+            let packed = tables.indices[at] | u32::from(normal as u16) << 16;
+            entries.push([weight.to_bits(), packed]);
+        }
+    }
+    entries
+}
+
+fn extras(tables: &SkinTables, skin: usize) -> (Vec<u32>, Vec<f32>) {
+    let mut of = vec![NO_EXTRA; skin];
+    let mut list = Vec::new();
+    for (k, (vertex, weights)) in tables.extras.iter().enumerate() {
+        of[*vertex as usize] = k as u32;
+        let padded = weights.iter().copied().chain(std::iter::repeat(0.0));
+        list.extend(padded.take(tables.neighbours));
+    }
+    (of, list)
+}

@@ -1,0 +1,48 @@
+//! What can go wrong in the page, in words for people.
+
+use supple::bake::BakeError;
+use supple::embedded::ClipError;
+use supple::flesh::FleshError;
+use supple::rig::formats::FormatError;
+use supple::rig::retarget::RetargetError;
+use supple::rig::skeleton::SkeletonError;
+use supple::rig::skinning::WeightsError;
+use supple::tissue::TissueError;
+
+/// Everything the page can be told.
+#[derive(Debug, thiserror::Error)]
+pub enum StageError {
+    /// A file that cannot be read.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+    /// Tissue that cannot be built or moved.
+    #[error(transparent)]
+    Tissue(#[from] TissueError),
+    /// Settings that cannot be used.
+    #[error(transparent)]
+    Flesh(#[from] FleshError),
+    /// A clip that cannot be played.
+    #[error(transparent)]
+    Clip(#[from] ClipError),
+    /// A motion that does not fit.
+    #[error("the motion does not fit this character: {0}")]
+    Retarget(#[from] RetargetError),
+    /// A motion that cannot be written.
+    #[error(transparent)]
+    Bake(#[from] BakeError),
+    /// Weights that cannot be computed.
+    #[error(transparent)]
+    Weights(#[from] WeightsError),
+    /// Joints that make no skeleton.
+    #[error(transparent)]
+    Skeleton(#[from] SkeletonError),
+    /// Anything else.
+    #[error("{0}")]
+    Other(String),
+}
+
+impl From<serde_json::Error> for StageError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Other(error.to_string())
+    }
+}

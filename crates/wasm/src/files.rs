@@ -1,0 +1,73 @@
+//! Files a user drops, from memory: a character with what it names, or a motion.
+
+use supple::Character;
+use supple::rig::formats::{FormatError, ReadOptions, load_bytes};
+
+/// Endings of files that hold a character, the better description first.
+const CHARACTERS: [&str; 9] = [
+    "ini", "glb", "gltf", "vrm", "fbx", "obj", "ply", "off", "stl",
+];
+/// Those that hold nothing but a mesh.
+const BARE: [&str; 4] = ["obj", "ply", "off", "stl"];
+
+/// A dropped file.
+pub type File = (String, Vec<u8>);
+
+/// Reads a character from files dropped together: a mesh with its skeleton and motions, a glTF with its buffers.
+pub fn read_character(files: &[File]) -> Result<Character, FormatError> {
+    let main = (CHARACTERS.iter())
+        .find_map(|ending| files.iter().find(|file| extension(&file.0) == *ending))
+        .or(files.first())
+        .ok_or(FormatError::Empty("no file"))?;
+    let resolve = |name: &str| find(files, name);
+    if BARE.contains(&extension(&main.0).as_str())
+        && let Some(pieces) = pieces(files, main)
+    {
+        let mut character = load_bytes(
+            "pieces.ini",
+            pieces.as_bytes(),
+            &resolve,
+            &ReadOptions::default(),
+        )?;
+        character.name = stem(&main.0);
+        return Ok(character);
+    }
+    load_bytes(&main.0, &main.1, &resolve, &ReadOptions::default())
+}
+
+/// A mesh with a skeleton file beside it, described as the `.ini` of a model in pieces; files go by number, since that
+/// format has no names with blanks.
+fn pieces(files: &[File], mesh: &File) -> Option<String> {
+    let number = |file: &File| files.iter().position(|other| std::ptr::eq(other, file));
+    let skeleton = files.iter().find(|file| extension(&file.0) == "skel")?;
+    let mut text = format!("SIMMESH {}.{}\n", number(mesh)?, extension(&mesh.0));
+    text.push_str(&format!("SKELETON {}.skel\n", number(skeleton)?));
+    for motion in files.iter().filter(|file| extension(&file.0) == "anim") {
+        text.push_str(&format!("ANIMATION {}.anim\n", number(motion)?));
+    }
+    Some(text)
+}
+
+fn find(files: &[File], name: &str) -> Result<Vec<u8>, FormatError> {
+    let last = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned();
+    let by_name = files.iter().find(|file| last(&file.0) == last(name));
+    let by_number = || files.get(stem(name).parse::<usize>().ok()?);
+    by_name
+        .or_else(by_number)
+        .map(|file| file.1.clone())
+        .ok_or_else(|| {
+            FormatError::Unsupported(format!("it names the file '{name}'; drop both together"))
+        })
+}
+
+/// The ending in small letters, without its dot.
+pub fn extension(name: &str) -> String {
+    name.rsplit_once('.')
+        .map_or(String::new(), |(_, ending)| ending.to_ascii_lowercase())
+}
+
+fn stem(name: &str) -> String {
+    name.rsplit_once('.')
+        .map_or(name, |(stem, _)| stem)
+        .to_owned()
+}

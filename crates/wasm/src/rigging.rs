@@ -1,0 +1,126 @@
+//! Building a skeleton for a mesh that has none.
+
+use serde::{Deserialize, Serialize};
+use supple::geom::bvh::Ray;
+use supple::geom::{Bvh, TriMesh};
+use supple::glam::Vec3;
+use supple::rig::character::Up;
+use supple::rig::fit::fit_humanoid;
+use supple::rig::formats::{Source, gltf, skel};
+use supple::rig::skeleton::JointKind;
+use supple::rig::{Joint, Skeleton, Transform};
+
+use crate::error::StageError;
+use crate::stage::Stage;
+
+/// A joint placed by hand.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Placed {
+    /// Its name.
+    pub name: String,
+    /// Index of its parent in the list.
+    pub parent: Option<usize>,
+    /// Where it is \[m\].
+    pub position: [f32; 3],
+}
+
+impl Stage {
+    /// The middle of the flesh that a ray goes through first: between where it enters and where it leaves.
+    pub fn middle(&self, origin: Vec3, direction: Vec3) -> Option<Vec3> {
+        let tree = self.tree.get_or_init(|| Bvh::new(&self.rest_mesh()));
+        let hits = tree.all_hits(Ray { origin, direction }, f32::MAX);
+        let first = hits.first()?;
+        let leaves = hits
+            .iter()
+            .find(|hit| hit.front != first.front && hit.t > first.t)?;
+        Some(origin + direction * (0.5 * (first.t + leaves.t)))
+    }
+
+    fn rest_mesh(&self) -> TriMesh {
+        TriMesh {
+            positions: self.looks.rest.clone(),
+            triangles: self.looks.triangles.clone(),
+        }
+    }
+
+    /// The joints of the skeleton at rest.
+    pub fn placed(&self) -> Vec<Placed> {
+        placed(&self.character.skeleton)
+    }
+
+    /// A humanoid's joints fitted into the body.
+    pub fn template(&self) -> Result<Vec<Placed>, StageError> {
+        let fitted = fit_humanoid(&self.rest_mesh());
+        let skeleton = fitted.ok_or_else(|| {
+            StageError::Other(
+                "no humanoid fits this shape: it needs two legs and two arms".to_owned(),
+            )
+        })?;
+        Ok(placed(&skeleton))
+    }
+
+    /// The same mesh with joints placed by hand: a new stage, with weights computed from them.
+    pub fn rigged(&self, placed: &[Placed]) -> Result<Stage, StageError> {
+        let mut character = self.character.clone();
+        // Bind space becomes the world's: the mesh lies where it is seen.
+        for (index, part) in character.parts.iter_mut().enumerate() {
+            part.mesh = self.character.bind_mesh(index);
+            part.normals.clear();
+            part.binding = Default::default();
+            part.morphs.clear();
+            part.morph_weights.clear();
+        }
+        character.skeleton = skeleton(placed)?;
+        character.clips.clear();
+        character.humanoid = None;
+        character.source = Source::None;
+        let mut stage = Stage::new(character)?;
+        stage.bind_missing()?;
+        Ok(stage)
+    }
+
+    /// The skeleton as a `.skel` in the units and axes of the mesh's file, so that both fit.
+    pub fn skel(&self) -> Result<String, StageError> {
+        let units = self.character.units;
+        let mut placed = self.placed();
+        for joint in &mut placed {
+            let [x, y, z] = joint.position.map(|x| x / units.metres_per_unit);
+            joint.position = match units.up {
+                Up::Y => [x, y, z],
+                Up::Z => [x, -z, y],
+            };
+        }
+        Ok(skel::write_skel(&skeleton(&placed)?))
+    }
+
+    /// The whole character as GLB.
+    pub fn glb(&self) -> Result<Vec<u8>, StageError> {
+        Ok(gltf::write_glb(&self.character)?)
+    }
+}
+
+fn placed(skeleton: &Skeleton) -> Vec<Placed> {
+    let joints = skeleton.joints().iter().zip(skeleton.rest_worlds());
+    joints
+        .map(|(joint, world)| Placed {
+            name: joint.name.clone(),
+            parent: joint.parent,
+            position: Vec3::from(world.translation).to_array(),
+        })
+        .collect()
+}
+
+fn skeleton(placed: &[Placed]) -> Result<Skeleton, StageError> {
+    let joints = placed.iter().map(|joint| {
+        let parent = joint.parent.and_then(|parent| placed.get(parent));
+        let origin = parent.map_or(Vec3::ZERO, |parent| parent.position.into());
+        Joint {
+            name: joint.name.clone(),
+            parent: joint.parent,
+            rest: Transform::from_translation(Vec3::from(joint.position) - origin),
+            tail: None,
+            kind: JointKind::Bone,
+        }
+    });
+    Ok(Skeleton::from_unordered(joints.collect())?.0)
+}

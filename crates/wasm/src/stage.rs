@@ -1,0 +1,401 @@
+//! One character on the page: its clips, its clock, its body, and the hands on it.
+
+use serde::Serialize;
+use supple::embedded::{self, Body};
+use supple::flesh::Settings;
+use supple::geom::Bvh;
+use supple::glam::Vec3;
+use supple::rig::formats::ReadOptions;
+use supple::rig::retarget::{BoneMap, Humanoid};
+use supple::rig::skeleton::JointKind;
+use supple::rig::skinning::{self, Skinner};
+use supple::skin::{Method, bind_missing};
+use supple::tissue::SoftBody;
+use supple::{Character, Clip, Pose, info, motion};
+
+use crate::error::StageError;
+use crate::files::{File, read_character};
+use crate::hands::{Ball, Hands};
+use crate::looks::{Looks, PartRange};
+
+/// Frames a second of motions put on another skeleton.
+const FPS: f32 = 60.0;
+
+/// What a humanoid without motion does first: its landing shows what is soft.
+const OPENING: &str = "jump";
+
+/// A clip that can be chosen.
+#[derive(Clone, Debug, Serialize)]
+pub struct ClipEntry {
+    /// What to call it.
+    pub name: String,
+    /// Length \[s\].
+    pub seconds: f32,
+    /// "file", "embedded" or "dropped".
+    pub origin: &'static str,
+    #[serde(skip)]
+    clip: Option<Clip>,
+}
+
+/// A joint, for the page.
+#[derive(Clone, Debug, Serialize)]
+pub struct JointEntry {
+    /// As the file has it.
+    pub name: String,
+    /// Index of its parent.
+    pub parent: Option<usize>,
+    /// Whether it moves skin.
+    pub bone: bool,
+}
+
+/// The look of a part, for the page.
+#[derive(Clone, Debug, Serialize)]
+pub struct MaterialEntry {
+    /// As the file has it.
+    pub name: String,
+    /// Linear RGBA.
+    pub color: [f32; 4],
+    /// Whether [`Stage::image`] has a picture.
+    pub image: bool,
+    /// Seen from both sides.
+    pub double_sided: bool,
+}
+
+/// What the page needs to know about a character once.
+#[derive(Clone, Debug, Serialize)]
+pub struct Description {
+    /// What the file holds.
+    pub info: info::Info,
+    /// Parts within the arrays.
+    pub parts: Vec<PartRange>,
+    /// All joints, parents first.
+    pub joints: Vec<JointEntry>,
+    /// All clips.
+    pub clips: Vec<ClipEntry>,
+    /// Index of the clip that plays.
+    pub clip: Option<usize>,
+    /// All materials.
+    pub materials: Vec<MaterialEntry>,
+    /// Smallest and largest coordinates at rest \[m\].
+    pub bounds: [[f32; 3]; 2],
+    /// Whether embedded clips fit.
+    pub humanoid: bool,
+}
+
+/// Moved arrays of one method.
+#[derive(Clone, Debug, Default)]
+pub struct Shown {
+    /// Three numbers a vertex \[m\].
+    pub positions: Vec<f32>,
+    /// Three numbers a vertex.
+    pub normals: Vec<f32>,
+    /// One number a vertex, where asked for.
+    pub strains: Vec<f32>,
+}
+
+/// One character on the page.
+pub struct Stage {
+    pub(crate) character: Character,
+    pub(crate) looks: Looks,
+    pub(crate) body: Option<SoftBody>,
+    pub(crate) pose: Pose,
+    hands: Hands,
+    pub(crate) settings: Settings,
+    /// The mesh at rest, for rays.
+    pub(crate) tree: std::cell::OnceCell<Bvh>,
+    clips: Vec<ClipEntry>,
+    clip: Option<usize>,
+    time: f32,
+    height: f32,
+}
+
+impl Stage {
+    /// An embedded body: "male" or "female".
+    pub fn embedded(name: &str) -> Result<Self, StageError> {
+        let which = if name == "female" {
+            Body::Female
+        } else {
+            Body::Male
+        };
+        Self::new(embedded::body(which)?)
+    }
+
+    /// A character from dropped files.
+    pub fn from_files(files: &[File]) -> Result<Self, StageError> {
+        Self::new(read_character(files)?)
+    }
+
+    /// A character at rest, its tissue not built yet.
+    pub fn new(character: Character) -> Result<Self, StageError> {
+        if character.parts.is_empty() {
+            let text =
+                "it holds no mesh: drop a motion on a body that is shown, or a character to show";
+            return Err(StageError::Other(text.to_owned()));
+        }
+        let mut clips: Vec<ClipEntry> = (character.clips.iter().enumerate())
+            .map(|(index, clip)| ClipEntry {
+                name: if clip.name.is_empty() {
+                    format!("clip {index}")
+                } else {
+                    clip.name.clone()
+                },
+                seconds: clip.duration(),
+                origin: "file",
+                clip: Some(clip.clone()),
+            })
+            .collect();
+        if is_humanoid(&character) {
+            for name in embedded::clip_names() {
+                clips.push(ClipEntry {
+                    name: name.to_owned(),
+                    seconds: embedded::keyed_clip(name)?.duration,
+                    origin: "embedded",
+                    clip: None,
+                });
+            }
+        }
+        let mut stage = Self {
+            looks: Looks::new(&character),
+            pose: Pose::rest(&character.skeleton),
+            height: character.height().max(1e-3),
+            body: None,
+            hands: Hands::default(),
+            settings: Settings::default(),
+            tree: std::cell::OnceCell::new(),
+            clip: None,
+            time: 0.0,
+            clips,
+            character,
+        };
+        let opening = stage.clips.iter().position(|clip| clip.name == OPENING);
+        let first = if stage.character.clips.is_empty() {
+            opening
+        } else {
+            Some(0)
+        };
+        stage.choose_clip(first)?;
+        stage.pose = stage.clip_pose();
+        Ok(stage)
+    }
+
+    /// What the page needs to know once.
+    pub fn describe(&self) -> Description {
+        let joints = self.character.skeleton.joints();
+        let bounds = self.character.bounds().unwrap_or_default();
+        Description {
+            info: info::info(&self.character),
+            parts: self.looks.parts.clone(),
+            joints: joints
+                .iter()
+                .map(|joint| JointEntry {
+                    name: joint.name.clone(),
+                    parent: joint.parent,
+                    bone: joint.kind == JointKind::Bone,
+                })
+                .collect(),
+            clips: self.clips.clone(),
+            clip: self.clip,
+            materials: (self.character.materials.iter())
+                .map(|material| MaterialEntry {
+                    name: material.name.clone(),
+                    color: material.base_color.to_array(),
+                    image: material.base_color_image.is_some(),
+                    double_sided: material.double_sided,
+                })
+                .collect(),
+            bounds: [bounds.0.to_array(), bounds.1.to_array()],
+            humanoid: is_humanoid(&self.character),
+        }
+    }
+
+    /// The encoded picture of a material.
+    pub fn image(&self, material: usize) -> Option<&[u8]> {
+        self.character
+            .materials
+            .get(material)?
+            .base_color_image
+            .as_deref()
+    }
+
+    /// Builds the tissue; the old one stays where this fails.
+    pub fn build(&mut self, settings: Settings) -> Result<(), StageError> {
+        let mut body = SoftBody::new(&self.character, settings.clone())?;
+        body.carry(&self.pose)?;
+        self.settings = settings;
+        self.body = Some(body);
+        Ok(())
+    }
+
+    /// Chooses a clip, or none: the rest pose.
+    pub fn choose_clip(&mut self, clip: Option<usize>) -> Result<(), StageError> {
+        if let Some(entry) = clip.and_then(|index| self.clips.get_mut(index))
+            && entry.clip.is_none()
+        {
+            entry.clip = Some(embedded::clip(&entry.name, &self.character)?);
+        }
+        self.clip = clip.filter(|&index| index < self.clips.len());
+        self.time = 0.0;
+        Ok(())
+    }
+
+    /// Puts a motion from a file on this character and chooses it; returns its index.
+    pub fn add_motion(&mut self, file: &File) -> Result<usize, StageError> {
+        let nothing = |name: &str| {
+            Err(supple::rig::formats::FormatError::Unsupported(format!(
+                "it names the file '{name}'"
+            )))
+        };
+        let source =
+            supple::rig::formats::load_bytes(&file.0, &file.1, &nothing, &ReadOptions::default())?;
+        let clip = motion::from_character(&self.character, &source, Default::default(), FPS)
+            .map_err(|error| StageError::Other(error.to_string()))?;
+        self.clips.push(ClipEntry {
+            name: source.name.clone(),
+            seconds: clip.duration(),
+            origin: "dropped",
+            clip: Some(clip),
+        });
+        self.choose_clip(Some(self.clips.len() - 1))?;
+        Ok(self.clips.len() - 1)
+    }
+
+    /// The clip that plays.
+    pub fn current_clip(&self) -> Option<&Clip> {
+        self.clips.get(self.clip?)?.clip.as_ref()
+    }
+
+    /// Where in the clip we are \[s\].
+    pub fn time(&self) -> f32 {
+        self.time
+    }
+
+    /// Goes to a time of the clip \[s\].
+    pub fn seek(&mut self, time: f32) {
+        self.time = time.max(0.0);
+    }
+
+    /// Height at rest \[m\].
+    pub fn height(&self) -> f32 {
+        self.height
+    }
+
+    /// Takes a joint, or moves the hand that holds it \[m\].
+    pub fn grab(&mut self, joint: usize, to: Vec3) {
+        self.hands
+            .grab_joint(&self.character, &self.pose, joint, to);
+    }
+
+    /// Takes the flesh at a place, or (without one) moves the hand that holds it \[m\].
+    pub fn pull(&mut self, from: Option<Vec3>, to: Vec3) {
+        if let Some(body) = &self.body {
+            self.hands.pull(body.state(), self.height, from, to);
+        }
+    }
+
+    /// Puts a ball somewhere, or takes it away.
+    pub fn poke(&mut self, ball: Option<Ball>) {
+        self.hands.poke(ball);
+    }
+
+    /// Shakes the character along a direction of that length \[m\].
+    pub fn shake(&mut self, amplitude: Vec3) {
+        self.hands.shake(amplitude);
+    }
+
+    /// All hands let go.
+    pub fn release(&mut self) {
+        self.hands.release();
+    }
+
+    fn clip_pose(&self) -> Pose {
+        match self.current_clip() {
+            Some(clip) => clip.sample(&self.character.skeleton, self.time),
+            None => Pose::rest(&self.character.skeleton),
+        }
+    }
+
+    /// Lets `seconds` pass in the world and `clip_seconds` in the clip. At the end a clip begins anew, or stays.
+    pub fn advance(
+        &mut self,
+        seconds: f32,
+        clip_seconds: f32,
+        repeat: bool,
+    ) -> Result<(), StageError> {
+        let end = self.current_clip().map_or(0.0, Clip::duration);
+        self.time += clip_seconds;
+        if self.time > end {
+            self.time = if repeat && end > 0.0 {
+                self.time % end
+            } else {
+                end
+            };
+        }
+        let mut pose = self.clip_pose();
+        self.hands.apply(&self.character, &mut pose, seconds);
+        if let Some(body) = &mut self.body {
+            let step = body.solver_settings().step as f32;
+            let forces = self
+                .hands
+                .forces(&body.flesh().model, body.state(), step, self.height);
+            body.set_forces(forces);
+            if let Err(error) = body.advance(&pose, f64::from(seconds)) {
+                // A pull that tore the tissue apart must not end the show.
+                body.set_forces(Vec::new());
+                body.reset(&pose)?;
+                return Err(error.into());
+            }
+        }
+        self.pose = pose;
+        Ok(())
+    }
+
+    /// Skin as a method shows it now. Tissue that is not built yet follows its bones by linear blend.
+    pub fn show(
+        &mut self,
+        method: Method,
+        shown: &mut Shown,
+        strains: bool,
+    ) -> Result<(), StageError> {
+        shown.positions.clear();
+        let mut write = |part: &[Vec3]| {
+            shown
+                .positions
+                .extend(part.iter().flat_map(|position| position.to_array()));
+        };
+        match (&self.body, method) {
+            (Some(body), Method::Tissue) => body.skin()?.iter().for_each(|part| write(part)),
+            _ => {
+                let skinner = Skinner::new(&self.character, geometric(method));
+                let worlds = self.pose.worlds(&self.character.skeleton);
+                for posed in skinner.skin_all(&self.character, &worlds) {
+                    write(&posed.positions);
+                }
+            }
+        }
+        self.looks.normals(&shown.positions, &mut shown.normals);
+        if strains {
+            self.looks.strains(&shown.positions, &mut shown.strains);
+        }
+        Ok(())
+    }
+
+    /// Gives weights to parts without any, so that geometric methods and correctives have something to go by.
+    pub fn bind_missing(&mut self) -> Result<(), StageError> {
+        if !self.character.skeleton.is_empty() {
+            bind_missing(&mut self.character, false)?;
+        }
+        Ok(())
+    }
+}
+
+fn geometric(method: Method) -> skinning::Method {
+    match method {
+        Method::Dqs => skinning::Method::Dqs,
+        Method::Cor => skinning::Method::Cor,
+        Method::Lbs | Method::Tissue => skinning::Method::Lbs,
+    }
+}
+
+fn is_humanoid(character: &Character) -> bool {
+    Humanoid::find(&character.skeleton, &BoneMap::of(character)).is_ok()
+}

@@ -1,0 +1,205 @@
+//! What the page asks for, without a browser.
+
+use supple::Character;
+use supple::embedded::{Body, body};
+use supple::geom::shapes::capped_tube;
+use supple::glam::Vec3;
+use supple::rig::Part;
+use supple::rig::retarget::{BoneMap, HumanBone, Humanoid};
+use supple::skin::Method;
+use supple_wasm::files::read_character;
+use supple_wasm::hands::Ball;
+use supple_wasm::rigging::Placed;
+use supple_wasm::stage::{Shown, Stage};
+
+const STEP: f32 = 1.0 / 60.0;
+
+/// A tube along Y of 1 m with three joints on its axis.
+fn tube() -> Stage {
+    let bare = Character {
+        name: "tube".to_owned(),
+        parts: vec![Part {
+            name: "tube".to_owned(),
+            mesh: capped_tube(0.1, 1.0, 20, 24),
+            ..Part::default()
+        }],
+        ..Character::default()
+    };
+    let stage = Stage::new(bare).unwrap();
+    let bounds = stage.describe().bounds;
+    let middle = 0.5 * (bounds[0][1] + bounds[1][1]);
+    let joint = |name: &str, parent, y: f32| {
+        let origin = Vec3::new(0.02, middle + y, 3.0);
+        let found = stage.middle(origin, Vec3::NEG_Z).unwrap();
+        // The middle of a chord is as far from the axis as the ray is.
+        assert!(found.z.abs() < 1e-3, "{found}");
+        Placed {
+            name: name.to_owned(),
+            parent,
+            position: [0.0, found.y, 0.0],
+        }
+    };
+    let placed = [
+        joint("a", None, -0.42),
+        joint("b", Some(0), 0.0),
+        joint("c", Some(1), 0.42),
+    ];
+    let mut stage = stage.rigged(&placed).unwrap();
+    stage.build(Default::default()).unwrap();
+    stage
+}
+
+fn shown(stage: &mut Stage, method: Method) -> Vec<f32> {
+    let mut shown = Shown::default();
+    stage.show(method, &mut shown, true).unwrap();
+    assert_eq!(shown.normals.len(), shown.positions.len());
+    assert_eq!(3 * shown.strains.len(), shown.positions.len());
+    for normal in shown.normals.chunks(3) {
+        assert!((Vec3::from_slice(normal).length() - 1.0).abs() < 1e-4);
+    }
+    shown.positions
+}
+
+fn farthest(a: &[f32], b: &[f32]) -> f32 {
+    let pairs = a.chunks(3).zip(b.chunks(3));
+    pairs
+        .map(|(a, b)| Vec3::from_slice(a).distance(Vec3::from_slice(b)))
+        .fold(0.0, f32::max)
+}
+
+fn pass(stage: &mut Stage, seconds: f32) {
+    for _ in 0..(seconds / STEP) as usize {
+        stage.advance(STEP, STEP, true).unwrap();
+    }
+}
+
+#[test]
+fn a_dragged_joint_takes_the_skin_along_and_returns() {
+    let mut stage = tube();
+    let rest = shown(&mut stage, Method::Tissue);
+    let tip = Vec3::from_slice(&stage.joint_positions()[6..9]);
+    stage.grab(2, tip + Vec3::new(0.3, -0.1, 0.0));
+    pass(&mut stage, 1.0);
+    let pulled = farthest(&rest, &shown(&mut stage, Method::Tissue));
+    assert!(pulled > 0.15, "{pulled}");
+    stage.release();
+    pass(&mut stage, 2.0);
+    let left = farthest(&rest, &shown(&mut stage, Method::Tissue));
+    assert!(left < 0.02 * pulled, "{left} of {pulled}");
+}
+
+#[test]
+fn pulled_and_poked_flesh_gives_way_and_returns() {
+    let mut stage = tube();
+    let rest = shown(&mut stage, Method::Tissue);
+    let side = Vec3::from_slice(&rest[3 * 200..]);
+    let out = Vec3::new(side.x, 0.0, side.z).normalize();
+    stage.pull(Some(side), side + 0.1 * out);
+    pass(&mut stage, 0.5);
+    let moved = shown(&mut stage, Method::Tissue);
+    let pulled = Vec3::from_slice(&moved[600..]).dot(out) - side.dot(out);
+    assert!(pulled > 0.01, "pulled by {pulled}");
+    stage.release();
+    pass(&mut stage, 2.0);
+    assert!(farthest(&rest, &shown(&mut stage, Method::Tissue)) < 0.2 * pulled);
+    stage.poke(Some(Ball {
+        centre: side + 0.03 * out,
+        radius: 0.05,
+    }));
+    pass(&mut stage, 0.5);
+    let pushed = farthest(&rest, &shown(&mut stage, Method::Tissue));
+    assert!(pushed > 0.003, "pushed by {pushed}");
+    stage.release();
+    pass(&mut stage, 2.0);
+    assert!(farthest(&rest, &shown(&mut stage, Method::Tissue)) < 0.2 * pushed);
+}
+
+#[test]
+fn a_shake_moves_the_whole_and_ends() {
+    let mut stage = tube();
+    let rest = shown(&mut stage, Method::Lbs);
+    stage.shake(0.05 * Vec3::X);
+    pass(&mut stage, 0.2);
+    assert!(farthest(&rest, &shown(&mut stage, Method::Lbs)) > 0.005);
+    pass(&mut stage, 2.0);
+    assert!(farthest(&rest, &shown(&mut stage, Method::Lbs)) < 1e-6);
+}
+
+#[test]
+fn a_rig_survives_files() {
+    let stage = tube();
+    let glb = stage.glb().unwrap();
+    let back = Stage::from_files(&[("tube.glb".to_owned(), glb)]).unwrap();
+    let bones = back
+        .describe()
+        .joints
+        .iter()
+        .filter(|joint| joint.bone)
+        .count();
+    assert_eq!(bones, 3);
+    // A mesh and its .skel meet again in the file's own units, whatever it is measured in.
+    let mut off = String::from("OFF\n4 4 0\n");
+    for [x, y, z] in [[0, 0, 0], [2000, 0, 0], [0, 2000, 0], [0, 0, 1800]] {
+        off.push_str(&format!("{x} {y} {z}\n"));
+    }
+    off.push_str("3 0 2 1\n3 0 1 3\n3 0 3 2\n3 1 2 3\n");
+    let mesh = ("a b.off".to_owned(), off.into_bytes());
+    let bare = Stage::from_files(std::slice::from_ref(&mesh)).unwrap();
+    let inside = |x: f32| Placed {
+        name: format!("j{x}"),
+        parent: (x > 0.2).then_some(0),
+        position: [x, 0.2, 0.2],
+    };
+    let rigged = bare.rigged(&[inside(0.2), inside(0.7)]).unwrap();
+    let skel = ("rig.skel".to_owned(), rigged.skel().unwrap().into_bytes());
+    let both = read_character(&[mesh, skel]).unwrap();
+    let worlds = both.skeleton.rest_worlds();
+    for (world, placed) in worlds.iter().zip(rigged.placed()) {
+        let at = Vec3::from(world.translation);
+        assert!(
+            at.distance(placed.position.into()) < 1e-3,
+            "{at} {:?}",
+            placed.position
+        );
+    }
+}
+
+#[test]
+fn a_fitted_humanoid_lies_near_the_bodys_own_joints() {
+    for (name, which) in [("male", Body::Male), ("female", Body::Female)] {
+        let stage = Stage::embedded(name).unwrap();
+        let body = body(which).unwrap();
+        let placed = stage.template().unwrap();
+        let own = Humanoid::find(&body.skeleton, &BoneMap::of(&body)).unwrap();
+        let worlds = body.skeleton.rest_worlds();
+        for joint in &placed {
+            let bone = HumanBone::from_name(&joint.name);
+            let Some(index) = bone.and_then(|bone| own.joint(bone)) else {
+                continue;
+            };
+            let miss = Vec3::from(worlds[index].translation).distance(joint.position.into());
+            // A hand's breadth: people drag the rest.
+            assert!(
+                miss < 0.075 * stage.height(),
+                "{name}: {} is {miss} m off",
+                joint.name
+            );
+        }
+    }
+}
+
+#[test]
+fn what_is_no_character_is_refused_with_words() {
+    for (name, bytes) in [
+        ("a.glb", &b"glTF"[..]),
+        ("a.bvh", b"HIERARCHY"),
+        ("a.txt", b"x"),
+        ("a.off", b""),
+    ] {
+        let error = Stage::from_files(&[(name.to_owned(), bytes.to_vec())])
+            .err()
+            .unwrap();
+        assert!(error.to_string().len() > 8, "{name}: {error}");
+    }
+    assert!(Stage::from_files(&[]).is_err());
+}

@@ -1,0 +1,148 @@
+// Small helpers for controls that are labelled and reachable by keyboard.
+
+export function byId<T extends HTMLElement>(id: string): T {
+  const element = document.getElementById(id);
+  if (!element) throw new Error(`the page has no #${id}`);
+  return element as T;
+}
+
+export function make<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  properties: Partial<HTMLElementTagNameMap[K]> = {},
+  ...children: (Node | string)[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  Object.assign(element, properties);
+  element.append(...children);
+  return element;
+}
+
+export function button(label: string, onclick: () => void, main = false): HTMLButtonElement {
+  return make("button", { type: "button", textContent: label, onclick, className: main ? "main" : "" });
+}
+
+export function heading(text: string): HTMLHeadingElement {
+  return make("h2", { textContent: text });
+}
+
+export function buttons(...children: HTMLButtonElement[]): HTMLDivElement {
+  return make("div", { className: "buttons" }, ...children);
+}
+
+let nextId = 0;
+
+export interface Slider {
+  row: HTMLDivElement;
+  set(value: number): void;
+}
+
+export interface SliderOptions {
+  label: string;
+  min: number;
+  max: number;
+  step: number;
+  /** Equal distances are equal factors. */
+  logarithmic?: boolean;
+  show: (value: number) => string;
+  /** Called while it moves, and with `done` when it is let go. */
+  change: (value: number, done: boolean) => void;
+}
+
+export function slider(options: SliderOptions): Slider {
+  const id = `control-${nextId++}`;
+  const { logarithmic = false } = options;
+  const to = (value: number): number => (logarithmic ? Math.log(value) : value);
+  const from = (value: number): number => (logarithmic ? Math.exp(value) : value);
+  const input = make("input", { type: "range", id });
+  input.min = String(to(options.min));
+  input.max = String(to(options.max));
+  input.step = logarithmic ? "any" : String(options.step);
+  const output = make("output");
+  output.htmlFor.add(id);
+  const say = (value: number): void => {
+    output.textContent = options.show(value);
+    input.setAttribute("aria-valuetext", options.show(value));
+  };
+  const read = (): number => {
+    const value = from(Number(input.value));
+    return Math.round(value / options.step) * options.step;
+  };
+  input.oninput = () => {
+    say(read());
+    options.change(read(), false);
+  };
+  input.onchange = () => options.change(read(), true);
+  const label = make("label", { htmlFor: id, textContent: options.label });
+  return {
+    row: make("div", { className: "row" }, label, input, output),
+    set(value: number): void {
+      input.value = String(to(Math.min(options.max, Math.max(options.min, value))));
+      say(value);
+    },
+  };
+}
+
+export interface Choice<T extends string> {
+  element: HTMLElement;
+  set(value: T): void;
+}
+
+/** One of a few: arrow keys move the choice. */
+export function segmented<T extends string>(
+  label: string,
+  choices: readonly (readonly [T, string])[],
+  change: (value: T) => void,
+): Choice<T> {
+  const element = make("div", { className: "segmented" });
+  element.setAttribute("role", "radiogroup");
+  element.setAttribute("aria-label", label);
+  const items = choices.map(([value, text]) => {
+    const item = button(text, () => choose(value));
+    item.setAttribute("role", "radio");
+    return [value, item] as const;
+  });
+  const set = (chosen: T): void => {
+    for (const [value, item] of items) {
+      item.setAttribute("aria-checked", String(value === chosen));
+      item.tabIndex = value === chosen ? 0 : -1;
+    }
+  };
+  const choose = (value: T): void => {
+    set(value);
+    change(value);
+  };
+  element.onkeydown = (event) => arrowKeys(event, items.map(([, item]) => item));
+  element.append(...items.map(([, item]) => item));
+  return { element, set };
+}
+
+export function arrowKeys(event: KeyboardEvent, items: HTMLElement[]): void {
+  const move = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+  const at = items.indexOf(document.activeElement as HTMLElement);
+  if (move === undefined || at < 0) return;
+  event.preventDefault();
+  event.stopPropagation();
+  const next = items[(at + move + items.length) % items.length];
+  next?.focus();
+  next?.click();
+}
+
+export function choiceRow<T extends string>(
+  label: string,
+  choices: readonly (readonly [T, string])[],
+  change: (value: T) => void,
+): { row: HTMLDivElement; set(value: T): void } {
+  const id = `control-${nextId++}`;
+  const select = make("select", { id }, ...choices.map(([value, textContent]) => make("option", { value, textContent })));
+  select.onchange = () => change(select.value as T);
+  const row = make("div", { className: "row wide" }, make("label", { htmlFor: id, textContent: label }), select);
+  return { row, set: (value) => (select.value = value) };
+}
+
+export function check(label: string, key: string, change: (on: boolean) => void): { row: HTMLLabelElement; box: HTMLInputElement } {
+  const box = make("input", { type: "checkbox" });
+  box.onchange = () => change(box.checked);
+  const row = make("label", { className: "check" }, box, label);
+  if (key) row.append(make("small", {}, make("kbd", { textContent: key })));
+  return { row, box };
+}

@@ -1,0 +1,183 @@
+// What page and worker say to each other.
+
+/** How the skin follows the skeleton; the numbers are those of crates/wasm. */
+export const METHODS = { tissue: 0, lbs: 1, dqs: 2 } as const;
+export type Method = keyof typeof METHODS;
+
+export interface PartRange {
+  name: string;
+  first_vertex: number;
+  vertices: number;
+  first_index: number;
+  indices: number;
+  material: number | null;
+}
+
+export interface ClipEntry {
+  name: string;
+  seconds: number;
+  origin: "file" | "embedded" | "dropped";
+}
+
+export interface JointEntry {
+  name: string;
+  parent: number | null;
+  bone: boolean;
+}
+
+export interface MaterialEntry {
+  name: string;
+  color: [number, number, number, number];
+  image: boolean;
+  double_sided: boolean;
+}
+
+export interface Problem {
+  severity: "note" | "warning";
+  place: string;
+  text: string;
+}
+
+export interface Info {
+  name: string;
+  height_m: number;
+  vertices: number;
+  triangles: number;
+  bones: number;
+  problems: Problem[];
+}
+
+export interface Description {
+  info: Info;
+  parts: PartRange[];
+  joints: JointEntry[];
+  clips: ClipEntry[];
+  clip: number | null;
+  materials: MaterialEntry[];
+  bounds: [[number, number, number], [number, number, number]];
+  humanoid: boolean;
+}
+
+/** Tissue settings, as the TOML file has them. */
+export interface Settings {
+  tissue: { stiffness: number; mass: number; volume_stiffness: number; sliding: boolean; simulate_head: boolean } & Record<string, unknown>;
+  solver: { iterations: number; steps_per_second: number; damping_half_life: number; gravity: number } & Record<string, unknown>;
+  detail?: { resolution: string | number } & Record<string, unknown>;
+  contact?: { mode: string } & Record<string, unknown>;
+  bone_radii: Record<string, number>;
+  joint_radii: Record<string, number>;
+  [other: string]: unknown;
+}
+
+export interface BuildReport {
+  vertices: number;
+  tets: number;
+  free: number;
+  bones: number;
+  mass: number;
+}
+
+export interface Placed {
+  name: string;
+  parent: number | null;
+  position: [number, number, number];
+}
+
+export interface DroppedFile {
+  name: string;
+  bytes: Uint8Array;
+}
+
+export type OverlayName = "skeleton" | "volumes" | "boneSurface" | "tets" | "contacts" | "strain" | "wireframe";
+export type Vector = [number, number, number];
+
+/** Messages without an answer. */
+export type Order =
+  | { type: "play"; playing: boolean; speed: number; repeat: boolean }
+  | { type: "pace"; unlimited: boolean }
+  | { type: "seek"; time: number }
+  | { type: "methods"; left: Method; right: Method | null }
+  | { type: "overlays"; names: OverlayName[] }
+  | { type: "tune"; settings: Settings }
+  | { type: "gravity"; to: Vector }
+  | { type: "grab"; joint: number; to: Vector }
+  | { type: "release" }
+  | { type: "pull"; from: Vector | null; to: Vector }
+  | { type: "poke"; centre: Vector; radius: number }
+  | { type: "shake"; amplitude: Vector }
+  /** Until it comes, a stage stands still: it may be built behind the scenes. */
+  | { type: "start" }
+  | { type: "stop" }
+  | { type: "give"; slots: SlotBuffers[] };
+
+/** Messages that are answered, by name: what is asked and what comes back. */
+export interface Requests {
+  embedded: { ask: { name: string }; answer: Opened };
+  open: { ask: { files: DroppedFile[] }; answer: Opened };
+  rig: { ask: { placed: Placed[] }; answer: Opened };
+  build: { ask: { settings: Settings }; answer: BuildReport | null };
+  clip: { ask: { index: number }; answer: null };
+  motion: { ask: { file: DroppedFile }; answer: Description };
+  settingsFromToml: { ask: { text: string }; answer: Settings };
+  settingsToToml: { ask: { settings: Settings }; answer: string };
+  automaticSettings: { ask: object; answer: Settings };
+  middle: { ask: { origin: Vector; direction: Vector }; answer: Vector | null };
+  placed: { ask: object; answer: Placed[] };
+  template: { ask: object; answer: Placed[] };
+  skel: { ask: object; answer: string };
+  glb: { ask: object; answer: Uint8Array };
+  bake: { ask: { fps: number; boundMm: number }; answer: Uint8Array };
+  memory: { ask: object; answer: { bytes: number } };
+  benchmark: { ask: { steps: number }; answer: { stepMs: number } };
+}
+export type RequestName = keyof Requests;
+
+export interface Opened {
+  description: Description;
+  triangles: Uint32Array;
+  uvs: Float32Array;
+  images: (Uint8Array | null)[];
+  settings: Settings;
+}
+
+export interface SlotBuffers {
+  positions: Float32Array;
+  normals: Float32Array;
+  strains: Float32Array | null;
+}
+
+export interface Overlays {
+  joints: Float32Array;
+  capsules: Float32Array | null;
+  spheres: Float32Array | null;
+  boneSurface: { positions: Float32Array; triangles: Uint32Array | null } | null;
+  tets: { positions: Float32Array; edges: Uint32Array | null } | null;
+  contacts: Float32Array | null;
+}
+
+export interface Readout {
+  /** Simulation steps in all, since the worker began. */
+  steps: number;
+  solveMs: number;
+  skinMs: number;
+  volumeKept: number;
+  contacts: number;
+  inverted: number;
+}
+
+export interface Frame {
+  type: "frame";
+  slots: SlotBuffers[];
+  overlays: Overlays;
+  time: number;
+  readout: Readout;
+}
+
+export type FromWorker =
+  | Frame
+  | { type: "answer"; id: number; value: unknown }
+  | { type: "refused"; id: number; message: string }
+  | { type: "progress"; share: number }
+  | { type: "trouble"; message: string };
+
+export type ToWorker = Order | { type: "request"; id: number; name: RequestName; ask: unknown };

@@ -1,0 +1,276 @@
+// Building a skeleton by hand.
+import * as THREE from "three";
+import type { App } from "./app";
+import { button, buttons, check, heading, make } from "./dom";
+import { say } from "./messages";
+import type { Page } from "./panel";
+import type { Placed, Vector } from "./protocol";
+import { RigHistory, added, mirrored, moved, removed, renamed, type RigState } from "./rig-joints";
+import { save } from "./save";
+
+/** A joint is taken from this near [px]. */
+const NEAR = 16;
+
+export class RigPage implements Page {
+  name = "Rig";
+  element = make("div");
+  private history = new RigHistory();
+  private open = false;
+  private inside = true;
+  private group = new THREE.Group();
+  private balls = new THREE.Group();
+  private bones = new THREE.LineSegments(
+    new THREE.BufferGeometry(),
+    new THREE.LineBasicMaterial({ color: 0x4cc2ff, depthTest: false, transparent: true }),
+  );
+  private dragged: number | null = null;
+  private asked = 0;
+  private list = make("ul", { className: "joints" });
+  private nameField = make("input", { type: "text", disabled: true });
+  private undoButton = button("Undo", () => this.undo());
+  private redoButton = button("Redo", () => this.redo());
+
+  constructor(private app: App) {
+    this.bones.renderOrder = 10;
+    this.bones.frustumCulled = false;
+    this.group.add(this.bones, this.balls);
+    this.group.visible = false;
+    app.scene.scene.add(this.group);
+    const inside = check("Place inside, between opposite sides", "", (on) => (this.inside = on));
+    inside.box.checked = true;
+    this.nameField.setAttribute("aria-label", "Name of the selected joint");
+    this.nameField.onchange = () => this.rename(this.nameField.value);
+    this.element.append(
+      heading("Skeleton"),
+      make("p", { textContent: "Click the body to place a joint below the selected one. Drag a joint to move it." }),
+      buttons(button("Fit a humanoid", () => void this.template()), button("Start empty", () => this.start([]))),
+      inside.row,
+      this.list,
+      this.nameField,
+      buttons(
+        button("Mirror", () => this.mirror()),
+        button("Delete", () => this.remove()),
+        this.undoButton,
+        this.redoButton,
+      ),
+      heading("Use it"),
+      buttons(button("Simulate", () => void this.simulate(), true)),
+      buttons(button("Save .skel", () => void this.saveSkel()), button("Save GLB", () => void this.saveGlb())),
+    );
+    app.onOpened.push(() => this.opened());
+    this.show();
+  }
+
+  visit(open: boolean): void {
+    this.open = open;
+    this.group.visible = open;
+    this.app.tools.rigHand = open ? { press: (ray, at) => this.press(ray, at), move: (ray) => this.drag(ray), release: () => this.release() } : null;
+    if (open) void this.enter();
+    else void this.leave();
+    this.app.applyLook();
+  }
+
+  private async enter(): Promise<void> {
+    const { description } = this.app;
+    if (!description) return;
+    // Joints are placed on the body as it rests.
+    await this.app.simulation.request("clip", { index: description.clips.length });
+    if (this.history.state.joints.length === 0 && description.joints.length > 0) {
+      this.start(await this.app.simulation.request("placed", {}));
+    }
+  }
+
+  private async leave(): Promise<void> {
+    const clip = this.app.description?.clip;
+    if (clip !== null && clip !== undefined) await this.app.simulation.request("clip", { index: clip });
+  }
+
+  private opened(): void {
+    this.history.reset({ joints: [], selected: null });
+    if (this.open) void this.enter();
+    this.show();
+  }
+
+  private start(joints: Placed[]): void {
+    this.history.push({ joints, selected: joints.length > 0 ? 0 : null });
+    this.show();
+  }
+
+  private set(state: RigState): void {
+    this.history.push(state);
+    this.show();
+  }
+
+  undo(): void {
+    if (this.open && this.history.undo()) this.show();
+  }
+
+  redo(): void {
+    if (this.open && this.history.redo()) this.show();
+  }
+
+  remove(): void {
+    const { selected } = this.history.state;
+    if (this.open && selected !== null) this.set(removed(this.history.state, selected));
+  }
+
+  private mirror(): void {
+    const [low, high] = this.app.description?.bounds ?? [[0], [0]];
+    this.set(mirrored(this.history.state, 0.5 * (low[0] + high[0])));
+  }
+
+  private rename(name: string): void {
+    const { selected } = this.history.state;
+    if (selected !== null) this.set(renamed(this.history.state, selected, name));
+  }
+
+  private async template(): Promise<void> {
+    try {
+      this.start(await this.app.simulation.request("template", {}));
+    } catch (error) {
+      say((error as Error).message, "bad");
+    }
+  }
+
+  private press(raycaster: THREE.Raycaster, pointer: THREE.Vector2): boolean {
+    const { joints } = this.history.state;
+    const near = joints.findIndex(
+      (joint) => this.app.tools.onScreen(new THREE.Vector3(...joint.position)).distanceTo(pointer) < NEAR,
+    );
+    if (near >= 0) {
+      this.set({ joints, selected: near });
+      this.dragged = near;
+      return true;
+    }
+    const hit = this.app.tools.body?.pick(raycaster);
+    if (!hit) return false;
+    void this.place(raycaster, hit.point).then((position) => this.set(added(this.history.state, position)));
+    return true;
+  }
+
+  private async place(raycaster: THREE.Raycaster, fallback: THREE.Vector3): Promise<Vector> {
+    if (!this.inside) return fallback.toArray() as Vector;
+    const { origin, direction } = raycaster.ray;
+    const middle = await this.app.simulation.request("middle", {
+      origin: origin.toArray() as Vector,
+      direction: direction.toArray() as Vector,
+    });
+    return middle ?? (fallback.toArray() as Vector);
+  }
+
+  private drag(raycaster: THREE.Raycaster): void {
+    const index = this.dragged;
+    const joint = index === null ? undefined : this.history.state.joints[index];
+    if (index === null || !joint) return;
+    const normal = this.app.scene.camera.getWorldDirection(new THREE.Vector3());
+    const plane = new THREE.Plane().setFromNormalAndCoplanarPoint(normal, new THREE.Vector3(...joint.position));
+    const point = raycaster.ray.intersectPlane(plane, new THREE.Vector3());
+    if (!point) return;
+    this.history.replace(moved(this.history.state, index, point.toArray() as Vector));
+    this.show();
+    if (!this.inside || !this.app.tools.body?.pick(raycaster)) return;
+    const asked = ++this.asked;
+    void this.place(raycaster, point).then((position) => {
+      if (asked !== this.asked) return;
+      this.history.replace(moved(this.history.state, index, position));
+      this.show();
+    });
+  }
+
+  private release(): void {
+    this.dragged = null;
+  }
+
+  private show(): void {
+    const { joints, selected } = this.history.state;
+    this.list.replaceChildren(...joints.map((joint, index) => this.item(joint, index)));
+    this.nameField.disabled = selected === null;
+    this.nameField.value = selected === null ? "" : (joints[selected]?.name ?? "");
+    this.undoButton.disabled = !this.history.canUndo;
+    this.redoButton.disabled = !this.history.canRedo;
+    this.draw();
+  }
+
+  private item(joint: Placed, index: number): HTMLLIElement {
+    const { joints, selected } = this.history.state;
+    let depth = 0;
+    for (let at = joint.parent; at !== null && depth < 24; at = joints[at]?.parent ?? null) depth += 1;
+    const choose = button(joint.name, () => {
+      this.history.replace({ joints, selected: index });
+      this.show();
+    });
+    choose.style.paddingLeft = `${0.9 + 0.7 * depth}em`;
+    choose.setAttribute("aria-pressed", String(index === selected));
+    return make("li", {}, choose);
+  }
+
+  private draw(): void {
+    const { joints, selected } = this.history.state;
+    const radius = 0.009 * this.app.tools.height;
+    for (const ball of this.balls.children as THREE.Mesh[]) (ball.material as THREE.Material).dispose();
+    this.balls.clear();
+    const lines: number[] = [];
+    for (const [index, joint] of joints.entries()) {
+      const color = index === selected ? 0xffb37f : 0x4cc2ff;
+      const material = new THREE.MeshBasicMaterial({ color, depthTest: false, transparent: true });
+      const ball = new THREE.Mesh(BALL, material);
+      ball.position.set(...joint.position);
+      ball.scale.setScalar(index === selected ? 1.5 * radius : radius);
+      ball.renderOrder = 11;
+      this.balls.add(ball);
+      const parent = joint.parent === null ? undefined : joints[joint.parent];
+      if (parent) lines.push(...parent.position, ...joint.position);
+    }
+    this.bones.geometry.dispose();
+    this.bones.geometry = new THREE.BufferGeometry();
+    this.bones.geometry.setAttribute("position", new THREE.Float32BufferAttribute(lines, 3));
+  }
+
+  private async rigged(): Promise<boolean> {
+    const { joints } = this.history.state;
+    if (joints.length < 2) {
+      say("A skeleton needs two joints at least: click the body to place them.");
+      return false;
+    }
+    const opened = await this.app.simulation.request("rig", { placed: [...joints] });
+    await this.app.show(opened);
+    this.history.reset({ joints, selected: this.history.state.selected });
+    this.show();
+    return true;
+  }
+
+  private async attempt(work: () => Promise<void>): Promise<void> {
+    try {
+      if (await this.rigged()) await work();
+    } catch (error) {
+      say((error as Error).message, "bad");
+    }
+  }
+
+  async simulate(): Promise<void> {
+    await this.attempt(async () => {
+      this.app.onRigged();
+      say("Soft now. Pull on it, or drag a joint.", "good");
+    });
+  }
+
+  private get title(): string {
+    return this.app.description?.info.name ?? "rig";
+  }
+
+  private async saveSkel(): Promise<void> {
+    await this.attempt(async () => {
+      save(`${this.title}.skel`, await this.app.simulation.request("skel", {}), "text/plain");
+      say("The .skel has the units and axes of the mesh's file: open both together.", "good");
+    });
+  }
+
+  private async saveGlb(): Promise<void> {
+    await this.attempt(async () => {
+      const bytes = await this.app.simulation.request("glb", {});
+      save(`${this.title}.glb`, bytes as BlobPart, "model/gltf-binary");
+    });
+  }
+}
+
+const BALL = new THREE.SphereGeometry(1, 14, 10);

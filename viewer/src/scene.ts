@@ -1,0 +1,204 @@
+// Renderer, light, ground and camera.
+import * as THREE from "three";
+import { OrbitControls } from "three/addons/controls/OrbitControls.js";
+import { RoomEnvironment } from "three/addons/environments/RoomEnvironment.js";
+
+export interface Palette {
+  ground: number;
+  line: number;
+  sky: number;
+  bounce: number;
+}
+
+const DARK: Palette = { ground: 0x16181d, line: 0x2a2e37, sky: 0xdfe8ff, bounce: 0x3a3028 };
+const LIGHT: Palette = { ground: 0xe9e7e3, line: 0xd5d1ca, sky: 0xffffff, bounce: 0xb9a999 };
+
+/** Pixels drawn at most: beyond it, sharpness is not seen but paid for. */
+const MOST_PIXELS = 2560 * 1440;
+
+export class Scene {
+  readonly scene = new THREE.Scene();
+  readonly camera = new THREE.PerspectiveCamera(32, 1, 0.01, 200);
+  readonly renderer: THREE.WebGLRenderer;
+  readonly controls: OrbitControls;
+  readonly software: boolean;
+  private key = new THREE.DirectionalLight(0xfff1e2, 2.6);
+  private rim = new THREE.DirectionalLight(0xbdd3ff, 1.3);
+  private hemisphere = new THREE.HemisphereLight(0xffffff, 0x444444, 1.25);
+  private ground: THREE.Mesh<THREE.CircleGeometry, THREE.MeshStandardMaterial>;
+  private rings: THREE.LineSegments<THREE.BufferGeometry, THREE.LineBasicMaterial>;
+  private size = new THREE.Vector2();
+  private sharpness = 1;
+  private beside = 0;
+
+  constructor(readonly canvas: HTMLCanvasElement) {
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: true, preserveDrawingBuffer: false });
+    this.software = isSoftware(this.renderer.getContext());
+    this.renderer.shadowMap.enabled = true;
+    this.renderer.shadowMap.type = THREE.PCFShadowMap;
+    this.renderer.toneMapping = THREE.NeutralToneMapping;
+    this.renderer.toneMappingExposure = 0.92;
+    this.controls = new OrbitControls(this.camera, canvas);
+    this.controls.enableDamping = true;
+    this.controls.dampingFactor = 0.12;
+    this.controls.maxPolarAngle = Math.PI * 0.56;
+    this.ground = ground();
+    this.rings = rings();
+    this.addLights();
+    this.scene.add(this.ground, this.rings);
+    if (this.software) this.sharpness = 0.75;
+  }
+
+  private addLights(): void {
+    const { key } = this;
+    key.castShadow = true;
+    key.shadow.mapSize.setScalar(this.software ? 768 : 2048);
+    key.shadow.bias = -0.0006;
+    key.shadow.normalBias = this.software ? 0.035 : 0.012;
+    key.shadow.radius = 5;
+    this.scene.add(key, key.target, this.rim, this.rim.target, this.hemisphere);
+  }
+
+  /** Light from a room all around; it takes a moment to make, so not before something moves. */
+  addRoom(): void {
+    // Each pixel costs more with it, which drawing without a graphics card cannot spare.
+    if (this.software || this.scene.environment) return;
+    const maker = new THREE.PMREMGenerator(this.renderer);
+    this.scene.environment = maker.fromScene(new RoomEnvironment(), 0.04).texture;
+    this.scene.environmentIntensity = 0.35;
+    this.hemisphere.intensity *= 0.6;
+    maker.dispose();
+  }
+
+  /** Stands the camera before a character. */
+  frame(low: THREE.Vector3, high: THREE.Vector3): void {
+    const centre = low.clone().add(high).multiplyScalar(0.5);
+    const size = high.clone().sub(low);
+    const radius = 0.5 * Math.max(size.y, 0.8 * size.x, 0.9 * size.z, 1e-3);
+    const fit = Math.min(1, this.camera.aspect * 1.05);
+    const distance = (1.42 * radius) / Math.tan((this.camera.fov * Math.PI) / 360) / fit;
+    this.controls.target.copy(centre);
+    this.camera.position.copy(centre).add(new THREE.Vector3(0.42, 0.12, 0.9).normalize().multiplyScalar(distance));
+    this.camera.near = radius * 0.02;
+    this.camera.far = distance + 60 * radius;
+    this.camera.updateProjectionMatrix();
+    this.controls.minDistance = radius * 0.3;
+    this.controls.maxDistance = distance * 5;
+    this.ground.position.y = low.y;
+    this.rings.position.y = low.y + radius * 1e-3;
+    this.ground.scale.setScalar(radius * 9);
+    this.rings.scale.setScalar(radius);
+    this.aim(centre, radius);
+    this.controls.update();
+  }
+
+  private aim(centre: THREE.Vector3, radius: number): void {
+    const { key, rim } = this;
+    key.target.position.copy(centre);
+    key.position.copy(centre).add(new THREE.Vector3(1.4, 2.4, 1.9).multiplyScalar(radius * 1.6));
+    rim.target.position.copy(centre);
+    rim.position.copy(centre).add(new THREE.Vector3(-2.2, 1.6, -2.4).multiplyScalar(radius));
+    const camera = key.shadow.camera;
+    const reach = radius * 2.1;
+    Object.assign(camera, { left: -reach, right: reach, top: reach, bottom: -reach, near: radius, far: radius * 10 });
+    camera.updateProjectionMatrix();
+  }
+
+  useTheme(dark: boolean): void {
+    const palette = dark ? DARK : LIGHT;
+    this.ground.material.color.setHex(palette.ground);
+    this.rings.material.color.setHex(palette.line);
+    this.hemisphere.color.setHex(palette.sky);
+    this.hemisphere.groundColor.setHex(palette.bounce);
+    this.hemisphere.intensity = dark ? 0.85 : 1.5;
+    this.key.intensity = dark ? 2.5 : 2.3;
+    this.rim.intensity = dark ? 1.6 : 0.8;
+  }
+
+  /** Fewer or more pixels, so that a slow machine keeps moving. */
+  sharpen(factor: number): void {
+    this.sharpness = Math.min(1, Math.max(0.4, this.sharpness * factor));
+    this.size.set(0, 0);
+  }
+
+  fitCanvas(): void {
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    if (width === this.size.x && height === this.size.y) return;
+    this.size.set(width, height);
+    const wanted = Math.min(window.devicePixelRatio, 2) * this.sharpness;
+    const most = Math.sqrt(MOST_PIXELS / Math.max(1, width * height));
+    this.renderer.setPixelRatio(Math.min(wanted, Math.max(most, 0.4)));
+    this.renderer.setSize(width, height, false);
+    this.camera.aspect = width / Math.max(1, height);
+    this.centre(width, height);
+  }
+
+  /** The character stands in the middle of what controls leave free. */
+  private centre(width: number, height: number): void {
+    const panel = document.getElementById("panel");
+    this.beside = panel && panel.clientHeight > 0.6 * height ? panel.clientWidth : 0;
+    this.camera.setViewOffset(width, height, 0.5 * this.beside, 0.02 * height, width, height);
+  }
+
+  /** Width that no panel covers [px]. */
+  get free(): number {
+    return this.width - this.beside;
+  }
+
+  get width(): number {
+    return this.canvas.clientWidth;
+  }
+
+  get height(): number {
+    return this.canvas.clientHeight;
+  }
+}
+
+function isSoftware(gl: WebGLRenderingContext | WebGL2RenderingContext): boolean {
+  const info = gl.getExtension("WEBGL_debug_renderer_info");
+  const name = info ? String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)) : "";
+  return /swiftshader|llvmpipe|software/i.test(name);
+}
+
+/** A disc that fades into the page's own background. */
+function ground(): THREE.Mesh<THREE.CircleGeometry, THREE.MeshStandardMaterial> {
+  const material = new THREE.MeshStandardMaterial({ roughness: 0.95, transparent: true, depthWrite: false });
+  material.alphaMap = fade();
+  const mesh = new THREE.Mesh(new THREE.CircleGeometry(1, 48), material);
+  mesh.rotation.x = -Math.PI / 2;
+  mesh.receiveShadow = true;
+  mesh.renderOrder = -2;
+  return mesh;
+}
+
+function fade(): THREE.Texture {
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = 128;
+  const context = canvas.getContext("2d");
+  if (context) {
+    const gradient = context.createRadialGradient(64, 64, 8, 64, 64, 64);
+    gradient.addColorStop(0, "#fff");
+    gradient.addColorStop(0.35, "#aaa");
+    gradient.addColorStop(1, "#000");
+    context.fillStyle = gradient;
+    context.fillRect(0, 0, 128, 128);
+  }
+  return new THREE.CanvasTexture(canvas);
+}
+
+function rings(): THREE.LineSegments<THREE.BufferGeometry, THREE.LineBasicMaterial> {
+  const points: number[] = [];
+  for (const radius of [1, 2, 3]) {
+    for (let k = 0; k < 96; k += 1) {
+      for (const end of [k, k + 1]) {
+        const angle = (end / 96) * 2 * Math.PI;
+        points.push(radius * Math.cos(angle), 0, radius * Math.sin(angle));
+      }
+    }
+  }
+  const geometry = new THREE.BufferGeometry();
+  geometry.setAttribute("position", new THREE.Float32BufferAttribute(points, 3));
+  const lines = new THREE.LineSegments(geometry, new THREE.LineBasicMaterial({ transparent: true, opacity: 0.55 }));
+  lines.renderOrder = -1;
+  return lines;
+}

@@ -1,0 +1,40 @@
+// Keys, and the sheet that tells them.
+import { byId, button, make } from "./dom";
+
+export interface Shortcut {
+  keys: string[];
+  text: string;
+  run: (event: KeyboardEvent) => void;
+}
+
+export function listen(shortcuts: Shortcut[]): void {
+  addEventListener("keydown", (event) => {
+    const target = event.target as HTMLElement;
+    const typing = target.matches("input[type=text], select, textarea, dialog *");
+    const pressing = (event.key === " " || event.key === "Enter") && target.matches("button, input, [role=slider]");
+    const sliding = event.key.startsWith("Arrow") && target.matches("input, [role=radio], [role=tab], [role=slider]");
+    if (typing || pressing || sliding || event.altKey) return;
+    const name = `${event.ctrlKey || event.metaKey ? "Ctrl+" : ""}${event.shiftKey && event.key.length > 1 ? "Shift+" : ""}${event.key}`;
+    const wanted = event.ctrlKey && event.shiftKey ? `Ctrl+Shift+${event.key}` : name;
+    const found = shortcuts.find(({ keys }) => keys.some((key) => key.toLowerCase() === wanted.toLowerCase()));
+    if (!found) return;
+    event.preventDefault();
+    found.run(event);
+  });
+}
+
+export function help(shortcuts: Shortcut[]): void {
+  const dialog = byId<HTMLDialogElement>("help");
+  const list = make("dl");
+  for (const { keys, text } of shortcuts) {
+    const shown = keys.slice(0, 2).map((key) => make("kbd", { textContent: key === " " ? "space" : key }));
+    const names = shown.flatMap((key, index) => (index > 0 ? [" ", key] : [key]));
+    list.append(make("dt", {}, ...names), make("dd", { textContent: text }));
+  }
+  list.append(make("dt", {}, "drag"), make("dd", { textContent: "the tool, on the character; else look around" }));
+  list.append(make("dt", {}, "right drag, two fingers"), make("dd", { textContent: "move the view" }));
+  list.append(make("dt", {}, "wheel, pinch"), make("dd", { textContent: "come nearer; with the ball, its size" }));
+  const close = button("Close", () => dialog.close(), true);
+  dialog.replaceChildren(make("h2", { textContent: "Keys" }), list, close);
+  dialog.showModal();
+}

@@ -1,0 +1,316 @@
+// The simulation's own thread: owns the WebAssembly, steps it in real time, sends frames when the page has room for them.
+import init, {
+  Files,
+  PageStage,
+  default_settings,
+  settings_from_toml,
+  settings_to_toml,
+  type InitOutput,
+} from "./wasm/supple.js";
+import {
+  METHODS,
+  type Description,
+  type DroppedFile,
+  type FromWorker,
+  type Method,
+  type Opened,
+  type Order,
+  type OverlayName,
+  type Overlays,
+  type Readout,
+  type RequestName,
+  type Requests,
+  type Settings,
+  type SlotBuffers,
+  type ToWorker,
+} from "./protocol";
+import address from "./wasm/supple_bg.wasm?url";
+
+const STEP = 1 / 60;
+/** Time that a slow machine may fall behind before it plays in slow motion instead. */
+const BACKLOG = 2 * STEP;
+/** Volume is measured every so many steps: it costs a tenth of one. */
+const MEASURING = 12;
+const POOL = 3;
+
+let wasm: InitOutput;
+let stage: PageStage | null = null;
+let built = false;
+let started = false;
+let playing = true;
+let speed = 1;
+let repeat = true;
+let unlimited = false;
+let methods: { left: Method; right: Method | null } = { left: "tissue", right: null };
+let overlays = new Set<OverlayName>();
+let freshOverlays = new Set<OverlayName>();
+let spare: SlotBuffers[][] = [];
+let made = 0;
+let last = 0;
+let backlog = 0;
+const readout: Readout = { steps: 0, solveMs: 0, skinMs: 0, volumeKept: 1, contacts: 0, inverted: 0 };
+
+function post(message: FromWorker, transfer: Transferable[] = []): void {
+  self.postMessage(message, { transfer });
+}
+
+function opened(next: PageStage): Opened {
+  const description = JSON.parse(next.describe()) as Description;
+  stage?.free();
+  stage = next;
+  built = false;
+  spare = [];
+  made = 0;
+  freshOverlays = new Set(overlays);
+  return {
+    description,
+    triangles: next.triangles(),
+    uvs: next.uvs(),
+    images: description.materials.map((material, index) => (material.image ? next.image(index) : null)),
+    settings: JSON.parse(settings_from_toml(default_settings())) as Settings,
+  };
+}
+
+function fileSet(files: DroppedFile[]): Files {
+  const set = new Files();
+  for (const file of files) set.add(file.name, file.bytes);
+  return set;
+}
+
+function current(): PageStage {
+  if (!stage) throw new Error("no character is shown");
+  return stage;
+}
+
+const answers: { [K in RequestName]: (ask: Requests[K]["ask"]) => Requests[K]["answer"] } = {
+  embedded: ({ name }) => opened(PageStage.embedded(name)),
+  open: ({ files }) => opened(PageStage.from_files(fileSet(files))),
+  rig: ({ placed }) => opened(current().rigged(JSON.stringify(placed))),
+  build: ({ settings }) => {
+    const report = JSON.parse(current().build(JSON.stringify(settings)));
+    built = report !== null;
+    freshOverlays = new Set(overlays);
+    last = performance.now();
+    return report;
+  },
+  clip: ({ index }) => {
+    current().choose_clip(index);
+    return null;
+  },
+  motion: ({ file }) => {
+    current().add_motion(fileSet([file]));
+    return JSON.parse(current().describe()) as Description;
+  },
+  settingsFromToml: ({ text }) => JSON.parse(settings_from_toml(text)) as Settings,
+  settingsToToml: ({ settings }) => settings_to_toml(JSON.stringify(settings)),
+  automaticSettings: () => JSON.parse(current().automatic_settings()) as Settings,
+  middle: ({ origin, direction }) => {
+    const middle = current().middle(new Float32Array(origin), new Float32Array(direction));
+    return middle ? [middle[0]!, middle[1]!, middle[2]!] : null;
+  },
+  placed: () => JSON.parse(current().placed()),
+  template: () => JSON.parse(current().template()),
+  skel: () => current().skel(),
+  glb: () => current().glb(),
+  bake: ({ fps, boundMm }) => current().bake(fps, boundMm, (share: number) => post({ type: "progress", share })),
+  memory: () => ({ bytes: wasm.memory.buffer.byteLength }),
+  benchmark: ({ steps }) => {
+    const begin = performance.now();
+    for (let k = 0; k < steps; k += 1) current().advance(STEP, STEP, true);
+    return { stepMs: (performance.now() - begin) / steps };
+  },
+};
+
+function answer(id: number, name: RequestName, ask: unknown): void {
+  try {
+    const value = (answers[name] as (ask: unknown) => unknown)(ask);
+    post({ type: "answer", id, value });
+  } catch (error) {
+    post({ type: "refused", id, message: text(error) });
+  }
+}
+
+function text(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function obey(order: Order): void {
+  switch (order.type) {
+    case "play":
+      ({ playing, speed, repeat } = order);
+      break;
+    case "pace":
+      unlimited = order.unlimited;
+      break;
+    case "seek":
+      stage?.seek(order.time);
+      break;
+    case "methods":
+      methods = order;
+      break;
+    case "overlays":
+      for (const name of order.names) if (!overlays.has(name)) freshOverlays.add(name);
+      overlays = new Set(order.names);
+      break;
+    case "tune":
+      stage?.tune(JSON.stringify(order.settings));
+      break;
+    case "gravity":
+      stage?.set_gravity(...order.to);
+      break;
+    case "grab":
+      stage?.grab(order.joint, new Float32Array(order.to));
+      break;
+    case "release":
+      stage?.release();
+      break;
+    case "pull":
+      stage?.pull(order.from ? new Float32Array(order.from) : undefined, new Float32Array(order.to));
+      break;
+    case "poke":
+      stage?.poke(new Float32Array(order.centre), order.radius);
+      break;
+    case "shake":
+      stage?.shake(new Float32Array(order.amplitude));
+      break;
+    case "start":
+      started = true;
+      last = performance.now();
+      break;
+    case "stop":
+      started = false;
+      break;
+    case "give":
+      if (order.slots[0]?.positions.length === 3 * (stage?.vertex_count() ?? -1)) spare.push(order.slots);
+      break;
+  }
+}
+
+function step(): void {
+  if (!stage) return;
+  const begin = performance.now();
+  stage.advance(STEP * (playing ? speed : 1), playing ? STEP * speed : 0, repeat);
+  readout.solveMs += 0.1 * (performance.now() - begin - readout.solveMs);
+  readout.steps += 1;
+  if (built && readout.steps % MEASURING === 0) {
+    const [kept = 1, , inverted = 0] = stage.quality();
+    readout.volumeKept = kept;
+    readout.inverted = inverted;
+  }
+}
+
+/** Buffers for a frame, or nothing while the page still shows or holds all there are. */
+function buffers(count: number): SlotBuffers[] | null {
+  if (!stage) return null;
+  let slots = spare.pop();
+  if (!slots) {
+    if (made >= POOL) return null;
+    made += 1;
+    slots = [];
+  }
+  const vertices = stage.vertex_count();
+  const array = (size: number): Float32Array => new Float32Array(size * vertices);
+  while (slots.length < count) slots.push({ positions: array(3), normals: array(3), strains: null });
+  return slots;
+}
+
+function fill(slots: SlotBuffers[]): void {
+  if (!stage) return;
+  const strained = overlays.has("strain");
+  const shown = methods.right ? [methods.left, methods.right] : [methods.left];
+  shown.forEach((method, slot) => {
+    const buffer = slots[slot];
+    if (!stage || !buffer) return;
+    stage.show(slot, METHODS[method], strained);
+    const { buffer: memory } = wasm.memory;
+    const size = 3 * stage.vertex_count();
+    buffer.positions.set(new Float32Array(memory, stage.positions(slot), size));
+    buffer.normals.set(new Float32Array(memory, stage.normals(slot), size));
+    if (strained) {
+      buffer.strains ??= new Float32Array(size / 3);
+      buffer.strains.set(new Float32Array(memory, stage.strains(slot), size / 3));
+    }
+  });
+}
+
+function belowTheSkin(): Overlays {
+  const show = current();
+  const has = (name: OverlayName): boolean => overlays.has(name) && built;
+  const fresh = (name: OverlayName): boolean => freshOverlays.delete(name);
+  return {
+    joints: show.joints(),
+    capsules: has("volumes") ? show.capsules() : null,
+    spheres: has("volumes") ? show.spheres() : null,
+    boneSurface: has("boneSurface")
+      ? { positions: show.bone_surface(), triangles: fresh("boneSurface") ? show.bone_surface_triangles() : null }
+      : null,
+    tets: has("tets") ? { positions: show.tet_vertices(), edges: fresh("tets") ? show.tet_edges() : null } : null,
+    contacts: null,
+  };
+}
+
+function send(): void {
+  const slots = stage && buffers(methods.right ? 2 : 1);
+  if (!stage || !slots) return;
+  const begin = performance.now();
+  fill(slots);
+  readout.skinMs += 0.1 * (performance.now() - begin - readout.skinMs);
+  const transfer = slots.flatMap((slot) =>
+    [slot.positions, slot.normals, slot.strains].flatMap((array) => (array ? [array.buffer as ArrayBuffer] : [])),
+  );
+  post(
+    { type: "frame", slots, overlays: belowTheSkin(), time: stage.time(), readout: { ...readout } },
+    transfer,
+  );
+}
+
+function tick(): void {
+  const now = performance.now();
+  backlog = Math.min(backlog + (now - last) / 1000, BACKLOG);
+  last = now;
+  try {
+    if (stage && started && (unlimited || backlog >= STEP)) {
+      backlog = Math.max(0, backlog - STEP);
+      step();
+      send();
+    }
+  } catch (error) {
+    post({ type: "trouble", message: text(error) });
+  }
+  const wait = unlimited || backlog >= STEP ? 0 : 1000 * (STEP - backlog);
+  if (wait > 1) setTimeout(tick, wait - 1);
+  else channel.port2.postMessage(null);
+}
+
+// A message to oneself comes back at once, while timers of a worker wait at least 4 ms.
+const channel = new MessageChannel();
+channel.port1.onmessage = tick;
+
+function hear(message: ToWorker): void {
+  if (message.type === "request") {
+    answer(message.id, message.name, message.ask);
+    return;
+  }
+  try {
+    obey(message);
+  } catch (error) {
+    post({ type: "trouble", message: text(error) });
+  }
+}
+
+// What is said before the WebAssembly is there waits for it.
+const early: ToWorker[] = [];
+self.onmessage = ({ data }: MessageEvent<ToWorker>): void => {
+  early.push(data);
+};
+
+init({ module_or_path: address }).then(
+  (output) => {
+    wasm = output;
+    last = performance.now();
+    self.onmessage = ({ data }: MessageEvent<ToWorker>): void => hear(data);
+    early.forEach(hear);
+    tick();
+  },
+  (error: unknown) => post({ type: "trouble", message: `WebAssembly could not start: ${text(error)}` }),
+);

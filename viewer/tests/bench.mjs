@@ -1,0 +1,67 @@
+// Figures of the page on this machine: steps and frames a second at once, step time against the native one, weight, start.
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync, existsSync } from "node:fs";
+import path from "node:path";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import { openPage, root, run, untilSoft, viewer } from "./browser.mjs";
+
+const SECONDS = Number(process.env.SUPPLE_BENCH_SECONDS ?? 8);
+/** Limits are for a quiet machine: set SUPPLE_BENCH_CHECK=1 to hold the page to them. */
+const CHECK = process.env.SUPPLE_BENCH_CHECK === "1";
+
+function weight() {
+  let [gzip, brotli] = [0, 0];
+  const walk = (folder) => {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      const full = path.join(folder, entry.name);
+      if (entry.isDirectory()) walk(full);
+      else {
+        const bytes = readFileSync(full);
+        gzip += gzipSync(bytes, { level: 9 }).length;
+        brotli += brotliCompressSync(bytes).length;
+      }
+    }
+  };
+  walk(path.join(viewer, "dist"));
+  return { gzip: gzip / 1e6, brotli: brotli / 1e6 };
+}
+
+function nativeStep() {
+  const program = path.join(root, "target", "release", "examples", "native_step");
+  if (!existsSync(program)) return null;
+  return Number(run(program, ["60"], { RAYON_NUM_THREADS: "1" }));
+}
+
+async function measure({ context, url }) {
+  const { page } = await openPage(context, url, { size: { width: 800, height: 600 } });
+  await page.waitForFunction(() => window.supple?.firstMovement, null, { timeout: 120_000 });
+  await untilSoft(page);
+  await page.waitForTimeout(3000);
+  const counts = () =>
+    page.evaluate(() => ({ at: performance.now(), frames: window.supple.scene.renderer.info.render.frame, steps: window.supple.readout.newest.steps }));
+  const [before] = [await counts(), await page.waitForTimeout(1000 * SECONDS)];
+  const after = await counts();
+  const seconds = (after.at - before.at) / 1000;
+  const { firstMovement, tets } = await page.evaluate(() => ({ firstMovement: window.supple.firstMovement, tets: window.supple.report?.tets ?? 0 }));
+  const wasmStep = (await page.evaluate(() => window.supple.simulation.request("benchmark", { steps: 60 }))).stepMs;
+  const native = nativeStep();
+  const figures = {
+    tets,
+    stepsPerSecond: (after.steps - before.steps) / seconds,
+    framesPerSecond: (after.frames - before.frames) / seconds,
+    wasmStepMs: wasmStep,
+    nativeStepMs: native,
+    ratio: native ? wasmStep / native : null,
+    firstMovementMs: firstMovement,
+    weightMB: weight(),
+  };
+  console.log(JSON.stringify(figures, null, 2));
+  assert.ok(figures.weightMB.gzip <= 3, "the page weighs more than 3 MB compressed");
+  if (!CHECK) return;
+  assert.ok(figures.stepsPerSecond >= 45, "fewer than 45 steps a second");
+  assert.ok(figures.framesPerSecond >= 15, "fewer than 15 frames a second");
+  assert.ok(figures.ratio === null || figures.ratio <= 3, "more than three times the native step");
+  assert.ok(figures.firstMovementMs <= 2000, "the first movement comes after 2 s");
+}
+
+export const bench = { name: "bench", run: measure };

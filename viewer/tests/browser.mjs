@@ -1,0 +1,146 @@
+// A real browser on the real page.
+import { execFileSync, spawn } from "node:child_process";
+import { createServer } from "node:http";
+import { mkdtempSync, readFileSync, existsSync, rmSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+
+export const viewer = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+export const root = path.dirname(viewer);
+export const data = path.join(root, "..", "shared", "data");
+export const haveData = existsSync(data);
+
+const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm" };
+
+/** `supple view` where SUPPLE_BIN names the program, else the built files as a static site. */
+export async function serve(file) {
+  const program = process.env.SUPPLE_BIN;
+  if (program) return serveWith(path.resolve(root, program), file);
+  const dist = path.join(viewer, "dist");
+  const server = createServer((request, response) => {
+    const name = request.url.split("?")[0].slice(1) || "index.html";
+    const full = path.join(dist, name);
+    if (request.method !== "GET" || !full.startsWith(dist) || !existsSync(full)) {
+      response.writeHead(404).end("not here");
+      return;
+    }
+    response.writeHead(200, { "content-type": TYPES[path.extname(full)] ?? "application/octet-stream" });
+    response.end(readFileSync(full));
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { url: `http://127.0.0.1:${server.address().port}/`, close: () => server.close() };
+}
+
+async function serveWith(program, file) {
+  const child = spawn(program, ["--json", "view", "--no-open", ...(file ? [file] : [])], { stdio: ["ignore", "pipe", "inherit"] });
+  let text = "";
+  const url = await new Promise((resolve, reject) => {
+    child.stdout.on("data", (chunk) => {
+      text += chunk;
+      const match = /"url": "([^"]+)"/.exec(text);
+      if (match) resolve(match[1]);
+    });
+    child.on("exit", (code) => reject(new Error(`supple view ended with ${code}`)));
+  });
+  return { url, close: () => child.kill() };
+}
+
+export async function launch() {
+  const profile = mkdtempSync(path.join(os.tmpdir(), "supple-browser-"));
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    headless: true,
+    acceptDownloads: true,
+    viewport: { width: 1280, height: 800 },
+    args: [
+      "--no-sandbox",
+      "--use-angle=swiftshader",
+      "--enable-unsafe-swiftshader",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+      "--enable-precise-memory-info",
+      "--js-flags=--expose-gc",
+    ],
+  });
+  const close = async () => {
+    await context.close();
+    rmSync(profile, { recursive: true, force: true });
+  };
+  return { context, close };
+}
+
+/** A page whose console stays clean: `problems` collects what does not. */
+export async function openPage(context, url, options = {}) {
+  const page = await context.newPage();
+  if (options.size) await page.setViewportSize(options.size);
+  if (options.dark !== undefined) await page.emulateMedia({ colorScheme: options.dark ? "dark" : "light" });
+  const problems = [];
+  page.on("console", (message) => {
+    if (message.type() === "error") problems.push(message.text());
+  });
+  page.on("pageerror", (error) => problems.push(String(error)));
+  // A tab behind another one is not drawn.
+  await page.bringToFront();
+  await page.goto(url);
+  return { page, problems };
+}
+
+/** Until the embedded body (or whatever was opened) is soft and moving. */
+export async function untilSoft(page, timeout = 60_000) {
+  await page.waitForFunction(
+    () => window.supple?.soft === true && (window.supple.readout.newest?.steps ?? 0) > 3,
+    null,
+    { timeout },
+  );
+}
+
+/** Drops files as a hand would. */
+export async function drop(page, files) {
+  const list = files.map((file) => ({ name: path.basename(file), base64: readFileSync(file).toString("base64") }));
+  await dropBytes(page, list);
+}
+
+export async function dropBytes(page, list) {
+  await page.evaluate((list) => {
+    const transfer = new DataTransfer();
+    for (const { name, base64 } of list) {
+      const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+      transfer.items.add(new File([bytes], name));
+    }
+    for (const type of ["dragenter", "dragover", "drop"]) {
+      window.dispatchEvent(new DragEvent(type, { dataTransfer: transfer, bubbles: true, cancelable: true }));
+    }
+  }, list);
+}
+
+/** Runs `act` and gives back the file that it makes the page save, as a path. */
+export async function download(page, act) {
+  const [file] = await Promise.all([page.waitForEvent("download", { timeout: 180_000 }), act()]);
+  const folder = mkdtempSync(path.join(os.tmpdir(), "supple-download-"));
+  const target = path.join(folder, file.suggestedFilename());
+  await file.saveAs(target);
+  return target;
+}
+
+/** Positions of the skin that is shown now. */
+export async function skin(page) {
+  return page.evaluate(() => Array.from(window.supple.bodies[0].positions.array));
+}
+
+/** Largest distance between vertices of two skins [m]. */
+export function farthest(a, b) {
+  let most = 0;
+  for (let k = 0; k + 2 < a.length; k += 3) {
+    most = Math.max(most, Math.hypot(a[k] - b[k], a[k + 1] - b[k + 1], a[k + 2] - b[k + 2]));
+  }
+  return most;
+}
+
+export function run(program, args, env = {}) {
+  return execFileSync(program, args, { cwd: root, encoding: "utf8", env: { ...process.env, ...env } });
+}

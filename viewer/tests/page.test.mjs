@@ -1,0 +1,313 @@
+// What a person does with the page.
+import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
+import path from "node:path";
+import { data, download, drop, dropBytes, farthest, openPage, root, run, skin, untilSoft } from "./browser.mjs";
+
+/** Lets so much time pass in the simulation, however long a slow machine takes for it. */
+async function pass(page, seconds) {
+  const until = (await page.evaluate(() => window.supple.readout.newest.steps)) + 60 * seconds;
+  await page.waitForFunction((until) => window.supple.readout.newest.steps >= until, until, { timeout: 120_000 });
+}
+
+/** Share of the canvas that changes in half a second of the simulation. */
+async function changedPixels(page) {
+  const grab = () =>
+    page.evaluate(async () => {
+      const bitmap = await createImageBitmap(await window.supple.picture());
+      const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
+      const context = canvas.getContext("2d");
+      context.drawImage(bitmap, 0, 0);
+      const before = window.grabbed;
+      const now = (window.grabbed = context.getImageData(0, 0, canvas.width, canvas.height).data);
+      let changed = 0;
+      for (let k = 0; before && k < now.length; k += 4) {
+        if (Math.abs(before[k] - now[k]) + Math.abs(before[k + 1] - now[k + 1]) > 12) changed += 1;
+      }
+      return changed / (now.length / 4);
+    });
+  await grab();
+  await pass(page, 0.5);
+  return grab();
+}
+
+async function opensAndMoves({ context, url }) {
+  const { page, problems } = await openPage(context, url);
+  await page.waitForFunction(() => window.supple?.firstMovement, null, { timeout: 60_000 });
+  await untilSoft(page);
+  const changed = await changedPixels(page);
+  assert.ok(changed > 0.002, `${changed} of the pixels changed`);
+  assert.deepEqual(problems, []);
+  assert.equal(await page.locator("dialog[open]").count(), 0);
+}
+
+async function sharedCharacters({ context, url }) {
+  const { page, problems } = await openPage(context, url);
+  await untilSoft(page);
+  const files = [
+    ...readdirSync(path.join(data, "characters")).map((name) => [path.join(data, "characters", name)]),
+    ["cylinder/cylinder.off", "cylinder/cylinder.skel", "cylinder/cylinder0.anim"].map((name) => path.join(data, "fps", name)),
+  ];
+  for (const set of files) {
+    await page.evaluate(() => (window.supple.soft = false));
+    await drop(page, set);
+    await untilSoft(page);
+    const name = path.basename(set[0]).replace(/\.\w+$/, "");
+    const seen = await page.evaluate(() => ({ name: window.supple.description.info.name, finite: window.supple.bodies[0].positions.array.every(Number.isFinite) }));
+    assert.equal(seen.name, name);
+    assert.ok(seen.finite, `${name} has places that are no numbers`);
+    const before = await skin(page);
+    await pass(page, 0.7);
+    assert.ok(farthest(before, await skin(page)) > 1e-4, `${name} does not move`);
+  }
+  assert.deepEqual(problems, []);
+}
+
+async function motions({ context, url }) {
+  const { page, problems } = await openPage(context, url);
+  await untilSoft(page);
+  await drop(page, [path.join(data, "mocap", "09_01.bvh")]);
+  await page.waitForFunction(() => window.supple.description.clips.at(-1).name === "09_01");
+  const before = await skin(page);
+  await pass(page, 0.6);
+  assert.ok(farthest(before, await skin(page)) > 0.02, "a run moves the body");
+  assert.deepEqual(problems, []);
+}
+
+/** Stands still in the rest pose. */
+async function stand(page) {
+  await page.selectOption("#clip", { label: "rest pose" });
+  await pass(page, 1.5);
+}
+
+async function dragsAJoint({ context, url }) {
+  const { page, problems } = await openPage(context, url);
+  await untilSoft(page);
+  await stand(page);
+  await page.locator("#view").focus();
+  await page.keyboard.press("2");
+  const before = await skin(page);
+  const at = await page.evaluate(() => {
+    const { supple } = window;
+    const joint = supple.description.joints.findIndex(({ name }) => /wrist|hand/i.test(name) && /L$|left/i.test(name));
+    const place = supple.scene.camera.position.clone().fromArray(supple.places, 3 * joint);
+    return supple.tools.onScreen(place).toArray();
+  });
+  await page.mouse.move(...at);
+  await page.mouse.down();
+  await page.mouse.move(at[0] + 20, at[1] - 60, { steps: 4 });
+  await page.mouse.move(at[0] + 20, at[1] - 130, { steps: 4 });
+  await pass(page, 1.5);
+  const pulled = farthest(before, await skin(page));
+  assert.ok(pulled > 0.1, `the skin followed by ${pulled} m`);
+  await page.mouse.up();
+  await pass(page, 2.5);
+  const left = farthest(before, await skin(page));
+  assert.ok(left < 0.1 * pulled, `${left} m of ${pulled} m are left`);
+  assert.deepEqual(problems, []);
+}
+
+async function pullsTheFlesh({ context, url }) {
+  const { page, problems } = await openPage(context, url);
+  await untilSoft(page);
+  await stand(page);
+  const before = await skin(page);
+  // The belly, a hand's breadth above the middle.
+  const at = await page.evaluate(() => {
+    const { supple } = window;
+    const point = supple.scene.camera.position.clone().set(0.02, 0.6 * supple.tools.height, 0.1);
+    return supple.tools.onScreen(point).toArray();
+  });
+  await page.mouse.move(...at);
+  await page.mouse.down();
+  await page.mouse.move(at[0] + 90, at[1], { steps: 6 });
+  await pass(page, 1);
+  const pulled = farthest(before, await skin(page));
+  assert.ok(pulled > 0.004, `the flesh gave way by ${pulled} m`);
+  await page.mouse.up();
+  await pass(page, 2);
+  assert.ok(farthest(before, await skin(page)) < 0.5 * pulled, "it returns");
+  await page.locator("#view").focus();
+  await page.keyboard.press("s");
+  await pass(page, 0.25);
+  assert.ok(farthest(before, await skin(page)) > 0.01, "a shake shakes");
+  assert.deepEqual(problems, []);
+}
+
+async function switchesMethods({ context, url }) {
+  const { page, problems } = await openPage(context, url);
+  await untilSoft(page);
+  await page.selectOption("#clip", { label: "squat" });
+  await page.click("#play");
+  await page.evaluate(() => window.supple.simulation.order({ type: "seek", time: 1.2 }));
+  await pass(page, 2.5);
+  const shown = {};
+  for (const [key, method] of [["r", "lbs"], ["e", "dqs"], ["q", "tissue"]]) {
+    await page.locator("#view").focus();
+    await page.keyboard.press(key);
+    await pass(page, 0.7);
+    shown[method] = await skin(page);
+  }
+  assert.ok(farthest(shown.lbs, shown.dqs) > 1e-3, "linear blend and dual quaternions differ");
+  assert.ok(farthest(shown.lbs, shown.tissue) > 1e-3, "linear blend and tissue differ");
+  for (const mode of ["Divider", "Side by side", "One"]) {
+    await page.getByRole("radio", { name: mode, exact: true }).click();
+    await pass(page, 0.3);
+  }
+  for (const key of ["b", "v", "u", "t", "x", "w"]) {
+    await page.locator("#view").focus();
+    await page.keyboard.press(key);
+    await pass(page, 0.25);
+  }
+  assert.ok((await changedPixels(page)) < 1);
+  assert.deepEqual(problems, []);
+}
+
+async function survivesBadFiles({ context, url }) {
+  const { page, problems } = await openPage(context, url);
+  await untilSoft(page);
+  const base64 = (text) => Buffer.from(text).toString("base64");
+  const bad = [
+    { name: "broken.glb", base64: base64("glTF\u0002\u0000\u0000\u0000garbage") },
+    { name: "empty.obj", base64: base64("") },
+    { name: "what.xyz", base64: base64("hello") },
+    { name: "nan.off", base64: base64("OFF\n3 1 0\nnan 0 0\n1 0 0\n0 1 0\n3 0 1 2\n") },
+    { name: "bad.supple.toml", base64: base64("[tissue]\nstifness = 3\n") },
+    { name: "motion.bvh", base64: base64("HIERARCHY\nROOT a\n{") },
+    { name: "character.fbx", base64: base64("no fbx") },
+  ];
+  for (const file of bad) {
+    await dropBytes(page, [file]);
+    const message = page.locator(".message.bad").last();
+    await message.waitFor({ timeout: 20_000 });
+    assert.ok((await message.innerText()).length > 10, file.name);
+    await page.evaluate(() => document.querySelectorAll(".message").forEach((box) => box.remove()));
+  }
+  assert.ok((await changedPixels(page)) > 0.001, "the body still moves");
+  // The browser itself reports a refused conversion.
+  assert.deepEqual(problems.filter((text) => !/status of (404|405|422)/.test(text)), []);
+}
+
+async function buildsARig({ context, url }) {
+  const { page, problems } = await openPage(context, url);
+  await untilSoft(page);
+  const mesh = path.join(data, "fps", "cylinder", "cylinder.off");
+  await drop(page, [mesh]);
+  await page.getByRole("button", { name: "Start empty" }).waitFor();
+  await page.waitForFunction(() => window.supple.description.joints.length === 0);
+  await pass(page, 0.5);
+  await page.getByRole("button", { name: "Start empty" }).click();
+  for (const share of [0.08, 0.5, 0.92]) {
+    const at = await page.evaluate((share) => {
+      const [low, high] = window.supple.description.bounds;
+      const middle = low.map((x, k) => 0.5 * (x + high[k]));
+      const long = [0, 1, 2].reduce((best, k) => (high[k] - low[k] > high[best] - low[best] ? k : best), 0);
+      middle[long] = low[long] + share * (high[long] - low[long]);
+      return window.supple.tools.onScreen(window.supple.scene.camera.position.clone().fromArray(middle)).toArray();
+    }, share);
+    const count = await page.locator(".joints li").count();
+    await page.mouse.click(...at);
+    await page.waitForFunction((count) => document.querySelectorAll(".joints li").length === count + 1, count);
+  }
+  // There and back again, and a name.
+  await page.getByRole("button", { name: "Undo" }).click();
+  assert.equal(await page.locator(".joints li").count(), 2);
+  await page.getByRole("button", { name: "Redo" }).click();
+  assert.equal(await page.locator(".joints li").count(), 3);
+  const field = page.getByLabel("Name of the selected joint");
+  await field.fill("the tip");
+  await field.press("Enter");
+  assert.ok((await page.locator(".joints").innerText()).includes("the_tip"));
+  const skel = await download(page, () => page.getByRole("button", { name: "Save .skel" }).click());
+  const glb = await download(page, () => page.getByRole("button", { name: "Save GLB" }).click());
+  run("node", [path.join(root, "scripts", "validate-gltf.mjs"), glb], { GLTF_VALIDATOR_MODULES: validator() });
+  for (const files of [[mesh, skel], [glb]]) {
+    await page.reload();
+    await untilSoft(page);
+    await page.evaluate(() => (window.supple.soft = false));
+    await drop(page, files);
+    await untilSoft(page);
+    const joints = await page.evaluate(() => window.supple.description.joints.filter(({ bone }) => bone).map(({ name }) => name));
+    assert.equal(joints.length, 3);
+    assert.ok(joints.includes("the_tip"));
+    const before = await skin(page);
+    await page.locator("#view").focus();
+    await page.keyboard.press("s");
+    await pass(page, 0.3);
+    assert.ok(farthest(before, await skin(page)) > 1e-3, "it moves when shaken");
+    await pass(page, 1.5);
+  }
+  assert.deepEqual(problems, []);
+}
+
+function validator() {
+  return process.env.GLTF_VALIDATOR_MODULES ?? path.join(root, "target", "validator", "node_modules");
+}
+
+async function exportsAGlb({ context, url }) {
+  const { page, problems } = await openPage(context, url);
+  await untilSoft(page);
+  await page.selectOption("#clip", { label: "elbow" });
+  await page.getByRole("tab", { name: "Export" }).click();
+  await page.getByLabel("Largest error").selectOption("5");
+  const file = await download(page, () => page.getByRole("button", { name: "Export GLB" }).click());
+  assert.match(path.basename(file), /^male-elbow\.glb$/);
+  run("node", [path.join(root, "scripts", "validate-gltf.mjs"), file], { GLTF_VALIDATOR_MODULES: validator() });
+  const png = await download(page, () => page.getByRole("button", { name: "Save PNG" }).click());
+  assert.match(path.basename(png), /\.png$/);
+  await page.getByRole("tab", { name: "Feel" }).click();
+  const toml = await download(page, () => page.getByRole("button", { name: "Save TOML" }).click());
+  assert.match(path.basename(toml), /\.supple\.toml$/);
+  assert.deepEqual(problems, []);
+}
+
+async function fitsEveryScreen({ context, url }) {
+  for (const [width, height] of [[360, 640], [768, 1024], [1280, 800], [3840, 2160]]) {
+    const { page, problems } = await openPage(context, url, { size: { width, height } });
+    await page.waitForFunction(() => window.supple?.firstMovement, null, { timeout: 60_000 });
+    const outside = await page.evaluate(() =>
+      [...document.querySelectorAll("#top, #bar, #tools, #bar > *, #top button")]
+        .filter((element) => element.checkVisibility())
+        .filter((element) => {
+          const box = element.getBoundingClientRect();
+          return box.left < -1 || box.top < -1 || box.right > innerWidth + 1 || box.bottom > innerHeight + 1;
+        })
+        .map((element) => element.id || element.textContent),
+    );
+    assert.deepEqual(outside, [], `${width} × ${height}`);
+    const unnamed = await page.evaluate(() =>
+      [...document.querySelectorAll("button, input, select")]
+        .filter((element) => element.checkVisibility())
+        .filter((element) => !(element.textContent?.trim() || element.getAttribute("aria-label") || element.labels?.length))
+        .map((element) => element.outerHTML.slice(0, 80)),
+    );
+    assert.deepEqual(unnamed, [], "every control has a name");
+    assert.deepEqual(problems, []);
+    await page.close();
+  }
+}
+
+async function saysWhatIsMissing({ context, url }) {
+  const page = await context.newPage();
+  await page.addInitScript(() => {
+    WebAssembly.validate = () => false;
+  });
+  await page.goto(url);
+  const alert = page.getByRole("alert");
+  await alert.waitFor();
+  assert.match(await alert.innerText(), /SIMD/);
+}
+
+export const tests = [
+  { name: "opens and moves", run: opensAndMoves },
+  { name: "drop every shared character", needsData: true, run: sharedCharacters },
+  { name: "drop a motion", needsData: true, run: motions },
+  { name: "drag a joint", run: dragsAJoint },
+  { name: "pull and shake", run: pullsTheFlesh },
+  { name: "switch methods", run: switchesMethods },
+  { name: "bad files", run: survivesBadFiles },
+  { name: "build a rig", needsData: true, run: buildsARig },
+  { name: "export", run: exportsAGlb },
+  { name: "every screen", run: fitsEveryScreen },
+  { name: "missing features", run: saysWhatIsMissing },
+];

@@ -1,0 +1,36 @@
+// Runs the page's tests: node tests/run.mjs [part of a name …]; "bench" runs the benchmark alone.
+import { launch, serve, haveData } from "./browser.mjs";
+import { tests } from "./page.test.mjs";
+import { bench } from "./bench.mjs";
+import { memory } from "./memory.mjs";
+
+const wanted = process.argv.slice(2);
+const all = [...tests, memory, bench];
+const chosen = wanted.length === 0 ? all : all.filter(({ name }) => wanted.some((part) => name.includes(part)));
+
+const server = await serve();
+const browser = await launch();
+let failed = 0;
+try {
+  for (const { name, needsData, run } of chosen) {
+    if (needsData && !haveData) {
+      console.log("skipped: ../shared/data is not here");
+      failed += process.env.CI ? 1 : 0;
+      continue;
+    }
+    const begin = performance.now();
+    try {
+      await run({ context: browser.context, url: server.url });
+      console.log(`ok   ${name} (${((performance.now() - begin) / 1000).toFixed(1)} s)`);
+    } catch (error) {
+      failed += 1;
+      console.log(`FAIL ${name}\n${error.stack}`);
+    }
+    for (const page of browser.context.pages().slice(1)) await page.close();
+  }
+} finally {
+  await browser.close();
+  server.close();
+}
+console.log(failed === 0 ? `${chosen.length} page tests passed` : `${failed} of ${chosen.length} page tests failed`);
+process.exit(failed === 0 ? 0 : 1);
