@@ -45,7 +45,7 @@ export class App {
   /** A rig is ready to be tried. */
   onRigged: () => void = () => {};
   private bodies: BodyView[] = [];
-  private share = 0.5;
+  private share: number | null = null;
   private lastPlace: Float32Array | null = null;
 
   constructor() {
@@ -178,8 +178,9 @@ export class App {
     byId("divider").setAttribute("aria-valuenow", String(Math.round(100 * this.share)));
   }
 
+  /** Where the divider is, of the whole width; in the middle of what the panel leaves free at first. */
   get divider(): number {
-    return this.share;
+    return this.share ?? (0.5 * this.scene.free) / this.scene.width;
   }
 
   private draw(): void {
@@ -231,7 +232,7 @@ export class App {
       renderer.render(scene, camera);
       return;
     }
-    const cut = Math.round(width * this.share);
+    const cut = Math.round(width * this.divider);
     byId("divider").style.left = `${cut}px`;
     renderer.setScissorTest(true);
     renderer.setScissor(0, 0, cut, height);
@@ -246,7 +247,7 @@ export class App {
   private placeCaptions(): void {
     if (this.compare === "off") return;
     const free = this.scene.free;
-    const cut = this.compare === "side" ? 0.5 * free : Math.min(this.share * this.scene.width, free);
+    const cut = this.compare === "side" ? 0.5 * free : Math.min(this.divider * this.scene.width, free);
     const shift = this.compare === "side" ? 0.16 * free : Math.min(0.12 * free, 0.5 * cut, 0.5 * (free - cut));
     byId("caption-left").style.left = `${cut - shift}px`;
     byId("caption-right").style.left = `${cut + shift}px`;

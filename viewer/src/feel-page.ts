@@ -64,7 +64,7 @@ export class FeelPage implements Page {
     this.element.append(
       heading("Tissue"),
       this.built("Stiffness", 400, 20000, 50, true, (v) => `${(v / 1000).toFixed(v < 10000 ? 1 : 0)} kPa`, (s) => s.tissue, "stiffness"),
-      this.built("Keeps volume", 0, 4, 0.1, false, (v) => `× ${v.toFixed(1)}`, (s) => s.tissue, "volume_stiffness"),
+      this.built("Keeps volume", 0, 20, 0.5, false, (v) => `× ${v.toFixed(1)}`, (s) => s.tissue, "volume_stiffness"),
       this.built("Mass", 0, 200, 1, false, (v) => (v === 0 ? "auto" : `${v.toFixed(0)} kg`), (s) => s.tissue, "mass"),
       this.radiusSlider.row,
       this.resolution.row,

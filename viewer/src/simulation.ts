@@ -2,7 +2,7 @@
 //
 // Tissue takes seconds to grow. A second worker grows it from the same files while the first goes on moving the body, and
 // then takes over: nothing on the page stands still meanwhile.
-import type { BuildReport, DroppedFile, Frame, FromWorker, Order, RequestName, Requests, Settings, SlotBuffers } from "./protocol";
+import type { BuildReport, DroppedFile, Frame, FromWorker, Order, Overlays, RequestName, Requests, Settings, SlotBuffers } from "./protocol";
 
 interface Waiting {
   resolve: (value: never) => void;
@@ -187,7 +187,10 @@ export class Simulation {
   private hear(line: Line, message: FromWorker): void {
     if (message.type === "frame") {
       if (line !== this.line) return;
-      if (this.newest) giveBack(line, this.newest.slots);
+      if (this.newest) {
+        keepTopology(this.newest.overlays, message.overlays);
+        giveBack(line, this.newest.slots);
+      }
       this.newestSteps = message.readout.steps;
       message.readout.steps += this.stepsBefore;
       this.newest = message;
@@ -197,6 +200,12 @@ export class Simulation {
       this.onTrouble(message.message);
     }
   }
+}
+
+/** What is sent once must not be lost with a frame that is never shown. */
+function keepTopology(skipped: Overlays, next: Overlays): void {
+  if (next.tets) next.tets.edges ??= skipped.tets?.edges ?? null;
+  if (next.boneSurface) next.boneSurface.triangles ??= skipped.boneSurface?.triangles ?? null;
 }
 
 function giveBack(line: Line, slots: SlotBuffers[]): void {

@@ -105,6 +105,9 @@ pub struct TissueArgs {
     /// How the rest of the skin follows.
     #[arg(long)]
     pub upsample: Option<Upsample>,
+    /// What the tissue must not go through, instead of what the settings say.
+    #[arg(long, value_name = "WHAT")]
+    pub contact: Option<Contact>,
 }
 
 /// `supple demo`
@@ -292,6 +295,15 @@ pub enum UpAxis {
     Y,
     /// Z up, as in Blender.
     Z,
+}
+
+/// What the tissue must not go through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Contact {
+    /// It goes through everything.
+    Off,
+    /// The skin does not go through itself.
+    Global,
 }
 
 /// Skinning methods.

@@ -12,7 +12,7 @@ use crate::FleshError;
 use crate::base_points::{Smoothing, base_points, foot_position};
 use crate::bone_graph::{BoneGraph, GraphInput, bone_graph};
 use crate::bone_surface::bone_surface;
-use crate::collision_tets::collision_tets;
+use crate::collision_tets::{collision_tets, contact_surface};
 use crate::detail::{Detail, DetailSource, Upsampler};
 use crate::detail_cache::DetailCache;
 use crate::flesh::{BuildReport, Column, Driven, Flesh, Ride};
@@ -156,6 +156,13 @@ impl<'a> FleshBuilder<'a> {
             factors: &factors,
         };
         let assembled = assemble_model(&input)?;
+        let surface = contact_surface(
+            &skin,
+            &base,
+            &collision,
+            &assembled.columns,
+            &assembled.model,
+        );
         let rides = rides(character, &roles, &full, &welded_of);
         let shown = full.positions.len();
         let detail = upsampler.map(|upsampler| {
@@ -189,7 +196,7 @@ impl<'a> FleshBuilder<'a> {
             shells: roles.shells.clone(),
         };
         Ok(Flesh {
-            model: assembled.model,
+            model: assembled.model.with_contact_surface(surface),
             report,
             collision,
             settings,

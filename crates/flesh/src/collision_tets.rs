@@ -2,7 +2,11 @@
 //! limb [3.2.5].
 
 use glam::DVec3;
+use supple_geom::adjacency::NONE;
+use supple_sim::Model;
+use supple_sim::contact::{ContactSurface, Source, SurfaceInput};
 
+use crate::flesh::Column;
 use crate::prisms::split_prisms;
 use crate::surface::Surface;
 use crate::untangle::is_sound;
@@ -43,4 +47,27 @@ pub fn collision_tets(skin: &Surface, base: &[DVec3], orders: &[[u32; 3]]) -> Co
         }
     }
     result
+}
+
+/// The skin as the solver's contact sees it. Columns whose skin is not in the model come from outside.
+pub(crate) fn contact_surface(
+    skin: &Surface,
+    base: &[DVec3],
+    collision: &CollisionTets,
+    columns: &[Column],
+    model: &Model,
+) -> ContactSurface {
+    let mut outside = 0..;
+    let sources = columns.iter().map(|column| match column.skin {
+        NONE => Source::Outside(outside.next().unwrap_or(u32::MAX)),
+        vertex => Source::Vertex(model.index_of()[vertex as usize]),
+    });
+    let triangles = collision.triangles.iter().copied();
+    ContactSurface::new(SurfaceInput {
+        sources: sources.collect(),
+        skin: skin.positions.iter().map(|p| p.as_vec3()).collect(),
+        bases: base.iter().map(|p| p.as_vec3()).collect(),
+        triangles: skin.triangles.clone(),
+        tets: collision.tets.iter().copied().zip(triangles).collect(),
+    })
 }

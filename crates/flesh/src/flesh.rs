@@ -229,9 +229,7 @@ impl Flesh {
     /// Vertices of the simulation mesh (columns) of a state \[m\].
     pub fn flesh_positions(&self, pose: &Pose, state: &State) -> Result<Vec<Vec3>, FleshError> {
         let simulated = self.model.caller_positions(state);
-        let outside: Vec<u32> = (0..self.columns.len() as u32)
-            .filter(|&v| self.columns[v as usize].skin == NONE)
-            .collect();
+        let outside = self.outside_columns();
         let mut kinematic = self.kinematic_positions(pose, &outside)?.into_iter();
         Ok(self
             .columns

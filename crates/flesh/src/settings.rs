@@ -1,5 +1,9 @@
 //! Settings of a character's tissue: a small TOML file beside the character.
 
+mod detail;
+
+pub use detail::{Detail, Resolution, Upsample};
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -18,6 +22,8 @@ pub struct Settings {
     pub solver: Solver,
     /// Simulation mesh and full skin.
     pub detail: Detail,
+    /// What the tissue must not go through.
+    pub contact: Contact,
     /// Radii of bones, by the joint they start at \[m\]. Left out: 0.75 × the distance to the skin.
     pub bone_radii: BTreeMap<String, f64>,
     /// Radii of joints \[m\]. Left out: that of the thickest bone.
@@ -66,87 +72,34 @@ pub struct Solver {
     pub gravity: f64,
 }
 
-/// Simulation mesh and full skin.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// What the tissue must not go through.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Detail {
-    /// Vertices that are simulated.
-    pub resolution: Resolution,
-    /// How the others follow.
-    pub upsample: Upsample,
+pub struct Contact {
+    /// What is looked for.
+    pub mode: ContactMode,
+    /// Coulomb's coefficient; skin on skin has about 0.5.
+    pub friction: f64,
 }
 
-/// How many skin vertices are simulated.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "ResolutionText", into = "ResolutionText")]
-pub enum Resolution {
-    /// 3 to 5 thousand, by the character's bones; all of a skin that has no more.
-    #[default]
-    Automatic,
-    /// All.
-    Full,
-    /// About so many.
-    Vertices(usize),
-}
-
-/// A resolution as settings files have it.
-#[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-enum ResolutionText {
-    Count(usize),
-    Word(String),
-}
-
-impl From<Resolution> for ResolutionText {
-    fn from(resolution: Resolution) -> Self {
-        match resolution {
-            Resolution::Automatic => Self::Word("automatic".to_owned()),
-            Resolution::Full => Self::Word("full".to_owned()),
-            Resolution::Vertices(count) => Self::Count(count),
-        }
-    }
-}
-
-impl TryFrom<ResolutionText> for Resolution {
-    type Error = String;
-
-    fn try_from(text: ResolutionText) -> Result<Self, String> {
-        match text {
-            ResolutionText::Count(count) => count.to_string().parse(),
-            ResolutionText::Word(word) => word.parse(),
-        }
-    }
-}
-
-/// Fewer vertices than this are no body.
-const LEAST_VERTICES: usize = 32;
-
-impl std::str::FromStr for Resolution {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match (text, text.parse::<usize>()) {
-            ("automatic", _) => Ok(Self::Automatic),
-            ("full", _) => Ok(Self::Full),
-            (_, Ok(count)) if count >= LEAST_VERTICES => Ok(Self::Vertices(count)),
-            _ => Err(format!(
-                "`{text}` is no resolution: use \"automatic\", \"full\" or a number of vertices from {LEAST_VERTICES}"
-            )),
-        }
-    }
-}
-
-/// How the full skin follows the simulated vertices.
+/// What the tissue must not go through.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Upsample {
-    /// Quadratic moving least squares.
+pub enum ContactMode {
+    /// It goes through everything.
     #[default]
-    Quadratic,
-    /// Linear moving least squares, to compare with.
-    Linear,
-    /// Normal displacements, to compare with.
-    Normals,
+    Off,
+    /// All of itself, and colliders.
+    Global,
+}
+
+impl Default for Contact {
+    fn default() -> Self {
+        Self {
+            mode: ContactMode::default(),
+            friction: f64::from(supple_sim::ContactSettings::default().friction),
+        }
+    }
 }
 
 /// Default of [`Tissue::volume_stiffness`]. An elbow bent to 130° keeps 81 % of its volume without, 86 % at 2 and 90 % at 8;
@@ -218,6 +171,7 @@ impl Settings {
             ("mass", tissue.mass),
             ("volume_stiffness", tissue.volume_stiffness),
             ("smoothing", tissue.smoothing),
+            ("friction", self.contact.friction),
         ] {
             if !(value.is_finite() && value >= 0.0) {
                 return Err(FleshError::Settings(format!(
@@ -248,6 +202,17 @@ impl Settings {
         Ok(text)
     }
 
+    fn contact_settings(&self) -> supple_sim::ContactSettings {
+        supple_sim::ContactSettings {
+            mode: match self.contact.mode {
+                ContactMode::Off => supple_sim::ContactMode::Off,
+                ContactMode::Global => supple_sim::ContactMode::Global,
+            },
+            friction: self.contact.friction as f32,
+            ..supple_sim::ContactSettings::default()
+        }
+    }
+
     /// The solver's own settings.
     pub fn solver_settings(&self) -> supple_sim::Settings {
         let or_infinite = |value: f64| if value > 0.0 { value } else { f64::INFINITY };
@@ -256,6 +221,7 @@ impl Settings {
             iterations: self.solver.iterations.max(1),
             gravity: glam::Vec3::new(0.0, self.solver.gravity as f32, 0.0),
             damping_half_life: or_infinite(self.solver.damping_half_life),
+            contact: self.contact_settings(),
             ..supple_sim::Settings::default()
         }
     }
@@ -310,6 +276,11 @@ const COMMENTS: &[(&str, &str)] = &[
         "gravity",
         "# Along Y; 0 because the rest shape already has it in it.\n",
     ),
+    (
+        "mode =",
+        "# \"global\" keeps the skin from going through itself, \"off\" does not.\n",
+    ),
+    ("friction", "# Skin on skin has about 0.5.\n"),
     ("[bone_radii]", "# By the joint the bone starts at.\n"),
     (
         "[joint_radii]",

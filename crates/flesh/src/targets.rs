@@ -1,11 +1,14 @@
 //! From a pose to the positions of the driven vertices, and across jumps of the pose.
 
 use glam::{Affine3A, Vec3};
+use supple_geom::adjacency::NONE;
 use supple_rig::{Pose, Skeleton, Transform};
 use supple_sim::Targets;
 
 use crate::FleshError;
+use crate::base_points::Foot;
 use crate::flesh::{Driven, Flesh};
+use crate::frames::Frames;
 
 impl Flesh {
     /// Targets of the solver for a pose. The pose the skin was bound in gives the rest positions exactly.
@@ -19,7 +22,9 @@ impl Flesh {
                 Driven::Bone(_) => None,
             })
             .collect();
-        let mut skins = self.kinematic_positions(pose, &skins)?.into_iter();
+        let outside = self.outside_columns();
+        let kinematic: Vec<u32> = skins.iter().chain(&outside).copied().collect();
+        let mut skins = self.kinematic_positions(pose, &kinematic)?.into_iter();
         let positions: Vec<Vec3> = self
             .driven
             .iter()
@@ -33,7 +38,28 @@ impl Flesh {
                 }
             })
             .collect();
-        Ok(self.model.targets(&positions, &[]))
+        let mut targets = self.model.targets(&positions, &[]);
+        targets.outside = skins.collect();
+        targets.bases = self.base_positions(&frames);
+        Ok(targets)
+    }
+
+    /// Base point of every column.
+    fn base_positions(&self, frames: &Frames) -> Vec<Vec3> {
+        let at = |foot: &Foot| match foot.bone {
+            Some(bone) => frames.bones[bone]
+                .start
+                .lerp(frames.bones[bone].end, foot.t),
+            None => frames.nodes[foot.node].position,
+        };
+        self.feet.iter().map(|foot| at(foot).as_vec3()).collect()
+    }
+
+    /// Columns whose skin is not in the model.
+    pub(crate) fn outside_columns(&self) -> Vec<u32> {
+        (0..self.columns.len() as u32)
+            .filter(|&v| self.columns[v as usize].skin == NONE)
+            .collect()
     }
 
     /// Rigid frame per free vertex from one pose to another, for [`supple_sim::State::carry`] when the pose jumps.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use glam::DVec3;
 use supple_sim::backend::check_step;
 use supple_sim::energy::{objective, predict};
-use supple_sim::settings::Fit;
+use supple_sim::settings::MatrixKey;
 use supple_sim::{Backend, Model, Settings, SolveError, State, StepReport, Targets};
 
 use crate::bodies::Phase;
@@ -23,7 +23,7 @@ pub struct GpuBackend {
 #[derive(Debug)]
 struct Prepared {
     model: u64,
-    key: (u64, Fit),
+    key: MatrixKey,
     bodies: GpuBodies,
 }
 
@@ -112,6 +112,7 @@ impl Backend for GpuBackend {
             iterations: settings.iterations,
             residual: positions.iter().fold(0.0_f32, |m, p| m.max(p[3])).sqrt(),
             energies,
+            ..StepReport::default()
         })
     }
 }

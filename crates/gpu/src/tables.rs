@@ -1,7 +1,9 @@
 //! Everything a model needs on the device, as plain data.
 
 use supple_sim::model::NO_CARRIER;
-use supple_sim::{Decompose, Model, Rotations, Settings, SolveError, assemble, settings::Fit};
+use supple_sim::{
+    ContactMode, Decompose, Model, Rotations, Settings, SolveError, assemble, settings::Fit,
+};
 
 use crate::patch_inverse::{PatchRows, Symmetric, patch_inverse};
 use crate::patches::{PATCH, partition};
@@ -39,6 +41,9 @@ pub struct Tables {
 
 /// What the kernels cannot do, if model or settings ask for it.
 pub fn unsupported(model: &Model, settings: &Settings) -> Option<&'static str> {
+    if settings.contact.mode != ContactMode::Off && model.contact_surface().is_some() {
+        return Some("contact");
+    }
     if settings.strain.fit != Fit::Gradients || settings.strain.decompose != Decompose::Gradient {
         return Some("this strain formulation");
     }

@@ -37,6 +37,38 @@ pub struct StepReport {
     /// Objective (2.8) before the first and after every iteration \[J\]; empty unless
     /// [`Settings::trace_energy`] is set.
     pub energies: Vec<f64>,
+    /// What touched.
+    pub contact: ContactReport,
+}
+
+/// What touched in a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ContactReport {
+    /// Pairs known: touching or about to.
+    pub known: usize,
+    /// Pairs that press.
+    pub pressing: usize,
+    /// Points of known pairs that are inside at the end of the step.
+    pub inside: usize,
+    /// Depth of the deepest of them \[m\].
+    pub depth: f32,
+}
+
+impl ContactReport {
+    /// Counts the contacts of a state.
+    pub fn of(state: &State) -> ContactReport {
+        let contacts = &state.contact.contacts;
+        let inside = contacts.iter().filter(|contact| contact.distance < 0.0);
+        ContactReport {
+            known: contacts.len(),
+            pressing: contacts
+                .iter()
+                .filter(|c| c.force != glam::Vec3::ZERO)
+                .count(),
+            inside: inside.clone().count(),
+            depth: inside.fold(0.0, |depth, contact| depth.max(-contact.distance)),
+        }
+    }
 }
 
 /// Why a step was not taken.

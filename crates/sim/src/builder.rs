@@ -234,6 +234,7 @@ impl ModelBuilder {
             anchors: self.build_anchors(&map),
             polyhedra: self.build_polyhedra(&map)?,
             clusters: self.build_clusters(&map, &tets)?,
+            contact: None,
             soft_driven: self.soft_weight.map(|_| SoftDriven {
                 count: self.driven.iter().filter(|&&d| d).count(),
             }),

@@ -13,12 +13,14 @@ use glam::{Affine3A, DVec3, Vec3};
 use crate::shapes::{TetMesh, bar, prism_layer};
 use crate::{Backend, Model, ModelBuilder, Settings, State, StepReport, Targets};
 
+mod contact;
 mod coverage;
 mod equilibrium;
 mod global_solve;
 mod motion;
 mod robust;
 
+pub use contact::{contact_agrees_with_the_reference, pads_press_and_part, pads_rub};
 pub use coverage::every_constraint_and_option;
 pub use equilibrium::{energy_never_rises, patch_test, settles_to_the_static_solution};
 pub use global_solve::{beats_ten_cg_iterations, global_step_beats_ten_cg_iterations};
@@ -52,7 +54,8 @@ macro_rules! backend_tests {
             patch_test settles_to_the_static_solution energy_never_rises
             recovers_from_garbage degenerate_models agrees_with_the_reference carried_jump
             refuses_bad_input violent_motion every_constraint_and_option
-            global_step_beats_ten_cg_iterations);
+            global_step_beats_ten_cg_iterations
+            pads_press_and_part pads_rub contact_agrees_with_the_reference);
 
         #[test]
         fn deterministic() {

@@ -35,6 +35,7 @@ pub mod builder;
 mod carrier;
 pub mod conformance;
 pub mod constraints;
+pub mod contact;
 pub mod convergence;
 pub mod cpu;
 pub mod energy;
@@ -51,8 +52,9 @@ pub mod units;
 
 pub use advance::{Advance, advance};
 pub use assemble::{System, assemble};
-pub use backend::{Backend, SolveError, StepReport};
+pub use backend::{Backend, ContactReport, SolveError, StepReport};
 pub use builder::{BuildError, ModelBuilder};
+pub use contact::{ContactMode, ContactSettings, ContactSurface};
 pub use cpu::CpuBackend;
 pub use model::Model;
 pub use quality::{Quality, measure};

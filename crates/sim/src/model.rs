@@ -3,6 +3,7 @@
 use glam::{DVec3, Vec3};
 
 use crate::constraints::{Anchors, Bendings, Clusters, Polyhedra, Springs, TetStrains, TetVolumes};
+use crate::contact::ContactSurface;
 use crate::{State, Targets};
 
 /// No vertex: what [`Model::carriers`] holds for a free vertex that no fixed vertex carries.
@@ -31,6 +32,7 @@ pub struct Model {
     pub(crate) anchors: Anchors,
     pub(crate) polyhedra: Polyhedra,
     pub(crate) clusters: Clusters,
+    pub(crate) contact: Option<ContactSurface>,
 }
 
 /// Driven vertices that were made free and held by soft anchors, to compare with hard elimination [2.2.3].
@@ -151,6 +153,17 @@ impl Model {
         &self.clusters
     }
 
+    /// The skin as contact sees it.
+    pub fn contact_surface(&self) -> Option<&ContactSurface> {
+        self.contact.as_ref()
+    }
+
+    /// The model with a contact surface, whose sources are model indices.
+    pub fn with_contact_surface(mut self, surface: ContactSurface) -> Model {
+        self.contact = Some(surface);
+        self
+    }
+
     /// Whether tet strain is the only constraint: all a fast backend may care to support.
     pub fn is_tets_only(&self) -> bool {
         self.volumes.is_empty()
@@ -178,6 +191,14 @@ impl Model {
         Targets {
             fixed: self.rest_fixed().to_vec(),
             anchors: self.anchors.rest_targets(),
+            bases: self
+                .contact
+                .as_ref()
+                .map_or_else(Vec::new, |surface| surface.input().bases.clone()),
+            outside: self
+                .contact
+                .as_ref()
+                .map_or_else(Vec::new, ContactSurface::rest_outside),
             ..Targets::default()
         }
     }

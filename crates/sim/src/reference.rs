@@ -3,12 +3,17 @@
 //! Supports everything; what other backends are compared with and timed against.
 
 use glam::{DVec3, Vec3};
+use supple_geom::simd::Row;
 
 use crate::backend::check_step;
+use crate::contact::{ContactSolver, Reach};
 use crate::energy::{Prediction, damped_velocity, objective, predict, project_constraints};
 use crate::ldlt::{BadPivot, Ldlt};
-use crate::settings::Fit;
-use crate::{Backend, Model, Settings, SolveError, State, StepReport, System, Targets, assemble};
+use crate::settings::MatrixKey;
+use crate::{
+    Backend, ContactReport, Model, Settings, SolveError, State, StepReport, System, Targets,
+    assemble,
+};
 
 /// Algorithm 2.1 of the thesis, as it stands there.
 #[derive(Clone, Debug, Default)]
@@ -19,12 +24,13 @@ pub struct Reference {
 #[derive(Clone, Debug)]
 struct Prepared {
     model: u64,
-    key: (u64, Fit),
+    key: MatrixKey,
     system: System,
     factor: Ldlt,
     rhs: Vec<DVec3>,
     column: Vec<f64>,
     work: Vec<f64>,
+    contact: Option<ContactSolver>,
 }
 
 impl Reference {
@@ -74,13 +80,19 @@ impl Backend for Reference {
                     .push(objective(model, settings, targets, &prediction, z));
             }
         };
+        prepared.begin_contact(model, settings, targets, state, &z);
         trace(&z, &mut report);
         for _ in 0..settings.iterations {
             prepared.right_hand_side(model, settings, targets, &prediction, &z);
             report.residual = prepared.global_step(&mut z) as f32;
+            prepared.sweep_contacts(settings, &mut z);
             trace(&z, &mut report);
         }
         store(model, settings, targets, &z, state);
+        if let Some(contact) = &mut prepared.contact {
+            contact.finish(targets, state);
+            report.contact = ContactReport::of(state);
+        }
         Ok(report)
     }
 }
@@ -104,7 +116,9 @@ fn prepared<'a>(
             let mut system = assemble(model, settings);
             let factor = factorise(&mut system)?;
             let n = model.free_count();
+            let contact = contact_solver(model, settings, &factor);
             Ok(cache.insert(Prepared {
+                contact,
                 model: model.id(),
                 key,
                 system,
@@ -115,6 +129,22 @@ fn prepared<'a>(
             }))
         }
     }
+}
+
+/// Contacts with whole columns of A⁻¹: nothing is cut off.
+fn contact_solver(model: &Model, settings: &Settings, factor: &Ldlt) -> Option<ContactSolver> {
+    ContactSolver::new(model, settings, 1.0, Reach::FULL, &|x| {
+        let (mut column, mut work) = (vec![0.0; x.len()], vec![0.0; x.len()]);
+        for axis in 0..3 {
+            for (c, x) in column.iter_mut().zip(x.iter()) {
+                *c = f64::from(x[axis]);
+            }
+            factor.solve(&mut column, &mut work);
+            for (c, x) in column.iter().zip(x.iter_mut()) {
+                x[axis] = *c as f32;
+            }
+        }
+    })
 }
 
 /// Factorises, adding a growing proximal part where stiffness and mass are too far apart for double precision.
@@ -151,8 +181,37 @@ impl Prepared {
         for (i, rhs) in self.rhs[..n].iter_mut().enumerate() {
             *rhs += prediction.inertial[i] * (model.masses()[i] * inertia) + prediction.forces[i];
             *rhs += z[i] * self.system.proximal[i];
+            if let Some(contact) = &self.contact {
+                *rhs += Vec3::from(contact.forces()[i].xyz()).as_dvec3();
+            }
             for (fixed, value) in self.system.coupling.column(i) {
                 *rhs -= z[n + fixed] * value;
+            }
+        }
+    }
+
+    fn begin_contact(
+        &mut self,
+        model: &Model,
+        settings: &Settings,
+        targets: &Targets,
+        state: &State,
+        z: &[DVec3],
+    ) {
+        if let Some(contact) = &mut self.contact {
+            for (start, z) in contact.start.iter_mut().zip(z) {
+                *start = z.as_vec3();
+            }
+            contact.detect(model, targets, state);
+            contact.assemble(model, settings, targets, state);
+        }
+    }
+
+    fn sweep_contacts(&mut self, settings: &Settings, z: &mut [DVec3]) {
+        if let Some(contact) = &mut self.contact {
+            contact.sweep(settings, |v| Row::new(z[v as usize].as_vec3().to_array()));
+            for (z, shift) in z.iter_mut().zip(contact.shifts()) {
+                *z += Vec3::from(shift.xyz()).as_dvec3();
             }
         }
     }

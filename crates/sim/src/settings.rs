@@ -2,6 +2,8 @@
 
 use glam::Vec3;
 
+use crate::contact::{ContactMode, ContactSettings};
+
 /// Settings of a step. [`crate::units`] derives the defaults from the papers' numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
@@ -22,6 +24,8 @@ pub struct Settings {
     pub rotations: Rotations,
     /// A fixed vertex that moves farther in one frame has jumped: the tissue is carried along \[m\].
     pub jump_distance: f32,
+    /// What is kept from going through itself and others.
+    pub contact: ContactSettings,
     /// Whether the step reports its energy after every iteration (slow; for tests and figures).
     pub trace_energy: bool,
 }
@@ -37,6 +41,7 @@ impl Default for Settings {
             strain: Strain::default(),
             rotations: Rotations::PerTet,
             jump_distance: 0.5,
+            contact: ContactSettings::default(),
             trace_energy: false,
         }
     }
@@ -57,10 +62,14 @@ impl Settings {
     }
 
     /// The settings the system matrix depends on: a backend factorises again when they change.
-    pub fn matrix_key(&self) -> (u64, Fit) {
-        (self.inertia().to_bits(), self.strain.fit)
+    pub fn matrix_key(&self) -> MatrixKey {
+        let touches = self.contact.mode != ContactMode::Off;
+        (self.inertia().to_bits(), self.strain.fit, touches)
     }
 }
+
+/// What [`Settings::matrix_key`] gives: inertia, strain formulation, and whether contacts need the matrix' inverse.
+pub type MatrixKey = (u64, Fit, bool);
 
 /// With or without inertia [2.2].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -2,6 +2,7 @@
 
 use glam::{Affine3A, Vec3};
 
+use crate::contact::ContactState;
 use crate::model::NO_CARRIER;
 use crate::{Model, Targets};
 
@@ -20,6 +21,8 @@ pub struct State {
     pub frame: Option<Targets>,
     /// Time between the last internal step and the last frame \[s\].
     pub remainder: f64,
+    /// Contacts of the last step.
+    pub contact: ContactState,
 }
 
 impl State {
@@ -32,6 +35,7 @@ impl State {
             fixed_previous: model.rest_fixed().to_vec(),
             frame: None,
             remainder: 0.0,
+            contact: ContactState::default(),
         }
     }
 
@@ -56,6 +60,11 @@ impl State {
     pub fn rebase(&mut self, targets: &Targets) {
         self.fixed.clone_from(&targets.fixed);
         self.fixed_previous.clone_from(&targets.fixed);
+        self.contact = ContactState {
+            contacts: Vec::new(),
+            bases: targets.bases.clone(),
+            outside: targets.outside.clone(),
+        };
         self.frame = Some(targets.clone());
     }
 

@@ -13,6 +13,10 @@ pub struct Targets {
     pub directions: Vec<Vec3>,
     /// External force on each free vertex \[N\], on top of gravity; empty: none.
     pub forces: Vec<Vec3>,
+    /// Base point of each point of the [contact surface](crate::ContactSurface) \[m\]; empty where there is none.
+    pub bases: Vec<Vec3>,
+    /// Skin points of the contact surface that are not in the model \[m\].
+    pub outside: Vec<Vec3>,
 }
 
 impl Targets {
@@ -23,6 +27,8 @@ impl Targets {
             anchors: lerp(&from.anchors, &to.anchors, t),
             directions: to.directions.clone(),
             forces: to.forces.clone(),
+            bases: lerp_or_last(&from.bases, &to.bases, t),
+            outside: lerp_or_last(&from.outside, &to.outside, t),
         }
     }
 
@@ -33,10 +39,21 @@ impl Targets {
             ("anchors", &self.anchors),
             ("directions", &self.directions),
             ("forces", &self.forces),
+            ("bases", &self.bases),
+            ("outside", &self.outside),
         ];
         lists
             .iter()
             .find_map(|(name, list)| list.iter().position(|p| !p.is_finite()).map(|i| (*name, i)))
+    }
+}
+
+/// [`lerp`], or `b` alone where `a` does not fit it.
+fn lerp_or_last(a: &[Vec3], b: &[Vec3], t: f32) -> Vec<Vec3> {
+    if a.len() == b.len() {
+        lerp(a, b, t)
+    } else {
+        b.to_vec()
     }
 }
 

@@ -8,6 +8,7 @@ use supple_rig::bake::Motion;
 use supple_rig::formats::FormatError;
 use supple_rig::{Character, Clip, Pose};
 use supple_sim::advance::{advance, displayed};
+use supple_sim::contact::{Penetration, measure_penetration};
 use supple_sim::{Backend, CpuBackend, Mode, Quality, SolveError, State, measure};
 
 use crate::skin::Span;
@@ -174,6 +175,16 @@ impl SoftBody {
         shown.positions = displayed(&self.flesh.model, &self.solver, &self.state);
         shown.positions.truncate(self.state.positions.len());
         Ok(self.flesh.skin(&self.pose, &shown)?)
+    }
+
+    /// Skin points inside other parts of the body.
+    pub fn penetration(&self) -> Result<Penetration, TissueError> {
+        let Some(surface) = self.flesh.model.contact_surface() else {
+            return Ok(Penetration::default());
+        };
+        let skin = self.flesh.flesh_positions(&self.pose, &self.state)?;
+        let bases = self.flesh.targets(&self.pose)?.bases;
+        Ok(measure_penetration(surface, &skin, &bases))
     }
 
     /// Inverted tets, worst tet, volume.

@@ -239,8 +239,7 @@ pub fn upsampling_sheet(
 fn close_up(variants: &[Variant], height: f32, direction: Vec3) -> Camera {
     let worst = variants
         .iter()
-        .filter(|variant| variant.name.starts_with("linear"))
-        .next_back();
+        .rfind(|variant| variant.name.starts_with("linear"));
     let centre = worst.and_then(|variant| {
         let places = variant.errors.iter().zip(&variant.mesh.positions);
         places

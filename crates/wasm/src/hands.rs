@@ -17,7 +17,7 @@ const PULL_REACH: f32 = 0.045;
 const HAND: (f32, f32) = (12.0, 0.15);
 /// A pull is as strong as at this distance from the hand, however far away it is, relative to the body's height: more
 /// turns tets inside out.
-const PULL_MOST: f32 = 0.12;
+const PULL_MOST: f32 = 0.04;
 /// Swings a second of a shake, and how long it lasts \[s\].
 const SHAKE: (f32, f32) = (4.5, 0.9);
 

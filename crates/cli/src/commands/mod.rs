@@ -14,7 +14,7 @@ use supple::Character;
 use supple::backend::Choice;
 use supple::bake::Motion;
 use supple::flesh::Settings;
-use supple::flesh::settings::Upsample;
+use supple::flesh::settings::{ContactMode, Upsample};
 use supple::motion;
 use supple::rig::character::Up;
 use supple::rig::formats::ReadOptions;
@@ -152,6 +152,12 @@ fn settings(input: &Input, args: &TissueArgs) -> Result<Settings, Failure> {
             args::Upsample::Quadratic => Upsample::Quadratic,
             args::Upsample::Linear => Upsample::Linear,
             args::Upsample::Normals => Upsample::Normals,
+        };
+    }
+    if let Some(contact) = args.contact {
+        settings.contact.mode = match contact {
+            args::Contact::Off => ContactMode::Off,
+            args::Contact::Global => ContactMode::Global,
         };
     }
     Ok(settings)

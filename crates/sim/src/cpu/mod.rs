@@ -16,6 +16,7 @@ mod region;
 mod rows;
 mod stress;
 mod tet_batch;
+mod touching;
 mod volume_lanes;
 
 use std::sync::Mutex;
@@ -24,11 +25,12 @@ use glam::DVec3;
 use supple_geom::sparse::{Factor, SparseError, SymmetricCsc};
 
 use crate::backend::check_step;
+use crate::contact::{ContactSolver, Reach};
 use crate::energy::{Prediction, objective, predict};
-use crate::settings::Fit;
+use crate::settings::{Fit, MatrixKey};
 use crate::{
-    Backend, Decompose, Model, Rotations, Settings, SolveError, State, StepReport, System, Targets,
-    assemble,
+    Backend, ContactReport, Decompose, Model, Rotations, Settings, SolveError, State, StepReport,
+    System, Targets, assemble,
 };
 use phases::{Cell, lock};
 use region::Region;
@@ -43,6 +45,12 @@ pub struct Timings {
     pub local: f64,
     /// Triangular solves.
     pub global: f64,
+    /// Finding contacts.
+    pub detect: f64,
+    /// Making them rows of the system.
+    pub assemble: f64,
+    /// Finding their forces.
+    pub contact: f64,
 }
 
 /// The fast backend.
@@ -55,9 +63,14 @@ pub struct CpuBackend {
 #[derive(Clone, Debug)]
 struct Prepared {
     model: u64,
-    key: (u64, Fit),
+    key: MatrixKey,
     /// The parts of the factor, then the top.
     regions: Vec<Region>,
+    /// Region and row of each free vertex.
+    rows: Vec<(u32, u32)>,
+    contact: Option<ContactSolver>,
+    /// Of contact.
+    timings: Timings,
     bytes_per_solve: usize,
     entries: usize,
 }
@@ -75,7 +88,10 @@ impl CpuBackend {
 
     /// Where the time of the last step went; zeros without a [clock](CpuBackend::set_clock).
     pub fn timings(&self) -> Timings {
-        let mut sum = Timings::default();
+        let mut sum = self
+            .prepared
+            .as_ref()
+            .map_or(Timings::default(), |p| p.timings);
         for region in self.regions() {
             sum.local += region.timings.local;
             sum.global += region.timings.global;
@@ -95,7 +111,9 @@ impl CpuBackend {
 
     /// Bytes held for the prepared model.
     pub fn memory(&self) -> usize {
-        self.regions().iter().map(Region::memory).sum()
+        let contact = self.prepared.as_ref().and_then(|p| p.contact.as_ref());
+        self.regions().iter().map(Region::memory).sum::<usize>()
+            + contact.map_or(0, ContactSolver::memory)
     }
 
     /// Vertices of each region, the top last: how evenly threads are loaded.
@@ -185,6 +203,10 @@ impl Backend for CpuBackend {
         }
         std::mem::swap(&mut state.fixed, &mut state.fixed_previous);
         state.fixed.clone_from(&targets.fixed);
+        if let Some(contact) = &mut prepared.contact {
+            contact.finish(targets, state);
+            report.contact = ContactReport::of(state);
+        }
         Ok(report)
     }
 }
@@ -206,11 +228,23 @@ impl Prepared {
         let scale = if largest > 0.0 { 1.0 / largest } else { 1.0 };
         let factor = factorise(&mut system, scale)?;
         let (bytes_per_solve, entries) = (factor.bytes_per_solve(), factor.entries);
+        let contact = ContactSolver::new(model, settings, scale, Reach::default(), &|x| {
+            factor.solve3(x)
+        });
         let regions = region::build(model, settings, factor, scale);
+        let mut rows = vec![(0, 0); model.free_count()];
+        for (k, region) in regions.iter().enumerate() {
+            for (row, &v) in region.own_vertices().iter().enumerate() {
+                rows[v as usize] = (k as u32, row as u32);
+            }
+        }
         Ok(Prepared {
             model: model.id(),
             key: settings.matrix_key(),
             regions,
+            rows,
+            contact,
+            timings: Timings::default(),
             bytes_per_solve,
             entries,
         })
@@ -219,6 +253,9 @@ impl Prepared {
     /// A phase for each iteration, which finishes the one before, and one more.
     fn iterate(&mut self, step: &Step, state: &State) {
         let iterations = step.settings.iterations as usize;
+        if self.contact.is_some() {
+            return self.iterate_touching(step, state);
+        }
         let work = |region: &mut Region, phase: usize| {
             if phase == 0 {
                 region.load(step, state);
@@ -226,7 +263,7 @@ impl Prepared {
                 region.apply(step.clock);
             }
             if phase < iterations {
-                region.project(step);
+                region.project(step, &[]);
             }
         };
         phases::run(&mut self.regions, iterations + 1, work, |regions, phase| {
@@ -242,15 +279,10 @@ impl Prepared {
         self.regions
             .iter_mut()
             .for_each(|region| region.load(step, state));
+        self.begin_contact(step, state);
         let mut energies = vec![self.energy(step, &start)];
         for _ in 0..step.settings.iterations {
-            let project = |region: &mut Region, _| region.project(step);
-            phases::run(&mut self.regions, 1, project, |regions, _| {
-                solve_top(regions, step.clock)
-            });
-            self.regions
-                .iter_mut()
-                .for_each(|region| region.apply(step.clock));
+            self.iterate_with_contacts(step, 1);
             energies.push(self.energy(step, &start));
         }
         energies
@@ -259,7 +291,7 @@ impl Prepared {
     fn energy(&self, step: &Step, start: &Prediction) -> f64 {
         let mut z: Vec<DVec3> = start.start.clone();
         for region in &self.regions {
-            region.read_positions(&mut z);
+            region.read_positions(&mut z, |p| p.as_dvec3());
         }
         objective(step.model, step.settings, step.targets, start, &z)
     }

@@ -1,6 +1,6 @@
 //! A stretch of the body that one thread works on: the columns of a part of the factor, and the elements on them.
 
-use glam::{DVec3, Vec3};
+use glam::Vec3;
 use supple_geom::simd::Row;
 use supple_geom::sparse::{Factor, Part};
 
@@ -130,10 +130,20 @@ impl Region {
         self.timings = Timings::default();
     }
 
-    /// Local step: forces of all elements at the current positions, then the first half of the solve.
-    pub fn project(&mut self, step: &Step) {
+    /// Local step: forces of all elements, and of contacts where there are any, at the current positions, then the first
+    /// half of the solve.
+    pub fn project(&mut self, step: &Step, contact: &[Row]) {
         let start = now(step.clock);
         self.gather_forces(step);
+        if !contact.is_empty() {
+            for (b, &v) in self
+                .b
+                .iter_mut()
+                .zip(&self.part.matrix_rows[..self.part.own])
+            {
+                *b = *b + contact[v as usize];
+            }
+        }
         let local = now(step.clock);
         if !self.is_top {
             self.part.forward(&mut self.b);
@@ -214,14 +224,32 @@ impl Region {
         }
     }
 
+    /// Moves all rows by what contacts did to their vertices.
+    pub fn shift(&mut self, shifts: &[Row]) {
+        for (x, &v) in self.x.iter_mut().zip(&self.part.matrix_rows) {
+            *x = *x + shifts[v as usize];
+        }
+    }
+
+    /// Vertices of the own rows.
+    pub fn own_vertices(&self) -> &[u32] {
+        &self.part.matrix_rows[..self.part.own]
+    }
+
+    /// Position of a row \[m\].
+    pub fn position(&self, row: u32) -> Row {
+        self.x[row as usize]
+    }
+
     /// Copies the positions of the own vertices to `z`.
-    pub fn read_positions(&self, z: &mut [DVec3]) {
-        for (x, &v) in self.x.iter().zip(&self.part.matrix_rows[..self.part.own]) {
-            z[v as usize] = Vec3::from(x.xyz()).as_dvec3();
+    pub fn read_positions<T>(&self, z: &mut [T], convert: impl Fn(&Vec3) -> T) {
+        for (x, &v) in self.x.iter().zip(self.own_vertices()) {
+            z[v as usize] = convert(&Vec3::from(x.xyz()));
         }
     }
 }
 
-fn now(clock: Option<Clock>) -> f64 {
+/// The clock, if there is one.
+pub fn now(clock: Option<Clock>) -> f64 {
     clock.map_or(0.0, |clock| clock())
 }

@@ -1,0 +1,227 @@
+//! Contact: pads of tissue that press, slide, let go.
+
+use glam::Vec3;
+
+use super::{Precision, STIFFNESS, run};
+use crate::contact::{ContactSurface, Source, SurfaceInput};
+use crate::shapes::prism_layer;
+use crate::{
+    Backend, ContactMode, ContactSettings, Model, ModelBuilder, Reference, Settings, State, Targets,
+};
+
+const SQUARES: usize = 6;
+const EDGE: f32 = 0.02;
+const THICKNESS: f32 = 0.02;
+/// Rest distance between the pads.
+const APART: f32 = 0.01;
+const SIDE: usize = SQUARES + 1;
+const LAYER: usize = SIDE * SIDE;
+
+/// Two pads of tissue that face each other: the lower on y = 0, the upper on y = 2 × thickness + distance.
+pub(crate) fn pads() -> Model {
+    let layer = prism_layer(SQUARES, EDGE, THICKNESS);
+    let ceiling = 2.0 * THICKNESS + APART;
+    let mirrored = |p: Vec3| Vec3::new(p.x, ceiling - p.y, p.z);
+    let mut builder = ModelBuilder::new();
+    for is_upper in [false, true] {
+        for (i, &p) in layer.positions.iter().enumerate() {
+            builder.vertex(if is_upper { mirrored(p) } else { p }, i < LAYER);
+        }
+    }
+    let count = 2 * LAYER as u32;
+    for &[a, b, c, d] in &layer.tets {
+        builder.tet([a, b, c, d], STIFFNESS);
+        builder.tet([b, a, c, d].map(|v| v + count), STIFFNESS);
+    }
+    builder.distribute_mass(0.5);
+    let model = builder.build().expect("pads");
+    let surface = ContactSurface::new(pad_surface(&model));
+    model.with_contact_surface(surface)
+}
+
+fn pad_surface(model: &Model) -> SurfaceInput {
+    let mut input = SurfaceInput::default();
+    for pad in 0..2 {
+        let (first, up) = ((2 * pad + 1) * LAYER, 1.0 - 2.0 * pad as f32);
+        for k in 0..LAYER {
+            let index = model.index_of()[first + k];
+            let position = model.rest()[index as usize];
+            input.sources.push(Source::Vertex(index));
+            input.skin.push(position);
+            input
+                .bases
+                .push(position - Vec3::Y * (1.5 * THICKNESS * up));
+        }
+        for i in 0..SQUARES {
+            for k in 0..SQUARES {
+                let at = |i: usize, k: usize| (pad * LAYER + i * SIDE + k) as u32;
+                let [a, b, c, d] = [at(i, k), at(i, k + 1), at(i + 1, k + 1), at(i + 1, k)];
+                for [a, b, c] in [[a, b, c], [a, c, d]] {
+                    let triangle = if pad == 0 { [a, b, c] } else { [a, c, b] };
+                    input.triangles.push(triangle);
+                }
+            }
+        }
+    }
+    for (t, triangle) in input.triangles.clone().into_iter().enumerate() {
+        let mut order = triangle;
+        order.sort_unstable();
+        let below = |v: u32| v + 2 * LAYER as u32;
+        let [a, b, c] = order;
+        let position = |v: u32| {
+            let v = v as usize;
+            if v < 2 * LAYER {
+                input.skin[v]
+            } else {
+                input.bases[v - 2 * LAYER]
+            }
+        };
+        for tet in [
+            [a, b, c, below(c)],
+            [a, b, below(c), below(b)],
+            [a, below(b), below(c), below(a)],
+        ] {
+            let [p, q, r, s] = tet.map(position);
+            let [i, j, k, l] = tet;
+            let is_positive = (q - p).cross(r - p).dot(s - p) > 0.0;
+            input
+                .tets
+                .push((if is_positive { tet } else { [j, i, k, l] }, t as u32));
+        }
+    }
+    input
+}
+
+/// The upper pad moved.
+fn shifted(model: &Model, by: Vec3) -> Targets {
+    let mut targets = model.rest_targets();
+    let half = targets.fixed.len() / 2;
+    targets.fixed[half..].iter_mut().for_each(|p| *p += by);
+    let half = targets.bases.len() / 2;
+    targets.bases[half..].iter_mut().for_each(|p| *p += by);
+    targets
+}
+
+fn settings(friction: f32) -> Settings {
+    Settings {
+        contact: ContactSettings {
+            mode: ContactMode::Global,
+            friction,
+            ..ContactSettings::default()
+        },
+        ..Settings::default()
+    }
+}
+
+/// Mean position of the lower (0) or upper (1) pad's skin, away from its rim.
+fn middle(model: &Model, state: &State, pad: usize) -> Vec3 {
+    let positions = model.caller_positions(state);
+    let (mut sum, mut count) = (Vec3::ZERO, 0.0);
+    for i in 2..SIDE - 2 {
+        for k in 2..SIDE - 2 {
+            sum += positions[(2 * pad + 1) * LAYER + i * SIDE + k];
+            count += 1.0;
+        }
+    }
+    sum / count
+}
+
+/// Pads that are pushed into each other share the way, hold still, and are as before when they part.
+pub fn pads_press_and_part(backend: &mut dyn Backend, _: Precision) {
+    let (model, settings) = (pads(), settings(0.5));
+    if !backend.supports(&model, &settings) {
+        return;
+    }
+    let mut state = State::at_rest(&model);
+    let overlap = 0.008;
+    for step in 1..=20 {
+        let down = (APART + overlap) * step as f32 / 20.0;
+        let targets = shifted(&model, Vec3::NEG_Y * down);
+        run(backend, &model, &settings, &targets, &mut state, 1);
+    }
+    let pressed = shifted(&model, Vec3::NEG_Y * (APART + overlap));
+    let report = run(backend, &model, &settings, &pressed, &mut state, 60);
+    let surface = model.contact_surface().expect("surface");
+    assert!(report.contact.pressing > 2 * LAYER / 2, "{report:?}");
+    assert!(report.contact.depth < 0.02 * THICKNESS, "{report:?}");
+    let (lower, upper) = (middle(&model, &state, 0), middle(&model, &state, 1));
+    let gap = upper.y - lower.y;
+    assert!(gap > 0.0 && gap < 2.0 * surface.gap(), "gap {gap}");
+    // Both pads are alike: the border lies in the middle.
+    let border = 0.5 * (lower.y + upper.y);
+    let expected = THICKNESS - 0.5 * overlap;
+    assert!(
+        (border - expected).abs() < 0.05 * overlap,
+        "{border} {expected}"
+    );
+    let speed = state
+        .velocities
+        .iter()
+        .map(|v| v.length())
+        .fold(0.0, f32::max);
+    assert!(speed < 1e-3, "held still: {speed} m/s");
+    let apart = model.rest_targets();
+    let report = run(backend, &model, &settings, &apart, &mut state, 240);
+    assert_eq!(report.contact.pressing, 0);
+    let away = super::deviation(&model, &state, glam::Affine3A::IDENTITY);
+    assert!(away < 1e-4, "nothing sticks: {away} m from rest");
+}
+
+/// A pad that is moved along another one takes it along by friction, and does not without.
+pub fn pads_rub(backend: &mut dyn Backend, _: Precision) {
+    let model = pads();
+    let dragged = |backend: &mut dyn Backend, friction: f32| -> Option<f32> {
+        let settings = settings(friction);
+        if !backend.supports(&model, &settings) {
+            return None;
+        }
+        let mut state = State::at_rest(&model);
+        let down = Vec3::NEG_Y * (APART + 0.006);
+        let pressed = shifted(&model, down);
+        run(backend, &model, &settings, &pressed, &mut state, 60);
+        let before = middle(&model, &state, 0).x;
+        for step in 1..=10 {
+            let along = Vec3::X * (0.0005 * step as f32);
+            let targets = shifted(&model, down + along);
+            run(backend, &model, &settings, &targets, &mut state, 1);
+        }
+        let targets = shifted(&model, down + Vec3::X * 0.005);
+        run(backend, &model, &settings, &targets, &mut state, 60);
+        Some(middle(&model, &state, 0).x - before)
+    };
+    let (Some(smooth), Some(rough)) = (dragged(backend, 0.0), dragged(backend, 1.0)) else {
+        return;
+    };
+    // Stuck together, each goes half the way; free, none.
+    assert!(smooth.abs() < 0.0005, "without friction {smooth} m");
+    assert!((0.0015..0.0035).contains(&rough), "with friction {rough} m");
+}
+
+/// Contacts come out as they do with whole columns of the inverse and double precision.
+pub fn contact_agrees_with_the_reference(backend: &mut dyn Backend, _: Precision) {
+    let (model, settings) = (pads(), settings(0.5));
+    if !backend.supports(&model, &settings) {
+        return;
+    }
+    let mut reference = Reference::new();
+    let mut states = [State::at_rest(&model), State::at_rest(&model)];
+    for step in 1..=40 {
+        let t = step as f32 / 40.0;
+        let targets = shifted(&model, Vec3::NEG_Y * ((APART + 0.006) * t));
+        run(backend, &model, &settings, &targets, &mut states[0], 1);
+        run(
+            &mut reference,
+            &model,
+            &settings,
+            &targets,
+            &mut states[1],
+            1,
+        );
+    }
+    let squares = |(a, b): (&Vec3, &Vec3)| a.distance_squared(*b);
+    let pairs = || states[0].positions.iter().zip(&states[1].positions);
+    let mean = (pairs().map(squares).sum::<f32>() / pairs().len() as f32).sqrt();
+    // A hundredth of the thickness: what is left of the columns' ends after ten iterations. Single points of the rim may
+    // hang on to another triangle.
+    assert!(mean < 0.01 * THICKNESS, "{mean} m");
+}

@@ -1,0 +1,78 @@
+//! A contact as a row of the system: a point minus its foot.
+
+use glam::Vec3;
+
+use super::Kernels;
+
+/// No vertex.
+pub const NONE: u32 = u32::MAX;
+
+/// One contact during a step. Forces are those of the scaled system.
+#[derive(Clone, Copy, Debug)]
+pub struct ContactRow {
+    /// Free vertices, the point first, then corners of the foot; [`NONE`] from the first missing one on.
+    pub vertices: [u32; 4],
+    /// Their coefficients.
+    pub coefficients: [f32; 4],
+    /// The part of point minus foot that does not move in this step \[m\].
+    pub constant: Vec3,
+    /// Point minus foot at the beginning of the step \[m\].
+    pub before: Vec3,
+    /// Direction in which the point is pushed.
+    pub normal: Vec3,
+    /// Distance along the normal that is asked for \[m\].
+    pub target: f32,
+    /// c A⁻¹ cᵀ: how far a unit of force moves the point from its foot at once.
+    pub compliance: f32,
+    /// Largest normal force.
+    pub limit: f32,
+    /// Force on the point.
+    pub force: Vec3,
+}
+
+impl ContactRow {
+    /// Adds a vertex with its coefficient.
+    pub fn push(&mut self, vertex: u32, coefficient: f32) {
+        if let Some(slot) = self.vertices.iter().position(|&v| v == NONE) {
+            self.vertices[slot] = vertex;
+            self.coefficients[slot] = coefficient;
+        }
+    }
+
+    /// Free vertices and coefficients.
+    #[inline]
+    pub fn entries(&self) -> impl Iterator<Item = (u32, f32)> + '_ {
+        self.vertices
+            .iter()
+            .zip(&self.coefficients)
+            .take_while(|(v, _)| **v != NONE)
+            .map(|(&v, &c)| (v, c))
+    }
+
+    /// c A⁻¹ cᵀ from the columns that are known.
+    pub fn measured_compliance(&self, kernels: &Kernels) -> f32 {
+        let mut sum = 0.0;
+        for (i, a) in self.entries() {
+            for (j, b) in self.entries() {
+                sum += a * b * kernels.entry(i, j);
+            }
+        }
+        sum
+    }
+}
+
+impl Default for ContactRow {
+    fn default() -> ContactRow {
+        ContactRow {
+            vertices: [NONE; 4],
+            coefficients: [0.0; 4],
+            constant: Vec3::ZERO,
+            before: Vec3::ZERO,
+            normal: Vec3::ZERO,
+            target: 0.0,
+            compliance: 0.0,
+            limit: f32::INFINITY,
+            force: Vec3::ZERO,
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! The skin as contact sees it: triangles, base points below them, what to leave out.
+
+use glam::Vec3;
+
+use super::detect::{Detector, Filter};
+use super::tree::Tree;
+use super::{GAP, SHELL};
+
+/// Where a skin point gets its position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A vertex of the model, free or fixed.
+    Vertex(u32),
+    /// An entry of [`Targets::outside`](crate::Targets::outside): skin that moves with the bones and is not in the model.
+    Outside(u32),
+}
+
+/// What a contact surface is made from.
+#[derive(Clone, Debug, Default)]
+pub struct SurfaceInput {
+    /// Where each skin point gets its position.
+    pub sources: Vec<Source>,
+    /// Rest positions of the skin points \[m\].
+    pub skin: Vec<Vec3>,
+    /// Rest positions of the base points, one a skin point \[m\].
+    pub bases: Vec<Vec3>,
+    /// Skin triangles, counter-clockwise from outside.
+    pub triangles: Vec<[u32; 3]>,
+    /// Tets between skin and base points, and the triangle each belongs to. Corners below the number of skin points are
+    /// skin, above base points; positive volume at rest.
+    pub tets: Vec<([u32; 4], u32)>,
+}
+
+/// Skin triangles with prisms below them.
+#[derive(Clone, Debug)]
+pub struct ContactSurface {
+    pub(crate) input: SurfaceInput,
+    /// Corners of each tet: 0 to 2 the triangle's skin points, 3 to 5 their base points.
+    pub(crate) tets: Vec<[u8; 4]>,
+    pub(crate) tet_starts: Vec<u32>,
+    /// Triangles at each skin point.
+    pub(crate) fans: Lists,
+    /// Triangles within two rings of each skin point, ascending.
+    pub(crate) near: Lists,
+    /// How much closer than the gap each skin point comes to others at rest \[m\].
+    pub(crate) overlaps: Vec<f32>,
+    /// How deep each skin point is in others at rest, whatever it faces \[m\].
+    pub(crate) rest_depths: Vec<f32>,
+    pub(crate) tree: Tree,
+    /// Mean edge \[m\].
+    pub(crate) edge: f32,
+}
+
+/// Lists of different lengths.
+#[derive(Clone, Debug, Default)]
+pub struct Lists {
+    starts: Vec<u32>,
+    entries: Vec<u32>,
+}
+
+impl Lists {
+    fn new(lists: impl IntoIterator<Item = Vec<u32>>) -> Lists {
+        let mut result = Lists {
+            starts: vec![0],
+            entries: Vec::new(),
+        };
+        for list in lists {
+            result.entries.extend(list);
+            result.starts.push(result.entries.len() as u32);
+        }
+        result
+    }
+
+    /// List `i`.
+    #[inline]
+    pub fn of(&self, i: u32) -> &[u32] {
+        let i = i as usize;
+        &self.entries[self.starts[i] as usize..self.starts[i + 1] as usize]
+    }
+}
+
+impl ContactSurface {
+    /// Prepares a surface; what overlaps at rest is found and allowed. Triangles and tets with corners out of range are
+    /// dropped.
+    pub fn new(mut input: SurfaceInput) -> ContactSurface {
+        let count = input.skin.len();
+        input.sources.truncate(count);
+        input.bases.truncate(count);
+        let whole = input.sources.len() == count && input.bases.len() == count;
+        if !whole {
+            input.triangles.clear();
+        }
+        let fits = |t: &[u32; 3]| t.iter().all(|&v| (v as usize) < count);
+        if !input.triangles.iter().all(fits) {
+            input.triangles.clear();
+        }
+        let (tets, tet_starts) = tets_by_triangle(&input);
+        let fans = fans(count, &input.triangles);
+        let near = near(count, &input.triangles, &fans);
+        let mut surface = ContactSurface {
+            tree: Tree::new(&input.skin, &input.triangles),
+            edge: mean_edge(&input),
+            overlaps: vec![0.0; count],
+            rest_depths: vec![0.0; count],
+            tets,
+            tet_starts,
+            fans,
+            near,
+            input,
+        };
+        let gap = surface.gap();
+        surface.overlaps = surface.rest_depths(Filter::Deepest, gap);
+        surface.rest_depths = surface.rest_depths(Filter::Any, 0.0);
+        surface
+    }
+
+    /// Skin points.
+    pub fn point_count(&self) -> usize {
+        self.input.skin.len()
+    }
+
+    /// Skin triangles.
+    pub fn triangles(&self) -> &[[u32; 3]] {
+        &self.input.triangles
+    }
+
+    /// Rest positions of the skin points outside the model, in the order of [`Source::Outside`] \[m\].
+    pub fn rest_outside(&self) -> Vec<Vec3> {
+        let mut outside = Vec::new();
+        for (source, &position) in self.input.sources.iter().zip(&self.input.skin) {
+            if let Source::Outside(i) = *source {
+                let i = i as usize;
+                outside.resize(outside.len().max(i + 1), Vec3::ZERO);
+                outside[i] = position;
+            }
+        }
+        outside
+    }
+
+    /// What it was made from.
+    pub fn input(&self) -> &SurfaceInput {
+        &self.input
+    }
+
+    /// Mean length of the triangles' edges \[m\].
+    pub fn mean_edge(&self) -> f32 {
+        self.edge
+    }
+
+    /// Distance at which a pair is known \[m\].
+    pub fn shell(&self) -> f32 {
+        SHELL * self.edge
+    }
+
+    /// Distance that a contact keeps \[m\].
+    pub fn gap(&self) -> f32 {
+        GAP * self.edge
+    }
+
+    /// How much closer than the gap each skin point comes to others at rest, and may therefore always come \[m\].
+    pub fn overlaps(&self) -> &[f32] {
+        &self.overlaps
+    }
+
+    pub(crate) fn tets_of(&self, triangle: u32) -> &[[u8; 4]] {
+        let t = triangle as usize;
+        &self.tets[self.tet_starts[t] as usize..self.tet_starts[t + 1] as usize]
+    }
+
+    pub(crate) fn is_near(&self, point: u32, triangle: u32) -> bool {
+        self.near.of(point).binary_search(&triangle).is_ok()
+    }
+
+    /// How much closer than `gap` each skin point is to others at rest \[m\].
+    fn rest_depths(&self, filter: Filter, gap: f32) -> Vec<f32> {
+        let mut detector = Detector::new(self);
+        detector.update(self, |i| self.input.skin[i], |i| self.input.bases[i]);
+        detector.search(self, filter);
+        let mut depths = vec![0.0; self.point_count()];
+        for found in detector.found() {
+            depths[found.point as usize] = (gap - found.distance).max(0.0);
+        }
+        depths
+    }
+}
+
+fn tets_by_triangle(input: &SurfaceInput) -> (Vec<[u8; 4]>, Vec<u32>) {
+    let count = input.skin.len() as u32;
+    let mut lists = vec![Vec::new(); input.triangles.len()];
+    for (corners, triangle) in &input.tets {
+        let Some(skin) = input.triangles.get(*triangle as usize) else {
+            continue;
+        };
+        let local = corners.map(|v| {
+            let (v, below) = if v < count { (v, 0) } else { (v - count, 3) };
+            skin.iter().position(|&s| s == v).map(|i| i as u8 + below)
+        });
+        if let [Some(a), Some(b), Some(c), Some(d)] = local {
+            lists[*triangle as usize].push([a, b, c, d]);
+        }
+    }
+    let mut starts = vec![0];
+    let mut tets = Vec::with_capacity(input.tets.len());
+    for list in lists {
+        tets.extend(list);
+        starts.push(tets.len() as u32);
+    }
+    (tets, starts)
+}
+
+fn fans(count: usize, triangles: &[[u32; 3]]) -> Lists {
+    let mut fans = vec![Vec::new(); count];
+    for (t, corners) in triangles.iter().enumerate() {
+        for &v in corners {
+            fans[v as usize].push(t as u32);
+        }
+    }
+    Lists::new(fans)
+}
+
+fn near(count: usize, triangles: &[[u32; 3]], fans: &Lists) -> Lists {
+    let ring = |points: &[u32]| {
+        let mut around: Vec<u32> = points.iter().flat_map(|&v| fans.of(v)).copied().collect();
+        around.sort_unstable();
+        around.dedup();
+        around
+    };
+    let corners = |around: &[u32]| {
+        let mut points: Vec<u32> = around.iter().flat_map(|&t| triangles[t as usize]).collect();
+        points.sort_unstable();
+        points.dedup();
+        points
+    };
+    let two_rings = |v: u32| ring(&corners(&ring(&corners(&ring(&[v])))));
+    Lists::new((0..count as u32).map(two_rings))
+}
+
+fn mean_edge(input: &SurfaceInput) -> f32 {
+    let mut sum = 0.0_f64;
+    for &[a, b, c] in &input.triangles {
+        for (i, j) in [(a, b), (b, c), (c, a)] {
+            sum += f64::from(input.skin[i as usize].distance(input.skin[j as usize]));
+        }
+    }
+    let mean = (sum / (3 * input.triangles.len().max(1)) as f64) as f32;
+    if mean.is_finite() { mean } else { 0.0 }
+}

@@ -1,0 +1,80 @@
+//! Iterations of a body that touches: two phases each, so that contacts see where all regions have moved to.
+
+use std::sync::{PoisonError, RwLock};
+
+use super::phases::{self, lock};
+use super::region::{Region, now};
+use super::{Prepared, Step, Timings, solve_top};
+use crate::State;
+
+impl Prepared {
+    /// A whole step with contacts.
+    pub(super) fn iterate_touching(&mut self, step: &Step, state: &State) {
+        let load = |region: &mut Region, _| region.load(step, state);
+        phases::run(&mut self.regions, 1, load, |_, _| ());
+        self.begin_contact(step, state);
+        self.iterate_with_contacts(step, step.settings.iterations as usize);
+    }
+
+    /// Finds contacts where the tissue starts from.
+    pub(super) fn begin_contact(&mut self, step: &Step, state: &State) {
+        self.timings = Timings::default();
+        if let Some(contact) = &mut self.contact {
+            let start = now(step.clock);
+            for region in &self.regions {
+                region.read_positions(&mut contact.start, |p| *p);
+            }
+            contact.detect(step.model, step.targets, state);
+            let found = now(step.clock);
+            contact.assemble(step.model, step.settings, step.targets, state);
+            self.timings.detect = found - start;
+            self.timings.assemble = now(step.clock) - found;
+        }
+    }
+
+    /// Iterations after which all regions are where their solution and the contacts have put them.
+    pub(super) fn iterate_with_contacts(&mut self, step: &Step, iterations: usize) {
+        let rows = &self.rows;
+        let shared = RwLock::new((self.contact.as_mut(), &mut self.timings));
+        let work = |region: &mut Region, phase: usize| {
+            let shared = shared.read().unwrap_or_else(PoisonError::into_inner);
+            let contact = shared.0.as_ref().filter(|contact| contact.is_active());
+            match (contact, phase.is_multiple_of(2)) {
+                (_, false) => region.apply(step.clock),
+                (Some(contact), true) => {
+                    if phase > 0 {
+                        region.shift(contact.shifts());
+                    }
+                    if phase < 2 * iterations {
+                        region.project(step, contact.forces());
+                    }
+                }
+                (None, true) if phase < 2 * iterations => region.project(step, &[]),
+                (None, true) => {}
+            }
+        };
+        phases::run(
+            &mut self.regions,
+            2 * iterations + 1,
+            work,
+            |regions, phase| {
+                if phase == 2 * iterations {
+                    return;
+                }
+                if phase.is_multiple_of(2) {
+                    return solve_top(regions, step.clock);
+                }
+                let mut shared = shared.write().unwrap_or_else(PoisonError::into_inner);
+                let (contact, timings) = &mut *shared;
+                if let Some(contact) = contact.as_mut().filter(|contact| contact.is_active()) {
+                    let start = now(step.clock);
+                    contact.sweep(step.settings, |v| {
+                        let (region, row) = rows[v as usize];
+                        lock(&regions[region as usize]).item().position(row)
+                    });
+                    timings.contact += now(step.clock) - start;
+                }
+            },
+        );
+    }
+}
