@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use supple::flesh::settings::Resolution;
 
 /// Makes characters soft: characters in, characters out.
 ///
@@ -92,6 +93,23 @@ pub struct MotionArgs {
     pub to: Option<f32>,
 }
 
+/// Settings of the tissue.
+#[derive(Debug, ClapArgs)]
+pub struct TissueArgs {
+    /// Tissue settings; left out, those beside FILE (hero.supple.toml), or automatic ones.
+    #[arg(long, value_name = "TOML")]
+    pub settings: Option<PathBuf>,
+    /// Vertices to simulate: automatic (3 to 5 thousand), full, or a number; the rest of the skin follows them.
+    #[arg(long, value_name = "COUNT")]
+    pub resolution: Option<Resolution>,
+    /// How the rest of the skin follows.
+    #[arg(long)]
+    pub upsample: Option<Upsample>,
+    /// What the tissue must not go through, instead of what the settings say.
+    #[arg(long, value_name = "WHAT")]
+    pub contact: Option<Contact>,
+}
+
 /// `supple demo`
 #[derive(Debug, ClapArgs)]
 pub struct Demo {
@@ -134,12 +152,8 @@ pub struct Skin {
     /// How the skin moves.
     #[arg(long, default_value = "tissue")]
     pub method: Method,
-    /// Tissue settings; left out, those beside FILE (hero.supple.toml), or automatic ones.
-    #[arg(long, value_name = "TOML")]
-    pub settings: Option<PathBuf>,
-    /// What the tissue must not go through, instead of what the settings say.
-    #[arg(long, value_name = "WHAT")]
-    pub contact: Option<Contact>,
+    #[command(flatten)]
+    pub tissue: TissueArgs,
     #[command(flatten)]
     pub motion: MotionArgs,
     /// How the result is written; guessed from the ending of OUT.
@@ -180,12 +194,8 @@ pub struct Picture {
     /// How the skin moves.
     #[arg(long, default_value = "tissue")]
     pub method: Method,
-    /// Tissue settings; left out, those beside FILE (hero.supple.toml), or automatic ones.
-    #[arg(long, value_name = "TOML")]
-    pub settings: Option<PathBuf>,
-    /// What the tissue must not go through, instead of what the settings say.
-    #[arg(long, value_name = "WHAT")]
-    pub contact: Option<Contact>,
+    #[command(flatten)]
+    pub tissue: TissueArgs,
     /// Draw all methods, a row each.
     #[arg(long, value_name = "WHAT")]
     pub compare: Option<Compare>,
@@ -309,11 +319,24 @@ pub enum Method {
     Tissue,
 }
 
+/// Ways from simulated vertices to the full skin.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Upsample {
+    /// Quadratic moving least squares.
+    Quadratic,
+    /// Linear moving least squares.
+    Linear,
+    /// Normal displacements.
+    Normals,
+}
+
 /// What a picture sets side by side.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Compare {
     /// Linear blend, dual quaternions, centres of rotation, tissue; colours show the distance to linear blend.
     Methods,
+    /// Ways from simulated vertices to the full skin, against a simulation of all of it; colours show the distance.
+    Upsample,
 }
 
 /// Ways to write a motion.

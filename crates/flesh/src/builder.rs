@@ -2,8 +2,10 @@
 
 use glam::DVec3;
 use supple_geom::adjacency::NONE;
+use supple_geom::decimate::Decimated;
 use supple_geom::{Bvh, TriMesh};
 use supple_rig::Character;
+use supple_rig::skinning::morphed;
 use supple_sim::ModelBuilder;
 
 use crate::FleshError;
@@ -11,6 +13,8 @@ use crate::base_points::{Smoothing, base_points, foot_position};
 use crate::bone_graph::{BoneGraph, GraphInput, bone_graph};
 use crate::bone_surface::bone_surface;
 use crate::collision_tets::{collision_tets, contact_surface};
+use crate::detail::{Detail, DetailSource, Upsampler};
+use crate::detail_cache::DetailCache;
 use crate::flesh::{BuildReport, Column, Driven, Flesh, Ride};
 use crate::holds::{HoldInput, flesh_weights, given_weights, holds};
 use crate::joint_use::joint_uses;
@@ -29,6 +33,7 @@ use crate::untangle::untangle;
 pub struct FleshBuilder<'a> {
     character: &'a Character,
     settings: Settings,
+    cache: Option<&'a dyn DetailCache>,
 }
 
 impl<'a> FleshBuilder<'a> {
@@ -37,6 +42,7 @@ impl<'a> FleshBuilder<'a> {
         Self {
             character,
             settings: Settings::default(),
+            cache: None,
         }
     }
 
@@ -46,11 +52,18 @@ impl<'a> FleshBuilder<'a> {
         self
     }
 
+    /// Where the simulation mesh and the weights of the full skin are kept from one run to the next.
+    pub fn cache(mut self, cache: &'a dyn DetailCache) -> Self {
+        self.cache = Some(cache);
+        self
+    }
+
     /// Builds the tissue.
     pub fn build(self) -> Result<Flesh, FleshError> {
         let Self {
             character,
             settings,
+            cache,
         } = self;
         if character.skeleton.is_empty() {
             return Err(FleshError::NoSkeleton {
@@ -66,15 +79,30 @@ impl<'a> FleshBuilder<'a> {
             });
         }
         let roles = shell_roles(character, &settings.roles)?;
-        let (mesh, welded_of) = roles
+        let (full, welded_of) = roles
             .body
             .shells_mesh(&|shell| roles.shells[shell].role == Role::Flesh);
-        let skin = Surface::new(
-            mesh.positions.iter().map(|p| p.as_dvec3()).collect(),
-            mesh.triangles.clone(),
-        );
-        let graph = flesh_graph(character, &settings, &roles, &mesh, &worlds, &skin);
-        let volume = skeleton_volume(&graph, &skin, &given_radii(character, &settings, &graph)?);
+        let full_skin = surface(&full);
+        let graph = flesh_graph(character, &settings, &roles, &full, &worlds, &full_skin);
+        let radii = given_radii(character, &settings, &graph)?;
+        let volume = skeleton_volume(&graph, &full_skin, &radii);
+        let full_originals: Vec<u32> = (welded_of.iter())
+            .map(|&w| roles.body.welded.original_from_welded[w as usize])
+            .collect();
+        let full_part_of = |vertex: usize| roles.body.part_of(full_originals[vertex] as usize);
+        let full_weights = given_weights(character, full_part_of, full_skin.len());
+        let full_excluded = match &full_weights {
+            Some(weights) => excluded_columns(character, &settings, weights)?,
+            None => Vec::new(),
+        };
+        let source = DetailSource {
+            skin: &full,
+            graph: &graph,
+            excluded: &full_excluded,
+            settings: &settings.detail,
+        };
+        let (Decimated { mesh, kept }, upsampler, cache_use) = source.load_or_build(cache);
+        let skin = surface(&mesh);
         let smoothing = Smoothing {
             reach: settings.tissue.smoothing,
             ..Smoothing::default()
@@ -85,17 +113,16 @@ impl<'a> FleshBuilder<'a> {
             .iter()
             .map(|foot| foot_position(&graph, &nodes, foot))
             .collect();
-        let original_of: Vec<u32> = (welded_of.iter())
-            .map(|&w| roles.body.welded.original_from_welded[w as usize])
-            .collect();
-        let part_of = |column: usize| roles.body.part_of(original_of[column] as usize);
+        let original_of: Vec<u32> = kept.iter().map(|&v| full_originals[v as usize]).collect();
+        let given =
+            full_weights.map(|weights| kept.iter().map(|&v| weights[v as usize].clone()).collect());
         let hold_input = HoldInput {
             graph: &graph,
             skeleton: &character.skeleton,
             skin: &skin,
             feet: &feet,
             base: &base,
-            given: given_weights(character, part_of, skin.len()),
+            given,
         };
         let weights = flesh_weights(&hold_input);
         let excluded = excluded_columns(character, &settings, &weights)?;
@@ -120,6 +147,7 @@ impl<'a> FleshBuilder<'a> {
         let input = ModelInput {
             settings: &settings,
             skin: &skin,
+            volume: full_skin.volume().abs(),
             bone: &bone,
             tets: &tets,
             keep: &keep,
@@ -135,9 +163,27 @@ impl<'a> FleshBuilder<'a> {
             &assembled.columns,
             &assembled.model,
         );
-        let rides = rides(character, &roles, &mesh, &welded_of);
+        let rides = rides(character, &roles, &full, &welded_of);
+        let shown = full.positions.len();
+        let detail = upsampler.map(|upsampler| {
+            let kinematic = if full_excluded.is_empty() {
+                Vec::new()
+            } else {
+                kinematic_shares(&upsampler, shown, &excluded)
+            };
+            Detail {
+                mesh: full,
+                kept,
+                upsampler,
+                original_of: full_originals,
+                excluded: full_excluded,
+                kinematic,
+            }
+        });
         let report = BuildReport {
             name: character.name.clone(),
+            shown,
+            cache: cache_use,
             vertices: skin.len(),
             triangles: skin.triangles.len(),
             tets: assembled.model.tets().len(),
@@ -166,10 +212,32 @@ impl<'a> FleshBuilder<'a> {
             original_of,
             columns: assembled.columns,
             driven: assembled.driven,
+            detail,
             rides,
             starts: roles.body.starts,
+            shapes: (character.parts.iter())
+                .map(|part| morphed(part, &part.morph_weights).positions)
+                .collect(),
+            bind_positions: (0..character.parts.len())
+                .map(|part| character.bind_mesh(part).positions)
+                .collect(),
         })
     }
+}
+
+fn surface(mesh: &TriMesh) -> Surface {
+    let positions = mesh.positions.iter().map(|p| p.as_dvec3()).collect();
+    Surface::new(positions, mesh.triangles.clone())
+}
+
+/// Skin vertices that follow the pose alone, wholly or in part: those that listen to simulated vertices which do.
+fn kinematic_shares(upsampler: &Upsampler, count: usize, excluded: &[bool]) -> Vec<(u32, f32)> {
+    let shares = upsampler.shares(count, excluded);
+    (0..count as u32)
+        .zip(shares)
+        .filter(|&(_, share)| share > 1e-3)
+        .map(|(v, share)| (v, share * share * (3.0 - 2.0 * share)))
+        .collect()
 }
 
 fn flesh_graph(
@@ -241,6 +309,8 @@ fn given_radii(
 struct ModelInput<'a> {
     settings: &'a Settings,
     skin: &'a Surface,
+    /// Inside the full skin \[m³\].
+    volume: f64,
     bone: &'a [DVec3],
     tets: &'a [[u32; 4]],
     keep: &'a [bool],
@@ -300,7 +370,7 @@ fn assemble_model(input: &ModelInput) -> Result<Assembled, FleshError> {
     let mass = if tissue.mass > 0.0 {
         tissue.mass
     } else {
-        input.skin.volume().abs() * BODY_DENSITY
+        input.volume * BODY_DENSITY
     };
     for (v, mass) in vertex_masses(2 * count, &corners, &volumes, mass)
         .into_iter()

@@ -3,7 +3,9 @@
 use glam::{Affine3A, DVec3, Vec3};
 use supple_geom::TriMesh;
 use supple_geom::adjacency::NONE;
-use supple_rig::skinning::linear_blend;
+use supple_geom::normals::vertex_normals;
+use supple_geom::turns::vertex_turns;
+use supple_rig::skinning::{linear_blend, skin_matrices};
 use supple_rig::{Character, Pose};
 use supple_sim::{Model, State};
 
@@ -12,9 +14,11 @@ use crate::base_points::Foot;
 use crate::bone_graph::BoneGraph;
 use crate::builder::FleshBuilder;
 use crate::collision_tets::CollisionTets;
+use crate::detail::{Detail, DetailWork};
+use crate::detail_cache::CacheUse;
 use crate::frames::{Frames, frames};
 use crate::holds::{Hold, held_position};
-use crate::riders::{Rider, rider_position, vertex_turns};
+use crate::riders::{Rider, rider_position};
 use crate::roles::Shell;
 use crate::settings::Settings;
 use crate::skeleton_volume::SkeletonVolume;
@@ -26,9 +30,13 @@ use crate::untangle::UntangleReport;
 pub struct BuildReport {
     /// The character.
     pub name: String,
-    /// Flesh vertices after welding.
+    /// Flesh vertices of the full skin, after welding.
+    pub shown: usize,
+    /// What became of the cache.
+    pub cache: CacheUse,
+    /// Vertices of the simulation mesh.
     pub vertices: usize,
-    /// Flesh triangles.
+    /// Its triangles.
     pub triangles: usize,
     /// Tets of the model.
     pub tets: usize,
@@ -71,7 +79,7 @@ pub enum Driven {
 /// How an original vertex gets its place.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Ride {
-    /// It is a flesh vertex.
+    /// It is a vertex of the full flesh.
     Flesh(u32),
     /// It rides on the flesh.
     Bound(Rider),
@@ -102,8 +110,13 @@ pub struct Flesh {
     pub(crate) original_of: Vec<u32>,
     pub(crate) columns: Vec<Column>,
     pub(crate) driven: Vec<Driven>,
+    pub(crate) detail: Option<Detail>,
     pub(crate) rides: Vec<Ride>,
     pub(crate) starts: Vec<usize>,
+    /// Vertices of every part in bind space, morph targets mixed in.
+    pub(crate) shapes: Vec<Vec<Vec3>>,
+    /// The same in the world.
+    pub(crate) bind_positions: Vec<Vec<Vec3>>,
 }
 
 impl Flesh {
@@ -122,9 +135,21 @@ impl Flesh {
         &self.volume
     }
 
-    /// The welded flesh in bind pose: skin vertex `i` is column `i`.
+    /// The simulation mesh in bind pose: skin vertex `i` is column `i`.
     pub fn skin_mesh(&self) -> &TriMesh {
         &self.skin
+    }
+
+    /// The full welded flesh in bind pose.
+    pub fn full_mesh(&self) -> &TriMesh {
+        self.detail
+            .as_ref()
+            .map_or(&self.skin, |detail| &detail.mesh)
+    }
+
+    /// What lies between the simulation mesh and the full skin; `None` where they are the same.
+    pub fn detail(&self) -> Option<&Detail> {
+        self.detail.as_ref()
     }
 
     /// Columns of the flesh and their vertices in the model.
@@ -201,7 +226,7 @@ impl Flesh {
         }
     }
 
-    /// Flesh vertices (columns) of a state \[m\].
+    /// Vertices of the simulation mesh (columns) of a state \[m\].
     pub fn flesh_positions(&self, pose: &Pose, state: &State) -> Result<Vec<Vec3>, FleshError> {
         let simulated = self.model.caller_positions(state);
         let outside = self.outside_columns();
@@ -216,6 +241,43 @@ impl Flesh {
             .collect())
     }
 
+    /// Vertices of the full flesh of a state, and their unit normals \[m\].
+    pub fn full_positions(
+        &self,
+        pose: &Pose,
+        state: &State,
+    ) -> Result<(Vec<Vec3>, Vec<Vec3>), FleshError> {
+        let simulated = self.flesh_positions(pose, state)?;
+        let Some(detail) = &self.detail else {
+            let mesh = TriMesh {
+                positions: simulated,
+                triangles: self.skin.triangles.clone(),
+            };
+            let normals = vertex_normals(&mesh);
+            return Ok((mesh.positions, normals));
+        };
+        let mut positions = vec![Vec3::ZERO; detail.mesh.positions.len()];
+        let mut normals = positions.clone();
+        detail.upsampler.apply(
+            &self.skin.triangles,
+            &simulated,
+            &mut DetailWork::default(),
+            &mut positions,
+            &mut normals,
+        );
+        let originals = detail
+            .kinematic
+            .iter()
+            .map(|&(v, _)| detail.original_of[v as usize]);
+        for (&(v, share), kinematic) in detail.kinematic.iter().zip(self.blended(pose, originals)) {
+            if let Some(place) = kinematic {
+                let position = &mut positions[v as usize];
+                *position = position.lerp(place, share);
+            }
+        }
+        Ok((positions, normals))
+    }
+
     /// Positions of skin vertices that are not simulated: by their weights, or with their bone where there are none.
     pub(crate) fn kinematic_positions(
         &self,
@@ -226,21 +288,45 @@ impl Flesh {
             return Ok(Vec::new());
         }
         let frames = self.frames(pose)?;
-        let blended = self.blended_parts(pose);
+        let originals = columns
+            .iter()
+            .map(|&column| self.original_of[column as usize]);
+        let blended = self.blended(pose, originals);
         Ok(columns
             .iter()
-            .map(|&column| {
-                let column = column as usize;
-                let (part, vertex) = self.part_of(self.original_of[column] as usize);
-                match blended[part].get(vertex) {
-                    Some(&position) => position,
-                    None => {
-                        let point = self.skin.positions[column].as_dvec3();
-                        self.carried_position(&frames, column, point).as_vec3()
-                    }
-                }
+            .zip(blended)
+            .map(|(&column, blended)| {
+                blended.unwrap_or_else(|| {
+                    let column = column as usize;
+                    let point = self.skin.positions[column].as_dvec3();
+                    self.carried_position(&frames, column, point).as_vec3()
+                })
             })
             .collect())
+    }
+
+    /// Linear blend skinning of some original vertices; `None` for those without weights.
+    fn blended(&self, pose: &Pose, originals: impl Iterator<Item = u32>) -> Vec<Option<Vec3>> {
+        let worlds = pose.worlds(&self.character.skeleton);
+        let parts = &self.character.parts;
+        let matrices: Vec<Vec<Affine3A>> = (parts.iter())
+            .map(|part| skin_matrices(part, &worlds))
+            .collect();
+        originals
+            .map(|original| {
+                let (part, vertex) = self.part_of(original as usize);
+                let influences = &parts[part].binding.influences;
+                (vertex < influences.len()).then(|| {
+                    let place = self.shapes[part][vertex];
+                    let moved =
+                        |&(slot, weight): &(u32, f32)| match matrices[part].get(slot as usize) {
+                            Some(matrix) => weight * matrix.transform_point3(place),
+                            None => weight * place,
+                        };
+                    influences.of(vertex).iter().map(moved).sum()
+                })
+            })
+            .collect()
     }
 
     /// Linear blend skinning of every part that has weights; empty lists for others.
@@ -267,10 +353,11 @@ impl Flesh {
     /// Posed positions of every vertex of every part, in the file's order \[m\]. The pose is the one the state's targets
     /// were made from: rigid shells and excluded regions follow it alone.
     pub fn skin(&self, pose: &Pose, state: &State) -> Result<Vec<Vec<Vec3>>, FleshError> {
-        let now = self.flesh_positions(pose, state)?;
+        let (now, _) = self.full_positions(pose, state)?;
+        let flesh = self.full_mesh();
         let any_bound = self.rides.iter().any(|ride| matches!(ride, Ride::Bound(_)));
         let turns = if any_bound {
-            vertex_turns(&self.skin, &now)
+            vertex_turns(flesh, &now)
         } else {
             Vec::new()
         };
@@ -289,14 +376,14 @@ impl Flesh {
         Ok((0..self.character.parts.len())
             .map(|part| {
                 let start = self.starts[part];
-                let rest = self.character.bind_mesh(part).positions;
-                rest.iter()
+                self.bind_positions[part]
+                    .iter()
                     .enumerate()
                     .map(|(v, &rest)| match &self.rides[start + v] {
                         Ride::Flesh(column) => now[*column as usize],
                         Ride::Rigid(joint) => moves[*joint as usize].transform_point3(rest),
                         Ride::Bound(rider) => {
-                            let triangle = self.skin.triangles[rider.triangle as usize];
+                            let triangle = flesh.triangles[rider.triangle as usize];
                             let on_flesh = rider_position(rider, triangle, &now, &turns);
                             match blended[part].get(v) {
                                 Some(&loose) => loose.lerp(on_flesh, rider.grip),

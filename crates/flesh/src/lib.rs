@@ -3,7 +3,8 @@
 //! [`Flesh::builder`] runs the construction of [3.2.1] one file a step: [`roles`] and [`body`] say what is flesh,
 //! [`bone_graph`] and [`skeleton_volume`] make the volumetric skeleton, [`base_points`] and [`bone_surface`] shrink the
 //! skin onto it, [`prisms`] and [`untangle`] fill the space between. [`sliding`], [`holds`] and [`targets`] move the inner
-//! surface with a pose [3.2.2]; [`riders`] bring everything that is not simulated along.
+//! surface with a pose [3.2.2]; [`riders`] bring everything that is not simulated along. All of this happens on the
+//! [`simulation_mesh`]; [`detail`] brings its motion to the full skin [3.2.4].
 //!
 //! Numbers in brackets are sections of the thesis named in `docs/references.md`.
 #![forbid(unsafe_code)]
@@ -14,6 +15,8 @@ pub mod bone_graph;
 pub mod bone_surface;
 pub mod builder;
 pub mod collision_tets;
+pub mod detail;
+pub mod detail_cache;
 pub mod error;
 pub mod flesh;
 pub mod frames;
@@ -22,19 +25,23 @@ pub mod holds;
 pub mod joint_use;
 pub mod masses;
 pub mod measures;
+pub mod normal_displacement;
 pub mod prisms;
 pub mod regions;
 pub mod riders;
 pub mod roles;
 pub mod settings;
+pub mod simulation_mesh;
 pub mod skeleton_volume;
 pub mod sliding;
 pub mod stretched;
 pub mod surface;
 pub mod targets;
 pub mod untangle;
+pub mod upsample;
 
 pub use builder::FleshBuilder;
+pub use detail_cache::{CacheUse, DetailCache};
 pub use error::FleshError;
 pub use flesh::{BuildReport, Flesh};
 pub use settings::Settings;

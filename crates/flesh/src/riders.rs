@@ -1,6 +1,6 @@
 //! Vertices that are not simulated: bound ones ride on the nearest flesh, others on bones or by their weights.
 
-use glam::{Mat3, Quat, Vec3};
+use glam::{Quat, Vec3};
 use rayon::prelude::*;
 use supple_geom::{Bvh, TriMesh};
 
@@ -40,40 +40,6 @@ pub fn bind_riders(flesh: &TriMesh, points: &[Vec3], size: f32) -> Vec<Option<Ri
         .collect()
 }
 
-/// Turn of every flesh vertex from rest to now: the mean of its triangles' turns.
-pub fn vertex_turns(rest: &TriMesh, now: &[Vec3]) -> Vec<Quat> {
-    let mut sums = vec![glam::Vec4::ZERO; rest.positions.len()];
-    for triangle in &rest.triangles {
-        let before = triangle_frame(triangle.map(|v| rest.positions[v as usize]));
-        let after = triangle_frame(triangle.map(|v| now[v as usize]));
-        let (Some((before, area)), Some((after, _))) = (before, after) else {
-            continue;
-        };
-        let turn = glam::Vec4::from(Quat::from_mat3(&(after * before.transpose())));
-        for &v in triangle {
-            let sum = &mut sums[v as usize];
-            let sign = if sum.dot(turn) < 0.0 { -1.0 } else { 1.0 };
-            *sum += turn * (sign * area);
-        }
-    }
-    sums.into_iter()
-        .map(|sum| sum.try_normalize().map_or(Quat::IDENTITY, Quat::from_vec4))
-        .collect()
-}
-
-/// Orthonormal frame of a triangle and its area.
-fn triangle_frame([a, b, c]: [Vec3; 3]) -> Option<(Mat3, f32)> {
-    let (u, v) = (b - a, c - a);
-    let cross = u.cross(v);
-    let normal = cross.try_normalize()?;
-    // Halfway between the two sides: treats all corners more alike than one side alone.
-    let along = (u.try_normalize()? + v.try_normalize()?).try_normalize()?;
-    Some((
-        Mat3::from_cols(along, normal.cross(along), normal),
-        0.5 * cross.length(),
-    ))
-}
-
 /// Where a rider is, given the flesh's positions and turns.
 pub fn rider_position(rider: &Rider, triangle: [u32; 3], now: &[Vec3], turns: &[Quat]) -> Vec3 {
     let mut foot = Vec3::ZERO;
@@ -91,6 +57,7 @@ pub fn rider_position(rider: &Rider, triangle: [u32; 3], now: &[Vec3], turns: &[
 #[cfg(test)]
 mod tests {
     use super::*;
+    use supple_geom::turns::vertex_turns;
 
     #[test]
     fn riders_follow_a_rigid_motion() {

@@ -1,5 +1,9 @@
 //! Settings of a character's tissue: a small TOML file beside the character.
 
+mod detail;
+
+pub use detail::{Detail, Resolution, Upsample};
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -16,6 +20,8 @@ pub struct Settings {
     pub tissue: Tissue,
     /// Time stepping.
     pub solver: Solver,
+    /// Simulation mesh and full skin.
+    pub detail: Detail,
     /// What the tissue must not go through.
     pub contact: Contact,
     /// Radii of bones, by the joint they start at \[m\]. Left out: 0.75 × the distance to the skin.
@@ -255,6 +261,14 @@ const COMMENTS: &[(&str, &str)] = &[
         "# Reach of the base points' smoothing, relative to the size.\n",
     ),
     (
+        "resolution",
+        "# Vertices that are simulated: \"automatic\" (3 to 5 thousand), \"full\" (all), or a number.\n",
+    ),
+    (
+        "upsample",
+        "# How the full skin follows them: \"quadratic\"; \"linear\" and \"normals\" are there to compare.\n",
+    ),
+    (
         "damping_half_life",
         "# Seconds until a jiggle has lost half its speed; 0 leaves only the integrator's damping.\n",
     ),
@@ -304,9 +318,15 @@ mod tests {
             .roles
             .insert("eye".into(), Role::Rigid(Some("head".into())));
         settings.excluded.push("finger*".into());
+        settings.detail.resolution = Resolution::Vertices(2500);
+        settings.detail.upsample = Upsample::Linear;
         let text = settings.to_toml().unwrap();
         assert_eq!(Settings::from_toml(&text).unwrap(), settings, "{text}");
         assert!(Settings::from_toml("[tissue]\nstifness = 3").is_err());
+        assert!(Settings::from_toml("[detail]\nresolution = 3").is_err());
+        assert!(Settings::from_toml("[detail]\nresolution = \"half\"").is_err());
+        let full = Settings::from_toml("[detail]\nresolution = \"full\"").unwrap();
+        assert_eq!(full.detail.resolution, Resolution::Full);
         assert!(matches("Finger*", "finger2-1.L") && !matches("finger", "finger2"));
     }
 }

@@ -3,7 +3,8 @@
 mod common;
 
 use glam::{Quat, Vec3};
-use supple_flesh::Flesh;
+use supple_flesh::settings::Resolution;
+use supple_flesh::{Flesh, Settings};
 use supple_rig::skinning::Method;
 use supple_rig::skinning::weights::automatic_binding;
 use supple_rig::{Character, Pose};
@@ -116,8 +117,11 @@ fn bound(mut character: Character) -> Character {
     character
 }
 
-fn check(character: &Character, joints: &[&str]) {
-    let flesh = &Flesh::builder(character).build().unwrap();
+fn check(character: &Character, joints: &[&str], resolution: Resolution, least_volume: f64) {
+    let mut settings = Settings::default();
+    settings.detail.resolution = resolution;
+    let builder = Flesh::builder(character).settings(settings);
+    let flesh = &builder.build().unwrap();
     let mut failed = Vec::new();
     for joint in joints {
         let index = character.skeleton.find(joint).unwrap();
@@ -132,7 +136,7 @@ fn check(character: &Character, joints: &[&str]) {
             let pose = turned(character, index, axis, degrees - bent);
             let what = format!("bent to {degrees}°");
             let (volume, section) = measure(character, &what, flesh, index, &pose);
-            if volume < 0.9 || section < 0.8 {
+            if volume < least_volume || section < 0.8 {
                 failed.push(format!("{joint} {what}: {volume}, {section}"));
             }
         }
@@ -154,7 +158,7 @@ fn fps_models() {
         let Some(character) = common::fps(model, mesh) else {
             return;
         };
-        check(&bound(character), &joints);
+        check(&bound(character), &joints, Resolution::Full, 0.9);
     }
 }
 
@@ -163,6 +167,9 @@ fn embedded_bodies() {
     let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets");
     for file in ["male.glb", "female.glb"] {
         let character = common::glb(&assets.join(file));
-        check(&character, &["lowerarm01.L", "lowerleg01.L"]);
+        let joints = ["lowerarm01.L", "lowerleg01.L"];
+        check(&character, &joints, Resolution::Full, 0.9);
+        // Measured 90 % at the elbow's 130°.
+        check(&character, &joints, Resolution::Automatic, 0.88);
     }
 }

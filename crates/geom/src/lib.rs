@@ -10,12 +10,16 @@ pub mod adjacency;
 pub mod boundary;
 pub mod bvh;
 mod chains;
+pub mod decimate;
 pub mod eigen;
+pub mod geodesic;
 pub mod higham;
 pub mod laplace;
 pub mod mesh;
+pub mod mls;
 pub mod normals;
 pub mod polar;
+mod quadric;
 #[cfg(test)]
 mod random;
 pub mod section;
@@ -26,6 +30,7 @@ pub mod sparse;
 pub mod subdivide;
 pub mod surface_nets;
 pub mod svd3;
+pub mod turns;
 pub mod weld;
 
 pub use aabb::Aabb;

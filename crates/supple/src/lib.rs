@@ -33,6 +33,7 @@ pub mod motion;
 pub mod sheet;
 pub mod skin;
 pub mod tissue;
+pub mod upsampling;
 
 pub use glam;
 pub use supple_flesh as flesh;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use glam::Vec3;
-use supple_flesh::{Flesh, FleshError, Settings};
+use supple_flesh::{DetailCache, Flesh, FleshError, Settings};
 use supple_rig::bake::Motion;
 use supple_rig::formats::FormatError;
 use supple_rig::{Character, Clip, Pose};
@@ -51,7 +51,25 @@ pub struct SoftBody {
 impl SoftBody {
     /// Builds the tissue of a character, at rest in the pose it was bound in.
     pub fn new(character: &Character, settings: Settings) -> Result<Self, TissueError> {
-        let flesh = Flesh::builder(character).settings(settings).build()?;
+        Self::from_flesh(Flesh::builder(character).settings(settings).build()?)
+    }
+
+    /// The same for a character from a file: what takes long to build is kept beside it (`hero.glb` → `hero.supple-cache`)
+    /// and built anew when it is stale or damaged.
+    pub fn of_file(
+        character: &Character,
+        settings: Settings,
+        file: &Path,
+    ) -> Result<Self, TissueError> {
+        let cache = FileCache(file.with_extension("supple-cache"));
+        let builder = Flesh::builder(character).settings(settings);
+        Self::from_flesh(match file.is_file() {
+            true => builder.cache(&cache).build()?,
+            false => builder.build()?,
+        })
+    }
+
+    fn from_flesh(flesh: Flesh) -> Result<Self, TissueError> {
         Ok(Self {
             solver: flesh.settings.solver_settings(),
             backend: Box::new(CpuBackend::new()),
@@ -172,6 +190,20 @@ impl SoftBody {
     /// Inverted tets, worst tet, volume.
     pub fn quality(&self) -> Quality {
         measure(&self.flesh.model, &self.state)
+    }
+}
+
+/// A cache in a file.
+struct FileCache(PathBuf);
+
+impl DetailCache for FileCache {
+    fn load(&self) -> Option<Vec<u8>> {
+        std::fs::read(&self.0).ok()
+    }
+
+    fn store(&self, bytes: &[u8]) {
+        // A folder that cannot be written to costs time, nothing else.
+        let _ = supple_rig::formats::save(&self.0, bytes);
     }
 }
 

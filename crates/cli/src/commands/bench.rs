@@ -2,10 +2,12 @@
 
 mod gpu;
 
-use std::path::Path;
+use std::path::PathBuf;
 
+use supple::bench::detail::{self, DetailRow};
 use supple::bench::obj::{ReadRow, read_obj};
 use supple::bench::tissue::{Subject, TissueRow, measure, subjects};
+use supple::flesh::settings::Resolution;
 
 use crate::args;
 use crate::console::{Console, Failure};
@@ -26,6 +28,22 @@ pub fn run(args: &args::Bench, console: &Console) -> Result<(), Failure> {
         progress.step();
     }
     drop(progress);
+    let progress = console.progress("upsampling", 2);
+    let mut detail = Vec::new();
+    let wanted = |name: &str| args.only.is_empty() || args.only.iter().any(|only| only == name);
+    let male = match wanted("male") {
+        true => detail::full_male(&models_folder(args))?,
+        false => None,
+    };
+    // As many vertices as the papers' own simulation mesh of it.
+    let papers = male.iter().map(|male| (male, Resolution::Vertices(4651)));
+    let embedded = subjects.iter().find(|one| one.name == "embedded male");
+    let own = embedded.map(|subject| (subject, Resolution::Automatic));
+    for (subject, resolution) in papers.chain(own) {
+        detail.extend(detail::measure(subject, resolution, &args.threads)?);
+        progress.step();
+    }
+    drop(progress);
     let sizes = [args.vertices / 10, args.vertices / 3, args.vertices];
     let progress = console.progress("reading OBJ", sizes.len());
     let mut obj = Vec::new();
@@ -34,15 +52,24 @@ pub fn run(args: &args::Bench, console: &Console) -> Result<(), Failure> {
         progress.step();
     }
     drop(progress);
-    let text = format!("{}\n\n{}", tissue_table(&tissue), obj_table(&obj));
-    console.result(text, &serde_json::json!({ "tissue": tissue, "obj": obj }));
+    let text = [
+        tissue_table(&tissue),
+        detail_table(&detail),
+        obj_table(&obj),
+    ]
+    .join("\n\n");
+    let json = serde_json::json!({ "tissue": tissue, "detail": detail, "obj": obj });
+    console.result(text, &json);
     Ok(())
+}
+
+fn models_folder(args: &args::Bench) -> PathBuf {
+    args.models.clone().unwrap_or_else(|| FPS_MODELS.into())
 }
 
 /// The models named on the command line, or all.
 fn chosen_subjects(args: &args::Bench) -> Result<Vec<Subject>, Failure> {
-    let folder = args.models.clone().unwrap_or_else(|| FPS_MODELS.into());
-    let mut found = subjects(Some(Path::new(&folder))).map_err(|error| Failure {
+    let mut found = subjects(Some(&models_folder(args))).map_err(|error| Failure {
         error,
         hint: "--models names a folder with cylinder/, tbone/ and male/".to_owned(),
     })?;
@@ -104,6 +131,47 @@ fn tissue_table(rows: &[TissueRow]) -> String {
         }
     }
     text.push_str("\nlocal and global are sums over threads; floor: time to read the factor once from cache, as a share of the solve's");
+    text
+}
+
+fn detail_table(rows: &[DetailRow]) -> String {
+    let mut text = format!(
+        "Full skin\n{:<16} {:>8} {:>9} {:>10} {:>9} {:>7} {:>8} {:>7} {:>8} {:>9} {:>6} {:>6} {:>6}",
+        "model",
+        "shown",
+        "simulated",
+        "weights ms",
+        "cached ms",
+        "threads",
+        "step ms",
+        "MLS us",
+        "of step",
+        "normals us",
+        "ratio",
+        "MB",
+        "floor"
+    );
+    for row in rows {
+        for frame in &row.frames {
+            text.push_str(&format!(
+                "\n{:<16} {:>8} {:>9} {:>10.0} {:>9.1} {:>7} {:>8.2} {:>7.0} {:>7.1}% {:>9.0} {:>6.1} {:>6.2} {:>5.0}%",
+                row.model,
+                row.shown,
+                row.simulated,
+                row.weights_ms,
+                row.cached_ms,
+                frame.threads,
+                frame.step_ms,
+                frame.least_squares_us,
+                100.0 * frame.step_share,
+                frame.normals_us,
+                frame.ratio,
+                row.megabytes,
+                100.0 * row.floor_share
+            ));
+        }
+    }
+    text.push_str("\nMLS: moving least squares, normals: normal displacements, both with normals of the skin; floor: time to move a frame's bytes, as a share of the frame's on one thread");
     text
 }
 

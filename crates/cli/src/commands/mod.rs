@@ -14,14 +14,14 @@ use supple::Character;
 use supple::backend::Choice;
 use supple::bake::Motion;
 use supple::flesh::Settings;
-use supple::flesh::settings::ContactMode;
+use supple::flesh::settings::{ContactMode, Upsample};
 use supple::motion;
 use supple::rig::character::Up;
 use supple::rig::formats::ReadOptions;
 use supple::skin::{Method, Span, skin};
 use supple::tissue::{SoftBody, simulate};
 
-use crate::args::{self, Command, Input, MotionArgs};
+use crate::args::{self, Command, Input, MotionArgs, TissueArgs};
 use crate::console::{Console, Failure};
 
 /// Runs a subcommand.
@@ -140,19 +140,24 @@ fn describe(written: &supple::export::Written) -> String {
     text
 }
 
-fn settings(
-    input: &Input,
-    given: Option<&std::path::Path>,
-    contact: Option<crate::args::Contact>,
-) -> Result<Settings, Failure> {
-    let mut settings = match given {
+fn settings(input: &Input, args: &TissueArgs) -> Result<Settings, Failure> {
+    let mut settings = match &args.settings {
         Some(path) => supple::tissue::load_settings(path)?,
         None => supple::tissue::settings_beside(&input.file)?,
     };
-    if let Some(contact) = contact {
+    let detail = &mut settings.detail;
+    detail.resolution = args.resolution.unwrap_or(detail.resolution);
+    if let Some(upsample) = args.upsample {
+        detail.upsample = match upsample {
+            args::Upsample::Quadratic => Upsample::Quadratic,
+            args::Upsample::Linear => Upsample::Linear,
+            args::Upsample::Normals => Upsample::Normals,
+        };
+    }
+    if let Some(contact) = args.contact {
         settings.contact.mode = match contact {
-            crate::args::Contact::Off => ContactMode::Off,
-            crate::args::Contact::Global => ContactMode::Global,
+            args::Contact::Off => ContactMode::Off,
+            args::Contact::Global => ContactMode::Global,
         };
     }
     Ok(settings)

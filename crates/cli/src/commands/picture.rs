@@ -4,6 +4,7 @@ use supple::glam::Vec3;
 use supple::picture::{Image, Legend, Ramp, heat_colours};
 use supple::sheet::{Look, Tile, sheet};
 use supple::skin::Method;
+use supple::upsampling::{compare_upsampling, upsampling_sheet};
 use supple::{Character, motion, skin};
 
 use crate::args::{self, Compare, View};
@@ -71,6 +72,22 @@ fn draw_motion(
 ) -> Result<Image, Failure> {
     let clip = motion::choose(character, super::choice(&args.motion), args.motion.fps)?;
     let span = super::span(&args.motion, &clip)?;
+    if let Some(Compare::Upsample) = args.compare {
+        let settings = super::settings(&args.input, &args.tissue)?;
+        let progress = console.progress("simulating twice", span.times().len());
+        let step = &mut |_| progress.step();
+        let variants = compare_upsampling(character, &clip, &settings, span, step)?;
+        drop(progress);
+        let title = format!("{}: {}", character.name, clip.name);
+        let height = character.height();
+        return Ok(upsampling_sheet(
+            &title,
+            &variants,
+            height,
+            look.direction,
+            look.size,
+        ));
+    }
     let frames = usize::from(args.frames);
     // One frame shows the middle of the clip, more are spread over all of it.
     let seconds = span.to - span.from;
@@ -85,9 +102,9 @@ fn draw_motion(
     };
     let methods = match args.compare {
         Some(Compare::Methods) => vec![Method::Lbs, Method::Dqs, Method::Cor, Method::Tissue],
-        None => vec![super::method(args.method)],
+        _ => vec![super::method(args.method)],
     };
-    let settings = super::settings(&args.input, args.settings.as_deref(), args.contact)?;
+    let settings = super::settings(&args.input, &args.tissue)?;
     let progress = console.progress("skinning", frames * methods.len());
     let motions = methods
         .iter()

@@ -1,8 +1,10 @@
 //! `supple skin`
 
 use supple::export::{Bake, bake_for, export};
+use supple::flesh::{CacheUse, Settings};
 use supple::skin::Method;
-use supple::{motion, skin};
+use supple::tissue::{SoftBody, simulate};
+use supple::{Character, motion, skin};
 
 use crate::args;
 use crate::console::{Console, Failure};
@@ -21,7 +23,7 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
         ));
     }
     let method = super::method(args.method);
-    let settings = super::settings(&args.input, args.settings.as_deref(), args.contact)?;
+    let settings = super::settings(&args.input, &args.tissue)?;
     // Correctives correct a skin, so a file without weights gets some whatever the method.
     if method != Method::Tissue || matches!(bake, Bake::Correctives { .. }) {
         let bound = skin::bind_missing(&mut character, args.auto_weights)?;
@@ -34,22 +36,49 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
     }
     let clip = motion::choose(&character, super::choice(&args.motion), args.motion.fps)?;
     let span = super::span(&args.motion, &clip)?;
+    let mut body = match method {
+        Method::Tissue => Some(soft_body(&character, settings.clone(), args, console)?),
+        _ => None,
+    };
     let progress = console.progress("moving the skin", span.times().len());
-    let motion = super::moved(
-        &character,
-        &clip,
-        method,
-        &settings,
-        span,
-        super::backend(args.backend, console),
-        &mut |_| progress.step(),
-    )?;
+    let mut step = |_| progress.step();
+    let motion = match &mut body {
+        Some(body) => simulate(body, &character, &clip, span, &mut step)?,
+        None => skin::skin(&character, &clip, method, &settings, span, &mut step)?,
+    };
     drop(progress);
     let spinner = console.progress("baking", 1);
     let written = export(&character, &motion, bake, &args.output, &clip.name)?;
     drop(spinner);
     console.result(super::describe(&written), &written);
     Ok(())
+}
+
+fn soft_body(
+    character: &Character,
+    settings: Settings,
+    args: &args::Skin,
+    console: &Console,
+) -> Result<SoftBody, Failure> {
+    let progress = console.progress("building tissue", 1);
+    let mut body = SoftBody::of_file(character, settings, &args.input.file)?;
+    body.set_backend(super::backend(args.backend, console));
+    drop(progress);
+    let report = &body.flesh().report;
+    if report.vertices < report.shown {
+        console.say(format!(
+            "simulating {} of {} skin vertices",
+            report.vertices, report.shown
+        ));
+    }
+    match report.cache {
+        CacheUse::Stale => {
+            console.say("the cache beside the file was of another state of it: built anew")
+        }
+        CacheUse::Damaged => console.say("the cache beside the file was damaged: built anew"),
+        _ => {}
+    }
+    Ok(body)
 }
 
 fn chosen(bake: args::Bake, bound_mm: f32) -> Bake {

@@ -1,5 +1,6 @@
 //! The file's own skin, and the few morph targets that correct it best.
 
+use super::directions::Turning;
 use super::motion::Motion;
 use super::principal::{Modes, principal_modes};
 use super::residual::{Group, bind_residuals, mode_errors};
@@ -48,11 +49,14 @@ pub fn bake_correctives(
     for group in groups(&document) {
         let modes = choose_modes(character, motion, &poses, &group, options)?;
         most = most.max(modes.shapes.len());
+        let turning = Turning::new(&document, character, motion, &poses, &group)?;
+        let directions = turning.map_or_else(Vec::new, |turning| turning.of_modes(&modes.weights));
         add_targets(
             &mut document,
             character,
             &group,
             &modes.shapes,
+            &directions,
             "corrective",
         )?;
         clip.morphs

@@ -1,5 +1,6 @@
 //! One morph target a frame.
 
+use super::directions::Turning;
 use super::motion::Motion;
 use super::residual::bind_residuals;
 use super::targets::{add_targets, groups, weight_track};
@@ -26,7 +27,16 @@ pub fn bake_frames(
     let weights: Vec<Vec<f32>> = (0..count).map(one).collect();
     for group in groups(&document) {
         let shapes = bind_residuals(character, motion, &rest, &group);
-        add_targets(&mut document, character, &group, &shapes, "frame")?;
+        let turning = Turning::new(&document, character, motion, &rest, &group)?;
+        let directions = turning.map_or_else(Vec::new, |turning| turning.of_frames());
+        add_targets(
+            &mut document,
+            character,
+            &group,
+            &shapes,
+            &directions,
+            "frame",
+        )?;
         clip.morphs
             .extend(weight_track(character, motion, &group, &weights));
     }

@@ -7,9 +7,10 @@
 //! | [`pc2`], [`mdd`] | point caches in the file's vertex order | Blender, Maya, Houdini |
 //! | [`sequence`] | one mesh file a frame | everything else |
 //!
-//! Each returns its largest and RMS error against the given motion, measured on what was written.
+//! Morph targets move normals and tangents along with positions. Each returns its largest and RMS error against the given motion, measured on what was written.
 
 mod correctives;
+mod directions;
 mod error;
 mod frames;
 mod motion;

@@ -68,7 +68,8 @@ pub(super) fn bind_residuals(
         .collect()
 }
 
-fn worlds(character: &Character, poses: &[Pose], frame: usize) -> Vec<Affine3A> {
+/// `world_from_joint` of a frame.
+pub(super) fn worlds(character: &Character, poses: &[Pose], frame: usize) -> Vec<Affine3A> {
     let pose = poses.get(frame);
     pose.map_or_else(Vec::new, |pose| pose.worlds(&character.skeleton))
 }

@@ -3,6 +3,7 @@
 use glam::Vec3;
 use serde_json::{Value, json};
 
+use super::directions::Directions;
 use super::motion::Motion;
 use super::residual::Group;
 use crate::Character;
@@ -54,7 +55,8 @@ pub(super) fn weight_track(
     })
 }
 
-/// Adds `shapes` (offsets in bind space \[m\], the group's parts one after the other) to the mesh of a node.
+/// Adds `shapes` (offsets in bind space \[m\], the group's parts one after the other) to the mesh of a node, with offsets of
+/// normals and tangents where there are any.
 ///
 /// A mesh that other nodes show too is copied first. Rest weights, target names and animations of the node's weights
 /// are extended to match.
@@ -63,6 +65,7 @@ pub(super) fn add_targets(
     character: &Character,
     group: &Group,
     shapes: &[Vec<Vec3>],
+    directions: &[Directions],
     name: &str,
 ) -> Result<(), FormatError> {
     if shapes.is_empty() {
@@ -87,13 +90,22 @@ pub(super) fn add_targets(
                     .map(|&part| character.parts[part].mesh.positions.len())
                     .sum();
                 let end = start + character.parts[group.parts[place]].mesh.positions.len();
-                for shape in shapes {
-                    let offsets: Vec<[f32; 3]> = shape[start..end]
-                        .iter()
-                        .map(|offset| (*offset * scale).to_array())
-                        .collect();
-                    let accessor = append_floats(document, &offsets, Use::Vertices);
-                    push_target(document, mesh, primitive, accessor);
+                let moves_tangents = has_tangents(document, mesh, primitive);
+                for (index, shape) in shapes.iter().enumerate() {
+                    let mut append = |list: &[Vec3], scale: f32| {
+                        let offsets: Vec<[f32; 3]> = (list[start..end].iter())
+                            .map(|offset| (*offset * scale).to_array())
+                            .collect();
+                        append_floats(document, &offsets, Use::Vertices)
+                    };
+                    let mut target = json!({ "POSITION": append(shape, scale) });
+                    if let Some(along) = directions.get(index) {
+                        target["NORMAL"] = append(&along.normals, 1.0).into();
+                        if moves_tangents && !along.tangents.is_empty() {
+                            target["TANGENT"] = append(&along.tangents, 1.0).into();
+                        }
+                    }
+                    push_target(document, mesh, primitive, target);
                 }
             }
             None => pad_with_zeros(document, mesh, primitive, shapes.len()),
@@ -103,8 +115,16 @@ pub(super) fn add_targets(
     extend_animations(document, group.node, own, shapes.len())
 }
 
-fn push_target(document: &mut Document, mesh: usize, primitive: usize, accessor: usize) {
-    let target = json!({"POSITION": accessor});
+/// Whether a primitive has tangents, and morph targets of its own, if any, move them.
+fn has_tangents(document: &Document, mesh: usize, primitive: usize) -> bool {
+    let entry = &document.json["meshes"][mesh]["primitives"][primitive];
+    let targets = entry.get("targets").and_then(Value::as_array);
+    let moves = |target: &Value| target.get("TANGENT").is_some();
+    entry.pointer("/attributes/TANGENT").is_some()
+        && targets.is_none_or(|targets| targets.iter().all(moves))
+}
+
+fn push_target(document: &mut Document, mesh: usize, primitive: usize, target: Value) {
     push_in(
         &mut document.json["meshes"][mesh]["primitives"][primitive],
         "targets",
@@ -128,7 +148,7 @@ fn pad_with_zeros(document: &mut Document, mesh: usize, primitive: usize, count:
     push_in(&mut document.json, "accessors", zeros);
     let accessor = document.count("accessors") - 1;
     for _ in 0..count {
-        push_target(document, mesh, primitive, accessor);
+        push_target(document, mesh, primitive, json!({ "POSITION": accessor }));
     }
 }
 
@@ -217,7 +237,7 @@ fn extend_animations(
             let sampler = entry["channels"][channel]["sampler"].as_u64().unwrap_or(0) as usize;
             let mut sampler = entry["samplers"][sampler].clone();
             let output = sampler["output"].as_u64().unwrap_or(0) as usize;
-            let old = document.scalars(output)?;
+            let old = document.numbers(output, 1)?;
             let wider: Vec<[f32; 1]> = old
                 .chunks(own)
                 .flat_map(|block| block.iter().copied().chain(std::iter::repeat_n(0.0, new)))

@@ -294,7 +294,7 @@ fn seconds() -> f64 {
 }
 
 /// Bytes a second that one core reads from a buffer of a factor's size, best of several passes.
-fn bandwidth() -> f64 {
+pub(super) fn bandwidth() -> f64 {
     let buffer = vec![1.0_f32; 1 << 20];
     let pass = |_| {
         let start = Instant::now();

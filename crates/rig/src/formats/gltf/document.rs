@@ -81,11 +81,15 @@ impl Document {
             .map_or(0, Vec::len)
     }
 
-    /// The numbers of a scalar accessor.
-    pub(crate) fn scalars(&self, accessor: usize) -> Result<Vec<f32>, FormatError> {
+    /// The numbers of an accessor whose elements have so many components.
+    pub(crate) fn numbers(
+        &self,
+        accessor: usize,
+        components: usize,
+    ) -> Result<Vec<f32>, FormatError> {
         let accessors = super::accessor::Accessors::new(self)?;
         match accessor < accessors.len() {
-            true => accessors.floats(accessor, &[1]),
+            true => accessors.floats(accessor, &[components]),
             false => Err(FormatError::invalid(
                 format!("accessors[{accessor}]"),
                 "is not there",

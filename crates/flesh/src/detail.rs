@@ -1,0 +1,183 @@
+//! The full skin above the simulation mesh [3.2.4].
+
+use glam::Vec3;
+use supple_geom::TriMesh;
+use supple_geom::decimate::Decimated;
+use supple_geom::mls::Basis;
+
+use crate::bone_graph::BoneGraph;
+use crate::detail_cache::{CacheUse, DetailCache, Hasher, from_bytes, to_bytes};
+use crate::flesh::Flesh;
+use crate::normal_displacement::{NormalDisplacement, Workspace};
+use crate::settings::{self, Upsample};
+use crate::simulation_mesh::{simulation_mesh, target_count};
+use crate::upsample::{NEIGHBOURS, Samples, Upsampling, fill_samples};
+
+/// How skin vertices follow simulated ones.
+#[derive(Clone, Debug)]
+pub enum Upsampler {
+    /// Moving least squares.
+    LeastSquares(Upsampling),
+    /// Normal displacements.
+    Normals(NormalDisplacement),
+}
+
+/// Everything between the simulation mesh and the full skin.
+#[derive(Clone, Debug)]
+pub struct Detail {
+    /// The full welded flesh in bind pose.
+    pub mesh: TriMesh,
+    /// For each simulated vertex (column) its vertex of the full skin.
+    pub kept: Vec<u32>,
+    /// How the others follow.
+    pub upsampler: Upsampler,
+    /// Original vertex that each vertex of the full skin stands for.
+    pub(crate) original_of: Vec<u32>,
+    /// Skin vertices that the file's weights keep out of the simulation.
+    pub(crate) excluded: Vec<bool>,
+    /// Skin vertices that follow the pose alone, and how much.
+    pub(crate) kinematic: Vec<(u32, f32)>,
+}
+
+/// Scratch space of a frame, to be kept from one to the next.
+#[derive(Clone, Debug, Default)]
+pub struct DetailWork {
+    samples: Samples,
+    displacement: Workspace,
+}
+
+impl Upsampler {
+    /// Binds the vertices of `skin` to those of the simulation mesh, which are `kept`.
+    pub fn new(skin: &TriMesh, kept: &[u32], coarse: &TriMesh, upsample: Upsample) -> Self {
+        let basis = match upsample {
+            Upsample::Quadratic => Basis::Quadratic,
+            Upsample::Linear => Basis::Linear,
+            Upsample::Normals => return Self::Normals(NormalDisplacement::new(skin, coarse)),
+        };
+        Self::LeastSquares(Upsampling::new(skin, kept, coarse, NEIGHBOURS, basis))
+    }
+
+    /// Positions and unit normals of all skin vertices, from positions of the simulated ones \[m\].
+    pub fn apply(
+        &self,
+        coarse: &[[u32; 3]],
+        simulated: &[Vec3],
+        work: &mut DetailWork,
+        positions: &mut [Vec3],
+        normals: &mut [Vec3],
+    ) {
+        match self {
+            Self::LeastSquares(upsampling) => {
+                fill_samples(coarse, simulated, &mut work.samples);
+                upsampling.apply(&work.samples, positions, normals);
+            }
+            Self::Normals(displacement) => {
+                displacement.apply(simulated, &mut work.displacement, positions, normals);
+            }
+        }
+    }
+
+    /// For every skin vertex how much of what it listens to is chosen.
+    pub(crate) fn shares(&self, count: usize, chosen: &[bool]) -> Vec<f32> {
+        let share = |entries: &mut dyn Iterator<Item = (usize, f32)>| {
+            let (mut inside, mut all) = (0.0, 0.0);
+            for (sample, weight) in entries {
+                all += weight.max(0.0);
+                inside += weight.max(0.0) * f32::from(chosen[sample]);
+            }
+            if all > 0.0 { inside / all } else { 0.0 }
+        };
+        (0..count)
+            .map(|v| match self {
+                Self::LeastSquares(upsampling) => share(&mut upsampling.of(v)),
+                Self::Normals(displacement) => share(&mut displacement.of(v)),
+            })
+            .collect()
+    }
+}
+
+impl Flesh {
+    /// Reads a cache as building would, and says what became of it.
+    pub fn reload_detail(&self, cache: &dyn DetailCache) -> CacheUse {
+        let Some(detail) = &self.detail else {
+            return CacheUse::Unused;
+        };
+        let source = DetailSource {
+            skin: &detail.mesh,
+            graph: &self.graph,
+            excluded: &detail.excluded,
+            settings: &self.settings.detail,
+        };
+        source.load_or_build(Some(cache)).2
+    }
+}
+
+/// What simulation mesh and full skin are built from.
+pub(crate) struct DetailSource<'a> {
+    pub skin: &'a TriMesh,
+    pub graph: &'a BoneGraph,
+    /// Skin vertices that are not simulated, where that is known.
+    pub excluded: &'a [bool],
+    pub settings: &'a settings::Detail,
+}
+
+impl DetailSource<'_> {
+    /// The simulation mesh and what carries the skin, unless they are the same; from a cache where it has them.
+    pub fn load_or_build(
+        &self,
+        cache: Option<&dyn DetailCache>,
+    ) -> (Decimated, Option<Upsampler>, CacheUse) {
+        let vertices = self.skin.positions.len();
+        let target = target_count(self.settings.resolution, vertices, self.graph.bones.len());
+        let is_kept = self.settings.upsample != Upsample::Normals;
+        let Some(cache) = cache.filter(|_| is_kept && target < vertices) else {
+            let (coarse, upsampler) = self.build(target);
+            return (coarse, upsampler, CacheUse::Unused);
+        };
+        let key = self.key(target);
+        let found = (cache.load()).map(|bytes| from_bytes(key, self.skin, &bytes));
+        let cache_use = match found {
+            Some(Ok((coarse, upsampling))) => {
+                let upsampler = Upsampler::LeastSquares(upsampling);
+                return (coarse, Some(upsampler), CacheUse::Used);
+            }
+            Some(Err(reason)) => reason,
+            None => CacheUse::Filled,
+        };
+        let (coarse, upsampler) = self.build(target);
+        if let Some(Upsampler::LeastSquares(upsampling)) = &upsampler {
+            cache.store(&to_bytes(key, &coarse, upsampling));
+        }
+        (coarse, upsampler, cache_use)
+    }
+
+    fn build(&self, target: usize) -> (Decimated, Option<Upsampler>) {
+        let coarse = simulation_mesh(self.skin, self.graph, self.excluded, target);
+        let upsampler = (coarse.kept.len() < self.skin.positions.len()).then(|| {
+            Upsampler::new(
+                self.skin,
+                &coarse.kept,
+                &coarse.mesh,
+                self.settings.upsample,
+            )
+        });
+        (coarse, upsampler)
+    }
+
+    /// A hash of everything that the result depends on.
+    fn key(&self, target: usize) -> u64 {
+        let mut hasher = Hasher::default();
+        hasher.slice(&self.skin.positions);
+        hasher.slice(self.skin.triangles.as_flattened());
+        let nodes = self.graph.nodes.iter().zip(&self.graph.incident);
+        for (node, incident) in nodes {
+            hasher.slice(&node.position.to_array());
+            hasher.slice(&[incident.len() as u64]);
+        }
+        let excluded: Vec<u8> = self.excluded.iter().map(|&out| u8::from(out)).collect();
+        hasher.bytes(&excluded);
+        let basis = self.settings.upsample as u64;
+        hasher.slice(&[target as u64, NEIGHBOURS as u64, basis]);
+        hasher.finish()
+    }
+}

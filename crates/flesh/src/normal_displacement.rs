@@ -1,0 +1,278 @@
+//! From the simulation mesh to the full skin by normal displacements [Botsch and Sorkine 2008], to compare with.
+//!
+//! Every skin vertex lies at a fixed place above its closest simulated triangle: barycentric coordinates in the triangle's
+//! plane and a height along its normal. Normals of the skin are summed anew from its triangles.
+
+use glam::{DVec3, Vec3};
+use rayon::prelude::*;
+use supple_geom::adjacency::{Rows, vertex_triangles};
+use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, Row, dispatch};
+use supple_geom::{Bvh, TriMesh};
+
+/// Elements that a task carries; a multiple of the lanes.
+const CHUNK: usize = 1024;
+
+/// Eight skin vertices and the triangles they lie above; the last group repeats its last vertex.
+#[derive(Clone, Debug, PartialEq)]
+struct Feet {
+    corners: [[u32; LANES]; 3],
+    weights: [F32x8; 3],
+    heights: F32x8,
+}
+
+/// Places of skin vertices above simulated triangles.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NormalDisplacement {
+    count: usize,
+    feet: Vec<Feet>,
+    /// Corners of eight skin triangles; the last group repeats its last triangle.
+    triangles: Vec<[[u32; LANES]; 3]>,
+    around: Rows,
+}
+
+/// What a frame needs besides its result.
+#[derive(Clone, Debug, Default)]
+pub struct Workspace {
+    samples: Vec<Row>,
+    places: Vec<Row>,
+    faces: Vec<Row>,
+}
+
+impl NormalDisplacement {
+    /// Binds every vertex of `skin` to the closest triangle of `coarse`.
+    pub fn new(skin: &TriMesh, coarse: &TriMesh) -> Self {
+        let tree = Bvh::new(coarse);
+        let feet: Vec<([u32; 3], [f32; 3], f32)> = (skin.positions.par_iter())
+            .map(|&point| {
+                let nearest = tree.closest_point(point);
+                let corners =
+                    nearest.map_or([0; 3], |near| coarse.triangles[near.triangle as usize]);
+                foot(
+                    corners,
+                    corners.map(|v| coarse.positions[v as usize]),
+                    point,
+                )
+            })
+            .collect();
+        let grouped = feet.chunks(LANES).map(|group| {
+            let of = |lane: usize| &group[lane.min(group.len() - 1)];
+            let lanes = |pick: &dyn Fn(usize) -> f32| F32x8(std::array::from_fn(pick));
+            Feet {
+                corners: [0, 1, 2].map(|k| std::array::from_fn(|lane| of(lane).0[k])),
+                weights: [0, 1, 2].map(|k| lanes(&|lane| of(lane).1[k])),
+                heights: lanes(&|lane| of(lane).2),
+            }
+        });
+        let triangles = skin.triangles.chunks(LANES).map(|group| {
+            let of = |lane: usize| group[lane.min(group.len() - 1)];
+            [0, 1, 2].map(|k| std::array::from_fn(|lane| of(lane)[k]))
+        });
+        Self {
+            count: skin.positions.len(),
+            feet: grouped.collect(),
+            triangles: triangles.collect(),
+            around: vertex_triangles(skin),
+        }
+    }
+
+    /// Skin vertices.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there is no skin vertex.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Simulated vertices that a skin vertex listens to, and their weights.
+    pub fn of(&self, vertex: usize) -> impl Iterator<Item = (usize, f32)> {
+        let (feet, lane) = (&self.feet[vertex / LANES], vertex % LANES);
+        (0..3).map(move |k| (feet.corners[k][lane] as usize, feet.weights[k].0[lane]))
+    }
+
+    /// Bytes that a frame reads and writes at least.
+    pub fn bytes_per_frame(&self, samples: usize) -> usize {
+        // Places and face vectors are written once and read once.
+        let faces = self.triangles.len() * LANES;
+        samples * 16 + self.count * (28 + 24 + 32) + faces * (12 + 32) + self.around.items.len() * 4
+    }
+
+    /// Positions and unit normals of all skin vertices from the simulated ones \[m\].
+    pub fn apply(
+        &self,
+        simulated: &[Vec3],
+        work: &mut Workspace,
+        positions: &mut [Vec3],
+        normals: &mut [Vec3],
+    ) {
+        work.samples.clear();
+        work.samples
+            .extend(simulated.iter().map(|p| Row::new(p.to_array())));
+        work.places.resize(self.feet.len() * LANES, Row::default());
+        work.faces
+            .resize(self.triangles.len() * LANES, Row::default());
+        let groups = CHUNK / LANES;
+        (work
+            .places
+            .par_chunks_mut(CHUNK)
+            .zip(self.feet.par_chunks(groups)))
+        .for_each(|(places, feet)| {
+            dispatch(Place {
+                feet,
+                samples: &work.samples,
+                places,
+            });
+        });
+        let places = &work.places;
+        (work
+            .faces
+            .par_chunks_mut(CHUNK)
+            .zip(self.triangles.par_chunks(groups)))
+        .for_each(|(faces, triangles)| {
+            dispatch(Faces {
+                triangles,
+                places,
+                faces,
+            });
+        });
+        let faces = &work.faces;
+        let output = positions
+            .par_chunks_mut(CHUNK)
+            .zip(normals.par_chunks_mut(CHUNK));
+        output
+            .enumerate()
+            .for_each(|(chunk, (positions, normals))| {
+                for (k, (position, normal)) in positions.iter_mut().zip(normals).enumerate() {
+                    let v = chunk * CHUNK + k;
+                    *position = Vec3::from_array(places[v].xyz());
+                    let around = self.around.row(v).iter();
+                    let sum: Vec3 = around
+                        .map(|&t| Vec3::from_array(faces[t as usize].xyz()))
+                        .sum();
+                    *normal = sum.normalize_or(Vec3::Y);
+                }
+            });
+    }
+}
+
+/// Barycentric coordinates in the plane of a triangle and height above it; where it has no area, its first corner.
+fn foot(corners: [u32; 3], places: [Vec3; 3], point: Vec3) -> ([u32; 3], [f32; 3], f32) {
+    let [a, b, c] = places.map(|p| p.as_dvec3());
+    let (u, v, w): (DVec3, DVec3, DVec3) = (b - a, c - a, point.as_dvec3() - a);
+    let normal = u.cross(v);
+    let square = normal.length_squared();
+    if square <= 0.0 {
+        return (corners, [1.0, 0.0, 0.0], 0.0);
+    }
+    let y = w.cross(v).dot(normal) / square;
+    let z = u.cross(w).dot(normal) / square;
+    let height = w.dot(normal) / square.sqrt();
+    (
+        corners,
+        [1.0 - y - z, y, z].map(|x| x as f32),
+        height as f32,
+    )
+}
+
+struct Place<'a> {
+    feet: &'a [Feet],
+    samples: &'a [Row],
+    places: &'a mut [Row],
+}
+
+impl Kernel for Place<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        for (feet, places) in self.feet.iter().zip(self.places.chunks_exact_mut(LANES)) {
+            let corners = feet
+                .corners
+                .each_ref()
+                .map(|index| L::gather(self.samples, index));
+            let weights = feet.weights.each_ref().map(L::load);
+            let normal = cross(corners);
+            let square = normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2];
+            let height = L::load(&feet.heights) / square.max(L::splat(1e-30)).sqrt();
+            let place: [F32x8; 3] = std::array::from_fn(|axis| {
+                let mut sum = normal[axis] * height;
+                for k in 0..3 {
+                    sum = weights[k].mul_add(corners[k][axis], sum);
+                }
+                sum.store()
+            });
+            write_rows(places, &place);
+        }
+    }
+}
+
+struct Faces<'a> {
+    triangles: &'a [[[u32; LANES]; 3]],
+    places: &'a [Row],
+    faces: &'a mut [Row],
+}
+
+impl Kernel for Faces<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        for (triangles, faces) in (self.triangles.iter()).zip(self.faces.chunks_exact_mut(LANES)) {
+            let corners = triangles
+                .each_ref()
+                .map(|index| L::gather(self.places, index));
+            let face = cross(corners).map(L::store);
+            write_rows(faces, &face);
+        }
+    }
+}
+
+#[inline(always)]
+fn cross<L: Lanes>([a, b, c]: [[L; 3]; 3]) -> [L; 3] {
+    let u: [L; 3] = std::array::from_fn(|axis| b[axis] - a[axis]);
+    let v: [L; 3] = std::array::from_fn(|axis| c[axis] - a[axis]);
+    let part = |i: usize, j: usize| u[i].mul_sub(v[j], u[j] * v[i]);
+    [part(1, 2), part(2, 0), part(0, 1)]
+}
+
+#[inline(always)]
+fn write_rows(rows: &mut [Row], lanes: &[F32x8; 3]) {
+    for (lane, row) in rows.iter_mut().enumerate() {
+        *row = Row::new([lanes[0].0[lane], lanes[1].0[lane], lanes[2].0[lane]]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use supple_geom::decimate::{Decimation, decimate};
+    use supple_geom::{normals::vertex_normals, shapes};
+
+    #[test]
+    fn rigid_motions_are_exact() {
+        let skin = shapes::icosphere(0.5, 4);
+        let settings = Decimation {
+            target: 300,
+            ..Decimation::default()
+        };
+        let small = decimate(&skin, &settings);
+        let bound = NormalDisplacement::new(&skin, &small.mesh);
+        let turn = glam::Quat::from_rotation_x(0.9);
+        let motion = |p: Vec3| turn * p + Vec3::new(1.0, 2.0, 0.0);
+        let moved: Vec<Vec3> = small.mesh.positions.iter().map(|&p| motion(p)).collect();
+        let mut positions = vec![Vec3::ZERO; skin.positions.len()];
+        let mut normals = positions.clone();
+        bound.apply(
+            &moved,
+            &mut Workspace::default(),
+            &mut positions,
+            &mut normals,
+        );
+        let expected = vertex_normals(&skin);
+        for (v, &rest) in skin.positions.iter().enumerate() {
+            assert!(positions[v].distance(motion(rest)) < 2e-6);
+            assert!(normals[v].angle_between(turn * expected[v]) < 0.02);
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The simulation mesh: some of the skin's vertices, few enough for real time, denser where the body bends [3.2.4].
+
+use std::collections::BTreeMap;
+
+use glam::DVec3;
+use supple_geom::TriMesh;
+use supple_geom::decimate::{Decimated, Decimation, decimate};
+use supple_geom::shells::shells;
+
+use crate::bone_graph::BoneGraph;
+use crate::settings::Resolution;
+
+/// Skins of up to this many vertices are simulated as they are.
+pub const FULL_UP_TO: usize = 5000;
+/// Automatic resolution: so many vertices, and so many more for every bone, up to [`FULL_UP_TO`].
+const BASE_COUNT: usize = 3000;
+const PER_BONE: usize = 20;
+/// Density around joints, relative to straight limbs: edges are a quarter as long. Above 30 straight limbs get facets that show
+/// as steps in the bone surface; at 1 a bent knee has too few vertices to stay round.
+const JOINT_DENSITY: f64 = 16.0;
+/// Reach of that density, in distances between joint and skin.
+const JOINT_REACH: f64 = 3.0;
+/// Density where separate shells touch.
+const TOUCH_DENSITY: f64 = 2.0;
+/// How near that is, relative to the character's size.
+const TOUCH: f64 = 0.01;
+/// Density of what is not simulated: as good as nothing.
+const EXCLUDED_DENSITY: f64 = 0.05;
+
+/// Vertices to simulate of a skin that has `vertices`, with `bones`.
+pub fn target_count(resolution: Resolution, vertices: usize, bones: usize) -> usize {
+    match resolution {
+        Resolution::Full => vertices,
+        Resolution::Vertices(count) => count,
+        Resolution::Automatic if vertices <= FULL_UP_TO => vertices,
+        Resolution::Automatic => (BASE_COUNT + PER_BONE * bones).min(FULL_UP_TO),
+    }
+}
+
+/// Chooses the vertices to simulate. `excluded` tells what is not simulated; empty where that is not known.
+pub fn simulation_mesh(
+    skin: &TriMesh,
+    graph: &BoneGraph,
+    excluded: &[bool],
+    target: usize,
+) -> Decimated {
+    if target >= skin.positions.len() {
+        return Decimated {
+            mesh: skin.clone(),
+            kept: (0..skin.positions.len() as u32).collect(),
+        };
+    }
+    let density = densities(skin, graph, excluded);
+    let settings = Decimation {
+        target,
+        density: &density,
+        ..Decimation::default()
+    };
+    decimate(skin, &settings)
+}
+
+fn densities(skin: &TriMesh, graph: &BoneGraph, excluded: &[bool]) -> Vec<f64> {
+    let points: Vec<DVec3> = skin.positions.iter().map(|p| p.as_dvec3()).collect();
+    let mut densities = vec![1.0_f64; points.len()];
+    for (node, incident) in graph.nodes.iter().zip(&graph.incident) {
+        if incident.len() < 2 {
+            continue;
+        }
+        let distances = || points.iter().map(|p| p.distance(node.position));
+        let reach = JOINT_REACH * distances().fold(f64::INFINITY, f64::min);
+        for (density, distance) in densities.iter_mut().zip(distances()) {
+            // Full up to half the reach, then fading.
+            let t = (2.0 - 2.0 * distance / reach).clamp(0.0, 1.0);
+            *density = density.max(1.0 + (JOINT_DENSITY - 1.0) * t);
+        }
+    }
+    for v in touching(skin, &points) {
+        densities[v] = densities[v].max(TOUCH_DENSITY);
+    }
+    for (density, _) in densities.iter_mut().zip(excluded).filter(|(_, out)| **out) {
+        *density = EXCLUDED_DENSITY;
+    }
+    densities
+}
+
+/// Vertices with another shell nearby, by a grid of cells as wide as that is.
+fn touching(skin: &TriMesh, points: &[DVec3]) -> Vec<usize> {
+    let shells = shells(skin);
+    let size = crate::surface::size_of(points);
+    if shells.count < 2 || size <= 0.0 {
+        return Vec::new();
+    }
+    let cell = |p: DVec3| (p / (TOUCH * size)).floor().as_i64vec3().to_array();
+    let mut owners: BTreeMap<[i64; 3], Vec<u32>> = BTreeMap::new();
+    for (&p, &shell) in points.iter().zip(&shells.of_vertex) {
+        let list = owners.entry(cell(p)).or_default();
+        if !list.contains(&shell) {
+            list.push(shell);
+        }
+    }
+    let is_touching = |&v: &usize| {
+        let [x, y, z] = cell(points[v]);
+        (0..27).any(|k| {
+            let neighbour = [x + k / 9 - 1, y + k / 3 % 3 - 1, z + k % 3 - 1];
+            let list = owners.get(&neighbour);
+            list.is_some_and(|list| list.iter().any(|&s| s != shells.of_vertex[v]))
+        })
+    };
+    (0..points.len()).filter(is_touching).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::{Affine3A, Vec3};
+    use supple_geom::shapes;
+
+    #[test]
+    fn counts() {
+        assert_eq!(target_count(Resolution::Automatic, 4800, 90), 4800);
+        assert_eq!(target_count(Resolution::Automatic, 5001, 20), 3400);
+        assert_eq!(target_count(Resolution::Automatic, 200_000, 500), 5000);
+        assert_eq!(target_count(Resolution::Full, 200_000, 500), 200_000);
+        assert_eq!(target_count(Resolution::Vertices(123), 200_000, 500), 123);
+    }
+
+    #[test]
+    fn touching_shells_are_found() {
+        let ball = shapes::icosphere(1.0, 3);
+        let mut other = ball.clone();
+        other.transform(&Affine3A::from_translation(Vec3::X * 2.01));
+        let pair = TriMesh::merged([&ball, &other]);
+        let points: Vec<DVec3> = pair.positions.iter().map(|p| p.as_dvec3()).collect();
+        let near = touching(&pair, &points);
+        assert!(!near.is_empty() && near.len() < 40);
+        assert!(near.iter().all(|&v| (points[v].x - 1.005).abs() < 0.1));
+        assert!(touching(&ball, &points[..ball.positions.len()]).is_empty());
+    }
+}

@@ -1,0 +1,248 @@
+//! Normals and tangents that follow the skin: how its surroundings turned, in the words of the morph targets.
+//!
+//! A viewer adds a target's offsets to normals and tangents before skinning turns them. What the skin's surface did is
+//! read off its triangles: each vertex turns as they do on average, seams closed, so artists' own normals stay theirs.
+
+use glam::{Affine3A, Vec3};
+use rayon::prelude::*;
+use supple_geom::TriMesh;
+use supple_geom::eigen::symmetric_eigen;
+use supple_geom::turns::vertex_turns;
+use supple_geom::weld::{Welded, weld};
+
+use super::motion::Motion;
+use super::residual::{Group, blended, worlds};
+use crate::formats::FormatError;
+use crate::formats::gltf::Document;
+use crate::skinning::morphed;
+use crate::{Character, Pose};
+
+/// Frames whose offsets are held at a time.
+const BATCH: usize = 8;
+
+/// Vectors at the vertices of a group, its parts one after the other.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Directions {
+    /// Empty where no part has normals.
+    pub normals: Vec<Vec3>,
+    /// Empty where no part has tangents.
+    pub tangents: Vec<Vec3>,
+}
+
+impl Directions {
+    /// All zero, as long as others.
+    fn zeros(like: &Self) -> Self {
+        Self {
+            normals: vec![Vec3::ZERO; like.normals.len()],
+            tangents: vec![Vec3::ZERO; like.tangents.len()],
+        }
+    }
+
+    fn add(&mut self, factor: f32, other: &Self) {
+        let add = |sums: &mut [Vec3], others: &[Vec3]| {
+            let pairs = sums.iter_mut().zip(others);
+            pairs.for_each(|(sum, other)| *sum += factor * *other);
+        };
+        add(&mut self.normals, &other.normals);
+        add(&mut self.tangents, &other.tangents);
+    }
+}
+
+/// The normals and tangents of a group and what is needed to turn them.
+pub(super) struct Turning<'a> {
+    character: &'a Character,
+    motion: &'a Motion,
+    poses: &'a [Pose],
+    group: &'a Group,
+    rest: Directions,
+    welded: Welded,
+}
+
+impl<'a> Turning<'a> {
+    /// `None` where the group has no normals, or morph targets of its own without.
+    pub fn new(
+        document: &Document,
+        character: &'a Character,
+        motion: &'a Motion,
+        poses: &'a [Pose],
+        group: &'a Group,
+    ) -> Result<Option<Self>, FormatError> {
+        let parts = || group.parts.iter().map(|&part| &character.parts[part]);
+        let has_normals = parts().all(|part| {
+            let count = part.mesh.positions.len();
+            // Viewers expect all targets of a mesh to move the same attributes.
+            part.normals.len() == count && part.morphs.iter().all(|m| m.normals.len() == count)
+        });
+        if !has_normals {
+            return Ok(None);
+        }
+        let meshes: Vec<TriMesh> = parts().map(|part| part.mesh.clone()).collect();
+        let rest = Directions {
+            normals: parts().flat_map(|part| part.normals.clone()).collect(),
+            tangents: rest_tangents(document, character, group)?,
+        };
+        Ok(Some(Self {
+            character,
+            motion,
+            poses,
+            group,
+            rest,
+            welded: weld(&TriMesh::merged(&meshes), 0.0),
+        }))
+    }
+
+    /// Offsets in bind space that a frame needs.
+    pub fn offsets(&self, frame: usize) -> Directions {
+        let worlds = worlds(self.character, self.poses, frame);
+        let mut shape = Vec::new();
+        let mut now = Vec::new();
+        let mut maps: Vec<Affine3A> = Vec::new();
+        for &index in &self.group.parts {
+            let part = &self.character.parts[index];
+            shape
+                .extend(morphed(part, self.motion.weights(self.character, frame, index)).positions);
+            now.extend_from_slice(&self.motion.frames[frame][index]);
+            maps.extend(blended(part, &worlds));
+        }
+        let originals = &self.welded.original_from_welded;
+        let pick = |list: &[Vec3]| originals.iter().map(|&v| list[v as usize]).collect();
+        let rest = TriMesh {
+            positions: pick(&shape),
+            triangles: self.welded.mesh.triangles.clone(),
+        };
+        let turns = vertex_turns(&rest, &pick(&now));
+        let turn = |v: usize| turns[self.welded.welded_from_original[v] as usize];
+        let offsets = |list: &[Vec3], back: &dyn Fn(&Affine3A, Vec3) -> Vec3| -> Vec<Vec3> {
+            let moved = list.iter().enumerate().map(|(v, &rest)| {
+                let wanted = back(&maps[v], turn(v) * rest);
+                wanted
+                    .try_normalize()
+                    .map_or(Vec3::ZERO, |unit| unit * rest.length() - rest)
+            });
+            moved.collect()
+        };
+        Directions {
+            // Skinning takes normals through the inverse transpose, tangents as they are.
+            normals: offsets(&self.rest.normals, &|map, n| {
+                (map.matrix3.transpose() * glam::Vec3A::from(n)).into()
+            }),
+            tangents: offsets(&self.rest.tangents, &|map, t| {
+                let inverse = map.matrix3.inverse();
+                if inverse.is_finite() {
+                    (inverse * glam::Vec3A::from(t)).into()
+                } else {
+                    t
+                }
+            }),
+        }
+    }
+
+    /// Offsets of every frame.
+    pub fn of_frames(&self) -> Vec<Directions> {
+        let frames = (0..self.motion.frames.len()).into_par_iter();
+        frames.map(|frame| self.offsets(frame)).collect()
+    }
+
+    /// For each mode the offsets which, at the modes' weights, come nearest to those of all frames (least squares).
+    pub fn of_modes(&self, weights: &[Vec<f32>]) -> Vec<Directions> {
+        let mut modes = vec![Directions::zeros(&self.rest); weights.len()];
+        let factors = pseudo_inverse(weights);
+        let frames: Vec<usize> = (0..self.motion.frames.len()).collect();
+        for batch in frames.chunks(BATCH) {
+            let offsets: Vec<Directions> = (batch.par_iter())
+                .map(|&frame| self.offsets(frame))
+                .collect();
+            modes
+                .par_iter_mut()
+                .zip(&factors)
+                .for_each(|(mode, factors)| {
+                    for (&frame, offsets) in batch.iter().zip(&offsets) {
+                        mode.add(factors[frame] as f32, offsets);
+                    }
+                });
+        }
+        modes
+    }
+}
+
+/// Tangents of a group's primitives; zero for those without, empty where none has any.
+fn rest_tangents(
+    document: &Document,
+    character: &Character,
+    group: &Group,
+) -> Result<Vec<Vec3>, FormatError> {
+    let mut tangents = Vec::new();
+    let mut any = false;
+    for &part in &group.parts {
+        let link = &document.links.parts[part];
+        let path = format!(
+            "/meshes/{}/primitives/{}/attributes/TANGENT",
+            link.mesh, link.primitive
+        );
+        let accessor = document
+            .json
+            .pointer(&path)
+            .and_then(|index| index.as_u64());
+        let numbers = match accessor {
+            Some(accessor) => document.numbers(accessor as usize, 4)?,
+            None => Vec::new(),
+        };
+        let count = character.parts[part].mesh.positions.len();
+        let found = numbers.chunks_exact(4).map(|t| Vec3::from_slice(t));
+        let sound = found.map(|t| if t.is_finite() { t } else { Vec3::ZERO });
+        tangents.extend(sound.chain(std::iter::repeat(Vec3::ZERO)).take(count));
+        any |= accessor.is_some();
+    }
+    if !any {
+        tangents.clear();
+    }
+    Ok(tangents)
+}
+
+/// (W Wᵀ)⁺ W of a matrix with rows W.
+fn pseudo_inverse(rows: &[Vec<f32>]) -> Vec<Vec<f64>> {
+    let dot = |a: &[f32], b: &[f32]| -> f64 {
+        let pairs = a.iter().zip(b);
+        pairs.map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+    };
+    let gram: Vec<Vec<f64>> = (rows.iter())
+        .map(|a| rows.iter().map(|b| dot(a, b)).collect())
+        .collect();
+    let eigen = symmetric_eigen(&gram).unwrap_or_default();
+    let largest = eigen.values.last().copied().unwrap_or(0.0);
+    let columns = rows.first().map_or(0, Vec::len);
+    let mut result = vec![vec![0.0; columns]; rows.len()];
+    let sound = eigen.values.iter().zip(&eigen.vectors);
+    for (value, vector) in sound.filter(|(value, _)| **value > 1e-10 * largest) {
+        for column in 0..columns {
+            let along: f64 = (rows.iter().zip(vector))
+                .map(|(row, v)| f64::from(row[column]) * v)
+                .sum();
+            for (row, v) in result.iter_mut().zip(vector) {
+                row[column] += v * along / value;
+            }
+        }
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn least_squares_recover_a_mix() {
+        let weights = [vec![1.0, 0.5, -0.2, 0.0], vec![0.0, 1.0, 0.3, -0.7]];
+        let inverse = pseudo_inverse(&weights);
+        for (i, row) in inverse.iter().enumerate() {
+            for (j, weights) in weights.iter().enumerate() {
+                let sum: f64 = row
+                    .iter()
+                    .zip(weights)
+                    .map(|(a, b)| a * f64::from(*b))
+                    .sum();
+                assert!((sum - f64::from(u8::from(i == j))).abs() < 1e-6);
+            }
+        }
+    }
+}
