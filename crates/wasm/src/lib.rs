@@ -1,6 +1,6 @@
 //! Supple for the browser: what the page's worker calls.
 //!
-//! [`Stage`](stage::Stage) is plain Rust and tested as such; this file only hands it to JavaScript. Arrays that change
+//! [`Stage`] is plain Rust and tested as such; this file only hands it to JavaScript. Arrays that change
 //! every frame are read in place from WebAssembly's memory by address and length, all else goes as JSON or copies.
 // The bindings' macro writes `unsafe` for its exports.
 #![deny(unsafe_code)]
