@@ -197,7 +197,13 @@ impl GpuBodies {
         let mut positions = rows(&state.positions);
         positions.extend(state.fixed.iter().map(|p| p.extend(0.0).to_array()));
         self.write(&self.buffers.positions, body, &positions);
-        // The device reads the fixed part only: where the fixed vertices were before the next step.
+        // The device reads the fixed parts only: where the fixed vertices were before the next step, and the last.
+        positions.extend(
+            state
+                .fixed_previous
+                .iter()
+                .map(|p| p.extend(0.0).to_array()),
+        );
         self.write(&self.buffers.previous, body, &positions);
         self.write(&self.buffers.velocities, body, &rows(&state.velocities));
     }

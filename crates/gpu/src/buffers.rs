@@ -105,7 +105,7 @@ impl Buffers {
         let uniform = wgpu::BufferUsages::UNIFORM;
         let params_buffer = buffer(gpu, "parameters", bytemuck::bytes_of(params), 0, uniform)?;
         let positions = vectors("positions", rows + fixed)?;
-        let previous = vectors("previous positions", rows + fixed)?;
+        let previous = vectors("previous positions", rows + 2 * fixed)?;
         let velocities = vectors("velocities", rows)?;
         let targets = vectors("targets", fixed)?;
         let external = vectors("external forces", rows)?;

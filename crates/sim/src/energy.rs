@@ -47,13 +47,12 @@ pub fn predict(model: &Model, settings: &Settings, targets: &Targets, state: &St
             *y
         }
     };
-    let free = inertial
-        .iter()
-        .enumerate()
-        .map(|(i, y)| match carried(model, targets, state, i) {
+    let free = inertial.iter().enumerate().map(|(i, y)| {
+        match carried(model, targets, state, i, h as f32) {
             Some(position) => position.as_dvec3(),
             None => pushed((i, y)),
-        });
+        }
+    });
     let start = free
         .chain(targets.fixed.iter().map(|p| p.as_dvec3()))
         .collect();

@@ -7,7 +7,7 @@ static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/page.rs"));
 const MISSING: &str = "<!doctype html><meta charset=utf-8><title>Supple</title>\
     <body style=\"font:16px/1.5 system-ui;max-width:40em;margin:4em auto\"><h1>The page is not built</h1>\
     <p>This program was built without it. With Node 20 or newer:</p>\
-    <pre>cd viewer &amp;&amp; npm ci &amp;&amp; npm run build\ncd .. &amp;&amp; cargo build --release</pre>";
+    <pre>cd viewer &amp;&amp; npm install &amp;&amp; npm run build\ncd .. &amp;&amp; cargo build --release</pre>";
 
 /// Whether the page is part of this program.
 pub fn is_built() -> bool {

@@ -14,7 +14,7 @@ pub fn run(args: &args::ViewPage, console: &Console) -> Result<(), Failure> {
     if !is_built() {
         console.say(
             "this program was built without its page; with Node 20 or newer:\n  \
-             cd viewer && npm ci && npm run build && cd .. && cargo build --release",
+             cd viewer && npm install && npm run build && cd .. && cargo build --release",
         );
     }
     let json = serde_json::json!({ "url": url, "page": is_built() });

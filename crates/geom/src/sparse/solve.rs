@@ -99,6 +99,7 @@ impl Kernel for Forward<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self) {
         let Forward(part, x) = self;
+        let mut buffer = [Row::default(); MAX_WIDTH];
         for block in &part.blocks {
             match block.width {
                 1 => forward_block::<L, 1>(part, block, x),
@@ -109,7 +110,7 @@ impl Kernel for Forward<'_> {
                 6 => forward_block::<L, 6>(part, block, x),
                 7 => forward_block::<L, 7>(part, block, x),
                 8 => forward_block::<L, 8>(part, block, x),
-                _ => forward_wide::<L>(part, block, x),
+                _ => forward_wide::<L>(part, block, x, &mut buffer),
             }
         }
     }
@@ -120,13 +121,15 @@ impl Kernel for Backward<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self) {
         let Backward(part, x) = self;
+        let mut buffer = [Row::default(); MAX_WIDTH];
+        let mut below = [[L::splat(0.0); 3]; GATHERED];
         for block in part.blocks.iter().rev() {
             match block.width {
                 1 => backward_block::<L, 1>(part, block, x),
                 2 => backward_block::<L, 2>(part, block, x),
                 3 => backward_block::<L, 3>(part, block, x),
                 4 => backward_block::<L, 4>(part, block, x),
-                _ => backward_wide::<L>(part, block, x),
+                _ => backward_wide::<L>(part, block, x, &mut buffer, &mut below),
             }
         }
     }
@@ -210,10 +213,14 @@ fn forward_block<L: Lanes, const W: usize>(part: &Part, block: &Block, x: &mut [
 }
 
 #[inline(always)]
-fn forward_wide<L: Lanes>(part: &Part, block: &Block, x: &mut [Row]) {
+fn forward_wide<L: Lanes>(
+    part: &Part,
+    block: &Block,
+    x: &mut [Row],
+    buffer: &mut [Row; MAX_WIDTH],
+) {
     let (first, width) = (block.first as usize, block.width as usize);
     let inverse = part.diagonal(block);
-    let mut buffer = [Row::default(); MAX_WIDTH];
     let y = &mut buffer[..width];
     let own = &mut x[first..first + width];
     let mut from = 0;
@@ -344,13 +351,17 @@ fn backward_block<L: Lanes, const W: usize>(part: &Part, block: &Block, x: &mut 
 }
 
 #[inline(always)]
-fn backward_wide<L: Lanes>(part: &Part, block: &Block, x: &mut [Row]) {
+fn backward_wide<L: Lanes>(
+    part: &Part,
+    block: &Block,
+    x: &mut [Row],
+    buffer: &mut [Row; MAX_WIDTH],
+    below: &mut [[L; 3]; GATHERED],
+) {
     let (first, width) = (block.first as usize, block.width as usize);
-    let mut buffer = [Row::default(); MAX_WIDTH];
     let y = &mut buffer[..width];
     y.copy_from_slice(&x[first..first + width]);
     let (rows, panel) = part.tiles(block);
-    let mut below = [[L::splat(0.0); 3]; GATHERED];
     for (rows, panel) in rows.chunks(GATHERED).zip(panel.chunks(GATHERED * width)) {
         for (below, rows) in below.iter_mut().zip(rows) {
             *below = L::gather(x, rows);

@@ -11,12 +11,15 @@ fn finish(@builtin(global_invocation_id) id: vec3<u32>) {
         return;
     }
     let at = id.y * P.vertices + id.x;
+    let fixed_count = P.vertices - P.rows;
+    let before = at + id.y * fixed_count;
     if (id.x >= P.rows) {
-        previous[at] = positions[at];
+        previous[before + fixed_count] = previous[before];
+        previous[before] = positions[at];
         return;
     }
     let row = id.y * P.rows + id.x;
-    let moved = positions[at].xyz - previous[at].xyz;
+    let moved = positions[at].xyz - previous[before].xyz;
     let carried = velocities[row].xyz;
     velocities[row] = vec4((carried + (moved - carried) * P.kept) * P.per_second, 0.0);
 }

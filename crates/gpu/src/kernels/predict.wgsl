@@ -1,8 +1,9 @@
-// Start of a step: where carriers take the free rows, or the prediction y = x + h v + h² M⁻¹ f of Eq. (2.9) where nothing
+// Start of a step: where carriers and the velocity relative to them take the free rows, or the prediction y = x + h v + h² M⁻¹ f of Eq. (2.9) where nothing
 // carries them; targets for fixed vertices. As supple-sim's start.rs.
 
 @group(0) @binding(1) var<storage, read_write> positions: array<vec4<f32>>;
-// Free rows: positions before the step, written here. Fixed vertices: as they were, written by `finish`.
+// Free rows: positions before the step, written here. Then fixed vertices as they were, and as they were a step earlier, both
+// written by `finish`.
 @group(0) @binding(2) var<storage, read_write> previous: array<vec4<f32>>;
 // In: velocities. Out: how far the carrier moves, for `finish`.
 @group(0) @binding(3) var<storage, read_write> velocities: array<vec4<f32>>;
@@ -15,43 +16,57 @@
 // Gravity and external force, scaled.
 @group(0) @binding(8) var<storage, read_write> forces: array<vec4<f32>>;
 
-// Orthonormal axes of a triangle: the sum and the difference of two unit edges are perpendicular.
+// Most that a vertex moves relative to its carriers in a step, relative to its distance from them.
+const MOST_OWN: f32 = 0.5;
+
+struct Triangle {
+    a: vec3<f32>,
+    b: vec3<f32>,
+    c: vec3<f32>,
+}
+
+fn fixed_before(corners: vec3<u32>, first: u32) -> Triangle {
+    return Triangle(
+        previous[first + corners.x].xyz,
+        previous[first + corners.y].xyz,
+        previous[first + corners.z].xyz,
+    );
+}
+
+fn fixed_after(corners: vec3<u32>, first: u32) -> Triangle {
+    return Triangle(
+        targets[first + corners.x].xyz,
+        targets[first + corners.y].xyz,
+        targets[first + corners.z].xyz,
+    );
+}
+
 struct Frame {
     axes: mat3x3<f32>,
     exists: bool,
 }
 
-fn frame(a: vec3<f32>, b: vec3<f32>, c: vec3<f32>) -> Frame {
-    let first = b - a;
-    let second = c - a;
-    let lengths = vec2(dot(first, first), dot(second, second));
-    if (min(lengths.x, lengths.y) < 1e-30) {
+// Orthonormal axes of a triangle: its first edge and its normal.
+fn frame(t: Triangle) -> Frame {
+    let edge = t.b - t.a;
+    let normal = cross(edge, t.c - t.a);
+    let squares = vec2(dot(edge, edge), dot(normal, normal));
+    if (min(squares.x, squares.y) < 1e-30) {
         return Frame(mat3x3<f32>(), false);
     }
-    let sum = first * inverseSqrt(lengths.x) + second * inverseSqrt(lengths.y);
-    let difference = first * inverseSqrt(lengths.x) - second * inverseSqrt(lengths.y);
-    let squares = vec2(dot(sum, sum), dot(difference, difference));
-    if (min(squares.x, squares.y) < 1e-12) {
-        return Frame(mat3x3<f32>(), false);
-    }
-    let x = sum * inverseSqrt(squares.x);
-    let y = difference * inverseSqrt(squares.y);
-    return Frame(mat3x3<f32>(x, y, cross(x, y)), true);
+    let x = edge * inverseSqrt(squares.x);
+    let z = normal * inverseSqrt(squares.y);
+    return Frame(mat3x3<f32>(x, cross(z, x), z), true);
 }
 
-// `offset` turned as the triangle of fixed vertices turns in this step; unturned where that is not a limb's motion.
-fn turned(offset: vec3<f32>, corners: vec3<u32>, old: u32, now: u32) -> vec3<f32> {
-    let a0 = previous[old + corners.x].xyz;
-    let b0 = previous[old + corners.y].xyz;
-    let c0 = previous[old + corners.z].xyz;
-    let a1 = targets[now + corners.x].xyz;
-    let b1 = targets[now + corners.y].xyz;
-    let c1 = targets[now + corners.z].xyz;
-    if (all(a0 == a1) && all(b0 == b1) && all(c0 == c1)) {
+// `offset` turned as one triangle is turned to another; unturned where that is not a limb's motion.
+fn turned(from_triangle: Triangle, to_triangle: Triangle, offset: vec3<f32>) -> vec3<f32> {
+    if (all(from_triangle.a == to_triangle.a) && all(from_triangle.b == to_triangle.b)
+        && all(from_triangle.c == to_triangle.c)) {
         return offset;
     }
-    let before = frame(a0, b0, c0);
-    let after = frame(a1, b1, c1);
+    let before = frame(from_triangle);
+    let after = frame(to_triangle);
     if (!before.exists || !after.exists) {
         return offset;
     }
@@ -70,7 +85,9 @@ fn predict(@builtin(global_invocation_id) id: vec3<u32>) {
         return;
     }
     let base = id.y * P.vertices;
-    let first_target = id.y * (P.vertices - P.rows);
+    let fixed_count = P.vertices - P.rows;
+    let first_target = id.y * fixed_count;
+    let first_previous = id.y * (P.vertices + fixed_count);
     if (i >= P.rows) {
         positions[base + i] = targets[first_target + i - P.rows];
         return;
@@ -84,14 +101,22 @@ fn predict(@builtin(global_invocation_id) id: vec3<u32>) {
     var start = y;
     var carried = vec3<f32>(0.0);
     if (data.y != NONE) {
-        let before = previous[base + P.rows + data.y].xyz;
-        let after = targets[first_target + data.y].xyz;
-        carried = after - before;
-        start = after + turned(old - before, data.yzw, base + P.rows, first_target);
+        let now = fixed_before(data.yzw, first_previous + P.rows);
+        let next = fixed_after(data.yzw, first_target);
+        carried = next.a - now.a;
+        var offset = old - now.a;
+        if (P.step > 0.0) {
+            let before = fixed_before(data.yzw, first_previous + P.vertices);
+            let rigid = now.a - before.a + offset - turned(now, before, offset);
+            let own = y - old - rigid;
+            let most = MOST_OWN * length(offset);
+            offset += own * min(1.0, most / max(length(own), 1e-30));
+        }
+        start = next.a + turned(now, next, offset);
     } else if (mass > 0.0) {
         start += force * (P.step * P.step / mass);
     }
-    previous[base + i] = vec4(old, 0.0);
+    previous[first_previous + i] = vec4(old, 0.0);
     positions[base + i] = vec4(start, 0.0);
     velocities[row] = vec4(carried, 0.0);
     inertial[row] = vec4(y, mass * P.inertia);

@@ -99,6 +99,8 @@ pub fn constant_velocity(backend: &mut dyn Backend, _: Precision) {
         };
         let mut state = State::at_rest(&model);
         state.velocities.fill(speed);
+        let before = speed * settings.step as f32;
+        state.fixed_previous.iter_mut().for_each(|p| *p -= before);
         for k in 1..=60 {
             let frame = Affine3A::from_translation(speed * (k as f32 * settings.step as f32));
             backend

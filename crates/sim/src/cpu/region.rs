@@ -112,7 +112,7 @@ impl Region {
             let external = step.targets.forces.get(v).copied().unwrap_or(Vec3::ZERO);
             let force = gravity * mass + external;
             let inertial = state.positions[v] + state.velocities[v] * h;
-            let start = match carried(step.model, step.targets, state, v) {
+            let start = match carried(step.model, step.targets, state, v, h) {
                 Some(position) => position,
                 None if mass > 0.0 => inertial + force * (h * h / mass),
                 None => inertial,

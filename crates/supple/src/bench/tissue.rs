@@ -13,9 +13,11 @@ use supple_sim::{Backend, CpuBackend, Reference, State, Targets};
 use crate::embedded::{self, Body};
 use crate::tissue::TissueError;
 
-/// Steps timed for each row; the textbook step, slow and steady, gets a few.
+/// Steps timed for each row.
 const STEPS: usize = 60;
-const TEXTBOOK_STEPS: usize = 7;
+/// Steps taken before the next row has its turn; the textbook step, slow and steady, gets a few.
+const STEPS_A_TURN: usize = 10;
+const TEXTBOOK_STEPS_A_TURN: usize = 2;
 
 /// One model.
 #[derive(Clone, Debug, Serialize)]
@@ -171,16 +173,22 @@ fn measure_with(
         .zip(resident_mb())
         .map(|(before, after)| (after - before).max(0.0));
     let mut textbook = (Reference::new(), State::at_rest(&flesh.model), Vec::new());
-    for (step, targets) in targets.iter().enumerate() {
-        if baseline && step < TEXTBOOK_STEPS {
-            let start = Instant::now();
-            textbook
-                .0
-                .step(&flesh.model, &settings, targets, &mut textbook.1)?;
-            textbook.2.push(milliseconds(start));
+    // In turns, so that a busy moment of the machine meets all; several steps a turn, so that each finds its own data in
+    // the caches as in a motion.
+    for turn in targets.chunks(STEPS_A_TURN) {
+        if baseline {
+            for targets in &turn[..TEXTBOOK_STEPS_A_TURN] {
+                let start = Instant::now();
+                textbook
+                    .0
+                    .step(&flesh.model, &settings, targets, &mut textbook.1)?;
+                textbook.2.push(milliseconds(start));
+            }
         }
         for run in &mut runs {
-            run.step(&flesh, &settings, targets)?;
+            for targets in turn {
+                run.step(&flesh, &settings, targets)?;
+            }
         }
     }
     // The first step of each prepares and fills caches.
