@@ -2,12 +2,15 @@
 
 use glam::DVec3;
 use supple_geom::adjacency::NONE;
+use supple_geom::bisection::bisection_order;
 use supple_geom::shells::{Shells, shells};
+use supple_geom::simd::LANES;
 use supple_geom::weld::{Welded, weld};
 use supple_geom::{Bvh, TriMesh};
 use supple_rig::Character;
 
 use crate::FleshError;
+use crate::simulation_mesh::FULL_UP_TO;
 
 /// Vertices closer than this, relative to the character's size, are one.
 const WELD: f64 = 1e-6;
@@ -118,6 +121,26 @@ impl Body {
             result.triangles.push(corners);
         }
         (result, welded)
+    }
+
+    /// The same with the vertices of large meshes numbered so that those upsampled together lie together.
+    pub fn ordered_shells_mesh(&self, chosen: &dyn Fn(usize) -> bool) -> (TriMesh, Vec<u32>) {
+        let (mesh, welded) = self.shells_mesh(chosen);
+        if mesh.positions.len() <= FULL_UP_TO {
+            return (mesh, welded);
+        }
+        let order = bisection_order(&mesh.positions, LANES);
+        let mut place = vec![0; order.len()];
+        for (new, &old) in order.iter().enumerate() {
+            place[old as usize] = new as u32;
+        }
+        let ordered = TriMesh {
+            positions: order.iter().map(|&v| mesh.positions[v as usize]).collect(),
+            triangles: (mesh.triangles.iter())
+                .map(|t| t.map(|v| place[v as usize]))
+                .collect(),
+        };
+        (ordered, order.iter().map(|&v| welded[v as usize]).collect())
     }
 
     /// A search tree over chosen shells.

@@ -81,7 +81,7 @@ impl<'a> FleshBuilder<'a> {
         let roles = shell_roles(character, &settings.roles)?;
         let (full, welded_of) = roles
             .body
-            .shells_mesh(&|shell| roles.shells[shell].role == Role::Flesh);
+            .ordered_shells_mesh(&|shell| roles.shells[shell].role == Role::Flesh);
         let full_skin = surface(&full);
         let graph = flesh_graph(character, &settings, &roles, &full, &worlds, &full_skin);
         let radii = given_radii(character, &settings, &graph)?;

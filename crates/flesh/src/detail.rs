@@ -11,7 +11,7 @@ use crate::flesh::Flesh;
 use crate::normal_displacement::{NormalDisplacement, Workspace};
 use crate::settings::{self, Upsample};
 use crate::simulation_mesh::{simulation_mesh, target_count};
-use crate::upsample::{NEIGHBOURS, Samples, Upsampling, fill_samples};
+use crate::upsample::{NEIGHBOURS, Samples, Upsampling};
 
 /// How skin vertices follow simulated ones.
 #[derive(Clone, Debug)]
@@ -68,7 +68,7 @@ impl Upsampler {
     ) {
         match self {
             Self::LeastSquares(upsampling) => {
-                fill_samples(coarse, simulated, &mut work.samples);
+                work.samples.fill(coarse, simulated);
                 upsampling.apply(&work.samples, positions, normals);
             }
             Self::Normals(displacement) => {
@@ -89,7 +89,7 @@ impl Upsampler {
         };
         (0..count)
             .map(|v| match self {
-                Self::LeastSquares(upsampling) => share(&mut upsampling.of(v)),
+                Self::LeastSquares(upsampling) => share(&mut upsampling.places.of(v)),
                 Self::Normals(displacement) => share(&mut displacement.of(v)),
             })
             .collect()

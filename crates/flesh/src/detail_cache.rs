@@ -7,8 +7,9 @@ use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 use supple_geom::TriMesh;
 use supple_geom::decimate::Decimated;
+use supple_geom::simd::{F32x8, LANES};
 
-use crate::upsample::{Indices, Offset, Upsampling};
+use crate::upsample::{Groups, Indices, Offset, Upsampling};
 
 /// Where the bytes are kept from one run to the next.
 pub trait DetailCache {
@@ -36,7 +37,7 @@ pub enum CacheUse {
 
 const MAGIC: [u8; 8] = *b"SUPPLEDT";
 /// To be raised whenever construction or layout changes.
-const VERSION: u32 = 1;
+const VERSION: u32 = 3;
 
 /// Sixty-four bits that change with every bit of what they have seen.
 #[derive(Clone, Copy, Debug)]
@@ -93,12 +94,15 @@ pub fn to_bytes(key: u64, coarse: &Decimated, upsampling: &Upsampling) -> Vec<u8
     let mut payload = Vec::new();
     write(&mut payload, &coarse.kept);
     write(&mut payload, coarse.mesh.triangles.as_flattened());
-    write(&mut payload, &[upsampling.neighbours as u64]);
-    match &upsampling.indices {
-        Indices::Short(list) => write(&mut payload, list),
-        Indices::Long(list) => write(&mut payload, list),
+    for groups in [&upsampling.places, &upsampling.normals] {
+        write(&mut payload, &groups.starts);
+        match &groups.indices {
+            Indices::Short(list) => write(&mut payload, list),
+            Indices::Long(list) => write(&mut payload, list),
+        }
+        let weights: Vec<f32> = groups.weights.iter().flat_map(|lanes| lanes.0).collect();
+        write(&mut payload, &weights);
     }
-    write(&mut payload, upsampling.weights.as_flattened());
     let vertices: Vec<[u32; 2]> = (upsampling.offsets.iter())
         .map(|offset| [offset.vertex, offset.normals.len() as u32])
         .collect();
@@ -149,20 +153,9 @@ fn read_payload(skin: &TriMesh, input: &mut &[u8]) -> Option<(Decimated, Upsampl
         .collect();
     let corners: Vec<u32> = read(input)?;
     let samples = kept.len();
-    let neighbours = usize::try_from(*read::<u64>(input)?.first()?).ok()?;
     let in_range = |index: usize| index < samples;
-    let indices = if samples <= 1 << 16 {
-        let list: Vec<u16> = read(input)?;
-        list.iter()
-            .all(|&i| in_range(i.into()))
-            .then_some(Indices::Short(list))?
-    } else {
-        let list: Vec<u32> = read(input)?;
-        list.iter()
-            .all(|&i| in_range(i as usize))
-            .then_some(Indices::Long(list))?
-    };
-    let weights: Vec<[f32; 2]> = read(input)?;
+    let places = read_groups(input, vertices, samples)?;
+    let normals = read_groups(input, vertices, samples)?;
     let owners: Vec<[u32; 2]> = read(input)?;
     let entries: Vec<(u32, f32)> = read(input)?.into_iter().zip(read::<f32>(input)?).collect();
     let mut left = entries.as_slice();
@@ -175,26 +168,18 @@ fn read_payload(skin: &TriMesh, input: &mut &[u8]) -> Option<(Decimated, Upsampl
             normals: normals.to_vec(),
         });
     }
-    let count = match &indices {
-        Indices::Short(list) => list.len(),
-        Indices::Long(list) => list.len(),
-    };
     let sound = corners.iter().all(|&i| in_range(i as usize))
         && entries.iter().all(|entry| in_range(entry.0 as usize))
-        && offsets
-            .iter()
-            .all(|offset| (offset.vertex as usize) < vertices)
-        && Some(count) == vertices.checked_mul(neighbours)
-        && weights.len() == count;
+        && (offsets.iter()).all(|offset: &Offset| (offset.vertex as usize) < vertices);
     let mesh = TriMesh {
         positions: positions?,
         triangles: corners.as_chunks::<3>().0.to_vec(),
     };
     let upsampling = Upsampling {
         samples,
-        neighbours,
-        indices,
-        weights,
+        count: vertices,
+        places,
+        normals,
         offsets,
     };
     sound.then_some((Decimated { mesh, kept }, upsampling))
@@ -223,6 +208,38 @@ fn read<T: Pod + Zeroable>(input: &mut &[u8]) -> Option<Vec<T>> {
     let mut values = vec![T::zeroed(); bytes.len() / size];
     bytemuck::cast_slice_mut(&mut values).copy_from_slice(bytes);
     Some(values)
+}
+
+/// Weights of as many groups as the vertices fill, all within their lists.
+fn read_groups(input: &mut &[u8], vertices: usize, samples: usize) -> Option<Groups> {
+    let starts: Vec<u32> = read(input)?;
+    let indices = if samples <= 1 << 16 {
+        Indices::Short(read(input)?)
+    } else {
+        Indices::Long(read(input)?)
+    };
+    let values: Vec<f32> = read(input)?;
+    let weights: Vec<F32x8> = (values.as_chunks::<LANES>().0.iter())
+        .map(|&lanes| F32x8(lanes))
+        .collect();
+    let entries = weights.len();
+    let in_range = match &indices {
+        Indices::Short(list) => {
+            list.len() == entries && list.iter().all(|&i| usize::from(i) < samples)
+        }
+        Indices::Long(list) => {
+            list.len() == entries && list.iter().all(|&i| (i as usize) < samples)
+        }
+    };
+    let sound = in_range
+        && starts.len() == vertices.div_ceil(LANES) + 1
+        && starts.is_sorted()
+        && starts.last().map(|&end| end as usize) == Some(entries);
+    sound.then_some(Groups {
+        starts,
+        indices,
+        weights,
+    })
 }
 
 fn take<'a>(input: &mut &'a [u8], count: usize) -> Option<&'a [u8]> {

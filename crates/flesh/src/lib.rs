@@ -39,6 +39,7 @@ pub mod surface;
 pub mod targets;
 pub mod untangle;
 pub mod upsample;
+mod upsample_weights;
 
 pub use builder::FleshBuilder;
 pub use detail_cache::{CacheUse, DetailCache};

@@ -181,27 +181,29 @@ struct Place<'a> {
     places: &'a mut [Row],
 }
 
+// Loops, not closures: those would not take on the features of their kernel.
 impl Kernel for Place<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
         for (feet, places) in self.feet.iter().zip(self.places.chunks_exact_mut(LANES)) {
-            let corners = feet
-                .corners
-                .each_ref()
-                .map(|index| L::gather(self.samples, index));
-            let weights = feet.weights.each_ref().map(L::load);
-            let normal = cross(corners);
+            let a = L::gather(self.samples, &feet.corners[0]);
+            let b = L::gather(self.samples, &feet.corners[1]);
+            let c = L::gather(self.samples, &feet.corners[2]);
+            let normal = cross(a, b, c);
             let square = normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2];
             let height = L::load(&feet.heights) / square.max(L::splat(1e-30)).sqrt();
-            let place: [F32x8; 3] = std::array::from_fn(|axis| {
-                let mut sum = normal[axis] * height;
-                for k in 0..3 {
-                    sum = weights[k].mul_add(corners[k][axis], sum);
-                }
-                sum.store()
-            });
+            let (u, v, w) = (
+                L::load(&feet.weights[0]),
+                L::load(&feet.weights[1]),
+                L::load(&feet.weights[2]),
+            );
+            let mut place = [F32x8::default(); 3];
+            for axis in 0..3 {
+                let in_plane = u.mul_add(a[axis], v.mul_add(b[axis], w * c[axis]));
+                place[axis] = normal[axis].mul_add(height, in_plane).store();
+            }
             write_rows(places, &place);
         }
     }
@@ -218,22 +220,26 @@ impl Kernel for Faces<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        for (triangles, faces) in (self.triangles.iter()).zip(self.faces.chunks_exact_mut(LANES)) {
-            let corners = triangles
-                .each_ref()
-                .map(|index| L::gather(self.places, index));
-            let face = cross(corners).map(L::store);
+        for (corners, faces) in (self.triangles.iter()).zip(self.faces.chunks_exact_mut(LANES)) {
+            let a = L::gather(self.places, &corners[0]);
+            let b = L::gather(self.places, &corners[1]);
+            let c = L::gather(self.places, &corners[2]);
+            let normal = cross(a, b, c);
+            let face = [normal[0].store(), normal[1].store(), normal[2].store()];
             write_rows(faces, &face);
         }
     }
 }
 
 #[inline(always)]
-fn cross<L: Lanes>([a, b, c]: [[L; 3]; 3]) -> [L; 3] {
-    let u: [L; 3] = std::array::from_fn(|axis| b[axis] - a[axis]);
-    let v: [L; 3] = std::array::from_fn(|axis| c[axis] - a[axis]);
-    let part = |i: usize, j: usize| u[i].mul_sub(v[j], u[j] * v[i]);
-    [part(1, 2), part(2, 0), part(0, 1)]
+fn cross<L: Lanes>(a: [L; 3], b: [L; 3], c: [L; 3]) -> [L; 3] {
+    let u = [b[0] - a[0], b[1] - a[1], b[2] - a[2]];
+    let v = [c[0] - a[0], c[1] - a[1], c[2] - a[2]];
+    [
+        u[1].mul_sub(v[2], u[2] * v[1]),
+        u[2].mul_sub(v[0], u[0] * v[2]),
+        u[0].mul_sub(v[1], u[1] * v[0]),
+    ]
 }
 
 #[inline(always)]

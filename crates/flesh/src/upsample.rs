@@ -1,21 +1,21 @@
-//! From the simulation mesh to the full skin by moving least squares: weights built once, applied every frame [3.2.4].
+//! From the simulation mesh to the full skin by moving least squares: weights that are applied every frame [3.2.4].
 //!
-//! Every skin vertex listens to the k simulated vertices nearest along the surface. Positions are carried by quadratic
-//! (or linear) weights, normals by linear weights in the space of normals.
+//! Eight skin vertices that lie together share most of the simulated vertices they listen to, so a group of eight has one
+//! list of those and a weight for each pair: a place is read once for eight vertices, and no index is stored twice.
 
-use glam::{DVec3, Vec3};
+use glam::Vec3;
 use rayon::prelude::*;
 use supple_geom::TriMesh;
-use supple_geom::geodesic::nearest_samples;
-use supple_geom::mls::{Basis, MovingLeastSquares};
-use supple_geom::simd::{Kernel, Lanes, Quad, Row, dispatch};
+use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, Row, dispatch};
 
 /// Simulated vertices that a skin vertex listens to [3.2.4].
 pub const NEIGHBOURS: usize = 20;
-/// Skin vertices that a task carries.
+/// How many of them, the nearest, give it its normal: linear weights need fewer.
+pub const NORMAL_NEIGHBOURS: usize = 8;
+/// Skin vertices that a task carries; a multiple of the lanes.
 const CHUNK: usize = 1024;
-/// What weights leave of a vertex's place at rest is carried by normals if it is more than this share of the skin's size.
-const EXACT: f64 = 1e-6;
+/// Entries of a group are a multiple of this, each summed on its own, so that additions do not wait for each other.
+const SUMS: usize = 4;
 
 /// Indices in two bytes where they fit.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +24,87 @@ pub enum Indices {
     Short(Vec<u16>),
     /// Of more.
     Long(Vec<u32>),
+}
+
+impl Indices {
+    /// In two bytes if all of `samples` fit.
+    pub fn new(list: Vec<u32>, samples: usize) -> Self {
+        match samples <= 1 << 16 {
+            true => Self::Short(list.iter().map(|&i| i as u16).collect()),
+            false => Self::Long(list),
+        }
+    }
+
+    /// One of them.
+    pub fn get(&self, entry: usize) -> usize {
+        match self {
+            Self::Short(list) => usize::from(list[entry]),
+            Self::Long(list) => list[entry] as usize,
+        }
+    }
+
+    /// Bytes of all.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Short(list) => 2 * list.len(),
+            Self::Long(list) => 4 * list.len(),
+        }
+    }
+}
+
+/// Weights of groups of eight skin vertices.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Groups {
+    /// Where the entries of each group start, and a last one where they end.
+    pub starts: Vec<u32>,
+    /// The simulated vertex of each entry.
+    pub indices: Indices,
+    /// Its weights for the eight skin vertices.
+    pub weights: Vec<F32x8>,
+}
+
+impl Groups {
+    /// From the entries of every skin vertex.
+    pub fn new(rows: &[Vec<(u32, f32)>], samples: usize) -> Self {
+        let mut starts = vec![0];
+        let mut indices = Vec::new();
+        let mut weights: Vec<F32x8> = Vec::new();
+        for group in rows.chunks(LANES) {
+            let mut list: Vec<u32> = group.iter().flatten().map(|entry| entry.0).collect();
+            list.sort_unstable();
+            list.dedup();
+            let first = weights.len();
+            // Empty places repeat a sample at no weight.
+            let spare = list.first().copied().unwrap_or(0);
+            indices.extend(&list);
+            indices.resize(indices.len().next_multiple_of(SUMS), spare);
+            weights.resize(indices.len(), F32x8::default());
+            for (lane, row) in group.iter().enumerate() {
+                for &(sample, weight) in row {
+                    let entry = list.partition_point(|&other| other < sample);
+                    weights[first + entry].0[lane] += weight;
+                }
+            }
+            starts.push(indices.len() as u32);
+        }
+        Self {
+            starts,
+            indices: Indices::new(indices, samples),
+            weights,
+        }
+    }
+
+    /// Simulated vertices that a skin vertex listens to, and their weights.
+    pub fn of(&self, vertex: usize) -> impl Iterator<Item = (usize, f32)> {
+        let (group, lane) = (vertex / LANES, vertex % LANES);
+        (self.starts[group] as usize..self.starts[group + 1] as usize)
+            .map(move |entry| (self.indices.get(entry), self.weights[entry].0[lane]))
+            .filter(|&(_, weight)| weight != 0.0)
+    }
+
+    fn bytes(&self) -> usize {
+        4 * self.starts.len() + self.indices.bytes() + 4 * LANES * self.weights.len()
+    }
 }
 
 /// Where a vertex lies that weights alone do not reproduce: Σ weight × normal of simulated vertices is added.
@@ -40,37 +121,51 @@ pub struct Offset {
 pub struct Upsampling {
     /// Simulated vertices.
     pub samples: usize,
-    /// Entries a skin vertex; even.
-    pub neighbours: usize,
-    /// Which simulated vertices.
-    pub indices: Indices,
-    /// Their weights for positions and for normals.
-    pub weights: Vec<[f32; 2]>,
+    /// Skin vertices.
+    pub count: usize,
+    /// Weights of positions.
+    pub places: Groups,
+    /// Weights of normals.
+    pub normals: Groups,
     /// Details that stand out of what the simulated vertices span.
     pub offsets: Vec<Offset>,
 }
 
-/// Position and normal of every simulated vertex, side by side for the kernel.
-pub type Samples = Vec<[Row; 2]>;
+/// Positions and unit normals of all simulated vertices: the kernel's input.
+#[derive(Clone, Debug, Default)]
+pub struct Samples {
+    /// Where they are \[m\].
+    pub places: Vec<Row>,
+    /// Where they face.
+    pub normals: Vec<Row>,
+}
 
-/// Fills the kernel's input: positions, and unit normals weighted by area.
-pub fn fill_samples(triangles: &[[u32; 3]], positions: &[Vec3], samples: &mut Samples) {
-    samples.clear();
-    samples.extend(
-        positions
-            .iter()
-            .map(|p| [Row::new(p.to_array()), Row::default()]),
-    );
-    for t in triangles {
-        let [a, b, c] = t.map(|v| positions[v as usize]);
-        let cross = (b - a).cross(c - a).to_array();
-        for &v in t {
-            let sum = &mut samples[v as usize][1].0;
-            (0..3).for_each(|axis| sum[axis] += cross[axis]);
+impl Samples {
+    /// Fills both from positions; normals are weighted by area.
+    pub fn fill(&mut self, triangles: &[[u32; 3]], positions: &[Vec3]) {
+        self.places.clear();
+        self.places
+            .extend(positions.iter().map(|p| Row::new(p.to_array())));
+        self.normals.clear();
+        self.normals.resize(positions.len(), Row::default());
+        for t in triangles {
+            let [a, b, c] = t.map(|v| positions[v as usize]);
+            let cross = (b - a).cross(c - a).to_array();
+            for &v in t {
+                let sum = &mut self.normals[v as usize].0;
+                (0..3).for_each(|axis| sum[axis] += cross[axis]);
+            }
+        }
+        for normal in &mut self.normals {
+            *normal = Row::new(unit(normal.xyz()));
         }
     }
-    for [_, normal] in samples {
-        *normal = Row::new(unit(normal.xyz()));
+
+    /// From a mesh.
+    pub fn of(mesh: &TriMesh) -> Self {
+        let mut samples = Self::default();
+        samples.fill(&mesh.triangles, &mesh.positions);
+        samples
     }
 }
 
@@ -86,143 +181,58 @@ fn unit([x, y, z]: [f32; 3]) -> [f32; 3] {
     [x * scale, y * scale, z * scale]
 }
 
-/// Kernel of a sample at a distance: (1 − r/ρ)³ [Eq. 3.3].
-fn kernel(distance: f64, reach: f64) -> f64 {
-    (1.0 - distance / reach).max(0.0).powi(3)
-}
-
 impl Upsampling {
-    /// Weights from `samples`, vertices of `skin` that `coarse` is the mesh of, to all vertices of `skin`, with `neighbours`
-    /// each and polynomials up to `basis`.
-    pub fn new(
-        skin: &TriMesh,
-        samples: &[u32],
-        coarse: &TriMesh,
-        neighbours: usize,
-        basis: Basis,
-    ) -> Self {
-        let neighbours = neighbours.max(1).next_multiple_of(2);
-        let near = nearest_samples(skin, samples, neighbours + 1);
-        let mut rest = Samples::new();
-        fill_samples(&coarse.triangles, &coarse.positions, &mut rest);
-        let mut fine = Samples::new();
-        fill_samples(&skin.triangles, &skin.positions, &mut fine);
-        let size = f64::from(skin.bounds().size().max_element());
-        let rows: Vec<VertexWeights> = (0..skin.positions.len())
-            .into_par_iter()
-            .map_init(Scratch::default, |scratch, v| {
-                let (samples, distances) = near.of(v);
-                let place = [fine[v][0], fine[v][1]].map(dvec);
-                let weights = scratch.solve(samples, distances, &rest, place, neighbours, basis);
-                weights.with_offset(&rest, place[0], EXACT * size)
-            })
-            .collect();
-        Self::from_rows(rows, rest.len(), neighbours)
-    }
-
-    fn from_rows(rows: Vec<VertexWeights>, samples: usize, neighbours: usize) -> Self {
-        let mut indices = Vec::with_capacity(rows.len() * neighbours);
-        let mut weights = Vec::with_capacity(rows.len() * neighbours);
-        let mut offsets = Vec::new();
-        for (v, row) in rows.into_iter().enumerate() {
-            // Empty places repeat a sample at no weight.
-            let spare = row.samples.first().copied().unwrap_or(0);
-            let missing = neighbours - row.samples.len();
-            indices.extend(row.samples.iter().copied());
-            weights.extend(row.weights);
-            indices.extend(std::iter::repeat_n(spare, missing));
-            weights.extend(std::iter::repeat_n([0.0; 2], missing));
-            if !row.normals.is_empty() {
-                offsets.push(Offset {
-                    vertex: v as u32,
-                    normals: row.normals,
-                });
-            }
-        }
-        Self {
-            samples,
-            neighbours,
-            indices: if samples <= 1 << 16 {
-                Indices::Short(indices.iter().map(|&i| i as u16).collect())
-            } else {
-                Indices::Long(indices)
-            },
-            weights,
-            offsets,
-        }
-    }
-
-    /// Skin vertices.
-    pub fn len(&self) -> usize {
-        self.weights.len() / self.neighbours
-    }
-
-    /// Whether there is no skin vertex.
-    pub fn is_empty(&self) -> bool {
-        self.weights.is_empty()
-    }
-
-    /// Simulated vertices a skin vertex listens to, and the weights of their positions.
-    pub fn of(&self, vertex: usize) -> impl Iterator<Item = (usize, f32)> {
-        let range = vertex * self.neighbours..(vertex + 1) * self.neighbours;
-        range.map(|entry| {
-            let index = match &self.indices {
-                Indices::Short(list) => usize::from(list[entry]),
-                Indices::Long(list) => list[entry] as usize,
-            };
-            (index, self.weights[entry][0])
-        })
-    }
-
     /// Bytes that a frame reads and writes at least.
     pub fn bytes_per_frame(&self) -> usize {
-        let index = match &self.indices {
-            Indices::Short(_) => 2,
-            Indices::Long(_) => 4,
-        };
-        self.weights.len() * (8 + index) + self.samples * 32 + self.len() * 24
+        self.places.bytes() + self.normals.bytes() + self.samples * 32 + self.count * 24
     }
 
     /// Positions and unit normals of all skin vertices \[m\]. Both lists are as long as there are skin vertices.
-    pub fn apply(&self, samples: &[[Row; 2]], positions: &mut [Vec3], normals: &mut [Vec3]) {
-        match &self.indices {
-            Indices::Short(list) => self.apply_with(list, samples, positions, normals),
-            Indices::Long(list) => self.apply_with(list, samples, positions, normals),
-        }
+    pub fn apply(&self, samples: &Samples, positions: &mut [Vec3], normals: &mut [Vec3]) {
+        let output = (positions.par_chunks_mut(CHUNK)).zip(normals.par_chunks_mut(CHUNK));
+        output
+            .enumerate()
+            .for_each(|(chunk, (positions, normals))| {
+                let first = chunk * (CHUNK / LANES);
+                match (&self.places.indices, &self.normals.indices) {
+                    (Indices::Short(places), Indices::Short(turns)) => {
+                        self.carry(first, [places, turns], samples, positions, normals);
+                    }
+                    (Indices::Long(places), Indices::Long(turns)) => {
+                        self.carry(first, [places, turns], samples, positions, normals);
+                    }
+                    // Both count the same samples, so they have the same width.
+                    _ => {}
+                }
+            });
         for offset in &self.offsets {
             let sum = offset.normals.iter().map(|&(sample, weight)| {
-                weight * Vec3::from_array(samples[sample as usize][1].xyz())
+                weight * Vec3::from_array(samples.normals[sample as usize].xyz())
             });
             positions[offset.vertex as usize] += sum.sum::<Vec3>();
         }
     }
 
-    fn apply_with<I: Index>(
+    fn carry<I: Index>(
         &self,
-        indices: &[I],
-        samples: &[[Row; 2]],
+        first: usize,
+        indices: [&[I]; 2],
+        samples: &Samples,
         positions: &mut [Vec3],
         normals: &mut [Vec3],
     ) {
-        let entries = CHUNK * self.neighbours;
-        let input = indices
-            .par_chunks(entries)
-            .zip(self.weights.par_chunks(entries));
-        let output = positions
-            .par_chunks_mut(CHUNK)
-            .zip(normals.par_chunks_mut(CHUNK));
-        input
-            .zip(output)
-            .for_each(|((indices, weights), (positions, normals))| {
-                dispatch(Carry {
-                    neighbours: self.neighbours,
-                    indices,
-                    weights,
-                    samples,
-                    positions,
-                    normals,
-                });
-            });
+        let sum = |groups, indices, rows| GroupSum {
+            groups,
+            indices,
+            first,
+            rows,
+        };
+        dispatch(Carry {
+            places: sum(&self.places, indices[0], &samples.places),
+            turns: sum(&self.normals, indices[1], &samples.normals),
+            positions,
+            normals,
+        });
     }
 }
 
@@ -245,12 +255,44 @@ impl Index for u32 {
     }
 }
 
-/// The kernel: every row holds a sample's position and normal, so one index fetches both.
-struct Carry<'a, I> {
-    neighbours: usize,
+/// One kind of weights, from some group on.
+struct GroupSum<'a, I> {
+    groups: &'a Groups,
     indices: &'a [I],
-    weights: &'a [[f32; 2]],
-    samples: &'a [[Row; 2]],
+    first: usize,
+    rows: &'a [Row],
+}
+
+impl<I: Index> GroupSum<'_, I> {
+    /// Σ weight × row for the eight skin vertices of a group.
+    #[inline(always)]
+    fn of<L: Lanes>(&self, group: usize) -> [L; 3] {
+        let starts = &self.groups.starts[self.first + group..];
+        let range = starts[0] as usize..starts[1] as usize;
+        let indices = self.indices[range.clone()].as_chunks::<SUMS>().0;
+        let weights = self.groups.weights[range].as_chunks::<SUMS>().0;
+        let mut sums = [[L::splat(0.0); 3]; SUMS];
+        for (indices, weights) in indices.iter().zip(weights) {
+            for k in 0..SUMS {
+                let row = &self.rows[indices[k].get()].0;
+                let weight = L::load(&weights[k]);
+                sums[k][0] = weight.mul_add(L::splat(row[0]), sums[k][0]);
+                sums[k][1] = weight.mul_add(L::splat(row[1]), sums[k][1]);
+                sums[k][2] = weight.mul_add(L::splat(row[2]), sums[k][2]);
+            }
+        }
+        let mut total = [L::splat(0.0); 3];
+        for axis in 0..3 {
+            total[axis] = (sums[0][axis] + sums[1][axis]) + (sums[2][axis] + sums[3][axis]);
+        }
+        total
+    }
+}
+
+/// The kernel: eight skin vertices at a time, positions and normals in one pass.
+struct Carry<'a, I> {
+    places: GroupSum<'a, I>,
+    turns: GroupSum<'a, I>,
     positions: &'a mut [Vec3],
     normals: &'a mut [Vec3],
 }
@@ -260,130 +302,23 @@ impl<I: Index> Kernel for Carry<'_, I> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let rows = self
-            .indices
-            .chunks_exact(self.neighbours)
-            .zip(self.weights.chunks_exact(self.neighbours));
-        let output = self.positions.iter_mut().zip(self.normals);
-        for ((indices, weights), (position, normal)) in rows.zip(output) {
-            // Two sums each, so that additions do not wait for each other.
-            let zero = L::Quad::splat(0.0);
-            let (mut p, mut n) = ([zero; 2], [zero; 2]);
-            for (indices, weights) in indices.chunks_exact(2).zip(weights.chunks_exact(2)) {
-                for lane in 0..2 {
-                    let [place, turn] = &self.samples[indices[lane].get()];
-                    let [weight, normal_weight] = weights[lane];
-                    p[lane] = L::Quad::splat(weight).mul_add(L::Quad::load(place), p[lane]);
-                    n[lane] = L::Quad::splat(normal_weight).mul_add(L::Quad::load(turn), n[lane]);
-                }
-            }
-            *position = Vec3::from_array((p[0] + p[1]).store().xyz());
-            *normal = Vec3::from_array(unit((n[0] + n[1]).store().xyz()));
+        let output = (self.positions.chunks_mut(LANES)).zip(self.normals.chunks_mut(LANES));
+        for (group, (positions, normals)) in output.enumerate() {
+            write(positions, self.places.of::<L>(group));
+            let turn = self.turns.of::<L>(group);
+            let square = turn[0] * turn[0] + turn[1] * turn[1] + turn[2] * turn[2];
+            let scale = L::splat(1.0) / square.max(L::splat(1e-30)).sqrt();
+            write(normals, [turn[0] * scale, turn[1] * scale, turn[2] * scale]);
         }
     }
 }
 
-fn dvec(row: Row) -> DVec3 {
-    Vec3::from_array(row.xyz()).as_dvec3()
-}
-
-/// What one skin vertex listens to.
-#[derive(Default)]
-struct VertexWeights {
-    samples: Vec<u32>,
-    weights: Vec<[f32; 2]>,
-    normals: Vec<(u32, f32)>,
-}
-
-impl VertexWeights {
-    /// Carries what the weights leave of the vertex's place at rest by normals of its samples: the least such weights.
-    fn with_offset(mut self, rest: &[[Row; 2]], place: DVec3, tolerance: f64) -> Self {
-        let entries = self.samples.iter().zip(&self.weights);
-        let reproduced: DVec3 = entries
-            .map(|(&s, w)| f64::from(w[0]) * dvec(rest[s as usize][0]))
-            .sum();
-        let miss = place - reproduced;
-        if miss.length() <= tolerance {
-            return self;
-        }
-        let normals: Vec<DVec3> = (self.samples.iter())
-            .map(|&s| dvec(rest[s as usize][1]))
-            .collect();
-        let mut square = glam::DMat3::ZERO;
-        for &n in &normals {
-            square += glam::DMat3::from_cols(n * n.x, n * n.y, n * n.z);
-        }
-        // A trace of damping: normals that are all alike span one direction only.
-        let damped = square + glam::DMat3::from_diagonal(DVec3::splat(1e-6 * normals.len() as f64));
-        let solution = damped.inverse() * miss;
-        let weights = normals.iter().map(|n| n.dot(solution) as f32);
-        self.normals = self.samples.iter().copied().zip(weights).collect();
-        self
-    }
-}
-
-#[derive(Default)]
-struct Scratch {
-    solver: MovingLeastSquares,
-    places: Vec<DVec3>,
-    turns: Vec<DVec3>,
-    kernel: Vec<f64>,
-    weights: Vec<f64>,
-    normal_weights: Vec<f64>,
-}
-
-impl Scratch {
-    fn solve(
-        &mut self,
-        samples: &[u32],
-        distances: &[f64],
-        rest: &[[Row; 2]],
-        [place, normal]: [DVec3; 2],
-        neighbours: usize,
-        basis: Basis,
-    ) -> VertexWeights {
-        // The next one beyond sets the reach [3.2.4]; where there is none, a little beyond the last.
-        let reach = match distances.get(neighbours) {
-            Some(&beyond) => beyond,
-            None => 1.25 * distances.last().copied().unwrap_or(1.0),
-        };
-        let reach = reach.max(f64::MIN_POSITIVE);
-        let count = samples.len().min(neighbours);
-        let samples = &samples[..count];
-        let of = |k: usize| move |&s: &u32| dvec(rest[s as usize][k]);
-        self.kernel.clear();
-        self.kernel
-            .extend(distances[..count].iter().map(|&d| kernel(d, reach)));
-        self.places.clear();
-        self.places.extend(samples.iter().map(of(0)));
-        self.turns.clear();
-        self.turns.extend(samples.iter().map(of(1)));
-        self.solver
-            .weights(&self.places, &self.kernel, place, basis, &mut self.weights);
-        self.solver.weights(
-            &self.turns,
-            &self.kernel,
-            normal,
-            Basis::Linear.min(basis),
-            &mut self.normal_weights,
-        );
-        let pairs = self.weights.iter().zip(&self.normal_weights);
-        let mut weights: Vec<[f32; 2]> = pairs.map(|(&n, &m)| [n as f32, m as f32]).collect();
-        settle_sum(&mut weights);
-        VertexWeights {
-            samples: samples.to_vec(),
-            weights,
-            normals: Vec::new(),
-        }
-    }
-}
-
-/// Lets the largest weight take up what rounding changed in the sum, so that a body far from the origin stays whole.
-fn settle_sum(weights: &mut [[f32; 2]]) {
-    let sum: f64 = weights.iter().map(|w| f64::from(w[0])).sum();
-    let largest = weights.iter_mut().max_by(|a, b| a[0].total_cmp(&b[0]));
-    if let Some(largest) = largest {
-        largest[0] = (f64::from(largest[0]) + 1.0 - sum) as f32;
+/// Lanes to vectors; the last group may be short.
+#[inline(always)]
+fn write<L: Lanes>(vectors: &mut [Vec3], lanes: [L; 3]) {
+    let (x, y, z) = (lanes[0].store().0, lanes[1].store().0, lanes[2].store().0);
+    for (lane, vector) in vectors.iter_mut().enumerate() {
+        *vector = Vec3::new(x[lane], y[lane], z[lane]);
     }
 }
 
@@ -391,6 +326,7 @@ fn settle_sum(weights: &mut [[f32; 2]]) {
 mod tests {
     use super::*;
     use supple_geom::decimate::{Decimation, decimate};
+    use supple_geom::mls::Basis;
     use supple_geom::shapes;
 
     fn body() -> (TriMesh, Vec<u32>, TriMesh) {
@@ -408,8 +344,8 @@ mod tests {
         let (skin, kept, coarse) = body();
         let upsampling = Upsampling::new(&skin, &kept, &coarse, NEIGHBOURS, basis);
         let moved: Vec<Vec3> = coarse.positions.iter().map(|&p| motion(p)).collect();
-        let mut samples = Samples::new();
-        fill_samples(&coarse.triangles, &moved, &mut samples);
+        let mut samples = Samples::default();
+        samples.fill(&coarse.triangles, &moved);
         let mut positions = vec![Vec3::ZERO; skin.positions.len()];
         let mut normals = positions.clone();
         upsampling.apply(&samples, &mut positions, &mut normals);
@@ -437,11 +373,11 @@ mod tests {
     fn normals_turn_along_and_threads_do_not_matter() {
         let (skin, kept, coarse) = body();
         let upsampling = Upsampling::new(&skin, &kept, &coarse, NEIGHBOURS, Basis::Quadratic);
-        assert!(matches!(upsampling.indices, Indices::Short(_)));
+        assert!(matches!(upsampling.places.indices, Indices::Short(_)));
         let turn = glam::Quat::from_axis_angle(Vec3::new(0.6, 0.0, 0.8), 1.2);
         let moved: Vec<Vec3> = coarse.positions.iter().map(|&p| turn * p).collect();
-        let mut samples = Samples::new();
-        fill_samples(&coarse.triangles, &moved, &mut samples);
+        let mut samples = Samples::default();
+        samples.fill(&coarse.triangles, &moved);
         let run = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new()
                 .num_threads(threads)
@@ -471,8 +407,7 @@ mod tests {
         };
         let small = decimate(&skin, &settings);
         let upsampling = Upsampling::new(&skin, &small.kept, &small.mesh, 20, Basis::Quadratic);
-        let mut samples = Samples::new();
-        fill_samples(&small.mesh.triangles, &small.mesh.positions, &mut samples);
+        let samples = Samples::of(&small.mesh);
         let mut positions = vec![Vec3::ZERO; skin.positions.len()];
         let mut normals = positions.clone();
         upsampling.apply(&samples, &mut positions, &mut normals);

@@ -58,9 +58,17 @@ fn weights_sum_to_one_and_stay_small() {
     let Upsampler::LeastSquares(upsampling) = &detail.upsampler else {
         panic!("least squares are the default");
     };
-    for v in 0..upsampling.len() {
-        let sum: f64 = upsampling.of(v).map(|(_, weight)| f64::from(weight)).sum();
-        let size: f32 = upsampling.of(v).map(|(_, weight)| weight.abs()).sum();
+    for v in 0..upsampling.count {
+        let sum: f64 = upsampling
+            .places
+            .of(v)
+            .map(|(_, weight)| f64::from(weight))
+            .sum();
+        let size: f32 = upsampling
+            .places
+            .of(v)
+            .map(|(_, weight)| weight.abs())
+            .sum();
         assert!(
             (sum - 1.0).abs() < 1e-6 && size < 8.1,
             "vertex {v}: {sum}, {size}"
@@ -139,7 +147,7 @@ fn a_thigh_never_listens_to_the_other() {
         let (Some(left), true) = (side(v as u32), skin.positions[v].y < crotch - 0.15) else {
             continue;
         };
-        for (sample, _) in upsampling.of(v) {
+        for (sample, _) in upsampling.places.of(v) {
             let other = side(coarse.kept[sample]);
             assert_ne!(
                 other,

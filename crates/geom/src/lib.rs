@@ -7,6 +7,7 @@
 
 pub mod aabb;
 pub mod adjacency;
+pub mod bisection;
 pub mod boundary;
 pub mod bvh;
 mod chains;

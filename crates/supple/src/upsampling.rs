@@ -4,7 +4,7 @@ use glam::Vec3;
 use serde::Serialize;
 use supple_flesh::normal_displacement::{NormalDisplacement, Workspace};
 use supple_flesh::settings::Resolution;
-use supple_flesh::upsample::{Samples, Upsampling, fill_samples};
+use supple_flesh::upsample::{Samples, Upsampling};
 use supple_flesh::{Flesh, Settings};
 use supple_geom::TriMesh;
 use supple_geom::mls::Basis;
@@ -134,8 +134,8 @@ impl Way {
             }
             Self::Full => positions.copy_from_slice(truth),
             Self::LeastSquares(upsampling) => {
-                let mut samples = Samples::new();
-                fill_samples(&coarse.skin_mesh().triangles, simulated, &mut samples);
+                let mut samples = Samples::default();
+                samples.fill(&coarse.skin_mesh().triangles, simulated);
                 upsampling.apply(&samples, &mut positions, &mut normals);
             }
             Self::Normals(displacement) => {
