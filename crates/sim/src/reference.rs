@@ -95,7 +95,7 @@ impl Backend for Reference {
         state.contact.contacts.clear();
         state.contact.external.clear();
         if let Some(contact) = prepared.touching() {
-            contact.finish(targets, state);
+            contact.finish(model, settings.step as f32, targets, state);
             report.contact = ContactReport::of(state);
         }
         Ok(report)

@@ -183,8 +183,7 @@ impl SoftBody {
             return Ok(Penetration::default());
         };
         let skin = self.flesh.flesh_positions(&self.pose, &self.state)?;
-        let bases = self.flesh.targets(&self.pose)?.bases;
-        Ok(measure_penetration(surface, &skin, &bases))
+        Ok(measure_penetration(surface, &skin))
     }
 
     /// Inverted tets, worst tet, volume.

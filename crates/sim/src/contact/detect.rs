@@ -41,8 +41,6 @@ pub enum Filter {
     Facing,
     /// The one it is deepest in, likewise.
     Deepest,
-    /// The one it is least deep in, whatever it faces, without the shell: what is measured.
-    Any,
 }
 
 /// Positions of a surface at one moment, and what was found there. Holds its memory from step to step.
@@ -52,7 +50,7 @@ pub struct Detector {
     pub(crate) bases: Vec<Vec3A>,
     pub(crate) normals: Vec<Vec3A>,
     face_normals: Vec<Vec3A>,
-    bounds: Vec<Bounds>,
+    pub(super) bounds: Vec<Bounds>,
     /// What was found for each point, in the order of the tree.
     slots: Vec<Found>,
 }
@@ -151,25 +149,21 @@ impl Detector {
             packet.add_point(self.skin[v as usize]);
             packet.add_normal(self.normals[v as usize]);
         }
-        let facing = match filter {
-            Filter::Facing | Filter::Deepest => FACING,
-            Filter::Any => f32::INFINITY,
-        };
         surface
             .tree
-            .walk(&self.bounds, &packet, facing, |bounds, triangles| {
+            .walk(&self.bounds, |node| node.may_touch(&packet, FACING), |bounds, triangles| {
                 for (slot, &v) in slots.iter_mut().zip(points) {
                     let (at, normal) = (self.skin[v as usize], self.normals[v as usize]);
-                    if !bounds.may_hold(at, normal, facing) {
+                    if !bounds.may_hold(at, normal, FACING) {
                         continue;
                     }
                     for &t in triangles {
-                        let Some(found) = self.point_in_prism(surface, filter, v, t) else {
+                        let Some(found) = self.point_in_prism(surface, v, t) else {
                             continue;
                         };
                         let closer = match filter {
                             Filter::Deepest => found.distance < slot.distance,
-                            _ => found.distance > slot.distance,
+                            Filter::Facing => found.distance > slot.distance,
                         };
                         if slot.point == u32::MAX || closer {
                             *slot = found;
@@ -183,17 +177,13 @@ impl Detector {
     fn point_in_prism(
         &self,
         surface: &ContactSurface,
-        filter: Filter,
         point: u32,
         triangle: u32,
     ) -> Option<Found> {
         let position = self.skin[point as usize];
-        let shell = match filter {
-            Filter::Any => 0.0,
-            _ => surface.shell(),
-        };
+        let shell = surface.shell();
         let face = self.face_normals[triangle as usize];
-        if filter != Filter::Any && face.dot(self.normals[point as usize]) > FACING {
+        if face.dot(self.normals[point as usize]) > super::tune("FACING", FACING) {
             return None;
         }
         let triangle_points = surface.triangles()[triangle as usize];

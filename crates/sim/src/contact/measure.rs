@@ -1,9 +1,18 @@
-//! How much of a skin is inside other parts of it.
+//! How much of a skin is inside other parts of it, told by the skin alone.
+//!
+//! Around a point of a sound skin, the skin winds by the share of directions that lead inside: between zero at a spike and
+//! one in a sharp fold. Around a point inside another part it winds once more. Prisms, base points and what the
+//! solver knows play no part.
 
-use glam::Vec3;
+use glam::{DVec3, Vec3};
+use rayon::prelude::*;
+use supple_geom::TriMesh;
+use supple_geom::bvh::{Bvh, closest_on_triangle};
 
-use super::detect::{Detector, Filter};
 use super::surface::ContactSurface;
+
+/// Winding numbers above this are inside. At 1, those of sharp folds are, by the error of the sum; at 1.2, tips of fingers are not.
+const INSIDE: f64 = 1.05;
 
 /// What is inside other parts.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -12,6 +21,8 @@ pub struct Penetration {
     pub points: Vec<u32>,
     /// Depth of each \[m\].
     pub depths: Vec<f32>,
+    /// Depth of each relative to the thickness of the limb that it is in.
+    pub shares: Vec<f32>,
 }
 
 impl Penetration {
@@ -24,29 +35,74 @@ impl Penetration {
     pub fn worst(&self) -> f32 {
         self.depths.iter().copied().fold(0.0, f32::max)
     }
+
+    /// Largest depth relative to the thickness of the limb.
+    pub fn worst_share(&self) -> f32 {
+        self.shares.iter().copied().fold(0.0, f32::max)
+    }
 }
 
-/// Skin points inside prisms of other parts, whatever they face. Depth is the distance to the skin above; what
-/// overlaps at rest does not count.
-pub fn measure_penetration(surface: &ContactSurface, skin: &[Vec3], bases: &[Vec3]) -> Penetration {
-    let count = surface.point_count();
-    if skin.len() < count || bases.len() < count {
+/// Skin points inside other parts of the skin. Depth is the distance to the closest triangle more than two rings away, the limb's
+/// thickness twice the distance from skin to bone line there at rest. Points that are inside at rest do not count.
+pub fn measure_penetration(surface: &ContactSurface, skin: &[Vec3]) -> Penetration {
+    if skin.len() < surface.point_count() {
         return Penetration::default();
     }
-    let mut detector = Detector::new(surface);
-    detector.update(surface, |i| skin[i], |i| bases[i]);
-    detector.search(surface, Filter::Any);
     let mut result = Penetration::default();
-    let mut found: Vec<_> = detector
-        .found()
-        .filter(|f| surface.rest_depths[f.point as usize] == 0.0)
-        .map(|f| (f.point, -f.distance))
-        .filter(|&(_, depth)| depth > 0.0)
-        .collect();
-    found.sort_unstable_by_key(|&(point, _)| point);
-    for (point, depth) in found {
+    for point in points_inside(surface, skin) {
+        if surface.is_inside_at_rest(point) {
+            continue;
+        }
+        let (triangle, depth) = nearest(surface, skin, point);
         result.points.push(point);
         result.depths.push(depth);
+        result.shares.push(depth / thickness(surface, triangle));
     }
     result
+}
+
+/// Skin points around which the skin winds, ascending.
+pub fn points_inside(surface: &ContactSurface, skin: &[Vec3]) -> Vec<u32> {
+    let triangles = surface.triangles();
+    if triangles.is_empty() {
+        return Vec::new();
+    }
+    let tree = Bvh::new(&TriMesh {
+        positions: skin.to_vec(),
+        triangles: triangles.to_vec(),
+    });
+    let is_inside = |&v: &u32| tree.winding_number(skin[v as usize]) > INSIDE;
+    (0..surface.point_count() as u32)
+        .into_par_iter()
+        .with_min_len(64)
+        .filter(is_inside)
+        .collect()
+}
+
+/// The closest triangle that is not near on the skin, and how far away it is.
+fn nearest(surface: &ContactSurface, skin: &[Vec3], point: u32) -> (u32, f32) {
+    let p = skin[point as usize];
+    let mut best = (0, f32::INFINITY);
+    for (t, corners) in surface.triangles().iter().enumerate() {
+        let [a, b, c] = corners.map(|v| skin[v as usize]);
+        let far = a.distance(b).max(a.distance(c));
+        if p.distance(a) - far >= best.1 || surface.is_near(point, t as u32) {
+            continue;
+        }
+        let [a, b, c] = [a, b, c].map(|v| v.as_dvec3());
+        let weights = closest_on_triangle(p.as_dvec3(), [a, b, c]);
+        let at: DVec3 = a * weights[0] + b * weights[1] + c * weights[2];
+        let distance = at.distance(p.as_dvec3()) as f32;
+        if distance < best.1 {
+            best = (t as u32, distance);
+        }
+    }
+    best
+}
+
+/// Thickness of the limb below a triangle at rest \[m\].
+fn thickness(surface: &ContactSurface, triangle: u32) -> f32 {
+    let corners = surface.triangles()[triangle as usize];
+    let depth = |v: u32| surface.input.skin[v as usize].distance(surface.input.bases[v as usize]);
+    2.0 * corners.map(depth).iter().sum::<f32>() / 3.0
 }

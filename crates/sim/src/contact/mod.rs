@@ -37,6 +37,7 @@
 //! Forces are kept in the [`State`](crate::State) for the next step to start from. Depth that was there at the beginning of a step is
 //! taken back no faster than [`ContactSettings::recovery`]: nothing pops out.
 
+mod crossings;
 mod detect;
 mod external;
 mod inside;
@@ -88,6 +89,13 @@ impl Default for ContactSettings {
             recovery: 1.0,
         }
     }
+}
+
+/// TEMP
+pub fn tune(name: &str, default: f32) -> f32 {
+    static MAP: std::sync::OnceLock<std::collections::HashMap<String, f32>> = std::sync::OnceLock::new();
+    let map = MAP.get_or_init(|| std::env::vars().filter_map(|(k, v)| Some((k, v.parse().ok()?))).collect());
+    map.get(name).copied().unwrap_or(default)
 }
 
 /// Distance at which a pair is known, relative to the mean edge: the papers' 25 %.

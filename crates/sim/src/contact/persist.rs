@@ -10,20 +10,28 @@ use super::surface::ContactSurface;
 use super::{Contact, SHELL};
 
 /// How far a point may be beside its triangle before its contact ends, in mean edges.
-const BESIDE: f32 = 1.0;
-/// Share of the last step's normal in this step's: folds tremble without it, and above 0.8 normals lag behind a turning limb.
-const KEPT_NORMAL: f32 = 0.5;
+const BESIDE: f32 = 2.0;
 
 /// This step's contacts, by point, from those found and those of the last step.
 pub fn merge(
     surface: &ContactSurface,
     detector: &Detector,
     last: &[Contact],
+    moved: &dyn Fn(u32) -> Vec3,
     contacts: &mut Vec<Contact>,
 ) {
     contacts.clear();
     contacts.extend(detector.found().map(fresh));
     contacts.sort_unstable_by_key(|contact| contact.point);
+    // Deep contacts are believed when they press already, or when the point is inside.
+    let deep = -super::tune("DEEP", 0.25) * surface.mean_edge();
+    contacts.retain(|new| {
+        let pressed = || {
+            let known = last.binary_search_by_key(&new.point, |old| old.point);
+            known.is_ok_and(|at| last[at].force != Vec3::ZERO)
+        };
+        new.distance > deep || pressed() || detector.crossings(surface, new.point) > 0
+    });
     let found = contacts.len();
     let mut at = 0;
     for old in last.iter().filter(|old| is_usable(surface, old)) {
@@ -32,16 +40,28 @@ pub fn merge(
         }
         let new = contacts[..found].get(at).copied();
         let new = new.filter(|new| new.point == old.point);
-        match new {
-            Some(new) if old.force == Vec3::ZERO || shares_point(surface, &new, old) => {
-                contacts[at] = gone_on(new, old);
+        let corners = surface.triangles()[old.triangle as usize];
+        let [u, v, w] = old.weights;
+        let slip = moved(old.point) - moved(corners[0]) * u - moved(corners[1]) * v - moved(corners[2]) * w;
+        let fresh_share = (slip.length() / (super::tune("FREEZE", 0.3) * surface.mean_edge())).min(1.0);
+        let kept = same_triangle(surface, detector, old, fresh_share);
+        let presses = old.force != Vec3::ZERO;
+        match (new, kept) {
+            (Some(new), Some(kept)) if fresh_share > 0.5 || !presses => {
+                let near = shares_point(surface, &new, old);
+                if near || !presses {
+                    contacts[at] = gone_on(new, old, fresh_share.max(0.5));
+                } else {
+                    contacts[at] = gone_on(kept, old, fresh_share.max(0.5));
+                }
             }
-            _ if old.force == Vec3::ZERO => {}
-            _ => match same_triangle(surface, detector, old) {
-                Some(kept) if new.is_some() => contacts[at] = gone_on(kept, old),
-                Some(kept) => contacts.push(gone_on(kept, old)),
-                None => {}
-            },
+            (Some(_), Some(kept)) => contacts[at] = gone_on(kept, old, fresh_share),
+            (Some(new), None) if shares_point(surface, &new, old) => {
+                contacts[at] = gone_on(new, old, fresh_share.max(0.5));
+            }
+            (Some(_), None) | (None, None) => {}
+            (None, Some(kept)) if presses => contacts.push(gone_on(kept, old, fresh_share)),
+            (None, Some(_)) => {}
         }
     }
     contacts.sort_unstable_by_key(|contact| contact.point);
@@ -68,23 +88,31 @@ fn shares_point(surface: &ContactSurface, a: &Contact, b: &Contact) -> bool {
     corners(a).iter().any(|v| corners(b).contains(v))
 }
 
-/// Takes the force of the last step, turned to the new normal, which keeps a share of the old one.
-fn gone_on(mut new: Contact, old: &Contact) -> Contact {
+/// Takes the force of the last step, turned to the normal, of which a share is new.
+fn gone_on(mut new: Contact, old: &Contact, fresh_share: f32) -> Contact {
+    let blended = old.normal.lerp(new.normal, fresh_share);
+    new.normal = blended.try_normalize().unwrap_or(new.normal);
     if old.force != Vec3::ZERO {
-        let blended = new.normal.lerp(old.normal, KEPT_NORMAL);
-        new.normal = blended.try_normalize().unwrap_or(new.normal);
         new.force = Quat::from_rotation_arc(old.normal, new.normal) * old.force;
     }
     new
 }
 
 /// The contact on the triangle it had, unless the point has come away from it.
-fn same_triangle(surface: &ContactSurface, detector: &Detector, old: &Contact) -> Option<Contact> {
+fn same_triangle(
+    surface: &ContactSurface,
+    detector: &Detector,
+    old: &Contact,
+    fresh_share: f32,
+) -> Option<Contact> {
     let corners = surface.triangles()[old.triangle as usize];
     let skin = corners.map(|v| detector.skin[v as usize]);
     let normals = corners.map(|v| detector.normals[v as usize]);
     let point = detector.skin[old.point as usize];
-    let weights = clamped_weights(skin, point).unwrap_or(old.weights);
+    let mut weights = clamped_weights(skin, point).unwrap_or(old.weights);
+    for (new, old) in weights.iter_mut().zip(old.weights) {
+        *new = old + (*new - old) * fresh_share;
+    }
     let blend = |p: [Vec3A; 3]| p[0] * weights[0] + p[1] * weights[1] + p[2] * weights[2];
     let normal = blend(normals).normalize_or_zero();
     let apart = point - blend(skin);
@@ -92,7 +120,7 @@ fn same_triangle(surface: &ContactSurface, detector: &Detector, old: &Contact) -
     let beside = (apart - normal * distance).length();
     let is_gone = normal == Vec3A::ZERO
         || distance > SHELL * surface.mean_edge()
-        || beside > BESIDE * surface.mean_edge();
+        || beside > super::tune("BESIDE", BESIDE) * surface.mean_edge() + distance.abs();
     (!is_gone).then_some(Contact {
         weights,
         normal: normal.into(),

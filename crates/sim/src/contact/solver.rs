@@ -99,7 +99,28 @@ impl ContactSolver {
         );
         detector.search(surface, Filter::Facing);
         let last = &state.contact.contacts;
-        merge(surface, detector, last, &mut self.contacts);
+        let before = Moment {
+            model,
+            free: &state.positions,
+            fixed: &state.fixed,
+            outside: if state.contact.outside.len() == targets.outside.len() {
+                &state.contact.outside
+            } else {
+                &targets.outside
+            },
+        };
+        let moved = |i: u32| {
+            let source = surface.input.sources[i as usize];
+            let imposed = now.position(source) - before.position(source);
+            match source {
+                Source::Vertex(v) if (v as usize) < model.free_count() => {
+                    let own = state.velocities[v as usize] * settings.step as f32;
+                    if own.length_squared() > imposed.length_squared() { own } else { imposed }
+                }
+                _ => imposed,
+            }
+        };
+        merge(surface, detector, last, &moved, &mut self.contacts);
     }
 
     /// Makes the contacts rows of the system.
@@ -111,7 +132,7 @@ impl ContactSolver {
         state: &State,
     ) {
         let recovery = match settings.mode {
-            Mode::Dynamic => settings.contact.recovery * settings.step as f32,
+            Mode::Dynamic => super::tune("RECOVERY", 0.1) * settings.step as f32,
             Mode::Static => f32::INFINITY,
         };
         self.resolver.rows.clear();
@@ -219,7 +240,7 @@ impl ContactSolver {
                 surface.input.skin[v].distance(surface.input.bases[v])
             };
             let depth = depth(contact.point).max(depth(corners[0]));
-            row.limit = LARGEST_PUSH * depth / row.compliance;
+            row.limit = super::tune("PUSH", LARGEST_PUSH) * depth / row.compliance;
             self.resolver.rows.push(row);
             self.contacts[kept] = contact;
             kept += 1;
@@ -256,7 +277,7 @@ impl ContactSolver {
     }
 
     /// Writes contacts and their forces to the state, whose positions are those of the end of the step.
-    pub fn finish(&mut self, targets: &Targets, state: &mut State) {
+    pub fn finish(&mut self, model: &Model, step: f32, targets: &Targets, state: &mut State) {
         let distance = |row: &ContactRow| {
             let point = |(v, c): (u32, f32)| state.positions[v as usize] * c;
             (row.constant + row.entries().map(point).sum::<Vec3>()).dot(row.normal)
@@ -269,6 +290,22 @@ impl ContactSolver {
         for (contact, row) in self.external.iter_mut().zip(external) {
             contact.force = row.force / self.scale;
             contact.distance = distance(row);
+        }
+        let keep = super::tune("KEEP", 0.3);
+        if keep < 1.0 {
+            let mut pressed = vec![false; state.positions.len()];
+            for row in self.resolver.rows.iter().filter(|r| r.force != Vec3::ZERO) {
+                for (v, _) in row.entries() { pressed[v as usize] = true; }
+            }
+            for (v, p) in pressed.iter().enumerate() {
+                if *p {
+                    let carried = match model.carriers()[v] {
+                        crate::model::NO_CARRIER => Vec3::ZERO,
+                        k => (state.fixed[k as usize] - state.fixed_previous[k as usize]) / step,
+                    };
+                    state.velocities[v] = carried + (state.velocities[v] - carried) * keep;
+                }
+            }
         }
         state.contact.contacts.clone_from(&self.contacts);
         state.contact.external.clone_from(&self.external);

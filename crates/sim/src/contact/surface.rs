@@ -3,6 +3,7 @@
 use glam::Vec3;
 
 use super::detect::{Detector, Filter};
+use super::measure::points_inside;
 use super::tree::Tree;
 use super::{GAP, SHELL};
 
@@ -44,8 +45,8 @@ pub struct ContactSurface {
     pub(crate) near: Lists,
     /// How much closer than the gap each skin point comes to others at rest \[m\].
     pub(crate) overlaps: Vec<f32>,
-    /// How deep each skin point is in others at rest, whatever it faces \[m\].
-    pub(crate) rest_depths: Vec<f32>,
+    /// Skin points that are inside others at rest, ascending.
+    pub(crate) inside_at_rest: Vec<u32>,
     pub(crate) tree: Tree,
     /// Mean edge \[m\].
     pub(crate) edge: f32,
@@ -101,7 +102,7 @@ impl ContactSurface {
             tree: Tree::new(&input.skin, &input.triangles),
             edge: mean_edge(&input),
             overlaps: vec![0.0; count],
-            rest_depths: vec![0.0; count],
+            inside_at_rest: Vec::new(),
             tets,
             tet_starts,
             fans,
@@ -110,7 +111,7 @@ impl ContactSurface {
         };
         let gap = surface.gap();
         surface.overlaps = surface.rest_depths(Filter::Deepest, gap);
-        surface.rest_depths = surface.rest_depths(Filter::Any, 0.0);
+        surface.inside_at_rest = points_inside(&surface, &surface.input.skin);
         surface
     }
 
@@ -149,17 +150,21 @@ impl ContactSurface {
 
     /// Distance at which a pair is known \[m\].
     pub fn shell(&self) -> f32 {
-        SHELL * self.edge
+        super::tune("SHELL", SHELL) * self.edge
     }
 
     /// Distance that a contact keeps \[m\].
     pub fn gap(&self) -> f32 {
-        GAP * self.edge
+        super::tune("GAP", GAP) * self.edge
     }
 
     /// How much closer than the gap each skin point comes to others at rest, and may therefore always come \[m\].
     pub fn overlaps(&self) -> &[f32] {
         &self.overlaps
+    }
+
+    pub(crate) fn is_inside_at_rest(&self, point: u32) -> bool {
+        self.inside_at_rest.binary_search(&point).is_ok()
     }
 
     pub(crate) fn tets_of(&self, triangle: u32) -> &[[u8; 4]] {
@@ -231,7 +236,14 @@ fn near(count: usize, triangles: &[[u32; 3]], fans: &Lists) -> Lists {
         points.dedup();
         points
     };
-    let two_rings = |v: u32| ring(&corners(&ring(&corners(&ring(&[v])))));
+    let rings = super::tune("RINGS", 1.0) as usize;
+    let two_rings = |v: u32| {
+        let mut r = ring(&[v]);
+        for _ in 0..rings {
+            r = ring(&corners(&r));
+        }
+        r
+    };
     Lists::new((0..count as u32).map(two_rings))
 }
 

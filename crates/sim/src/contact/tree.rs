@@ -165,7 +165,7 @@ impl Tree {
                 .iter()
                 .fold(Bounds::EMPTY, |sum, &t| sum.joined(&of_triangle(t)))
         };
-        // A quarter of the nodes at a time: leaves are found in any order, inner nodes from their children.
+        // Leaves first, in any order; then inner nodes from their children, which follow them.
         let leaves: Vec<Bounds> = self
             .leaves
             .par_iter()
@@ -182,19 +182,18 @@ impl Tree {
         }
     }
 
-    /// Calls `visit` with bounds and triangles of every leaf that `query` may touch.
+    /// Calls `visit` with bounds and triangles of every leaf below nodes that `enters` lets in.
     #[inline]
     pub fn walk(
         &self,
         bounds: &[Bounds],
-        query: &Bounds,
-        facing: f32,
+        enters: impl Fn(&Bounds) -> bool,
         mut visit: impl FnMut(&Bounds, &[u32]),
     ) {
         let mut i = 0;
         while i < self.nodes.len() {
             let node = &self.nodes[i];
-            if !bounds[i].may_touch(query, facing) {
+            if !enters(&bounds[i]) {
                 i = node.skip as usize;
                 continue;
             }

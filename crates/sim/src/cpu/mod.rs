@@ -218,7 +218,7 @@ impl Backend for CpuBackend {
         state.contact.contacts.clear();
         state.contact.external.clear();
         if let Some(contact) = prepared.contact.as_mut().filter(|_| touches) {
-            contact.finish(targets, state);
+            contact.finish(model, settings.step as f32, targets, state);
             report.contact = ContactReport::of(state);
         }
         Ok(report)
