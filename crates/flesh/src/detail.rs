@@ -46,6 +46,17 @@ pub struct DetailWork {
     displacement: Workspace,
 }
 
+impl Detail {
+    /// For every vertex of the full skin whether it follows the simulated ones alone, and not the pose as well.
+    pub fn is_upsampled(&self) -> Vec<bool> {
+        let mut is_upsampled = vec![true; self.mesh.positions.len()];
+        for &(v, _) in &self.kinematic {
+            is_upsampled[v as usize] = false;
+        }
+        is_upsampled
+    }
+}
+
 impl Upsampler {
     /// Binds the vertices of `skin` to those of the simulation mesh, which are `kept`.
     pub fn new(skin: &TriMesh, kept: &[u32], coarse: &TriMesh, upsample: Upsample) -> Self {
@@ -60,7 +71,6 @@ impl Upsampler {
     /// Positions and unit normals of all skin vertices, from positions of the simulated ones \[m\].
     pub fn apply(
         &self,
-        coarse: &[[u32; 3]],
         simulated: &[Vec3],
         work: &mut DetailWork,
         positions: &mut [Vec3],
@@ -68,7 +78,7 @@ impl Upsampler {
     ) {
         match self {
             Self::LeastSquares(upsampling) => {
-                work.samples.fill(coarse, simulated);
+                work.samples.fill(&upsampling.rings, simulated);
                 upsampling.apply(&work.samples, positions, normals);
             }
             Self::Normals(displacement) => {

@@ -4,13 +4,14 @@ use std::path::Path;
 use std::time::Instant;
 
 use serde::Serialize;
+use supple_flesh::settings::Resolution;
 use supple_flesh::{Flesh, Settings};
-use supple_geom::subdivide::midpoint;
 use supple_rig::formats::{self, ReadOptions};
 use supple_rig::{Character, Clip};
 use supple_sim::{Backend, CpuBackend, Reference, State, Targets};
 
 use crate::embedded::{self, Body};
+use crate::finer::finer;
 use crate::tissue::TissueError;
 
 /// Steps timed for each row.
@@ -70,6 +71,8 @@ pub struct Subject {
     pub character: Character,
     /// Its motion.
     pub clip: Clip,
+    /// How many of its vertices are simulated: all of the papers' models.
+    pub resolution: Resolution,
 }
 
 /// The embedded bodies and, where the folder has them, the models `cylinder`, `tbone` and `male` with a male of four
@@ -97,10 +100,16 @@ pub fn subjects(fps_models: Option<&Path>) -> Result<Vec<Subject>, Box<dyn std::
             name: name.to_owned(),
             character,
             clip,
+            resolution: Resolution::Full,
         });
     }
     if let Some(male) = subjects.iter().find(|subject| subject.name == "male") {
-        subjects.push(subdivided(male));
+        subjects.push(Subject {
+            name: "male x4".to_owned(),
+            character: finer(&male.character),
+            clip: male.clip.clone(),
+            resolution: male.resolution,
+        });
     }
     for (name, which) in [
         ("embedded male", Body::Male),
@@ -112,21 +121,10 @@ pub fn subjects(fps_models: Option<&Path>) -> Result<Vec<Subject>, Box<dyn std::
             name: name.to_owned(),
             character,
             clip,
+            resolution: Resolution::Automatic,
         });
     }
     Ok(subjects)
-}
-
-fn subdivided(subject: &Subject) -> Subject {
-    let mut character = subject.character.clone();
-    for part in &mut character.parts {
-        part.mesh = midpoint(&part.mesh).mesh;
-    }
-    Subject {
-        name: format!("{} x4", subject.name),
-        character,
-        clip: subject.clip.clone(),
-    }
 }
 
 /// Builds and steps one subject as the papers have it (strain alone) and as Supple does (strain and volume).
@@ -135,11 +133,13 @@ pub fn measure(
     threads: &[usize],
     baseline: bool,
 ) -> Result<[TissueRow; 2], TissueError> {
-    let mut strain = Settings::default();
+    let mut both = Settings::default();
+    both.detail.resolution = subject.resolution;
+    let mut strain = both.clone();
     strain.tissue.volume_stiffness = 0.0;
     Ok([
         measure_with(subject, strain, threads, baseline)?,
-        measure_with(subject, Settings::default(), threads, false)?,
+        measure_with(subject, both, threads, false)?,
     ])
 }
 
