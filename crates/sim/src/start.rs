@@ -73,7 +73,11 @@ impl Kernel for Carried<'_> {
                 let frame = frames[v as usize];
                 is_carried[lane] = frame[0] != NO_CARRIER;
                 for k in 0..3 {
-                    corners[k][lane] = if is_carried[lane] { frame[k] as usize } else { 0 };
+                    corners[k][lane] = if is_carried[lane] {
+                        frame[k] as usize
+                    } else {
+                        0
+                    };
                 }
             }
             if is_carried == [false; LANES] {
