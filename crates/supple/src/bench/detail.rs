@@ -70,12 +70,14 @@ pub fn full_male(fps_models: &Path) -> Result<Option<Subject>, formats::FormatEr
     let options = ReadOptions::default();
     let character = formats::load_character(&mesh, Some(&skeleton), &[&motion], &options)?;
     let clip = character.clips.first().cloned().unwrap_or_default();
+    // As many vertices as the papers' own simulation mesh of it.
+    let mut settings = Settings::default();
+    settings.detail.resolution = Resolution::Vertices(4651);
     Ok(Some(Subject {
         name: "male, full".to_owned(),
         character,
         clip,
-        // As many vertices as the papers' own simulation mesh of it.
-        resolution: Resolution::Vertices(4651),
+        settings,
     }))
 }
 
@@ -89,7 +91,7 @@ pub fn large() -> Result<Subject, Box<dyn std::error::Error>> {
         name: LARGE.to_owned(),
         clip: embedded::clip("squat", &body)?,
         character: finer(&finer(&body)),
-        resolution: Resolution::Automatic,
+        settings: Settings::default(),
     })
 }
 
@@ -98,8 +100,7 @@ pub fn measure(
     subject: &Subject,
     threads: &[usize],
 ) -> Result<Option<DetailRow>, TissueError> {
-    let mut settings = Settings::default();
-    settings.detail.resolution = subject.resolution;
+    let settings = &subject.settings;
     let memory = Memory::default();
     let build = || {
         let builder = Flesh::builder(&subject.character).settings(settings.clone());

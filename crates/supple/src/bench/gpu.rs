@@ -6,7 +6,6 @@ use std::time::Instant;
 use glam::Vec3;
 use serde::Serialize;
 use supple_flesh::Settings;
-use supple_flesh::settings::Resolution;
 use supple_gpu::krylov::Method;
 use supple_gpu::tables::Tables;
 use supple_gpu::{Gpu, GpuBodies, GpuError, Solver};
@@ -85,7 +84,7 @@ pub fn embedded_clips() -> Result<Vec<Subject>, Box<dyn std::error::Error>> {
                 name: format!("{name} {clip}"),
                 character: character.clone(),
                 clip: embedded::clip(clip, &character)?,
-                resolution: Resolution::Automatic,
+                settings: Settings::default(),
             });
         }
     }
@@ -140,9 +139,7 @@ struct Run {
 
 impl Run {
     fn new(subject: &Subject) -> Result<Run, TissueError> {
-        let mut settings = Settings::default();
-        settings.detail.resolution = subject.resolution;
-        let mut body = SoftBody::new(&subject.character, settings)?;
+        let mut body = SoftBody::new(&subject.character, subject.settings.clone())?;
         let pose = |step: usize| {
             let time = step as f32 / 60.0 % subject.clip.duration().max(0.1);
             subject.clip.sample(&subject.character.skeleton, time)

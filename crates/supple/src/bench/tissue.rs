@@ -71,8 +71,8 @@ pub struct Subject {
     pub character: Character,
     /// Its motion.
     pub clip: Clip,
-    /// How many of its vertices are simulated: all of the papers' models.
-    pub resolution: Resolution,
+    /// How it is built.
+    pub settings: Settings,
 }
 
 /// The embedded bodies and, where the folder has them, the models `cylinder`, `tbone` and `male` with a male of four
@@ -100,16 +100,11 @@ pub fn subjects(fps_models: Option<&Path>) -> Result<Vec<Subject>, Box<dyn std::
             name: name.to_owned(),
             character,
             clip,
-            resolution: Resolution::Full,
+            settings: full_resolution(),
         });
     }
     if let Some(male) = subjects.iter().find(|subject| subject.name == "male") {
-        subjects.push(Subject {
-            name: "male x4".to_owned(),
-            character: finer(&male.character),
-            clip: male.clip.clone(),
-            resolution: male.resolution,
-        });
+        subjects.push(subdivided(male));
     }
     for (name, which) in [
         ("embedded male", Body::Male),
@@ -121,10 +116,27 @@ pub fn subjects(fps_models: Option<&Path>) -> Result<Vec<Subject>, Box<dyn std::
             name: name.to_owned(),
             character,
             clip,
-            resolution: Resolution::Automatic,
+            settings: Settings::default(),
         });
     }
     Ok(subjects)
+}
+
+/// Every vertex simulated, as the papers count them.
+fn full_resolution() -> Settings {
+    let mut settings = Settings::default();
+    settings.detail.resolution = Resolution::Full;
+    settings
+}
+
+/// The same with four times the triangles.
+fn subdivided(subject: &Subject) -> Subject {
+    Subject {
+        name: format!("{} x4", subject.name),
+        character: finer(&subject.character),
+        clip: subject.clip.clone(),
+        settings: subject.settings.clone(),
+    }
 }
 
 /// Builds and steps one subject as the papers have it (strain alone) and as Supple does (strain and volume).
@@ -133,13 +145,11 @@ pub fn measure(
     threads: &[usize],
     baseline: bool,
 ) -> Result<[TissueRow; 2], TissueError> {
-    let mut both = Settings::default();
-    both.detail.resolution = subject.resolution;
-    let mut strain = both.clone();
+    let mut strain = subject.settings.clone();
     strain.tissue.volume_stiffness = 0.0;
     Ok([
         measure_with(subject, strain, threads, baseline)?,
-        measure_with(subject, both, threads, false)?,
+        measure_with(subject, subject.settings.clone(), threads, false)?,
     ])
 }
 
