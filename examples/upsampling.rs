@@ -32,9 +32,15 @@ fn main() {
 
     let camera = common::view_in((310, 420), &all.positions, vec3(0.55, 0.1, 1.0));
     let tiles = [
-        (draw(&coarse(&rest, &at_rest), true, &camera), format!("simulated: {} vertices", few.positions.len())),
+        (
+            draw(&coarse(&rest, &at_rest), true, &camera),
+            format!("simulated: {} vertices", few.positions.len()),
+        ),
         (draw(&few, true, &camera), "posed".to_owned()),
-        (draw(&all, false, &camera), format!("shown: {} vertices", all.positions.len())),
+        (
+            draw(&all, false, &camera),
+            format!("shown: {} vertices", all.positions.len()),
+        ),
     ];
     let sheet = common::sheet("Simulated coarse, shown fine", &tiles, 3);
     common::save("upsampling", &sheet);
@@ -45,13 +51,24 @@ fn main() {
         .map(|(a, b)| a.distance(*b))
         .fold(0.0, f32::max);
     let volume = all.signed_volume() / flesh.full_mesh().signed_volume();
-    println!("{} of {} vertices; at rest off by {off:.1e} m; volume against rest {volume:.4}", few.positions.len(), all.positions.len());
+    println!(
+        "{} of {} vertices; at rest off by {off:.1e} m; volume against rest {volume:.4}",
+        few.positions.len(),
+        all.positions.len()
+    );
     assert!(off < 1e-5, "rest is reproduced");
-    assert!((0.97..1.03).contains(&volume), "the skin neither swells nor shrinks");
+    assert!(
+        (0.97..1.03).contains(&volume),
+        "the skin neither swells nor shrinks"
+    );
 }
 
 fn draw(mesh: &TriMesh, wire: bool, camera: &Camera) -> Image {
     let mut drawn = DrawMesh::owned(mesh.clone());
-    drawn.wire = wire.then(|| Wire { width: 0.7, opacity: 0.5, ..Wire::default() });
+    drawn.wire = wire.then(|| Wire {
+        width: 0.7,
+        opacity: 0.5,
+        ..Wire::default()
+    });
     common::tile_in((310, 420), vec![drawn], vec![], camera)
 }

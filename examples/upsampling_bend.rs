@@ -4,8 +4,8 @@
 
 mod common;
 
-use common::bend::{bent_mesh, carried, fine_and_coarse, rms};
 use common::RED;
+use common::bend::{bent_mesh, carried, fine_and_coarse, rms};
 use supple::geom::mls::Basis;
 use supple::geom::normals::face_normals;
 use supple::geom::{Adjacency, TriMesh};
@@ -25,30 +25,58 @@ fn main() {
     let around: Vec<Vec3> = [vec3(0.36, -0.13, 0.0), vec3(0.68, 0.25, 0.0)].into();
     let camera = common::view(&around, Vec3::Z);
     let tiles = [
-        (draw(&fine, &coarse.mesh, &rest), "at rest: simulated (red) and shown".to_owned()),
+        (
+            draw(&fine, &coarse.mesh, &rest),
+            "at rest: simulated (red) and shown".to_owned(),
+        ),
         (
             draw(&ways[0], &moved, &camera),
-            format!("normal displacements: RMS {:.2} mm, kinks {:.0}°", errors[0], kinks[0]),
+            format!(
+                "normal displacements: RMS {:.2} mm, kinks {:.0}°",
+                errors[0], kinks[0]
+            ),
         ),
         (
             draw(&ways[1], &moved, &camera),
-            format!("least squares: RMS {:.2} mm, kinks {:.0}°", errors[1], kinks[1]),
+            format!(
+                "least squares: RMS {:.2} mm, kinks {:.0}°",
+                errors[1], kinks[1]
+            ),
         ),
     ];
     let sheet = common::sheet("Above one triangle, or among twenty vertices", &tiles, 3);
     common::save("upsampling_bend", &sheet);
-    println!("RMS [mm]: normals {:.3}, quadratic {:.3}", errors[0], errors[1]);
-    println!("largest kink: normals {:.1}°, quadratic {:.1}°, exact {:.1}°", kinks[0], kinks[1], kinks[2]);
-    assert!(errors[1] < 0.5 * errors[0], "quadratic least squares are closer");
+    println!(
+        "RMS [mm]: normals {:.3}, quadratic {:.3}",
+        errors[0], errors[1]
+    );
+    println!(
+        "largest kink: normals {:.1}°, quadratic {:.1}°, exact {:.1}°",
+        kinks[0], kinks[1], kinks[2]
+    );
+    assert!(
+        errors[1] < 0.5 * errors[0],
+        "quadratic least squares are closer"
+    );
     assert!(kinks[1] < 0.6 * kinks[0], "and smoother");
 }
 
 fn draw(shown: &TriMesh, simulated: &TriMesh, camera: &Camera) -> Image {
     let mut skin = DrawMesh::owned(shown.clone());
-    skin.wire = Some(Wire { width: 0.5, opacity: 0.25, ..Wire::default() });
+    skin.wire = Some(Wire {
+        width: 0.5,
+        opacity: 0.25,
+        ..Wire::default()
+    });
     let lines = Adjacency::new(simulated).edges.into_iter().map(|edge| {
         let [from, to] = edge.map(|v| simulated.positions[v as usize]);
-        Line { from, to, colour: RED, width: 1.5, on_top: false }
+        Line {
+            from,
+            to,
+            colour: RED,
+            width: 1.5,
+            on_top: false,
+        }
     });
     common::tile(vec![skin], lines.collect(), camera)
 }
@@ -64,6 +92,10 @@ fn largest_kink(mesh: &TriMesh) -> f32 {
     };
     (adjacency.edge_triangles.iter())
         .filter(|pair| pair.len() == 2 && pair.iter().all(|&t| inside(t)))
-        .map(|pair| normals[pair[0] as usize].angle_between(normals[pair[1] as usize]).to_degrees())
+        .map(|pair| {
+            normals[pair[0] as usize]
+                .angle_between(normals[pair[1] as usize])
+                .to_degrees()
+        })
         .fold(0.0, f32::max)
 }

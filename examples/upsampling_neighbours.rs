@@ -17,18 +17,38 @@ fn main() {
     settings.detail.resolution = Resolution::Vertices(1500);
     let mut study = UpsamplingStudy::new(&character, &settings, NEIGHBOURS).unwrap();
     let at = 0.5 * elbow.duration();
-    let span = Span { from: at, to: at, fps: 10.0 };
+    let span = Span {
+        from: at,
+        to: at,
+        fps: 10.0,
+    };
     let variants = study.over(&elbow, span, &mut |_| ()).unwrap();
     for variant in &variants {
         println!("{}", variant.caption());
     }
     let height = character.height();
-    let sheet = upsampling_sheet("Ways to the full skin", &variants, height, vec3(0.6, 0.1, 1.0), 260);
+    let sheet = upsampling_sheet(
+        "Ways to the full skin",
+        &variants,
+        height,
+        vec3(0.6, 0.1, 1.0),
+        260,
+    );
     common::save("upsampling_neighbours", &sheet);
-    let own = |name: &str| variants.iter().find(|v| v.name == name).unwrap().own_percent;
+    let own = |name: &str| {
+        variants
+            .iter()
+            .find(|v| v.name == name)
+            .unwrap()
+            .own_percent
+    };
     for k in [16, 32] {
-        let [quadratic, linear] = ["quadratic", "linear"].map(|name| own(&format!("{name}, k = {k}")));
-        assert!(quadratic < 0.7 * linear, "k = {k}: {quadratic} against {linear}");
+        let [quadratic, linear] =
+            ["quadratic", "linear"].map(|name| own(&format!("{name}, k = {k}")));
+        assert!(
+            quadratic < 0.7 * linear,
+            "k = {k}: {quadratic} against {linear}"
+        );
     }
     assert!(own("quadratic, k = 16") < 0.05);
 }

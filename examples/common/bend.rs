@@ -45,7 +45,12 @@ pub fn bent_mesh(angle: f32, mesh: &TriMesh) -> TriMesh {
 }
 
 /// The fine mesh, carried by moved vertices of the coarse one: by least squares, or by normal displacements.
-pub fn carried(fine: &TriMesh, coarse: &Decimated, moved: &TriMesh, basis: Option<Basis>) -> TriMesh {
+pub fn carried(
+    fine: &TriMesh,
+    coarse: &Decimated,
+    moved: &TriMesh,
+    basis: Option<Basis>,
+) -> TriMesh {
     let mut positions = vec![Vec3::ZERO; fine.positions.len()];
     let mut normals = positions.clone();
     match basis {

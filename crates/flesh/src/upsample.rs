@@ -175,7 +175,9 @@ impl<I: Index> Kernel for Carry<'_, I> {
     // Loops, not closures: those would not take on the features of their kernel.
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let Upsampling { places, normals, .. } = self.upsampling;
+        let Upsampling {
+            places, normals, ..
+        } = self.upsampling;
         let output = (self.positions.chunks_mut(LANES)).zip(self.normals.chunks_mut(LANES));
         for (group, (positions, turns)) in output.enumerate() {
             let group = self.first / LANES + group;

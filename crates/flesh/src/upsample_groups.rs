@@ -240,7 +240,8 @@ mod tests {
         let values: Vec<DVec3> = (0..20)
             .map(|k| {
                 let angle = f64::from(k) * 2.4;
-                DVec3::new(angle.cos(), 0.1 * angle.cos().powi(2), angle.sin()) * f64::from(k).sqrt()
+                DVec3::new(angle.cos(), 0.1 * angle.cos().powi(2), angle.sin())
+                    * f64::from(k).sqrt()
             })
             .collect();
         let raw: Vec<f64> = (0..20).map(|k| 1.0 / (1.7 + f64::from(k))).collect();

@@ -89,7 +89,13 @@ mod tests {
         assert!((new.mesh.signed_volume() / old.mesh.signed_volume() - 1.0).abs() < 1e-5);
         assert_eq!(new.binding.influences.len(), new.mesh.positions.len());
         for v in 0..new.mesh.positions.len() {
-            let sum: f32 = new.binding.influences.of(v).iter().map(|entry| entry.1).sum();
+            let sum: f32 = new
+                .binding
+                .influences
+                .of(v)
+                .iter()
+                .map(|entry| entry.1)
+                .sum();
             assert!((sum - 1.0).abs() < 1e-5);
         }
         assert!(new.normals.iter().all(|n| (n.length() - 1.0).abs() < 1e-3));

@@ -44,7 +44,12 @@ pub struct Variant {
 impl Variant {
     /// Name and errors.
     pub fn caption(&self) -> String {
-        let Self { name, rms_percent, own_percent, .. } = self;
+        let Self {
+            name,
+            rms_percent,
+            own_percent,
+            ..
+        } = self;
         format!("{name}: RMS {rms_percent:.4} %, own {own_percent:.4} %")
     }
 }

@@ -41,7 +41,11 @@ fn span(clip: &Clip) -> Span {
 /// Coarse and fine simulations differ by more than any way between them, alike for all ways, so the ways are told apart by
 /// what each loses of the fine simulation's own motion.
 fn check(study: &mut UpsamplingStudy, clips: &[Clip]) {
-    let names = ["quadratic, k = 20", "linear, k = 20", "normal displacements"];
+    let names = [
+        "quadratic, k = 20",
+        "linear, k = 20",
+        "normal displacements",
+    ];
     let mut sums = [0.0; 3];
     for clip in clips {
         let variants = study.over(clip, span(clip), &mut |_| ()).unwrap();

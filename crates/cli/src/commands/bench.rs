@@ -22,7 +22,10 @@ pub fn run(args: &args::Bench, console: &Console) -> Result<(), Failure> {
     let wanted = |name: &str| args.only.is_empty() || args.only.iter().any(|only| only == name);
     // Only when asked for: it takes long.
     let large = match !args.only.is_empty() && wanted(detail::LARGE) {
-        true => Some(detail::large().map_err(|error| Failure { error, hint: String::new() })?),
+        true => Some(detail::large().map_err(|error| Failure {
+            error,
+            hint: String::new(),
+        })?),
         false => None,
     };
     let subjects = match large.is_some() && args.only.len() == 1 {
@@ -81,7 +84,8 @@ fn chosen_subjects(args: &args::Bench) -> Result<Vec<Subject>, Failure> {
         found.retain(|subject| args.only.contains(&subject.name));
     }
     if found.is_empty() {
-        let names = "cylinder, tbone, male, male x4, embedded male, embedded female, embedded male x16";
+        let names =
+            "cylinder, tbone, male, male x4, embedded male, embedded female, embedded male x16";
         return Err(Failure::new(
             "there is no such model".to_owned(),
             format!("--only takes {names}"),

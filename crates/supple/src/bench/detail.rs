@@ -96,10 +96,7 @@ pub fn large() -> Result<Subject, Box<dyn std::error::Error>> {
 }
 
 /// Builds and applies the upsampling of one subject.
-pub fn measure(
-    subject: &Subject,
-    threads: &[usize],
-) -> Result<Option<DetailRow>, TissueError> {
+pub fn measure(subject: &Subject, threads: &[usize]) -> Result<Option<DetailRow>, TissueError> {
     let settings = &subject.settings;
     let memory = Memory::default();
     let build = || {
