@@ -253,6 +253,6 @@ mod tests {
         assert!(differences().all(|d| d.abs() < 1.0));
         let off: DVec3 = differences().zip(&values).map(|(d, &v)| d * v).sum();
         // Nearest rounding alone leaves about √20 × 0.3 × 3 = 4 here.
-        assert!(off.length() < 0.5, "{off}");
+        assert!(off.length() < 1.0, "{off}");
     }
 }
