@@ -30,8 +30,13 @@ fn peak_of(folder: &std::path::Path, args: &[&str]) -> Option<u64> {
 fn fifty_thousand_vertices() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    peak_of(path, &["convert", "@female", "fine.glb", "--subdivide", "1"]);
-    let skin = ["skin", "fine.glb", "--clip", "elbow", "--to", "0.2", "-o", "out.glb"];
+    peak_of(
+        path,
+        &["convert", "@female", "fine.glb", "--subdivide", "1"],
+    );
+    let skin = [
+        "skin", "fine.glb", "--clip", "elbow", "--to", "0.2", "-o", "out.glb",
+    ];
     let peak = peak_of(path, &skin);
     println!("peak: {peak:?} MB");
     // A quarter of what 200 thousand vertices may take, and half as much again for what does not grow with them.
