@@ -14,12 +14,12 @@ use crate::upsample_groups::Groups;
 /// What weights leave of a vertex's place at rest is carried by normals if it is more than this share of the skin's size.
 const EXACT: f64 = 1e-6;
 
-/// How near to its sample a vertex must be, in reaches, to follow it nearly alone. Below 0.03 the skin dimples at simulated
-/// vertices; at 1 (the kernel of the papers) it rounds off folds that the simulated vertices have.
-const CLOSE: f64 = 0.1;
+/// How near to its sample a vertex must be, in reaches, to follow it more than others. At 0.1 a bent skin dimples at
+/// simulated vertices; above 1 (the kernel of the papers) it rounds off folds that the simulated vertices have.
+const CLOSE: f64 = 0.3;
 
-/// Kernel of a sample at a distance: (1 − r/ρ)³ [Eq. 3.3], divided by (r/ρ)² + ε² so that simulated vertices all but keep
-/// their places (Lancaster and Salkauskas 1981).
+/// Kernel of a sample at a distance: (1 − r/ρ)³ [Eq. 3.3], divided by (r/ρ)² + ε² which draws the skin towards simulated
+/// vertices (Lancaster and Salkauskas 1981, whose ε is zero).
 fn kernel(distance: f64, reach: f64) -> f64 {
     let share = distance / reach;
     (1.0 - share).max(0.0).powi(3) / (share * share + CLOSE * CLOSE)
