@@ -17,7 +17,7 @@ use crate::upsample::{NEIGHBOURS, Samples, Upsampling};
 #[derive(Clone, Debug)]
 pub enum Upsampler {
     /// Moving least squares.
-    LeastSquares(Upsampling),
+    LeastSquares(Box<Upsampling>),
     /// Normal displacements.
     Normals(NormalDisplacement),
 }
@@ -65,7 +65,8 @@ impl Upsampler {
             Upsample::Linear => Basis::Linear,
             Upsample::Normals => return Self::Normals(NormalDisplacement::new(skin, coarse)),
         };
-        Self::LeastSquares(Upsampling::new(skin, kept, coarse, NEIGHBOURS, basis))
+        let upsampling = Upsampling::new(skin, kept, coarse, NEIGHBOURS, basis);
+        Self::LeastSquares(Box::new(upsampling))
     }
 
     /// Positions and unit normals of all skin vertices, from positions of the simulated ones \[m\].
@@ -148,7 +149,7 @@ impl DetailSource<'_> {
         let found = (cache.load()).map(|bytes| from_bytes(key, self.skin, &bytes));
         let cache_use = match found {
             Some(Ok((coarse, upsampling))) => {
-                let upsampler = Upsampler::LeastSquares(upsampling);
+                let upsampler = Upsampler::LeastSquares(Box::new(upsampling));
                 return (coarse, Some(upsampler), CacheUse::Used);
             }
             Some(Err(reason)) => reason,
