@@ -56,7 +56,7 @@ impl Variant {
 
 enum Way {
     Coarse,
-    LeastSquares(Upsampling),
+    LeastSquares(Box<Upsampling>),
     Normals(NormalDisplacement),
     Full,
 }
@@ -223,7 +223,10 @@ fn ways(full: &Flesh, coarse: &Flesh, neighbours: [usize; 3]) -> Vec<(String, Wa
         ways.push((name.to_owned(), way));
         for (name, basis) in [("linear", Basis::Linear), ("quadratic", Basis::Quadratic)] {
             let upsampling = Upsampling::new(skin, kept, mesh, k, basis);
-            ways.push((format!("{name}, k = {k}"), Way::LeastSquares(upsampling)));
+            ways.push((
+                format!("{name}, k = {k}"),
+                Way::LeastSquares(Box::new(upsampling)),
+            ));
         }
     }
     ways
