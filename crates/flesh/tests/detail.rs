@@ -89,27 +89,6 @@ fn resolution_is_a_setting() {
     assert_eq!(all.report.shown, few.report.shown);
 }
 
-#[test]
-fn joints_are_denser_than_limbs() {
-    let character = embedded("male.glb");
-    let flesh = Flesh::builder(&character).build().unwrap();
-    let worlds = character.bind_worlds();
-    let joint = |name: &str| {
-        let index = character.skeleton.find(name).unwrap();
-        Vec3::from(worlds[index].translation)
-    };
-    let (knee, ankle) = (joint("lowerleg01.L"), joint("foot.L"));
-    let kept_around = |place: Vec3| {
-        let near = |mesh: &TriMesh| {
-            let places = mesh.positions.iter();
-            places.filter(|p| p.distance(place) < 0.09).count() as f32
-        };
-        near(flesh.skin_mesh()) / near(flesh.full_mesh())
-    };
-    let (at_joint, between) = (kept_around(knee), kept_around(knee.midpoint(ankle)));
-    assert!(at_joint > 1.5 * between, "{at_joint} against {between}");
-}
-
 /// The body with its legs brought together until the thighs touch.
 fn legs_together(character: &Character) -> TriMesh {
     let mut pose = Pose::rest(&character.skeleton);
