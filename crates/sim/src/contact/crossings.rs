@@ -18,7 +18,10 @@ impl Detector {
         surface.tree.walk(
             &self.bounds,
             |bounds| {
-                let (a, b) = ((bounds.low - from) * inverse, (bounds.high - from) * inverse);
+                let (a, b) = (
+                    (bounds.low - from) * inverse,
+                    (bounds.high - from) * inverse,
+                );
                 let (near, far) = (a.min(b), a.max(b));
                 far.min_element() >= near.max_element().max(0.0)
             },

@@ -149,9 +149,10 @@ impl Detector {
             packet.add_point(self.skin[v as usize]);
             packet.add_normal(self.normals[v as usize]);
         }
-        surface
-            .tree
-            .walk(&self.bounds, |node| node.may_touch(&packet, FACING), |bounds, triangles| {
+        surface.tree.walk(
+            &self.bounds,
+            |node| node.may_touch(&packet, FACING),
+            |bounds, triangles| {
                 for (slot, &v) in slots.iter_mut().zip(points) {
                     let (at, normal) = (self.skin[v as usize], self.normals[v as usize]);
                     if !bounds.may_hold(at, normal, FACING) {
@@ -170,20 +171,16 @@ impl Detector {
                         }
                     }
                 }
-            });
+            },
+        );
     }
 
     #[inline]
-    fn point_in_prism(
-        &self,
-        surface: &ContactSurface,
-        point: u32,
-        triangle: u32,
-    ) -> Option<Found> {
+    fn point_in_prism(&self, surface: &ContactSurface, point: u32, triangle: u32) -> Option<Found> {
         let position = self.skin[point as usize];
         let shell = surface.shell();
         let face = self.face_normals[triangle as usize];
-        if face.dot(self.normals[point as usize]) > super::tune("FACING", FACING) {
+        if face.dot(self.normals[point as usize]) > FACING {
             return None;
         }
         let triangle_points = surface.triangles()[triangle as usize];

@@ -42,7 +42,7 @@ impl Penetration {
     }
 }
 
-/// Skin points inside other parts of the skin. Depth is the distance to the closest triangle more than two rings away, the limb's
+/// Skin points inside other parts of the skin. Depth is the distance to the closest triangle that is not at a neighbour of the point, the limb's
 /// thickness twice the distance from skin to bone line there at rest. Points that are inside at rest do not count.
 pub fn measure_penetration(surface: &ContactSurface, skin: &[Vec3]) -> Penetration {
     if skin.len() < surface.point_count() {

@@ -11,10 +11,12 @@
 //!    some normal there can oppose its own, then in the three tets of each prism. The weights of the tet's corners,
 //!    base points counted as the skin points above them, are the point's *foot* on the skin triangle: a projection along the
 //!    tissue's columns, continuous from tet to tet;
-//! 3. a point keeps one contact, the least deep. Triangles within two rings are left out, and so are triangles that face the
-//!    same way as the point: what has come in from one side goes out on that side.
+//! 3. a point keeps one contact, the least deep. Triangles at the point and around its neighbours are left out, and so are
+//!    triangles that face the same way as the point: what has come in from one side goes out on that side. Where limbs bend, prisms
+//!    lean over skin that they are not below: deep contacts count only if a ray says that the point is inside (`crossings.rs`).
 //!
-//! Contacts that pressed go on until they stop pressing (`persist.rs`), so that folds come to rest.
+//! Contacts that press go on until they stop pressing, and their feet hold still when they do not slide (`persist.rs`), so that
+//! folds come to rest.
 //!
 //! Prisms are blown up by a quarter edge, the papers' distance of keeping a pair, so that a contact is known before and
 //! after it presses. A known contact does nothing unless it presses: there is no matrix for it to stiffen, and nothing sticks.
@@ -67,7 +69,8 @@ pub struct ContactSettings {
     pub mode: ContactMode,
     /// Coulomb's coefficient; skin on skin has about 0.5.
     pub friction: f32,
-    /// How fast depth that is already there is taken back \[m/s\].
+    /// How fast depth that is already there is taken back \[m/s\]. At 1, crushed folds are thrown about (a squat never comes to
+    /// rest); at 0.02, a hand that was inside a belly stays there for seconds.
     pub recovery: f32,
 }
 
@@ -86,23 +89,16 @@ impl Default for ContactSettings {
         ContactSettings {
             mode: ContactMode::Off,
             friction: 0.5,
-            recovery: 1.0,
+            recovery: 0.1,
         }
     }
 }
 
-/// TEMP
-pub fn tune(name: &str, default: f32) -> f32 {
-    static MAP: std::sync::OnceLock<std::collections::HashMap<String, f32>> = std::sync::OnceLock::new();
-    let map = MAP.get_or_init(|| std::env::vars().filter_map(|(k, v)| Some((k, v.parse().ok()?))).collect());
-    map.get(name).copied().unwrap_or(default)
-}
-
 /// Distance at which a pair is known, relative to the mean edge: the papers' 25 %.
 pub const SHELL: f32 = 0.25;
-/// Distance that a contact keeps, relative to the mean edge. At 0 half of the resting contacts are a hair inside;
-/// a tenth can be seen between the thighs of a coarse mesh.
-pub const GAP: f32 = 0.04;
+/// Distance that a contact keeps, relative to the mean edge. At 0.04, points beside those that are held are a hair inside;
+/// at 0.15 it can be seen between the thighs of a coarse mesh.
+pub const GAP: f32 = 0.08;
 
 /// A skin point that touches, or is about to.
 #[derive(Clone, Copy, Debug, PartialEq)]

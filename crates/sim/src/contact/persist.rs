@@ -1,7 +1,8 @@
 //! Contacts that go on from step to step.
 //!
-//! A contact that pressed goes on until it stops pressing, on the same triangle or a neighbour of it. Without this, points in folds
-//! change sides from step to step, and a held pose never comes to rest.
+//! A contact that presses goes on until it stops pressing, on its triangle or, while it slides, on a neighbour of it. Its foot and
+//! normal follow what is found in the measure in which it slides: in a held pose they stop, the forces meet the same rows in
+//! every step, and the tissue comes to rest. Without this, points in folds change sides for ever.
 
 use glam::{Quat, Vec3, Vec3A};
 
@@ -9,10 +10,22 @@ use super::detect::{Detector, Found};
 use super::surface::ContactSurface;
 use super::{Contact, SHELL};
 
-/// How far a point may be beside its triangle before its contact ends, in mean edges.
+/// How far a point may be beside its triangle before its contact ends, in mean edges, on top of its depth: feet along slanted
+/// columns are as far beside as they are deep. At 1, contacts of a squat end and begin in turns.
 const BESIDE: f32 = 2.0;
+/// A contact that slides this far in a step, in mean edges, is where it is found; one that slides less follows by that share.
+/// At 0.1, a bent knee trembles by millimetres a second; from 1 on, feet lag behind a hand that moves by a metre a second.
+const SLIDING: f32 = 0.3;
+/// Least share of a new normal in that of a contact that slides to another triangle: folds tremble with all of it.
+const NEW_NORMAL: f32 = 0.5;
+/// A contact ends when the point's normal and the triangle's have a cosine above this: the fold has turned over. At 1,
+/// groins are pushed into themselves.
+const TURNED: f32 = 0.6;
+/// Depth, in mean edges, from which on new contacts are believed only where the point is [inside](Detector::crossings): at 0.5,
+/// leaning prisms push knees that do not touch.
+const DEEP: f32 = 0.25;
 
-/// This step's contacts, by point, from those found and those of the last step.
+/// This step's contacts, by point, from those found and those of the last step. `moved` tells how far a skin point moves.
 pub fn merge(
     surface: &ContactSurface,
     detector: &Detector,
@@ -23,48 +36,67 @@ pub fn merge(
     contacts.clear();
     contacts.extend(detector.found().map(fresh));
     contacts.sort_unstable_by_key(|contact| contact.point);
-    // Deep contacts are believed when they press already, or when the point is inside.
-    let deep = -super::tune("DEEP", 0.25) * surface.mean_edge();
-    contacts.retain(|new| {
-        let pressed = || {
-            let known = last.binary_search_by_key(&new.point, |old| old.point);
-            known.is_ok_and(|at| last[at].force != Vec3::ZERO)
-        };
-        new.distance > deep || pressed() || detector.crossings(surface, new.point) > 0
-    });
+    contacts.retain(|new| is_believed(surface, detector, last, new));
     let found = contacts.len();
     let mut at = 0;
     for old in last.iter().filter(|old| is_usable(surface, old)) {
         while at < found && contacts[at].point < old.point {
             at += 1;
         }
-        let new = contacts[..found].get(at).copied();
-        let new = new.filter(|new| new.point == old.point);
-        let corners = surface.triangles()[old.triangle as usize];
-        let [u, v, w] = old.weights;
-        let slip = moved(old.point) - moved(corners[0]) * u - moved(corners[1]) * v - moved(corners[2]) * w;
-        let fresh_share = (slip.length() / (super::tune("FREEZE", 0.3) * surface.mean_edge())).min(1.0);
-        let kept = same_triangle(surface, detector, old, fresh_share);
-        let presses = old.force != Vec3::ZERO;
-        match (new, kept) {
-            (Some(new), Some(kept)) if fresh_share > 0.5 || !presses => {
-                let near = shares_point(surface, &new, old);
-                if near || !presses {
-                    contacts[at] = gone_on(new, old, fresh_share.max(0.5));
-                } else {
-                    contacts[at] = gone_on(kept, old, fresh_share.max(0.5));
-                }
-            }
-            (Some(_), Some(kept)) => contacts[at] = gone_on(kept, old, fresh_share),
-            (Some(new), None) if shares_point(surface, &new, old) => {
-                contacts[at] = gone_on(new, old, fresh_share.max(0.5));
-            }
-            (Some(_), None) | (None, None) => {}
-            (None, Some(kept)) if presses => contacts.push(gone_on(kept, old, fresh_share)),
-            (None, Some(_)) => {}
+        let slot = contacts[..found].get_mut(at);
+        let slot = slot.filter(|new| new.point == old.point);
+        let share = slide(surface, old, moved) / (SLIDING * surface.mean_edge());
+        let new = slot.as_deref().copied();
+        let Some(next) = follow(surface, detector, old, new, share.min(1.0)) else {
+            continue;
+        };
+        match slot {
+            Some(slot) => *slot = next,
+            None => contacts.push(next),
         }
     }
     contacts.sort_unstable_by_key(|contact| contact.point);
+}
+
+/// What becomes of a contact, given what was found for its point; `None`: that.
+fn follow(
+    surface: &ContactSurface,
+    detector: &Detector,
+    old: &Contact,
+    new: Option<Contact>,
+    share: f32,
+) -> Option<Contact> {
+    let new = new.filter(|new| shares_point(surface, new, old));
+    let slides_over = || new.map(|new| gone_on(new, old, share.max(NEW_NORMAL)));
+    if old.force == Vec3::ZERO || share > 0.5 && new.is_some() {
+        return slides_over();
+    }
+    let kept = same_triangle(surface, detector, old, share);
+    kept.map(|kept| gone_on(kept, old, share))
+        .or_else(slides_over)
+}
+
+/// How far the point of a contact moves along with its foot taken off \[m\].
+fn slide(surface: &ContactSurface, contact: &Contact, moved: &dyn Fn(u32) -> Vec3) -> f32 {
+    let corners = surface.triangles()[contact.triangle as usize];
+    let foot = corners.iter().zip(contact.weights);
+    let foot: Vec3 = foot.map(|(&v, w)| moved(v) * w).sum();
+    (moved(contact.point) - foot).length()
+}
+
+fn is_believed(
+    surface: &ContactSurface,
+    detector: &Detector,
+    last: &[Contact],
+    new: &Contact,
+) -> bool {
+    let pressed = || {
+        let known = last.binary_search_by_key(&new.point, |old| old.point);
+        known.is_ok_and(|at| last[at].force != Vec3::ZERO)
+    };
+    new.distance > -DEEP * surface.mean_edge()
+        || pressed()
+        || detector.crossings(surface, new.point) > 0
 }
 
 fn fresh(found: &Found) -> Contact {
@@ -89,8 +121,8 @@ fn shares_point(surface: &ContactSurface, a: &Contact, b: &Contact) -> bool {
 }
 
 /// Takes the force of the last step, turned to the normal, of which a share is new.
-fn gone_on(mut new: Contact, old: &Contact, fresh_share: f32) -> Contact {
-    let blended = old.normal.lerp(new.normal, fresh_share);
+fn gone_on(mut new: Contact, old: &Contact, share: f32) -> Contact {
+    let blended = old.normal.lerp(new.normal, share);
     new.normal = blended.try_normalize().unwrap_or(new.normal);
     if old.force != Vec3::ZERO {
         new.force = Quat::from_rotation_arc(old.normal, new.normal) * old.force;
@@ -103,7 +135,7 @@ fn same_triangle(
     surface: &ContactSurface,
     detector: &Detector,
     old: &Contact,
-    fresh_share: f32,
+    share: f32,
 ) -> Option<Contact> {
     let corners = surface.triangles()[old.triangle as usize];
     let skin = corners.map(|v| detector.skin[v as usize]);
@@ -111,7 +143,7 @@ fn same_triangle(
     let point = detector.skin[old.point as usize];
     let mut weights = clamped_weights(skin, point).unwrap_or(old.weights);
     for (new, old) in weights.iter_mut().zip(old.weights) {
-        *new = old + (*new - old) * fresh_share;
+        *new = old + (*new - old) * share;
     }
     let blend = |p: [Vec3A; 3]| p[0] * weights[0] + p[1] * weights[1] + p[2] * weights[2];
     let normal = blend(normals).normalize_or_zero();
@@ -119,8 +151,9 @@ fn same_triangle(
     let distance = normal.dot(apart);
     let beside = (apart - normal * distance).length();
     let is_gone = normal == Vec3A::ZERO
+        || normal.dot(detector.normals[old.point as usize]) > TURNED
         || distance > SHELL * surface.mean_edge()
-        || beside > super::tune("BESIDE", BESIDE) * surface.mean_edge() + distance.abs();
+        || beside > BESIDE * surface.mean_edge() + distance.abs();
     (!is_gone).then_some(Contact {
         weights,
         normal: normal.into(),

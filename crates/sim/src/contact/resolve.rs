@@ -90,10 +90,9 @@ impl Resolver {
 
 /// The force that makes up for the violation, projected to the friction cone, less the one that is there.
 fn change_of_force(row: &ContactRow, apart: Vec3) -> Vec3 {
-    let softness = super::tune("SOFT", SOFTNESS);
-    let (n, per_metre) = (row.normal, super::tune("RELAX", RELAXATION) / (row.compliance * (1.0 + softness)));
+    let (n, per_metre) = (row.normal, RELAXATION / (row.compliance * (1.0 + SOFTNESS)));
     let pressed = row.force.dot(n);
-    let missing = row.target - apart.dot(n) - softness * row.compliance * pressed;
+    let missing = row.target - apart.dot(n) - SOFTNESS * row.compliance * pressed;
     let normal = (pressed + missing * per_metre).clamp(0.0, row.limit);
     let slip = apart - row.before;
     let slip = slip - n * slip.dot(n);

@@ -8,11 +8,16 @@ use super::external::{ExternalForce, carry_on};
 use super::persist::merge;
 use super::rows::ContactRow;
 use super::{Contact, ContactMode, ContactSurface, Kernels, Reach, Resolver, Source};
+use crate::model::NO_CARRIER;
 use crate::{Mode, Model, Settings, State, Targets};
 
 /// Largest force on a contact, as the distance it would move the point at once, relative to the depth from skin to bone
 /// line. More turns tissue inside out where bones themselves overlap.
 const LARGEST_PUSH: f32 = 1.0;
+
+/// Share of its speed against its bone that a pressed vertex keeps from step to step. Flesh that is squeezed swallows motion; at
+/// 1, folds of a squat go on swinging by centimetres a second.
+const PRESSED_SPEED: f32 = 0.3;
 
 /// Kernels and memory for the contacts of one model.
 #[derive(Clone, Debug)]
@@ -115,7 +120,11 @@ impl ContactSolver {
             match source {
                 Source::Vertex(v) if (v as usize) < model.free_count() => {
                     let own = state.velocities[v as usize] * settings.step as f32;
-                    if own.length_squared() > imposed.length_squared() { own } else { imposed }
+                    if own.length_squared() > imposed.length_squared() {
+                        own
+                    } else {
+                        imposed
+                    }
                 }
                 _ => imposed,
             }
@@ -132,7 +141,7 @@ impl ContactSolver {
         state: &State,
     ) {
         let recovery = match settings.mode {
-            Mode::Dynamic => super::tune("RECOVERY", 0.1) * settings.step as f32,
+            Mode::Dynamic => settings.contact.recovery * settings.step as f32,
             Mode::Static => f32::INFINITY,
         };
         self.resolver.rows.clear();
@@ -240,7 +249,7 @@ impl ContactSolver {
                 surface.input.skin[v].distance(surface.input.bases[v])
             };
             let depth = depth(contact.point).max(depth(corners[0]));
-            row.limit = super::tune("PUSH", LARGEST_PUSH) * depth / row.compliance;
+            row.limit = LARGEST_PUSH * depth / row.compliance;
             self.resolver.rows.push(row);
             self.contacts[kept] = contact;
             kept += 1;
@@ -291,26 +300,26 @@ impl ContactSolver {
             contact.force = row.force / self.scale;
             contact.distance = distance(row);
         }
-        let keep = super::tune("KEEP", 0.3);
-        if keep < 1.0 {
-            let mut pressed = vec![false; state.positions.len()];
-            for row in self.resolver.rows.iter().filter(|r| r.force != Vec3::ZERO) {
-                for (v, _) in row.entries() { pressed[v as usize] = true; }
-            }
-            for (v, p) in pressed.iter().enumerate() {
-                if *p {
-                    let carried = match model.carriers()[v] {
-                        crate::model::NO_CARRIER => Vec3::ZERO,
-                        k => (state.fixed[k as usize] - state.fixed_previous[k as usize]) / step,
-                    };
-                    state.velocities[v] = carried + (state.velocities[v] - carried) * keep;
-                }
-            }
-        }
+        self.calm(model, step, state);
         state.contact.contacts.clone_from(&self.contacts);
         state.contact.external.clone_from(&self.external);
         state.contact.bases.clone_from(&targets.bases);
         state.contact.outside.clone_from(&targets.outside);
+    }
+
+    /// Takes the speed against their bones out of vertices that are pressed.
+    fn calm(&self, model: &Model, step: f32, state: &mut State) {
+        for &v in &self.resolver.touched {
+            let v = v as usize;
+            if self.resolver.forces[v] == Row::default() {
+                continue;
+            }
+            let carried = match model.carriers()[v] {
+                NO_CARRIER => continue,
+                k => (state.fixed[k as usize] - state.fixed_previous[k as usize]) / step,
+            };
+            state.velocities[v] = carried + (state.velocities[v] - carried) * PRESSED_SPEED;
+        }
     }
 
     /// Bytes held.

@@ -41,7 +41,7 @@ pub struct ContactSurface {
     pub(crate) tet_starts: Vec<u32>,
     /// Triangles at each skin point.
     pub(crate) fans: Lists,
-    /// Triangles within two rings of each skin point, ascending.
+    /// Triangles at each skin point and its neighbours, ascending. With one ring more, folds of bent joints stay inside themselves.
     pub(crate) near: Lists,
     /// How much closer than the gap each skin point comes to others at rest \[m\].
     pub(crate) overlaps: Vec<f32>,
@@ -150,12 +150,12 @@ impl ContactSurface {
 
     /// Distance at which a pair is known \[m\].
     pub fn shell(&self) -> f32 {
-        super::tune("SHELL", SHELL) * self.edge
+        SHELL * self.edge
     }
 
     /// Distance that a contact keeps \[m\].
     pub fn gap(&self) -> f32 {
-        super::tune("GAP", GAP) * self.edge
+        GAP * self.edge
     }
 
     /// How much closer than the gap each skin point comes to others at rest, and may therefore always come \[m\].
@@ -236,15 +236,8 @@ fn near(count: usize, triangles: &[[u32; 3]], fans: &Lists) -> Lists {
         points.dedup();
         points
     };
-    let rings = super::tune("RINGS", 1.0) as usize;
-    let two_rings = |v: u32| {
-        let mut r = ring(&[v]);
-        for _ in 0..rings {
-            r = ring(&corners(&r));
-        }
-        r
-    };
-    Lists::new((0..count as u32).map(two_rings))
+    let around = |v: u32| ring(&corners(&ring(&[v])));
+    Lists::new((0..count as u32).map(around))
 }
 
 fn mean_edge(input: &SurfaceInput) -> f32 {
