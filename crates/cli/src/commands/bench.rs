@@ -4,6 +4,7 @@ mod gpu;
 
 use std::path::PathBuf;
 
+use supple::bench::contact::{self, ContactRow};
 use supple::bench::detail::{self, DetailRow};
 use supple::bench::obj::{ReadRow, read_obj};
 use supple::bench::tissue::{Subject, TissueRow, measure, subjects};
@@ -39,6 +40,13 @@ pub fn run(args: &args::Bench, console: &Console) -> Result<(), Failure> {
         progress.step();
     }
     drop(progress);
+    let progress = console.progress("touching", subjects.len());
+    let mut contact = Vec::new();
+    for subject in &subjects {
+        contact.extend(contact::measure(subject)?);
+        progress.step();
+    }
+    drop(progress);
     let progress = console.progress("upsampling", 2);
     let mut detail = Vec::new();
     let male = match wanted("male") {
@@ -61,11 +69,13 @@ pub fn run(args: &args::Bench, console: &Console) -> Result<(), Failure> {
     drop(progress);
     let text = [
         tissue_table(&tissue),
+        contact_table(&contact),
         detail_table(&detail),
         obj_table(&obj),
     ]
     .join("\n\n");
-    let json = serde_json::json!({ "tissue": tissue, "detail": detail, "obj": obj });
+    let json =
+        serde_json::json!({ "tissue": tissue, "contact": contact, "detail": detail, "obj": obj });
     console.result(text, &json);
     Ok(())
 }
@@ -139,6 +149,40 @@ fn tissue_table(rows: &[TissueRow]) -> String {
         }
     }
     text.push_str("\nlocal and global are sums over threads; floor: time to read the factor once from cache, as a share of the solve's");
+    text
+}
+
+fn contact_table(rows: &[ContactRow]) -> String {
+    let mut text = format!(
+        "Contact, ms a step, all threads\n{:<16} {:>8} {:>8} {:>8} {:>7} {:>7} {:>8} {:>6} {:>8} {:>8} {:>6}",
+        "model",
+        "vertices",
+        "contacts",
+        "pressing",
+        "prepare",
+        "detect",
+        "assemble",
+        "solve",
+        "with",
+        "without",
+        "ratio"
+    );
+    for row in rows {
+        text.push_str(&format!(
+            "\n{:<16} {:>8} {:>8} {:>8} {:>7.0} {:>7.2} {:>8.2} {:>6.2} {:>8.2} {:>8.2} {:>6.2}",
+            row.model,
+            row.vertices,
+            row.contacts,
+            row.pressing,
+            row.preparation_ms,
+            row.detect_ms,
+            row.assemble_ms,
+            row.solve_ms,
+            row.step_ms,
+            row.without_ms,
+            row.ratio
+        ));
+    }
     text
 }
 

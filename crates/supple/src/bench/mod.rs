@@ -1,5 +1,6 @@
 //! Measurements, printed by `supple bench`: programs, never timed tests.
 
+pub mod contact;
 pub mod detail;
 #[cfg(feature = "gpu")]
 pub mod gpu;

@@ -1,0 +1,156 @@
+//! What contact costs: a body is curled up until it has so many contacts, and its step is timed with and without them.
+
+use std::time::Instant;
+
+use serde::Serialize;
+use supple_flesh::{Flesh, Settings};
+use supple_rig::Pose;
+use supple_rig::keyed::KeyedClip;
+use supple_sim::{Backend, ContactMode, CpuBackend, State};
+
+use super::tissue::{Subject, milliseconds, percentile, seconds};
+use crate::tissue::TissueError;
+
+/// Contacts to reach.
+const COUNTS: [usize; 2] = [300, 1000];
+/// Steps timed.
+const STEPS: usize = 40;
+/// A body that crouches and wraps itself up, at time 1 as far as a person can, beyond that farther.
+const CURL: &str = "
+[[key]]
+time = 0.0
+[[key]]
+time = 2.0
+upperLeg = [-200, 8, 6]
+lowerLeg = [220, 0, 0]
+spine = [40, 0, 0]
+chest = [30, 0, 0]
+upperArm = [60, -120, -60]
+lowerArm = [0, -170, 0]
+";
+
+/// One model at one number of contacts, on all threads of the pool.
+#[derive(Clone, Debug, Serialize)]
+pub struct ContactRow {
+    /// Its name.
+    pub model: String,
+    /// Simulated vertices.
+    pub vertices: usize,
+    /// Pairs known.
+    pub contacts: usize,
+    /// Pairs that press.
+    pub pressing: usize,
+    /// Columns of the inverse, before the first contact \[ms\].
+    pub preparation_ms: f64,
+    /// Finding contacts, median \[ms\].
+    pub detect_ms: f64,
+    /// Making them rows, median \[ms\].
+    pub assemble_ms: f64,
+    /// Finding forces, median \[ms\].
+    pub solve_ms: f64,
+    /// The step with contacts, median \[ms\].
+    pub step_ms: f64,
+    /// The step without, median \[ms\].
+    pub without_ms: f64,
+    /// One over the other.
+    pub ratio: f64,
+}
+
+/// Measures a humanoid; others have no rows.
+pub fn measure(subject: &Subject) -> Result<Vec<ContactRow>, TissueError> {
+    let curl = KeyedClip::parse(CURL).map(|clip| clip.on(&subject.character, 60.0));
+    let Ok(Ok(curl)) = curl else {
+        return Ok(Vec::new());
+    };
+    let flesh = Flesh::builder(&subject.character)
+        .settings(Settings::default())
+        .build()?;
+    let pose = |time: f32| curl.sample(&subject.character.skeleton, time);
+    let mut bench = Bench::new(&flesh)?;
+    let mut rows = Vec::new();
+    let mut time = 0.0;
+    for count in COUNTS {
+        while bench.touching.1.contact.contacts.len() < count && time < 2.0 {
+            time += 1.0 / 120.0;
+            bench.step(&pose(time))?;
+        }
+        rows.push(bench.row(&subject.name, &pose(time))?);
+    }
+    Ok(rows)
+}
+
+struct Bench<'a> {
+    flesh: &'a Flesh,
+    settings: supple_sim::Settings,
+    touching: (CpuBackend, State),
+    alone: (CpuBackend, State),
+    preparation_ms: f64,
+}
+
+impl<'a> Bench<'a> {
+    fn new(flesh: &'a Flesh) -> Result<Self, TissueError> {
+        let mut settings = flesh.settings.solver_settings();
+        let side = || (CpuBackend::new(), State::at_rest(&flesh.model));
+        let (mut touching, mut alone) = (side(), side());
+        touching.0.set_clock(Some(seconds));
+        alone.0.prepare(&flesh.model, &settings)?;
+        touching.0.prepare(&flesh.model, &settings)?;
+        settings.contact.mode = ContactMode::Global;
+        let start = Instant::now();
+        touching.0.prepare(&flesh.model, &settings)?;
+        Ok(Self {
+            flesh,
+            settings,
+            touching,
+            alone,
+            preparation_ms: milliseconds(start),
+        })
+    }
+
+    /// Steps both; their times \[ms\].
+    fn step(&mut self, pose: &Pose) -> Result<[f64; 2], TissueError> {
+        let targets = self.flesh.targets(pose)?;
+        let model = &self.flesh.model;
+        let start = Instant::now();
+        let (backend, state) = &mut self.touching;
+        backend.step(model, &self.settings, &targets, state)?;
+        let with = milliseconds(start);
+        let off = supple_sim::Settings {
+            contact: Default::default(),
+            ..self.settings.clone()
+        };
+        let (backend, state) = &mut self.alone;
+        let start = Instant::now();
+        backend.step(model, &off, &targets, state)?;
+        Ok([with, milliseconds(start)])
+    }
+
+    fn row(&mut self, name: &str, pose: &Pose) -> Result<ContactRow, TissueError> {
+        let (mut with, mut without, mut stages) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..STEPS {
+            let [a, b] = self.step(pose)?;
+            with.push(a);
+            without.push(b);
+            stages.push(self.touching.0.timings());
+        }
+        let stage = |of: fn(&supple_sim::cpu::Timings) -> f64| {
+            percentile(&stages.iter().map(of).collect::<Vec<_>>(), 0.5) * 1e3
+        };
+        let contacts = &self.touching.1.contact.contacts;
+        let pressing = contacts.iter().filter(|c| c.force != glam::Vec3::ZERO);
+        let (step_ms, without_ms) = (percentile(&with, 0.5), percentile(&without, 0.5));
+        Ok(ContactRow {
+            model: name.to_owned(),
+            vertices: self.flesh.report.vertices,
+            contacts: contacts.len(),
+            pressing: pressing.count(),
+            preparation_ms: self.preparation_ms,
+            detect_ms: stage(|t| t.detect),
+            assemble_ms: stage(|t| t.assemble),
+            solve_ms: stage(|t| t.contact),
+            step_ms,
+            without_ms,
+            ratio: step_ms / without_ms,
+        })
+    }
+}
