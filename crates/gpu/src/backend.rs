@@ -93,6 +93,12 @@ impl Backend for GpuBackend {
         state: &mut State,
     ) -> Result<StepReport, SolveError> {
         check_step(model, settings, targets, state)?;
+        if !targets.external.is_empty() {
+            return Err(SolveError::Unsupported {
+                backend: "gpu",
+                what: "external contacts",
+            });
+        }
         let bodies = self.prepared(model, settings)?;
         bodies.upload(0, state);
         bodies.set_targets(0, targets);

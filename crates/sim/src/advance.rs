@@ -84,6 +84,7 @@ fn take_steps(
     let due = (total / h + 1e-6).floor();
     let count = due.min(f64::from(MAX_STEPS)) as u32;
     report.dropped = (due - f64::from(count)) * h;
+    let mut last = 0.0;
     for k in 1..=count {
         // If time is dropped, the steps that remain still walk the whole path.
         let t = if report.dropped > 0.0 {
@@ -91,7 +92,12 @@ fn take_steps(
         } else {
             (f64::from(k) * h - state.remainder) / dt
         };
-        let at = Targets::lerp(from, to, t.clamp(0.0, 1.0) as f32);
+        let t = t.clamp(0.0, 1.0) as f32;
+        let mut at = Targets::lerp(from, to, t);
+        for contact in &mut at.external {
+            *contact = contact.between(last, t);
+        }
+        last = t;
         report.last = backend.step(model, settings, &at, state)?;
         report.steps += 1;
     }

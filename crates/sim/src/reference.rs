@@ -30,7 +30,10 @@ struct Prepared {
     rhs: Vec<DVec3>,
     column: Vec<f64>,
     work: Vec<f64>,
+    /// Made when first something touches.
     contact: Option<ContactSolver>,
+    /// Whether anything may touch in this step.
+    touches: bool,
 }
 
 impl Reference {
@@ -85,11 +88,13 @@ impl Backend for Reference {
         for _ in 0..settings.iterations {
             prepared.right_hand_side(model, settings, targets, &prediction, &z);
             report.residual = prepared.global_step(&mut z) as f32;
-            prepared.sweep_contacts(settings, &mut z);
+            prepared.sweep_contacts(&mut z);
             trace(&z, &mut report);
         }
         store(model, settings, targets, &z, state);
-        if let Some(contact) = &mut prepared.contact {
+        state.contact.contacts.clear();
+        state.contact.external.clear();
+        if let Some(contact) = prepared.touching() {
             contact.finish(targets, state);
             report.contact = ContactReport::of(state);
         }
@@ -116,9 +121,9 @@ fn prepared<'a>(
             let mut system = assemble(model, settings);
             let factor = factorise(&mut system)?;
             let n = model.free_count();
-            let contact = contact_solver(model, settings, &factor);
             Ok(cache.insert(Prepared {
-                contact,
+                contact: None,
+                touches: false,
                 model: model.id(),
                 key,
                 system,
@@ -132,8 +137,8 @@ fn prepared<'a>(
 }
 
 /// Contacts with whole columns of A⁻¹: nothing is cut off.
-fn contact_solver(model: &Model, settings: &Settings, factor: &Ldlt) -> Option<ContactSolver> {
-    ContactSolver::new(model, settings, 1.0, Reach::FULL, &|x| {
+fn contact_solver(model: &Model, factor: &Ldlt) -> ContactSolver {
+    ContactSolver::new(model, 1.0, Reach::FULL, &|x| {
         let (mut column, mut work) = (vec![0.0; x.len()], vec![0.0; x.len()]);
         for axis in 0..3 {
             for (c, x) in column.iter_mut().zip(x.iter()) {
@@ -181,13 +186,17 @@ impl Prepared {
         for (i, rhs) in self.rhs[..n].iter_mut().enumerate() {
             *rhs += prediction.inertial[i] * (model.masses()[i] * inertia) + prediction.forces[i];
             *rhs += z[i] * self.system.proximal[i];
-            if let Some(contact) = &self.contact {
+            if let Some(contact) = self.contact.as_ref().filter(|_| self.touches) {
                 *rhs += Vec3::from(contact.forces()[i].xyz()).as_dvec3();
             }
             for (fixed, value) in self.system.coupling.column(i) {
                 *rhs -= z[n + fixed] * value;
             }
         }
+    }
+
+    fn touching(&mut self) -> Option<&mut ContactSolver> {
+        self.contact.as_mut().filter(|_| self.touches)
     }
 
     fn begin_contact(
@@ -198,18 +207,22 @@ impl Prepared {
         state: &State,
         z: &[DVec3],
     ) {
-        if let Some(contact) = &mut self.contact {
+        self.touches = ContactSolver::is_wanted(model, settings, targets);
+        if self.touches && self.contact.is_none() {
+            self.contact = Some(contact_solver(model, &self.factor));
+        }
+        if let Some(contact) = self.touching() {
             for (start, z) in contact.start.iter_mut().zip(z) {
                 *start = z.as_vec3();
             }
-            contact.detect(model, targets, state);
+            contact.detect(model, settings, targets, state);
             contact.assemble(model, settings, targets, state);
         }
     }
 
-    fn sweep_contacts(&mut self, settings: &Settings, z: &mut [DVec3]) {
-        if let Some(contact) = &mut self.contact {
-            contact.sweep(settings, |v| Row::new(z[v as usize].as_vec3().to_array()));
+    fn sweep_contacts(&mut self, z: &mut [DVec3]) {
+        if let Some(contact) = self.touching() {
+            contact.sweep(|v| Row::new(z[v as usize].as_vec3().to_array()));
             for (z, shift) in z.iter_mut().zip(contact.shifts()) {
                 *z += Vec3::from(shift.xyz()).as_dvec3();
             }

@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use crate::contact::{ContactMode, ContactSettings};
+use crate::contact::ContactSettings;
 
 /// Settings of a step. [`crate::units`] derives the defaults from the papers' numbers.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,13 +63,12 @@ impl Settings {
 
     /// The settings the system matrix depends on: a backend factorises again when they change.
     pub fn matrix_key(&self) -> MatrixKey {
-        let touches = self.contact.mode != ContactMode::Off;
-        (self.inertia().to_bits(), self.strain.fit, touches)
+        (self.inertia().to_bits(), self.strain.fit)
     }
 }
 
-/// What [`Settings::matrix_key`] gives: inertia, strain formulation, and whether contacts need the matrix' inverse.
-pub type MatrixKey = (u64, Fit, bool);
+/// What [`Settings::matrix_key`] gives: inertia and strain formulation.
+pub type MatrixKey = (u64, Fit);
 
 /// With or without inertia [2.2].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -64,6 +64,7 @@ impl State {
             contacts: Vec::new(),
             bases: targets.bases.clone(),
             outside: targets.outside.clone(),
+            ..ContactState::default()
         };
         self.frame = Some(targets.clone());
     }

@@ -2,6 +2,8 @@
 
 use glam::Vec3;
 
+use crate::contact::External;
+
 /// Kinematic targets and forces at the end of a step. Made by [`Model::targets`](crate::Model::targets).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Targets {
@@ -17,10 +19,12 @@ pub struct Targets {
     pub bases: Vec<Vec3>,
     /// Skin points of the contact surface that are not in the model \[m\].
     pub outside: Vec<Vec3>,
+    /// Where the skin touches what is outside the model.
+    pub external: Vec<External>,
 }
 
 impl Targets {
-    /// Targets between `from` (0) and `to` (1); forces and directions are those of `to`.
+    /// Targets between `from` (0) and `to` (1); forces, directions and external contacts are those of `to`.
     pub fn lerp(from: &Targets, to: &Targets, t: f32) -> Targets {
         Targets {
             fixed: lerp(&from.fixed, &to.fixed, t),
@@ -29,6 +33,7 @@ impl Targets {
             forces: to.forces.clone(),
             bases: lerp_or_last(&from.bases, &to.bases, t),
             outside: lerp_or_last(&from.outside, &to.outside, t),
+            external: to.external.clone(),
         }
     }
 
@@ -42,9 +47,11 @@ impl Targets {
             ("bases", &self.bases),
             ("outside", &self.outside),
         ];
+        let external = || self.external.iter().position(|e| !e.is_finite());
         lists
             .iter()
             .find_map(|(name, list)| list.iter().position(|p| !p.is_finite()).map(|i| (*name, i)))
+            .or_else(|| external().map(|i| ("external", i)))
     }
 }
 

@@ -10,6 +10,7 @@ pub mod solve;
 pub mod supernodal;
 pub mod symbolic;
 
+pub use solve::solve3_alone;
 pub use supernodal::{Factor, Part};
 
 /// Why a matrix has no factorisation.

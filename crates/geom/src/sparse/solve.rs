@@ -56,6 +56,44 @@ impl Factor {
     }
 }
 
+/// [`Factor::solve3`] on the calling thread alone, for parts and top that have been taken out of their factor: many systems
+/// at once are better given a thread each.
+///
+/// # Panics
+/// If `x` is shorter than the matrix.
+pub fn solve3_alone<'a>(
+    parts: impl Iterator<Item = &'a Part> + Clone,
+    top: &Part,
+    x: &mut [[f32; 3]],
+) {
+    let read = |part: &Part, x: &[[f32; 3]]| -> Vec<Row> {
+        let mut rows = vec![Row::default(); part.len()];
+        for (row, &i) in rows.iter_mut().zip(&part.matrix_rows[..part.own]) {
+            *row = Row::new(x[i as usize]);
+        }
+        rows
+    };
+    let write = |part: &Part, rows: &[Row], x: &mut [[f32; 3]]| {
+        for (row, &i) in rows.iter().zip(&part.matrix_rows[..part.own]) {
+            x[i as usize] = row.xyz();
+        }
+    };
+    let mut top_rows = read(top, x);
+    let mut part_rows: Vec<Vec<Row>> = parts.clone().map(|part| read(part, x)).collect();
+    for (part, rows) in parts.clone().zip(&mut part_rows) {
+        part.forward(rows);
+        part.add_border_to_top(rows, &mut top_rows);
+    }
+    top.forward(&mut top_rows);
+    top.backward(&mut top_rows);
+    write(top, &top_rows, x);
+    for (part, rows) in parts.zip(&mut part_rows) {
+        part.read_border_from_top(rows, &top_rows);
+        part.backward(rows);
+        write(part, rows, x);
+    }
+}
+
 impl Part {
     /// Forward substitution on the local rows: own right-hand sides in, what the border has to lose added to it.
     ///

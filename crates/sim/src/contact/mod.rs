@@ -38,6 +38,7 @@
 //! taken back no faster than [`ContactSettings::recovery`]: nothing pops out.
 
 mod detect;
+mod external;
 mod inside;
 mod kernels;
 mod measure;
@@ -51,6 +52,7 @@ mod tree;
 use glam::Vec3;
 
 pub use detect::{Detector, Found};
+pub use external::{External, ExternalForce};
 pub use kernels::{Kernels, Reach};
 pub use measure::{Penetration, measure_penetration};
 pub use resolve::Resolver;
@@ -120,4 +122,6 @@ pub struct ContactState {
     pub bases: Vec<Vec3>,
     /// Skin points outside the model in the last step \[m\].
     pub outside: Vec<Vec3>,
+    /// Contacts with what is outside the model, by body and vertices.
+    pub external: Vec<ExternalForce>,
 }

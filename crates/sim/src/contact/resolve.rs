@@ -53,7 +53,7 @@ impl Resolver {
     }
 
     /// Goes over all contacts once: changes their forces, and moves the tissue around them as it will answer.
-    pub fn sweep(&mut self, kernels: &Kernels, friction: f32) {
+    pub fn sweep(&mut self, kernels: &Kernels) {
         self.shifts.fill(Row::default());
         let Resolver {
             rows,
@@ -67,7 +67,7 @@ impl Resolver {
                 let at = positions[v as usize] + shifts[v as usize];
                 apart += Vec3::from(at.xyz()) * c;
             }
-            let change = change_of_force(row, apart, friction);
+            let change = change_of_force(row, apart);
             row.force += change;
             if change.length_squared() * row.compliance * row.compliance > NEGLIGIBLE * NEGLIGIBLE {
                 push(row, change, kernels, shifts);
@@ -89,7 +89,7 @@ impl Resolver {
 }
 
 /// The force that makes up for the violation, projected to the friction cone, less the one that is there.
-fn change_of_force(row: &ContactRow, apart: Vec3, friction: f32) -> Vec3 {
+fn change_of_force(row: &ContactRow, apart: Vec3) -> Vec3 {
     let (n, per_metre) = (row.normal, RELAXATION / (row.compliance * (1.0 + SOFTNESS)));
     let pressed = row.force.dot(n);
     let missing = row.target - apart.dot(n) - SOFTNESS * row.compliance * pressed;
@@ -97,7 +97,7 @@ fn change_of_force(row: &ContactRow, apart: Vec3, friction: f32) -> Vec3 {
     let slip = apart - row.before;
     let slip = slip - n * slip.dot(n);
     let held = row.force - n * pressed;
-    let tangential = (held - slip * per_metre).clamp_length_max(friction * normal);
+    let tangential = (held - slip * per_metre).clamp_length_max(row.friction * normal);
     n * normal + tangential - row.force
 }
 

@@ -26,6 +26,8 @@ pub struct ContactRow {
     pub compliance: f32,
     /// Largest normal force.
     pub limit: f32,
+    /// Coulomb's coefficient.
+    pub friction: f32,
     /// Force on the point.
     pub force: Vec3,
 }
@@ -72,6 +74,7 @@ impl Default for ContactRow {
             target: 0.0,
             compliance: 0.0,
             limit: f32::INFINITY,
+            friction: 0.0,
             force: Vec3::ZERO,
         }
     }

@@ -4,9 +4,10 @@ use glam::Vec3;
 use supple_geom::simd::Row;
 
 use super::detect::{Detector, Filter};
+use super::external::{ExternalForce, carry_on};
 use super::persist::merge;
 use super::rows::ContactRow;
-use super::{Contact, ContactMode, Kernels, Reach, Resolver, Source};
+use super::{Contact, ContactMode, ContactSurface, Kernels, Reach, Resolver, Source};
 use crate::{Mode, Model, Settings, State, Targets};
 
 /// Largest force on a contact, as the distance it would move the point at once, relative to the depth from skin to bone
@@ -17,9 +18,12 @@ const LARGEST_PUSH: f32 = 1.0;
 #[derive(Clone, Debug)]
 pub struct ContactSolver {
     kernels: Kernels,
-    detector: Detector,
+    detector: Option<Detector>,
     resolver: Resolver,
     contacts: Vec<Contact>,
+    external: Vec<ExternalForce>,
+    /// How far each free vertex is from the bones' line at rest \[m\].
+    depths: Vec<f32>,
     /// Positions of free vertices at the start of the iterations \[m\].
     pub start: Vec<Vec3>,
     /// Factor between forces \[N\] and those of the system.
@@ -27,57 +31,75 @@ pub struct ContactSolver {
 }
 
 impl ContactSolver {
-    /// For a model with a contact surface, where the settings ask for contact. `solve` solves A X = B in place, where A is the
-    /// system matrix times `scale`.
+    /// Whether a step has anything to do with contact.
+    pub fn is_wanted(model: &Model, settings: &Settings, targets: &Targets) -> bool {
+        let touches_itself = settings.contact.mode != ContactMode::Off;
+        touches_itself && model.contact_surface().is_some() || !targets.external.is_empty()
+    }
+
+    /// For a model; without a contact surface it knows external contacts alone, on all free vertices. `solve` solves A X = B in
+    /// place, where A is the system matrix times `scale`.
     pub fn new(
         model: &Model,
-        settings: &Settings,
         scale: f64,
         reach: Reach,
         solve: &(dyn Fn(&mut [[f32; 3]]) + Sync),
-    ) -> Option<ContactSolver> {
-        let surface = model.contact_surface()?;
-        if settings.contact.mode == ContactMode::Off {
-            return None;
-        }
+    ) -> ContactSolver {
         let free = model.free_count();
-        let mut wanted = vec![false; free];
-        for source in &surface.input.sources {
-            if let Source::Vertex(v) = *source
+        let surface = model.contact_surface();
+        let mut wanted = vec![surface.is_none(); free];
+        let mut depths = vec![f32::INFINITY; free];
+        for (i, source) in surface
+            .iter()
+            .flat_map(|s| s.input.sources.iter().enumerate())
+        {
+            if let (Source::Vertex(v), Some(surface)) = (*source, surface)
                 && let Some(slot) = wanted.get_mut(v as usize)
             {
                 *slot = true;
+                depths[v as usize] = surface.input.skin[i].distance(surface.input.bases[i]);
             }
         }
-        Some(ContactSolver {
+        ContactSolver {
             kernels: Kernels::new(free, &wanted, reach, solve),
-            detector: Detector::new(surface),
+            detector: surface.map(Detector::new),
             resolver: Resolver::new(free),
             contacts: Vec::new(),
+            external: Vec::new(),
+            depths,
             start: vec![Vec3::ZERO; free],
             scale: scale as f32,
-        })
+        }
     }
 
     /// Finds the contacts of a step; `self.start` has been set.
-    pub fn detect(&mut self, model: &Model, targets: &Targets, state: &State) {
-        let Some(surface) = model.contact_surface() else {
+    pub fn detect(&mut self, model: &Model, settings: &Settings, targets: &Targets, state: &State) {
+        carry_on(
+            &targets.external,
+            &state.contact.external,
+            &mut self.external,
+        );
+        self.contacts.clear();
+        let (Some(surface), Some(detector)) = (model.contact_surface(), &mut self.detector) else {
             return;
         };
+        if settings.contact.mode == ContactMode::Off {
+            return;
+        }
         let now = Moment {
             model,
             free: &self.start,
             fixed: &targets.fixed,
             outside: &targets.outside,
         };
-        self.detector.update(
+        detector.update(
             surface,
             |i| now.position(surface.input.sources[i]),
             |i| targets.bases.get(i).copied().unwrap_or_default(),
         );
-        self.detector.search(surface, Filter::Facing);
+        detector.search(surface, Filter::Facing);
         let last = &state.contact.contacts;
-        merge(surface, &self.detector, last, &mut self.contacts);
+        merge(surface, detector, last, &mut self.contacts);
     }
 
     /// Makes the contacts rows of the system.
@@ -88,9 +110,60 @@ impl ContactSolver {
         targets: &Targets,
         state: &State,
     ) {
-        let Some(surface) = model.contact_surface() else {
-            return;
+        let recovery = match settings.mode {
+            Mode::Dynamic => settings.contact.recovery * settings.step as f32,
+            Mode::Static => f32::INFINITY,
         };
+        self.resolver.rows.clear();
+        if let Some(surface) = model.contact_surface() {
+            self.assemble_own(surface, model, settings, targets, state, recovery);
+        }
+        self.assemble_external(state, recovery);
+        self.resolver.start();
+    }
+
+    /// Rows of the contacts with the outside, after those of the skin with itself.
+    fn assemble_external(&mut self, state: &State, recovery: f32) {
+        let (kernels, rows, depths) = (&self.kernels, &mut self.resolver.rows, &self.depths);
+        let (free, scale) = (self.start.len(), self.scale);
+        self.external
+            .retain(|ExternalForce { contact, force, .. }| {
+                let mut row = ContactRow {
+                    constant: -contact.foot,
+                    before: -contact.foot_before,
+                    normal: contact.normal,
+                    force: *force * scale,
+                    friction: contact.friction.max(0.0),
+                    ..ContactRow::default()
+                };
+                let mut depth = f32::INFINITY;
+                for (v, weight) in contact.entries().filter(|&(v, _)| (v as usize) < free) {
+                    row.push(v, weight);
+                    row.before += state.positions[v as usize] * weight;
+                    depth = depth.min(depths[v as usize]);
+                }
+                row.compliance = row.measured_compliance(kernels);
+                row.target = row.before.dot(row.normal).min(0.0) + recovery;
+                row.target = row.target.min(0.0);
+                row.limit = LARGEST_PUSH * depth / row.compliance;
+                let is_sound = row.compliance > 0.0;
+                if is_sound {
+                    rows.push(row);
+                }
+                is_sound
+            });
+    }
+
+    /// Rows of the contacts of the skin with itself.
+    fn assemble_own(
+        &mut self,
+        surface: &ContactSurface,
+        model: &Model,
+        settings: &Settings,
+        targets: &Targets,
+        state: &State,
+        recovery: f32,
+    ) {
         let now = Moment {
             model,
             free: &self.start,
@@ -107,11 +180,6 @@ impl ContactSolver {
                 &targets.outside
             },
         };
-        let recovery = match settings.mode {
-            Mode::Dynamic => settings.contact.recovery * settings.step as f32,
-            Mode::Static => f32::INFINITY,
-        };
-        self.resolver.rows.clear();
         let kernels = &self.kernels;
         let mut kept = 0;
         for k in 0..self.contacts.len() {
@@ -119,6 +187,7 @@ impl ContactSolver {
             let mut row = ContactRow {
                 normal: contact.normal,
                 force: contact.force * self.scale,
+                friction: settings.contact.friction,
                 ..ContactRow::default()
             };
             let corners = surface.triangles()[contact.triangle as usize];
@@ -156,7 +225,6 @@ impl ContactSolver {
             kept += 1;
         }
         self.contacts.truncate(kept);
-        self.resolver.start();
     }
 
     /// Contacts of this step.
@@ -180,25 +248,30 @@ impl ContactSolver {
     }
 
     /// One sweep at the positions that `position` tells for free vertices.
-    pub fn sweep(&mut self, settings: &Settings, position: impl Fn(u32) -> Row) {
+    pub fn sweep(&mut self, position: impl Fn(u32) -> Row) {
         for &v in &self.resolver.touched {
             self.resolver.positions[v as usize] = position(v);
         }
-        self.resolver
-            .sweep(&self.kernels, settings.contact.friction);
+        self.resolver.sweep(&self.kernels);
     }
 
     /// Writes contacts and their forces to the state, whose positions are those of the end of the step.
     pub fn finish(&mut self, targets: &Targets, state: &mut State) {
-        for (contact, row) in self.contacts.iter_mut().zip(&self.resolver.rows) {
+        let distance = |row: &ContactRow| {
+            let point = |(v, c): (u32, f32)| state.positions[v as usize] * c;
+            (row.constant + row.entries().map(point).sum::<Vec3>()).dot(row.normal)
+        };
+        let (own, external) = self.resolver.rows.split_at(self.contacts.len());
+        for (contact, row) in self.contacts.iter_mut().zip(own) {
             contact.force = row.force / self.scale;
-            let mut apart = row.constant;
-            for (v, c) in row.entries() {
-                apart += state.positions[v as usize] * c;
-            }
-            contact.distance = apart.dot(row.normal);
+            contact.distance = distance(row);
+        }
+        for (contact, row) in self.external.iter_mut().zip(external) {
+            contact.force = row.force / self.scale;
+            contact.distance = distance(row);
         }
         state.contact.contacts.clone_from(&self.contacts);
+        state.contact.external.clone_from(&self.external);
         state.contact.bases.clone_from(&targets.bases);
         state.contact.outside.clone_from(&targets.outside);
     }

@@ -22,7 +22,7 @@ mod volume_lanes;
 use std::sync::Mutex;
 
 use glam::DVec3;
-use supple_geom::sparse::{Factor, SparseError, SymmetricCsc};
+use supple_geom::sparse::{Factor, SparseError, SymmetricCsc, solve3_alone};
 
 use crate::backend::check_step;
 use crate::contact::{ContactSolver, Reach};
@@ -68,7 +68,10 @@ struct Prepared {
     regions: Vec<Region>,
     /// Region and row of each free vertex.
     rows: Vec<(u32, u32)>,
+    /// Made when first something may touch.
     contact: Option<ContactSolver>,
+    /// Factor between the system matrix and the one that was factorised.
+    scale: f64,
     /// Of contact.
     timings: Timings,
     bytes_per_solve: usize,
@@ -166,7 +169,11 @@ impl Backend for CpuBackend {
     }
 
     fn prepare(&mut self, model: &Model, settings: &Settings) -> Result<(), SolveError> {
-        self.prepared(model, settings).map(|_| ())
+        let prepared = self.prepared(model, settings)?;
+        if ContactSolver::is_wanted(model, settings, &Targets::default()) {
+            prepared.prepare_contact(model);
+        }
+        Ok(())
     }
 
     fn step(
@@ -179,10 +186,15 @@ impl Backend for CpuBackend {
         check_step(model, settings, targets, state)?;
         let clock = self.clock;
         let prepared = self.prepared(model, settings)?;
+        let touches = ContactSolver::is_wanted(model, settings, targets);
+        if touches {
+            prepared.prepare_contact(model);
+        }
         let step = Step {
             model,
             settings,
             targets,
+            touches,
             clock,
         };
         let mut report = StepReport {
@@ -203,7 +215,9 @@ impl Backend for CpuBackend {
         }
         std::mem::swap(&mut state.fixed, &mut state.fixed_previous);
         state.fixed.clone_from(&targets.fixed);
-        if let Some(contact) = &mut prepared.contact {
+        state.contact.contacts.clear();
+        state.contact.external.clear();
+        if let Some(contact) = prepared.contact.as_mut().filter(|_| touches) {
             contact.finish(targets, state);
             report.contact = ContactReport::of(state);
         }
@@ -217,6 +231,8 @@ struct Step<'a> {
     model: &'a Model,
     settings: &'a Settings,
     targets: &'a Targets,
+    /// Whether anything may touch.
+    touches: bool,
     clock: Option<Clock>,
 }
 
@@ -228,9 +244,6 @@ impl Prepared {
         let scale = if largest > 0.0 { 1.0 / largest } else { 1.0 };
         let factor = factorise(&mut system, scale)?;
         let (bytes_per_solve, entries) = (factor.bytes_per_solve(), factor.entries);
-        let contact = ContactSolver::new(model, settings, scale, Reach::default(), &|x| {
-            factor.solve3(x)
-        });
         let regions = region::build(model, settings, factor, scale);
         let mut rows = vec![(0, 0); model.free_count()];
         for (k, region) in regions.iter().enumerate() {
@@ -243,17 +256,29 @@ impl Prepared {
             key: settings.matrix_key(),
             regions,
             rows,
-            contact,
+            contact: None,
+            scale,
             timings: Timings::default(),
             bytes_per_solve,
             entries,
         })
     }
 
+    fn prepare_contact(&mut self, model: &Model) {
+        let Some((top, parts)) = self.regions.split_last() else {
+            return;
+        };
+        self.contact.get_or_insert_with(|| {
+            ContactSolver::new(model, self.scale, Reach::default(), &|x| {
+                solve3_alone(parts.iter().map(Region::part), top.part(), x)
+            })
+        });
+    }
+
     /// A phase for each iteration, which finishes the one before, and one more.
     fn iterate(&mut self, step: &Step, state: &State) {
         let iterations = step.settings.iterations as usize;
-        if self.contact.is_some() {
+        if step.touches {
             return self.iterate_touching(step, state);
         }
         let work = |region: &mut Region, phase: usize| {

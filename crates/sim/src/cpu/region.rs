@@ -92,6 +92,11 @@ impl Region {
         self.part.own
     }
 
+    /// Its part of the factor.
+    pub fn part(&self) -> &Part {
+        &self.part
+    }
+
     /// Bytes held.
     pub fn memory(&self) -> usize {
         let rows = self.x.len() + self.b.len() + self.inertial.len() + self.external.len();

@@ -19,12 +19,12 @@ impl Prepared {
     /// Finds contacts where the tissue starts from.
     pub(super) fn begin_contact(&mut self, step: &Step, state: &State) {
         self.timings = Timings::default();
-        if let Some(contact) = &mut self.contact {
+        if let Some(contact) = self.contact.as_mut().filter(|_| step.touches) {
             let start = now(step.clock);
             for region in &self.regions {
                 region.read_positions(&mut contact.start, |p| *p);
             }
-            contact.detect(step.model, step.targets, state);
+            contact.detect(step.model, step.settings, step.targets, state);
             let found = now(step.clock);
             contact.assemble(step.model, step.settings, step.targets, state);
             self.timings.detect = found - start;
@@ -35,7 +35,8 @@ impl Prepared {
     /// Iterations after which all regions are where their solution and the contacts have put them.
     pub(super) fn iterate_with_contacts(&mut self, step: &Step, iterations: usize) {
         let rows = &self.rows;
-        let shared = RwLock::new((self.contact.as_mut(), &mut self.timings));
+        let contact = self.contact.as_mut().filter(|_| step.touches);
+        let shared = RwLock::new((contact, &mut self.timings));
         let work = |region: &mut Region, phase: usize| {
             let shared = shared.read().unwrap_or_else(PoisonError::into_inner);
             let contact = shared.0.as_ref().filter(|contact| contact.is_active());
@@ -68,7 +69,7 @@ impl Prepared {
                 let (contact, timings) = &mut *shared;
                 if let Some(contact) = contact.as_mut().filter(|contact| contact.is_active()) {
                     let start = now(step.clock);
-                    contact.sweep(step.settings, |v| {
+                    contact.sweep(|v| {
                         let (region, row) = rows[v as usize];
                         lock(&regions[region as usize]).item().position(row)
                     });
