@@ -9,9 +9,7 @@ use glam::Vec3;
 
 use crate::builder::next_id;
 use crate::constraints::cluster::NO_CLUSTER;
-use crate::constraints::{
-    Anchors, Bendings, Clusters, Polyhedra, Springs, TetStrains, TetVolumes,
-};
+use crate::constraints::{Anchors, Bendings, Clusters, Polyhedra, Springs, TetStrains, TetVolumes};
 use crate::contact::{ContactState, ContactSurface, Source, SurfaceInput};
 use crate::model::NO_CARRIER;
 use crate::{Model, State, Targets};
@@ -169,10 +167,7 @@ fn lay_out(models: &[&Model]) -> Vec<Body> {
             free: after(&last.free, part.free_count),
             fixed: after(&last.fixed, part.fixed_count()),
             anchors: after(&last.anchors, part.anchors.len()),
-            points: after(
-                &last.points,
-                contact.map_or(0, ContactSurface::point_count),
-            ),
+            points: after(&last.points, contact.map_or(0, ContactSurface::point_count)),
             outside: after(
                 &last.outside,
                 contact.map_or(0, |surface| surface.rest_outside().len()),
@@ -243,7 +238,10 @@ impl Numbers {
             }
         }
         if !whole.clusters.is_empty() {
-            whole.clusters.cluster_of.resize(whole.tets.len(), NO_CLUSTER);
+            whole
+                .clusters
+                .cluster_of
+                .resize(whole.tets.len(), NO_CLUSTER);
         }
     }
 
@@ -273,7 +271,10 @@ impl Numbers {
             );
         }
         let anchors = &part.anchors;
-        whole.anchors.vertices.extend(self.vertices(&anchors.vertices));
+        whole
+            .anchors
+            .vertices
+            .extend(self.vertices(&anchors.vertices));
         whole.anchors.weights.extend(&anchors.weights);
         whole.anchors.kinds.extend(&anchors.kinds);
         whole.anchors.points.extend(&anchors.points);
@@ -325,4 +326,101 @@ fn surface(models: &[&Model], bodies: &[Body], free_count: usize) -> ContactSurf
             .extend(tets.map(|&(tet, t)| (tet.map(corner), t + first)));
     }
     ContactSurface::new(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::Affine3A;
+
+    use super::*;
+    use crate::conformance::{cantilever, some_pads, tissue};
+    use crate::contact::measure_penetration;
+    use crate::{Backend, ContactMode, CpuBackend, Settings};
+
+    fn step(model: &Model, targets: &Targets, settings: &Settings, state: &mut State, n: usize) {
+        let mut backend = CpuBackend::new();
+        for _ in 0..n {
+            backend.step(model, settings, targets, state).expect("step");
+        }
+    }
+
+    #[test]
+    fn apart_every_body_moves_as_it_does_alone() {
+        let models = [tissue(), cantilever(), some_pads(1)];
+        let merged = Merged::new(&models.each_ref());
+        let settings = Settings {
+            gravity: Vec3::new(1.0, -9.81, 0.0),
+            ..Settings::default()
+        };
+        let targets: Vec<Targets> = models.iter().map(Model::rest_targets).collect();
+        let whole = merged.targets(&targets);
+        assert_eq!(whole.fixed, merged.model.rest_targets().fixed);
+        let mut together = State::at_rest(&merged.model);
+        step(&merged.model, &whole, &settings, &mut together, 20);
+        for (i, (model, targets)) in models.iter().zip(&targets).enumerate() {
+            let mut alone = State::at_rest(model);
+            step(model, targets, &settings, &mut alone, 20);
+            let part = merged.state_of(i, &together);
+            let pairs = alone.positions.iter().zip(&part.positions);
+            let away = pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+            // Single precision: other orders of the same sums.
+            assert!(away < 1e-5, "body {i}: {away} m");
+            assert_eq!(model.caller_positions(&alone).len(), model.vertex_count());
+        }
+    }
+
+    /// Two pads, one turned over and pressed on the other: they share the way, and nothing is inside.
+    #[test]
+    fn bodies_touch() {
+        let pad = some_pads(1);
+        let merged = Merged::new(&[&pad, &pad]);
+        let settings = Settings {
+            contact: crate::ContactSettings {
+                mode: ContactMode::Global,
+                ..Default::default()
+            },
+            ..Settings::default()
+        };
+        // Thickness 2 cm each, pressed by 1 cm.
+        let over = |height: f32| {
+            let turn = glam::Quat::from_rotation_x(std::f32::consts::PI);
+            Affine3A::from_rotation_translation(turn, Vec3::new(0.0, height, 0.12))
+        };
+        let placed = |height: f32| {
+            let mut upper = pad.rest_targets();
+            for p in upper.fixed.iter_mut().chain(&mut upper.bases) {
+                *p = over(height).transform_point3(*p);
+            }
+            merged.targets(&[pad.rest_targets(), upper])
+        };
+        let mut state = State::at_rest(&merged.model);
+        let mut frames = vec![Affine3A::IDENTITY; pad.free_count()];
+        frames.extend(vec![over(0.06); pad.free_count()]);
+        state.carry(&frames);
+        state.rebase(&placed(0.06));
+        for k in 0..=30 {
+            let targets = placed(0.06 - 0.001 * k as f32);
+            step(&merged.model, &targets, &settings, &mut state, 1);
+        }
+        let targets = placed(0.03);
+        step(&merged.model, &targets, &settings, &mut state, 40);
+        assert!(state.contact.contacts.len() > 40);
+        let surface = merged.model.contact_surface().expect("surface");
+        let skin: Vec<Vec3> = (surface.input().sources.iter())
+            .map(|source| match *source {
+                Source::Vertex(v) => state.positions[v as usize],
+                Source::Outside(_) => Vec3::ZERO,
+            })
+            .collect();
+        let inside = measure_penetration(surface, &skin, &targets.bases);
+        assert!(inside.worst() < 4e-4, "{} m", inside.worst());
+        let half = merged.points_of(0).len();
+        let mean = |points: &[Vec3]| points.iter().map(|p| p.y).sum::<f32>() / half as f32;
+        let (lower, upper) = (mean(&skin[..half]), mean(&skin[half..]));
+        assert!(
+            (0.5 * (lower + upper) - 0.015).abs() < 1e-3,
+            "{lower} {upper}"
+        );
+        assert!(upper > lower);
+    }
 }

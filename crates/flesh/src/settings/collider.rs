@@ -168,7 +168,9 @@ mod tests {
         // The examples are sound once their # is gone.
         let bare = Settings::default().to_toml().unwrap();
         let start = bare.find("# [[collider]]").unwrap();
-        let example = bare[start..].replace("# ", "").replace("joint", "#");
+        let example = bare[start + 2..]
+            .replace("\n# ", "\n")
+            .replace("joint", "#");
         parsed(&example[12..]).unwrap();
     }
 

@@ -3,6 +3,8 @@
 //! Every free skin point is looked for in every collider where both go in the step. A point that moves far against a collider in one
 //! step is followed along its way by conservative advancement (steps as long as the distance that is left), so that neither
 //! passes through the other; the first point it meets is its foot.
+//!
+//! A collider with a mass is stopped by what does not give way too: skin that is not simulated, and the bones.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -11,6 +13,7 @@ use super::collider::{Collider, Placed, Placement};
 use super::collider_shapes::{Near, Shape};
 use super::detect::FACING;
 use super::external::External;
+use super::rows::NONE;
 use super::surface::{ContactSurface, Source};
 
 /// Colliders' numbers begin here; those of other external contacts are below.
@@ -22,69 +25,85 @@ const ADVANCES: usize = 32;
 /// Points that one thread takes at a time.
 const CHUNK: usize = 256;
 
-/// The skin before and in a step.
-pub struct Skin<'a, Now, Before> {
+/// The skin before and in a step, and the bones below it.
+#[derive(Clone, Copy)]
+pub struct Skin<'a> {
     /// Its surface.
     pub surface: &'a ContactSurface,
     /// Unknowns of the model.
     pub free: usize,
     /// Where the step begins its iterations \[m\].
-    pub now: Now,
+    pub now: &'a [Vec3],
     /// Where it was \[m\].
-    pub before: Before,
+    pub before: &'a [Vec3],
+    /// Base points \[m\].
+    pub bases: &'a [Vec3],
+    /// Where they were \[m\].
+    pub bases_before: &'a [Vec3],
+}
+
+/// What of a skin point touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Layer {
+    Skin,
+    /// The bone below it, which stops what gives way and has pressed the tissue flat.
+    Bone,
 }
 
 /// Appends a contact for every skin point that touches a collider, or is about to. `slots` is memory.
-pub fn collide<Now, Before>(
-    skin: &Skin<Now, Before>,
+pub fn collide(
+    skin: &Skin,
     colliders: &[Collider],
     placed: &[Placed],
     slots: &mut Vec<Option<External>>,
     found: &mut Vec<External>,
-) where
-    Now: Fn(usize) -> Vec3 + Sync,
-    Before: Fn(usize) -> Vec3 + Sync,
-{
+) {
     slots.resize(skin.surface.point_count(), None);
     for (number, (collider, placed)) in colliders.iter().zip(placed).enumerate() {
         let bounds = swept_bounds(&collider.shape, placed, skin.surface.shell());
-        slots
-            .par_chunks_mut(CHUNK)
-            .enumerate()
-            .for_each(|(chunk, slots)| {
-                for (i, slot) in slots.iter_mut().enumerate() {
-                    let near = touch(skin, collider, placed, &bounds, chunk * CHUNK + i);
-                    *slot = near.map(|mut contact| {
-                        contact.body = FIRST_COLLIDER + number as u32;
-                        contact
-                    });
-                }
-            });
-        found.extend(slots.iter().flatten());
+        for layer in [Layer::Skin, Layer::Bone] {
+            if layer == Layer::Bone && placed.compliance == 0.0 {
+                continue;
+            }
+            slots
+                .par_chunks_mut(CHUNK)
+                .enumerate()
+                .for_each(|(chunk, slots)| {
+                    for (i, slot) in slots.iter_mut().enumerate() {
+                        let point = chunk * CHUNK + i;
+                        *slot = touch(skin, layer, collider, placed, &bounds, point);
+                    }
+                });
+            found.extend(slots.iter().flatten().map(|&contact| External {
+                body: FIRST_COLLIDER + number as u32,
+                ..contact
+            }));
+        }
     }
 }
 
-fn touch<Now, Before>(
-    skin: &Skin<Now, Before>,
+fn touch(
+    skin: &Skin,
+    layer: Layer,
     collider: &Collider,
     placed: &Placed,
     (low, high): &(Vec3, Vec3),
     point: usize,
-) -> Option<External>
-where
-    Now: Fn(usize) -> Vec3,
-    Before: Fn(usize) -> Vec3,
-{
-    let input = skin.surface.input();
-    let vertex = match input.sources[point] {
-        Source::Vertex(v) if (v as usize) < skin.free => v,
-        _ => return None,
+) -> Option<External> {
+    let (before, now) = match layer {
+        Layer::Skin => (skin.before[point], skin.now[point]),
+        Layer::Bone => (*skin.bases_before.get(point)?, *skin.bases.get(point)?),
     };
-    let (before, now) = ((skin.before)(point), (skin.now)(point));
     let is_apart = before.max(now).cmplt(*low) | before.min(now).cmpgt(*high);
     if is_apart.any() {
         return None;
     }
+    let input = skin.surface.input();
+    let vertex = match input.sources[point] {
+        Source::Vertex(v) if layer == Layer::Skin && (v as usize) < skin.free => Some(v),
+        _ if placed.compliance > 0.0 => None,
+        _ => return None,
+    };
     let normal = skin_normal(skin, point);
     let way = Way {
         from: placed.before.local(before),
@@ -100,22 +119,30 @@ where
         return None;
     }
     let foot = near.foot + near.normal * skin.surface.gap();
-    Some(External {
-        normal: out,
-        foot: placed.now.point(foot),
-        foot_before: placed.before.point(foot),
-        friction: collider.friction,
-        ..External::vertex(vertex, out, Vec3::ZERO)
+    let (foot_before, foot) = (placed.before.point(foot), placed.now.point(foot));
+    Some(match vertex {
+        Some(vertex) => External {
+            foot_before,
+            friction: collider.friction,
+            ..External::vertex(vertex, out, foot)
+        },
+        // Nothing free on this side: the point is part of the constant.
+        None => External {
+            vertices: [NONE, point as u32, layer as u32],
+            weights: [0.0; 3],
+            normal: out,
+            foot: foot - now,
+            foot_before: foot_before - before,
+            friction: collider.friction,
+            body: 0,
+        },
     })
 }
 
-fn skin_normal<Now, Before>(skin: &Skin<Now, Before>, point: usize) -> Vec3
-where
-    Now: Fn(usize) -> Vec3,
-{
+fn skin_normal(skin: &Skin, point: usize) -> Vec3 {
     let fan = skin.surface.fans.of(point as u32);
     let face = |&t: &u32| {
-        let [a, b, c] = skin.surface.triangles()[t as usize].map(|v| (skin.now)(v as usize));
+        let [a, b, c] = skin.surface.triangles()[t as usize].map(|v| skin.now[v as usize]);
         (b - a).cross(c - a)
     };
     fan.iter().map(face).sum::<Vec3>().normalize_or(Vec3::Y)
@@ -129,7 +156,8 @@ fn swept_bounds(shape: &Shape, placed: &Placed, reach: f32) -> (Vec3, Vec3) {
     }
     let around = |placement: &Placement| {
         let turn = glam::Mat3::from_quat(placement.rotation);
-        let size = turn.x_axis.abs() * half.x + turn.y_axis.abs() * half.y + turn.z_axis.abs() * half.z;
+        let size =
+            turn.x_axis.abs() * half.x + turn.y_axis.abs() * half.y + turn.z_axis.abs() * half.z;
         let centre = placement.point(middle);
         (centre - size - reach, centre + size + reach)
     };

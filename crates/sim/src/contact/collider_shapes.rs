@@ -148,10 +148,10 @@ fn nearest_on_box(point: Vec3, half: Vec3) -> Near {
 #[cfg(test)]
 mod tests {
     use supple_geom::TriMesh;
-    use supple_geom::random::Random;
     use supple_geom::shapes::{cuboid, icosphere, plane_grid};
 
     use super::*;
+    use crate::conformance::Random;
 
     fn far(shape: &Shape, point: Vec3) -> Near {
         shape
@@ -218,10 +218,10 @@ mod tests {
             },
             Shape::Mesh(ColliderMesh::new(&cuboid(Vec3::new(0.6, 0.4, 1.0), 3)).into()),
         ];
-        let mut random = Random::new(7);
+        let mut random = Random(7);
         for shape in &shapes {
             for _ in 0..500 {
-                let point = random.in_cube(1.0);
+                let point = random.vector();
                 let near = far(shape, point);
                 let back = near.foot + near.normal * near.distance;
                 assert!(back.abs_diff_eq(point, 1e-5), "{shape:?} {point} {near:?}");
@@ -236,11 +236,14 @@ mod tests {
         let half = Vec3::new(0.3, 0.2, 0.5);
         let mesh = Shape::Mesh(ColliderMesh::new(&cuboid(2.0 * half, 4)).into());
         let brick = Shape::Box { half };
-        let mut random = Random::new(3);
+        let mut random = Random(3);
         for _ in 0..500 {
-            let point = random.in_cube(0.8);
+            let point = 0.8 * random.vector();
             let (a, b) = (far(&mesh, point), far(&brick, point));
-            assert!((a.distance - b.distance).abs() < 1e-5, "{point} {a:?} {b:?}");
+            assert!(
+                (a.distance - b.distance).abs() < 1e-5,
+                "{point} {a:?} {b:?}"
+            );
         }
         assert!(mesh.nearest(Vec3::ONE, Vec3::X, 0.1).is_none());
     }
