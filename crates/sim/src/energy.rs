@@ -1,6 +1,7 @@
 //! The objective that a step minimises, Eq. (2.8), and the start it is given.
 
-use glam::DVec3;
+use glam::{DVec3, Vec3};
+use supple_geom::simd::Row;
 
 use crate::constraints::cluster::NO_CLUSTER;
 use crate::model::NO_CARRIER;
@@ -47,12 +48,16 @@ pub fn predict(model: &Model, settings: &Settings, targets: &Targets, state: &St
             *y
         }
     };
-    let free = inertial.iter().enumerate().map(|(i, y)| {
-        match carried(model, targets, state, i, h as f32) {
-            Some(position) => position.as_dvec3(),
-            None => pushed((i, y)),
-        }
-    });
+    let vertices: Vec<u32> = (0..model.free_count() as u32).collect();
+    let mut starts = vec![Row::default(); vertices.len()];
+    carried(model, targets, state, &vertices, h as f32, &mut starts);
+    let free = inertial
+        .iter()
+        .enumerate()
+        .map(|(i, y)| match model.carrier_frames()[i][0] {
+            NO_CARRIER => pushed((i, y)),
+            _ => Vec3::from(starts[i].xyz()).as_dvec3(),
+        });
     let start = free
         .chain(targets.fixed.iter().map(|p| p.as_dvec3()))
         .collect();

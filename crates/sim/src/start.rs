@@ -4,7 +4,11 @@
 //! elements turn inside out before the first iteration. The global step that follows is exact for given projections,
 //! so only the turn of an element matters, not its place, and the minimum of (2.8) is the same.
 
-use glam::{Mat3, Vec3};
+// Plain loops: iterator adaptors are not always inlined, and what is not inlined loses the kernel's instruction set.
+#![allow(clippy::needless_range_loop)]
+
+use glam::Vec3;
+use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, Row, dispatch};
 
 use crate::model::NO_CARRIER;
 use crate::{Model, State, Targets};
@@ -16,57 +20,233 @@ const LEAST_COSINE: f32 = 0.0;
 /// velocity kept through a teleport turns tissue inside out; jiggle stays below a tenth.
 const MOST_OWN: f32 = 0.5;
 
-/// Where a free vertex goes in a step of `h` seconds (0: without inertia) if it keeps its velocity relative to its carriers
-/// \[m\]; `None` where nothing carries it.
+/// Shorter vectors have no direction: their squares leave single precision.
+const LEAST_LENGTH: f32 = 1e-18;
+
+/// Where free vertices go in a step of `h` seconds (0: without inertia) if they keep their velocities relative to their
+/// carriers \[m\]. What nothing carries is left as it was in `starts`, one row for each vertex.
 ///
 /// That velocity counts: ten iterations forget only half of where they began, and begun without it they would damp.
 pub fn carried(
     model: &Model,
     targets: &Targets,
     state: &State,
-    vertex: usize,
+    vertices: &[u32],
     h: f32,
-) -> Option<Vec3> {
-    let corners = model.carrier_frames()[vertex];
-    if corners[0] == NO_CARRIER {
-        return None;
+    starts: &mut [Row],
+) {
+    dispatch(Carried {
+        model,
+        targets,
+        state,
+        vertices,
+        h,
+        starts,
+    });
+}
+
+struct Carried<'a> {
+    model: &'a Model,
+    targets: &'a Targets,
+    state: &'a State,
+    vertices: &'a [u32],
+    h: f32,
+    starts: &'a mut [Row],
+}
+
+impl Kernel for Carried<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let frames = self.model.carrier_frames();
+        for (vertices, starts) in self
+            .vertices
+            .chunks(LANES)
+            .zip(self.starts.chunks_mut(LANES))
+        {
+            // Lanes that are left over, or without carriers, repeat something else and are not written.
+            let mut ids = [vertices[0] as usize; LANES];
+            let mut corners = [[0; LANES]; 3];
+            let mut is_carried = [false; LANES];
+            for (lane, &v) in vertices.iter().enumerate() {
+                ids[lane] = v as usize;
+                let frame = frames[v as usize];
+                is_carried[lane] = frame[0] != NO_CARRIER;
+                for k in 0..3 {
+                    corners[k][lane] = if is_carried[lane] {
+                        frame[k] as usize
+                    } else {
+                        0
+                    };
+                }
+            }
+            if is_carried == [false; LANES] {
+                continue;
+            }
+            let found = carried_lanes::<L>(self.state, self.targets, &ids, &corners, self.h);
+            let [x, y, z] = [found[0].store().0, found[1].store().0, found[2].store().0];
+            for (lane, start) in starts.iter_mut().enumerate() {
+                if is_carried[lane] {
+                    *start = Row::new([x[lane], y[lane], z[lane]]);
+                }
+            }
+        }
     }
-    let corners = corners.map(|k| k as usize);
-    let now = triangle(&state.fixed, corners);
-    let next = triangle(&targets.fixed, corners);
-    let mut offset = state.positions[vertex] - now[0];
+}
+
+type Vector<L> = [L; 3];
+
+#[inline(always)]
+fn carried_lanes<L: Lanes>(
+    state: &State,
+    targets: &Targets,
+    ids: &[usize; LANES],
+    corners: &[[usize; LANES]; 3],
+    h: f32,
+) -> Vector<L> {
+    let now = triangle::<L>(&state.fixed, corners);
+    let next = triangle::<L>(&targets.fixed, corners);
+    let mut offset = minus(read::<L>(&state.positions, ids), now[0]);
     if h > 0.0 {
-        let before = triangle(&state.fixed_previous, corners);
-        let rigid = now[0] - before[0] + offset - turned(now, before, offset).unwrap_or(offset);
-        let own = state.velocities[vertex] * h - rigid;
-        offset += own.clamp_length_max(MOST_OWN * offset.length());
+        let before = triangle::<L>(&state.fixed_previous, corners);
+        let rigid = minus(
+            plus(minus(now[0], before[0]), offset),
+            turned(&now, &before, offset),
+        );
+        let velocities = read::<L>(&state.velocities, ids);
+        let own = minus(times(velocities, L::splat(h)), rigid);
+        let most = L::splat(MOST_OWN) * dot(offset, offset).sqrt();
+        let length = dot(own, own).sqrt();
+        let kept = most / length.max(most).max(L::splat(LEAST_LENGTH));
+        offset = plus(offset, times(own, kept));
     }
-    Some(next[0] + turned(now, next, offset).unwrap_or(offset))
+    plus(next[0], turned(&now, &next, offset))
 }
 
-fn triangle(list: &[Vec3], [a, b, c]: [usize; 3]) -> [Vec3; 3] {
-    [list[a], list[b], list[c]]
-}
-
-/// A vector turned as one triangle is turned to another; `None` where one of them is flat or they turn by more than a limb
-/// does in a step.
-fn turned(before: [Vec3; 3], after: [Vec3; 3], vector: Vec3) -> Option<Vec3> {
-    if before == after {
-        return None;
-    }
-    let (from, to) = (frame(before)?, frame(after)?);
+/// A vector turned as one triangle is turned to another; as it is where they are the same, one of them is flat, or they turn
+/// by more than a limb does in a step.
+#[inline(always)]
+fn turned<L: Lanes>(
+    before: &[Vector<L>; 3],
+    after: &[Vector<L>; 3],
+    vector: Vector<L>,
+) -> Vector<L> {
+    let (from, to) = (frame(before), frame(after));
     // The trace of the rotation `to fromᵀ`, which is not formed.
-    let trace =
-        from.x_axis.dot(to.x_axis) + from.y_axis.dot(to.y_axis) + from.z_axis.dot(to.z_axis);
-    (0.5 * (trace - 1.0) >= LEAST_COSINE).then(|| to * (from.transpose() * vector))
+    let trace = dot(from.x, to.x) + dot(from.y, to.y) + dot(from.z, to.z);
+    let [x, y, z] = [
+        dot(from.x, vector),
+        dot(from.y, vector),
+        dot(from.z, vector),
+    ];
+    let turned = plus(plus(times(to.x, x), times(to.y, y)), times(to.z, z));
+    let mut change = L::splat(0.0);
+    for k in 0..3 {
+        let moved = minus(after[k], before[k]);
+        change = change + (moved[0].abs() + moved[1].abs() + moved[2].abs());
+    }
+    let is_limb = L::splat(2.0 * LEAST_COSINE + 1.0).le_mask(trace);
+    let is_still = change.le_mask(L::splat(0.0));
+    choose(
+        is_limb & from.is_plain & to.is_plain & !is_still,
+        turned,
+        vector,
+    )
 }
 
-/// Orthonormal axes of a triangle: its first edge and its normal.
-fn frame([a, b, c]: [Vec3; 3]) -> Option<Mat3> {
-    let edge = b - a;
-    let x = edge.try_normalize()?;
-    let z = edge.cross(c - a).try_normalize()?;
-    Some(Mat3::from_cols(x, z.cross(x), z))
+/// `a` in the lanes of the mask, `b` in the others.
+#[inline(always)]
+fn choose<L: Lanes>(mask: u8, a: Vector<L>, b: Vector<L>) -> Vector<L> {
+    if mask == u8::MAX {
+        return a;
+    }
+    let mut o = b;
+    for i in 0..3 {
+        let (a, mut mixed) = (a[i].store(), b[i].store());
+        for lane in 0..LANES {
+            if mask >> lane & 1 == 1 {
+                mixed.0[lane] = a.0[lane];
+            }
+        }
+        o[i] = L::load(&mixed);
+    }
+    o
+}
+
+/// Orthonormal axes of eight triangles: their first edge and their normal.
+struct Frame<L> {
+    x: Vector<L>,
+    y: Vector<L>,
+    z: Vector<L>,
+    /// Lanes that are no flat triangle.
+    is_plain: u8,
+}
+
+#[inline(always)]
+fn frame<L: Lanes>(&[a, b, c]: &[Vector<L>; 3]) -> Frame<L> {
+    let edge = minus(b, a);
+    let normal = cross(edge, minus(c, a));
+    let (edge_length, area) = (dot(edge, edge).sqrt(), dot(normal, normal).sqrt());
+    let least = L::splat(LEAST_LENGTH);
+    let x = times(edge, L::splat(1.0) / edge_length.max(least));
+    let z = times(normal, L::splat(1.0) / area.max(least));
+    Frame {
+        x,
+        y: cross(z, x),
+        z,
+        is_plain: least.le_mask(edge_length) & least.le_mask(area),
+    }
+}
+
+/// Eight vectors of a list.
+#[inline(always)]
+fn read<L: Lanes>(list: &[Vec3], index: &[usize; LANES]) -> Vector<L> {
+    let mut o = [F32x8::default(); 3];
+    for lane in 0..LANES {
+        let p = list[index[lane]];
+        o[0].0[lane] = p.x;
+        o[1].0[lane] = p.y;
+        o[2].0[lane] = p.z;
+    }
+    [L::load(&o[0]), L::load(&o[1]), L::load(&o[2])]
+}
+
+#[inline(always)]
+fn triangle<L: Lanes>(list: &[Vec3], corners: &[[usize; LANES]; 3]) -> [Vector<L>; 3] {
+    [
+        read(list, &corners[0]),
+        read(list, &corners[1]),
+        read(list, &corners[2]),
+    ]
+}
+
+#[inline(always)]
+fn plus<L: Lanes>(a: Vector<L>, b: Vector<L>) -> Vector<L> {
+    [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
+}
+
+#[inline(always)]
+fn minus<L: Lanes>(a: Vector<L>, b: Vector<L>) -> Vector<L> {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+
+#[inline(always)]
+fn times<L: Lanes>(a: Vector<L>, s: L) -> Vector<L> {
+    [a[0] * s, a[1] * s, a[2] * s]
+}
+
+#[inline(always)]
+fn dot<L: Lanes>(a: Vector<L>, b: Vector<L>) -> L {
+    a[0].mul_add(b[0], a[1].mul_add(b[1], a[2] * b[2]))
+}
+
+#[inline(always)]
+fn cross<L: Lanes>(a: Vector<L>, b: Vector<L>) -> Vector<L> {
+    [
+        a[1].mul_sub(b[2], a[2] * b[1]),
+        a[2].mul_sub(b[0], a[0] * b[2]),
+        a[0].mul_sub(b[1], a[1] * b[0]),
+    ]
 }
 
 #[cfg(test)]
@@ -75,24 +255,40 @@ mod tests {
 
     use super::*;
 
+    const TRIANGLE: [Vec3; 3] = [
+        Vec3::new(0.1, 0.2, 0.3),
+        Vec3::new(0.5, 0.1, 0.2),
+        Vec3::new(0.2, 0.6, 0.1),
+    ];
+
+    fn turned_once(before: [Vec3; 3], after: [Vec3; 3], vector: Vec3) -> Vec3 {
+        let lanes = |v: Vec3| v.to_array().map(F32x8::splat);
+        let found = turned(&before.map(lanes), &after.map(lanes), lanes(vector));
+        Vec3::from(found.map(|c| c.0[0]))
+    }
+
     #[test]
     fn a_rigid_motion_is_found() {
-        let triangle = [
-            Vec3::new(0.1, 0.2, 0.3),
-            Vec3::new(0.5, 0.1, 0.2),
-            Vec3::new(0.2, 0.6, 0.1),
-        ];
         let motion = Quat::from_axis_angle(Vec3::new(1.0, -2.0, 0.5).normalize(), 1.2);
-        let moved = triangle.map(|p| motion * p + Vec3::X);
+        let moved = TRIANGLE.map(|p| motion * p + Vec3::X);
         let vector = Vec3::new(0.4, -0.3, 0.8);
-        let found = turned(triangle, moved, vector).expect("a turn");
+        let found = turned_once(TRIANGLE, moved, vector);
         assert!(found.abs_diff_eq(motion * vector, 1e-6));
     }
 
     #[test]
-    fn flat_and_flipped_triangles_do_not_turn() {
+    fn flat_flipped_and_resting_triangles_do_not_turn() {
         let triangle = [Vec3::ZERO, Vec3::X, Vec3::Y];
-        assert!(turned(triangle, [Vec3::ZERO, Vec3::X, Vec3::X], Vec3::Z).is_none());
-        assert!(turned(triangle, [Vec3::ZERO, Vec3::X, -Vec3::Y], Vec3::Z).is_none());
+        let others = [
+            [Vec3::ZERO, Vec3::X, Vec3::X],
+            [Vec3::ZERO, Vec3::ZERO, Vec3::X],
+            [Vec3::ZERO, Vec3::X, -Vec3::Y],
+            triangle,
+        ];
+        for other in others {
+            assert_eq!(turned_once(triangle, other, Vec3::Z), Vec3::Z);
+        }
+        let still = turned_once(TRIANGLE, TRIANGLE, Vec3::new(0.1, 0.7, 0.3));
+        assert_eq!(still, Vec3::new(0.1, 0.7, 0.3));
     }
 }

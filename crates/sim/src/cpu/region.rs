@@ -117,17 +117,19 @@ impl Region {
             let external = step.targets.forces.get(v).copied().unwrap_or(Vec3::ZERO);
             let force = gravity * mass + external;
             let inertial = state.positions[v] + state.velocities[v] * h;
-            let start = match carried(step.model, step.targets, state, v, h) {
-                Some(position) => position,
-                None if mass > 0.0 => inertial + force * (h * h / mass),
-                None => inertial,
+            let pushed = if mass > 0.0 {
+                inertial + force * (h * h / mass)
+            } else {
+                inertial
             };
-            self.x[i] = Row::new(start.to_array());
+            self.x[i] = Row::new(pushed.to_array());
             if i < self.part.own {
                 self.inertial[i] = Row::new(inertial.to_array());
                 self.external[i] = Row::new((force * self.scale).to_array());
             }
         }
+        let (vertices, x) = (&self.part.matrix_rows, &mut self.x);
+        carried(step.model, step.targets, state, vertices, h, x);
         let first = self.part.len();
         for (row, &k) in self.x[first..].iter_mut().zip(&self.fixed) {
             *row = Row::new(step.targets.fixed[k as usize].to_array());

@@ -72,6 +72,7 @@ pub fn full_male(fps_models: &Path) -> Result<Option<Subject>, formats::FormatEr
         name: "male, full".to_owned(),
         character,
         clip,
+        settings: Settings::default(),
     }))
 }
 

@@ -84,6 +84,7 @@ pub fn embedded_clips() -> Result<Vec<Subject>, Box<dyn std::error::Error>> {
                 name: format!("{name} {clip}"),
                 character: character.clone(),
                 clip: embedded::clip(clip, &character)?,
+                settings: Settings::default(),
             });
         }
     }
@@ -138,7 +139,7 @@ struct Run {
 
 impl Run {
     fn new(subject: &Subject) -> Result<Run, TissueError> {
-        let mut body = SoftBody::new(&subject.character, Settings::default())?;
+        let mut body = SoftBody::new(&subject.character, subject.settings.clone())?;
         let pose = |step: usize| {
             let time = step as f32 / 60.0 % subject.clip.duration().max(0.1);
             subject.clip.sample(&subject.character.skeleton, time)

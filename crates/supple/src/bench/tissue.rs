@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use serde::Serialize;
+use supple_flesh::settings::Resolution;
 use supple_flesh::{Flesh, Settings};
 use supple_geom::subdivide::midpoint;
 use supple_rig::formats::{self, ReadOptions};
@@ -70,6 +71,8 @@ pub struct Subject {
     pub character: Character,
     /// Its motion.
     pub clip: Clip,
+    /// How it is built.
+    pub settings: Settings,
 }
 
 /// The embedded bodies and, where the folder has them, the models `cylinder`, `tbone` and `male` with a male of four
@@ -97,6 +100,7 @@ pub fn subjects(fps_models: Option<&Path>) -> Result<Vec<Subject>, Box<dyn std::
             name: name.to_owned(),
             character,
             clip,
+            settings: full_resolution(),
         });
     }
     if let Some(male) = subjects.iter().find(|subject| subject.name == "male") {
@@ -112,9 +116,17 @@ pub fn subjects(fps_models: Option<&Path>) -> Result<Vec<Subject>, Box<dyn std::
             name: name.to_owned(),
             character,
             clip,
+            settings: Settings::default(),
         });
     }
     Ok(subjects)
+}
+
+/// Every vertex simulated, as the papers count them.
+fn full_resolution() -> Settings {
+    let mut settings = Settings::default();
+    settings.detail.resolution = Resolution::Full;
+    settings
 }
 
 fn subdivided(subject: &Subject) -> Subject {
@@ -126,6 +138,7 @@ fn subdivided(subject: &Subject) -> Subject {
         name: format!("{} x4", subject.name),
         character,
         clip: subject.clip.clone(),
+        settings: subject.settings.clone(),
     }
 }
 
@@ -135,11 +148,11 @@ pub fn measure(
     threads: &[usize],
     baseline: bool,
 ) -> Result<[TissueRow; 2], TissueError> {
-    let mut strain = Settings::default();
+    let mut strain = subject.settings.clone();
     strain.tissue.volume_stiffness = 0.0;
     Ok([
         measure_with(subject, strain, threads, baseline)?,
-        measure_with(subject, Settings::default(), threads, false)?,
+        measure_with(subject, subject.settings.clone(), threads, false)?,
     ])
 }
 
