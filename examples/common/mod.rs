@@ -4,6 +4,7 @@
 mod cut;
 mod scenes;
 mod tissue;
+pub mod touch;
 pub mod walk;
 
 pub use cut::{cut_away, kept};

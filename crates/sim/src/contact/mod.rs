@@ -53,6 +53,7 @@ mod detect;
 mod external;
 mod inside;
 mod kernels;
+mod land;
 mod measure;
 mod persist;
 mod resolve;

@@ -5,6 +5,7 @@ use glam::Vec3;
 use super::collide::{FIRST_COLLIDER, Skin, collide};
 use super::collider::{ColliderState, Motion, Placed, place_colliders};
 use super::external::External;
+use super::land::land;
 use super::resolve::GivingWay;
 use super::rows::NONE;
 use super::solver::Moment;
@@ -33,6 +34,7 @@ impl World {
         self.found.clone_from(&targets.external);
         let (colliders, last) = (&targets.colliders, &state.contact.colliders);
         place_colliders(colliders, last, settings, &mut self.placed);
+        land(colliders, &self.placed, &mut self.found);
         let Some(surface) = model.contact_surface().filter(|_| !colliders.is_empty()) else {
             return &self.found;
         };
