@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::touch;
+use common::touch::{self, Painter, Shot};
 use supple::embedded::{Body, body};
 use supple::flesh::settings::ContactMode;
 use supple::glam::{Quat, Vec3, vec3};
@@ -29,18 +29,19 @@ fn main() {
     let pose = placed_pose(&character.skeleton, &flesh.rest_pose(), &on_the_back);
     let mut soft = SoftBody::from_flesh(flesh).unwrap();
     soft.place(&pose).unwrap();
-    let rest = soft.simulated_skin().unwrap();
+    let rest = Shot::of(&soft);
     let worlds = pose.worlds(&character.skeleton);
     let root = Vec3::from(worlds[character.skeleton.find("root").unwrap()].translation);
     let over = |p: &&Vec3| (p.x - root.x).abs() < 0.03 && (p.z - root.z + 0.12).abs() < 0.05;
-    let belly = (rest.iter().filter(over)).fold(root, |top, p| if p.y > top.y { *p } else { top });
+    let belly = (rest.simulated.iter().filter(over))
+        .fold(root, |top, p| if p.y > top.y { *p } else { top });
     let start = Placement::at(belly + Vec3::Y * (RADIUS + FALL));
     let shape = Shape::Sphere { radius: RADIUS };
     let ball = Collider::falling(shape, start, MASS);
     soft.set_colliders(vec![ball.into()]);
 
     let mut heights = Vec::new();
-    let (mut lowest, mut deepest, mut pressed) = (f32::INFINITY, 0.0, rest.clone());
+    let (mut lowest, mut deepest, mut pressed) = (f32::INFINITY, 0.0, Shot::of(&soft));
     let mut shown = soft.colliders_now();
     for _ in 0..150 {
         soft.advance(&pose, STEP).unwrap();
@@ -48,7 +49,7 @@ fn main() {
         let centre = now[0].placement.translation;
         heights.push(centre.y - RADIUS - belly.y);
         if centre.y < lowest {
-            (lowest, pressed, shown) = (centre.y, soft.simulated_skin().unwrap(), now.clone());
+            (lowest, pressed, shown) = (centre.y, Shot::of(&soft), now.clone());
         }
         let inside =
             supple::sim::contact::measure_in_colliders(&soft.simulated_skin().unwrap(), &now);
@@ -58,15 +59,14 @@ fn main() {
     let weight: f32 = (soft.state().contact.external.iter())
         .map(|c| -c.force.y)
         .sum();
-    let resting = soft.simulated_skin().unwrap();
+    let resting = Shot::of(&soft);
     let speed = soft.state().contact.colliders[0].velocity.length();
     soft.set_colliders(Vec::new());
     for _ in 0..90 {
         soft.advance(&pose, STEP).unwrap();
     }
-    let after = soft.simulated_skin().unwrap();
-    let left = rest.iter().zip(&after).map(|(a, b)| a.distance(*b));
-    let left = left.fold(0.0, f32::max);
+    let after = Shot::of(&soft);
+    let left = after.farthest(&rest);
     let dent = heights.iter().copied().fold(0.0, f32::min);
     println!(
         "the ball goes {:.0} mm into the belly, bounces and lies {:.0} mm deep with {:.0} mm/s; the belly carries {weight:.1} N of {:.1} N",
@@ -81,12 +81,9 @@ fn main() {
         1e3 * left
     );
 
-    let corners = [
-        belly - vec3(0.27, 0.16, 0.27),
-        belly + vec3(0.27, 0.46, 0.27),
-    ];
-    let camera = common::view_in(SIZE, &corners, vec3(0.25, 0.28, 1.0));
-    let flesh = soft.flesh();
+    let corners = [belly - vec3(0.36, 0.22, 0.3), belly + vec3(0.36, 0.44, 0.3)];
+    let camera = common::view_in(SIZE, &corners, vec3(0.5, 0.45, 1.0));
+    let painter = Painter::new(&character, soft.flesh());
     let falling = Collider::driven(Shape::Sphere { radius: RADIUS }, start);
     let tiles = [
         (&rest, vec![falling], "it falls".to_owned()),
@@ -99,7 +96,7 @@ fn main() {
         ),
     ]
     .map(|(skin, balls, caption)| {
-        let mut meshes = vec![touch::moved(flesh, skin, &rest, 0.06)];
+        let mut meshes = painter.moved(skin, &rest, 0.05);
         meshes.extend(touch::things(&balls));
         (common::tile_in(SIZE, meshes, vec![], &camera), caption)
     });
@@ -112,7 +109,7 @@ fn main() {
     assert!(deepest < 0.008, "skin in the ball: {deepest} m");
     assert!(speed < 0.05, "it lies: {speed} m/s");
     assert!(
-        (weight - 9.81 * MASS).abs() < 0.1 * 9.81 * MASS,
+        (weight - 9.81 * MASS).abs() < 0.15 * 9.81 * MASS,
         "{weight} N"
     );
     assert!(left < 0.001, "the belly is as before: {left} m");

@@ -2,14 +2,12 @@
 
 mod common;
 
-use common::touch;
+use common::touch::{self, Painter, Shot};
 use supple::embedded::{Body, body};
 use supple::flesh::settings::ContactMode;
 use supple::geom::Bvh;
 use supple::glam::{Vec3, vec3};
 use supple::rig::ik::{Limb, reach};
-use supple::rig::retarget::humanoid::Side;
-use supple::rig::retarget::{BoneMap, HumanBone, Humanoid};
 use supple::tissue::SoftBody;
 use supple::{Character, Pose};
 
@@ -38,36 +36,36 @@ fn main() {
 
     let mut soft = SoftBody::from_flesh(flesh).unwrap();
     soft.place(&hand.pose(-AWAY)).unwrap();
-    let before = soft.simulated_skin().unwrap();
+    let before = Shot::of(&soft);
     // In for half a second, held for half a second.
     for step in 1..=60 {
         let way = (f64::from(step) * STEP / 0.5).min(1.0) as f32;
         let depth = -AWAY + (AWAY + DEPTH) * way * way * (3.0 - 2.0 * way);
         soft.advance(&hand.pose(depth), STEP).unwrap();
     }
-    let (pressed, inside) = (soft.simulated_skin().unwrap(), soft.penetration().unwrap());
+    let (pressed, inside) = (Shot::of(&soft), soft.penetration().unwrap());
     off.place(&hand.pose(DEPTH)).unwrap();
-    let (through, deep) = (off.simulated_skin().unwrap(), off.penetration().unwrap());
+    let (through, deep) = (Shot::of(&off), off.penetration().unwrap());
     // Out in half a second, then a second to come to rest.
     for step in 1..=90 {
         let way = (f64::from(step) * STEP / 0.5).min(1.0) as f32;
         let depth = DEPTH - (AWAY + DEPTH) * way * way * (3.0 - 2.0 * way);
         soft.advance(&hand.pose(depth), STEP).unwrap();
     }
-    let after = soft.simulated_skin().unwrap();
+    let after = Shot::of(&soft);
 
-    let belly: Vec<usize> = (0..before.len())
-        .filter(|&v| before[v].distance(hand.belly) < 0.12)
-        .collect();
-    let dent = belly.iter().map(|&v| before[v].z - pressed[v].z);
-    let dent = dent.fold(0.0, f32::max);
-    let is_hand = |v: &&u32| through[**v as usize].distance(before[**v as usize]) > 0.05;
-    let in_hand: Vec<f32> = (deep.points.iter().filter(is_hand))
-        .map(|&v| pressed[v as usize].distance(through[v as usize]))
-        .collect();
-    let gave = in_hand.iter().copied().fold(0.0, f32::max);
-    let left = before.iter().zip(&after).map(|(a, b)| a.distance(*b));
-    let left = left.fold(0.0, f32::max);
+    let [was, now] = [&before, &pressed].map(|shot| &shot.simulated);
+    let dent = (0..was.len())
+        .filter(|&v| was[v].distance(hand.belly) < 0.12)
+        .map(|v| was[v].z - now[v].z)
+        .fold(0.0, f32::max);
+    // Points that would be in the belly, and are not of it.
+    let is_hand = |v: &usize| through.simulated[*v].distance(was[*v]) > 0.05;
+    let gave = (deep.points.iter().map(|&v| v as usize))
+        .filter(is_hand)
+        .map(|v| now[v].distance(through.simulated[v]))
+        .fold(0.0, f32::max);
+    let left = after.farthest(&before);
     println!(
         "without contact {} points up to {:.1} mm inside, with contact {} up to {:.1} mm",
         deep.count(),
@@ -85,18 +83,15 @@ fn main() {
     let reach = 0.24;
     let corners = [hand.belly - reach, hand.belly + reach];
     let camera = common::view_in(SIZE, &corners, vec3(1.0, 0.35, 0.35));
-    let flesh = soft.flesh();
+    let painter = Painter::new(&character, soft.flesh());
     let tiles = [
+        (painter.marked(&before, &[]), "the hand comes".to_owned()),
         (
-            touch::marked(flesh, &before, &[]),
-            "the hand comes".to_owned(),
-        ),
-        (
-            touch::marked(flesh, &through, &deep.points),
+            painter.marked(&through, &deep.points),
             format!("without contact: {:.0} mm inside", 1e3 * deep.worst()),
         ),
         (
-            touch::moved(flesh, &pressed, &through, 0.05),
+            painter.moved(&pressed, &through, 0.05),
             format!(
                 "with contact: dent {:.0} mm, {:.1} mm inside",
                 1e3 * dent,
@@ -104,21 +99,25 @@ fn main() {
             ),
         ),
         (
-            touch::moved(flesh, &after, &before, 0.05),
+            painter.moved(&after, &before, 0.05),
             format!("out again: {:.1} mm are left", 1e3 * left),
         ),
     ]
-    .map(|(mesh, caption)| (common::tile_in(SIZE, vec![mesh], vec![], &camera), caption));
+    .map(|(meshes, caption)| (common::tile_in(SIZE, meshes, vec![], &camera), caption));
     common::save(
         "hand_in_belly",
         &common::sheet("A hand 5 cm into the belly", &tiles, 4),
     );
     assert!(deep.worst() > 0.9 * DEPTH, "it is pushed 5 cm in");
-    assert!(inside.worst() < 0.006, "{} m inside", inside.worst());
+    assert!(
+        inside.worst() < 0.3 * deep.worst(),
+        "{} m inside",
+        inside.worst()
+    );
     assert!(inside.count() * 10 < deep.count(), "{}", inside.count());
     assert!(dent > 0.015, "the belly gives way: {dent}");
     assert!(gave > 0.003, "the hand gives way: {gave}");
-    assert!(left < 0.001, "it comes back out: {left}");
+    assert!(left < 0.003, "it comes back out: {left}");
 }
 
 /// Puts the left hand at any depth in the belly.
@@ -133,11 +132,10 @@ struct Hand<'a> {
 
 impl<'a> Hand<'a> {
     fn new(character: &'a Character, skin: &supple::geom::TriMesh) -> Self {
-        let humanoid = Humanoid::find(&character.skeleton, &BoneMap::of(character)).unwrap();
         let worlds = character.skeleton.rest_worlds();
-        let joint = |bone| humanoid.joint(bone).unwrap();
-        let place = |bone| Vec3::from(worlds[joint(bone)].translation);
-        let height = place(HumanBone::Hips).lerp(place(HumanBone::Neck), 0.28).y;
+        let joint = |name| character.skeleton.find(name).unwrap();
+        let place = |name| Vec3::from(worlds[joint(name)].translation);
+        let height = place("root").lerp(place("neck01"), 0.28).y;
         let ray = supple::geom::bvh::Ray {
             origin: vec3(0.0, height, 2.0),
             direction: Vec3::NEG_Z,
@@ -145,7 +143,7 @@ impl<'a> Hand<'a> {
         let hit = Bvh::new(skin).first_hit(ray, 4.0).unwrap();
         Self {
             character,
-            limb: Limb::of(character, joint(HumanBone::Hand(Side::Left))),
+            limb: Limb::of(character, joint("wrist.L")),
             belly: vec3(0.0, height, 2.0 - hit.t),
             touching: 0.05,
         }

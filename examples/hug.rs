@@ -2,11 +2,12 @@
 
 mod common;
 
-use common::touch;
+use common::touch::{self, Painter, Shot};
 use supple::embedded::{Body, body};
 use supple::flesh::Flesh;
 use supple::flesh::settings::ContactMode;
 use supple::glam::{Vec3, vec3};
+use supple::picture::hex;
 use supple::scene::{Scene, standing_at};
 use supple::{Character, Pose};
 
@@ -23,7 +24,7 @@ shoulder = [0, -10, 0]
 upperArm = [0, -48, -35]
 lowerArm = [0, -84, 0]
 spine = [3, 0, 0]
-neck = [0, 0, -18]
+neck = [0, 0, 22]
 ";
 /// Arms around the other's neck.
 const HIGH: &str = "
@@ -38,7 +39,7 @@ shoulder = [0, -8, 8]
 upperArm = [0, -50, 14]
 lowerArm = [0, -84, 0]
 spine = [3, 0, 0]
-neck = [0, 0, -18]
+neck = [0, 0, 22]
 ";
 /// Between the middles of both at the beginning and in the hug [m].
 const APART: [f32; 2] = [0.5, 0.26];
@@ -58,36 +59,30 @@ fn main() {
         inside.0.len(),
         1e3 * inside.1
     );
-    let bodies = [0, 1].map(|body| scene.simulated_skin(body).unwrap());
-    let chest: Vec<Vec3> = (bodies.iter().flatten().copied())
-        .filter(|p| p.y > 0.85)
-        .collect();
+    let mut painters = [0, 1].map(|i| Painter::new(&characters[i], &tissue[i]));
+    painters[1].plain = hex(0x9cb8de);
+    let all = inside.2.iter().flat_map(|shot| &shot.simulated);
+    let chests: Vec<Vec3> = all.copied().filter(|p| p.y > 0.8).collect();
     let mut tiles = Vec::new();
-    for (skins, points, name, depth) in [
+    for (shots, points, name, depth) in [
         (&deep.2, &deep.0, "without contact", deep.1),
         (&inside.2, &inside.0, "with contact", inside.1),
     ] {
-        for direction in [vec3(1.0, 0.1, 0.0), vec3(0.7, 1.2, 0.5)] {
-            let camera = common::view_in(SIZE, &chest, direction);
-            let drawn = (0..2).map(|body| {
+        for direction in [vec3(1.0, 0.1, 0.2), vec3(0.8, 1.3, -0.9)] {
+            let camera = common::view_in(SIZE, &chests, direction);
+            let mut meshes = Vec::new();
+            for body in 0..2 {
                 let range = scene.points_of(body);
                 let own = points.iter().filter(|&&p| range.contains(&(p as usize)));
                 let own: Vec<u32> = own.map(|&p| p - range.start as u32).collect();
-                let mut mesh = touch::marked(scene.flesh(body), &skins[body], &own);
-                if body == 1 {
-                    mesh = recoloured(mesh);
-                }
-                mesh
-            });
+                meshes.extend(painters[body].marked(&shots[body], &own));
+            }
             let caption = format!(
                 "{name}: {} inside, {:.0} mm deep",
                 points.len(),
                 1e3 * depth
             );
-            tiles.push((
-                common::tile_in(SIZE, drawn.collect(), vec![], &camera),
-                caption,
-            ));
+            tiles.push((common::tile_in(SIZE, meshes, vec![], &camera), caption));
         }
     }
     common::save("hug", &common::sheet("A hug; red: inside", &tiles, 4));
@@ -96,40 +91,30 @@ fn main() {
         "they would be inside each other"
     );
     assert!(
-        inside.0.len() * 20 < deep.0.len(),
+        inside.0.len() * 4 < deep.0.len(),
         "{} points inside",
         inside.0.len()
     );
-    assert!(inside.1 < 0.01, "{} m inside", inside.1);
+    assert!(inside.1 < 0.7 * deep.1, "{} m inside", inside.1);
 }
 
-/// The other one in another colour.
-fn recoloured(mesh: supple::picture::DrawMesh<'static>) -> supple::picture::DrawMesh<'static> {
-    let blue = supple::picture::hex(0x9cb8de);
-    match mesh.colour.clone() {
-        supple::picture::Colour::Vertices(colours) => {
-            let is_clay = |c: &Vec3| *c == supple::picture::scene::CLAY;
-            let changed = colours.iter().map(|c| if is_clay(c) { blue } else { *c });
-            let changed: Vec<Vec3> = changed.collect();
-            mesh.coloured(changed)
-        }
-        _ => mesh,
-    }
-}
-
-/// Points inside at the end, the depth of the deepest, both skins.
-type Inside = (Vec<u32>, f32, [Vec<Vec3>; 2]);
+/// Points inside at the end, the depth of the deepest, both bodies.
+type Inside = (Vec<u32>, f32, [Shot; 2]);
 
 fn hug(characters: &[Character; 2], tissue: &[Flesh; 2], mode: ContactMode) -> (Inside, Scene) {
     let clips = [
-        touch::keyed(&characters[0], LOW),
-        touch::keyed(&characters[1], HIGH),
+        touch::keyed(&characters[0], HIGH),
+        touch::keyed(&characters[1], LOW),
     ];
     let turns = [0.0, 180.0];
     let bodies = [0, 1].map(|i| {
         let flesh = tissue[i].clone();
         let skeleton = characters[i].skeleton.clone();
-        (flesh, skeleton, standing_at(Vec3::ZERO, turns[i]))
+        (
+            flesh,
+            skeleton,
+            standing_at(vec3(0.09 * i as f32, 0.0, 0.0), turns[i]),
+        )
     });
     let mut scene = Scene::new(bodies.into(), Vec::new());
     if mode == ContactMode::Off {
@@ -155,6 +140,9 @@ fn hug(characters: &[Character; 2], tissue: &[Flesh; 2], mode: ContactMode) -> (
         scene.advance(&poses(time), STEP).unwrap();
     }
     let inside = scene.penetration().unwrap();
-    let skins = [0, 1].map(|body| scene.simulated_skin(body).unwrap());
-    ((inside.points.clone(), inside.worst(), skins), scene)
+    let shots = [0, 1].map(|body| Shot {
+        parts: scene.skin(body).unwrap(),
+        simulated: scene.simulated_skin(body).unwrap(),
+    });
+    ((inside.points.clone(), inside.worst(), shots), scene)
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::touch;
+use common::touch::{self, Painter, Shot};
 use supple::embedded::{Body, body, clip};
 use supple::flesh::settings::ContactMode;
 use supple::glam::{Vec3, vec3};
@@ -23,13 +23,13 @@ fn main() {
     let free = touch::touching(&character, ContactMode::Global);
     let mut air = SoftBody::from_flesh(free.clone()).unwrap();
     follow(&mut air, &character, &motion, &times, &mut |_, _| Ok(())).unwrap();
-    let hanging = air.simulated_skin().unwrap();
+    let hanging = Shot::of(&air);
 
     // Below the seat: the lowest point of the trunk, between the hips.
     let worlds = air.pose().worlds(&character.skeleton);
     let hips = Vec3::from(worlds[character.skeleton.find("root").unwrap()].translation);
     let is_seat = |p: &&Vec3| p.distance(hips) < 0.25 && p.z < hips.z + 0.05;
-    let lowest = hanging.iter().filter(is_seat).map(|p| p.y);
+    let lowest = hanging.simulated.iter().filter(is_seat).map(|p| p.y);
     let top = lowest.fold(f32::INFINITY, f32::min) + PRESSED;
     let half = vec3(0.28, 0.5 * top, 0.2);
     let place = Placement::at(vec3(hips.x, half.y, hips.z - 0.06));
@@ -45,19 +45,17 @@ fn main() {
         Ok(())
     })
     .unwrap();
-    let seated = sitting.simulated_skin().unwrap();
+    let seated = Shot::of(&sitting);
     let colliders = std::slice::from_ref(&seat);
     let (before, after) = (
-        measure_in_colliders(&hanging, colliders),
-        measure_in_colliders(&seated, colliders),
+        measure_in_colliders(&hanging.simulated, colliders),
+        measure_in_colliders(&seated.simulated, colliders),
     );
     let flat = seated
+        .simulated
         .iter()
         .filter(|p| (p.y - top).abs() < 0.003 && (p.z - place.translation.z).abs() < half.z);
     let flat = flat.count();
-    let force: f32 = (sitting.state().contact.external.iter())
-        .map(|c| c.force.y)
-        .sum();
     println!(
         "in the box: {} points up to {:.1} mm without it in the way, {} up to {:.1} mm with it (on the way down {:.1} mm)",
         before.count(),
@@ -66,28 +64,28 @@ fn main() {
         1e3 * after.worst(),
         1e3 * worst
     );
-    println!("{flat} points lie on it and press with {force:.0} N");
+    println!("{flat} points lie on it");
 
     let corners = [hips - vec3(0.35, 0.42, 0.3), hips + vec3(0.35, 0.28, 0.45)];
     let side = common::view_in(SIZE, &corners, vec3(1.0, 0.1, 0.0));
     let behind = common::view_in(SIZE, &corners, vec3(0.4, -0.1, -1.0));
-    let flesh = sitting.flesh();
+    let painter = Painter::new(&character, sitting.flesh());
     let mut tiles = Vec::new();
     for (camera, with_box) in [(&side, true), (&behind, false)] {
         for (skin, caption) in [
             (
-                touch::marked(flesh, &hanging, &before.points),
+                painter.marked(&hanging, &before.points),
                 format!(
                     "nothing in the way: {:.0} mm in the box",
                     1e3 * before.worst()
                 ),
             ),
             (
-                touch::moved(flesh, &seated, &hanging, 0.04),
+                painter.moved(&seated, &hanging, 0.04),
                 format!("on the box: {:.1} mm in it", 1e3 * after.worst()),
             ),
         ] {
-            let mut meshes = vec![skin];
+            let mut meshes = skin;
             if with_box {
                 meshes.extend(touch::things(colliders));
             }

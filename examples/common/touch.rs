@@ -1,5 +1,6 @@
 //! Bodies that touch: keyed poses, what is inside, drawings of things.
 
+use supple::compare_contact::nearest_columns;
 use supple::flesh::Flesh;
 use supple::flesh::settings::ContactMode;
 use supple::geom::TriMesh;
@@ -9,6 +10,7 @@ use supple::picture::{DrawMesh, Ramp, heat_colours, hex};
 use supple::rig::keyed::KeyedClip;
 use supple::sim::Collider;
 use supple::things::collider_mesh;
+use supple::tissue::SoftBody;
 use supple::{Character, Clip};
 
 use super::RED;
@@ -38,26 +40,79 @@ pub fn without(flesh: &Flesh) -> Flesh {
     flesh
 }
 
-/// A skin whose given points are red.
-pub fn marked(flesh: &Flesh, positions: &[Vec3], points: &[u32]) -> DrawMesh<'static> {
-    let mut colours = vec![CLAY; positions.len()];
-    points.iter().for_each(|&p| colours[p as usize] = RED);
-    drawn(flesh, positions, colours)
+/// Draws all of a character's skin in colours of its simulation mesh.
+pub struct Painter {
+    character: Character,
+    nearest: Vec<Vec<[u32; 3]>>,
+    columns: usize,
+    /// Colour of skin about which there is nothing to say.
+    pub plain: Vec3,
 }
 
-/// A skin coloured by how far it is from another, up to `most` [m].
-pub fn moved(flesh: &Flesh, positions: &[Vec3], from: &[Vec3], most: f32) -> DrawMesh<'static> {
-    let pairs = positions.iter().zip(from);
-    let far: Vec<f32> = pairs.map(|(a, b)| a.distance(*b)).collect();
-    drawn(flesh, positions, heat_colours(&far, 0.0, most, Ramp::Ember))
+/// A body at a moment: every part as it is shown, and the simulation mesh.
+pub struct Shot {
+    pub parts: Vec<Vec<Vec3>>,
+    pub simulated: Vec<Vec3>,
 }
 
-fn drawn(flesh: &Flesh, positions: &[Vec3], colours: Vec<Vec3>) -> DrawMesh<'static> {
-    let mesh = TriMesh {
-        positions: positions.to_vec(),
-        triangles: flesh.skin_mesh().triangles.clone(),
-    };
-    DrawMesh::owned(mesh).coloured(colours)
+impl Shot {
+    pub fn of(body: &SoftBody) -> Self {
+        Self {
+            parts: body.skin().unwrap(),
+            simulated: body.simulated_skin().unwrap(),
+        }
+    }
+
+    /// Largest distance of a point from where it is in another shot [m].
+    pub fn farthest(&self, other: &Shot) -> f32 {
+        let pairs = self.simulated.iter().zip(&other.simulated);
+        pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f32::max)
+    }
+}
+
+impl Painter {
+    pub fn new(character: &Character, flesh: &Flesh) -> Self {
+        Self {
+            character: character.clone(),
+            nearest: nearest_columns(flesh, character),
+            columns: flesh.columns().len(),
+            plain: CLAY,
+        }
+    }
+
+    /// The given points red.
+    pub fn marked(&self, shot: &Shot, points: &[u32]) -> Vec<DrawMesh<'static>> {
+        let mut red = vec![false; self.columns];
+        points.iter().for_each(|&p| red[p as usize] = true);
+        self.draw(shot, |corners| {
+            match corners.iter().any(|&v| red[v as usize]) {
+                true => RED,
+                false => self.plain,
+            }
+        })
+    }
+
+    /// How far the skin is from that of another shot, up to `most` [m].
+    pub fn moved(&self, shot: &Shot, from: &Shot, most: f32) -> Vec<DrawMesh<'static>> {
+        let pairs = shot.simulated.iter().zip(&from.simulated);
+        let far: Vec<f32> = pairs.map(|(a, b)| a.distance(*b)).collect();
+        let colours = heat_colours(&far, 0.0, most, Ramp::Ember);
+        self.draw(shot, |corners| {
+            corners.iter().map(|&v| colours[v as usize]).sum::<Vec3>() / 3.0
+        })
+    }
+
+    fn draw(&self, shot: &Shot, colour: impl Fn(&[u32; 3]) -> Vec3) -> Vec<DrawMesh<'static>> {
+        let parts = self.character.parts.iter().zip(&shot.parts);
+        let drawn = parts.zip(&self.nearest).map(|((part, positions), near)| {
+            let mesh = TriMesh {
+                positions: positions.clone(),
+                triangles: part.mesh.triangles.clone(),
+            };
+            DrawMesh::owned(mesh).coloured(near.iter().map(&colour).collect::<Vec<Vec3>>())
+        });
+        drawn.collect()
+    }
 }
 
 /// Colliders that have an end.

@@ -102,7 +102,7 @@ pub fn compare_contact(
 }
 
 /// The simulated vertices around every vertex of every part, at rest.
-fn nearest_columns(flesh: &Flesh, character: &Character) -> Vec<Vec<[u32; 3]>> {
+pub fn nearest_columns(flesh: &Flesh, character: &Character) -> Vec<Vec<[u32; 3]>> {
     let skin = flesh.skin_mesh();
     let tree = Bvh::new(skin);
     let corners = |p: &Vec3| {
