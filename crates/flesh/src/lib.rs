@@ -40,6 +40,7 @@ pub mod surface;
 pub mod targets;
 pub mod untangle;
 pub mod upsample;
+pub mod upsample_groups;
 mod upsample_weights;
 
 pub use builder::FleshBuilder;

@@ -28,6 +28,7 @@ pub mod compare;
 pub mod compare_contact;
 pub mod embedded;
 pub mod export;
+pub mod finer;
 pub mod info;
 pub mod inside;
 pub mod load;
