@@ -94,8 +94,9 @@ impl Backend for Reference {
         store(model, settings, targets, &z, state);
         state.contact.contacts.clear();
         state.contact.external.clear();
+        state.contact.colliders.clear();
         if let Some(contact) = prepared.touching() {
-            contact.finish(model, settings.step as f32, targets, state);
+            contact.finish(model, settings, targets, state);
             report.contact = ContactReport::of(state);
         }
         Ok(report)

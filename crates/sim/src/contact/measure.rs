@@ -1,4 +1,4 @@
-//! How much of a skin is inside other parts of it, told by the skin alone.
+//! How much of a skin is inside other parts of it, told by the skin alone, and inside colliders.
 //!
 //! Around a point of a sound skin, the skin winds by the share of directions that lead inside: between zero at a spike and
 //! one in a sharp fold. Around a point inside another part it winds once more. Prisms, base points and what the
@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use supple_geom::TriMesh;
 use supple_geom::bvh::{Bvh, closest_on_triangle};
 
+use super::collider::Collider;
 use super::surface::ContactSurface;
 
 /// Winding numbers above this are inside. At 1, those of sharp folds are, by the error of the sum; at 1.2, tips of fingers are not.
@@ -105,4 +106,22 @@ fn thickness(surface: &ContactSurface, triangle: u32) -> f32 {
     let corners = surface.triangles()[triangle as usize];
     let depth = |v: u32| surface.input.skin[v as usize].distance(surface.input.bases[v as usize]);
     2.0 * corners.map(depth).iter().sum::<f32>() / 3.0
+}
+
+/// Skin points inside colliders; each is as deep as in the collider it is deepest in.
+pub fn measure_in_colliders(skin: &[Vec3], colliders: &[Collider]) -> Penetration {
+    let mut result = Penetration::default();
+    for (point, &position) in skin.iter().enumerate() {
+        let depth = |collider: &Collider| {
+            let local = collider.placement.local(position);
+            let near = collider.shape.nearest(local, Vec3::Y, 0.0);
+            near.map_or(0.0, |near| -near.distance)
+        };
+        let deepest = colliders.iter().map(depth).fold(0.0, f32::max);
+        if deepest > 0.0 {
+            result.points.push(point as u32);
+            result.depths.push(deepest);
+        }
+    }
+    result
 }
