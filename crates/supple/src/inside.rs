@@ -71,7 +71,11 @@ pub fn inside(body: &SoftBody, colliders: &[Collider]) -> Result<Penetration, Ti
         *slot = f32::max(*slot, depth);
     }
     let (points, depths) = deepest.into_iter().unzip();
-    Ok(Penetration { points, depths })
+    Ok(Penetration {
+        points,
+        depths,
+        ..Penetration::default()
+    })
 }
 
 fn summary(penetration: &Penetration) -> Inside {

@@ -22,7 +22,7 @@ pub struct Penetration {
     pub points: Vec<u32>,
     /// Depth of each \[m\].
     pub depths: Vec<f32>,
-    /// Depth of each relative to the thickness of the limb that it is in.
+    /// Depth of each relative to the thickness of the limb that it is in; empty where that is not known.
     pub shares: Vec<f32>,
 }
 
