@@ -15,6 +15,10 @@ use super::surface::ContactSurface;
 /// Winding numbers above this are inside. At 1, those of sharp folds are, by the error of the sum; at 1.2, tips of fingers are not.
 const INSIDE: f64 = 1.05;
 
+/// A triangle belongs to another part where its distance is below this share of that at rest. Near 1 a hand's own back limits
+/// how deep its palm can be; at 0.2 folds of joints have no depth.
+const NEARER: f32 = 0.7;
+
 /// What is inside other parts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Penetration {
@@ -43,7 +47,7 @@ impl Penetration {
     }
 }
 
-/// Skin points inside other parts of the skin. Depth is the distance to the closest triangle that is not at a neighbour of the point, the limb's
+/// Skin points inside other parts of the skin. Depth is the distance to the closest triangle that has come near, the limb's
 /// thickness twice the distance from skin to bone line there at rest. Points that are inside at rest do not count.
 pub fn measure_penetration(surface: &ContactSurface, skin: &[Vec3]) -> Penetration {
     if skin.len() < surface.point_count() {
@@ -54,7 +58,9 @@ pub fn measure_penetration(surface: &ContactSurface, skin: &[Vec3]) -> Penetrati
         if surface.is_inside_at_rest(point) {
             continue;
         }
-        let (triangle, depth) = nearest(surface, skin, point);
+        let Some((triangle, depth)) = nearest(surface, skin, point) else {
+            continue;
+        };
         result.points.push(point);
         result.depths.push(depth);
         result.shares.push(depth / thickness(surface, triangle));
@@ -80,9 +86,11 @@ pub fn points_inside(surface: &ContactSurface, skin: &[Vec3]) -> Vec<u32> {
         .collect()
 }
 
-/// The closest triangle that is not near on the skin, and how far away it is.
-fn nearest(surface: &ContactSurface, skin: &[Vec3], point: u32) -> (u32, f32) {
+/// The closest triangle that has come [nearer](NEARER) than it was at rest, and how far away it is: the other side of the point's own
+/// hand is near as well, but was so before.
+fn nearest(surface: &ContactSurface, skin: &[Vec3], point: u32) -> Option<(u32, f32)> {
     let p = skin[point as usize];
+    let at_rest = |v: u32| surface.input.skin[v as usize];
     let mut best = (0, f32::INFINITY);
     for (t, corners) in surface.triangles().iter().enumerate() {
         let [a, b, c] = corners.map(|v| skin[v as usize]);
@@ -94,11 +102,12 @@ fn nearest(surface: &ContactSurface, skin: &[Vec3], point: u32) -> (u32, f32) {
         let weights = closest_on_triangle(p.as_dvec3(), [a, b, c]);
         let at: DVec3 = a * weights[0] + b * weights[1] + c * weights[2];
         let distance = at.distance(p.as_dvec3()) as f32;
-        if distance < best.1 {
+        let corner = corners[0];
+        if distance < best.1 && distance < NEARER * at_rest(point).distance(at_rest(corner)) {
             best = (t as u32, distance);
         }
     }
-    best
+    best.1.is_finite().then_some(best)
 }
 
 /// Thickness of the limb below a triangle at rest \[m\].
