@@ -22,6 +22,8 @@ pub struct Comparison {
     pub joint_volume: f64,
     /// Volume of the worst tet against rest, at its least over the motion; negative where it is inverted.
     pub worst_tet: f64,
+    /// Share of the tets that are inverted, at its most over the motion.
+    pub inverted: f64,
     /// Median time of a frame \[ms\].
     pub ms_per_frame: f64,
     /// The motion itself.
@@ -63,11 +65,12 @@ pub fn compare(
                 )?,
             };
             times.sort_by(f64::total_cmp);
-            let (joint_volume, worst_tet) = least(body, joint, &motion)?;
+            let worst = worst(body, joint, &motion)?;
             Ok(Comparison {
                 method: method.name(),
-                joint_volume,
-                worst_tet,
+                joint_volume: worst.joint_volume,
+                worst_tet: worst.tet,
+                inverted: worst.inverted,
                 ms_per_frame: times.get(times.len() / 2).copied().unwrap_or(0.0),
                 motion,
             })
@@ -75,18 +78,29 @@ pub fn compare(
         .collect()
 }
 
-fn least(body: &SoftBody, joint: usize, motion: &Motion) -> Result<(f64, f64), TissueError> {
+struct Worst {
+    joint_volume: f64,
+    tet: f64,
+    inverted: f64,
+}
+
+fn worst(body: &SoftBody, joint: usize, motion: &Motion) -> Result<Worst, TissueError> {
     let flesh = body.flesh();
-    let mut least = (f64::INFINITY, f64::INFINITY);
+    let mut worst = Worst {
+        joint_volume: f64::INFINITY,
+        tet: f64::INFINITY,
+        inverted: 0.0,
+    };
     for (parts, pose) in motion.frames.iter().zip(&motion.poses).step_by(SAMPLING) {
         let state = flesh.state_of_skin(pose, parts)?;
         let volume = flesh
             .joint_volume(joint, &state)
             .map_or(f64::NAN, |(volume, _)| volume);
-        least = (
-            least.0.min(volume),
-            least.1.min(measure(&flesh.model, &state).worst),
-        );
+        let quality = measure(&flesh.model, &state);
+        let share = quality.inverted as f64 / flesh.model.tets().len().max(1) as f64;
+        worst.joint_volume = worst.joint_volume.min(volume);
+        worst.tet = worst.tet.min(quality.worst);
+        worst.inverted = worst.inverted.max(share);
     }
-    Ok(least)
+    Ok(worst)
 }
