@@ -1,6 +1,7 @@
 //! What the examples share: small scenes, settled tissue, drawings.
 #![allow(dead_code, unused_imports, reason = "every example uses a part of it")]
 
+pub mod bend;
 mod cut;
 mod scenes;
 mod tissue;

@@ -139,6 +139,9 @@ pub struct Convert {
     /// File to write: .glb, .obj, .ply, .off, .stl, .bvh or .skel.
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
+    /// Split every triangle into four first, so many times.
+    #[arg(long, value_name = "TIMES", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=4))]
+    pub subdivide: u8,
 }
 
 /// `supple skin`

@@ -17,7 +17,7 @@ use crate::upsample::{NEIGHBOURS, Samples, Upsampling};
 #[derive(Clone, Debug)]
 pub enum Upsampler {
     /// Moving least squares.
-    LeastSquares(Upsampling),
+    LeastSquares(Box<Upsampling>),
     /// Normal displacements.
     Normals(NormalDisplacement),
 }
@@ -46,6 +46,17 @@ pub struct DetailWork {
     displacement: Workspace,
 }
 
+impl Detail {
+    /// For every vertex of the full skin whether it follows the simulated ones alone, and not the pose as well.
+    pub fn is_upsampled(&self) -> Vec<bool> {
+        let mut is_upsampled = vec![true; self.mesh.positions.len()];
+        for &(v, _) in &self.kinematic {
+            is_upsampled[v as usize] = false;
+        }
+        is_upsampled
+    }
+}
+
 impl Upsampler {
     /// Binds the vertices of `skin` to those of the simulation mesh, which are `kept`.
     pub fn new(skin: &TriMesh, kept: &[u32], coarse: &TriMesh, upsample: Upsample) -> Self {
@@ -54,13 +65,13 @@ impl Upsampler {
             Upsample::Linear => Basis::Linear,
             Upsample::Normals => return Self::Normals(NormalDisplacement::new(skin, coarse)),
         };
-        Self::LeastSquares(Upsampling::new(skin, kept, coarse, NEIGHBOURS, basis))
+        let upsampling = Upsampling::new(skin, kept, coarse, NEIGHBOURS, basis);
+        Self::LeastSquares(Box::new(upsampling))
     }
 
     /// Positions and unit normals of all skin vertices, from positions of the simulated ones \[m\].
     pub fn apply(
         &self,
-        coarse: &[[u32; 3]],
         simulated: &[Vec3],
         work: &mut DetailWork,
         positions: &mut [Vec3],
@@ -68,7 +79,7 @@ impl Upsampler {
     ) {
         match self {
             Self::LeastSquares(upsampling) => {
-                work.samples.fill(coarse, simulated);
+                work.samples.fill(&upsampling.rings, simulated);
                 upsampling.apply(&work.samples, positions, normals);
             }
             Self::Normals(displacement) => {
@@ -138,7 +149,7 @@ impl DetailSource<'_> {
         let found = (cache.load()).map(|bytes| from_bytes(key, self.skin, &bytes));
         let cache_use = match found {
             Some(Ok((coarse, upsampling))) => {
-                let upsampler = Upsampler::LeastSquares(upsampling);
+                let upsampler = Upsampler::LeastSquares(Box::new(upsampling));
                 return (coarse, Some(upsampler), CacheUse::Used);
             }
             Some(Err(reason)) => reason,

@@ -7,9 +7,11 @@ use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 use supple_geom::TriMesh;
 use supple_geom::decimate::Decimated;
-use supple_geom::simd::{F32x8, LANES};
+use supple_geom::ring_normals::RingNormals;
+use supple_geom::simd::LANES;
 
-use crate::upsample::{Groups, Indices, Offset, Upsampling};
+use crate::upsample::{Offset, Upsampling};
+use crate::upsample_groups::{Groups, Indices};
 
 /// Where the bytes are kept from one run to the next.
 pub trait DetailCache {
@@ -37,7 +39,7 @@ pub enum CacheUse {
 
 const MAGIC: [u8; 8] = *b"SUPPLEDT";
 /// To be raised whenever construction or layout changes.
-const VERSION: u32 = 3;
+const VERSION: u32 = 6;
 
 /// Sixty-four bits that change with every bit of what they have seen.
 #[derive(Clone, Copy, Debug)]
@@ -100,8 +102,8 @@ pub fn to_bytes(key: u64, coarse: &Decimated, upsampling: &Upsampling) -> Vec<u8
             Indices::Short(list) => write(&mut payload, list),
             Indices::Long(list) => write(&mut payload, list),
         }
-        let weights: Vec<f32> = groups.weights.iter().flat_map(|lanes| lanes.0).collect();
-        write(&mut payload, &weights);
+        write(&mut payload, &groups.units);
+        write(&mut payload, &groups.weights);
     }
     let vertices: Vec<[u32; 2]> = (upsampling.offsets.iter())
         .map(|offset| [offset.vertex, offset.normals.len() as u32])
@@ -170,19 +172,23 @@ fn read_payload(skin: &TriMesh, input: &mut &[u8]) -> Option<(Decimated, Upsampl
     }
     let sound = corners.iter().all(|&i| in_range(i as usize))
         && entries.iter().all(|entry| in_range(entry.0 as usize))
-        && (offsets.iter()).all(|offset: &Offset| (offset.vertex as usize) < vertices);
+        && offsets.is_sorted_by_key(|offset: &Offset| offset.vertex)
+        && (offsets.last()).is_none_or(|offset| (offset.vertex as usize) < vertices);
     let mesh = TriMesh {
         positions: positions?,
         triangles: corners.as_chunks::<3>().0.to_vec(),
     };
+    if !sound {
+        return None;
+    }
     let upsampling = Upsampling {
-        samples,
+        rings: RingNormals::new(&mesh),
         count: vertices,
         places,
         normals,
         offsets,
     };
-    sound.then_some((Decimated { mesh, kept }, upsampling))
+    Some((Decimated { mesh, kept }, upsampling))
 }
 
 fn checksum(bytes: &[u8]) -> u64 {
@@ -218,25 +224,18 @@ fn read_groups(input: &mut &[u8], vertices: usize, samples: usize) -> Option<Gro
     } else {
         Indices::Long(read(input)?)
     };
-    let values: Vec<f32> = read(input)?;
-    let weights: Vec<F32x8> = (values.as_chunks::<LANES>().0.iter())
-        .map(|&lanes| F32x8(lanes))
-        .collect();
-    let entries = weights.len();
-    let in_range = match &indices {
-        Indices::Short(list) => {
-            list.len() == entries && list.iter().all(|&i| usize::from(i) < samples)
-        }
-        Indices::Long(list) => {
-            list.len() == entries && list.iter().all(|&i| (i as usize) < samples)
-        }
-    };
+    let units: Vec<f32> = read(input)?;
+    let weights: Vec<[i16; LANES]> = read(input)?;
+    let in_range = (0..indices.len()).all(|entry| indices.get(entry) < samples);
     let sound = in_range
-        && starts.len() == vertices.div_ceil(LANES) + 1
+        && indices.len() == weights.len()
+        && units.len() == vertices.div_ceil(LANES)
+        && starts.len() == units.len() + 1
         && starts.is_sorted()
-        && starts.last().map(|&end| end as usize) == Some(entries);
+        && starts.last().map(|&end| end as usize) == Some(weights.len());
     sound.then_some(Groups {
         starts,
+        units,
         indices,
         weights,
     })

@@ -259,7 +259,6 @@ impl Flesh {
         let mut positions = vec![Vec3::ZERO; detail.mesh.positions.len()];
         let mut normals = positions.clone();
         detail.upsampler.apply(
-            &self.skin.triangles,
             &simulated,
             &mut DetailWork::default(),
             &mut positions,

@@ -39,6 +39,7 @@ pub mod surface;
 pub mod targets;
 pub mod untangle;
 pub mod upsample;
+pub mod upsample_groups;
 mod upsample_weights;
 
 pub use builder::FleshBuilder;

@@ -5,7 +5,7 @@
 
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
-use supple_geom::adjacency::{Rows, vertex_triangles};
+use supple_geom::ring_normals::RingNormals;
 use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, Row, dispatch};
 use supple_geom::{Bvh, TriMesh};
 
@@ -25,9 +25,8 @@ struct Feet {
 pub struct NormalDisplacement {
     count: usize,
     feet: Vec<Feet>,
-    /// Corners of eight skin triangles; the last group repeats its last triangle.
-    triangles: Vec<[[u32; LANES]; 3]>,
-    around: Rows,
+    /// Rings of the skin, for its normals.
+    rings: RingNormals,
 }
 
 /// What a frame needs besides its result.
@@ -35,7 +34,6 @@ pub struct NormalDisplacement {
 pub struct Workspace {
     samples: Vec<Row>,
     places: Vec<Row>,
-    faces: Vec<Row>,
 }
 
 impl NormalDisplacement {
@@ -63,15 +61,10 @@ impl NormalDisplacement {
                 heights: lanes(&|lane| of(lane).2),
             }
         });
-        let triangles = skin.triangles.chunks(LANES).map(|group| {
-            let of = |lane: usize| group[lane.min(group.len() - 1)];
-            [0, 1, 2].map(|k| std::array::from_fn(|lane| of(lane)[k]))
-        });
         Self {
             count: skin.positions.len(),
             feet: grouped.collect(),
-            triangles: triangles.collect(),
-            around: vertex_triangles(skin),
+            rings: RingNormals::new(skin),
         }
     }
 
@@ -93,9 +86,8 @@ impl NormalDisplacement {
 
     /// Bytes that a frame reads and writes at least.
     pub fn bytes_per_frame(&self, samples: usize) -> usize {
-        // Places and face vectors are written once and read once.
-        let faces = self.triangles.len() * LANES;
-        samples * 16 + self.count * (28 + 24 + 32) + faces * (12 + 32) + self.around.items.len() * 4
+        // Places are written once and read once.
+        samples * (12 + 32) + self.count * (28 + 24 + 32) + self.rings.bytes()
     }
 
     /// Positions and unit normals of all skin vertices from the simulated ones \[m\].
@@ -110,49 +102,28 @@ impl NormalDisplacement {
         work.samples
             .extend(simulated.iter().map(|p| Row::new(p.to_array())));
         work.places.resize(self.feet.len() * LANES, Row::default());
-        work.faces
-            .resize(self.triangles.len() * LANES, Row::default());
-        let groups = CHUNK / LANES;
-        (work
-            .places
-            .par_chunks_mut(CHUNK)
-            .zip(self.feet.par_chunks(groups)))
-        .for_each(|(places, feet)| {
+        let chunks = (work.places.par_chunks_mut(CHUNK))
+            .zip(self.feet.par_chunks(CHUNK / LANES))
+            .zip(positions.par_chunks_mut(CHUNK));
+        chunks.for_each(|((places, feet), positions)| {
             dispatch(Place {
                 feet,
                 samples: &work.samples,
-                places,
+                places: &mut *places,
+            });
+            for (position, place) in positions.iter_mut().zip(places) {
+                *position = Vec3::from_array(place.xyz());
+            }
+        });
+        let chunks = normals.par_chunks_mut(CHUNK).enumerate();
+        chunks.for_each(|(chunk, normals)| {
+            dispatch(Normals {
+                rings: &self.rings,
+                first: chunk * (CHUNK / LANES),
+                places: &work.places,
+                normals,
             });
         });
-        let places = &work.places;
-        (work
-            .faces
-            .par_chunks_mut(CHUNK)
-            .zip(self.triangles.par_chunks(groups)))
-        .for_each(|(faces, triangles)| {
-            dispatch(Faces {
-                triangles,
-                places,
-                faces,
-            });
-        });
-        let faces = &work.faces;
-        let output = positions
-            .par_chunks_mut(CHUNK)
-            .zip(normals.par_chunks_mut(CHUNK));
-        output
-            .enumerate()
-            .for_each(|(chunk, (positions, normals))| {
-                for (k, (position, normal)) in positions.iter_mut().zip(normals).enumerate() {
-                    let v = chunk * CHUNK + k;
-                    *position = Vec3::from_array(places[v].xyz());
-                    let around = self.around.row(v).iter();
-                    let sum: Vec3 = around
-                        .map(|&t| Vec3::from_array(faces[t as usize].xyz()))
-                        .sum();
-                    *normal = sum.normalize_or(Vec3::Y);
-                }
-            });
     }
 }
 
@@ -199,34 +170,33 @@ impl Kernel for Place<'_> {
                 L::load(&feet.weights[1]),
                 L::load(&feet.weights[2]),
             );
-            let mut place = [F32x8::default(); 3];
+            let mut place = [L::splat(0.0); 3];
             for axis in 0..3 {
                 let in_plane = u.mul_add(a[axis], v.mul_add(b[axis], w * c[axis]));
-                place[axis] = normal[axis].mul_add(height, in_plane).store();
+                place[axis] = normal[axis].mul_add(height, in_plane);
             }
-            write_rows(places, &place);
+            places.copy_from_slice(&L::rows(place));
         }
     }
 }
 
-struct Faces<'a> {
-    triangles: &'a [[[u32; LANES]; 3]],
+struct Normals<'a> {
+    rings: &'a RingNormals,
+    first: usize,
     places: &'a [Row],
-    faces: &'a mut [Row],
+    normals: &'a mut [Vec3],
 }
 
-impl Kernel for Faces<'_> {
+impl Kernel for Normals<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        for (corners, faces) in (self.triangles.iter()).zip(self.faces.chunks_exact_mut(LANES)) {
-            let a = L::gather(self.places, &corners[0]);
-            let b = L::gather(self.places, &corners[1]);
-            let c = L::gather(self.places, &corners[2]);
-            let normal = cross(a, b, c);
-            let face = [normal[0].store(), normal[1].store(), normal[2].store()];
-            write_rows(faces, &face);
+        for (group, normals) in self.normals.chunks_mut(LANES).enumerate() {
+            let rows = L::rows(self.rings.group::<L>(self.first + group, self.places));
+            for (normal, row) in normals.iter_mut().zip(rows) {
+                *normal = Vec3::from_array(row.xyz());
+            }
         }
     }
 }
@@ -240,13 +210,6 @@ fn cross<L: Lanes>(a: [L; 3], b: [L; 3], c: [L; 3]) -> [L; 3] {
         u[2].mul_sub(v[0], u[0] * v[2]),
         u[0].mul_sub(v[1], u[1] * v[0]),
     ]
-}
-
-#[inline(always)]
-fn write_rows(rows: &mut [Row], lanes: &[F32x8; 3]) {
-    for (lane, row) in rows.iter_mut().enumerate() {
-        *row = Row::new([lanes[0].0[lane], lanes[1].0[lane], lanes[2].0[lane]]);
-    }
 }
 
 #[cfg(test)]

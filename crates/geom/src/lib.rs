@@ -23,6 +23,7 @@ pub mod polar;
 mod quadric;
 #[cfg(test)]
 mod random;
+pub mod ring_normals;
 pub mod section;
 pub mod shapes;
 pub mod shells;

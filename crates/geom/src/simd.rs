@@ -86,6 +86,10 @@ pub trait Lanes:
     fn scatter_add(rows: &mut [Row], index: &[u32; LANES], v: [Self; 3]);
     /// Sums over the lanes of x, y and z, as a row.
     fn sum3(v: [Self; 3]) -> Self::Quad;
+    /// Whole numbers as lanes.
+    fn whole(x: &[i16; LANES]) -> Self;
+    /// Lanes of x, y and z as rows.
+    fn rows(v: [Self; 3]) -> [Row; LANES];
 }
 
 /// Arithmetic on one [`Row`].
@@ -247,6 +251,22 @@ impl Lanes for F32x8 {
             |a: [f32; LANES]| ((a[0] + a[2]) + (a[1] + a[3])) + ((a[4] + a[6]) + (a[5] + a[7]));
         Row::new([sum(v[0].0), sum(v[1].0), sum(v[2].0)])
     }
+    #[inline(always)]
+    fn whole(x: &[i16; LANES]) -> Self {
+        let mut o = [0.0; LANES];
+        for i in 0..LANES {
+            o[i] = f32::from(x[i]);
+        }
+        F32x8(o)
+    }
+    #[inline(always)]
+    fn rows(v: [Self; 3]) -> [Row; LANES] {
+        let mut o = [Row::default(); LANES];
+        for i in 0..LANES {
+            o[i] = Row::new([v[0].0[i], v[1].0[i], v[2].0[i]]);
+        }
+        o
+    }
 }
 
 impl Quad for Row {
@@ -314,6 +334,8 @@ mod tests {
             out.extend(rows.iter().flat_map(|r| r.0));
             let q = L::Quad::splat(2.0).mul_add(L::sum3([a, b, c]), L::Quad::load(&rows[2]));
             out.extend((q * q - q + q).store().0);
+            let whole = L::whole(&[0, 1, -1, 300, i16::MAX, i16::MIN, 7, -8]);
+            out.extend(L::rows([whole, a, b]).into_iter().flat_map(|row| row.0));
             out
         }
     }

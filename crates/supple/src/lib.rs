@@ -27,6 +27,7 @@ pub mod bench;
 pub mod compare;
 pub mod embedded;
 pub mod export;
+pub mod finer;
 pub mod info;
 pub mod load;
 pub mod motion;

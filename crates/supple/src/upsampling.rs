@@ -13,13 +13,12 @@ use supple_picture::{
     render,
 };
 use supple_rig::{Character, Clip};
-use supple_sim::{Backend, CpuBackend, State};
 
 use crate::skin::Span;
-use crate::tissue::TissueError;
+use crate::tissue::{SoftBody, TissueError};
 
-/// Neighbours that are compared.
-const NEIGHBOURS: [usize; 3] = [8, 16, 32];
+/// Neighbours that pictures compare, as the papers' does.
+pub const NEIGHBOURS: [usize; 3] = [8, 16, 32];
 /// Height of a close-up, relative to the character's.
 const CLOSE_UP: f32 = 0.3;
 
@@ -28,8 +27,12 @@ const CLOSE_UP: f32 = 0.3;
 pub struct Variant {
     /// For captions.
     pub name: String,
-    /// Root mean square distance to the simulation of the full skin, over all vertices and frames \[% of the height\].
+    /// Root mean square distance to the simulation of the full skin, over all frames and all vertices but those that
+    /// follow joints alone \[% of the height\].
     pub rms_percent: f64,
+    /// The same where the way is given the simulated vertices as the simulation of the full skin has them: what the way
+    /// itself loses, without the difference between a coarse and a fine simulation \[% of the height\].
+    pub own_percent: f64,
     /// Its skin in the frame where the ways differ most.
     #[serde(skip)]
     pub mesh: TriMesh,
@@ -38,66 +41,172 @@ pub struct Variant {
     pub errors: Vec<f32>,
 }
 
+impl Variant {
+    /// Name and errors.
+    pub fn caption(&self) -> String {
+        let Self {
+            name,
+            rms_percent,
+            own_percent,
+            ..
+        } = self;
+        format!("{name}: RMS {rms_percent:.4} %, own {own_percent:.4} %")
+    }
+}
+
 enum Way {
     Coarse,
-    LeastSquares(Upsampling),
+    LeastSquares(Box<Upsampling>),
     Normals(NormalDisplacement),
     Full,
 }
 
-/// Simulates a clip coarsely and in full, and carries the one to the skin of the other in every way. In rows of three: the
-/// simulation mesh, linear and quadratic least squares of 8 neighbours; normal displacements, 16; full simulation, 32.
-pub fn compare_upsampling(
-    character: &Character,
-    clip: &Clip,
-    settings: &Settings,
-    span: Span,
-    frame_done: &mut dyn FnMut(usize),
-) -> Result<Vec<Variant>, TissueError> {
-    let mut full = settings.clone();
-    full.detail.resolution = Resolution::Full;
-    let full = Flesh::builder(character).settings(full).build()?;
-    let coarse = Flesh::builder(character)
-        .settings(settings.clone())
-        .build()?;
-    let ways = ways(&full, &coarse);
-    let mut sums = vec![0.0; ways.len()];
-    let mut shown: (f64, Vec<(TriMesh, Vec<f32>)>) = (-1.0, Vec::new());
-    let mut both = [Run::new(&full), Run::new(&coarse)];
-    let times = span.times();
-    for (frame, &time) in times.iter().enumerate() {
-        let from = if frame == 0 { time } else { times[frame - 1] };
-        let [truth, simulated] = &mut both;
-        let truth = truth.until(character, clip, from, time)?;
-        let simulated = simulated.until(character, clip, from, time)?;
-        let meshes: Vec<TriMesh> = (ways.iter().map(|(_, way)| way))
-            .map(|way| way.skin(&full, &coarse, &simulated, &truth))
-            .collect();
-        let errors: Vec<Vec<f32>> = (meshes.iter())
-            .map(|mesh| distances(&coarse, mesh, &truth))
-            .collect();
-        let squares: Vec<f64> = errors.iter().map(|list| mean_square(list)).collect();
-        sums.iter_mut().zip(&squares).for_each(|(sum, s)| *sum += s);
-        let spread = squares.iter().copied().fold(0.0, f64::max);
-        if spread > shown.0 {
-            shown = (spread, meshes.into_iter().zip(errors).collect());
-        }
-        frame_done(frame);
-    }
-    let height = f64::from(character.height()).max(f64::MIN_POSITIVE);
-    let rms = |sum: f64| 100.0 * (sum / times.len().max(1) as f64).sqrt() / height;
-    let parts = ways.into_iter().zip(sums).zip(shown.1);
-    Ok(parts
-        .map(|(((name, _), sum), (mesh, errors))| Variant {
-            name,
-            rms_percent: rms(sum),
-            mesh,
-            errors,
-        })
-        .collect())
+/// A character in full and with a simulation mesh, and all ways from the one to the other. In rows of three: the simulation
+/// mesh, linear and quadratic least squares of few neighbours; normal displacements, more; full simulation, many.
+pub struct UpsamplingStudy<'a> {
+    character: &'a Character,
+    full: SoftBody,
+    coarse: SoftBody,
+    ways: Vec<(String, Way)>,
+    /// Vertices of the full skin that count: those that follow joints alone are not upsampled.
+    counts: Vec<bool>,
 }
 
-fn ways(full: &Flesh, coarse: &Flesh) -> Vec<(String, Way)> {
+impl<'a> UpsamplingStudy<'a> {
+    /// Builds both, and the ways with so many neighbours.
+    pub fn new(
+        character: &'a Character,
+        settings: &Settings,
+        neighbours: [usize; 3],
+    ) -> Result<Self, TissueError> {
+        let mut all = settings.clone();
+        all.detail.resolution = Resolution::Full;
+        let full = SoftBody::new(character, all)?;
+        let coarse = SoftBody::new(character, settings.clone())?;
+        let counts = match coarse.flesh().detail() {
+            Some(detail) => detail.is_upsampled(),
+            None => vec![true; full.flesh().skin_mesh().positions.len()],
+        };
+        Ok(Self {
+            character,
+            counts,
+            ways: ways(full.flesh(), coarse.flesh(), neighbours),
+            full,
+            coarse,
+        })
+    }
+
+    /// Simulates a clip coarsely and in full, and carries the one to the skin of the other in every way.
+    pub fn over(
+        &mut self,
+        clip: &Clip,
+        span: Span,
+        frame_done: &mut dyn FnMut(usize),
+    ) -> Result<Vec<Variant>, TissueError> {
+        let mut sums = vec![[0.0; 2]; self.ways.len()];
+        let mut shown: (f64, Vec<(TriMesh, Vec<f32>)>) = (-1.0, Vec::new());
+        let times = span.times();
+        for (frame, &time) in times.iter().enumerate() {
+            let from = (frame > 0).then(|| times[frame - 1]);
+            let truth = until(&mut self.full, self.character, clip, from, time)?;
+            let simulated = until(&mut self.coarse, self.character, clip, from, time)?;
+            let of_truth: Vec<Vec3> = match self.coarse.flesh().detail() {
+                Some(detail) => detail.kept.iter().map(|&v| truth[v as usize]).collect(),
+                None => truth.clone(),
+            };
+            let carried = |samples: &[Vec3]| -> Vec<(TriMesh, Vec<f32>)> {
+                let meshes = (self.ways.iter()).map(|(_, way)| self.skin(way, samples, &truth));
+                meshes
+                    .map(|mesh| {
+                        let errors = self.distances(&mesh, &truth);
+                        (mesh, errors)
+                    })
+                    .collect()
+            };
+            let (both, own) = (carried(&simulated), carried(&of_truth));
+            let mut spread = 0.0_f64;
+            for ((sum, both), own) in sums.iter_mut().zip(&both).zip(&own) {
+                let count = self.counted(both.1.len());
+                let square = mean_square(&both.1, count);
+                spread = spread.max(square);
+                sum[0] += square;
+                sum[1] += mean_square(&own.1, count);
+            }
+            if spread > shown.0 {
+                shown = (spread, both);
+            }
+            frame_done(frame);
+        }
+        let height = f64::from(self.character.height()).max(f64::MIN_POSITIVE);
+        let rms = |sum: f64| 100.0 * (sum / times.len().max(1) as f64).sqrt() / height;
+        let parts = self.ways.iter().zip(sums).zip(shown.1);
+        Ok(parts
+            .map(|(((name, _), sum), (mesh, errors))| Variant {
+                name: name.clone(),
+                rms_percent: rms(sum[0]),
+                own_percent: rms(sum[1]),
+                mesh,
+                errors,
+            })
+            .collect())
+    }
+
+    fn skin(&self, way: &Way, simulated: &[Vec3], truth: &[Vec3]) -> TriMesh {
+        way.skin(self.full.flesh(), self.coarse.flesh(), simulated, truth)
+    }
+
+    /// How many of the vertices of the full skin, or of the simulation mesh, count.
+    fn counted(&self, vertices: usize) -> usize {
+        let is_counted = |v: usize| usize::from(self.counts[v]);
+        match self.coarse.flesh().detail() {
+            Some(detail) if vertices == detail.kept.len() => {
+                detail.kept.iter().map(|&v| is_counted(v as usize)).sum()
+            }
+            _ => (0..self.counts.len()).map(is_counted).sum(),
+        }
+    }
+
+    /// Distances to the full simulation, of the full skin or of the simulation mesh.
+    fn distances(&self, mesh: &TriMesh, truth: &[Vec3]) -> Vec<f32> {
+        let distance = |(p, v): (&Vec3, usize)| match self.counts[v] {
+            true => p.distance(truth[v]),
+            false => 0.0,
+        };
+        let pairs = mesh.positions.iter();
+        match self.coarse.flesh().detail() {
+            Some(detail) if mesh.positions.len() == detail.kept.len() => {
+                let kept = detail.kept.iter().map(|&v| v as usize);
+                pairs.zip(kept).map(distance).collect()
+            }
+            _ => pairs.zip(0..truth.len()).map(distance).collect(),
+        }
+    }
+}
+
+/// Simulates from one moment of a clip to another, or settles there where it begins; returns the simulated skin.
+fn until(
+    body: &mut SoftBody,
+    character: &Character,
+    clip: &Clip,
+    from: Option<f32>,
+    to: f32,
+) -> Result<Vec<Vec3>, TissueError> {
+    let pose = |time: f32| clip.sample(&character.skeleton, time);
+    match from {
+        None => body.reset(&pose(to))?,
+        Some(from) => {
+            let step = body.flesh().settings.solver_settings().step;
+            let steps = (f64::from(to - from) / step).round().max(1.0) as usize;
+            for k in 1..=steps {
+                let time = from + (to - from) * k as f32 / steps as f32;
+                body.advance(&pose(time), f64::from(to - from) / steps as f64)?;
+            }
+        }
+    }
+    Ok(body.flesh().flesh_positions(body.pose(), body.state())?)
+}
+
+fn ways(full: &Flesh, coarse: &Flesh, neighbours: [usize; 3]) -> Vec<(String, Way)> {
     let (skin, mesh) = (full.skin_mesh(), coarse.skin_mesh());
     let all: Vec<u32> = (0..skin.positions.len() as u32).collect();
     let kept = coarse.detail().map_or(&all, |detail| &detail.kept);
@@ -110,11 +219,14 @@ fn ways(full: &Flesh, coarse: &Flesh) -> Vec<(String, Way)> {
         ("full simulation", Way::Full),
     ];
     let mut ways = Vec::new();
-    for ((name, way), k) in first.into_iter().zip(NEIGHBOURS) {
+    for ((name, way), k) in first.into_iter().zip(neighbours) {
         ways.push((name.to_owned(), way));
         for (name, basis) in [("linear", Basis::Linear), ("quadratic", Basis::Quadratic)] {
             let upsampling = Upsampling::new(skin, kept, mesh, k, basis);
-            ways.push((format!("{name}, k = {k}"), Way::LeastSquares(upsampling)));
+            ways.push((
+                format!("{name}, k = {k}"),
+                Way::LeastSquares(Box::new(upsampling)),
+            ));
         }
     }
     ways
@@ -135,7 +247,7 @@ impl Way {
             Self::Full => positions.copy_from_slice(truth),
             Self::LeastSquares(upsampling) => {
                 let mut samples = Samples::default();
-                samples.fill(&coarse.skin_mesh().triangles, simulated);
+                samples.fill(&upsampling.rings, simulated);
                 upsampling.apply(&samples, &mut positions, &mut normals);
             }
             Self::Normals(displacement) => {
@@ -150,59 +262,9 @@ impl Way {
     }
 }
 
-/// Distances to the full simulation, of the full skin or of the simulation mesh.
-fn distances(coarse: &Flesh, mesh: &TriMesh, truth: &[Vec3]) -> Vec<f32> {
-    let pairs = mesh.positions.iter();
-    match coarse.detail() {
-        Some(detail) if mesh.positions.len() == detail.kept.len() => pairs
-            .zip(&detail.kept)
-            .map(|(p, &v)| p.distance(truth[v as usize]))
-            .collect(),
-        _ => pairs.zip(truth).map(|(p, t)| p.distance(*t)).collect(),
-    }
-}
-
-fn mean_square(distances: &[f32]) -> f64 {
+fn mean_square(distances: &[f32], count: usize) -> f64 {
     let sum: f64 = distances.iter().map(|&d| f64::from(d).powi(2)).sum();
-    sum / distances.len().max(1) as f64
-}
-
-/// A simulation that is stepped from frame to frame.
-struct Run<'a> {
-    flesh: &'a Flesh,
-    backend: CpuBackend,
-    state: State,
-}
-
-impl<'a> Run<'a> {
-    fn new(flesh: &'a Flesh) -> Self {
-        Self {
-            flesh,
-            backend: CpuBackend::new(),
-            state: State::at_rest(&flesh.model),
-        }
-    }
-
-    /// Steps from one moment of a clip to another; returns the skin there.
-    fn until(
-        &mut self,
-        character: &Character,
-        clip: &Clip,
-        from: f32,
-        to: f32,
-    ) -> Result<Vec<Vec3>, TissueError> {
-        let settings = self.flesh.settings.solver_settings();
-        let steps = (f64::from(to - from) / settings.step).round().max(1.0) as usize;
-        let mut pose = clip.sample(&character.skeleton, to);
-        for step in 1..=steps {
-            let time = from + (to - from) * step as f32 / steps as f32;
-            pose = clip.sample(&character.skeleton, time);
-            let targets = self.flesh.targets(&pose)?;
-            self.backend
-                .step(&self.flesh.model, &settings, &targets, &mut self.state)?;
-        }
-        Ok(self.flesh.flesh_positions(&pose, &self.state)?)
-    }
+    sum / count.max(1) as f64
 }
 
 /// Draws the ways in rows of three, close up where they are farthest from the full simulation.
@@ -228,8 +290,7 @@ pub fn upsampling_sheet(
                 }),
                 ..Scene::default()
             };
-            let caption = format!("{}: RMS {:.4} %", variant.name, variant.rms_percent);
-            (render(&scene, &camera, size, size), caption)
+            (render(&scene, &camera, size, size), variant.caption())
         })
         .collect();
     contact_sheet(title, &pictures, 3, &SheetStyle::default())

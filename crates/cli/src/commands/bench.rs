@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use supple::bench::detail::{self, DetailRow};
 use supple::bench::obj::{ReadRow, read_obj};
 use supple::bench::tissue::{Subject, TissueRow, measure, subjects};
-use supple::flesh::settings::Resolution;
 
 use crate::args;
 use crate::console::{Console, Failure};
@@ -20,7 +19,19 @@ pub fn run(args: &args::Bench, console: &Console) -> Result<(), Failure> {
     if args.backend == args::Backend::Gpu {
         return gpu::run(args, console);
     }
-    let subjects = chosen_subjects(args)?;
+    let wanted = |name: &str| args.only.is_empty() || args.only.iter().any(|only| only == name);
+    // Only when asked for: it takes long.
+    let large = match !args.only.is_empty() && wanted(detail::LARGE) {
+        true => Some(detail::large().map_err(|error| Failure {
+            error,
+            hint: String::new(),
+        })?),
+        false => None,
+    };
+    let subjects = match large.is_some() && args.only.len() == 1 {
+        true => Vec::new(),
+        false => chosen_subjects(args)?,
+    };
     let progress = console.progress("stepping tissue", subjects.len());
     let mut tissue = Vec::new();
     for subject in &subjects {
@@ -30,17 +41,13 @@ pub fn run(args: &args::Bench, console: &Console) -> Result<(), Failure> {
     drop(progress);
     let progress = console.progress("upsampling", 2);
     let mut detail = Vec::new();
-    let wanted = |name: &str| args.only.is_empty() || args.only.iter().any(|only| only == name);
     let male = match wanted("male") {
         true => detail::full_male(&models_folder(args))?,
         false => None,
     };
-    // As many vertices as the papers' own simulation mesh of it.
-    let papers = male.iter().map(|male| (male, Resolution::Vertices(4651)));
     let embedded = subjects.iter().find(|one| one.name == "embedded male");
-    let own = embedded.map(|subject| (subject, Resolution::Automatic));
-    for (subject, resolution) in papers.chain(own) {
-        detail.extend(detail::measure(subject, resolution, &args.threads)?);
+    for subject in male.iter().chain(embedded).chain(&large) {
+        detail.extend(detail::measure(subject, &args.threads)?);
         progress.step();
     }
     drop(progress);
@@ -77,7 +84,8 @@ fn chosen_subjects(args: &args::Bench) -> Result<Vec<Subject>, Failure> {
         found.retain(|subject| args.only.contains(&subject.name));
     }
     if found.is_empty() {
-        let names = "cylinder, tbone, male, male x4, embedded male, embedded female";
+        let names =
+            "cylinder, tbone, male, male x4, embedded male, embedded female, embedded male x16";
         return Err(Failure::new(
             "there is no such model".to_owned(),
             format!("--only takes {names}"),

@@ -1,5 +1,6 @@
 //! `supple convert`
 
+use supple::finer::finer;
 use supple::rig::formats;
 
 use crate::args;
@@ -7,7 +8,10 @@ use crate::console::{Console, Failure};
 
 /// Writes a file in another format.
 pub fn run(args: &args::Convert, console: &Console) -> Result<(), Failure> {
-    let character = super::load(&args.input)?;
+    let mut character = super::load(&args.input)?;
+    for _ in 0..args.subdivide {
+        character = finer(&character);
+    }
     formats::save_character(&args.output, &character)?;
     let path = args.output.display().to_string();
     console.result(

@@ -4,7 +4,7 @@ use supple::glam::Vec3;
 use supple::picture::{Image, Legend, Ramp, heat_colours};
 use supple::sheet::{Look, Tile, sheet};
 use supple::skin::Method;
-use supple::upsampling::{compare_upsampling, upsampling_sheet};
+use supple::upsampling::{NEIGHBOURS, UpsamplingStudy, upsampling_sheet};
 use supple::{Character, motion, skin};
 
 use crate::args::{self, Compare, View};
@@ -75,9 +75,12 @@ fn draw_motion(
     if let Some(Compare::Upsample) = args.compare {
         let settings = super::settings(&args.input, &args.tissue)?;
         let progress = console.progress("simulating twice", span.times().len());
-        let step = &mut |_| progress.step();
-        let variants = compare_upsampling(character, &clip, &settings, span, step)?;
+        let mut study = UpsamplingStudy::new(character, &settings, NEIGHBOURS)?;
+        let variants = study.over(&clip, span, &mut |_| progress.step())?;
         drop(progress);
+        for variant in &variants {
+            console.say(variant.caption());
+        }
         let title = format!("{}: {}", character.name, clip.name);
         let height = character.height();
         return Ok(upsampling_sheet(

@@ -135,6 +135,25 @@ impl Lanes for Wasm8 {
         let high = sum(transpose([x.1, y.1, z.1, zero]));
         Wasm4(f32x4_add(low, high))
     }
+    #[inline(always)]
+    fn whole(x: &[i16; LANES]) -> Self {
+        let x: v128 = bytemuck::cast(*x);
+        Wasm8(
+            f32x4_convert_i32x4(i32x4_extend_low_i16x8(x)),
+            f32x4_convert_i32x4(i32x4_extend_high_i16x8(x)),
+        )
+    }
+    #[inline(always)]
+    fn rows([x, y, z]: [Self; 3]) -> [Row; LANES] {
+        let zero = f32x4_splat(0.0);
+        let low = transpose([x.0, y.0, z.0, zero]);
+        let high = transpose([x.1, y.1, z.1, zero]);
+        let mut o = [Row::default(); LANES];
+        for (row, lanes) in o.iter_mut().zip(low.into_iter().chain(high)) {
+            *row = Row(bytemuck::cast(lanes));
+        }
+        o
+    }
 }
 
 impl Quad for Wasm4 {

@@ -167,6 +167,25 @@ impl Lanes for Avx8 {
             ))
         }
     }
+    #[inline(always)]
+    fn whole(x: &[i16; LANES]) -> Self {
+        Avx8(unsafe {
+            let x = _mm_loadu_si128(x.as_ptr().cast());
+            _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(x))
+        })
+    }
+    #[inline(always)]
+    fn rows(v: [Self; 3]) -> [Row; LANES] {
+        let mut o = [Row::default(); LANES];
+        let r = transpose([v[0].0, v[1].0, v[2].0, unsafe { _mm256_setzero_ps() }]);
+        for (lane, r) in r.into_iter().enumerate() {
+            unsafe {
+                _mm_store_ps(o[lane].0.as_mut_ptr(), _mm256_castps256_ps128(r));
+                _mm_store_ps(o[lane + 4].0.as_mut_ptr(), _mm256_extractf128_ps::<1>(r));
+            }
+        }
+        o
+    }
 }
 
 impl Quad for Avx4 {

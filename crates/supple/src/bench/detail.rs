@@ -14,6 +14,8 @@ use supple_rig::formats::{self, ReadOptions};
 use supple_sim::{Backend, CpuBackend, State};
 
 use super::tissue::{Subject, bandwidth, milliseconds, percentile};
+use crate::embedded::{self, Body};
+use crate::finer::finer;
 use crate::tissue::TissueError;
 
 /// Frames timed for each row.
@@ -68,22 +70,34 @@ pub fn full_male(fps_models: &Path) -> Result<Option<Subject>, formats::FormatEr
     let options = ReadOptions::default();
     let character = formats::load_character(&mesh, Some(&skeleton), &[&motion], &options)?;
     let clip = character.clips.first().cloned().unwrap_or_default();
+    // As many vertices as the papers' own simulation mesh of it.
+    let mut settings = Settings::default();
+    settings.detail.resolution = Resolution::Vertices(4651);
     Ok(Some(Subject {
         name: "male, full".to_owned(),
         character,
         clip,
-        settings: Settings::default(),
+        settings,
     }))
 }
 
+/// Name of [`large`].
+pub const LARGE: &str = "embedded male x16";
+
+/// The embedded male with every triangle split into sixteen: 219 thousand vertices.
+pub fn large() -> Result<Subject, Box<dyn std::error::Error>> {
+    let body = embedded::body(Body::Male)?;
+    Ok(Subject {
+        name: LARGE.to_owned(),
+        clip: embedded::clip("squat", &body)?,
+        character: finer(&finer(&body)),
+        settings: Settings::default(),
+    })
+}
+
 /// Builds and applies the upsampling of one subject.
-pub fn measure(
-    subject: &Subject,
-    resolution: Resolution,
-    threads: &[usize],
-) -> Result<Option<DetailRow>, TissueError> {
-    let mut settings = Settings::default();
-    settings.detail.resolution = resolution;
+pub fn measure(subject: &Subject, threads: &[usize]) -> Result<Option<DetailRow>, TissueError> {
+    let settings = &subject.settings;
     let memory = Memory::default();
     let build = || {
         let builder = Flesh::builder(&subject.character).settings(settings.clone());
@@ -149,15 +163,8 @@ fn time_frames(
         times[0].push(milliseconds(start));
         let simulated = flesh.flesh_positions(&pose, &state)?;
         for (upsampler, times) in upsamplers.iter().zip(&mut times[1..]) {
-            let triangles = &flesh.skin_mesh().triangles;
             let start = Instant::now();
-            upsampler.apply(
-                triangles,
-                &simulated,
-                &mut work,
-                &mut positions,
-                &mut normals,
-            );
+            upsampler.apply(&simulated, &mut work, &mut positions, &mut normals);
             times.push(milliseconds(start));
         }
         Ok(())

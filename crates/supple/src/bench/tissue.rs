@@ -6,12 +6,12 @@ use std::time::Instant;
 use serde::Serialize;
 use supple_flesh::settings::Resolution;
 use supple_flesh::{Flesh, Settings};
-use supple_geom::subdivide::midpoint;
 use supple_rig::formats::{self, ReadOptions};
 use supple_rig::{Character, Clip};
 use supple_sim::{Backend, CpuBackend, Reference, State, Targets};
 
 use crate::embedded::{self, Body};
+use crate::finer::finer;
 use crate::tissue::TissueError;
 
 /// Steps timed for each row.
@@ -129,14 +129,11 @@ fn full_resolution() -> Settings {
     settings
 }
 
+/// The same with four times the triangles.
 fn subdivided(subject: &Subject) -> Subject {
-    let mut character = subject.character.clone();
-    for part in &mut character.parts {
-        part.mesh = midpoint(&part.mesh).mesh;
-    }
     Subject {
         name: format!("{} x4", subject.name),
-        character,
+        character: finer(&subject.character),
         clip: subject.clip.clone(),
         settings: subject.settings.clone(),
     }
