@@ -5,6 +5,7 @@ pub mod bend;
 mod cut;
 mod scenes;
 mod tissue;
+pub mod touch;
 pub mod walk;
 
 pub use cut::{cut_away, kept};

@@ -37,6 +37,8 @@ pub enum Command {
     Init(Init),
     /// Draw a character to a PNG, at rest or over a clip.
     Picture(Picture),
+    /// Play several characters that touch each other and the things around them.
+    Scene(ScenePlay),
     /// Show a character in the browser: play it, pull on it, build its rig. Serves this machine alone.
     View(ViewPage),
     /// Measure tissue, reading and welding on this machine.
@@ -108,6 +110,9 @@ pub struct TissueArgs {
     /// What the tissue must not go through, instead of what the settings say.
     #[arg(long, value_name = "WHAT")]
     pub contact: Option<Contact>,
+    /// Put a floor under the character that it does not go through.
+    #[arg(long)]
+    pub ground: bool,
 }
 
 /// `supple demo`
@@ -219,6 +224,23 @@ pub struct Picture {
     /// What steps the tissue.
     #[arg(long, default_value = "auto")]
     pub backend: Backend,
+}
+
+/// `supple scene`
+#[derive(Debug, ClapArgs)]
+pub struct ScenePlay {
+    /// Scene: a TOML file with [[character]] and [[collider]] tables; the README has an example.
+    #[arg(value_name = "TOML")]
+    pub file: PathBuf,
+    /// Folder to write into: a GLB a character, and scene.png.
+    #[arg(long, short, default_value = "out")]
+    pub output: PathBuf,
+    /// Largest error allowed to the correctives \[mm\].
+    #[arg(long, value_name = "MM", default_value_t = 1.0)]
+    pub bound: f32,
+    /// Moments to draw.
+    #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub frames: u16,
 }
 
 /// `supple view`
@@ -340,6 +362,8 @@ pub enum Compare {
     Methods,
     /// Ways from simulated vertices to the full skin, against a simulation of all of it; colours show the distance.
     Upsample,
+    /// With and without contact; what is inside is red.
+    Contact,
 }
 
 /// Ways to write a motion.

@@ -252,3 +252,95 @@ fn quiet_is_quiet() {
     assert!(output.status.success());
     assert!(output.stdout.is_empty() && output.stderr.is_empty());
 }
+
+#[test]
+fn contact_is_reported_before_and_after() {
+    let folder = tempfile::tempdir().unwrap();
+    let json = succeed(
+        folder.path(),
+        &[
+            "skin",
+            "@male",
+            "--clip",
+            "elbow",
+            "--fps",
+            "10",
+            "--to",
+            "1",
+            "--json",
+            "--contact",
+            "global",
+            "--ground",
+            "--backend",
+            "cpu",
+            "--resolution",
+            "2500",
+            "-o",
+            "a.pc2",
+        ],
+    );
+    let written: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let contact = &written["contact"];
+    assert_eq!(contact["frames"].as_array().unwrap().len(), 11, "{json}");
+    let count = |when: &str| contact[when]["vertices"].as_u64().unwrap();
+    assert!(
+        count("before") > 0 && 4 * count("after") <= count("before"),
+        "{json}"
+    );
+}
+
+#[test]
+fn scenes_are_played_and_bad_ones_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let coarse = "[detail]\nresolution = 1500\n";
+    write("coarse.toml", coarse);
+    let one = "[[character]]\nfile = \"@male\"\nclip = \"elbow\"\nsettings = \"coarse.toml\"\n";
+    let other = one.replace("@male", "@female") + "position = [0.0, 0.0, 1.0]\nturn = 180.0\n";
+    let ball =
+        "[[collider]]\nshape = \"sphere\"\nradius = 0.1\nmass = 1.0\nposition = [0.0, 2.2, 0.0]\n";
+    write(
+        "scene.toml",
+        &format!("seconds = 0.2\nfps = 10.0\nground = true\n{one}{other}{ball}"),
+    );
+    let json = succeed(
+        folder.path(),
+        &["scene", "scene.toml", "--json", "--frames", "2"],
+    );
+    let played: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(played["inside"].as_array().unwrap().len(), 3, "{json}");
+    for file in ["out/male.glb", "out/female.glb", "out/scene.png"] {
+        assert!(
+            folder.path().join(file).metadata().unwrap().len() > 10_000,
+            "{file}"
+        );
+    }
+    for (text, said) in [
+        ("", "no [[character]]"),
+        ("fps = 0.0\n[[character]]\nfile = \"@male\"", "fps"),
+        ("[[character]]\nfile = \"none.glb\"", "none.glb"),
+        (
+            "[[character]]\nfile = \"@male\"\nclip = \"fly\"",
+            "no clip 'fly'",
+        ),
+        (
+            "[[character]]\nfile = \"@male\"\n[[collider]]\nshape = \"box\"",
+            "a box needs `size`",
+        ),
+        (
+            "[[character]]\nfile = \"@male\"\n[[collider]]\nradius = 1.0\njoint = \"a\"",
+            "joint",
+        ),
+        ("nonsense", "nonsense"),
+    ] {
+        write("bad.toml", text);
+        let message = fail(folder.path(), &["scene", "bad.toml"]);
+        assert!(message.contains(said), "{text}: {message}");
+    }
+    write(
+        "bad.toml",
+        "[[collider]]\nshape = \"mesh\"\nfile = \"chair.obj\"\n",
+    );
+    let args = ["skin", "@male", "-o", "a.glb", "--settings", "bad.toml"];
+    assert!(fail(folder.path(), &args).contains("chair.obj"));
+}

@@ -12,6 +12,7 @@ use crate::FleshError;
 use crate::base_points::{Smoothing, base_points, foot_position};
 use crate::bone_graph::{BoneGraph, GraphInput, bone_graph};
 use crate::bone_surface::bone_surface;
+use crate::colliders::attached;
 use crate::collision_tets::{collision_tets, contact_surface};
 use crate::detail::{Detail, DetailSource, Upsampler};
 use crate::detail_cache::DetailCache;
@@ -83,6 +84,8 @@ impl<'a> FleshBuilder<'a> {
             .body
             .ordered_shells_mesh(&|shell| roles.shells[shell].role == Role::Flesh);
         let full_skin = surface(&full);
+        let lowest = full.bounds().min.y;
+        let colliders = attached(character, &settings, lowest)?;
         let graph = flesh_graph(character, &settings, &roles, &full, &worlds, &full_skin);
         let radii = given_radii(character, &settings, &graph)?;
         let volume = skeleton_volume(&graph, &full_skin, &radii);
@@ -200,6 +203,7 @@ impl<'a> FleshBuilder<'a> {
             report,
             collision,
             settings,
+            colliders,
             character: character.clone(),
             bind_worlds: worlds,
             graph,

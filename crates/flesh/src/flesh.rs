@@ -13,6 +13,7 @@ use crate::FleshError;
 use crate::base_points::Foot;
 use crate::bone_graph::BoneGraph;
 use crate::builder::FleshBuilder;
+use crate::colliders::Attached;
 use crate::collision_tets::CollisionTets;
 use crate::detail::{Detail, DetailWork};
 use crate::detail_cache::CacheUse;
@@ -98,6 +99,8 @@ pub struct Flesh {
     pub collision: CollisionTets,
     /// What it was built with.
     pub settings: Settings,
+    /// Ground and colliders.
+    pub colliders: Vec<Attached>,
     pub(crate) character: Character,
     pub(crate) bind_worlds: Vec<Affine3A>,
     pub(crate) graph: BoneGraph,

@@ -14,6 +14,7 @@ pub mod body;
 pub mod bone_graph;
 pub mod bone_surface;
 pub mod builder;
+pub mod colliders;
 pub mod collision_tets;
 pub mod detail;
 pub mod detail_cache;

@@ -1,7 +1,9 @@
 //! Settings of a character's tissue: a small TOML file beside the character.
 
+pub(crate) mod collider;
 mod detail;
 
+pub use collider::{ColliderSettings, Ground, ShapeName};
 pub use detail::{Detail, Resolution, Upsample};
 
 use std::collections::BTreeMap;
@@ -37,6 +39,9 @@ pub struct Settings {
     pub excluded: Vec<String>,
     /// Joints whose bones shape the tissue but do not hold it, as in a trunk or a tail.
     pub virtual_bones: Vec<String>,
+    /// Things that the skin must not go through.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub collider: Vec<ColliderSettings>,
 }
 
 /// Material and construction.
@@ -80,6 +85,8 @@ pub struct Contact {
     pub mode: ContactMode,
     /// Coulomb's coefficient; skin on skin has about 0.5.
     pub friction: f64,
+    /// Ground that the skin does not go through.
+    pub ground: Ground,
 }
 
 /// What the tissue must not go through.
@@ -98,6 +105,7 @@ impl Default for Contact {
         Self {
             mode: ContactMode::default(),
             friction: f64::from(supple_sim::ContactSettings::default().friction),
+            ground: Ground::default(),
         }
     }
 }
@@ -179,7 +187,14 @@ impl Settings {
                 )));
             }
         }
-        Ok(())
+        if let Ground::Height(height) = self.contact.ground
+            && !height.is_finite()
+        {
+            return Err(FleshError::Settings(format!(
+                "ground is {height}; it must be true, false or a height in metres"
+            )));
+        }
+        self.collider.iter().try_for_each(ColliderSettings::check)
     }
 
     /// From TOML text.
@@ -198,6 +213,9 @@ impl Settings {
             }
             text.push_str(line);
             text.push('\n');
+        }
+        if self.collider.is_empty() {
+            text.push_str(collider::EXAMPLES);
         }
         Ok(text)
     }
@@ -281,6 +299,10 @@ const COMMENTS: &[(&str, &str)] = &[
         "# \"global\" keeps the skin from going through itself, \"off\" does not.\n",
     ),
     ("friction", "# Skin on skin has about 0.5.\n"),
+    (
+        "ground",
+        "# true: the floor below the rest shape; a number: a floor at that height; false: none.\n",
+    ),
     ("[bone_radii]", "# By the joint the bone starts at.\n"),
     (
         "[joint_radii]",

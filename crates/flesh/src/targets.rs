@@ -41,6 +41,7 @@ impl Flesh {
         let mut targets = self.model.targets(&positions, &[]);
         targets.outside = skins.collect();
         targets.bases = self.base_positions(&frames);
+        targets.colliders = self.colliders_at(pose);
         Ok(targets)
     }
 

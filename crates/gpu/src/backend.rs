@@ -93,7 +93,7 @@ impl Backend for GpuBackend {
         state: &mut State,
     ) -> Result<StepReport, SolveError> {
         check_step(model, settings, targets, state)?;
-        if !targets.external.is_empty() {
+        if !(targets.external.is_empty() && targets.colliders.is_empty()) {
             return Err(SolveError::Unsupported {
                 backend: "gpu",
                 what: "external contacts",

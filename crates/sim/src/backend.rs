@@ -57,17 +57,18 @@ pub struct ContactReport {
 impl ContactReport {
     /// Counts the contacts of a state.
     pub fn of(state: &State) -> ContactReport {
-        let contacts = &state.contact.contacts;
-        let inside = contacts.iter().filter(|contact| contact.distance < 0.0);
-        ContactReport {
-            known: contacts.len(),
-            pressing: contacts
-                .iter()
-                .filter(|c| c.force != glam::Vec3::ZERO)
-                .count(),
-            inside: inside.clone().count(),
-            depth: inside.fold(0.0, |depth, contact| depth.max(-contact.distance)),
+        let own = state.contact.contacts.iter();
+        let own = own.map(|contact| (contact.force, contact.distance));
+        let external = state.contact.external.iter();
+        let external = external.map(|contact| (contact.force, contact.distance));
+        let mut report = ContactReport::default();
+        for (force, distance) in own.chain(external) {
+            report.known += 1;
+            report.pressing += usize::from(force != glam::Vec3::ZERO);
+            report.inside += usize::from(distance < 0.0);
+            report.depth = report.depth.max(-distance);
         }
+        report
     }
 }
 

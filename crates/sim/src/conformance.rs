@@ -13,6 +13,7 @@ use glam::{Affine3A, DVec3, Vec3};
 use crate::shapes::{TetMesh, bar, prism_layer};
 use crate::{Backend, Model, ModelBuilder, Settings, State, StepReport, Targets};
 
+mod colliders;
 mod contact;
 mod coverage;
 mod equilibrium;
@@ -20,6 +21,12 @@ mod global_solve;
 mod motion;
 mod robust;
 
+pub use colliders::{
+    a_ball_falls_and_rests, colliders_press_and_part, colliders_rub, fast_balls_do_not_pass,
+    odd_colliders_do_no_harm,
+};
+#[cfg(test)]
+pub(crate) use contact::some_pads;
 pub use contact::{contact_agrees_with_the_reference, pads_press_and_part, pads_rub};
 pub use coverage::every_constraint_and_option;
 pub use equilibrium::{energy_never_rises, patch_test, settles_to_the_static_solution};
@@ -55,7 +62,9 @@ macro_rules! backend_tests {
             recovers_from_garbage degenerate_models agrees_with_the_reference carried_jump
             refuses_bad_input violent_motion every_constraint_and_option
             global_step_beats_ten_cg_iterations
-            pads_press_and_part pads_rub contact_agrees_with_the_reference);
+            pads_press_and_part pads_rub contact_agrees_with_the_reference
+            colliders_press_and_part colliders_rub a_ball_falls_and_rests fast_balls_do_not_pass
+            odd_colliders_do_no_harm);
 
         #[test]
         fn deterministic() {

@@ -94,8 +94,9 @@ impl Backend for Reference {
         store(model, settings, targets, &z, state);
         state.contact.contacts.clear();
         state.contact.external.clear();
+        state.contact.colliders.clear();
         if let Some(contact) = prepared.touching() {
-            contact.finish(targets, state);
+            contact.finish(settings, targets, state);
             report.contact = ContactReport::of(state);
         }
         Ok(report)

@@ -2,7 +2,7 @@
 
 use glam::{Affine3A, Vec3};
 
-use crate::contact::ContactState;
+use crate::contact::{ColliderState, ContactState, Motion};
 use crate::model::NO_CARRIER;
 use crate::{Model, Targets};
 
@@ -60,11 +60,19 @@ impl State {
     pub fn rebase(&mut self, targets: &Targets) {
         self.fixed.clone_from(&targets.fixed);
         self.fixed_previous.clone_from(&targets.fixed);
+        // Free colliders have not jumped.
+        let last = std::mem::take(&mut self.contact.colliders);
+        let colliders = targets.colliders.iter().enumerate();
+        let colliders = colliders.map(|(i, collider)| match (collider.motion, last.get(i)) {
+            (Motion::Free { .. }, Some(&last)) => last,
+            _ => ColliderState::of(collider),
+        });
         self.contact = ContactState {
             contacts: Vec::new(),
             bases: targets.bases.clone(),
             outside: targets.outside.clone(),
-            ..ContactState::default()
+            external: Vec::new(),
+            colliders: colliders.collect(),
         };
         self.frame = Some(targets.clone());
     }

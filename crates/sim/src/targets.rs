@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use crate::contact::External;
+use crate::contact::{Collider, External};
 
 /// Kinematic targets and forces at the end of a step. Made by [`Model::targets`](crate::Model::targets).
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,6 +21,8 @@ pub struct Targets {
     pub outside: Vec<Vec3>,
     /// Where the skin touches what is outside the model.
     pub external: Vec<External>,
+    /// What the skin must not go through.
+    pub colliders: Vec<Collider>,
 }
 
 impl Targets {
@@ -34,10 +36,11 @@ impl Targets {
             bases: lerp_or_last(&from.bases, &to.bases, t),
             outside: lerp_or_last(&from.outside, &to.outside, t),
             external: to.external.clone(),
+            colliders: between(&from.colliders, &to.colliders, t),
         }
     }
 
-    /// First entry that is not finite, as the name of its list and its index.
+    /// First entry that is not finite, or a collider that makes no sense, as the name of its list and its index.
     pub fn first_non_finite(&self) -> Option<(&'static str, usize)> {
         let lists = [
             ("fixed", &self.fixed),
@@ -47,12 +50,25 @@ impl Targets {
             ("bases", &self.bases),
             ("outside", &self.outside),
         ];
+        let colliders = || self.colliders.iter().position(|c| !c.is_sound());
         let external = || self.external.iter().position(|e| !e.is_finite());
         lists
             .iter()
             .find_map(|(name, list)| list.iter().position(|p| !p.is_finite()).map(|i| (*name, i)))
             .or_else(|| external().map(|i| ("external", i)))
+            .or_else(|| colliders().map(|i| ("colliders", i)))
     }
+}
+
+/// Colliders on their way; those of `to` where there are others.
+fn between(from: &[Collider], to: &[Collider], t: f32) -> Vec<Collider> {
+    let mut result = to.to_vec();
+    if from.len() == to.len() {
+        for (collider, from) in result.iter_mut().zip(from) {
+            collider.placement = from.placement.lerp(&collider.placement, t);
+        }
+    }
+    result
 }
 
 /// [`lerp`], or `b` alone where `a` does not fit it.

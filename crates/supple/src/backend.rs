@@ -185,6 +185,9 @@ impl Backend for Fallback {
                 Ok(Some(report)) => return Ok(report),
                 Ok(None) => {}
                 Err(SolveError::Device { reason, .. }) => self.give_up(&reason),
+                Err(SolveError::Unsupported { what, .. }) => {
+                    self.give_up(&format!("the graphics backend does not do {what}"));
+                }
                 Err(error) => return Err(error),
             }
         }

@@ -25,14 +25,20 @@ pub mod backend;
 pub mod bench;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod compare;
+pub mod compare_contact;
 pub mod embedded;
 pub mod export;
 pub mod finer;
 pub mod info;
+pub mod inside;
 pub mod load;
 pub mod motion;
+pub mod scene;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod scene_file;
 pub mod sheet;
 pub mod skin;
+pub mod things;
 pub mod tissue;
 pub mod upsampling;
 

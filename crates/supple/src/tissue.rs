@@ -3,13 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use glam::Vec3;
+use supple_flesh::colliders::Attached;
+use supple_flesh::settings::ColliderSettings;
 use supple_flesh::{DetailCache, Flesh, FleshError, Settings};
 use supple_rig::bake::Motion;
 use supple_rig::formats::FormatError;
 use supple_rig::{Character, Clip, Pose};
 use supple_sim::advance::{advance, displayed};
 use supple_sim::contact::{Penetration, measure_penetration};
-use supple_sim::{Backend, CpuBackend, Mode, Quality, SolveError, State, measure};
+use supple_sim::{
+    Backend, Collider, CpuBackend, Mode, Model, Quality, SolveError, State, Targets, measure,
+};
 
 use crate::skin::Span;
 
@@ -69,7 +73,8 @@ impl SoftBody {
         })
     }
 
-    fn from_flesh(flesh: Flesh) -> Result<Self, TissueError> {
+    /// Of tissue that has been built.
+    pub fn from_flesh(flesh: Flesh) -> Result<Self, TissueError> {
         Ok(Self {
             solver: flesh.settings.solver_settings(),
             backend: Box::new(CpuBackend::new()),
@@ -114,17 +119,14 @@ impl SoftBody {
     pub fn place(&mut self, pose: &Pose) -> Result<(), TissueError> {
         self.carry(pose)?;
         let targets = self.flesh.targets(pose)?;
-        let settling = supple_sim::Settings {
-            mode: Mode::Static,
-            ..self.solver.clone()
-        };
-        for _ in 0..SETTLING_STEPS {
-            self.backend
-                .step(&self.flesh.model, &settling, &targets, &mut self.state)?;
-        }
-        self.state.velocities.fill(Vec3::ZERO);
-        self.state.rebase(&targets);
-        self.state.remainder = 0.0;
+        let backend = self.backend.as_mut();
+        settle(
+            backend,
+            &self.flesh.model,
+            &self.solver,
+            &targets,
+            &mut self.state,
+        )?;
         self.pose = pose.clone();
         Ok(())
     }
@@ -177,6 +179,47 @@ impl SoftBody {
         Ok(self.flesh.skin(&self.pose, &shown)?)
     }
 
+    /// Ground and colliders.
+    pub fn colliders(&self) -> &[Attached] {
+        &self.flesh.colliders
+    }
+
+    /// Has other ground and colliders from now on.
+    pub fn set_colliders(&mut self, colliders: Vec<Attached>) {
+        self.flesh.colliders = colliders;
+    }
+
+    /// Ground and colliders as they are now; those with a mass where they have come to.
+    pub fn colliders_now(&self) -> Vec<Collider> {
+        let mut colliders = self.flesh.colliders_at(&self.pose);
+        for (collider, now) in colliders.iter_mut().zip(&self.state.contact.colliders) {
+            if collider.motion != supple_sim::contact::Motion::Driven {
+                collider.placement = now.placement;
+            }
+        }
+        colliders
+    }
+
+    /// Whether anything may be in its way.
+    pub fn has_contact(&self) -> bool {
+        let itself = self.solver.contact.mode != supple_sim::ContactMode::Off;
+        itself || !self.flesh.colliders.is_empty()
+    }
+
+    /// The same body at rest, to whom nothing is in the way.
+    pub fn without_contact(&self) -> Result<Self, TissueError> {
+        let mut flesh = self.flesh.clone();
+        flesh.colliders.clear();
+        let mut body = Self::from_flesh(flesh)?;
+        body.solver.contact.mode = supple_sim::ContactMode::Off;
+        Ok(body)
+    }
+
+    /// Positions of the simulation mesh \[m\].
+    pub fn simulated_skin(&self) -> Result<Vec<Vec3>, TissueError> {
+        Ok(self.flesh.flesh_positions(&self.pose, &self.state)?)
+    }
+
     /// Skin points inside other parts of the body.
     pub fn penetration(&self) -> Result<Penetration, TissueError> {
         let Some(surface) = self.flesh.model.contact_surface() else {
@@ -207,6 +250,27 @@ impl DetailCache for FileCache {
     }
 }
 
+/// Brings a state to rest: static steps, then no velocity.
+pub(crate) fn settle(
+    backend: &mut dyn Backend,
+    model: &Model,
+    solver: &supple_sim::Settings,
+    targets: &Targets,
+    state: &mut State,
+) -> Result<(), SolveError> {
+    let settling = supple_sim::Settings {
+        mode: Mode::Static,
+        ..solver.clone()
+    };
+    for _ in 0..SETTLING_STEPS {
+        backend.step(model, &settling, targets, state)?;
+    }
+    state.velocities.fill(Vec3::ZERO);
+    state.rebase(targets);
+    state.remainder = 0.0;
+    Ok(())
+}
+
 /// Simulates a character over a span of a clip; `frame_done` hears each frame's number.
 pub fn simulate(
     body: &mut SoftBody,
@@ -219,26 +283,45 @@ pub fn simulate(
         fps: span.fps,
         ..Motion::default()
     };
-    // A motion is followed at least as finely as the solver steps, however few frames are kept.
-    let between = (1.0 / (f64::from(span.fps) * body.solver.step))
-        .ceil()
-        .max(1.0) as u32;
-    let interval = 1.0 / (span.fps * between as f32);
-    for (frame, time) in span.times().into_iter().enumerate() {
-        let pose = clip.sample(&character.skeleton, time);
-        if frame == 0 {
-            body.place(&pose)?;
-        } else {
-            for k in (0..between).rev() {
-                let pose = clip.sample(&character.skeleton, time - k as f32 * interval);
-                body.advance(&pose, f64::from(interval))?;
+    follow(body, character, clip, &span.times(), &mut |frame, body| {
+        motion.frames.push(body.skin()?);
+        motion.poses.push(body.pose().clone());
+        frame_done(frame);
+        Ok(())
+    })?;
+    Ok(motion)
+}
+
+/// Simulates a character from moment to moment of a clip, beginning at rest in the first; `at` sees the body at each.
+pub fn follow(
+    body: &mut SoftBody,
+    character: &Character,
+    clip: &Clip,
+    times: &[f32],
+    at: &mut dyn FnMut(usize, &SoftBody) -> Result<(), TissueError>,
+) -> Result<(), TissueError> {
+    let pose = |time: f32| clip.sample(&character.skeleton, time);
+    for (frame, &time) in times.iter().enumerate() {
+        match frame {
+            0 => body.place(&pose(time))?,
+            _ => {
+                for (time, seconds) in between(times[frame - 1], time, body.solver.step) {
+                    body.advance(&pose(time), seconds)?;
+                }
             }
         }
-        motion.frames.push(body.skin()?);
-        motion.poses.push(pose);
-        frame_done(frame);
+        at(frame, body)?;
     }
-    Ok(motion)
+    Ok(())
+}
+
+/// Moments after `from`, up to `to`, and the time to each: at least as fine as the solver steps, however few are kept.
+pub(crate) fn between(from: f32, to: f32, step: f64) -> impl Iterator<Item = (f32, f64)> {
+    let count = (f64::from(to - from) / step - 1e-3).ceil().max(1.0) as u32;
+    let interval = (to - from) / count as f32;
+    (0..count)
+        .rev()
+        .map(move |k| (to - k as f32 * interval, f64::from(interval)))
 }
 
 /// Where the settings of a character file are looked for: `hero.glb` → `hero.supple.toml`.
@@ -252,10 +335,21 @@ pub fn load_settings(path: &Path) -> Result<Settings, TissueError> {
         path: path.to_owned(),
         source,
     })?;
-    Settings::from_toml(&text).map_err(|source| TissueError::Settings {
+    let mut settings = Settings::from_toml(&text).map_err(|source| TissueError::Settings {
         path: path.to_owned(),
         source,
-    })
+    })?;
+    for collider in &mut settings.collider {
+        make_relative_to(path, collider);
+    }
+    Ok(settings)
+}
+
+/// A collider's mesh is named relative to the file that names it.
+pub(crate) fn make_relative_to(path: &Path, collider: &mut ColliderSettings) {
+    if let (Some(file), Some(folder)) = (&mut collider.file, path.parent()) {
+        *file = folder.join(&*file).to_string_lossy().into_owned();
+    }
 }
 
 /// The settings beside a character file, or automatic ones where there is no such file.

@@ -2,6 +2,7 @@
 
 use supple::glam::Vec3;
 use supple::rig::ik::{Limb, reach};
+use supple::sim::contact::{Collider, Placement, Shape};
 use supple::sim::{Model, State};
 use supple::{Character, Pose};
 
@@ -110,6 +111,15 @@ impl Hands {
         self.ball = ball.filter(|ball| ball.centre.is_finite() && ball.radius > 0.0);
     }
 
+    /// The ball, as something the skin does not go through.
+    pub fn ball(&self) -> Option<Collider> {
+        let ball = self.ball?;
+        let shape = Shape::Sphere {
+            radius: ball.radius,
+        };
+        Some(Collider::driven(shape, Placement::at(ball.centre)))
+    }
+
     /// Lets everything go: the joint returns, the flesh is free, the ball is gone.
     pub fn release(&mut self) {
         if let Some(grip) = &mut self.grip {
@@ -150,9 +160,9 @@ impl Hands {
         *pose = pose.blend(&pulled, smooth);
     }
 
-    /// Forces on the free vertices \[N\]; empty where no hand touches the flesh.
+    /// Forces on the free vertices \[N\]; empty where no hand holds the flesh.
     pub fn forces(&mut self, model: &Model, state: &State, step: f32, height: f32) -> Vec<Vec3> {
-        if self.pull.is_none() && self.ball.is_none() {
+        if self.pull.is_none() {
             self.felt.clear();
             return Vec::new();
         }
@@ -162,15 +172,6 @@ impl Hands {
                 let (v, most) = (v as usize, PULL_MOST * height);
                 let way = pull.target + offset - state.positions[v];
                 ways[v] += share * way.clamp_length_max(most);
-            }
-        }
-        if let Some(ball) = self.ball {
-            for (way, &x) in ways.iter_mut().zip(&state.positions) {
-                let away = x - ball.centre;
-                let depth = ball.radius - away.length();
-                if depth > 0.0 {
-                    *way += away.normalize_or(Vec3::Y) * depth;
-                }
             }
         }
         self.felt.resize(ways.len(), Vec3::ZERO);

@@ -12,6 +12,7 @@ pub mod looks;
 pub mod overlays;
 pub mod rigging;
 pub mod stage;
+pub mod surroundings;
 
 use supple::flesh::Settings;
 use supple::glam::Vec3;
@@ -310,6 +311,27 @@ impl PageStage {
     pub fn poke(&mut self, centre: &[f32], radius: f32) {
         let centre = vector(centre);
         self.stage.poke(Some(Ball { centre, radius }));
+    }
+
+    /// Puts a floor at a height \[m\], or (without one) takes it away.
+    pub fn set_ground(&mut self, height: Option<f32>) {
+        self.stage.set_ground(height);
+    }
+
+    /// What the skin does not go through: "off" or as the settings name it.
+    pub fn set_contact(&mut self, mode: &str) -> Result<(), JsError> {
+        Ok(self.stage.set_contact(mode)?)
+    }
+
+    /// Where the skin presses on something: place and force, six numbers each.
+    pub fn contacts(&self) -> Vec<f32> {
+        self.stage.contacts()
+    }
+
+    /// Vertices inside other parts of the body, and the depth of the deepest \[m\].
+    pub fn inside(&self) -> Result<Vec<f32>, JsError> {
+        let (count, worst) = self.stage.inside()?;
+        Ok(vec![count as f32, worst])
     }
 
     /// Shakes the character along a direction of that length \[m\].

@@ -17,6 +17,7 @@ use crate::error::StageError;
 use crate::files::{File, read_character};
 use crate::hands::{Ball, Hands};
 use crate::looks::{Looks, PartRange};
+use crate::surroundings::Surroundings;
 
 /// Frames a second of motions put on another skeleton.
 const FPS: f32 = 60.0;
@@ -100,6 +101,7 @@ pub struct Stage {
     pub(crate) body: Option<SoftBody>,
     pub(crate) pose: Pose,
     hands: Hands,
+    pub(crate) surroundings: Surroundings,
     pub(crate) settings: Settings,
     /// The mesh at rest, for rays.
     pub(crate) tree: std::cell::OnceCell<Bvh>,
@@ -160,6 +162,7 @@ impl Stage {
             height: character.height().max(1e-3),
             body: None,
             hands: Hands::default(),
+            surroundings: Surroundings::default(),
             settings: Settings::default(),
             tree: std::cell::OnceCell::new(),
             clip: None,
@@ -221,6 +224,7 @@ impl Stage {
     pub fn build(&mut self, settings: Settings) -> Result<(), StageError> {
         let mut body = SoftBody::new(&self.character, settings.clone())?;
         body.carry(&self.pose)?;
+        self.surroundings.settings = body.colliders().to_vec();
         self.settings = settings;
         self.body = Some(body);
         Ok(())
@@ -338,6 +342,7 @@ impl Stage {
                 .hands
                 .forces(&body.flesh().model, body.state(), step, self.height);
             body.set_forces(forces);
+            body.set_colliders(self.surroundings.with(self.hands.ball()));
             if let Err(error) = body.advance(&pose, f64::from(seconds)) {
                 // A pull that tore the tissue apart must not end the show.
                 body.set_forces(Vec::new());

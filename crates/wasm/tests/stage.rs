@@ -107,8 +107,15 @@ fn pulled_and_poked_flesh_gives_way_and_returns() {
         radius: 0.05,
     }));
     pass(&mut stage, 0.5);
-    let pushed = farthest(&rest, &shown(&mut stage, Method::Tissue));
+    let poked = shown(&mut stage, Method::Tissue);
+    let pushed = farthest(&rest, &poked);
     assert!(pushed > 0.003, "pushed by {pushed}");
+    // A ball that is 2 cm in, with nothing inside it.
+    let nearest = (poked.chunks(3))
+        .map(|p| Vec3::from_slice(p).distance(side + 0.03 * out))
+        .fold(f32::INFINITY, f32::min);
+    assert!(nearest > 0.049, "{nearest}");
+    assert!(stage.contacts().len() >= 6);
     stage.release();
     pass(&mut stage, 2.0);
     assert!(farthest(&rest, &shown(&mut stage, Method::Tissue)) < 0.2 * pushed);
@@ -202,4 +209,30 @@ fn what_is_no_character_is_refused_with_words() {
         assert!(error.to_string().len() > 8, "{name}: {error}");
     }
     assert!(Stage::from_files(&[]).is_err());
+}
+
+#[test]
+fn ground_and_contact_are_set_without_building_anew() {
+    let mut stage = tube();
+    pass(&mut stage, 0.1);
+    assert!(stage.contacts().is_empty());
+    let low = stage.describe().bounds[0][1];
+    stage.set_ground(Some(low + 0.02));
+    pass(&mut stage, 0.5);
+    let contacts = stage.contacts();
+    assert!(contacts.len() >= 6 && contacts.len() % 6 == 0);
+    // The floor pushes up.
+    assert!(contacts.chunks(6).all(|c| c[4] > 0.0));
+    let lowest = |stage: &mut Stage| {
+        let all = shown(stage, Method::Tissue);
+        all.chunks(3).map(|p| p[1]).fold(f32::INFINITY, f32::min)
+    };
+    assert!(lowest(&mut stage) > low + 0.018);
+    stage.set_ground(None);
+    pass(&mut stage, 2.0);
+    assert!((lowest(&mut stage) - low).abs() < 1e-3);
+    stage.set_contact("global").unwrap();
+    pass(&mut stage, 0.2);
+    assert_eq!(stage.inside().unwrap().0, 0);
+    assert!(stage.set_contact("everything").is_err());
 }

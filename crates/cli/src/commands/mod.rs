@@ -7,6 +7,7 @@ mod info;
 mod init;
 mod manual;
 mod picture;
+mod scene;
 mod skin;
 mod view;
 
@@ -14,7 +15,7 @@ use supple::Character;
 use supple::backend::Choice;
 use supple::bake::Motion;
 use supple::flesh::Settings;
-use supple::flesh::settings::{ContactMode, Upsample};
+use supple::flesh::settings::{ContactMode, Ground, Upsample};
 use supple::motion;
 use supple::rig::character::Up;
 use supple::rig::formats::ReadOptions;
@@ -33,6 +34,7 @@ pub fn run(command: &Command, console: &Console) -> Result<(), Failure> {
         Command::Skin(args) => skin::run(args, console),
         Command::Init(args) => init::run(args, console),
         Command::Picture(args) => picture::run(args, console),
+        Command::Scene(args) => scene::run(args, console),
         Command::View(args) => view::run(args, console),
         Command::Bench(args) => bench::run(args, console),
         Command::Completions { shell } => manual::completions(*shell),
@@ -153,6 +155,9 @@ fn settings(input: &Input, args: &TissueArgs) -> Result<Settings, Failure> {
             args::Upsample::Linear => Upsample::Linear,
             args::Upsample::Normals => Upsample::Normals,
         };
+    }
+    if args.ground && settings.contact.ground == Ground::Switch(false) {
+        settings.contact.ground = Ground::Switch(true);
     }
     if let Some(contact) = args.contact {
         settings.contact.mode = match contact {

@@ -1,11 +1,12 @@
 //! `supple picture`
 
+use supple::compare_contact::compare_contact;
 use supple::glam::Vec3;
 use supple::picture::{Image, Legend, Ramp, heat_colours};
 use supple::sheet::{Look, Tile, sheet};
 use supple::skin::Method;
 use supple::upsampling::{NEIGHBOURS, UpsamplingStudy, upsampling_sheet};
-use supple::{Character, motion, skin};
+use supple::{Character, Clip, motion, skin};
 
 use crate::args::{self, Compare, View};
 use crate::console::{Console, Failure};
@@ -103,6 +104,9 @@ fn draw_motion(
         to: from + step * (frames - 1) as f32,
         fps: 1.0 / step,
     };
+    if let Some(Compare::Contact) = args.compare {
+        return draw_contact(character, args, look, &clip, (span.from, chosen), console);
+    }
     let methods = match args.compare {
         Some(Compare::Methods) => vec![Method::Lbs, Method::Dqs, Method::Cor, Method::Tissue],
         _ => vec![super::method(args.method)],
@@ -148,6 +152,45 @@ fn draw_motion(
         columns,
         look,
     ))
+}
+
+fn draw_contact(
+    character: &Character,
+    args: &args::Picture,
+    look: &Look,
+    clip: &Clip,
+    (start, shown): (f32, skin::Span),
+    console: &Console,
+) -> Result<Image, Failure> {
+    let settings = super::settings(&args.input, &args.tissue)?;
+    let times = shown.times();
+    let progress = console.progress("simulating with and without contact", 2 * times.len());
+    let step = &mut |_| progress.step();
+    let variants = compare_contact(character, clip, &settings, start, &times, step)?;
+    drop(progress);
+    let mut tiles = Vec::new();
+    for variant in &variants {
+        for (frame, time) in variant.frames.iter().zip(&times) {
+            let caption = format!(
+                "{} {time:.2} s: {} inside, {:.1} mm deep",
+                variant.name, frame.count, frame.worst_mm
+            );
+            tiles.push(Tile {
+                caption,
+                positions: &frame.positions,
+                pose: Some(&frame.pose),
+                colours: Some(frame.colours.clone()),
+                legend: None,
+            });
+        }
+    }
+    // One moment: the modes side by side; more: a row a mode.
+    let columns = match times.len() {
+        1 => variants.len(),
+        more => more,
+    };
+    let title = format!("{}: {}; red: inside", character.name, clip.name);
+    Ok(sheet(character, &title, &tiles, columns, look))
 }
 
 /// Distance of every vertex to the same vertex of another method, as colours.

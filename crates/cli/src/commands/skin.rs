@@ -2,8 +2,9 @@
 
 use supple::export::{Bake, bake_for, export};
 use supple::flesh::{CacheUse, Settings};
+use supple::inside::{Report, simulate_reported};
 use supple::skin::Method;
-use supple::tissue::{SoftBody, simulate};
+use supple::tissue::SoftBody;
 use supple::{Character, motion, skin};
 
 use crate::args;
@@ -40,18 +41,37 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
         Method::Tissue => Some(soft_body(&character, settings.clone(), args, console)?),
         _ => None,
     };
-    let progress = console.progress("moving the skin", span.times().len());
+    // With contact, all is simulated a second time without.
+    let rounds = 1 + usize::from(body.as_ref().is_some_and(SoftBody::has_contact));
+    let progress = console.progress("moving the skin", rounds * span.times().len());
     let mut step = |_| progress.step();
-    let motion = match &mut body {
-        Some(body) => simulate(body, &character, &clip, span, &mut step)?,
-        None => skin::skin(&character, &clip, method, &settings, span, &mut step)?,
+    let (motion, report) = match &mut body {
+        Some(body) => simulate_reported(body, &character, &clip, span, &mut step)?,
+        None => {
+            let motion = skin::skin(&character, &clip, method, &settings, span, &mut step)?;
+            (motion, None)
+        }
     };
     drop(progress);
     let spinner = console.progress("baking", 1);
     let written = export(&character, &motion, bake, &args.output, &clip.name)?;
     drop(spinner);
-    console.result(super::describe(&written), &written);
+    let mut text = super::describe(&written);
+    let mut json = serde_json::to_value(&written)?;
+    if let Some(report) = &report {
+        text.push_str(&describe_contact(report));
+        json["contact"] = serde_json::to_value(report)?;
+    }
+    console.result(text, &json);
     Ok(())
+}
+
+fn describe_contact(report: &Report) -> String {
+    let (before, after) = (report.before, report.after);
+    format!(
+        "\ninside other parts at the worst moment: {} vertices, {:.1} mm deep without contact; {} vertices, {:.1} mm with it",
+        before.vertices, before.worst_mm, after.vertices, after.worst_mm
+    )
 }
 
 fn soft_body(

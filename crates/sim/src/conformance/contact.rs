@@ -10,20 +10,25 @@ use crate::{
 };
 
 const SQUARES: usize = 6;
-const EDGE: f32 = 0.02;
-const THICKNESS: f32 = 0.02;
+pub(super) const EDGE: f32 = 0.02;
+pub(super) const THICKNESS: f32 = 0.02;
 /// Rest distance between the pads.
 const APART: f32 = 0.01;
 const SIDE: usize = SQUARES + 1;
-const LAYER: usize = SIDE * SIDE;
+pub(super) const LAYER: usize = SIDE * SIDE;
 
 /// Two pads of tissue that face each other: the lower on y = 0, the upper on y = 2 × thickness + distance.
 pub(crate) fn pads() -> Model {
+    some_pads(2)
+}
+
+/// Both pads, or the lower alone.
+pub(crate) fn some_pads(pads: usize) -> Model {
     let layer = prism_layer(SQUARES, EDGE, THICKNESS);
     let ceiling = 2.0 * THICKNESS + APART;
     let mirrored = |p: Vec3| Vec3::new(p.x, ceiling - p.y, p.z);
     let mut builder = ModelBuilder::new();
-    for is_upper in [false, true] {
+    for is_upper in [false, true].into_iter().take(pads) {
         for (i, &p) in layer.positions.iter().enumerate() {
             builder.vertex(if is_upper { mirrored(p) } else { p }, i < LAYER);
         }
@@ -31,17 +36,19 @@ pub(crate) fn pads() -> Model {
     let count = 2 * LAYER as u32;
     for &[a, b, c, d] in &layer.tets {
         builder.tet([a, b, c, d], STIFFNESS);
-        builder.tet([b, a, c, d].map(|v| v + count), STIFFNESS);
+        if pads > 1 {
+            builder.tet([b, a, c, d].map(|v| v + count), STIFFNESS);
+        }
     }
-    builder.distribute_mass(0.5);
+    builder.distribute_mass(0.25 * pads as f64);
     let model = builder.build().expect("pads");
-    let surface = ContactSurface::new(pad_surface(&model));
+    let surface = ContactSurface::new(pad_surface(&model, pads));
     model.with_contact_surface(surface)
 }
 
-fn pad_surface(model: &Model) -> SurfaceInput {
+fn pad_surface(model: &Model, pads: usize) -> SurfaceInput {
     let mut input = SurfaceInput::default();
-    for pad in 0..2 {
+    for pad in 0..pads {
         let (first, up) = ((2 * pad + 1) * LAYER, 1.0 - 2.0 * pad as f32);
         for k in 0..LAYER {
             let index = model.index_of()[first + k];
@@ -66,14 +73,14 @@ fn pad_surface(model: &Model) -> SurfaceInput {
     for (t, triangle) in input.triangles.clone().into_iter().enumerate() {
         let mut order = triangle;
         order.sort_unstable();
-        let below = |v: u32| v + 2 * LAYER as u32;
+        let below = |v: u32| v + (pads * LAYER) as u32;
         let [a, b, c] = order;
         let position = |v: u32| {
             let v = v as usize;
-            if v < 2 * LAYER {
+            if v < pads * LAYER {
                 input.skin[v]
             } else {
-                input.bases[v - 2 * LAYER]
+                input.bases[v - pads * LAYER]
             }
         };
         for tet in [
@@ -102,7 +109,7 @@ fn shifted(model: &Model, by: Vec3) -> Targets {
     targets
 }
 
-fn settings(friction: f32) -> Settings {
+pub(super) fn settings(friction: f32) -> Settings {
     Settings {
         contact: ContactSettings {
             mode: ContactMode::Global,
@@ -114,7 +121,7 @@ fn settings(friction: f32) -> Settings {
 }
 
 /// Mean position of the lower (0) or upper (1) pad's skin, away from its rim.
-fn middle(model: &Model, state: &State, pad: usize) -> Vec3 {
+pub(super) fn middle(model: &Model, state: &State, pad: usize) -> Vec3 {
     let positions = model.caller_positions(state);
     let (mut sum, mut count) = (Vec3::ZERO, 0.0);
     for i in 2..SIDE - 2 {

@@ -32,7 +32,7 @@ const NOT_FOUND: Found = Found {
 
 /// A triangle whose normal's cosine with the point's is above this faces the same way. At 0, the flanks of a limb that is pressed flat
 /// stay inside; at 1, a hand in a belly is pulled through to its other side.
-const FACING: f32 = 0.5;
+pub(super) const FACING: f32 = 0.5;
 
 /// Which of the prisms that contain a point counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

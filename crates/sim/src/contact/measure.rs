@@ -1,7 +1,8 @@
-//! How much of a skin is inside other parts of it.
+//! How much of a skin is inside other parts of it, and inside colliders.
 
 use glam::Vec3;
 
+use super::collider::Collider;
 use super::detect::{Detector, Filter};
 use super::surface::ContactSurface;
 
@@ -47,6 +48,24 @@ pub fn measure_penetration(surface: &ContactSurface, skin: &[Vec3], bases: &[Vec
     for (point, depth) in found {
         result.points.push(point);
         result.depths.push(depth);
+    }
+    result
+}
+
+/// Skin points inside colliders; each is as deep as in the collider it is deepest in.
+pub fn measure_in_colliders(skin: &[Vec3], colliders: &[Collider]) -> Penetration {
+    let mut result = Penetration::default();
+    for (point, &position) in skin.iter().enumerate() {
+        let depth = |collider: &Collider| {
+            let local = collider.placement.local(position);
+            let near = collider.shape.nearest(local, Vec3::Y, 0.0);
+            near.map_or(0.0, |near| -near.distance)
+        };
+        let deepest = colliders.iter().map(depth).fold(0.0, f32::max);
+        if deepest > 0.0 {
+            result.points.push(point as u32);
+            result.depths.push(deepest);
+        }
     }
     result
 }

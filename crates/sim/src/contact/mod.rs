@@ -34,13 +34,26 @@
 //! complement of the contacts, applied without forming it: cost grows with the contacts that press, not with
 //! their square, and not with the size of the body.
 //!
+//! # Colliders
+//!
+//! A [`Collider`] is a rigid [`Shape`] that [`Targets`](crate::Targets) place. Its contacts are rows with nothing free on the other
+//! side (`collide.rs`). One with a mass has three unknowns more, that every row against it shares: a change of force moves it by
+//! h²/m at once.
+//!
+//! # From step to step
+//!
 //! Forces are kept in the [`State`](crate::State) for the next step to start from. Depth that was there at the beginning of a step is
 //! taken back no faster than [`ContactSettings::recovery`]: nothing pops out.
 
+mod collide;
+mod collider;
+mod collider_mesh;
+mod collider_shapes;
 mod detect;
 mod external;
 mod inside;
 mod kernels;
+mod land;
 mod measure;
 mod persist;
 mod resolve;
@@ -48,14 +61,19 @@ mod rows;
 mod solver;
 mod surface;
 mod tree;
+mod world;
 
 use glam::Vec3;
 
+pub use collide::FIRST_COLLIDER;
+pub use collider::{Collider, ColliderState, Motion, Placed, Placement};
+pub use collider_mesh::ColliderMesh;
+pub use collider_shapes::{Near, Shape};
 pub use detect::{Detector, Found};
 pub use external::{External, ExternalForce};
 pub use kernels::{Kernels, Reach};
-pub use measure::{Penetration, measure_penetration};
-pub use resolve::Resolver;
+pub use measure::{Penetration, measure_in_colliders, measure_penetration};
+pub use resolve::{GivingWay, Resolver};
 pub use solver::ContactSolver;
 pub use surface::{ContactSurface, Source, SurfaceInput};
 
@@ -124,4 +142,6 @@ pub struct ContactState {
     pub outside: Vec<Vec3>,
     /// Contacts with what is outside the model, by body and vertices.
     pub external: Vec<ExternalForce>,
+    /// Colliders after the last step.
+    pub colliders: Vec<ColliderState>,
 }

@@ -15,11 +15,22 @@ const RELAXATION: f32 = 0.8;
 /// Moves below this are not passed on to the surroundings \[m\]: a hundredth of what anyone can see.
 const NEGLIGIBLE: f32 = 1e-6;
 
+/// A rigid thing that gives way to the contacts that press on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct GivingWay {
+    /// How far a unit of force moves it.
+    pub compliance: f32,
+    /// How far it has been moved in this step \[m\].
+    pub moved: Vec3,
+}
+
 /// Contacts and positions of one step.
 #[derive(Clone, Debug, Default)]
 pub struct Resolver {
     /// The contacts.
     pub rows: Vec<ContactRow>,
+    /// What gives way on their other side.
+    pub bodies: Vec<GivingWay>,
     /// Free vertices that occur in them, ascending.
     pub touched: Vec<u32>,
     /// Positions of free vertices \[m\]; only those of `touched` are read.
@@ -57,6 +68,7 @@ impl Resolver {
         self.shifts.fill(Row::default());
         let Resolver {
             rows,
+            bodies,
             positions,
             shifts,
             ..
@@ -67,8 +79,15 @@ impl Resolver {
                 let at = positions[v as usize] + shifts[v as usize];
                 apart += Vec3::from(at.xyz()) * c;
             }
+            let mut body = bodies.get_mut(row.body as usize);
+            if let Some(body) = &body {
+                apart -= body.moved;
+            }
             let change = change_of_force(row, apart);
             row.force += change;
+            if let Some(body) = &mut body {
+                body.moved -= change * body.compliance;
+            }
             if change.length_squared() * row.compliance * row.compliance > NEGLIGIBLE * NEGLIGIBLE {
                 push(row, change, kernels, shifts);
             }
@@ -78,7 +97,13 @@ impl Resolver {
 
     fn sum_forces(&mut self) {
         self.forces.fill(Row::default());
+        for body in &mut self.bodies {
+            body.moved = Vec3::ZERO;
+        }
         for row in &self.rows {
+            if let Some(body) = self.bodies.get_mut(row.body as usize) {
+                body.moved -= row.force * body.compliance;
+            }
             let force = Row::new(row.force.to_array());
             for (v, c) in row.entries() {
                 let sum = &mut self.forces[v as usize];

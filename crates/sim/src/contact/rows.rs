@@ -28,6 +28,8 @@ pub struct ContactRow {
     pub limit: f32,
     /// Coulomb's coefficient.
     pub friction: f32,
+    /// What gives way on the other side, of [`Resolver::bodies`](super::Resolver::bodies), or [`NONE`].
+    pub body: u32,
     /// Force on the point.
     pub force: Vec3,
 }
@@ -75,6 +77,7 @@ impl Default for ContactRow {
             compliance: 0.0,
             limit: f32::INFINITY,
             friction: 0.0,
+            body: NONE,
             force: Vec3::ZERO,
         }
     }

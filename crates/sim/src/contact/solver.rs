@@ -7,6 +7,7 @@ use super::detect::{Detector, Filter};
 use super::external::{ExternalForce, carry_on};
 use super::persist::merge;
 use super::rows::ContactRow;
+use super::world::{World, giving_body, padding};
 use super::{Contact, ContactMode, ContactSurface, Kernels, Reach, Resolver, Source};
 use crate::{Mode, Model, Settings, State, Targets};
 
@@ -22,19 +23,23 @@ pub struct ContactSolver {
     resolver: Resolver,
     contacts: Vec<Contact>,
     external: Vec<ExternalForce>,
+    world: World,
     /// How far each free vertex is from the bones' line at rest \[m\].
     depths: Vec<f32>,
     /// Positions of free vertices at the start of the iterations \[m\].
     pub start: Vec<Vec3>,
     /// Factor between forces \[N\] and those of the system.
     scale: f32,
+    /// Distance that contacts keep \[m\].
+    gap: f32,
 }
 
 impl ContactSolver {
     /// Whether a step has anything to do with contact.
     pub fn is_wanted(model: &Model, settings: &Settings, targets: &Targets) -> bool {
         let touches_itself = settings.contact.mode != ContactMode::Off;
-        touches_itself && model.contact_surface().is_some() || !targets.external.is_empty()
+        let touches_others = !(targets.external.is_empty() && targets.colliders.is_empty());
+        touches_itself && model.contact_surface().is_some() || touches_others
     }
 
     /// For a model; without a contact surface it knows external contacts alone, on all free vertices. `solve` solves A X = B in
@@ -66,19 +71,18 @@ impl ContactSolver {
             resolver: Resolver::new(free),
             contacts: Vec::new(),
             external: Vec::new(),
+            world: World::default(),
             depths,
             start: vec![Vec3::ZERO; free],
             scale: scale as f32,
+            gap: surface.map_or(0.0, ContactSurface::gap),
         }
     }
 
     /// Finds the contacts of a step; `self.start` has been set.
     pub fn detect(&mut self, model: &Model, settings: &Settings, targets: &Targets, state: &State) {
-        carry_on(
-            &targets.external,
-            &state.contact.external,
-            &mut self.external,
-        );
+        let given = (self.world).find(model, settings, targets, state, &self.start);
+        carry_on(given, &state.contact.external, &mut self.external);
         self.contacts.clear();
         let (Some(surface), Some(detector)) = (model.contact_surface(), &mut self.detector) else {
             return;
@@ -86,12 +90,7 @@ impl ContactSolver {
         if settings.contact.mode == ContactMode::Off {
             return;
         }
-        let now = Moment {
-            model,
-            free: &self.start,
-            fixed: &targets.fixed,
-            outside: &targets.outside,
-        };
+        let now = Moment::now(model, &self.start, targets);
         detector.update(
             surface,
             |i| now.position(surface.input.sources[i]),
@@ -115,6 +114,10 @@ impl ContactSolver {
             Mode::Static => f32::INFINITY,
         };
         self.resolver.rows.clear();
+        self.resolver.bodies.clear();
+        self.resolver
+            .bodies
+            .extend(self.world.giving_way(self.scale));
         if let Some(surface) = model.contact_surface() {
             self.assemble_own(surface, model, settings, targets, state, recovery);
         }
@@ -124,7 +127,8 @@ impl ContactSolver {
 
     /// Rows of the contacts with the outside, after those of the skin with itself.
     fn assemble_external(&mut self, state: &State, recovery: f32) {
-        let (kernels, rows, depths) = (&self.kernels, &mut self.resolver.rows, &self.depths);
+        let (kernels, depths) = (&self.kernels, &self.depths);
+        let Resolver { rows, bodies, .. } = &mut self.resolver;
         let (free, scale) = (self.start.len(), self.scale);
         self.external
             .retain(|ExternalForce { contact, force, .. }| {
@@ -134,6 +138,7 @@ impl ContactSolver {
                     normal: contact.normal,
                     force: *force * scale,
                     friction: contact.friction.max(0.0),
+                    body: giving_body(contact, bodies),
                     ..ContactRow::default()
                 };
                 let mut depth = f32::INFINITY;
@@ -146,6 +151,11 @@ impl ContactSolver {
                 row.target = row.before.dot(row.normal).min(0.0) + recovery;
                 row.target = row.target.min(0.0);
                 row.limit = LARGEST_PUSH * depth / row.compliance;
+                if let Some(body) = bodies.get(row.body as usize) {
+                    // What gives way cannot tear: there is no force without end.
+                    row.compliance += body.compliance;
+                    row.limit = f32::INFINITY;
+                }
                 let is_sound = row.compliance > 0.0;
                 if is_sound {
                     rows.push(row);
@@ -164,22 +174,10 @@ impl ContactSolver {
         state: &State,
         recovery: f32,
     ) {
-        let now = Moment {
-            model,
-            free: &self.start,
-            fixed: &targets.fixed,
-            outside: &targets.outside,
-        };
-        let before = Moment {
-            model,
-            free: &state.positions,
-            fixed: &state.fixed,
-            outside: if state.contact.outside.len() == targets.outside.len() {
-                &state.contact.outside
-            } else {
-                &targets.outside
-            },
-        };
+        let (now, before) = (
+            Moment::now(model, &self.start, targets),
+            Moment::before(model, targets, state),
+        );
         let kernels = &self.kernels;
         let mut kept = 0;
         for k in 0..self.contacts.len() {
@@ -256,10 +254,14 @@ impl ContactSolver {
     }
 
     /// Writes contacts and their forces to the state, whose positions are those of the end of the step.
-    pub fn finish(&mut self, targets: &Targets, state: &mut State) {
+    pub fn finish(&mut self, settings: &Settings, targets: &Targets, state: &mut State) {
+        let bodies = &self.resolver.bodies;
         let distance = |row: &ContactRow| {
             let point = |(v, c): (u32, f32)| state.positions[v as usize] * c;
-            (row.constant + row.entries().map(point).sum::<Vec3>()).dot(row.normal)
+            let moved = bodies
+                .get(row.body as usize)
+                .map_or(Vec3::ZERO, |b| b.moved);
+            (row.constant - moved + row.entries().map(point).sum::<Vec3>()).dot(row.normal)
         };
         let (own, external) = self.resolver.rows.split_at(self.contacts.len());
         for (contact, row) in self.contacts.iter_mut().zip(own) {
@@ -268,8 +270,10 @@ impl ContactSolver {
         }
         for (contact, row) in self.external.iter_mut().zip(external) {
             contact.force = row.force / self.scale;
-            contact.distance = distance(row);
+            contact.distance = distance(row) + padding(&contact.contact, self.gap);
         }
+        self.world
+            .finish(targets, settings.step as f32, bodies, state);
         state.contact.contacts.clone_from(&self.contacts);
         state.contact.external.clone_from(&self.external);
         state.contact.bases.clone_from(&targets.bases);
@@ -283,15 +287,40 @@ impl ContactSolver {
 }
 
 /// Positions of everything at one moment.
-struct Moment<'a> {
+pub(super) struct Moment<'a> {
     model: &'a Model,
     free: &'a [Vec3],
     fixed: &'a [Vec3],
     outside: &'a [Vec3],
 }
 
-impl Moment<'_> {
-    fn position(&self, source: Source) -> Vec3 {
+impl<'a> Moment<'a> {
+    /// Where a step begins its iterations.
+    pub(super) fn now(model: &'a Model, start: &'a [Vec3], targets: &'a Targets) -> Moment<'a> {
+        Moment {
+            model,
+            free: start,
+            fixed: &targets.fixed,
+            outside: &targets.outside,
+        }
+    }
+
+    /// After the last step.
+    pub(super) fn before(model: &'a Model, targets: &'a Targets, state: &'a State) -> Moment<'a> {
+        let known = state.contact.outside.len() == targets.outside.len();
+        Moment {
+            model,
+            free: &state.positions,
+            fixed: &state.fixed,
+            outside: if known {
+                &state.contact.outside
+            } else {
+                &targets.outside
+            },
+        }
+    }
+
+    pub(super) fn position(&self, source: Source) -> Vec3 {
         let free = self.model.free_count();
         let found = match source {
             Source::Vertex(v) if (v as usize) < free => self.free.get(v as usize),

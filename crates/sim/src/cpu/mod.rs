@@ -217,8 +217,9 @@ impl Backend for CpuBackend {
         state.fixed.clone_from(&targets.fixed);
         state.contact.contacts.clear();
         state.contact.external.clear();
+        state.contact.colliders.clear();
         if let Some(contact) = prepared.contact.as_mut().filter(|_| touches) {
-            contact.finish(targets, state);
+            contact.finish(settings, targets, state);
             report.contact = ContactReport::of(state);
         }
         Ok(report)

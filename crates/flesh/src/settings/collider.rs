@@ -1,0 +1,195 @@
+//! Settings of the ground and of colliders.
+
+use serde::{Deserialize, Serialize};
+
+use crate::FleshError;
+
+/// Whether there is ground, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Ground {
+    /// `true`: below the lowest point of the rest shape. `false`: none.
+    Switch(bool),
+    /// At a height \[m\].
+    Height(f64),
+}
+
+impl Default for Ground {
+    fn default() -> Self {
+        Self::Switch(false)
+    }
+}
+
+/// A thing that the skin must not go through: a `[[collider]]` of the settings.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ColliderSettings {
+    /// What it looks like.
+    pub shape: ShapeName,
+    /// Of spheres and capsules \[m\].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub radius: Option<f64>,
+    /// Of capsules, between the centres of their ends, along Y \[m\].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub length: Option<f64>,
+    /// Edges of boxes \[m\].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<[f64; 3]>,
+    /// File of meshes, relative to the settings file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Joint that it follows; left out: it stays where it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub joint: Option<String>,
+    /// Where it is, in the frame of the joint or the world \[m\].
+    pub position: [f64; 3],
+    /// Turns about X, then Y, then Z, likewise \[degrees\].
+    pub rotation: [f64; 3],
+    /// Coulomb's coefficient against skin; left out: 0.5.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub friction: Option<f64>,
+    /// Left out: it does not give way. With a mass it falls and is pushed \[kg\].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mass: Option<f64>,
+}
+
+/// Shapes of colliders.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ShapeName {
+    /// Everything below.
+    Plane,
+    /// A ball.
+    #[default]
+    Sphere,
+    /// A rod with round ends.
+    Capsule,
+    /// A box.
+    Box,
+    /// A triangle mesh.
+    Mesh,
+}
+
+impl ColliderSettings {
+    /// Refuses what no collider can have.
+    pub fn check(&self) -> Result<(), FleshError> {
+        let size = self.size.unwrap_or_default();
+        let named = [
+            ("radius", self.radius),
+            ("length", self.length),
+            ("size", Some(size.into_iter().fold(0.0, f64::min))),
+            ("size", Some(size.into_iter().sum())),
+            ("friction", self.friction),
+        ];
+        for (name, value) in named {
+            if let Some(value) = value.filter(|v| !(v.is_finite() && *v >= 0.0)) {
+                return Err(bad(format!(
+                    "{name} is {value}; it must be finite and not negative"
+                )));
+            }
+        }
+        if let Some(mass) = self.mass.filter(|m| !(m.is_finite() && *m > 0.0)) {
+            return Err(bad(format!(
+                "mass is {mass}; it must be finite and above zero, or left out"
+            )));
+        }
+        if self.mass.is_some() && self.joint.is_some() {
+            return Err(bad("it cannot both follow a joint and have a mass"));
+        }
+        let placed = self.position.iter().chain(&self.rotation);
+        if !placed.copied().all(f64::is_finite) {
+            return Err(bad("position and rotation must be finite"));
+        }
+        self.check_shape()
+    }
+
+    /// Every shape has its own sizes, and none of the others'.
+    fn check_shape(&self) -> Result<(), FleshError> {
+        let (wanted, name): (&[&str], _) = match self.shape {
+            ShapeName::Plane => (&[], "plane"),
+            ShapeName::Sphere => (&["radius"], "sphere"),
+            ShapeName::Capsule => (&["radius", "length"], "capsule"),
+            ShapeName::Box => (&["size"], "box"),
+            ShapeName::Mesh => (&["file"], "mesh"),
+        };
+        let given = [
+            ("radius", self.radius.is_some()),
+            ("length", self.length.is_some()),
+            ("size", self.size.is_some()),
+            ("file", self.file.is_some()),
+        ];
+        for (field, is_given) in given {
+            match (wanted.contains(&field), is_given) {
+                (true, false) => return Err(bad(format!("a {name} needs `{field}`"))),
+                (false, true) => return Err(bad(format!("a {name} has no `{field}`"))),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn bad(reason: impl Into<String>) -> FleshError {
+    FleshError::Settings(format!("[[collider]]: {}", reason.into()))
+}
+
+/// What `supple init` adds: examples to uncomment.
+pub(super) const EXAMPLES: &str = "
+# Things that the skin must not go through. Remove the # of what you need.
+# [[collider]]
+# shape = \"box\"               # plane, sphere, capsule, box, mesh
+# size = [0.5, 0.45, 0.4]     # a box's edges; sphere: radius; capsule: radius and length, along Y; mesh: file
+# position = [0.0, 0.22, -0.2]
+# rotation = [0.0, 0.0, 0.0]  # degrees about X, then Y, then Z
+# friction = 0.5
+# joint = \"hips\"              # moves with this joint, position and rotation in its frame; left out: stands still
+# mass = 2.0                  # falls and is pushed; left out: does not give way
+";
+
+#[cfg(test)]
+mod tests {
+    use crate::Settings;
+
+    fn parsed(collider: &str) -> Result<Settings, String> {
+        let text = format!("[[collider]]\n{collider}");
+        let settings = Settings::from_toml(&text).map_err(|error| error.to_string())?;
+        settings.check().map_err(|error| error.to_string())?;
+        Ok(settings)
+    }
+
+    #[test]
+    fn colliders_are_read_and_written() {
+        let settings = parsed(
+            "shape = \"capsule\"\nradius = 0.1\nlength = 0.4\njoint = \"hips\"\nfriction = 0.0",
+        )
+        .unwrap();
+        let text = settings.to_toml().unwrap();
+        assert_eq!(Settings::from_toml(&text).unwrap(), settings, "{text}");
+        // The examples are sound once their # is gone.
+        let bare = Settings::default().to_toml().unwrap();
+        let start = bare.find("# [[collider]]").unwrap();
+        let example = bare[start + 2..]
+            .replace("\n# ", "\n")
+            .replace("joint", "#");
+        parsed(&example[12..]).unwrap();
+    }
+
+    #[test]
+    fn bad_colliders_are_refused_with_words() {
+        for (text, said) in [
+            ("shape = \"cone\"", "cone"),
+            ("shape = \"sphere\"", "a sphere needs `radius`"),
+            ("radius = 0.1\nsize = [1, 1, 1]", "a sphere has no `size`"),
+            ("radius = -0.1", "radius is -0.1"),
+            ("radius = nan", "radius is NaN"),
+            ("shape = \"box\"\nsize = [1.0, -1.0, 1.0]", "size is -1"),
+            ("radius = 0.1\nmass = 0.0", "mass is 0"),
+            ("radius = 0.1\nmass = 1.0\njoint = \"a\"", "both"),
+            ("radius = 0.1\nposition = [0.0, nan, 0.0]", "position"),
+            ("radius = 0.1\ncolour = 3", "colour"),
+        ] {
+            let error = parsed(text).unwrap_err();
+            assert!(error.contains(said), "{text}: {error}");
+        }
+    }
+}

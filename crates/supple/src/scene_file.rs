@@ -1,0 +1,302 @@
+//! Scenes in TOML: who is in them, where, doing what, among which things.
+
+use std::path::{Path, PathBuf};
+
+use glam::Vec3;
+use serde::Deserialize;
+use supple_flesh::settings::{ColliderSettings, Ground};
+use supple_flesh::{Flesh, FleshError};
+use supple_picture::{Bounds, Camera, DrawMesh, Image, SheetStyle, contact_sheet, hex, render};
+use supple_rig::bake::Motion;
+use supple_rig::formats::{FormatError, ReadOptions};
+use supple_rig::{Character, Clip, Pose};
+use supple_sim::Collider;
+
+use crate::load::load;
+use crate::motion::{Choice, MotionError, choose};
+use crate::scene::{Scene, standing_at};
+use crate::skin::Span;
+use crate::things::{collider_mesh, ground_height};
+use crate::tissue::{TissueError, between, load_settings, make_relative_to, settings_beside};
+
+/// A scene as its file has it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SceneFile {
+    /// Frames a second.
+    pub fps: f32,
+    /// Length; left out, that of the longest motion \[s\].
+    pub seconds: Option<f32>,
+    /// `true`: a floor at height 0; a number: a floor at that height.
+    pub ground: Ground,
+    /// Who is in it.
+    pub character: Vec<ActorFile>,
+    /// Things that nobody goes through.
+    pub collider: Vec<ColliderSettings>,
+}
+
+/// A character of a scene.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ActorFile {
+    /// Its file, relative to the scene's, or `@male` or `@female`.
+    pub file: String,
+    /// A clip of the file, or an embedded one.
+    pub clip: Option<String>,
+    /// A motion from another file.
+    pub motion: Option<String>,
+    /// Where it stands \[m\].
+    pub position: [f32; 3],
+    /// Turn about the vertical \[degrees\].
+    pub turn: f32,
+    /// Tissue settings; left out, those beside its file.
+    pub settings: Option<String>,
+}
+
+impl Default for SceneFile {
+    fn default() -> Self {
+        Self {
+            fps: 30.0,
+            seconds: None,
+            ground: Ground::default(),
+            character: Vec::new(),
+            collider: Vec::new(),
+        }
+    }
+}
+
+/// Why a scene could not be played.
+#[derive(Debug, thiserror::Error)]
+pub enum SceneError {
+    /// The scene's file, or one that it names, cannot be read.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+    /// The file is no scene.
+    #[error("{path}: {reason}", path = path.display())]
+    Text {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong in it.
+        reason: String,
+    },
+    /// A motion was not found or does not fit.
+    #[error("character {number}: {source}")]
+    Motion {
+        /// Which, from 1.
+        number: usize,
+        /// Why.
+        source: MotionError,
+    },
+    /// A character could not be made soft or moved.
+    #[error(transparent)]
+    Tissue(#[from] TissueError),
+}
+
+/// A scene that was played: characters, and how each moved.
+pub struct Played {
+    /// Characters with their motion, in the file's order; names are made different.
+    pub characters: Vec<(Character, Motion)>,
+    /// Colliders of every frame.
+    pub colliders: Vec<Vec<Collider>>,
+    /// Skin points inside themselves or others in every frame, and the depth of the deepest \[m\].
+    pub inside: Vec<(usize, f32)>,
+}
+
+/// Reads a scene.
+pub fn read_scene(path: &Path) -> Result<SceneFile, SceneError> {
+    let text = std::fs::read_to_string(path).map_err(|source| FormatError::Io {
+        path: path.to_owned(),
+        source,
+    })?;
+    let bad = |reason: String| SceneError::Text {
+        path: path.to_owned(),
+        reason,
+    };
+    let mut scene: SceneFile = toml::from_str(&text).map_err(|error| bad(error.to_string()))?;
+    if scene.character.is_empty() {
+        return Err(bad("it has no [[character]]".to_owned()));
+    }
+    if !(0.1..=1000.0).contains(&scene.fps) {
+        return Err(bad(format!(
+            "fps is {}; it must be from 0.1 to 1000",
+            scene.fps
+        )));
+    }
+    if scene.seconds.is_some_and(|s| !(0.0..=3600.0).contains(&s)) {
+        return Err(bad("seconds must be from 0 to 3600".to_owned()));
+    }
+    for actor in &scene.character {
+        if !(actor.turn.is_finite() && Vec3::from(actor.position).is_finite()) {
+            return Err(bad(format!("the place of {} is not finite", actor.file)));
+        }
+    }
+    for collider in &mut scene.collider {
+        make_relative_to(path, collider);
+        let check = collider.check().map_err(|error| bad(error.to_string()));
+        check?;
+        if collider.joint.is_some() {
+            let reason = "a scene's collider follows no joint: put it into the settings of the character it belongs to";
+            return Err(bad(reason.to_owned()));
+        }
+    }
+    Ok(scene)
+}
+
+/// Plays a scene; `frame_done` hears each frame's number and how many there are.
+pub fn play(
+    file: &SceneFile,
+    path: &Path,
+    frame_done: &mut dyn FnMut(usize, usize),
+) -> Result<Played, SceneError> {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let mut cast: Vec<(Character, Clip)> = Vec::new();
+    let mut bodies = Vec::new();
+    for (index, actor) in file.character.iter().enumerate() {
+        let (character, clip, flesh) = engage(actor, folder, index + 1, file.fps, &cast)?;
+        let placement = standing_at(actor.position.into(), actor.turn);
+        bodies.push((flesh, character.skeleton.clone(), placement));
+        cast.push((character, clip));
+    }
+    let mut scene = Scene::new(bodies, colliders(file)?);
+    let longest = cast.iter().map(|(_, clip)| clip.duration());
+    let span = Span {
+        from: 0.0,
+        to: file.seconds.unwrap_or(longest.fold(0.0, f32::max)),
+        fps: file.fps,
+    };
+    let motion = Motion {
+        fps: file.fps,
+        ..Motion::default()
+    };
+    let mut played = Played {
+        characters: (cast.iter().map(|(c, _)| (c.clone(), motion.clone()))).collect(),
+        colliders: Vec::new(),
+        inside: Vec::new(),
+    };
+    let poses = |time: f32| -> Vec<Pose> {
+        let each = cast.iter();
+        each.map(|(character, clip)| clip.sample(&character.skeleton, time.min(clip.duration())))
+            .collect()
+    };
+    let times = span.times();
+    for (frame, &time) in times.iter().enumerate() {
+        match frame {
+            0 => scene.place(&poses(time))?,
+            _ => {
+                let step = scene.solver_settings().step;
+                for (time, seconds) in between(times[frame - 1], time, step) {
+                    scene.advance(&poses(time), seconds)?;
+                }
+            }
+        }
+        for (body, (_, motion)) in played.characters.iter_mut().enumerate() {
+            motion.frames.push(scene.skin(body)?);
+            motion.poses.push(scene.pose(body).clone());
+        }
+        let inside = scene.penetration()?;
+        played.inside.push((inside.count(), inside.worst()));
+        played.colliders.push(scene.colliders_now());
+        frame_done(frame, times.len());
+    }
+    Ok(played)
+}
+
+/// A character with its motion and its tissue, under a name that is not in the cast yet.
+fn engage(
+    actor: &ActorFile,
+    folder: &Path,
+    number: usize,
+    fps: f32,
+    cast: &[(Character, Clip)],
+) -> Result<(Character, Clip, Flesh), SceneError> {
+    let beside = |file: &str| match file.starts_with('@') {
+        true => PathBuf::from(file),
+        false => folder.join(file),
+    };
+    let file = beside(&actor.file);
+    let mut character = load(&file, None, &ReadOptions::default())?;
+    let motion = actor.motion.as_deref().map(beside);
+    let choice = match (&actor.clip, &motion) {
+        (Some(name), _) => Choice::Named(name),
+        (None, Some(path)) => Choice::File(path, None),
+        (None, None) => Choice::Default,
+    };
+    let clip =
+        choose(&character, choice, fps).map_err(|source| SceneError::Motion { number, source })?;
+    let settings = match &actor.settings {
+        Some(settings) => load_settings(&folder.join(settings))?,
+        None => settings_beside(&file)?,
+    };
+    let flesh = Flesh::builder(&character)
+        .settings(settings)
+        .build()
+        .map_err(TissueError::from)?;
+    let base = character.name.clone();
+    let mut next = 2;
+    while cast.iter().any(|(other, _)| other.name == character.name) {
+        character.name = format!("{base}-{next}");
+        next += 1;
+    }
+    Ok((character, clip, flesh))
+}
+
+fn colliders(file: &SceneFile) -> Result<Vec<Collider>, SceneError> {
+    let height = match file.ground {
+        Ground::Switch(false) => None,
+        Ground::Switch(true) => Some(0.0),
+        Ground::Height(height) => Some(height as f32),
+    };
+    let things = file.collider.iter().map(supple_flesh::colliders::collider);
+    let things = things.collect::<Result<Vec<_>, FleshError>>();
+    let mut all: Vec<Collider> = height.map(Collider::ground).into_iter().collect();
+    all.extend(things.map_err(TissueError::from)?);
+    Ok(all)
+}
+
+/// Colours of the characters, in turn.
+const LOOKS: [Vec3; 4] = [hex(0xdeb39c), hex(0x9cb8de), hex(0xb9d6a3), hex(0xd9a8c6)];
+/// Colour of things.
+const THING: Vec3 = hex(0xb8b4ab);
+
+/// Draws frames of a scene, three in a row.
+pub fn scene_sheet(title: &str, played: &Played, frames: &[usize], size: usize) -> Image {
+    let shown = || frames.iter().copied();
+    let points = shown().flat_map(|frame| {
+        let motions = played.characters.iter();
+        motions.flat_map(move |(_, motion)| motion.frames[frame].iter().flatten())
+    });
+    let camera = Camera::frame(Bounds::of(points), Vec3::new(0.7, 0.15, 1.0), 1.0);
+    let pictures: Vec<(Image, String)> = shown()
+        .map(|frame| {
+            let mut scene = supple_picture::Scene {
+                ground: Some(supple_picture::Ground {
+                    height: ground_height(&played.colliders[frame]),
+                    ..Default::default()
+                }),
+                ..Default::default()
+            };
+            for (body, (character, motion)) in played.characters.iter().enumerate() {
+                for (part, positions) in character.parts.iter().zip(&motion.frames[frame]) {
+                    let mesh = supple_geom::TriMesh {
+                        positions: positions.clone(),
+                        triangles: part.mesh.triangles.clone(),
+                    };
+                    let colour = LOOKS[body % LOOKS.len()];
+                    scene.meshes.push(DrawMesh::owned(mesh).coloured(colour));
+                }
+            }
+            let things = played.colliders[frame].iter().filter_map(collider_mesh);
+            (scene.meshes).extend(things.map(|mesh| DrawMesh::owned(mesh).coloured(THING)));
+            let (count, depth) = played.inside[frame];
+            let time = frame as f32 / played.characters[0].1.fps;
+            let caption = format!("{time:.2} s: {count} inside, {:.1} mm deep", 1000.0 * depth);
+            (render(&scene, &camera, size, size), caption)
+        })
+        .collect();
+    contact_sheet(
+        title,
+        &pictures,
+        frames.len().min(3),
+        &SheetStyle::default(),
+    )
+}
