@@ -220,7 +220,7 @@ fn ground_and_contact_are_set_without_building_anew() {
     stage.set_ground(Some(low + 0.02));
     pass(&mut stage, 0.5);
     let contacts = stage.contacts();
-    assert!(contacts.len() >= 6 && contacts.len() % 6 == 0);
+    assert!(contacts.len() >= 6 && contacts.len().is_multiple_of(6));
     // The floor pushes up.
     assert!(contacts.chunks(6).all(|c| c[4] > 0.0));
     let lowest = |stage: &mut Stage| {
