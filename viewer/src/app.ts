@@ -104,7 +104,11 @@ export class App {
     this.tools.height = Math.max(1e-3, high[1] - low[1]);
     for (const body of this.bodies) body.dispose();
     this.bodies = [new BodyView(opened, null), new BodyView(opened, new THREE.Color(0xb9c4d6))];
-    for (const body of this.bodies) this.scene.scene.add(body.mesh);
+    for (const body of this.bodies) {
+      // A shadow that comes late is not seen on the ground, but on the body itself.
+      body.mesh.receiveShadow = !this.scene.software;
+      this.scene.scene.add(body.mesh);
+    }
     this.tools.body = this.bodies[0] ?? null;
     this.overlays.forget(opened.description.joints);
     this.frame();
@@ -196,6 +200,7 @@ export class App {
       this.noticeMovement(frame.slots[0]?.positions);
     }
     this.scene.fitCanvas();
+    this.scene.castShadows();
     this.scene.controls.update();
     this.render();
     for (const heard of this.onFrame) heard();

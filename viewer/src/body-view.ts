@@ -36,7 +36,6 @@ export class BodyView {
     const materials = opened.description.parts.map((part) => this.material(opened, part.material, tint));
     this.mesh = new THREE.Mesh(this.geometry, materials);
     this.mesh.castShadow = true;
-    this.mesh.receiveShadow = true;
     this.mesh.frustumCulled = false;
     this.mesh.visible = false;
   }

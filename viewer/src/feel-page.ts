@@ -34,9 +34,15 @@ export class FeelPage implements Page {
     const wanted = /^\d+$/.test(value) ? Number(value) : value;
     this.rebuild((settings) => settings.detail && (settings.detail.resolution = wanted));
   });
-  private contact = choiceRow("Contact", CONTACTS, (mode) =>
-    this.rebuild((settings) => settings.contact && (settings.contact.mode = mode)),
-  );
+  private contact = choiceRow("Contact", CONTACTS, (mode) => {
+    const { settings, simulation } = this.app;
+    if (settings?.contact) settings.contact.mode = mode;
+    simulation.order({ type: "contact", mode });
+  });
+  private ground = check("The ground carries", "", (on) => {
+    const floor = this.app.description?.bounds[0][1] ?? 0;
+    this.app.simulation.order({ type: "ground", height: on ? floor : null });
+  });
   private building = false;
   private again = false;
 
@@ -69,6 +75,7 @@ export class FeelPage implements Page {
       this.radiusSlider.row,
       this.resolution.row,
       this.contact.row,
+      this.ground.row,
       sliding.row,
       head.row,
       heading("Motion"),
@@ -219,6 +226,10 @@ export class FeelPage implements Page {
     this.resolution.set(String(settings.detail?.resolution ?? "automatic") as (typeof RESOLUTIONS)[number][0]);
     this.contact.row.hidden = !settings.contact;
     this.contact.set((settings.contact?.mode ?? "off") as (typeof CONTACTS)[number][0]);
+    // What was said about the last character does not hold for this one.
+    this.ground.box.checked = false;
+    this.app.simulation.order({ type: "ground", height: null });
+    this.app.simulation.order({ type: "contact", mode: settings.contact?.mode ?? "off" });
     this.head.checked = settings.tissue.simulate_head;
     this.sliding.checked = settings.tissue.sliding;
     this.gravity = Math.abs(settings.solver.gravity);

@@ -103,6 +103,8 @@ export type Order =
   | { type: "grab"; joint: number; to: Vector }
   | { type: "release" }
   | { type: "pull"; from: Vector | null; to: Vector }
+  | { type: "contact"; mode: string }
+  | { type: "ground"; height: number | null }
   | { type: "poke"; centre: Vector; radius: number }
   | { type: "shake"; amplitude: Vector }
   /** Until it comes, a stage stands still: it may be built behind the scenes. */

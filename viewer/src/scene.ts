@@ -29,6 +29,7 @@ export class Scene {
   private rings: THREE.LineSegments<THREE.BufferGeometry, THREE.LineBasicMaterial>;
   private size = new THREE.Vector2();
   private sharpness = 1;
+  private frames = 0;
   private beside = 0;
 
   constructor(readonly canvas: HTMLCanvasElement) {
@@ -37,6 +38,7 @@ export class Scene {
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !this.software, alpha: true });
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = this.software ? THREE.BasicShadowMap : THREE.PCFShadowMap;
+    this.renderer.shadowMap.autoUpdate = !this.software;
     this.renderer.toneMapping = THREE.NeutralToneMapping;
     this.renderer.toneMappingExposure = 0.92;
     this.controls = new OrbitControls(this.camera, canvas);
@@ -120,6 +122,12 @@ export class Scene {
   sharpen(factor: number): void {
     this.sharpness = Math.min(1, Math.max(0.4, this.sharpness * factor));
     this.size.set(0, 0);
+  }
+
+  /** Call before each frame: without a graphics card the shadow on the ground follows every third. */
+  castShadows(): void {
+    this.frames += 1;
+    if (this.software && this.frames % 3 === 0) this.renderer.shadowMap.needsUpdate = true;
   }
 
   fitCanvas(): void {

@@ -65,7 +65,7 @@ interface Story {
   orders: Map<Order["type"], Order>;
 }
 
-const LASTING: Order["type"][] = ["play", "pace", "methods", "overlays", "gravity"];
+const LASTING: Order["type"][] = ["play", "pace", "methods", "overlays", "gravity", "contact", "ground"];
 const SUPERSEDED = "another build took over";
 
 export class Simulation {

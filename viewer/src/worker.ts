@@ -158,6 +158,12 @@ function obey(order: Order): void {
     case "gravity":
       stage?.set_gravity(...order.to);
       break;
+    case "contact":
+      stage?.set_contact(order.mode);
+      break;
+    case "ground":
+      stage?.set_ground(order.height ?? undefined);
+      break;
     case "grab":
       stage?.grab(order.joint, new Float32Array(order.to));
       break;
@@ -196,6 +202,7 @@ function step(): void {
     const [kept = 1, , inverted = 0] = stage.quality();
     readout.volumeKept = kept;
     readout.inverted = inverted;
+    readout.contacts = stage.contacts().length / 6;
   }
 }
 
@@ -233,6 +240,11 @@ function fill(slots: SlotBuffers[]): void {
   });
 }
 
+/** The first three of every six numbers. */
+function places(contacts: Float32Array): Float32Array {
+  return contacts.filter((_, index) => index % 6 < 3);
+}
+
 function belowTheSkin(): Overlays {
   const show = current();
   const has = (name: OverlayName): boolean => overlays.has(name) && built;
@@ -245,7 +257,7 @@ function belowTheSkin(): Overlays {
       ? { positions: show.bone_surface(), triangles: fresh("boneSurface") ? show.bone_surface_triangles() : null }
       : null,
     tets: has("tets") ? { positions: show.tet_vertices(), edges: fresh("tets") ? show.tet_edges() : null } : null,
-    contacts: null,
+    contacts: has("contacts") ? places(show.contacts()) : null,
   };
 }
 

@@ -9,7 +9,7 @@ use crate::{Model, State};
 pub struct Quality {
     /// Tets turned inside out (det F < 0).
     pub inverted: usize,
-    /// Smallest volume / rest volume (det F) of a tet; 1 where there is no tet.
+    /// Smallest volume / rest volume (det F) of a tet; 1 where there is no tet. [Slivers](SLIVER) do not count.
     pub worst: f64,
     /// The tet that has it.
     pub worst_tet: Option<u32>,
@@ -20,6 +20,10 @@ pub struct Quality {
     /// Largest speed of a free vertex \[m/s\].
     pub top_speed: f32,
 }
+
+/// A tet with less than this share of the mean volume is a sliver: a hair's breadth turns it inside out many times over,
+/// which says nothing about the tissue.
+pub const SLIVER: f64 = 0.1;
 
 /// Measures `state`. Tets that were flat at rest do not count.
 pub fn measure(model: &Model, state: &State) -> Quality {
@@ -42,11 +46,13 @@ pub fn measure(model: &Model, state: &State) -> Quality {
             .map(|v| v.length())
             .fold(0.0, f32::max),
     };
+    let sliver = SLIVER * quality.rest_volume / tets.len().max(1) as f64;
     for i in (0..tets.len()).filter(|&i| !tets.is_flat(i)) {
         let ratio = tets.deformation_gradient(i, &z).determinant();
         quality.inverted += usize::from(ratio < 0.0);
         quality.volume += ratio * tets.volumes[i];
-        if quality.worst_tet.is_none() || ratio < quality.worst {
+        let counts = tets.volumes[i] >= sliver;
+        if counts && (quality.worst_tet.is_none() || ratio < quality.worst) {
             quality.worst = ratio;
             quality.worst_tet = Some(i as u32);
         }

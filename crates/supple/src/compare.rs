@@ -3,12 +3,13 @@
 use std::time::Instant;
 
 use serde::Serialize;
+use supple_flesh::Flesh;
 use supple_rig::bake::Motion;
 use supple_rig::{Character, Clip};
-use supple_sim::measure;
+use supple_sim::{State, measure};
 
 use crate::skin::{Method, Span, skin};
-use crate::tissue::{SoftBody, TissueError, simulate};
+use crate::tissue::{SoftBody, TissueError, follow};
 
 /// Every so many frames are measured: poses change little in between, and a measure costs as much as a frame.
 const SAMPLING: usize = 4;
@@ -22,6 +23,8 @@ pub struct Comparison {
     pub joint_volume: f64,
     /// Volume of the worst tet against rest, at its least over the motion; negative where it is inverted.
     pub worst_tet: f64,
+    /// Share of the tets that are inverted, at its most over the motion.
+    pub inverted: f64,
     /// Median time of a frame \[ms\].
     pub ms_per_frame: f64,
     /// The motion itself.
@@ -48,26 +51,24 @@ pub fn compare(
             let mut last = Instant::now();
             let mut timed = |frame: usize| {
                 times.push(last.elapsed().as_secs_f64() * 1e3);
-                last = Instant::now();
                 frame_done(frame);
+                last = Instant::now();
             };
-            let motion = match method {
-                Method::Tissue => simulate(body, character, clip, span, &mut timed)?,
-                _ => skin(
-                    character,
-                    clip,
-                    method,
-                    &body.flesh().settings,
-                    span,
-                    &mut timed,
-                )?,
+            let (motion, worst) = match method {
+                Method::Tissue => of_tissue(body, character, clip, joint, span, &mut timed)?,
+                _ => {
+                    let settings = &body.flesh().settings;
+                    let motion = skin(character, clip, method, settings, span, &mut timed)?;
+                    let worst = of_skin(body.flesh(), joint, &motion)?;
+                    (motion, worst)
+                }
             };
             times.sort_by(f64::total_cmp);
-            let (joint_volume, worst_tet) = least(body, joint, &motion)?;
             Ok(Comparison {
                 method: method.name(),
-                joint_volume,
-                worst_tet,
+                joint_volume: worst.joint_volume,
+                worst_tet: worst.tet,
+                inverted: worst.inverted,
                 ms_per_frame: times.get(times.len() / 2).copied().unwrap_or(0.0),
                 motion,
             })
@@ -75,18 +76,59 @@ pub fn compare(
         .collect()
 }
 
-fn least(body: &SoftBody, joint: usize, motion: &Motion) -> Result<(f64, f64), TissueError> {
-    let flesh = body.flesh();
-    let mut least = (f64::INFINITY, f64::INFINITY);
+/// The worst over a motion.
+struct Worst {
+    joint_volume: f64,
+    tet: f64,
+    inverted: f64,
+}
+
+impl Worst {
+    const NONE: Worst = Worst {
+        joint_volume: f64::INFINITY,
+        tet: f64::INFINITY,
+        inverted: 0.0,
+    };
+
+    fn add(&mut self, flesh: &Flesh, joint: usize, state: &State) {
+        let volume = flesh.joint_volume(joint, state);
+        let quality = measure(&flesh.model, state);
+        let share = quality.inverted as f64 / flesh.model.tets().len().max(1) as f64;
+        self.joint_volume = self.joint_volume.min(volume.map_or(f64::NAN, |(v, _)| v));
+        self.tet = self.tet.min(quality.worst);
+        self.inverted = self.inverted.max(share);
+    }
+}
+
+/// Tissue, measured as it is simulated.
+fn of_tissue(
+    body: &mut SoftBody,
+    character: &Character,
+    clip: &Clip,
+    joint: usize,
+    span: Span,
+    frame_done: &mut dyn FnMut(usize),
+) -> Result<(Motion, Worst), TissueError> {
+    let (mut motion, mut worst) = (Motion::default(), Worst::NONE);
+    motion.fps = span.fps;
+    follow(body, character, clip, &span.times(), &mut |frame, body| {
+        motion.frames.push(body.skin()?);
+        motion.poses.push(body.pose().clone());
+        frame_done(frame);
+        if frame % SAMPLING == 0 {
+            worst.add(body.flesh(), joint, body.state());
+        }
+        Ok(())
+    })?;
+    Ok((motion, worst))
+}
+
+/// Tets between the bones and a skin that has none of its own.
+fn of_skin(flesh: &Flesh, joint: usize, motion: &Motion) -> Result<Worst, TissueError> {
+    let mut worst = Worst::NONE;
     for (parts, pose) in motion.frames.iter().zip(&motion.poses).step_by(SAMPLING) {
         let state = flesh.state_of_skin(pose, parts)?;
-        let volume = flesh
-            .joint_volume(joint, &state)
-            .map_or(f64::NAN, |(volume, _)| volume);
-        least = (
-            least.0.min(volume),
-            least.1.min(measure(&flesh.model, &state).worst),
-        );
+        worst.add(flesh, joint, &state);
     }
-    Ok(least)
+    Ok(worst)
 }

@@ -82,16 +82,17 @@ pub fn run(args: &args::Demo, console: &Console) -> Result<(), Failure> {
 
 fn table(compared: &[Comparison]) -> String {
     let mut text = format!(
-        "{:<18} {:>18} {:>13} {:>10}",
-        "method", "knee volume kept", "ms per frame", "worst tet"
+        "{:<18} {:>18} {:>13} {:>10} {:>10}",
+        "method", "knee volume kept", "ms per frame", "worst tet", "inverted"
     );
     for one in compared {
         text.push_str(&format!(
-            "\n{:<18} {:>16.1} % {:>13.2} {:>10.2}",
+            "\n{:<18} {:>16.1} % {:>13.2} {:>10.2} {:>8.2} %",
             one.method,
             100.0 * one.joint_volume,
             one.ms_per_frame,
-            one.worst_tet
+            one.worst_tet,
+            100.0 * one.inverted
         ));
     }
     text

@@ -69,7 +69,7 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
 fn describe_contact(report: &Report) -> String {
     let (before, after) = (report.before, report.after);
     format!(
-        "\ninside other parts at the worst moment: {} vertices, {:.1} mm deep without contact; {} vertices, {:.1} mm with it",
+        "\ninside itself, ground or colliders at the worst moment: {} vertices, {:.1} mm deep without contact; {} vertices, {:.1} mm with it",
         before.vertices, before.worst_mm, after.vertices, after.worst_mm
     )
 }
