@@ -16,8 +16,8 @@ use super::surface::ContactSurface;
 const INSIDE: f64 = 1.05;
 
 /// A triangle belongs to another part where its distance is below this share of that at rest. Near 1 a hand's own back limits
-/// how deep its palm can be; at 0.2 folds of joints have no depth.
-const NEARER: f32 = 0.7;
+/// how deep its palm can be; at 0.5 folds of joints are as deep as limbs.
+const NEARER: f32 = 0.9;
 
 /// What is inside other parts.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -90,7 +90,7 @@ pub fn points_inside(surface: &ContactSurface, skin: &[Vec3]) -> Vec<u32> {
 /// hand is near as well, but was so before.
 fn nearest(surface: &ContactSurface, skin: &[Vec3], point: u32) -> Option<(u32, f32)> {
     let p = skin[point as usize];
-    let at_rest = |v: u32| surface.input.skin[v as usize];
+    let rest = &surface.input.skin;
     let mut best = (0, f32::INFINITY);
     for (t, corners) in surface.triangles().iter().enumerate() {
         let [a, b, c] = corners.map(|v| skin[v as usize]);
@@ -98,16 +98,25 @@ fn nearest(surface: &ContactSurface, skin: &[Vec3], point: u32) -> Option<(u32, 
         if p.distance(a) - far >= best.1 || surface.is_near(point, t as u32) {
             continue;
         }
-        let [a, b, c] = [a, b, c].map(|v| v.as_dvec3());
-        let weights = closest_on_triangle(p.as_dvec3(), [a, b, c]);
-        let at: DVec3 = a * weights[0] + b * weights[1] + c * weights[2];
-        let distance = at.distance(p.as_dvec3()) as f32;
-        let corner = corners[0];
-        if distance < best.1 && distance < NEARER * at_rest(point).distance(at_rest(corner)) {
+        let distance = distance(p, [a, b, c]);
+        let before = || distance_at(rest, point, corners);
+        if distance < best.1 && distance < NEARER * before() {
             best = (t as u32, distance);
         }
     }
     best.1.is_finite().then_some(best)
+}
+
+fn distance_at(skin: &[Vec3], point: u32, corners: &[u32; 3]) -> f32 {
+    distance(skin[point as usize], corners.map(|v| skin[v as usize]))
+}
+
+/// From a point to a triangle \[m\].
+fn distance(point: Vec3, corners: [Vec3; 3]) -> f32 {
+    let (p, [a, b, c]) = (point.as_dvec3(), corners.map(|v| v.as_dvec3()));
+    let weights = closest_on_triangle(p, [a, b, c]);
+    let at: DVec3 = a * weights[0] + b * weights[1] + c * weights[2];
+    at.distance(p) as f32
 }
 
 /// Thickness of the limb below a triangle at rest \[m\].

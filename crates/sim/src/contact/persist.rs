@@ -10,9 +10,9 @@ use super::detect::{Detector, Found};
 use super::surface::ContactSurface;
 use super::{Contact, SHELL};
 
-/// How far a point may be beside its triangle before its contact ends, in mean edges, on top of its depth: feet along slanted
-/// columns are as far beside as they are deep. At 1, contacts of a squat end and begin in turns.
-const BESIDE: f32 = 2.0;
+/// How far a point may be beside its triangle before its contact ends, in mean edges, when it holds still; a third of that when it
+/// slides, so that nothing hangs on to a hand that leaves. At 1, contacts of a squat end and begin in turns.
+const BESIDE: f32 = 3.0;
 /// A contact that slides this far in a step, in mean edges, is where it is found; one that slides less follows by that share.
 /// At 0.1, a bent knee trembles by millimetres a second; from 1 on, feet lag behind a hand that moves by a metre a second.
 const SLIDING: f32 = 0.3;
@@ -153,7 +153,7 @@ fn same_triangle(
     let is_gone = normal == Vec3A::ZERO
         || normal.dot(detector.normals[old.point as usize]) > TURNED
         || distance > SHELL * surface.mean_edge()
-        || beside > BESIDE * surface.mean_edge() + distance.abs();
+        || beside > BESIDE * (1.0 - 0.7 * share) * surface.mean_edge();
     (!is_gone).then_some(Contact {
         weights,
         normal: normal.into(),
