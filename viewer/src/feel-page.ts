@@ -1,6 +1,6 @@
 // Tissue settings as live controls, and as the file that the command line reads.
 import type { App } from "./app";
-import { button, buttons, check, choiceRow, heading, make, slider, type Slider } from "./dom";
+import { button, buttons, check, choiceRow, heading, make, slider, type Slider, type SliderOptions } from "./dom";
 import { say } from "./messages";
 import type { Page } from "./panel";
 import type { Settings, Vector } from "./protocol";
@@ -9,6 +9,8 @@ import { save } from "./save";
 const DIRECTIONS = [["down", "Down"], ["up", "Up"], ["left", "Left"], ["right", "Right"], ["front", "Forwards"], ["back", "Backwards"]] as const;
 const RESOLUTIONS = [["automatic", "Automatic"], ["1500", "1,500 vertices"], ["3000", "3,000 vertices"], ["6000", "6,000 vertices"], ["full", "All vertices"]] as const;
 const CONTACTS = [["off", "Off"], ["local", "Local"], ["global", "Global"]] as const;
+type Look = Omit<SliderOptions, "change">;
+type Group = (settings: Settings) => Record<string, unknown>;
 type Direction = (typeof DIRECTIONS)[number][0];
 const VECTORS: Record<Direction, Vector> = {
   down: [0, -1, 0],
@@ -69,9 +71,9 @@ export class FeelPage implements Page {
     this.radiusSlider.set(1);
     this.element.append(
       heading("Tissue"),
-      this.built("Stiffness", 400, 20000, 50, true, (v) => `${(v / 1000).toFixed(v < 10000 ? 1 : 0)} kPa`, (s) => s.tissue, "stiffness"),
-      this.built("Keeps volume", 0, 20, 0.5, false, (v) => `× ${v.toFixed(1)}`, (s) => s.tissue, "volume_stiffness"),
-      this.built("Mass", 0, 200, 1, false, (v) => (v === 0 ? "auto" : `${v.toFixed(0)} kg`), (s) => s.tissue, "mass"),
+      this.built({ label: "Stiffness", min: 400, max: 20000, step: 50, logarithmic: true, show: (v) => `${(v / 1000).toFixed(v < 10000 ? 1 : 0)} kPa` }, (s) => s.tissue, "stiffness"),
+      this.built({ label: "Keeps volume", min: 0, max: 20, step: 0.5, show: (v) => `× ${v.toFixed(1)}` }, (s) => s.tissue, "volume_stiffness"),
+      this.built({ label: "Mass", min: 0, max: 200, step: 1, show: (v) => (v === 0 ? "auto" : `${v.toFixed(0)} kg`) }, (s) => s.tissue, "mass"),
       this.radiusSlider.row,
       this.resolution.row,
       this.contact.row,
@@ -79,8 +81,8 @@ export class FeelPage implements Page {
       sliding.row,
       head.row,
       heading("Motion"),
-      this.live("Damping", 0, 1, 0.01, (v) => (v === 0 ? "least" : `${v.toFixed(2)} s`), (s) => s.solver, "damping_half_life"),
-      this.live("Iterations", 1, 30, 1, (v) => v.toFixed(0), (s) => s.solver, "iterations"),
+      this.live({ label: "Damping", min: 0, max: 1, step: 0.01, show: (v) => (v === 0 ? "least" : `${v.toFixed(2)} s`) }, (s) => s.solver, "damping_half_life"),
+      this.live({ label: "Iterations", min: 1, max: 30, step: 1, show: (v) => v.toFixed(0) }, (s) => s.solver, "iterations"),
       heading("Gravity"),
       this.gravitySlider(),
       gravity.row,
@@ -94,59 +96,27 @@ export class FeelPage implements Page {
     app.onOpened.push(() => this.show());
   }
 
-  private change(slot: Slider, read: (settings: Settings) => number): HTMLElement {
-    this.sliders.push([slot, read]);
-    return slot.row;
+  /** A control for one number of the settings. */
+  private control(look: Look, group: Group, key: string, change: SliderOptions["change"]): HTMLElement {
+    const control = slider({ ...look, change });
+    this.sliders.push([control, (settings) => Number(group(settings)[key])]);
+    return control.row;
   }
 
   /** A control that needs the tissue built anew. */
-  private built(
-    label: string,
-    min: number,
-    max: number,
-    step: number,
-    logarithmic: boolean,
-    show: (value: number) => string,
-    group: (settings: Settings) => Record<string, unknown>,
-    key: string,
-  ): HTMLElement {
-    const control = slider({
-      label,
-      min,
-      max,
-      step,
-      logarithmic,
-      show,
-      change: (value, done) => {
-        if (done) this.rebuild((settings) => (group(settings)[key] = value));
-      },
+  private built(look: Look, group: Group, key: string): HTMLElement {
+    return this.control(look, group, key, (value, done) => {
+      if (done) this.rebuild((settings) => (group(settings)[key] = value));
     });
-    return this.change(control, (settings) => Number(group(settings)[key]));
   }
 
   /** A control that the running tissue follows at once. */
-  private live(
-    label: string,
-    min: number,
-    max: number,
-    step: number,
-    show: (value: number) => string,
-    group: (settings: Settings) => Record<string, unknown>,
-    key: string,
-  ): HTMLElement {
-    const control = slider({
-      label,
-      min,
-      max,
-      step,
-      show,
-      change: (value) => {
-        if (!this.app.settings) return;
-        group(this.app.settings)[key] = value;
-        this.tune();
-      },
+  private live(look: Look, group: Group, key: string): HTMLElement {
+    return this.control(look, group, key, (value) => {
+      if (!this.app.settings) return;
+      group(this.app.settings)[key] = value;
+      this.tune();
     });
-    return this.change(control, (settings) => Number(group(settings)[key]));
   }
 
   private gravitySlider(): HTMLElement {
@@ -161,7 +131,8 @@ export class FeelPage implements Page {
         this.applyGravity();
       },
     });
-    return this.change(control, (settings) => Math.abs(settings.solver.gravity));
+    this.sliders.push([control, (settings) => Math.abs(settings.solver.gravity)]);
+    return control.row;
   }
 
   private applyGravity(): void {

@@ -37,6 +37,7 @@ pub mod skeleton_volume;
 pub mod sliding;
 pub mod stretched;
 pub mod surface;
+pub mod target_table;
 pub mod targets;
 pub mod untangle;
 pub mod upsample;

@@ -288,23 +288,34 @@ fn push_out(
     rest: DVec3,
     point: DVec3,
 ) -> DVec3 {
-    let (a, b) = graph.segment(bone);
     let (low, high) = capsule(graph, volume, bone);
-    let clearance = rest
-        .distance(nearest_on(a, b, low, high, rest))
-        .min(volume.bone_radii[bone]);
+    let (of_bone, of_node) = clearances(graph, volume, (node, bone), rest);
     let frame = &frames.bones[bone];
     let foot = nearest_on(frame.start, frame.end, low, high, point);
-    let point = pushed(point, foot, clearance * frame.scale);
+    let point = pushed(point, foot, of_bone * frame.scale);
     let frame = &frames.nodes[node];
-    let clearance = rest
-        .distance(graph.nodes[node].position)
-        .min(volume.node_radii[node]);
-    pushed(point, frame.position, clearance * frame.scale)
+    pushed(point, frame.position, of_node * frame.scale)
+}
+
+/// How far from the axis of its bone's capsule and from its joint a slid point stays at least, at rest \[m\].
+pub(crate) fn clearances(
+    graph: &BoneGraph,
+    volume: &SkeletonVolume,
+    (node, bone): (usize, usize),
+    rest: DVec3,
+) -> (f64, f64) {
+    let (a, b) = graph.segment(bone);
+    let (low, high) = capsule(graph, volume, bone);
+    let of_bone = rest.distance(nearest_on(a, b, low, high, rest));
+    let of_node = rest.distance(graph.nodes[node].position);
+    (
+        of_bone.min(volume.bone_radii[bone]),
+        of_node.min(volume.node_radii[node]),
+    )
 }
 
 /// Parameters along a bone between which its capsule's axis runs.
-fn capsule(graph: &BoneGraph, volume: &SkeletonVolume, bone: usize) -> (f64, f64) {
+pub(crate) fn capsule(graph: &BoneGraph, volume: &SkeletonVolume, bone: usize) -> (f64, f64) {
     let length = graph.length(bone).max(f64::MIN_POSITIVE);
     let radius = volume.bone_radii[bone];
     let inset = |node: usize| match volume.node_radii[node] {

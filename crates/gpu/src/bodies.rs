@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use glam::Vec3;
+use supple_sim::follow::Frame;
 use supple_sim::{Model, Settings, State, Targets};
 
 use crate::buffers::{Binds, Buffers, Params};
-use crate::kernels::{BATCH, BATCH_COLUMNS, Compiled};
+use crate::follow::{Follow, FollowTables};
+use crate::kernels::{BATCH, Compiled};
 use crate::krylov::{Krylov, Method, Stage};
 use crate::stage_times::Timestamps;
 use crate::tables::{NO_VERTEX, Tables};
@@ -35,6 +37,7 @@ pub struct GpuBodies {
     buffers: Buffers,
     binds: Binds,
     krylov: Option<Krylov>,
+    follow: Option<Follow>,
 }
 
 /// A part of a step.
@@ -51,6 +54,7 @@ pub(crate) enum Phase {
 /// One dispatch.
 #[derive(Clone, Copy)]
 enum Dispatch {
+    Follow,
     Predict,
     Project,
     PatchSolve,
@@ -61,6 +65,7 @@ enum Dispatch {
 impl Dispatch {
     fn stage(self) -> &'static str {
         match self {
+            Dispatch::Follow => "targets",
             Dispatch::Predict => "predict",
             Dispatch::Project => "local",
             Dispatch::PatchSolve | Dispatch::Krylov(..) => "global",
@@ -117,11 +122,12 @@ impl GpuBodies {
             count,
             params,
             iterations: settings.iterations,
-            batched: count >= BATCH && tables.most_columns() <= BATCH_COLUMNS,
+            batched: count >= BATCH,
             tables,
             buffers,
             binds,
             krylov,
+            follow: None,
         };
         let rest = State::at_rest(model);
         let targets = model.rest_targets();
@@ -168,7 +174,9 @@ impl GpuBodies {
 
     /// Bytes of device memory held.
     pub fn memory(&self) -> u64 {
-        self.buffers.bytes + self.krylov.as_ref().map_or(0, |krylov| krylov.bytes)
+        let krylov = self.krylov.as_ref().map_or(0, |krylov| krylov.bytes);
+        let follow = self.follow.as_ref().map_or(0, |follow| follow.bytes);
+        self.buffers.bytes + krylov + follow
     }
 
     /// Dispatches of one step.
@@ -224,6 +232,44 @@ impl GpuBodies {
         self.write(&self.buffers.external, body, &forces);
     }
 
+    /// From now on the fixed vertices follow [frames](GpuBodies::set_frames) on the device instead of targets. `tables` has the
+    /// fixed vertices first; what comes behind them are samples of the [skin](crate::GpuSkin) that are not simulated.
+    /// `frames` a body, of which the first `rigid` have a turn and the others are matrices.
+    pub fn follow(
+        &mut self,
+        tables: &FollowTables,
+        rigid: u32,
+        frames: u32,
+    ) -> Result<(), GpuError> {
+        let fixed = self.params.vertices - self.params.rows;
+        let sizes = [fixed, self.count];
+        let targets = &self.buffers.targets;
+        let follow = Follow::new(&self.gpu, tables, [rigid, frames], sizes, targets)?;
+        self.follow = Some(follow);
+        Ok(())
+    }
+
+    /// Sets the frames of the pose that a body goes to in the next step.
+    pub fn set_frames(&self, body: u32, frames: &[Frame]) {
+        if let Some(follow) = &self.follow {
+            follow.set_frames(&self.gpu, body, frames);
+        }
+    }
+
+    /// What follows a pose on the device, if anything.
+    pub(crate) fn followers(&self) -> Option<&Follow> {
+        self.follow.as_ref()
+    }
+
+    /// Where a body's fixed vertices go, as the last step had it.
+    pub fn request_targets(&self, body: u32) -> Pending {
+        let size = 16 * u64::from(self.params.vertices - self.params.rows);
+        Pending::new(
+            &self.gpu,
+            &[(&self.buffers.targets, u64::from(body) * size, size)],
+        )
+    }
+
     /// Entries of one body in a buffer of vectors.
     fn write(&self, buffer: &wgpu::Buffer, body: u32, entries: &[[f32; 4]]) {
         let offset = u64::from(body) * 16 * entries.len() as u64;
@@ -267,7 +313,10 @@ impl GpuBodies {
         let mut plan = Vec::new();
         for phase in phases {
             match phase {
-                Phase::Start => plan.push(Dispatch::Predict),
+                Phase::Start => {
+                    plan.extend(self.follow.as_ref().map(|_| Dispatch::Follow));
+                    plan.push(Dispatch::Predict);
+                }
                 Phase::Iterate => {
                     plan.push(Dispatch::Project);
                     plan.extend_from_slice(&global);
@@ -292,6 +341,10 @@ impl GpuBodies {
                 }
                 return;
             }
+            Dispatch::Follow => match &self.follow {
+                Some(follow) => (&kernels.follow, &follow.bind, follow.groups(), self.count),
+                None => return,
+            },
             Dispatch::Predict => (
                 &kernels.predict,
                 &self.binds.predict,
@@ -301,7 +354,7 @@ impl GpuBodies {
             Dispatch::Project => (
                 &kernels.project[variant],
                 &self.binds.project[variant],
-                patches,
+                self.tables.group_count() as u32,
                 batches,
             ),
             Dispatch::PatchSolve => (

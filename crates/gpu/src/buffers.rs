@@ -117,6 +117,7 @@ impl Buffers {
         let shapes = table("tet shapes", bytemuck::cast_slice(&tables.shapes))?;
         let columns = table("columns", bytemuck::cast_slice(&tables.columns))?;
         let inverse = table("local inverses", bytemuck::cast_slice(&tables.inverse))?;
+        let units = table("units", bytemuck::cast_slice(&tables.units))?;
         let row_data = table("masses", bytemuck::cast_slice(&tables.row_data))?;
         let bind = |kernel: &Compiled, list: &[&wgpu::Buffer]| {
             kernel.bind(
@@ -152,7 +153,7 @@ impl Buffers {
             patch_solve: kernels.patch_solve.each_ref().map(|kernel| {
                 bind(
                     kernel,
-                    &[&positions, &patches, &columns, &inverse, &residual],
+                    &[&positions, &patches, &columns, &inverse, &residual, &units],
                 )
             }),
             finish: bind(&kernels.finish, &[&positions, &previous, &velocities]),
@@ -172,6 +173,7 @@ impl Buffers {
             &shapes,
             &columns,
             &inverse,
+            &units,
             &row_data,
         ];
         let bytes = all.iter().map(|buffer| buffer.size()).sum();

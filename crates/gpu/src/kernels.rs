@@ -28,8 +28,6 @@ const PROJECT_TEXT: &str = include_str!("kernels/project.wgsl");
 const PATCH_SOLVE_TEXT: &str = include_str!("kernels/patch_solve.wgsl");
 /// Bodies that share a workgroup where there are that many: tables are then read once for all of them.
 pub const BATCH: u32 = 4;
-/// Most columns of a patch for which workgroup memory holds [`BATCH`] bodies.
-pub const BATCH_COLUMNS: u32 = 256;
 const SINGLE: &str = "const BODIES: u32 = 1u;\n";
 const BATCHED: &str = "const BODIES: u32 = 4u;\n";
 const KRYLOV: &[&str] = &[include_str!("kernels/krylov.wgsl")];
@@ -66,6 +64,12 @@ pub const FINISH: Kernel = Kernel {
     access: &[Read, Write, Write],
 };
 
+/// Vertices that follow a pose.
+pub const FOLLOW: Kernel = Kernel {
+    name: "follow",
+    sources: &[include_str!("kernels/follow.wgsl")],
+    access: &[Read, Read, Read, Read, Write, Write],
+};
 /// Positions and normals of simulated skin vertices.
 pub const SKIN_SAMPLES: Kernel = Kernel {
     name: "skin_samples",
@@ -76,7 +80,7 @@ pub const SKIN_SAMPLES: Kernel = Kernel {
 pub const UPSAMPLE: Kernel = Kernel {
     name: "upsample",
     sources: &[include_str!("kernels/upsample.wgsl")],
-    access: &[Read, Read, Read, Read, Write],
+    access: &[Read, Read, Read, Read, Write, Read],
 };
 
 const fn project(sources: &'static [&'static str]) -> Kernel {
@@ -91,7 +95,7 @@ const fn patch_solve(sources: &'static [&'static str]) -> Kernel {
     Kernel {
         name: "patch_solve",
         sources,
-        access: &[Write, Read, Read, Read, Read],
+        access: &[Write, Read, Read, Read, Read, Read],
     }
 }
 
@@ -205,6 +209,7 @@ pub(crate) struct Pipelines {
     pub project: [Compiled; 2],
     pub patch_solve: [Compiled; 2],
     pub finish: Compiled,
+    pub follow: Compiled,
     pub skin_samples: Compiled,
     pub upsample: Compiled,
 }
@@ -217,6 +222,7 @@ impl Pipelines {
             project: PROJECT.each_ref().map(compile),
             patch_solve: PATCH_SOLVE.each_ref().map(compile),
             finish: compile(&FINISH),
+            follow: compile(&FOLLOW),
             skin_samples: compile(&SKIN_SAMPLES),
             upsample: compile(&UPSAMPLE),
         }
@@ -240,7 +246,7 @@ mod tests {
     /// Every kernel is valid WGSL without extensions, and within WebGPU's default limits.
     #[test]
     fn kernels_are_valid_and_small_enough() {
-        let step = [&PREDICT, &FINISH, &SKIN_SAMPLES, &UPSAMPLE];
+        let step = [&PREDICT, &FINISH, &FOLLOW, &SKIN_SAMPLES, &UPSAMPLE];
         let variants = PROJECT.iter().chain(&PATCH_SOLVE).chain(&COMPARISONS);
         for kernel in step.into_iter().chain(variants) {
             let text = kernel.sources.concat();

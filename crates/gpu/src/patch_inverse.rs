@@ -13,7 +13,8 @@ use supple_sim::SolveError;
 use supple_sim::assemble::SparseColumns;
 use supple_sim::ldlt::Ldlt;
 
-/// Columns of a patch: the first number that leaves no more of a random right-hand side than ten Jacobi-CG iterations do.
+/// Columns of a patch: the first number that leaves no more of a rough and of a smooth right-hand side than ten Jacobi-CG
+/// iterations do.
 /// On bodies the first leaves a fifth of that; fewer would save little, since a dispatch costs more than its arithmetic,
 /// and the last is what workgroup memory has room for. Deep and stiff tissue needs more, since its inverse reaches farther.
 pub const COLUMNS: [usize; 3] = [256, 384, 512];
@@ -92,13 +93,63 @@ impl Symmetric {
     }
 }
 
+/// Codes of a coefficient on either side of zero: it is kept in two bytes, as the root of its share of the row's largest. So
+/// small ones, which are many, are as exact as large ones, which are few.
+pub const CODES: f64 = 32767.0;
+
 /// What one patch gathers, and with which coefficients.
 #[derive(Clone, Debug, Default)]
 pub struct PatchRows {
     /// Rows that are gathered, the patch's own first.
     pub columns: Vec<u32>,
+    /// `codes[row of the patch][column]`: the coefficient is code × |code| × unit of the row.
+    pub codes: Vec<Vec<i16>>,
+    /// Coefficient of code 1 in each row.
+    pub units: Vec<f32>,
+}
+
+/// Local inverses before they are rounded.
+struct ExactRows {
+    columns: Vec<u32>,
     /// `coefficients[row of the patch][column]`.
-    pub coefficients: Vec<Vec<f64>>,
+    coefficients: Vec<Vec<f64>>,
+}
+
+impl ExactRows {
+    fn rounded(self) -> PatchRows {
+        let (codes, units) = self.coefficients.iter().map(|row| encode(row)).unzip();
+        PatchRows {
+            columns: self.columns,
+            codes,
+            units,
+        }
+    }
+}
+
+/// Codes of a row and its unit. From the largest down, each takes over what rounding left of the one before: the row's sum, and
+/// with it what the row makes of a smooth right-hand side, stays.
+fn encode(row: &[f64]) -> (Vec<i16>, f32) {
+    let largest = row.iter().fold(0.0_f64, |m, c| m.max(c.abs()));
+    let unit = (largest / (CODES * CODES)) as f32;
+    let mut codes = vec![0; row.len()];
+    if unit <= 0.0 {
+        return (codes, 0.0);
+    }
+    let mut order: Vec<usize> = (0..row.len()).collect();
+    order.sort_by(|&a, &b| row[b].abs().total_cmp(&row[a].abs()).then(a.cmp(&b)));
+    let mut left = 0.0;
+    for k in order {
+        let wanted = row[k] + left;
+        let root = (wanted.abs() / f64::from(unit)).sqrt().round().min(CODES);
+        codes[k] = root.copysign(wanted) as i16;
+        left = wanted - decode(codes[k], unit);
+    }
+    (codes, unit)
+}
+
+fn decode(code: i16, unit: f32) -> f64 {
+    let code = f64::from(code);
+    code * code.abs() * f64::from(unit)
 }
 
 /// Local inverses for every patch.
@@ -106,25 +157,37 @@ pub fn patch_inverse(
     matrix: &Symmetric,
     patches: &[Vec<u32>],
 ) -> Result<Vec<PatchRows>, SolveError> {
-    let noise: Vec<f64> = (0..matrix.len())
-        .map(|i| (i as f64 * 12.9898).sin())
-        .collect();
-    let allowed = cg_residual(matrix, &noise, 10);
+    let sides = right_hand_sides(matrix.len());
+    let allowed = sides.each_ref().map(|b| cg_residual(matrix, b, 10));
     let mut rows = with_columns(matrix, patches, COLUMNS[0])?;
     for columns in &COLUMNS[1..] {
-        if product_residual(matrix, patches, &rows, &noise) <= allowed {
+        let left = sides
+            .each_ref()
+            .map(|b| product_residual(matrix, patches, &rows, b));
+        if left
+            .iter()
+            .zip(&allowed)
+            .all(|(left, allowed)| left <= allowed)
+        {
             break;
         }
         rows = with_columns(matrix, patches, *columns)?;
     }
-    Ok(rows)
+    Ok(rows.into_par_iter().map(ExactRows::rounded).collect())
+}
+
+/// A rough and a smooth right-hand side: the first tells how well near rows are coupled, the second whether the inverse
+/// reaches far enough.
+fn right_hand_sides(rows: usize) -> [Vec<f64>; 2] {
+    let noise = (0..rows).map(|i| (i as f64 * 12.9898).sin()).collect();
+    [noise, vec![1.0; rows]]
 }
 
 fn with_columns(
     matrix: &Symmetric,
     patches: &[Vec<u32>],
     columns: usize,
-) -> Result<Vec<PatchRows>, SolveError> {
+) -> Result<Vec<ExactRows>, SolveError> {
     let diagonal: Vec<f64> = (0..matrix.len()).map(|i| matrix.diagonal(i)).collect();
     patches
         .par_iter()
@@ -139,7 +202,7 @@ fn with_columns(
 fn product_residual(
     matrix: &Symmetric,
     patches: &[Vec<u32>],
-    rows: &[PatchRows],
+    rows: &[ExactRows],
     b: &[f64],
 ) -> f64 {
     let mut x = vec![0.0; b.len()];
@@ -201,18 +264,21 @@ impl<'a> Local<'a> {
         }
     }
 
-    fn solve(&mut self, own: &[u32]) -> Result<PatchRows, SolveError> {
-        let near = self.nearest(own, CANDIDATES);
+    fn solve(&mut self, own: &[u32]) -> Result<ExactRows, SolveError> {
+        let near = match own.is_empty() {
+            true => Vec::new(),
+            false => self.nearest(own, CANDIDATES),
+        };
         let rows = self.inverse_rows(&near, own.len())?;
         if near.len() <= self.columns {
-            return Ok(PatchRows {
+            return Ok(ExactRows {
                 columns: near,
                 coefficients: rows,
             });
         }
         let columns = self.most_influential(&near, &rows, own.len());
         let coefficients = self.inverse_rows(&columns, own.len())?;
-        Ok(PatchRows {
+        Ok(ExactRows {
             columns,
             coefficients,
         })
@@ -277,6 +343,9 @@ impl<'a> Local<'a> {
 
     /// The first `own` rows of the inverse of the matrix restricted to `set`.
     fn inverse_rows(&mut self, set: &[u32], own: usize) -> Result<Vec<Vec<f64>>, SolveError> {
+        if set.is_empty() {
+            return Ok(Vec::new());
+        }
         let mut upper = self.restricted(set);
         let factor = factorise(&mut upper).ok_or(SolveError::NotPositiveDefinite {
             vertex: set.first().map_or(0, |&i| i as usize),
@@ -361,17 +430,20 @@ mod tests {
         let rows = patch_inverse(&matrix, &patches).expect("positive definite");
         for (patch, own) in rows.iter().zip(&patches) {
             assert_eq!(patch.columns.len(), 50);
-            for (coefficients, &i) in patch.coefficients.iter().zip(own) {
-                // Row i of B A is row i of the identity.
+            for ((codes, &unit), &i) in patch.codes.iter().zip(&patch.units).zip(own) {
+                // Row i of B A is row i of the identity, but for what rounding did: a code's distance from the next, twice the
+                // root, times a column of A (2.05 at most).
+                let bound = 2.05 * 2.0 * CODES * f64::from(unit);
+                assert!(bound < 1e-3);
                 for j in 0..50 {
-                    let product: f64 = (patch.columns.iter().zip(coefficients))
-                        .map(|(&k, c)| {
+                    let product: f64 = (patch.columns.iter().zip(codes))
+                        .map(|(&k, &code)| {
                             let entry = matrix.row(k as usize).find(|e| e.0 == j);
-                            c * entry.map_or(0.0, |e| e.1)
+                            decode(code, unit) * entry.map_or(0.0, |e| e.1)
                         })
                         .sum();
                     let expected = f64::from(u8::from(i == j));
-                    assert!((product - expected).abs() < 1e-12, "{i} {j}: {product}");
+                    assert!((product - expected).abs() < bound, "{i} {j}: {product}");
                 }
             }
         }
@@ -385,7 +457,8 @@ mod tests {
         let rows = patch_inverse(&matrix, &[patch]).expect("positive definite");
         assert!(rows[0].columns.len() <= COLUMNS[2]);
         assert_eq!(rows[0].columns[..32], (1000..1032).collect::<Vec<u32>>());
-        let sum: f64 = rows[0].coefficients[16].iter().sum();
+        let (codes, unit) = (&rows[0].codes[16], rows[0].units[16]);
+        let sum: f64 = codes.iter().map(|&code| decode(code, unit)).sum();
         // Far from the ends A 1 = 0.05, so that the rows of the inverse add up to 20.
         assert!((sum - 20.0).abs() < 1e-3, "{sum}");
     }

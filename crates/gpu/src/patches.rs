@@ -1,16 +1,20 @@
-//! Patches: groups of up to 32 neighbouring free vertices, the rows of one workgroup.
+//! Groups of up to 64 neighbouring free vertices, the rows of a workgroup of `project`; each is two patches, the rows of a
+//! workgroup of `patch_solve`.
 
 use glam::Vec3;
 
 /// Rows of a patch.
 pub const PATCH: usize = 32;
-/// Most (tet, row) incidences of a patch: what workgroup memory has slots for.
+/// Rows of a group. Tets on its rim are projected in neighbouring groups too; with 32 rows those are half of all, and
+/// few tets are left for the second round of a workgroup. More than 64 do not always find slots.
+pub const GROUP: usize = 2 * PATCH;
+/// Most (tet, row) incidences of a group: what workgroup memory has slots for.
 pub const SLOTS: usize = 1024;
 
-/// Cuts vertices into patches of neighbours, each of at most [`PATCH`] vertices that together lie in at most [`SLOTS`]
-/// tets (counted by `incidences`). `None` where a single vertex lies in more.
+/// Cuts vertices into patches of neighbours, two for each group of vertices that together lie in at most [`SLOTS`] tets
+/// (counted by `incidences`); the second of a small group is empty. `None` where a single vertex lies in more.
 ///
-/// Recursive bisection across the longest side, in multiples of [`PATCH`], so that nearly all patches are full.
+/// Recursive bisection across the longest side, in multiples of [`GROUP`], so that nearly all patches are full.
 pub fn partition(rest: &[Vec3], incidences: &[u32]) -> Option<Vec<Vec<u32>>> {
     if incidences.iter().any(|&count| count as usize > SLOTS) {
         return None;
@@ -22,16 +26,30 @@ pub fn partition(rest: &[Vec3], incidences: &[u32]) -> Option<Vec<Vec<u32>>> {
 }
 
 fn bisect(vertices: &mut [u32], rest: &[Vec3], incidences: &[u32], patches: &mut Vec<Vec<u32>>) {
+    if vertices.is_empty() {
+        return;
+    }
     let tets: usize = vertices
         .iter()
         .map(|&v| incidences[v as usize] as usize)
         .sum();
-    if vertices.len() <= PATCH && tets <= SLOTS {
-        if !vertices.is_empty() {
-            patches.push(vertices.to_vec());
-        }
+    sort_along(vertices, rest);
+    if vertices.len() <= GROUP && tets <= SLOTS {
+        let (first, second) = vertices.split_at(vertices.len().min(PATCH));
+        patches.extend([first.to_vec(), second.to_vec()]);
         return;
     }
+    let middle = match vertices.len().div_ceil(GROUP) / 2 {
+        0 => vertices.len() / 2,
+        groups => groups * GROUP,
+    };
+    let (left, right) = vertices.split_at_mut(middle);
+    bisect(left, rest, incidences, patches);
+    bisect(right, rest, incidences, patches);
+}
+
+/// Sorts along the longest side.
+fn sort_along(vertices: &mut [u32], rest: &[Vec3]) {
     let (low, high) = vertices
         .iter()
         .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), &v| {
@@ -42,13 +60,6 @@ fn bisect(vertices: &mut [u32], rest: &[Vec3], incidences: &[u32], patches: &mut
         let key = |v: u32| rest[v as usize][axis];
         key(a).total_cmp(&key(b)).then(a.cmp(&b))
     });
-    let middle = match vertices.len().div_ceil(PATCH) / 2 {
-        0 => vertices.len() / 2,
-        patches => patches * PATCH,
-    };
-    let (left, right) = vertices.split_at_mut(middle);
-    bisect(left, rest, incidences, patches);
-    bisect(right, rest, incidences, patches);
 }
 
 #[cfg(test)]
@@ -64,7 +75,7 @@ mod tests {
         let mut seen: Vec<u32> = patches.concat();
         seen.sort_unstable();
         assert_eq!(seen, (0..1000).collect::<Vec<u32>>());
-        assert_eq!(patches.len(), 1000usize.div_ceil(PATCH));
+        assert_eq!(patches.len(), 2 * 1000usize.div_ceil(GROUP));
         assert!(patches.iter().all(|patch| patch.len() <= PATCH));
     }
 
@@ -72,7 +83,9 @@ mod tests {
     fn crowded_vertices_share_a_patch_with_fewer() {
         let rest: Vec<Vec3> = (0..64).map(|i| Vec3::X * i as f32).collect();
         let patches = partition(&rest, &vec![300; 64]).expect("300 fit");
-        assert!(patches.iter().all(|patch| patch.len() * 300 <= SLOTS));
+        let groups = patches.chunks_exact(2);
+        assert!((groups.clone()).all(|pair| (pair[0].len() + pair[1].len()) * 300 <= SLOTS));
+        assert_eq!(groups.remainder().len(), 0);
         assert_eq!(patches.concat().len(), 64);
         assert!(partition(&rest, &vec![2000; 64]).is_none());
     }

@@ -18,12 +18,21 @@ pub struct SkinTables {
     pub triangles: Vec<[u32; 3]>,
     /// Entries a skin vertex.
     pub neighbours: usize,
-    /// Samples of every skin vertex, `neighbours` each.
+    /// Samples of every skin vertex, `neighbours` each; best those first that have a weight for normals.
     pub indices: Vec<u32>,
     /// Their weights for positions and for normals.
     pub weights: Vec<[f32; 2]>,
     /// Skin vertices that stand out: weights of their samples' normals, to be added to the position \[m\].
     pub extras: Vec<(u32, Vec<f32>)>,
+    /// Skin vertices that follow the pose as well, and how much; their places are given after those of the samples.
+    pub kinematic: Vec<(u32, f32)>,
+}
+
+impl SkinTables {
+    /// Places that are not simulated: samples, then vertices of the skin.
+    pub fn given(&self) -> usize {
+        self.vertices.iter().filter(|v| v.is_none()).count() + self.kinematic.len()
+    }
 }
 
 #[repr(C)]
@@ -34,7 +43,8 @@ struct Params {
     neighbours: u32,
     vertices: u32,
     given: u32,
-    pad: [u32; 3],
+    turned: u32,
+    pad: [u32; 2],
 }
 
 /// Samples have two bytes.
@@ -42,6 +52,8 @@ const MOST_SAMPLES: usize = 1 << 16;
 /// Steps of a normal's weight: it has two bytes too, for −8 to 8.
 const NORMAL_STEPS: f32 = 4096.0;
 const NO_EXTRA: u32 = u32::MAX;
+/// Entries a vertex come in multiples of this: the kernel reads as many at once.
+const ENTRIES: usize = 4;
 
 /// The full skin of all bodies.
 #[derive(Debug)]
@@ -57,7 +69,8 @@ pub struct GpuSkin {
 }
 
 impl GpuSkin {
-    /// Puts the tables beside the bodies.
+    /// Puts the tables beside the bodies. Where those [follow](GpuBodies::follow) poses on the device, with as many places beside
+    /// the model as are given here, these need not be set.
     pub fn new(bodies: &GpuBodies, tables: &SkinTables) -> Result<GpuSkin, GpuError> {
         let gpu = bodies.gpu();
         let samples = tables.vertices.len();
@@ -72,10 +85,11 @@ impl GpuSkin {
         let params = Params {
             samples: samples as u32,
             skin: skin as u32,
-            neighbours: tables.neighbours as u32,
+            neighbours: tables.neighbours.next_multiple_of(ENTRIES) as u32,
             vertices: bodies.vertices(),
-            given: tables.vertices.iter().filter(|v| v.is_none()).count() as u32,
-            pad: [0; 3],
+            given: tables.given() as u32,
+            turned: turned(tables) as u32,
+            pad: [0; 2],
         };
         let storage = wgpu::BufferUsages::STORAGE;
         let table = |what, contents| buffer(gpu, what, contents, 0, storage);
@@ -101,7 +115,10 @@ impl GpuSkin {
         let extra_of = table("skin details", bytemuck::cast_slice(&extra_of))?;
         let extras = table("detail weights", bytemuck::cast_slice(&extras))?;
         let data = vectors("sample data", 2 * samples)?;
-        let given = vectors("given samples", params.given as usize)?;
+        let given = match bodies.followers() {
+            Some(follow) if follow.place_count() == params.given => follow.places.clone(),
+            _ => vectors("given places", params.given as usize)?,
+        };
         let skin = vectors("skin", 2 * skin)?;
         let size = size_of::<Params>() as u64;
         let kernels = &gpu.pipelines;
@@ -115,7 +132,7 @@ impl GpuSkin {
             &gpu.device,
             &params_buffer,
             size,
-            &[&data, &entries, &extra_of, &extras, &skin],
+            &[&data, &entries, &extra_of, &extras, &skin, &given],
         );
         let all = [
             &places, &rings, &entries, &extra_of, &extras, &given, &data, &skin,
@@ -137,7 +154,7 @@ impl GpuSkin {
         self.bytes
     }
 
-    /// Places of a body's samples that are not simulated, in their order \[m\].
+    /// Places of a body that are not simulated, in their order \[m\].
     pub fn set_given(&self, body: u32, places: &[Vec3]) {
         let vectors: Vec<[f32; 4]> = places.iter().map(|p| p.extend(0.0).to_array()).collect();
         let offset = 16 * u64::from(body) * u64::from(self.params.given);
@@ -222,10 +239,23 @@ fn rings(rows: &[u32], triangles: &[[u32; 3]]) -> (Vec<u32>, Vec<[u32; 2]>) {
     (places, of.concat())
 }
 
+/// Entries a vertex among which are all that have a weight for normals.
+fn turned(tables: &SkinTables) -> usize {
+    let rows = tables.weights.chunks(tables.neighbours.max(1));
+    let last = rows.filter_map(|row| row.iter().rposition(|[_, normal]| *normal != 0.0));
+    last.max()
+        .map_or(0, |last| (last + 1).next_multiple_of(ENTRIES))
+}
+
 fn entries(tables: &SkinTables, skin: usize) -> Vec<[u32; 2]> {
     let mut entries = Vec::with_capacity(tables.indices.len());
-    for k in 0..tables.neighbours {
+    for k in 0..tables.neighbours.next_multiple_of(ENTRIES) {
         for v in 0..skin {
+            if k >= tables.neighbours {
+                // The first sample again, at no weight.
+                entries.push([0, tables.indices[v * tables.neighbours]]);
+                continue;
+            }
             let at = v * tables.neighbours + k;
             let [weight, normal] = tables.weights[at];
             let normal = (normal * NORMAL_STEPS).round().clamp(-32768.0, 32767.0) as i16;
@@ -236,13 +266,28 @@ fn entries(tables: &SkinTables, skin: usize) -> Vec<[u32; 2]> {
     entries
 }
 
+/// Which block a vertex has, if any, and the blocks: share and place of the pose, weights of normals.
 fn extras(tables: &SkinTables, skin: usize) -> (Vec<u32>, Vec<f32>) {
     let mut of = vec![NO_EXTRA; skin];
-    let mut list = Vec::new();
-    for (k, (vertex, weights)) in tables.extras.iter().enumerate() {
-        of[*vertex as usize] = k as u32;
-        let padded = weights.iter().copied().chain(std::iter::repeat(0.0));
-        list.extend(padded.take(tables.neighbours));
+    let mut blocks: Vec<Vec<f32>> = Vec::new();
+    let mut block_of = |vertex: u32, blocks: &mut Vec<Vec<f32>>| -> usize {
+        let of = &mut of[vertex as usize];
+        if *of == NO_EXTRA {
+            *of = blocks.len() as u32;
+            blocks.push(vec![0.0; tables.neighbours.next_multiple_of(ENTRIES) + 2]);
+        }
+        *of as usize
+    };
+    for (vertex, weights) in &tables.extras {
+        let block = block_of(*vertex, &mut blocks);
+        let places = blocks[block][2..].iter_mut();
+        places.zip(weights).for_each(|(place, w)| *place = *w);
     }
-    (of, list)
+    let first = tables.given() - tables.kinematic.len();
+    for (k, &(vertex, share)) in tables.kinematic.iter().enumerate() {
+        let block = block_of(vertex, &mut blocks);
+        blocks[block][0] = share;
+        blocks[block][1] = f32::from_bits((first + k) as u32);
+    }
+    (of, blocks.concat())
 }

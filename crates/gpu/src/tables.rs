@@ -6,14 +6,16 @@ use supple_sim::{
 };
 
 use crate::patch_inverse::{PatchRows, Symmetric, patch_inverse};
-use crate::patches::{PATCH, partition};
+use crate::patches::{GROUP, PATCH, partition};
 use crate::tet_table::{incidences, tet_table};
 
 /// No vertex at this row: padding.
 pub const NO_VERTEX: u32 = u32::MAX;
-/// Words of a patch before the slot offsets.
-const PATCH_WORDS: usize = 8;
-/// Columns of a patch come in multiples of this: two for each of 32 parts.
+/// Words of a patch, and of a group.
+const WORDS: usize = 4;
+/// Added to a code, so that it is never negative.
+const BIAS: u32 = 1 << 15;
+/// Columns of a patch come in multiples of this: two for each of 32 parts of one body, a chunk of four bodies.
 const COLUMN_MULTIPLE: usize = 64;
 
 /// The tables of one model and one system matrix.
@@ -21,7 +23,7 @@ const COLUMN_MULTIPLE: usize = 64;
 pub struct Tables {
     /// Free vertex at each row, or [`NO_VERTEX`]. Fixed vertices follow the rows, in their own order.
     pub vertex_of_row: Vec<u32>,
-    /// Patch words, then slot offsets: see `kernels/project.wgsl`.
+    /// Words of patches, then of groups, then slot offsets: see `kernels/common.wgsl`.
     pub patches: Vec<u32>,
     /// Tets, six sections.
     pub tets: Vec<u32>,
@@ -29,8 +31,10 @@ pub struct Tables {
     pub shapes: Vec<[f32; 4]>,
     /// Rows that patches gather.
     pub columns: Vec<u32>,
-    /// Coefficients of the local inverses.
-    pub inverse: Vec<f32>,
+    /// Codes of the local inverses' coefficients, those of two rows a word.
+    pub inverse: Vec<u32>,
+    /// Coefficient of code 1 in each row.
+    pub units: Vec<f32>,
     /// Mass (bits) of each row, its carrier and two fixed vertices beside that.
     pub row_data: Vec<[u32; 4]>,
     /// Common factor of matrix and forces: keeps single precision away from its limits.
@@ -79,7 +83,8 @@ impl Tables {
         let matrix = Symmetric::new(&system.upper, scale);
         let local = patch_inverse(&matrix, &patches)?;
         let rows = Rows::new(model, &patches);
-        let tets = tet_table(model, scale, &rows.row_of, patches.len());
+        let groups = patches.len() * PATCH / GROUP;
+        let tets = tet_table(model, scale, &rows.row_of, groups);
         let mut tables = Tables {
             row_data: rows.data(model),
             matrix: rows.permuted(&matrix),
@@ -89,26 +94,18 @@ impl Tables {
             shapes: tets.shapes,
             columns: Vec::new(),
             inverse: Vec::new(),
+            units: Vec::new(),
             scale,
         };
-        for (k, (range, local)) in tets.ranges.iter().zip(&local).enumerate() {
-            let offsets = patches.len() * PATCH_WORDS + k * (PATCH + 1);
-            let first_column = tables.columns.len() as u32;
-            // In vectors of four rows.
-            let first_coefficient = (tables.inverse.len() / 4) as u32;
-            let columns = tables.add_patch(local, &rows.row_of) as u32;
-            let [first, count] = *range;
-            let offsets = offsets as u32;
-            tables.patches.extend_from_slice(&[
-                first,
-                count,
-                offsets,
-                first_column,
-                columns,
-                first_coefficient,
-                0,
-                0,
-            ]);
+        for local in &local {
+            tables.add_patch(local, &rows.row_of);
+        }
+        let first_offset = WORDS * (patches.len() + groups);
+        for (k, &[first, count]) in tets.ranges.iter().enumerate() {
+            let offsets = (first_offset + k * (GROUP + 1)) as u32;
+            tables
+                .patches
+                .extend_from_slice(&[first, count, offsets, 0]);
         }
         tables.patches.extend_from_slice(&tets.slot_offsets);
         Ok(tables)
@@ -119,33 +116,38 @@ impl Tables {
         self.vertex_of_row.len()
     }
 
-    /// Most columns of a patch.
-    pub fn most_columns(&self) -> u32 {
-        let patches = self
-            .patches
-            .chunks_exact(PATCH_WORDS)
-            .take(self.patch_count());
-        patches.map(|words| words[4]).max().unwrap_or(0)
-    }
-
     /// Number of patches.
     pub fn patch_count(&self) -> usize {
         self.rows() / PATCH
     }
 
-    /// Appends columns and coefficients of one patch; returns how many columns, padding included.
-    fn add_patch(&mut self, local: &PatchRows, row_of: &[u32]) -> usize {
+    /// Number of groups.
+    pub fn group_count(&self) -> usize {
+        self.rows() / GROUP
+    }
+
+    /// Appends words, columns and coefficients of one patch.
+    fn add_patch(&mut self, local: &PatchRows, row_of: &[u32]) {
         let count = local.columns.len().next_multiple_of(COLUMN_MULTIPLE);
         let pad = local.columns.first().copied().unwrap_or(0);
+        let first_column = self.columns.len() as u32;
+        // In words; a column has half as many as the patch has rows.
+        let first_word = self.inverse.len() as u32;
+        self.patches
+            .extend_from_slice(&[first_column, count as u32, first_word, 0]);
         for k in 0..count {
             let column = local.columns.get(k).copied().unwrap_or(pad);
             self.columns.push(row_of[column as usize]);
-            for row in 0..PATCH {
-                let value = local.coefficients.get(row).and_then(|row| row.get(k));
-                self.inverse.push(value.copied().unwrap_or(0.0) as f32);
-            }
+            let biased = |row: usize| {
+                let value = local.codes.get(row).and_then(|row| row.get(k));
+                (i32::from(value.copied().unwrap_or(0)) + BIAS as i32) as u32
+            };
+            let pairs = (0..PATCH).step_by(2);
+            self.inverse
+                .extend(pairs.map(|row| biased(row) | biased(row + 1) << 16));
         }
-        count
+        let units = (0..PATCH).map(|row| local.units.get(row).copied().unwrap_or(0.0));
+        self.units.extend(units);
     }
 }
 

@@ -1,10 +1,10 @@
-//! Tets sorted by patch, with the slots of workgroup memory their forces go to.
+//! Tets sorted by group of rows, with the slots of workgroup memory their forces go to.
 
 use supple_sim::Model;
 
-use crate::patches::PATCH;
+use crate::patches::GROUP;
 
-/// No slot: the corner belongs to another patch, or is fixed.
+/// No slot: the corner belongs to another group, or is fixed.
 const NO_SLOT: u32 = 0xffff;
 
 /// A tet with its constraints.
@@ -20,9 +20,9 @@ struct Tet {
 /// Tables of the kernel `project`.
 #[derive(Clone, Debug, Default)]
 pub struct TetTable {
-    /// Tets and their range for each patch.
+    /// First tet and number of tets of each group.
     pub ranges: Vec<[u32; 2]>,
-    /// First slot of each row of each patch, and the end: [`PATCH`] + 1 numbers a patch.
+    /// First slot of each row of each group, and the end: [`GROUP`] + 1 numbers a group.
     pub slot_offsets: Vec<u32>,
     /// Six sections: corners 0 to 3, slots 0|1, slots 2|3.
     pub tets: Vec<u32>,
@@ -43,10 +43,10 @@ pub fn incidences(model: &Model) -> Vec<u32> {
     counts
 }
 
-/// Sorts the tets of a model. `row_of` gives the position of each vertex on the device, `patches` the number of patches.
-pub fn tet_table(model: &Model, scale: f64, row_of: &[u32], patches: usize) -> TetTable {
-    let free_rows = (patches * PATCH) as u32;
-    let mut of_patch: Vec<Vec<Tet>> = vec![Vec::new(); patches];
+/// Sorts the tets of a model. `row_of` gives the position of each vertex on the device, `groups` the number of groups.
+pub fn tet_table(model: &Model, scale: f64, row_of: &[u32], groups: usize) -> TetTable {
+    let free_rows = (groups * GROUP) as u32;
+    let mut of_group: Vec<Vec<Tet>> = vec![Vec::new(); groups];
     for tet in elements(model, scale) {
         let tet = Tet {
             corners: tet.corners.map(|v| row_of[v as usize]),
@@ -54,7 +54,7 @@ pub fn tet_table(model: &Model, scale: f64, row_of: &[u32], patches: usize) -> T
         };
         let mut touched = tet.corners.map(|row| {
             if row < free_rows {
-                row / PATCH as u32
+                row / GROUP as u32
             } else {
                 u32::MAX
             }
@@ -62,27 +62,27 @@ pub fn tet_table(model: &Model, scale: f64, row_of: &[u32], patches: usize) -> T
         touched.sort_unstable();
         for k in 0..4 {
             if touched[k] != u32::MAX && (k == 0 || touched[k] != touched[k - 1]) {
-                of_patch[touched[k] as usize].push(tet);
+                of_group[touched[k] as usize].push(tet);
             }
         }
     }
-    fill(&of_patch)
+    fill(&of_group)
 }
 
-fn fill(of_patch: &[Vec<Tet>]) -> TetTable {
-    let total: usize = of_patch.iter().map(Vec::len).sum();
+fn fill(of_group: &[Vec<Tet>]) -> TetTable {
+    let total: usize = of_group.iter().map(Vec::len).sum();
     let mut table = TetTable {
         tets: vec![0; 6 * total],
         shapes: vec![[0.0; 4]; 3 * total],
         ..TetTable::default()
     };
     let mut at = 0;
-    for (patch, tets) in of_patch.iter().enumerate() {
+    for (group, tets) in of_group.iter().enumerate() {
         table.ranges.push([at as u32, tets.len() as u32]);
-        let mut next = slot_offsets(patch, tets);
+        let mut next = slot_offsets(group, tets);
         table.slot_offsets.extend_from_slice(&next);
         for tet in tets {
-            let slots = tet.corners.map(|row| match local_row(patch, row) {
+            let slots = tet.corners.map(|row| match local_row(group, row) {
                 Some(local) => {
                     next[local] += 1;
                     next[local] - 1
@@ -104,21 +104,21 @@ fn fill(of_patch: &[Vec<Tet>]) -> TetTable {
     table
 }
 
-fn local_row(patch: usize, row: u32) -> Option<usize> {
-    let first = (patch * PATCH) as u32;
-    (first..first + PATCH as u32)
+fn local_row(group: usize, row: u32) -> Option<usize> {
+    let first = (group * GROUP) as u32;
+    (first..first + GROUP as u32)
         .contains(&row)
         .then(|| (row - first) as usize)
 }
 
-fn slot_offsets(patch: usize, tets: &[Tet]) -> Vec<u32> {
-    let mut offsets = vec![0; PATCH + 1];
+fn slot_offsets(group: usize, tets: &[Tet]) -> Vec<u32> {
+    let mut offsets = vec![0; GROUP + 1];
     for tet in tets {
-        for local in tet.corners.iter().filter_map(|&row| local_row(patch, row)) {
+        for local in tet.corners.iter().filter_map(|&row| local_row(group, row)) {
             offsets[local + 1] += 1;
         }
     }
-    for k in 0..PATCH {
+    for k in 0..GROUP {
         offsets[k + 1] += offsets[k];
     }
     offsets

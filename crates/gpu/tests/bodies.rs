@@ -209,6 +209,8 @@ fn the_full_skin_follows_the_samples() {
             .collect(),
         neighbours: 2,
         indices: vec![0, 1, 5, 14, 40, 40, side * side, 7, side * side + 1, 7],
+        // The second vertex is a quarter of the way to a place that is given.
+        kinematic: vec![(1, 0.25)],
         weights: vec![
             [0.5, 0.5],
             [0.5, 0.5],
@@ -230,7 +232,8 @@ fn the_full_skin_follows_the_samples() {
         bodies.set_targets(1, &swing(&model, step));
         bodies.step().expect("step");
     }
-    skin.set_given(1, &[Vec3::new(1.0, 2.0, 3.0)]);
+    let pose = Vec3::new(-1.0, 0.5, 0.0);
+    skin.set_given(1, &[Vec3::new(1.0, 2.0, 3.0), pose]);
     skin.update().expect("skin");
     let found = skin.request(1).wait().expect("skin");
     let mut free = vec![Vec3::ZERO; model.free_count()];
@@ -254,6 +257,9 @@ fn the_full_skin_follows_the_samples() {
         let mut position: Vec3 = entries().map(|(s, w)| samples[s] * w[0]).sum();
         if v == 2 {
             position += normals[40] * 0.01;
+        }
+        if v == 1 {
+            position = position.lerp(pose, 0.25);
         }
         let normal: Vec3 = entries().map(|(s, w)| normals[s] * w[1]).sum();
         let at = |row: [f32; 4]| Vec3::new(row[0], row[1], row[2]);

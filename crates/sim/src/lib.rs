@@ -39,6 +39,7 @@ pub mod contact;
 pub mod convergence;
 pub mod cpu;
 pub mod energy;
+pub mod follow;
 pub mod ldlt;
 pub mod merge;
 pub mod model;

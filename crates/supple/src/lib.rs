@@ -26,6 +26,8 @@ pub mod bench;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod compare;
 pub mod compare_contact;
+#[cfg(feature = "gpu")]
+pub mod crowd;
 pub mod embedded;
 pub mod export;
 pub mod finer;

@@ -24,3 +24,9 @@ struct Params {
 @group(0) @binding(0) var<uniform> P: Params;
 
 const NONE: u32 = 0xffffffffu;
+
+// Rows of a patch, and of a group: two patches.
+const PATCH: u32 = 32u;
+const GROUP_ROWS: u32 = 64u;
+// The table `patches`: four words a patch (first column, columns, first word of coefficients), then four words a group
+// (first tet, tets, first slot offset), then slot offsets.

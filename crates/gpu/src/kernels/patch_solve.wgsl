@@ -1,21 +1,18 @@
 // Global step: x += B r. Each patch of 32 rows is solved with a stretch of rows around it (restricted additive Schwarz), and
 // the rows of that local inverse are stored: one dense product a patch, one dispatch a solve.
+//
+// A coefficient is kept in two bytes, as a code n around 32768: it is n |n| units of its row.
 
 @group(0) @binding(1) var<storage, read_write> positions: array<vec4<f32>>;
-// As in project.wgsl.
+// See common.wgsl.
 @group(0) @binding(2) var<storage, read> patches: array<u32>;
 // Rows that the columns of each patch stand for; padded by repeating a row, with coefficients 0.
 @group(0) @binding(3) var<storage, read> columns: array<u32>;
-// Coefficients: four rows a vector, eight vectors a column.
-@group(0) @binding(4) var<storage, read> inverse: array<vec4<f32>>;
+// Words of four rows; a column has eight of them.
+@group(0) @binding(4) var<storage, read> inverse: array<vec2<u32>>;
 @group(0) @binding(5) var<storage, read> residual: array<vec4<f32>>;
-
-const PATCH: u32 = 32u;
-// Columns of a body in workgroup memory.
-const COLUMNS: u32 = 256u;
-
-// First what is gathered, COLUMNS vectors a body; then partial sums of one body at a time.
-var<workgroup> vectors: array<vec4<f32>, 1024>;
+// Coefficient of code 1 in each row.
+@group(0) @binding(6) var<storage, read> units: array<f32>;
 
 // Sums of four rows.
 struct Rows {
@@ -25,10 +22,45 @@ struct Rows {
     d: vec3<f32>,
 }
 
-fn add(sums: ptr<function, Rows>, c: vec4<f32>, at: u32) {
-    let v = vectors[at].xyz;
+fn add(sums: ptr<function, Rows>, c: vec4<f32>, v: vec3<f32>) {
     (*sums).a += v * c.x;
     (*sums).b += v * c.y;
     (*sums).c += v * c.z;
     (*sums).d += v * c.w;
+}
+
+// Coefficients of four rows, in units. 2²³ + n is a float with n in its last bits, which spares the conversion.
+fn coefficients(words: vec2<u32>) -> vec4<f32> {
+    let whole = vec4(words.x & 0xffffu, words.x >> 16u, words.y & 0xffffu, words.y >> 16u);
+    let codes = bitcast<vec4<f32>>(whole | vec4<u32>(0x4b000000u)) - vec4<f32>(8421376.0);
+    return codes * abs(codes);
+}
+
+// Partial sums of an invocation: by its part of the columns, then by place among the four rows, then by the eight fours, so
+// that neighbours write neighbouring places.
+fn store(l: u32, sums: Rows) {
+    let at = (l / 8u) * PATCH + (l & 7u);
+    vectors[at] = vec4(sums.a, 0.0);
+    vectors[at + 8u] = vec4(sums.b, 0.0);
+    vectors[at + 16u] = vec4(sums.c, 0.0);
+    vectors[at + 24u] = vec4(sums.d, 0.0);
+}
+
+// The row whose sums are stored at a place.
+fn row_of(place: u32) -> u32 {
+    return (place & 7u) * 4u + place / 8u;
+}
+
+// Eight partial sums, one part after the other.
+fn eight_sums(l: u32) -> vec3<f32> {
+    return (((vectors[l] + vectors[l + 32u]) + (vectors[l + 64u] + vectors[l + 96u]))
+        + ((vectors[l + 128u] + vectors[l + 160u]) + (vectors[l + 192u] + vectors[l + 224u]))).xyz;
+}
+
+// Moves a row by a sum of products.
+fn move_row(row: u32, body: u32, sum: vec3<f32>) {
+    let dx = sum * units[row];
+    let i = body * P.vertices + row;
+    // w: squared length of the last move, for the report.
+    positions[i] = vec4(positions[i].xyz + dx, dot(dx, dx));
 }

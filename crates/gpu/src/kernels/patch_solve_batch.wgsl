@@ -1,72 +1,60 @@
-// Four bodies: every coefficient is read once for all of them. Fewer invocations than for one body, each with more columns:
-// sums over invocations and barriers would cost more than the products.
+// Four bodies a workgroup: every coefficient is read once for all of them. Columns are taken in chunks: the less workgroup
+// memory, the more workgroups run side by side, and waiting for memory is what takes the time.
 
+const INVOCATIONS: u32 = 64u;
+// Invocations that share the columns of four rows.
 const SHARERS: u32 = 8u;
-const SMALL_GROUP: u32 = 64u;
+const CHUNK: u32 = 64u;
 
-fn gather_four(column: u32, at: u32, body: u32) {
+// First what is gathered, CHUNK vectors a body; then partial sums of one body at a time.
+var<workgroup> vectors: array<vec4<f32>, 256>;
+
+fn gather(column: u32, at: u32, body: u32) {
     // The last workgroup may have fewer bodies; it does the last one again and keeps it to itself.
     let last = P.bodies - 1u;
     vectors[at] = residual[body * P.rows + column];
-    vectors[at + COLUMNS] = residual[min(body + 1u, last) * P.rows + column];
-    vectors[at + 2u * COLUMNS] = residual[min(body + 2u, last) * P.rows + column];
-    vectors[at + 3u * COLUMNS] = residual[min(body + 3u, last) * P.rows + column];
+    vectors[at + CHUNK] = residual[min(body + 1u, last) * P.rows + column];
+    vectors[at + 2u * CHUNK] = residual[min(body + 2u, last) * P.rows + column];
+    vectors[at + 3u * CHUNK] = residual[min(body + 3u, last) * P.rows + column];
 }
 
-// Partial sums of a body, by part and row.
-fn store(sums: Rows, at: u32) {
-    vectors[at] = vec4(sums.a, 0.0);
-    vectors[at + 1u] = vec4(sums.b, 0.0);
-    vectors[at + 2u] = vec4(sums.c, 0.0);
-    vectors[at + 3u] = vec4(sums.d, 0.0);
-}
-
-fn move_row(row: u32, slot: u32, group: u32, body: u32) {
-    if (body < P.bodies) {
-        let at = slot * COLUMNS + row;
-        let dx = (((vectors[at] + vectors[at + 32u]) + (vectors[at + 64u] + vectors[at + 96u]))
-            + ((vectors[at + 128u] + vectors[at + 160u]) + (vectors[at + 192u] + vectors[at + 224u]))).xyz;
-        let i = body * P.vertices + group * PATCH + row;
-        positions[i] = vec4(positions[i].xyz + dx, dot(dx, dx));
+// Adds up the partial sums of a body and moves it.
+fn finish(l: u32, sums: Rows, group: u32, body: u32) {
+    workgroupBarrier();
+    store(l, sums);
+    workgroupBarrier();
+    if (l < PATCH && body < P.bodies) {
+        move_row(group * PATCH + row_of(l), body, eight_sums(l));
     }
 }
 
 @compute @workgroup_size(64)
 fn patch_solve(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) l: u32) {
-    let first = patches[group.x * 8u + 3u];
-    let count = patches[group.x * 8u + 4u];
+    let words = group.x * 4u;
+    let first = patches[words];
+    let count = patches[words + 1u];
     let body = group.y * 4u;
-    for (var k = l; k < count; k += SMALL_GROUP) {
-        gather_four(columns[first + k], k, body);
-    }
-    workgroupBarrier();
-    var at = patches[group.x * 8u + 5u] + l;
+    var at = patches[words + 2u] / 2u + l;
     var sums0: Rows;
     var sums1: Rows;
     var sums2: Rows;
     var sums3: Rows;
-    for (var k = l / 8u; k < count; k += 2u * SHARERS) {
-        let c0 = inverse[at];
-        let c1 = inverse[at + SMALL_GROUP];
-        at += 2u * SMALL_GROUP;
-        add(&sums0, c0, k);
-        add(&sums1, c0, COLUMNS + k);
-        add(&sums2, c0, 2u * COLUMNS + k);
-        add(&sums3, c0, 3u * COLUMNS + k);
-        add(&sums0, c1, k + SHARERS);
-        add(&sums1, c1, COLUMNS + k + SHARERS);
-        add(&sums2, c1, 2u * COLUMNS + k + SHARERS);
-        add(&sums3, c1, 3u * COLUMNS + k + SHARERS);
+    // Columns come in whole chunks.
+    for (var start = 0u; start < count; start += CHUNK) {
+        workgroupBarrier();
+        gather(columns[first + start + l], l, body);
+        workgroupBarrier();
+        for (var k = l / 8u; k < CHUNK; k += SHARERS) {
+            let c = coefficients(inverse[at]);
+            at += INVOCATIONS;
+            add(&sums0, c, vectors[k].xyz);
+            add(&sums1, c, vectors[k + CHUNK].xyz);
+            add(&sums2, c, vectors[k + 2u * CHUNK].xyz);
+            add(&sums3, c, vectors[k + 3u * CHUNK].xyz);
+        }
     }
-    workgroupBarrier();
-    let place = (l / 8u) * PATCH + (l & 7u) * 4u;
-    store(sums0, place);
-    store(sums1, COLUMNS + place);
-    store(sums2, 2u * COLUMNS + place);
-    store(sums3, 3u * COLUMNS + place);
-    workgroupBarrier();
-    let row = l & (PATCH - 1u);
-    let slot = l / PATCH;
-    move_row(row, slot, group.x, body + slot);
-    move_row(row, slot + 2u, group.x, body + slot + 2u);
+    finish(l, sums0, group.x, body);
+    finish(l, sums1, group.x, body + 1u);
+    finish(l, sums2, group.x, body + 2u);
+    finish(l, sums3, group.x, body + 3u);
 }

@@ -1,13 +1,13 @@
 // Local step and right-hand side in residual form: the force −g of the objective at the current positions.
 //
-// One workgroup a patch of 32 rows. Every tet that touches the patch is projected here (those on its rim in the neighbouring
-// patch too), its forces go to slots in workgroup memory, sorted by row, and eight invocations a row add them up in a fixed
+// One workgroup a group of 64 rows. Every tet that touches the group is projected here (those on its rim in the neighbouring
+// group too), its forces go to slots in workgroup memory, sorted by row, and four invocations a row add them up in a fixed
 // order: no atomics, same bits every time.
 
 @group(0) @binding(1) var<storage, read> positions: array<vec4<f32>>;
-// Eight words a patch (first tet, tets, first slot offset, first column, columns, first coefficient), then slot offsets.
+// See common.wgsl.
 @group(0) @binding(2) var<storage, read> patches: array<u32>;
-// Sections of P.tets words: corners 0 to 3, then slots of corners 0|1 and 2|3 (16 bits each, 0xffff: not of this patch).
+// Sections of P.tets words: corners 0 to 3, then slots of corners 0|1 and 2|3 (16 bits each, 0xffff: not of this group).
 @group(0) @binding(3) var<storage, read> tets: array<u32>;
 // Sections of P.tets: gradients of corners 1 to 3; w: strain weight, volume weight, volume ratio.
 @group(0) @binding(4) var<storage, read> shapes: array<vec4<f32>>;
@@ -16,7 +16,6 @@
 @group(0) @binding(7) var<storage, read_write> residual: array<vec4<f32>>;
 
 const GROUP: u32 = 256u;
-const PATCH: u32 = 32u;
 const SLOTS: u32 = 1024u;
 
 var<workgroup> slot_x: array<f32, SLOTS>;
@@ -58,42 +57,43 @@ fn project_tet(t: u32, base: u32) {
 }
 
 // Sums the slots of each row; `body` is the same for the whole workgroup.
-fn gather(l: u32, group: u32, body: u32) {
-    let row = l & (PATCH - 1u);
-    let part = l / PATCH;
-    let offsets = patches[group * 8u + 2u] + row;
+fn gather(l: u32, group: u32, words: u32, body: u32) {
+    let row = l & (GROUP_ROWS - 1u);
+    let part = l / GROUP_ROWS;
+    let offsets = patches[words + 2u] + row;
     var sum = vec3<f32>(0.0);
-    for (var s = patches[offsets] + part; s < patches[offsets + 1u]; s += GROUP / PATCH) {
+    for (var s = patches[offsets] + part; s < patches[offsets + 1u]; s += GROUP / GROUP_ROWS) {
         sum += vec3(slot_x[s], slot_y[s], slot_z[s]);
     }
     partial[l] = sum.x;
     partial[l + 256u] = sum.y;
     partial[l + 512u] = sum.z;
     workgroupBarrier();
-    if (l < PATCH) {
-        let i = group * PATCH + l;
+    if (l < GROUP_ROWS) {
+        let i = group * GROUP_ROWS + l;
         let at = body * P.rows + i;
         let y = inertial[at];
         var total = (y.xyz - positions[body * P.vertices + i].xyz) * y.w + forces[at].xyz;
-        for (var k = l; k < GROUP; k += PATCH) {
+        for (var k = l; k < GROUP; k += GROUP_ROWS) {
             total += vec3(partial[k], partial[k + 256u], partial[k + 512u]);
         }
         residual[at] = vec4(total, 0.0);
     }
 }
 
-// BODIES bodies one after the other: the tables of the patch stay in the cache.
+// BODIES bodies one after the other: the tables of the group stay in the cache.
 @compute @workgroup_size(256)
 fn project(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) l: u32) {
-    let first = patches[group.x * 8u];
-    let count = patches[group.x * 8u + 1u];
+    let words = (P.rows / PATCH + group.x) * 4u;
+    let first = patches[words];
+    let count = patches[words + 1u];
     let end = min((group.y + 1u) * BODIES, P.bodies);
     for (var body = group.y * BODIES; body < end; body++) {
         for (var t = l; t < count; t += GROUP) {
             project_tet(first + t, body * P.vertices);
         }
         workgroupBarrier();
-        gather(l, group.x, body);
+        gather(l, group.x, words, body);
         workgroupBarrier();
     }
 }

@@ -32,6 +32,12 @@ fn sample_position(place: u32, body: u32) -> vec3<f32> {
     return positions[body * P.vertices + place].xyz;
 }
 
+// Normal of a triangle at `a` as long as twice its area; zero where it does not count.
+fn area(corners: vec2<u32>, counts: bool, a: vec3<f32>, body: u32) -> vec3<f32> {
+    let normal = cross(sample_position(corners.x, body) - a, sample_position(corners.y, body) - a);
+    return select(vec3<f32>(0.0), normal, counts);
+}
+
 @compute @workgroup_size(64)
 fn skin_samples(@builtin(global_invocation_id) id: vec3<u32>) {
     if (id.x >= P.samples) {
@@ -39,9 +45,18 @@ fn skin_samples(@builtin(global_invocation_id) id: vec3<u32>) {
     }
     let a = sample_position(samples[id.x], id.y);
     var sum = vec3<f32>(0.0);
-    for (var k = samples[P.samples + id.x]; k < samples[P.samples + id.x + 1u]; k++) {
-        let corners = rings[k];
-        sum += cross(sample_position(corners.x, id.y) - a, sample_position(corners.y, id.y) - a);
+    let end = samples[P.samples + id.x + 1u];
+    // Six at a time, as most samples have: all are on their way before the first is needed.
+    for (var k = samples[P.samples + id.x]; k < end; k += 6u) {
+        let last = end - 1u;
+        let r0 = rings[k];
+        let r1 = rings[min(k + 1u, last)];
+        let r2 = rings[min(k + 2u, last)];
+        let r3 = rings[min(k + 3u, last)];
+        let r4 = rings[min(k + 4u, last)];
+        let r5 = rings[min(k + 5u, last)];
+        sum += area(r0, true, a, id.y) + area(r1, k + 1u < end, a, id.y) + area(r2, k + 2u < end, a, id.y)
+            + area(r3, k + 3u < end, a, id.y) + area(r4, k + 4u < end, a, id.y) + area(r5, k + 5u < end, a, id.y);
     }
     let square = dot(sum, sum);
     let at = 2u * (id.y * P.samples + id.x);

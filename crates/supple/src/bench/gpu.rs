@@ -9,9 +9,11 @@ use supple_flesh::Settings;
 use supple_gpu::krylov::Method;
 use supple_gpu::tables::Tables;
 use supple_gpu::{Gpu, GpuBodies, GpuError, Solver};
-use supple_sim::{Backend, CpuBackend, State, Targets};
+use supple_rig::Pose;
+use supple_sim::{Backend, CpuBackend, State};
 
 use super::tissue::{Subject, milliseconds, percentile};
+use crate::crowd::{Crowd, CrowdError};
 use crate::embedded::{self, Body};
 use crate::tissue::{SoftBody, TissueError};
 
@@ -35,6 +37,8 @@ pub struct GpuRow {
     pub free: usize,
     /// Tets of a body.
     pub tets: usize,
+    /// Vertices of its full skin.
+    pub shown: usize,
     /// Dispatches of a step.
     pub dispatches: usize,
     /// Time of a step by the device's clock, median \[ms\]; `None` where it has none.
@@ -43,9 +47,11 @@ pub struct GpuRow {
     pub gpu_p95_ms: Option<f64>,
     /// Sums over the dispatches of each stage \[ms\]: with a pass for each, so that they add up to more than the step.
     pub stages: Vec<(&'static str, f64)>,
-    /// From targets on the processor to positions of the first body on the processor, median \[ms\].
+    /// Full skin with normals, by the device's clock, median \[ms\].
+    pub skin_ms: Option<f64>,
+    /// From a pose on the processor to positions of the first body on the processor, median \[ms\].
     pub latency_ms: f64,
-    /// Device memory \[MB\].
+    /// Device memory, the full skin's included \[MB\].
     pub memory_mb: f64,
     /// From model to tables and buffers \[ms\].
     pub preparation_ms: f64,
@@ -72,6 +78,9 @@ pub enum GpuBenchError {
     /// Device.
     #[error(transparent)]
     Gpu(#[from] GpuError),
+    /// Poses.
+    #[error(transparent)]
+    Crowd(#[from] CrowdError),
 }
 
 /// The embedded bodies in every embedded clip.
@@ -107,9 +116,9 @@ pub fn measure(
     for &(name, solver) in solvers {
         for &count in bodies {
             let start = Instant::now();
-            let crowd = GpuBodies::with_tables(
+            let crowd = Crowd::with_tables(
                 gpu,
-                &run.body.flesh().model,
+                run.body.flesh(),
                 &run.settings,
                 tables.clone(),
                 count,
@@ -130,7 +139,7 @@ struct Run {
     name: String,
     body: SoftBody,
     settings: supple_sim::Settings,
-    targets: Vec<Targets>,
+    poses: Vec<Pose>,
     /// At rest in the first pose.
     start: State,
     expected: State,
@@ -147,14 +156,13 @@ impl Run {
         body.place(&pose(0))?;
         let flesh = body.flesh();
         let settings = flesh.settings.solver_settings();
-        let targets = (0..STEPS)
-            .map(|step| flesh.targets(&pose(step)))
-            .collect::<Result<Vec<Targets>, _>>()?;
+        let poses: Vec<Pose> = (0..STEPS).map(pose).collect();
         let start = body.state().clone();
         let mut expected = start.clone();
         let mut processor = CpuBackend::new();
-        for targets in &targets {
-            processor.step(&flesh.model, &settings, targets, &mut expected)?;
+        for pose in &poses {
+            let targets = flesh.targets(pose)?;
+            processor.step(&flesh.model, &settings, &targets, &mut expected)?;
         }
         let heights = flesh.model.rest().iter().map(|p| p.y);
         let (low, high) = heights.fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), y| {
@@ -163,7 +171,7 @@ impl Run {
         Ok(Run {
             name: subject.name.clone(),
             settings,
-            targets,
+            poses,
             start,
             expected,
             height: (high - low).max(1e-3),
@@ -174,43 +182,50 @@ impl Run {
     fn row(
         &self,
         gpu: &Arc<Gpu>,
-        crowd: &GpuBodies,
+        crowd: &Crowd,
         solver: &'static str,
-    ) -> Result<GpuRow, GpuError> {
+    ) -> Result<GpuRow, CrowdError> {
         self.warm_up(gpu, crowd)?;
+        let bodies = crowd.bodies();
         let (mut times, mut latencies) = (Vec::new(), Vec::new());
         let mut positions = self.expected.positions.clone();
-        for targets in &self.targets {
-            for body in 0..crowd.count() {
-                crowd.set_targets(body, targets);
+        for pose in &self.poses {
+            for body in 0..bodies.count() {
+                crowd.set_pose(body, pose)?;
             }
-            times.extend(crowd.timed_step()?);
+            times.extend(bodies.timed_step()?);
         }
-        crowd.unpack(&crowd.request_positions(0).wait()?, &mut positions);
+        bodies.unpack(&bodies.request_positions(0).wait()?, &mut positions);
         let farthest = |from: &[Vec3]| {
             let pairs = positions.iter().zip(from);
             f64::from(pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f32::max) / self.height)
         };
         let apart = farthest(&self.expected.positions);
         let moved = farthest(&self.start.positions);
-        for targets in &self.targets {
+        for pose in &self.poses {
             let start = Instant::now();
-            crowd.set_targets(0, targets);
+            crowd.set_pose(0, pose)?;
             crowd.step()?;
-            crowd.request_positions(0).wait()?;
+            bodies.request_positions(0).wait()?;
             latencies.push(milliseconds(start));
         }
-        let times = (!times.is_empty()).then_some(times);
+        let mut skins = Vec::new();
+        for _ in 0..STAGED_STEPS {
+            skins.extend(crowd.skin().timed_update()?);
+        }
+        let median = |times: &[f64]| (!times.is_empty()).then(|| percentile(times, 0.5));
         Ok(GpuRow {
             model: self.name.clone(),
             solver,
-            bodies: crowd.count(),
+            bodies: bodies.count(),
             free: self.body.flesh().model.free_count(),
             tets: self.body.flesh().model.tets().len(),
-            dispatches: crowd.dispatches(),
-            gpu_ms: times.as_ref().map(|times| percentile(times, 0.5)),
-            gpu_p95_ms: times.as_ref().map(|times| percentile(times, 0.95)),
-            stages: stages(crowd)?,
+            shown: self.body.flesh().full_mesh().positions.len(),
+            dispatches: bodies.dispatches(),
+            gpu_ms: median(&times),
+            gpu_p95_ms: (!times.is_empty()).then(|| percentile(&times, 0.95)),
+            stages: stages(bodies)?,
+            skin_ms: median(&skins),
             latency_ms: percentile(&latencies, 0.5),
             memory_mb: crowd.memory() as f64 / 1e6,
             preparation_ms: 0.0,
@@ -220,25 +235,25 @@ impl Run {
     }
 
     /// Leaves all bodies at rest in the first pose.
-    fn warm_up(&self, gpu: &Gpu, crowd: &GpuBodies) -> Result<(), GpuError> {
+    fn warm_up(&self, gpu: &Gpu, crowd: &Crowd) -> Result<(), GpuError> {
         let start = Instant::now();
         while !gpu.is_software() && start.elapsed().as_secs_f64() < WARM_UP {
             for _ in 0..10 {
                 crowd.step()?;
             }
-            crowd.wait()?;
+            crowd.bodies().wait()?;
         }
-        for body in 0..crowd.count() {
-            crowd.upload(body, &self.start);
+        for body in 0..crowd.bodies().count() {
+            crowd.set_state(body, &self.start);
         }
         Ok(())
     }
 }
 
 /// Medians over some steps.
-fn stages(crowd: &GpuBodies) -> Result<Vec<(&'static str, f64)>, GpuError> {
+fn stages(bodies: &GpuBodies) -> Result<Vec<(&'static str, f64)>, GpuError> {
     let steps = (0..STAGED_STEPS)
-        .map(|_| Ok(crowd.timed_stages()?.0))
+        .map(|_| Ok(bodies.timed_stages()?.0))
         .collect::<Result<Vec<_>, GpuError>>()?;
     let Some(first) = steps.first() else {
         return Ok(Vec::new());

@@ -1,5 +1,6 @@
 //! `supple bench --backend gpu`
 
+use supple::bench::detail::full_male;
 use supple::bench::gpu::{GpuRow, SOLVERS, embedded_clips, measure};
 use supple::gpu::{Gpu, Options, Solver};
 
@@ -12,13 +13,16 @@ pub fn run(args: &Bench, console: &Console) -> Result<(), Failure> {
         error: Box::new(error),
         hint: "--backend cpu measures the processor".to_owned(),
     })?;
-    let subjects = match args.clips {
+    let mut subjects = match args.clips {
         true => embedded_clips().map_err(|error| Failure {
             error,
             hint: String::new(),
         })?,
         false => super::chosen_subjects(args)?,
     };
+    if subjects.iter().any(|subject| subject.name == "male") {
+        subjects.extend(full_male(&super::models_folder(args))?);
+    }
     let solvers: Vec<(&'static str, Solver)> = args.solver.iter().map(|&s| named(s)).collect();
     let total = subjects.len() * solvers.len() * args.bodies.len();
     let progress = console.progress("stepping tissue", total);
@@ -40,7 +44,7 @@ fn named(solver: GpuSolver) -> (&'static str, Solver) {
 
 fn table(device: &str, rows: &[GpuRow]) -> String {
     let mut text = format!(
-        "Tissue on {device}, ms a step of 10 iterations\n{:<16} {:<10} {:>6} {:>7} {:>7} {:>10} {:>9} {:>9} {:>9} {:>8} {:>8} {:>9} {:>6}  stages",
+        "Tissue on {device}, ms a step of 10 iterations\n{:<16} {:<10} {:>6} {:>7} {:>7} {:>10} {:>9} {:>9} {:>9} {:>8} {:>7} {:>8} {:>8} {:>9} {:>6}  stages",
         "model",
         "solver",
         "bodies",
@@ -49,6 +53,8 @@ fn table(device: &str, rows: &[GpuRow]) -> String {
         "dispatches",
         "GPU",
         "95th",
+        "skin",
+        "shown",
         "latency",
         "MB",
         "prepare",
@@ -58,7 +64,7 @@ fn table(device: &str, rows: &[GpuRow]) -> String {
     for row in rows {
         let clock = |value: Option<f64>| value.map_or("-".to_owned(), |v| format!("{v:.4}"));
         text.push_str(&format!(
-            "\n{:<16} {:<10} {:>6} {:>7} {:>7} {:>10} {:>9} {:>9} {:>9.3} {:>8.2} {:>8.0} {:>9.1e} {:>6.3} ",
+            "\n{:<16} {:<10} {:>6} {:>7} {:>7} {:>10} {:>9} {:>9} {:>9} {:>8} {:>7.3} {:>8.2} {:>8.0} {:>9.1e} {:>6.3} ",
             row.model,
             row.solver,
             row.bodies,
@@ -67,6 +73,8 @@ fn table(device: &str, rows: &[GpuRow]) -> String {
             row.dispatches,
             clock(row.gpu_ms),
             clock(row.gpu_p95_ms),
+            clock(row.skin_ms),
+            row.shown,
             row.latency_ms,
             row.memory_mb,
             row.preparation_ms,
@@ -77,6 +85,6 @@ fn table(device: &str, rows: &[GpuRow]) -> String {
             text.push_str(&format!(" {stage} {ms:.4}"));
         }
     }
-    text.push_str("\nGPU: by the device's clock; latency: from targets to positions, both on the processor; from CPU: largest distance to the processor's result after the motion, moved: to where it began, both relative to the height; stages are timed a pass each and add up to more");
+    text.push_str("\nGPU: by the device's clock; skin: full skin with normals; latency: from a pose to positions, both on the processor; from CPU: largest distance to the processor's result after the motion, moved: to where it began, both relative to the height; stages are timed a pass each and add up to more");
     text
 }

@@ -1,0 +1,145 @@
+//! Vertices that follow a pose, computed on the device from the frames of bones and joints [3.2.2].
+
+use bytemuck::{Pod, Zeroable};
+use glam::Vec3;
+use supple_sim::follow::{Anchor, Follows, Frame};
+
+use crate::buffers::buffer;
+use crate::{Gpu, GpuError};
+
+/// What vertices follow, as plain data: one record each, the model's fixed vertices first.
+#[derive(Clone, Debug, Default)]
+pub struct FollowTables {
+    records: Vec<[u32; 4]>,
+    anchors: Vec<[f32; 4]>,
+    slides: Vec<[f32; 4]>,
+}
+
+const NO_SLIDE: u32 = u32::MAX;
+/// Vectors of a slide.
+const SLIDE_ROWS: usize = 7;
+
+fn rows(anchor: &Anchor) -> [[f32; 4]; 2] {
+    let frame = f32::from_bits(anchor.frame);
+    [
+        anchor.offset.extend(anchor.weight).to_array(),
+        [frame, anchor.t, 0.0, 0.0],
+    ]
+}
+
+impl FollowTables {
+    /// Appends a vertex.
+    pub fn push(&mut self, vertex: &Follows) {
+        let first = (self.anchors.len() / 2) as u32;
+        let counts = vertex.anchors.len() as u32 | (vertex.held.len() as u32) << 16;
+        let anchors = vertex.anchors.iter().chain(&vertex.held);
+        self.anchors.extend(anchors.flat_map(rows));
+        let mut at = NO_SLIDE;
+        if let Some(slide) = &vertex.slide {
+            at = (self.slides.len() / SLIDE_ROWS) as u32;
+            self.slides.extend(rows(&slide.joint));
+            self.slides.extend(rows(&slide.bone));
+            let [low, high] = slide.capsule;
+            let [bone, joint] = slide.clearances;
+            let last = Vec3::new(bone, joint, 0.0).extend(0.0);
+            let rest = [slide.offset.extend(low), slide.axis.extend(high), last];
+            self.slides.extend(rest.map(|row| row.to_array()));
+        }
+        let share = vertex.share.to_bits();
+        self.records.push([first, counts, at, share]);
+    }
+
+    /// Number of vertices.
+    pub fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+struct Params {
+    records: u32,
+    fixed_count: u32,
+    frames: u32,
+    rigid: u32,
+}
+
+/// The tables and the frames of all bodies on the device.
+#[derive(Debug)]
+pub(crate) struct Follow {
+    params: Params,
+    frames: wgpu::Buffer,
+    /// Vertices beside the model.
+    pub places: wgpu::Buffer,
+    pub bind: wgpu::BindGroup,
+    pub bytes: u64,
+}
+
+impl Follow {
+    /// `targets` holds `fixed` vertices a body; `rigid` of the `frames` have a turn.
+    pub fn new(
+        gpu: &Gpu,
+        tables: &FollowTables,
+        [rigid, frames]: [u32; 2],
+        [fixed, bodies]: [u32; 2],
+        targets: &wgpu::Buffer,
+    ) -> Result<Follow, GpuError> {
+        let params = Params {
+            records: tables.records.len() as u32,
+            fixed_count: fixed,
+            frames,
+            rigid,
+        };
+        let storage = wgpu::BufferUsages::STORAGE;
+        let table = |what, contents| buffer(gpu, what, contents, 0, storage);
+        let vectors = |what, entries: u32| {
+            let size = 16 * u64::from(entries) * u64::from(bodies);
+            buffer(gpu, what, &[], size, storage)
+        };
+        let uniform = wgpu::BufferUsages::UNIFORM;
+        let parameters = bytemuck::bytes_of(&params);
+        let parameters = buffer(gpu, "pose parameters", parameters, 0, uniform)?;
+        let frames = vectors("frames", 3 * frames)?;
+        let records = table("records", bytemuck::cast_slice(&tables.records))?;
+        let anchors = table("anchors", bytemuck::cast_slice(&tables.anchors))?;
+        let slides = table("slides", bytemuck::cast_slice(&tables.slides))?;
+        let places = vectors("places", params.records.saturating_sub(fixed))?;
+        let bind = gpu.pipelines.follow.bind(
+            &gpu.device,
+            &parameters,
+            size_of::<Params>() as u64,
+            &[&frames, &records, &anchors, &slides, targets, &places],
+        );
+        let all = [&parameters, &frames, &records, &anchors, &slides, &places];
+        Ok(Follow {
+            params,
+            bytes: all.iter().map(|buffer| buffer.size()).sum(),
+            frames,
+            places,
+            bind,
+        })
+    }
+
+    /// Workgroups a body.
+    pub fn groups(&self) -> u32 {
+        self.params.records.div_ceil(64)
+    }
+
+    /// Vertices beside the model, a body.
+    pub fn place_count(&self) -> u32 {
+        self.params.records.saturating_sub(self.params.fixed_count)
+    }
+
+    /// Sets the frames of a body's pose; superfluous ones are left out.
+    pub fn set_frames(&self, gpu: &Gpu, body: u32, frames: &[Frame]) {
+        let kept = frames.len().min(self.params.frames as usize);
+        let offset = 48 * u64::from(body) * u64::from(self.params.frames);
+        let bytes = bytemuck::cast_slice(&frames[..kept]);
+        gpu.queue.write_buffer(&self.frames, offset, bytes);
+    }
+}

@@ -1,0 +1,105 @@
+//! A crowd on the graphics processor against the same body on the processor.
+#![cfg(feature = "gpu")]
+
+use std::sync::Arc;
+
+use glam::Vec3;
+use supple::crowd::Crowd;
+use supple::embedded::{self, Body};
+use supple::flesh::settings::Resolution;
+use supple::flesh::{Flesh, Settings};
+use supple::gpu::{Gpu, Options};
+use supple::sim::{Backend, CpuBackend, State};
+use supple::{Character, Clip, Pose};
+
+/// The device; where there is none, `None` with a printed reason, or a failure if `SUPPLE_REQUIRE_GPU` is set.
+fn device() -> Option<Arc<Gpu>> {
+    match Gpu::open(Options::default()) {
+        Ok(gpu) => Some(gpu),
+        Err(error) => {
+            assert!(
+                std::env::var_os("SUPPLE_REQUIRE_GPU").is_none(),
+                "SUPPLE_REQUIRE_GPU is set: {error}"
+            );
+            println!("skipped: {error}");
+            None
+        }
+    }
+}
+
+fn farthest(a: &[Vec3], b: &[Vec3]) -> f32 {
+    assert_eq!(a.len(), b.len());
+    let pairs = a.iter().zip(b);
+    pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f32::max)
+}
+
+fn vectors(rows: &[[f32; 4]]) -> Vec<Vec3> {
+    rows.iter()
+        .map(|&[x, y, z, _]| Vec3::new(x, y, z))
+        .collect()
+}
+
+/// A body that is simulated coarsely, so that a software driver steps it quickly.
+fn coarse(which: Body) -> (Character, Flesh) {
+    let character = embedded::body(which).expect("embedded");
+    let mut settings = Settings::default();
+    settings.detail.resolution = Resolution::Vertices(600);
+    let flesh = Flesh::builder(&character)
+        .settings(settings)
+        .build()
+        .expect("flesh");
+    (character, flesh)
+}
+
+/// A clip's pose with twisted and stretched bones.
+fn strange(character: &Character, clip: &Clip, time: f32) -> Pose {
+    let mut pose = clip.sample(&character.skeleton, time);
+    let count = character.skeleton.len();
+    pose.twist = (0..count).map(|j| 0.9 * (j as f32).sin()).collect();
+    pose.stretch = (0..count).map(|j| 1.0 + 0.2 * (j as f32).cos()).collect();
+    pose
+}
+
+/// Fixed vertices, skin beside the model and full skin follow poses on the device as they do on the processor: bones, half-turned
+/// and sliding joints, twist, stretch. Sines of a device may be off by 2⁻¹¹, of radii of a tenth of a metre.
+#[test]
+fn targets_and_skin_are_the_processors() {
+    let Some(gpu) = device() else { return };
+    for (which, name) in [(Body::Male, "squat"), (Body::Female, "arms_crossed")] {
+        let (character, flesh) = coarse(which);
+        let clip = embedded::clip(name, &character).expect("clip");
+        let settings = flesh.settings.solver_settings();
+        let crowd = Crowd::new(&gpu, &flesh, &settings, 2).expect("crowd");
+        let mut state = State::at_rest(&flesh.model);
+        let mut processor = CpuBackend::new();
+        let poses = [
+            flesh.rest_pose(),
+            clip.sample(&character.skeleton, 0.3),
+            clip.sample(&character.skeleton, 0.32),
+            strange(&character, &clip, 0.33),
+        ];
+        for (k, pose) in poses.iter().enumerate() {
+            crowd.set_pose(1, pose).expect("pose");
+            crowd.step().expect("step");
+            let targets = flesh.targets(pose).expect("targets");
+            processor
+                .step(&flesh.model, &settings, &targets, &mut state)
+                .expect("step");
+            let found = crowd.bodies().request_targets(1).wait().expect("targets");
+            let found = &vectors(&found)[..targets.fixed.len()];
+            let apart = farthest(found, &targets.fixed);
+            assert!(apart < 5e-5, "{which:?}, pose {k}: targets {apart} m");
+        }
+        let pose = &poses[3];
+        let (positions, normals) = flesh.full_positions(pose, &state).expect("skin");
+        let skin = crowd.request_skin(1).expect("skin").wait().expect("skin");
+        let apart = farthest(&skin.positions, &positions);
+        assert!(apart < 1e-3, "{which:?}: skin {apart} m");
+        let worst = farthest(&skin.normals, &normals);
+        assert!(worst < 0.05, "{which:?}: normals {worst}");
+        // The other body stayed at rest.
+        let rest = crowd.bodies().request_targets(0).wait().expect("targets");
+        let rest = &vectors(&rest)[..flesh.model.fixed_count()];
+        assert!(farthest(rest, flesh.model.rest_fixed()) < 1e-6);
+    }
+}
