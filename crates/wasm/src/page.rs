@@ -1,0 +1,377 @@
+//! The stage as JavaScript sees it. Arrays that change every frame are read in place from WebAssembly's memory by address
+//! and length, all else goes as JSON or copies.
+
+use supple::flesh::Settings;
+use supple::glam::Vec3;
+use supple::sim::measure;
+use supple::skin::Method;
+use wasm_bindgen::prelude::*;
+
+use crate::hands::Ball;
+use crate::stage::{Shown, Stage};
+use crate::{files, rigging};
+
+#[wasm_bindgen]
+extern "C" {
+    #[wasm_bindgen(js_namespace = console, js_name = error)]
+    fn console_error(text: &str);
+
+    /// A function that hears how far something is, from 0 to 1.
+    pub type Progress;
+    #[wasm_bindgen(method)]
+    fn call(this: &Progress, this_argument: &JsValue, share: f32);
+}
+
+/// Says on the console where a defect is before the tab's worker dies of it.
+#[wasm_bindgen(start)]
+pub fn start() {
+    std::panic::set_hook(Box::new(|info| console_error(&info.to_string())));
+}
+
+/// Files dropped together.
+#[wasm_bindgen]
+#[derive(Default)]
+pub struct Files {
+    files: Vec<files::File>,
+}
+
+#[wasm_bindgen]
+impl Files {
+    /// None yet.
+    #[wasm_bindgen(constructor)]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// One more.
+    pub fn add(&mut self, name: String, bytes: Vec<u8>) {
+        self.files.push((name, bytes));
+    }
+}
+
+/// A character on the page.
+#[wasm_bindgen]
+pub struct PageStage {
+    stage: Stage,
+    shown: [Shown; 2],
+}
+
+impl From<Stage> for PageStage {
+    fn from(stage: Stage) -> Self {
+        Self {
+            stage,
+            shown: Default::default(),
+        }
+    }
+}
+
+/// The automatic settings as TOML.
+#[wasm_bindgen]
+pub fn default_settings() -> Result<String, JsError> {
+    Ok(Settings::default().to_toml()?)
+}
+
+/// Settings of TOML as JSON, for controls.
+#[wasm_bindgen]
+pub fn settings_from_toml(text: &str) -> Result<String, JsError> {
+    Ok(serde_json::to_string(&Settings::from_toml(text)?)?)
+}
+
+/// Settings of JSON as the TOML that the command line reads.
+#[wasm_bindgen]
+pub fn settings_to_toml(json: &str) -> Result<String, JsError> {
+    Ok(serde_json::from_str::<Settings>(json)?.to_toml()?)
+}
+
+fn vector(xyz: &[f32]) -> Vec3 {
+    match xyz {
+        &[x, y, z] => Vec3::new(x, y, z),
+        _ => Vec3::NAN,
+    }
+}
+
+fn method(number: u8) -> Method {
+    match number {
+        1 => Method::Lbs,
+        2 => Method::Dqs,
+        3 => Method::Cor,
+        _ => Method::Tissue,
+    }
+}
+
+#[wasm_bindgen]
+impl PageStage {
+    /// An embedded body: "male" or "female".
+    pub fn embedded(name: &str) -> Result<PageStage, JsError> {
+        Ok(Stage::embedded(name)?.into())
+    }
+
+    /// A character from dropped files.
+    pub fn from_files(files: &Files) -> Result<PageStage, JsError> {
+        Ok(Stage::from_files(&files.files)?.into())
+    }
+
+    /// What the page needs to know once, as JSON.
+    pub fn describe(&self) -> Result<String, JsError> {
+        Ok(serde_json::to_string(&self.stage.describe())?)
+    }
+
+    /// Corners of all triangles.
+    pub fn triangles(&self) -> Vec<u32> {
+        self.stage.looks.triangles.concat()
+    }
+
+    /// Texture coordinates, two a vertex.
+    pub fn uvs(&self) -> Vec<f32> {
+        self.stage.looks.uvs.clone()
+    }
+
+    /// The encoded picture of a material; empty where there is none.
+    pub fn image(&self, material: usize) -> Vec<u8> {
+        self.stage.image(material).unwrap_or_default().to_vec()
+    }
+
+    /// Builds the tissue with settings as JSON; returns what was built as JSON.
+    pub fn build(&mut self, settings: &str) -> Result<String, JsError> {
+        self.stage.build(serde_json::from_str(settings)?)?;
+        let Some(body) = &self.stage.body else {
+            return Ok("null".to_owned());
+        };
+        let report = &body.flesh().report;
+        Ok(serde_json::json!({
+            "vertices": report.vertices,
+            "tets": report.tets,
+            "free": report.free,
+            "bones": report.bones,
+            "mass": report.mass,
+        })
+        .to_string())
+    }
+
+    /// What can change without building anew: gravity, damping, iterations. Settings as JSON.
+    pub fn tune(&mut self, settings: &str) -> Result<(), JsError> {
+        let settings: Settings = serde_json::from_str(settings)?;
+        if let Some(body) = &mut self.stage.body {
+            *body.solver_settings() = settings.solver_settings();
+        }
+        self.stage.settings = settings;
+        Ok(())
+    }
+
+    /// Gravity in any direction \[m/s²\].
+    pub fn set_gravity(&mut self, x: f32, y: f32, z: f32) {
+        if let Some(body) = &mut self.stage.body {
+            body.solver_settings().gravity = Vec3::new(x, y, z);
+        }
+    }
+
+    /// Radii, roles and mass that are chosen automatically for this character, as JSON.
+    pub fn automatic_settings(&self) -> Result<String, JsError> {
+        Ok(serde_json::to_string(&Settings::automatic(
+            &self.stage.character,
+        )?)?)
+    }
+
+    /// Chooses a clip; a number beyond the last is the rest pose.
+    pub fn choose_clip(&mut self, clip: usize) -> Result<(), JsError> {
+        Ok(self.stage.choose_clip(Some(clip))?)
+    }
+
+    /// Puts the first file's motion on this character and plays it.
+    pub fn add_motion(&mut self, files: &Files) -> Result<usize, JsError> {
+        let file = files.files.first().ok_or_else(|| JsError::new("no file"))?;
+        Ok(self.stage.add_motion(file)?)
+    }
+
+    /// Where in the clip we are \[s\].
+    pub fn time(&self) -> f32 {
+        self.stage.time()
+    }
+
+    /// Goes to a time of the clip \[s\].
+    pub fn seek(&mut self, time: f32) {
+        self.stage.seek(time);
+    }
+
+    /// Lets time pass in the world and in the clip \[s\].
+    pub fn advance(
+        &mut self,
+        seconds: f32,
+        clip_seconds: f32,
+        repeat: bool,
+    ) -> Result<(), JsError> {
+        Ok(self.stage.advance(seconds, clip_seconds, repeat)?)
+    }
+
+    /// Computes the skin of a method (0 tissue, 1 linear blend, 2 dual quaternions, 3 centres of rotation).
+    pub fn show(&mut self, slot: usize, number: u8, strains: bool) -> Result<(), JsError> {
+        if number != 0 {
+            self.stage.bind_missing()?;
+        }
+        let shown = self
+            .shown
+            .get_mut(slot)
+            .ok_or_else(|| JsError::new("there are two slots"))?;
+        Ok(self.stage.show(method(number), shown, strains)?)
+    }
+
+    /// Where a slot's positions lie in memory.
+    pub fn positions(&self, slot: usize) -> *const f32 {
+        self.shown[slot & 1].positions.as_ptr()
+    }
+
+    /// Where a slot's normals lie in memory.
+    pub fn normals(&self, slot: usize) -> *const f32 {
+        self.shown[slot & 1].normals.as_ptr()
+    }
+
+    /// Where a slot's strains lie in memory.
+    pub fn strains(&self, slot: usize) -> *const f32 {
+        self.shown[slot & 1].strains.as_ptr()
+    }
+
+    /// Vertices of all parts.
+    pub fn vertex_count(&self) -> usize {
+        self.stage.looks.len()
+    }
+
+    /// Volume kept, worst tet, inverted tets, top speed: four numbers.
+    pub fn quality(&self) -> Vec<f64> {
+        let Some(body) = &self.stage.body else {
+            return Vec::new();
+        };
+        let quality = measure(&body.flesh().model, body.state());
+        let kept = quality.volume / quality.rest_volume.max(f64::MIN_POSITIVE);
+        vec![
+            kept,
+            quality.worst,
+            quality.inverted as f64,
+            f64::from(quality.top_speed),
+        ]
+    }
+
+    /// World position of every joint.
+    pub fn joints(&self) -> Vec<f32> {
+        self.stage.joint_positions()
+    }
+
+    /// Volumetric bones: both ends and the radius.
+    pub fn capsules(&self) -> Vec<f32> {
+        self.stage.capsules()
+    }
+
+    /// Joint spheres: centre and radius.
+    pub fn spheres(&self) -> Vec<f32> {
+        self.stage.spheres()
+    }
+
+    /// Triangles of the bone surface.
+    pub fn bone_surface_triangles(&self) -> Vec<u32> {
+        self.stage.bone_surface_triangles()
+    }
+
+    /// Places of the bone surface's vertices.
+    pub fn bone_surface(&self) -> Vec<f32> {
+        self.stage.bone_surface()
+    }
+
+    /// Edges of the tets.
+    pub fn tet_edges(&self) -> Vec<u32> {
+        self.stage.tet_edges()
+    }
+
+    /// Places of the tets' vertices.
+    pub fn tet_vertices(&self) -> Vec<f32> {
+        self.stage.tet_vertices()
+    }
+
+    /// Takes a joint, or moves the hand that holds it.
+    pub fn grab(&mut self, joint: usize, to: &[f32]) {
+        self.stage.grab(joint, vector(to));
+    }
+
+    /// Takes the flesh at a place, or (without one) moves the hand that holds it.
+    pub fn pull(&mut self, from: Option<Vec<f32>>, to: &[f32]) {
+        self.stage.pull(from.as_deref().map(vector), vector(to));
+    }
+
+    /// Puts a ball somewhere.
+    pub fn poke(&mut self, centre: &[f32], radius: f32) {
+        let centre = vector(centre);
+        self.stage.poke(Some(Ball { centre, radius }));
+    }
+
+    /// Puts a floor at a height \[m\], or (without one) takes it away.
+    pub fn set_ground(&mut self, height: Option<f32>) {
+        self.stage.set_ground(height);
+    }
+
+    /// What the skin does not go through: "off" or as the settings name it.
+    pub fn set_contact(&mut self, mode: &str) -> Result<(), JsError> {
+        Ok(self.stage.set_contact(mode)?)
+    }
+
+    /// Where the skin presses on something: place and force, six numbers each.
+    pub fn contacts(&self) -> Vec<f32> {
+        self.stage.contacts()
+    }
+
+    /// Vertices inside other parts of the body, and the depth of the deepest \[m\].
+    pub fn inside(&self) -> Result<Vec<f32>, JsError> {
+        let (count, worst) = self.stage.inside()?;
+        Ok(vec![count as f32, worst])
+    }
+
+    /// Shakes the character along a direction of that length \[m\].
+    pub fn shake(&mut self, amplitude: &[f32]) {
+        self.stage.shake(vector(amplitude));
+    }
+
+    /// All hands let go.
+    pub fn release(&mut self) {
+        self.stage.release();
+    }
+
+    /// The middle of the flesh that a ray meets first; nothing where it meets none.
+    pub fn middle(&self, origin: &[f32], direction: &[f32]) -> Option<Vec<f32>> {
+        let middle = self.stage.middle(vector(origin), vector(direction))?;
+        Some(middle.to_array().to_vec())
+    }
+
+    /// The joints at rest, as JSON.
+    pub fn placed(&self) -> Result<String, JsError> {
+        Ok(serde_json::to_string(&self.stage.placed())?)
+    }
+
+    /// A humanoid's joints fitted into the body, as JSON.
+    pub fn template(&self) -> Result<String, JsError> {
+        Ok(serde_json::to_string(&self.stage.template()?)?)
+    }
+
+    /// The same mesh with joints placed by hand, given as JSON.
+    pub fn rigged(&self, placed: &str) -> Result<PageStage, JsError> {
+        let placed: Vec<rigging::Placed> = serde_json::from_str(placed)?;
+        Ok(self.stage.rigged(&placed)?.into())
+    }
+
+    /// The skeleton as `.skel`, in the units and axes of the mesh's file.
+    pub fn skel(&self) -> Result<String, JsError> {
+        Ok(self.stage.skel()?)
+    }
+
+    /// The whole character as GLB, without a new motion.
+    pub fn glb(&self) -> Result<Vec<u8>, JsError> {
+        Ok(self.stage.glb()?)
+    }
+
+    /// The clip as simulated tissue, baked into a GLB with correctives.
+    pub fn bake(
+        &mut self,
+        fps: f32,
+        bound_mm: f32,
+        progress: &Progress,
+    ) -> Result<Vec<u8>, JsError> {
+        let heard = |share: f32| progress.call(&JsValue::NULL, share);
+        Ok(self.stage.bake(fps, bound_mm, &heard)?)
+    }
+}
