@@ -8,7 +8,7 @@ import { save } from "./save";
 
 const DIRECTIONS = [["down", "Down"], ["up", "Up"], ["left", "Left"], ["right", "Right"], ["front", "Forwards"], ["back", "Backwards"]] as const;
 const RESOLUTIONS = [["automatic", "Automatic"], ["1500", "1,500 vertices"], ["3000", "3,000 vertices"], ["6000", "6,000 vertices"], ["full", "All vertices"]] as const;
-const CONTACTS = [["off", "Off"], ["global", "Global"]] as const;
+const CONTACTS = [["off", "Off"], ["local", "Local"], ["global", "Global"]] as const;
 type Look = Omit<SliderOptions, "change">;
 type Group = (settings: Settings) => Record<string, unknown>;
 type Direction = (typeof DIRECTIONS)[number][0];

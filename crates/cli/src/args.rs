@@ -327,6 +327,8 @@ pub enum UpAxis {
 pub enum Contact {
     /// It goes through everything.
     Off,
+    /// The skin does not go through itself where limbs fold.
+    Local,
     /// The skin does not go through itself.
     Global,
 }
@@ -362,7 +364,7 @@ pub enum Compare {
     Methods,
     /// Ways from simulated vertices to the full skin, against a simulation of all of it; colours show the distance.
     Upsample,
-    /// With and without contact; what is inside is red.
+    /// Without contact, with local and with global contact; what is inside is red.
     Contact,
 }
 

@@ -96,6 +96,8 @@ pub enum ContactMode {
     /// It goes through everything.
     #[default]
     Off,
+    /// Skin around joints, where limbs fold, and colliders.
+    Local,
     /// All of itself, and colliders.
     Global,
 }
@@ -224,6 +226,7 @@ impl Settings {
         supple_sim::ContactSettings {
             mode: match self.contact.mode {
                 ContactMode::Off => supple_sim::ContactMode::Off,
+                ContactMode::Local => supple_sim::ContactMode::Local,
                 ContactMode::Global => supple_sim::ContactMode::Global,
             },
             friction: self.contact.friction as f32,

@@ -46,7 +46,7 @@ impl Flesh {
     }
 
     /// Base point of every column.
-    fn base_positions(&self, frames: &Frames) -> Vec<Vec3> {
+    pub(crate) fn base_positions(&self, frames: &Frames) -> Vec<Vec3> {
         let at = |foot: &Foot| match foot.bone {
             Some(bone) => frames.bones[bone]
                 .start

@@ -223,7 +223,11 @@ impl Prepared {
 
     fn sweep_contacts(&mut self, z: &mut [DVec3]) {
         if let Some(contact) = self.touching() {
-            contact.sweep(|v| Row::new(z[v as usize].as_vec3().to_array()));
+            let (touched, positions) = contact.positions();
+            for &v in touched {
+                positions[v as usize] = Row::new(z[v as usize].as_vec3().to_array());
+            }
+            contact.sweep();
             for (z, shift) in z.iter_mut().zip(contact.shifts()) {
                 *z += Vec3::from(shift.xyz()).as_dvec3();
             }

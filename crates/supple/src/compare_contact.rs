@@ -1,4 +1,4 @@
-//! The same motion with and without contact, what is inside drawn in red.
+//! The same motion without contact, with local and with global contact; what is inside drawn in red.
 
 use glam::Vec3;
 use supple_flesh::settings::ContactMode;
@@ -46,7 +46,11 @@ pub fn compare_contact(
     times: &[f32],
     frame_done: &mut dyn FnMut(usize),
 ) -> Result<Vec<ContactVariant>, TissueError> {
-    let modes = [("off", ContactMode::Off), ("global", ContactMode::Global)];
+    let modes = [
+        ("off", ContactMode::Off),
+        ("local", ContactMode::Local),
+        ("global", ContactMode::Global),
+    ];
     let flesh = Flesh::builder(character)
         .settings(settings.clone())
         .build()?;

@@ -115,8 +115,16 @@ impl SoftBody {
         &self.pose
     }
 
+    /// Local contact needs pairs that take a while to find: they are looked for when first it is asked for.
+    fn prepare_contact(&mut self) {
+        if self.solver.contact.mode == supple_sim::ContactMode::Local {
+            self.flesh.find_local_pairs();
+        }
+    }
+
     /// Puts the body into a pose, at rest: no time passes and nothing jiggles afterwards.
     pub fn place(&mut self, pose: &Pose) -> Result<(), TissueError> {
+        self.prepare_contact();
         self.carry(pose)?;
         let targets = self.flesh.targets(pose)?;
         let backend = self.backend.as_mut();
@@ -151,6 +159,7 @@ impl SoftBody {
     /// Lets `seconds` pass while the skeleton moves to `pose`. A pose that is farther away than a body can move in that
     /// time (a teleport, another clip) carries the tissue along.
     pub fn advance(&mut self, pose: &Pose, seconds: f64) -> Result<(), TissueError> {
+        self.prepare_contact();
         let mut targets = self.flesh.targets(pose)?;
         targets.forces.clone_from(&self.forces);
         if self.state.largest_jump(&targets) > self.solver.jump_distance {

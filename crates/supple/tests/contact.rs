@@ -90,6 +90,32 @@ fn the_female_touches_herself() {
     poses_do_not_penetrate(Body::Female, &poses);
 }
 
+/// Pairs that are known beforehand are enough for limbs that fold.
+#[test]
+fn local_contact_keeps_folds_apart() {
+    let character = embedded::body(Body::Male).expect("a body");
+    let mut body = SoftBody::new(&character, Default::default()).expect("tissue");
+    for (name, until) in [("elbow", 1.3), ("knee", 0.95)] {
+        let clip = embedded::clip(name, &character).expect("a clip");
+        let off = hold(&mut body, &character, &clip, until, ContactMode::Off);
+        let on = hold(&mut body, &character, &clip, until, ContactMode::Local);
+        let (before, after) = (off.penetration.count(), on.penetration.count());
+        let told = format!(
+            "{name}: {before} -> {after} inside, {:.1} mm, {:.2} mm/s",
+            on.penetration.worst() * 1e3,
+            on.speed * 1e3
+        );
+        println!("{told}");
+        assert!(before > 20, "the pose touches nothing: {told}");
+        assert!(after as f32 <= NOTHING.0 * before as f32, "{told}");
+        assert!(on.speed < NOTHING.2, "{told}");
+    }
+    // At rest nothing touches, and nothing is pushed.
+    let rest = body.flesh().rest_pose();
+    body.reset(&rest).expect("rest");
+    assert!(body.state().contact.contacts.is_empty());
+}
+
 /// Arms stay crossed while the body jumps: legs, head and back move as they do without contact.
 #[test]
 fn contact_does_not_drag_on_a_jump() {

@@ -154,8 +154,9 @@ fn tissue_table(rows: &[TissueRow]) -> String {
 
 fn contact_table(rows: &[ContactRow]) -> String {
     let mut text = format!(
-        "Contact, ms a step, all threads\n{:<16} {:>8} {:>8} {:>8} {:>7} {:>7} {:>8} {:>6} {:>8} {:>8} {:>6}",
+        "Contact, ms a step, all threads\n{:<16} {:<7} {:>8} {:>8} {:>8} {:>7} {:>7} {:>8} {:>6} {:>8} {:>8} {:>6}",
         "model",
+        "mode",
         "vertices",
         "contacts",
         "pressing",
@@ -169,8 +170,9 @@ fn contact_table(rows: &[ContactRow]) -> String {
     );
     for row in rows {
         text.push_str(&format!(
-            "\n{:<16} {:>8} {:>8} {:>8} {:>7.0} {:>7.2} {:>8.2} {:>6.2} {:>8.2} {:>8.2} {:>6.2}",
+            "\n{:<16} {:<7} {:>8} {:>8} {:>8} {:>7.0} {:>7.2} {:>8.2} {:>6.2} {:>8.2} {:>8.2} {:>6.2}",
             row.model,
+            row.mode,
             row.vertices,
             row.contacts,
             row.pressing,

@@ -162,6 +162,7 @@ fn settings(input: &Input, args: &TissueArgs) -> Result<Settings, Failure> {
     if let Some(contact) = args.contact {
         settings.contact.mode = match contact {
             args::Contact::Off => ContactMode::Off,
+            args::Contact::Local => ContactMode::Local,
             args::Contact::Global => ContactMode::Global,
         };
     }

@@ -164,7 +164,7 @@ fn draw_contact(
 ) -> Result<Image, Failure> {
     let settings = super::settings(&args.input, &args.tissue)?;
     let times = shown.times();
-    let progress = console.progress("simulating with and without contact", 2 * times.len());
+    let progress = console.progress("simulating with and without contact", 3 * times.len());
     let step = &mut |_| progress.step();
     let variants = compare_contact(character, clip, &settings, start, &times, step)?;
     drop(progress);

@@ -3,38 +3,98 @@
 //! Prisms lean over where limbs bend, and points can be in one without being below skin. A ray from the point, away from its own
 //! flesh, tells: it leaves the skin once more than it enters it where the point is inside.
 
+#![allow(clippy::needless_range_loop)]
+
 use glam::Vec3A;
+use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, dispatch};
 
 use super::detect::Detector;
+use super::fit::Fit;
+use super::search::Stack;
 use super::surface::ContactSurface;
+use super::tree::NONE;
+
+/// Parts of a direction below this count as this: boxes are then met far away, and nothing is divided by zero.
+const LEAST: f32 = 1e-12;
 
 impl Detector {
     /// How often the ray from a skin point along its normal leaves the skin, less how often it enters; triangles at the point
     /// do not count.
     pub(super) fn crossings(&self, surface: &ContactSurface, point: u32) -> i32 {
-        let (from, along) = (self.skin[point as usize], self.normals[point as usize]);
-        let inverse = along.recip();
+        let (from, along) = (self.skin(point), self.normals[point as usize]);
         let mut count = 0;
-        surface.tree.walk(
-            &self.bounds,
-            |bounds| {
-                let (a, b) = (
-                    (bounds.low - from) * inverse,
-                    (bounds.high - from) * inverse,
-                );
-                let (near, far) = (a.min(b), a.max(b));
-                far.min_element() >= near.max_element().max(0.0)
-            },
-            |_, triangles| {
-                for &t in triangles {
-                    let corners = surface.triangles()[t as usize];
-                    if !corners.contains(&point) {
-                        count += crossing(corners.map(|v| self.skin[v as usize] - from), along);
-                    }
+        dispatch(Ray {
+            fit: &self.fit,
+            from: from.to_array(),
+            along: along.to_array(),
+            met: |number: usize| {
+                let triangle = surface.tree.order[number];
+                if triangle == NONE {
+                    return;
+                }
+                let corners = surface.triangles()[triangle as usize];
+                if !corners.contains(&point) {
+                    count += crossing(corners.map(|v| self.skin(v) - from), along);
                 }
             },
-        );
+        });
         count
+    }
+}
+
+/// Calls `met` with numbers of prisms in the order of the tree whose boxes a ray meets.
+struct Ray<'a, F> {
+    fit: &'a Fit,
+    from: [f32; 3],
+    along: [f32; 3],
+    met: F,
+}
+
+impl<F: FnMut(usize)> Kernel for Ray<'_, F> {
+    type Output = ();
+    #[inline(always)]
+    fn run<L: Lanes>(mut self) {
+        let (mut from, mut inverse) = ([L::splat(0.0); 3], [L::splat(0.0); 3]);
+        let mut is_up = [true; 3];
+        for axis in 0..3 {
+            is_up[axis] = self.along[axis] >= 0.0;
+            from[axis] = L::splat(self.from[axis]);
+            inverse[axis] = L::splat(1.0 / self.along[axis].abs().max(LEAST));
+        }
+        let meets = |low: &[F32x8; 3], high: &[F32x8; 3]| {
+            // Negated: how far away boxes end; how far they begin.
+            let (mut near, mut far) = (L::splat(0.0), L::splat(f32::NEG_INFINITY));
+            for axis in 0..3 {
+                let below = -L::load(&low[axis]) - from[axis];
+                let above = L::load(&high[axis]) - from[axis];
+                let (begin, end) = match is_up[axis] {
+                    true => (below, -above),
+                    false => (-above, below),
+                };
+                near = near.max(begin * inverse[axis]);
+                far = far.max(end * inverse[axis]);
+            }
+            near.le_mask(-far)
+        };
+        let mut stack = Stack::new(self.fit);
+        while let Some((level, number)) = stack.pop() {
+            let node = &self.fit.levels[level][number as usize];
+            let mut mask = meets(&node.low, &node.high);
+            if level > 0 {
+                stack.push_children(level, number, mask);
+                continue;
+            }
+            while mask != 0 {
+                let leaf = number as usize * LANES + mask.trailing_zeros() as usize;
+                mask &= mask - 1;
+                let prisms = &self.fit.leaves[leaf];
+                let mut mask = meets(&prisms.low, &prisms.high);
+                while mask != 0 {
+                    (self.met)(leaf * LANES + mask.trailing_zeros() as usize);
+                    mask &= mask - 1;
+                }
+            }
+        }
     }
 }
 

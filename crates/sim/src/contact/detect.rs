@@ -1,11 +1,17 @@
 //! Which skin points are inside prisms of other parts of the skin.
 
-use glam::{Vec3, Vec3A};
+use glam::{Vec3, Vec3A, Vec4};
 use rayon::prelude::*;
+use supple_geom::simd::{Row, dispatch};
 
+use super::fit::{Fit, face_normals};
 use super::inside::weights_inside;
+use super::local::Watch;
+use super::search::{PACKET, Packet, SearchPacket};
 use super::surface::ContactSurface;
-use super::tree::{Bounds, PACKET};
+
+/// Points or triangles that a thread takes at a time.
+const CHUNK: usize = 512;
 
 /// A skin point in a prism.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,7 +28,7 @@ pub struct Found {
     pub distance: f32,
 }
 
-const NOT_FOUND: Found = Found {
+pub(super) const NOT_FOUND: Found = Found {
     point: u32::MAX,
     triangle: u32::MAX,
     weights: [0.0; 3],
@@ -33,6 +39,13 @@ const NOT_FOUND: Found = Found {
 /// A triangle whose normal's cosine with the point's is above this faces the same way. At 0, the flanks of a limb that is pressed flat
 /// stay inside; at 1, a hand in a belly is pulled through to its other side.
 pub(super) const FACING: f32 = 0.5;
+
+/// Points farther from eight prisms than this, in shells, are left alone until they have come that far. With more, more points are looked at;
+/// with less, they are looked at more often.
+const MARGIN: f32 = 0.25;
+/// Depth, in mean edges, from which on new contacts are believed only where the point is [inside](Detector::crossings): at 0.5,
+/// leaning prisms push knees that do not touch.
+pub(super) const DEEP: f32 = 0.25;
 
 /// Which of the prisms that contain a point counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,27 +59,60 @@ pub enum Filter {
 /// Positions of a surface at one moment, and what was found there. Holds its memory from step to step.
 #[derive(Clone, Debug, Default)]
 pub struct Detector {
-    pub(crate) skin: Vec<Vec3A>,
-    pub(crate) bases: Vec<Vec3A>,
+    skin: Vec<Row>,
     pub(crate) normals: Vec<Vec3A>,
-    face_normals: Vec<Vec3A>,
-    pub(super) bounds: Vec<Bounds>,
-    /// What was found for each point, in the order of the tree.
-    slots: Vec<Found>,
+    /// Skin points raised by the shell.
+    tops: Vec<Row>,
+    bases: Vec<Row>,
+    /// How far prisms' corners, skin and normal of each point have come since the last update, all together taken off.
+    steps: Vec<Row>,
+    /// Normals of triangles in the order of the tree, as long as twice their areas.
+    faces: Vec<Row>,
+    pub(super) fit: Fit,
+    packets: Vec<Packet>,
+    /// Points whose deep contacts are believed without a ray.
+    trusted: Vec<bool>,
+    /// What was found for each point, in the order of the tree, or of those that local contact looks at.
+    pub(super) slots: Vec<Found>,
+    pub(super) watch: Watch,
+    /// Memory: normals of some points.
+    some: Vec<Vec3A>,
+}
+
+#[inline]
+fn vector(row: Row) -> Vec3A {
+    Vec3A::from_vec4(Vec4::from_array(row.0))
+}
+
+#[inline]
+fn row(vector: Vec3A) -> Row {
+    Row::new(vector.to_array())
 }
 
 impl Detector {
     /// For one surface.
     pub fn new(surface: &ContactSurface) -> Detector {
-        let (points, triangles) = (surface.point_count(), surface.triangles().len());
+        let points = surface.point_count();
         Detector {
-            skin: vec![Vec3A::ZERO; points],
-            bases: vec![Vec3A::ZERO; points],
+            skin: vec![Row::default(); points],
             normals: vec![Vec3A::ZERO; points],
-            face_normals: vec![Vec3A::ZERO; triangles],
-            bounds: Vec::new(),
+            tops: vec![Row::default(); points],
+            bases: vec![Row::default(); points],
+            steps: vec![Row::default(); points],
+            faces: vec![Row::default(); surface.tree.order.len()],
+            fit: Fit::default(),
+            packets: vec![Packet::default(); surface.tree.points.len().div_ceil(PACKET)],
+            trusted: vec![false; points],
             slots: vec![NOT_FOUND; surface.tree.points.len()],
+            watch: Watch::default(),
+            some: Vec::new(),
         }
+    }
+
+    /// A skin point \[m\].
+    #[inline]
+    pub(super) fn skin(&self, point: u32) -> Vec3A {
+        vector(self.skin[point as usize])
     }
 
     /// Takes positions of skin and base points; normals and the tree follow.
@@ -76,59 +122,116 @@ impl Detector {
         skin: impl Fn(usize) -> Vec3 + Sync,
         base: impl Fn(usize) -> Vec3 + Sync,
     ) {
-        for (i, (s, b)) in self.skin.iter_mut().zip(&mut self.bases).enumerate() {
-            *s = skin(i).into();
-            *b = base(i).into();
+        let mut sum = Row::default();
+        for (i, (at, step)) in self.skin.iter_mut().zip(&mut self.steps).enumerate() {
+            let new = Row::new(skin(i).to_array());
+            *step = new - *at;
+            sum = sum + *step;
+            *at = new;
         }
-        let positions = &self.skin;
-        // Large triangles count for more in the normals of their corners.
-        let face = |&[a, b, c]: &[u32; 3]| {
-            let [a, b, c] = [a, b, c].map(|v| positions[v as usize]);
-            (b - a).cross(c - a)
-        };
-        self.face_normals
-            .par_iter_mut()
-            .with_min_len(512)
-            .zip(surface.triangles())
-            .for_each(|(normal, triangle)| *normal = face(triangle));
-        let faces = &self.face_normals;
-        self.normals
-            .par_iter_mut()
-            .with_min_len(512)
+        // What all move together, as a runner does, brings nothing closer.
+        let together = vector(sum) / surface.point_count().max(1) as f32;
+        face_normals(&surface.tree, &self.skin, &mut self.faces);
+        let (positions, faces, shell) = (&self.skin, &self.faces, surface.shell());
+        let corners = self.tops.par_iter_mut().zip(&mut self.bases);
+        (self.normals.par_iter_mut())
+            .zip(corners)
+            .zip(&mut self.steps)
+            .with_min_len(CHUNK)
             .enumerate()
-            .for_each(|(v, normal)| {
+            .for_each(|(v, ((normal, (top, below)), step))| {
                 let fan = surface.fans.of(v as u32);
-                let sum: Vec3A = fan.iter().map(|&t| faces[t as usize]).sum();
-                *normal = sum.normalize_or_zero();
+                let mut sum = Row::default();
+                for &t in fan {
+                    sum = sum + faces[t as usize];
+                }
+                let new_normal = vector(sum).normalize_or_zero();
+                let new_top = vector(positions[v]) + new_normal * shell;
+                let new_base = Vec3A::from(base(v));
+                let raised = (new_top - vector(*top) - together).length();
+                let deep = (new_base - vector(*below) - together).length();
+                let moved = (vector(*step) - together).length();
+                let turned = (new_normal - *normal).length();
+                *step = Row([raised.max(deep), moved, turned, 0.0]);
+                *normal = new_normal;
+                *top = row(new_top);
+                *below = row(new_base);
             });
-        self.face_normals
-            .par_iter_mut()
-            .with_min_len(512)
-            .for_each(|normal| *normal = normal.normalize_or_zero());
-        let faces = &self.face_normals;
-        let (shell, bases, normals) = (surface.shell(), &self.bases, &self.normals);
-        surface.tree.refit(&mut self.bounds, |t| {
-            let mut bounds = Bounds::EMPTY;
-            for v in surface.triangles()[t as usize] {
-                let v = v as usize;
-                bounds.add_point(positions[v] + normals[v] * shell);
-                bounds.add_point(bases[v]);
+        let (tops, bases, steps) = (&self.tops, &self.bases, &self.steps);
+        (self.fit).update(&surface.tree, tops, bases, steps, &self.faces);
+    }
+
+    /// Takes positions of some skin and base points and of the skin around them; the tree does not follow.
+    pub(super) fn update_some(
+        &mut self,
+        surface: &ContactSurface,
+        points: &[u32],
+        skin: &(dyn Fn(u32) -> Vec3 + Sync),
+        base: &dyn Fn(u32) -> Vec3,
+    ) {
+        let normal = |&point: &u32| {
+            let at = skin(point);
+            let mut sum = Vec3::ZERO;
+            for &[b, c] in surface.rim(point) {
+                sum += (skin(b) - at).cross(skin(c) - at);
             }
-            bounds.add_normal(faces[t as usize]);
-            bounds
-        });
+            Vec3A::from(sum.normalize_or_zero())
+        };
+        points
+            .par_iter()
+            .with_min_len(CHUNK / 4)
+            .map(normal)
+            .collect_into_vec(&mut self.some);
+        let shell = surface.shell();
+        for (&point, &normal) in points.iter().zip(&self.some) {
+            let v = point as usize;
+            let at = Vec3A::from(skin(point));
+            self.skin[v] = row(at);
+            self.normals[v] = normal;
+            self.tops[v] = row(at + normal * shell);
+            self.bases[v] = Row::new(base(point).to_array());
+        }
+        // What is known of the others is not from this moment.
+        self.packets.iter_mut().for_each(Packet::forget);
+    }
+
+    /// The ends of the column at a point: above the skin, and at the bone.
+    #[inline]
+    pub(super) fn column(&self, point: u32) -> (Vec3A, Vec3A) {
+        let v = point as usize;
+        (vector(self.tops[v]), vector(self.bases[v]))
+    }
+
+    pub(super) fn is_trusted(&self, point: u32) -> bool {
+        self.trusted[point as usize]
+    }
+
+    /// Believes deep contacts of these points from now on, and of no others.
+    pub fn trust(&mut self, points: impl Iterator<Item = u32>) {
+        self.trusted.fill(false);
+        for point in points {
+            if let Some(slot) = self.trusted.get_mut(point as usize) {
+                *slot = true;
+            }
+        }
     }
 
     /// Looks for every skin point in the prisms of others.
     pub fn search(&mut self, surface: &ContactSurface, filter: Filter) {
         let mut slots = std::mem::take(&mut self.slots);
+        let mut packets = std::mem::take(&mut self.packets);
         let points = &surface.tree.points;
+        slots.resize(points.len(), NOT_FOUND);
         slots
             .par_chunks_mut(PACKET)
-            .with_min_len(8)
+            .with_min_len(4)
             .zip(points.par_chunks(PACKET))
-            .for_each(|(slots, points)| self.search_packet(surface, filter, points, slots));
+            .zip(&mut packets)
+            .for_each(|((slots, points), packet)| {
+                self.search_packet(surface, filter, packet, points, slots);
+            });
         self.slots = slots;
+        self.packets = packets;
     }
 
     /// What the last search found, in the order of the tree.
@@ -140,69 +243,73 @@ impl Detector {
         &self,
         surface: &ContactSurface,
         filter: Filter,
+        packet: &mut Packet,
         points: &[u32],
         slots: &mut [Found],
     ) {
         slots.fill(NOT_FOUND);
-        let mut packet = Bounds::EMPTY;
-        for &v in points {
-            packet.add_point(self.skin[v as usize]);
-            packet.add_normal(self.normals[v as usize]);
-        }
-        surface.tree.walk(
-            &self.bounds,
-            |node| node.may_touch(&packet, FACING),
-            |bounds, triangles| {
-                for (slot, &v) in slots.iter_mut().zip(points) {
-                    let (at, normal) = (self.skin[v as usize], self.normals[v as usize]);
-                    if !bounds.may_hold(at, normal, FACING) {
-                        continue;
-                    }
-                    for &t in triangles {
-                        let Some(found) = self.point_in_prism(surface, v, t) else {
-                            continue;
-                        };
-                        let closer = match filter {
-                            Filter::Deepest => found.distance < slot.distance,
-                            Filter::Facing => found.distance > slot.distance,
-                        };
-                        if slot.point == u32::MAX || closer {
-                            *slot = found;
-                        }
-                    }
+        dispatch(SearchPacket {
+            fit: &self.fit,
+            packet,
+            points,
+            skin: &self.skin,
+            normals: &self.normals,
+            steps: &self.steps,
+            margin: MARGIN * surface.shell(),
+            near: |i: usize, leaf: u32| surface.near_in_leaf(points[i], leaf),
+            found: |i: usize, number: usize| {
+                let triangle = surface.tree.order[number];
+                let Some(found) = self.point_in_prism(surface, points[i], triangle) else {
+                    return;
+                };
+                let slot = &mut slots[i];
+                let closer = match filter {
+                    Filter::Deepest => found.distance < slot.distance,
+                    Filter::Facing => found.distance > slot.distance,
+                };
+                if slot.point == u32::MAX || closer {
+                    *slot = found;
                 }
             },
-        );
+        });
+        if filter == Filter::Facing {
+            for slot in slots.iter_mut().filter(|slot| slot.point != u32::MAX) {
+                if !self.is_believed(surface, slot) {
+                    *slot = NOT_FOUND;
+                }
+            }
+        }
     }
 
-    #[inline]
-    fn point_in_prism(&self, surface: &ContactSurface, point: u32, triangle: u32) -> Option<Found> {
-        let position = self.skin[point as usize];
-        let shell = surface.shell();
-        let face = self.face_normals[triangle as usize];
-        if face.dot(self.normals[point as usize]) > FACING {
-            return None;
-        }
-        let triangle_points = surface.triangles()[triangle as usize];
-        let skin = triangle_points.map(|v| self.skin[v as usize]);
-        let normals = triangle_points.map(|v| self.normals[v as usize]);
-        let bases = triangle_points.map(|v| self.bases[v as usize]);
-        let low = bases[0].min(bases[1]).min(bases[2]);
-        let high = bases[0].max(bases[1]).max(bases[2]);
-        let top = [0, 1, 2].map(|i| skin[i] + normals[i] * shell);
-        let low = low.min(top[0]).min(top[1]).min(top[2]);
-        let high = high.max(top[0]).max(top[1]).max(top[2]);
-        if (position.cmplt(low) | position.cmpgt(high)).any() {
-            return None;
-        }
-        let corners = [top[0], top[1], top[2], bases[0], bases[1], bases[2]];
+    fn is_believed(&self, surface: &ContactSurface, found: &Found) -> bool {
+        found.distance > -DEEP * surface.mean_edge()
+            || self.trusted[found.point as usize]
+            || self.crossings(surface, found.point) > 0
+    }
+
+    /// The exact test, after the tree's.
+    pub(super) fn point_in_prism(
+        &self,
+        surface: &ContactSurface,
+        point: u32,
+        triangle: u32,
+    ) -> Option<Found> {
+        let position = self.skin(point);
+        let triangle_points = *surface.triangles().get(triangle as usize)?;
+        let [a, b, c] = triangle_points.map(|v| v as usize);
+        let corners = [
+            self.tops[a],
+            self.tops[b],
+            self.tops[c],
+            self.bases[a],
+            self.bases[b],
+            self.bases[c],
+        ]
+        .map(vector);
         for tet in surface.tets_of(triangle) {
             let Some(weights) = weights_inside(tet.map(|c| corners[c as usize]), position) else {
                 continue;
             };
-            if surface.is_near(point, triangle) {
-                return None;
-            }
             let mut foot_weights = [0.0; 3];
             for (&corner, w) in tet.iter().zip(weights) {
                 foot_weights[corner as usize % 3] += w;
@@ -210,7 +317,9 @@ impl Detector {
             let blend = |p: [Vec3A; 3]| {
                 p[0] * foot_weights[0] + p[1] * foot_weights[1] + p[2] * foot_weights[2]
             };
-            let normal = blend(normals).normalize_or_zero();
+            let skin = triangle_points.map(|v| self.skin(v));
+            let normal =
+                blend(triangle_points.map(|v| self.normals[v as usize])).normalize_or_zero();
             return Some(Found {
                 point,
                 triangle,

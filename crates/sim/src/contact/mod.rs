@@ -6,14 +6,18 @@
 //! skin triangles and base points fill the body, so that nothing hides inside a limb. Every step
 //!
 //! 1. [`Detector::update`] takes skin points, base points and normals, and refits a tree over the prisms: every node has
-//!    the box of its prisms, blown up by the shell, and the box of its triangles' normals;
+//!    the box of its prisms, blown up by the shell, and the box of its triangles' normals, eight children at a time;
 //! 2. every skin point is looked for in the prisms ([`Detector::search`]): down the tree while the point is in the box and
 //!    some normal there can oppose its own, then in the three tets of each prism. The weights of the tet's corners,
 //!    base points counted as the skin points above them, are the point's *foot* on the skin triangle: a projection along the
-//!    tissue's columns, continuous from tet to tet;
+//!    tissue's columns, continuous from tet to tet. Points and prisms that were found apart are left alone until both have come
+//!    as far as they were apart (`search.rs`);
 //! 3. a point keeps one contact, the least deep. Triangles at the point and around its neighbours are left out, and so are
 //!    triangles that face the same way as the point: what has come in from one side goes out on that side. Where limbs bend, prisms
 //!    lean over skin that they are not below: deep contacts count only if a ray says that the point is inside (`crossings.rs`).
+//!
+//! Local contact knows beforehand who may meet whom (`local.rs`), and looks at limbs that are bent alone; what it finds is
+//! resolved in the same way.
 //!
 //! Contacts that press go on until they stop pressing, and their feet hold still when they do not slide (`persist.rs`), so that
 //! folds come to rest.
@@ -54,13 +58,16 @@ mod collider_shapes;
 mod crossings;
 mod detect;
 mod external;
+mod fit;
 mod inside;
 mod kernels;
 mod land;
+mod local;
 mod measure;
 mod persist;
 mod resolve;
 mod rows;
+mod search;
 mod solver;
 mod surface;
 mod tree;
@@ -72,9 +79,10 @@ pub use collide::FIRST_COLLIDER;
 pub use collider::{Collider, ColliderState, Motion, Placed, Placement};
 pub use collider_mesh::ColliderMesh;
 pub use collider_shapes::{Near, Shape};
-pub use detect::{Detector, Found};
+pub use detect::{Detector, Filter, Found};
 pub use external::{External, ExternalForce};
 pub use kernels::{Kernels, Reach};
+pub use local::{LocalPair, LocalPairs};
 pub use measure::{Penetration, measure_in_colliders, measure_penetration};
 pub use resolve::{GivingWay, Resolver};
 pub use solver::ContactSolver;
@@ -98,6 +106,8 @@ pub enum ContactMode {
     /// Nothing.
     #[default]
     Off,
+    /// Skin around joints, by pairs that are known beforehand ([`LocalPairs`]).
+    Local,
     /// Everything.
     Global,
 }

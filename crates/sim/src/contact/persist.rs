@@ -5,6 +5,7 @@
 //! every step, and the tissue comes to rest. Without this, points in folds change sides for ever.
 
 use glam::{Quat, Vec3, Vec3A};
+use rayon::prelude::*;
 
 use super::detect::{Detector, Found};
 use super::surface::ContactSurface;
@@ -21,42 +22,56 @@ const NEW_NORMAL: f32 = 0.5;
 /// A contact ends when the point's normal and the triangle's have a cosine above this: the fold has turned over. At 1,
 /// groins are pushed into themselves.
 const TURNED: f32 = 0.6;
-/// Depth, in mean edges, from which on new contacts are believed only where the point is [inside](Detector::crossings): at 0.5,
-/// leaning prisms push knees that do not touch.
-const DEEP: f32 = 0.25;
 
-/// This step's contacts, by point, from those found and those of the last step. `moved` tells how far a skin point moves.
+/// Contacts that a thread takes at a time.
+const CHUNK: usize = 64;
+
+/// This step's contacts, by point, from those found and those of the last step. `moved` tells how far a skin point moves;
+/// `memory` is kept.
 pub fn merge(
     surface: &ContactSurface,
     detector: &Detector,
     last: &[Contact],
-    moved: &dyn Fn(u32) -> Vec3,
+    moved: &(dyn Fn(u32) -> Vec3 + Sync),
+    memory: &mut Vec<Option<Next>>,
     contacts: &mut Vec<Contact>,
 ) {
     contacts.clear();
     contacts.extend(detector.found().map(fresh));
-    contacts.sort_unstable_by_key(|contact| contact.point);
-    contacts.retain(|new| is_believed(surface, detector, last, new));
+    // A point that was found twice keeps what it is least deep in.
+    contacts.sort_unstable_by(|a, b| {
+        let deeper = b.distance.total_cmp(&a.distance);
+        let other = a.triangle.cmp(&b.triangle);
+        a.point.cmp(&b.point).then(deeper).then(other)
+    });
+    contacts.dedup_by_key(|contact| contact.point);
     let found = contacts.len();
-    let mut at = 0;
-    for old in last.iter().filter(|old| is_usable(surface, old)) {
-        while at < found && contacts[at].point < old.point {
-            at += 1;
+    let next = |old: &Contact| {
+        if !is_usable(surface, old) {
+            return None;
         }
-        let slot = contacts[..found].get_mut(at);
-        let slot = slot.filter(|new| new.point == old.point);
+        let at = contacts.binary_search_by_key(&old.point, |new| new.point);
+        let new = at.ok().map(|at| contacts[at]);
         let share = slide(surface, old, moved) / (SLIDING * surface.mean_edge());
-        let new = slot.as_deref().copied();
-        let Some(next) = follow(surface, detector, old, new, share.min(1.0)) else {
-            continue;
-        };
-        match slot {
-            Some(slot) => *slot = next,
-            None => contacts.push(next),
+        follow(surface, detector, old, new, share.min(1.0)).map(|next| (at, next))
+    };
+    last.par_iter()
+        .with_min_len(CHUNK)
+        .map(next)
+        .collect_into_vec(memory);
+    for (at, next) in memory.drain(..).flatten() {
+        match at {
+            Ok(at) => contacts[at] = next,
+            Err(_) => contacts.push(next),
         }
     }
-    contacts.sort_unstable_by_key(|contact| contact.point);
+    if contacts.len() > found {
+        contacts.sort_unstable_by_key(|contact| contact.point);
+    }
 }
+
+/// A contact that goes on, and where it stands among those found, or belongs.
+pub type Next = (Result<usize, usize>, Contact);
 
 /// What becomes of a contact, given what was found for its point; `None`: that.
 fn follow(
@@ -77,26 +92,11 @@ fn follow(
 }
 
 /// How far the point of a contact moves along with its foot taken off \[m\].
-fn slide(surface: &ContactSurface, contact: &Contact, moved: &dyn Fn(u32) -> Vec3) -> f32 {
+fn slide(surface: &ContactSurface, contact: &Contact, moved: &(dyn Fn(u32) -> Vec3 + Sync)) -> f32 {
     let corners = surface.triangles()[contact.triangle as usize];
     let foot = corners.iter().zip(contact.weights);
     let foot: Vec3 = foot.map(|(&v, w)| moved(v) * w).sum();
     (moved(contact.point) - foot).length()
-}
-
-fn is_believed(
-    surface: &ContactSurface,
-    detector: &Detector,
-    last: &[Contact],
-    new: &Contact,
-) -> bool {
-    let pressed = || {
-        let known = last.binary_search_by_key(&new.point, |old| old.point);
-        known.is_ok_and(|at| last[at].force != Vec3::ZERO)
-    };
-    new.distance > -DEEP * surface.mean_edge()
-        || pressed()
-        || detector.crossings(surface, new.point) > 0
 }
 
 fn fresh(found: &Found) -> Contact {
@@ -138,9 +138,9 @@ fn same_triangle(
     share: f32,
 ) -> Option<Contact> {
     let corners = surface.triangles()[old.triangle as usize];
-    let skin = corners.map(|v| detector.skin[v as usize]);
+    let skin = corners.map(|v| detector.skin(v));
     let normals = corners.map(|v| detector.normals[v as usize]);
-    let point = detector.skin[old.point as usize];
+    let point = detector.skin(old.point);
     let mut weights = clamped_weights(skin, point).unwrap_or(old.weights);
     for (new, old) in weights.iter_mut().zip(old.weights) {
         *new = old + (*new - old) * share;
@@ -150,16 +150,17 @@ fn same_triangle(
     let apart = point - blend(skin);
     let distance = normal.dot(apart);
     let beside = (apart - normal * distance).length();
-    let is_gone = normal == Vec3A::ZERO
-        || normal.dot(detector.normals[old.point as usize]) > TURNED
-        || distance > SHELL * surface.mean_edge()
-        || beside > BESIDE * (1.0 - 0.7 * share) * surface.mean_edge();
-    (!is_gone).then_some(Contact {
+    let next = Contact {
         weights,
         normal: normal.into(),
         distance,
         ..*old
-    })
+    };
+    let is_gone = normal == Vec3A::ZERO
+        || normal.dot(detector.normals[old.point as usize]) > TURNED
+        || distance > SHELL * surface.mean_edge()
+        || beside > BESIDE * (1.0 - 0.7 * share) * surface.mean_edge();
+    (!is_gone).then_some(next)
 }
 
 /// Weights of the foot of a perpendicular on a triangle, moved into it; `None` where the triangle is flat.

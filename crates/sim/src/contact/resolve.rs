@@ -1,7 +1,7 @@
 //! Forces of contacts: projected Gauss–Seidel on c A⁻¹ cᵀ, with Coulomb's friction.
 
 use glam::Vec3;
-use supple_geom::simd::Row;
+use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, Row, dispatch};
 
 use super::Kernels;
 use super::rows::ContactRow;
@@ -39,21 +39,34 @@ pub struct Resolver {
     pub shifts: Vec<Row>,
     /// Forces of contacts on each free vertex, of the scaled system.
     pub forces: Vec<Row>,
+    /// `shifts` during a sweep, by the blocks of the kernels.
+    moved: Vec<[F32x8; 3]>,
+    /// Blocks that this sweep moves, and those that the last one did.
+    marks: [Vec<bool>; 2],
+    /// Vertices by block and lane.
+    order: Vec<u32>,
 }
 
 impl Resolver {
-    /// For a model of `count` free vertices.
-    pub fn new(count: usize) -> Resolver {
+    /// For the free vertices in the order of the kernels.
+    pub fn new(order: Vec<u32>) -> Resolver {
+        let (count, blocks) = (order.len(), order.len().div_ceil(LANES));
         Resolver {
             positions: vec![Row::default(); count],
             shifts: vec![Row::default(); count],
             forces: vec![Row::default(); count],
+            moved: vec![Default::default(); blocks],
+            marks: [vec![false; blocks], vec![false; blocks]],
+            order,
             ..Resolver::default()
         }
     }
 
     /// Takes over rows that were set: which vertices they touch, and the forces they start with.
     pub fn start(&mut self) {
+        for &v in &self.touched {
+            self.forces[v as usize] = Row::default();
+        }
         self.touched.clear();
         for row in &self.rows {
             self.touched.extend(row.entries().map(|(v, _)| v));
@@ -65,42 +78,39 @@ impl Resolver {
 
     /// Goes over all contacts once: changes their forces, and moves the tissue around them as it will answer.
     pub fn sweep(&mut self, kernels: &Kernels) {
-        self.shifts.fill(Row::default());
-        let Resolver {
-            rows,
-            bodies,
-            positions,
-            shifts,
-            ..
-        } = self;
-        for row in rows.iter_mut() {
-            let mut apart = row.constant;
-            for (v, c) in row.entries() {
-                let at = positions[v as usize] + shifts[v as usize];
-                apart += Vec3::from(at.xyz()) * c;
+        self.marks.swap(0, 1);
+        self.marks[0].fill(false);
+        dispatch(Sweep {
+            rows: &mut self.rows,
+            bodies: &mut self.bodies,
+            positions: &self.positions,
+            moved: &mut self.moved,
+            marks: &mut self.marks[0],
+            kernels,
+        });
+        for (block, vertices) in self.order.chunks(LANES).enumerate() {
+            if !(self.marks[0][block] || self.marks[1][block]) {
+                continue;
             }
-            let mut body = bodies.get_mut(row.body as usize);
-            if let Some(body) = &body {
-                apart -= body.moved;
-            }
-            let change = change_of_force(row, apart);
-            row.force += change;
-            if let Some(body) = &mut body {
-                body.moved -= change * body.compliance;
-            }
-            if change.length_squared() * row.compliance * row.compliance > NEGLIGIBLE * NEGLIGIBLE {
-                push(row, change, kernels, shifts);
+            let moved = std::mem::take(&mut self.moved[block]);
+            for (&v, row) in vertices.iter().zip(F32x8::rows(moved)) {
+                self.shifts[v as usize] = row;
             }
         }
         self.sum_forces();
     }
 
     fn sum_forces(&mut self) {
-        self.forces.fill(Row::default());
+        for &v in &self.touched {
+            self.forces[v as usize] = Row::default();
+        }
         for body in &mut self.bodies {
             body.moved = Vec3::ZERO;
         }
         for row in &self.rows {
+            if row.force == Vec3::ZERO {
+                continue;
+            }
             if let Some(body) = self.bodies.get_mut(row.body as usize) {
                 body.moved -= row.force * body.compliance;
             }
@@ -113,7 +123,50 @@ impl Resolver {
     }
 }
 
+struct Sweep<'a> {
+    rows: &'a mut [ContactRow],
+    bodies: &'a mut [GivingWay],
+    positions: &'a [Row],
+    moved: &'a mut [[F32x8; 3]],
+    marks: &'a mut [bool],
+    kernels: &'a Kernels,
+}
+
+impl Kernel for Sweep<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        for row in self.rows.iter_mut() {
+            let mut apart = row.constant;
+            for (v, c) in row.entries() {
+                let slot = self.kernels.slot(v) as usize;
+                let [x, y, z] = &self.moved[slot / LANES];
+                let lane = slot % LANES;
+                let moved = Vec3::new(x.0[lane], y.0[lane], z.0[lane]);
+                apart += (Vec3::from(self.positions[v as usize].xyz()) + moved) * c;
+            }
+            let mut body = self.bodies.get_mut(row.body as usize);
+            if let Some(body) = &body {
+                apart -= body.moved;
+            }
+            let change = change_of_force(row, apart);
+            row.force += change;
+            if let Some(body) = &mut body {
+                body.moved -= change * body.compliance;
+            }
+            if change.length_squared() * row.compliance * row.compliance > NEGLIGIBLE * NEGLIGIBLE {
+                // The surroundings move by A⁻¹ cᵀ × force.
+                for (v, c) in row.entries() {
+                    let force = (change * c).to_array();
+                    self.kernels.add::<L>(v, force, self.moved, self.marks);
+                }
+            }
+        }
+    }
+}
+
 /// The force that makes up for the violation, projected to the friction cone, less the one that is there.
+#[inline(always)]
 fn change_of_force(row: &ContactRow, apart: Vec3) -> Vec3 {
     let (n, per_metre) = (row.normal, RELAXATION / (row.compliance * (1.0 + SOFTNESS)));
     let pressed = row.force.dot(n);
@@ -124,18 +177,4 @@ fn change_of_force(row: &ContactRow, apart: Vec3) -> Vec3 {
     let held = row.force - n * pressed;
     let tangential = (held - slip * per_metre).clamp_length_max(row.friction * normal);
     n * normal + tangential - row.force
-}
-
-/// Moves the surroundings by A⁻¹ cᵀ × force.
-#[inline]
-fn push(row: &ContactRow, force: Vec3, kernels: &Kernels, shifts: &mut [Row]) {
-    let force = Row::new(force.to_array());
-    for (v, c) in row.entries() {
-        let scaled = force * Row([c; 4]);
-        let (vertices, values) = kernels.of(v);
-        for (&j, &value) in vertices.iter().zip(values) {
-            let shift = &mut shifts[j as usize];
-            *shift = *shift + scaled * Row([value; 4]);
-        }
-    }
 }

@@ -1,11 +1,12 @@
 //! Contact as a backend sees it: begin a step, one sweep an iteration, finish.
 
 use glam::Vec3;
+use rayon::prelude::*;
 use supple_geom::simd::Row;
 
 use super::detect::{Detector, Filter};
 use super::external::{ExternalForce, carry_on};
-use super::persist::merge;
+use super::persist::{Next, merge};
 use super::rows::ContactRow;
 use super::world::{World, giving_body, padding};
 use super::{Contact, ContactMode, ContactSurface, Kernels, Reach, Resolver, Source};
@@ -27,6 +28,9 @@ pub struct ContactSolver {
     detector: Option<Detector>,
     resolver: Resolver,
     contacts: Vec<Contact>,
+    /// Memory.
+    going_on: Vec<Option<Next>>,
+    own_rows: Vec<ContactRow>,
     external: Vec<ExternalForce>,
     world: World,
     /// How far each free vertex is from the bones' line at rest \[m\].
@@ -44,7 +48,7 @@ impl ContactSolver {
     pub fn is_wanted(model: &Model, settings: &Settings, targets: &Targets) -> bool {
         let touches_itself = settings.contact.mode != ContactMode::Off;
         let touches_others = !(targets.external.is_empty() && targets.colliders.is_empty());
-        touches_itself && model.contact_surface().is_some() || touches_others
+        touches_itself && surface_of(model, settings).is_some() || touches_others
     }
 
     /// For a model; without a contact surface it knows external contacts alone, on all free vertices. `solve` solves A X = B in
@@ -70,11 +74,14 @@ impl ContactSolver {
                 depths[v as usize] = surface.input.skin[i].distance(surface.input.bases[i]);
             }
         }
+        let order = neighbours_together(free, surface);
         ContactSolver {
-            kernels: Kernels::new(free, &wanted, reach, solve),
+            kernels: Kernels::new(&order, &wanted, reach, solve),
             detector: surface.map(Detector::new),
-            resolver: Resolver::new(free),
+            resolver: Resolver::new(order),
             contacts: Vec::new(),
+            going_on: Vec::new(),
+            own_rows: Vec::new(),
             external: Vec::new(),
             world: World::default(),
             depths,
@@ -89,20 +96,32 @@ impl ContactSolver {
         let given = (self.world).find(model, settings, targets, state, &self.start);
         carry_on(given, &state.contact.external, &mut self.external);
         self.contacts.clear();
-        let (Some(surface), Some(detector)) = (model.contact_surface(), &mut self.detector) else {
+        let surface = surface_of(model, settings);
+        let (Some(surface), Some(detector)) = (surface, &mut self.detector) else {
             return;
         };
-        if settings.contact.mode == ContactMode::Off {
-            return;
-        }
         let now = Moment::now(model, &self.start, targets);
-        detector.update(
-            surface,
-            |i| now.position(surface.input.sources[i]),
-            |i| targets.bases.get(i).copied().unwrap_or_default(),
-        );
-        detector.search(surface, Filter::Facing);
         let last = &state.contact.contacts;
+        let pressed = last.iter().filter(|old| old.force != Vec3::ZERO);
+        detector.trust(pressed.map(|old| old.point));
+        let position = |i: u32| now.position(surface.input.sources[i as usize]);
+        match (settings.contact.mode, &surface.local) {
+            (ContactMode::Local, Some(pairs)) => {
+                let points = last.iter().filter_map(|old| {
+                    let corners = surface.triangles().get(old.triangle as usize)?;
+                    Some([old.point, corners[0], corners[1], corners[2]])
+                });
+                detector.search_folds(surface, pairs, &targets.bases, &position, points.flatten());
+            }
+            _ => {
+                detector.update(
+                    surface,
+                    |i| position(i as u32),
+                    |i| targets.bases.get(i).copied().unwrap_or_default(),
+                );
+                detector.search(surface, Filter::Facing);
+            }
+        }
         let before = Moment {
             model,
             free: &state.positions,
@@ -128,7 +147,10 @@ impl ContactSolver {
                 _ => imposed,
             }
         };
-        merge(surface, detector, last, &moved, &mut self.contacts);
+        let Self {
+            going_on, contacts, ..
+        } = self;
+        merge(surface, detector, last, &moved, going_on, contacts);
     }
 
     /// Makes the contacts rows of the system.
@@ -209,13 +231,12 @@ impl ContactSolver {
             Moment::before(model, targets, state),
         );
         let kernels = &self.kernels;
-        let mut kept = 0;
-        for k in 0..self.contacts.len() {
-            let contact = self.contacts[k];
+        let (scale, friction) = (self.scale, settings.contact.friction);
+        let row = |contact: &Contact| {
             let mut row = ContactRow {
                 normal: contact.normal,
-                force: contact.force * self.scale,
-                friction: settings.contact.friction,
+                force: contact.force * scale,
+                friction,
                 ..ContactRow::default()
             };
             let corners = surface.triangles()[contact.triangle as usize];
@@ -237,9 +258,6 @@ impl ContactSolver {
                 }
             }
             row.compliance = row.measured_compliance(kernels);
-            if row.compliance.is_nan() || row.compliance <= 0.0 {
-                continue;
-            }
             let gap = surface.gap() - surface.overlaps()[contact.point as usize];
             row.target = gap.min(row.before.dot(row.normal).min(gap) + recovery);
             let depth = |v: u32| {
@@ -248,11 +266,17 @@ impl ContactSolver {
             };
             let depth = depth(contact.point).max(depth(corners[0]));
             row.limit = LARGEST_PUSH * depth / row.compliance;
-            self.resolver.rows.push(row);
-            self.contacts[kept] = contact;
-            kept += 1;
-        }
-        self.contacts.truncate(kept);
+            row
+        };
+        (self.contacts.par_iter())
+            .with_min_len(64)
+            .map(row)
+            .collect_into_vec(&mut self.own_rows);
+        let is_sound = |row: &ContactRow| row.compliance > 0.0;
+        let mut rows = self.own_rows.iter();
+        self.contacts.retain(|_| rows.next().is_some_and(is_sound));
+        let sound = self.own_rows.iter().filter(|row| is_sound(row));
+        self.resolver.rows.extend(sound);
     }
 
     /// Contacts of this step.
@@ -275,11 +299,13 @@ impl ContactSolver {
         &self.resolver.shifts
     }
 
-    /// One sweep at the positions that `position` tells for free vertices.
-    pub fn sweep(&mut self, position: impl Fn(u32) -> Row) {
-        for &v in &self.resolver.touched {
-            self.resolver.positions[v as usize] = position(v);
-        }
+    /// Free vertices that contacts touch, ascending, and memory for the positions of all.
+    pub fn positions(&mut self) -> (&[u32], &mut [Row]) {
+        (&self.resolver.touched, &mut self.resolver.positions)
+    }
+
+    /// One sweep at the [positions](ContactSolver::positions) of the touched vertices.
+    pub fn sweep(&mut self) {
         self.resolver.sweep(&self.kernels);
     }
 
@@ -336,6 +362,31 @@ impl ContactSolver {
     pub fn memory(&self) -> usize {
         self.kernels.memory()
     }
+}
+
+/// The surface that self-contact is asked for on.
+fn surface_of<'a>(model: &'a Model, settings: &Settings) -> Option<&'a ContactSurface> {
+    let surface = model.contact_surface();
+    surface.filter(|surface| match settings.contact.mode {
+        ContactMode::Off => false,
+        ContactMode::Local => surface.local.is_some(),
+        ContactMode::Global => true,
+    })
+}
+
+/// Free vertices such that neighbours on the skin follow each other.
+fn neighbours_together(free: usize, surface: Option<&ContactSurface>) -> Vec<u32> {
+    let on_skin = surface.iter().flat_map(|s| {
+        let sources = s.tree.points.iter().map(|&p| s.input.sources[p as usize]);
+        sources.filter_map(|source| match source {
+            Source::Vertex(v) if (v as usize) < free => Some(v),
+            _ => None,
+        })
+    });
+    let mut seen = vec![false; free];
+    let mut order: Vec<u32> = on_skin.chain(0..free as u32).collect();
+    order.retain(|&v| !std::mem::replace(&mut seen[v as usize], true));
+    order
 }
 
 /// Positions of everything at one moment.

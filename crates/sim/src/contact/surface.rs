@@ -1,8 +1,10 @@
 //! The skin as contact sees it: triangles, base points below them, what to leave out.
 
 use glam::Vec3;
+use supple_geom::simd::LANES;
 
 use super::detect::{Detector, Filter};
+use super::local::LocalPairs;
 use super::measure::points_inside;
 use super::tree::Tree;
 use super::{GAP, SHELL};
@@ -39,15 +41,21 @@ pub struct ContactSurface {
     /// Corners of each tet: 0 to 2 the triangle's skin points, 3 to 5 their base points.
     pub(crate) tets: Vec<[u8; 4]>,
     pub(crate) tet_starts: Vec<u32>,
-    /// Triangles at each skin point.
+    /// Triangles at each skin point, as numbers in the order of the tree.
     pub(crate) fans: Lists,
     /// Triangles at each skin point and its neighbours, ascending. With one ring more, folds of bent joints stay inside themselves.
     pub(crate) near: Lists,
+    /// The same by leaves of the tree: leaf × 256 + bits of its prisms.
+    near_leaves: Lists,
     /// How much closer than the gap each skin point comes to others at rest \[m\].
     pub(crate) overlaps: Vec<f32>,
     /// Skin points that are inside others at rest, ascending.
     pub(crate) inside_at_rest: Vec<u32>,
     pub(crate) tree: Tree,
+    /// The other two corners of the triangles at each skin point, in their order.
+    rims: (Vec<u32>, Vec<[u32; 2]>),
+    /// Who may meet whom in local contact.
+    pub(crate) local: Option<LocalPairs>,
     /// Mean edge \[m\].
     pub(crate) edge: f32,
 }
@@ -60,7 +68,8 @@ pub struct Lists {
 }
 
 impl Lists {
-    fn new(lists: impl IntoIterator<Item = Vec<u32>>) -> Lists {
+    /// From lists.
+    pub fn new(lists: impl IntoIterator<Item = Vec<u32>>) -> Lists {
         let mut result = Lists {
             starts: vec![0],
             entries: Vec::new(),
@@ -98,8 +107,35 @@ impl ContactSurface {
         let (tets, tet_starts) = tets_by_triangle(&input);
         let fans = fans(count, &input.triangles);
         let near = near(count, &input.triangles, &fans);
+        let tree = Tree::new(&input.skin, &input.triangles);
+        let mut number = vec![0; input.triangles.len()];
+        for (i, &t) in tree.order.iter().enumerate() {
+            if let Some(slot) = number.get_mut(t as usize) {
+                *slot = i as u32;
+            }
+        }
+        let fans = Lists::new((0..count as u32).map(|v| {
+            let fan = fans.of(v).iter();
+            fan.map(|&t| number[t as usize]).collect()
+        }));
+        let near_leaves = Lists::new((0..count as u32).map(|v| {
+            let mut leaves: Vec<u32> = Vec::new();
+            let mut numbers: Vec<u32> = near.of(v).iter().map(|&t| number[t as usize]).collect();
+            numbers.sort_unstable();
+            for i in numbers {
+                let (leaf, bit) = (i / LANES as u32, 1 << (i % LANES as u32));
+                match leaves.last_mut() {
+                    Some(last) if *last >> 8 == leaf => *last |= bit,
+                    _ => leaves.push(leaf << 8 | bit),
+                }
+            }
+            leaves
+        }));
         let mut surface = ContactSurface {
-            tree: Tree::new(&input.skin, &input.triangles),
+            tree,
+            near_leaves,
+            rims: rims(count, &input.triangles),
+            local: None,
             edge: mean_edge(&input),
             overlaps: vec![0.0; count],
             inside_at_rest: Vec::new(),
@@ -176,6 +212,52 @@ impl ContactSurface {
         self.near.of(point).binary_search(&triangle).is_ok()
     }
 
+    /// The same with pairs for local contact.
+    pub fn with_local_pairs(mut self, pairs: LocalPairs) -> ContactSurface {
+        self.local = Some(pairs);
+        self
+    }
+
+    /// Pairs for local contact.
+    pub fn local_pairs(&self) -> Option<&LocalPairs> {
+        self.local.as_ref()
+    }
+
+    /// The other two corners of the triangles at a skin point.
+    #[inline]
+    pub(crate) fn rim(&self, point: u32) -> &[[u32; 2]] {
+        let (starts, ends) = &self.rims;
+        let v = point as usize;
+        &ends[starts[v] as usize..starts[v + 1] as usize]
+    }
+
+    /// A skin point and its neighbours.
+    pub(crate) fn around_point(&self, point: u32) -> Vec<u32> {
+        let mut around: Vec<u32> = self.rim(point).iter().flatten().copied().collect();
+        around.push(point);
+        around.sort_unstable();
+        around.dedup();
+        around
+    }
+
+    /// A triangle and those that share a corner with it.
+    pub(crate) fn around_triangle(&self, triangle: u32) -> Vec<u32> {
+        let corners = self.triangles()[triangle as usize];
+        let fan = |&v: &u32| self.fans.of(v).iter().map(|&i| self.tree.order[i as usize]);
+        let mut around: Vec<u32> = corners.iter().flat_map(fan).collect();
+        around.sort_unstable();
+        around.dedup();
+        around
+    }
+
+    /// Prisms of a leaf that are [near](Self::is_near) a point.
+    #[inline]
+    pub(crate) fn near_in_leaf(&self, point: u32, leaf: u32) -> u8 {
+        let mut near = self.near_leaves.of(point).iter();
+        near.find(|&&entry| entry >> 8 == leaf)
+            .map_or(0, |&entry| entry as u8)
+    }
+
     /// How much closer than `gap` each skin point is to others at rest \[m\].
     fn rest_depths(&self, filter: Filter, gap: f32) -> Vec<f32> {
         let mut detector = Detector::new(self);
@@ -238,6 +320,22 @@ fn near(count: usize, triangles: &[[u32; 3]], fans: &Lists) -> Lists {
     };
     let around = |v: u32| ring(&corners(&ring(&[v])));
     Lists::new((0..count as u32).map(around))
+}
+
+fn rims(count: usize, triangles: &[[u32; 3]]) -> (Vec<u32>, Vec<[u32; 2]>) {
+    let mut lists = vec![Vec::new(); count];
+    for &[a, b, c] in triangles {
+        lists[a as usize].push([b, c]);
+        lists[b as usize].push([c, a]);
+        lists[c as usize].push([a, b]);
+    }
+    let mut starts = vec![0];
+    let mut ends = Vec::with_capacity(3 * triangles.len());
+    for list in lists {
+        ends.extend(list);
+        starts.push(ends.len() as u32);
+    }
+    (starts, ends)
 }
 
 fn mean_edge(input: &SurfaceInput) -> f32 {

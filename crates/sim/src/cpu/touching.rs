@@ -36,22 +36,23 @@ impl Prepared {
     pub(super) fn iterate_with_contacts(&mut self, step: &Step, iterations: usize) {
         let rows = &self.rows;
         let contact = self.contact.as_mut().filter(|_| step.touches);
+        if !contact.as_ref().is_some_and(|contact| contact.is_active()) {
+            return self.iterate_alone(step, iterations);
+        }
         let shared = RwLock::new((contact, &mut self.timings));
         let work = |region: &mut Region, phase: usize| {
             let shared = shared.read().unwrap_or_else(PoisonError::into_inner);
-            let contact = shared.0.as_ref().filter(|contact| contact.is_active());
-            match (contact, phase.is_multiple_of(2)) {
-                (_, false) => region.apply(step.clock),
-                (Some(contact), true) => {
-                    if phase > 0 {
-                        region.shift(contact.shifts());
-                    }
-                    if phase < 2 * iterations {
-                        region.project(step, contact.forces());
-                    }
-                }
-                (None, true) if phase < 2 * iterations => region.project(step, &[]),
-                (None, true) => {}
+            let Some(contact) = &shared.0 else {
+                return;
+            };
+            if !phase.is_multiple_of(2) {
+                return region.apply(step.clock);
+            }
+            if phase > 0 {
+                region.shift(contact.shifts());
+            }
+            if phase < 2 * iterations {
+                region.project(step, contact.forces());
             }
         };
         phases::run(
@@ -67,15 +68,36 @@ impl Prepared {
                 }
                 let mut shared = shared.write().unwrap_or_else(PoisonError::into_inner);
                 let (contact, timings) = &mut *shared;
-                if let Some(contact) = contact.as_mut().filter(|contact| contact.is_active()) {
+                if let Some(contact) = contact {
                     let start = now(step.clock);
-                    contact.sweep(|v| {
+                    let (touched, positions) = contact.positions();
+                    let mut guards: Vec<_> = regions.iter().map(lock).collect();
+                    for &v in touched {
                         let (region, row) = rows[v as usize];
-                        lock(&regions[region as usize]).item().position(row)
-                    });
+                        positions[v as usize] = guards[region as usize].item().position(row);
+                    }
+                    drop(guards);
+                    contact.sweep();
                     timings.contact += now(step.clock) - start;
                 }
             },
         );
+    }
+
+    /// The same where nothing touches: one phase each.
+    fn iterate_alone(&mut self, step: &Step, iterations: usize) {
+        let work = |region: &mut Region, phase: usize| {
+            if phase > 0 {
+                region.apply(step.clock);
+            }
+            if phase < iterations {
+                region.project(step, &[]);
+            }
+        };
+        phases::run(&mut self.regions, iterations + 1, work, |regions, phase| {
+            if phase < iterations {
+                solve_top(regions, step.clock);
+            }
+        });
     }
 }

@@ -34,6 +34,8 @@ lowerArm = [0, -170, 0]
 pub struct ContactRow {
     /// Its name.
     pub model: String,
+    /// Local or global contact, in a pose that is held or in motion.
+    pub mode: &'static str,
     /// Simulated vertices.
     pub vertices: usize,
     /// Pairs known.
@@ -56,17 +58,40 @@ pub struct ContactRow {
     pub ratio: f64,
 }
 
+/// A walk of one second: elbows and knees bend and stretch.
+const WALK: &str = "
+[[key]]
+time = 0.0
+lowerLeg = [100, 0, 0]
+lowerArm = [0, -100, 0]
+[[key]]
+time = 0.5
+lowerLeg = [30, 0, 0]
+lowerArm = [0, -130, 0]
+[[key]]
+time = 1.0
+lowerLeg = [100, 0, 0]
+lowerArm = [0, -100, 0]
+";
+/// How far a pose goes to and fro while motion is timed \[s\].
+const SWAY: f32 = 0.1;
+
 /// Measures a humanoid; others have no rows.
 pub fn measure(subject: &Subject) -> Result<Vec<ContactRow>, TissueError> {
-    let curl = KeyedClip::parse(CURL).map(|clip| clip.on(&subject.character, 60.0));
-    let Ok(Ok(curl)) = curl else {
+    let clip = |keys: &str| match KeyedClip::parse(keys).map(|k| k.on(&subject.character, 60.0)) {
+        Ok(Ok(clip)) => Some(clip),
+        _ => None,
+    };
+    let (Some(curl), Some(walk)) = (clip(CURL), clip(WALK)) else {
         return Ok(Vec::new());
     };
-    let flesh = Flesh::builder(&subject.character)
+    let mut flesh = Flesh::builder(&subject.character)
         .settings(Settings::default())
         .build()?;
-    let pose = |time: f32| curl.sample(&subject.character.skeleton, time);
-    let mut bench = Bench::new(&flesh)?;
+    flesh.find_local_pairs();
+    let skeleton = &subject.character.skeleton;
+    let pose = |time: f32| curl.sample(skeleton, time);
+    let mut bench = Bench::new(&flesh, ContactMode::Global)?;
     let mut rows = Vec::new();
     let mut time = 0.0;
     for count in COUNTS {
@@ -74,8 +99,20 @@ pub fn measure(subject: &Subject) -> Result<Vec<ContactRow>, TissueError> {
             time += 1.0 / 120.0;
             bench.step(&pose(time))?;
         }
-        rows.push(bench.row(&subject.name, &pose(time))?);
+        rows.push(bench.row(&subject.name, "held", &|_| pose(time))?);
+        // Away and back, at the speed of the clip.
+        let sway = |step: usize| {
+            let phase = (step as f32 / 60.0 / SWAY).rem_euclid(2.0);
+            pose(time - SWAY * phase.min(2.0 - phase))
+        };
+        rows.push(bench.row(&subject.name, "moving", &sway)?);
     }
+    let mut bench = Bench::new(&flesh, ContactMode::Local)?;
+    let walking = |step: usize| walk.sample(skeleton, (step as f32 / 60.0).rem_euclid(1.0));
+    for step in 0..30 {
+        bench.step(&walking(step))?;
+    }
+    rows.push(bench.row(&subject.name, "local", &|step| walking(30 + step))?);
     Ok(rows)
 }
 
@@ -88,14 +125,14 @@ struct Bench<'a> {
 }
 
 impl<'a> Bench<'a> {
-    fn new(flesh: &'a Flesh) -> Result<Self, TissueError> {
+    fn new(flesh: &'a Flesh, mode: ContactMode) -> Result<Self, TissueError> {
         let mut settings = flesh.settings.solver_settings();
         let side = || (CpuBackend::new(), State::at_rest(&flesh.model));
         let (mut touching, mut alone) = (side(), side());
         touching.0.set_clock(Some(seconds));
         alone.0.prepare(&flesh.model, &settings)?;
         touching.0.prepare(&flesh.model, &settings)?;
-        settings.contact.mode = ContactMode::Global;
+        settings.contact.mode = mode;
         let start = Instant::now();
         touching.0.prepare(&flesh.model, &settings)?;
         Ok(Self {
@@ -125,10 +162,19 @@ impl<'a> Bench<'a> {
         Ok([with, milliseconds(start)])
     }
 
-    fn row(&mut self, name: &str, pose: &Pose) -> Result<ContactRow, TissueError> {
+    fn row(
+        &mut self,
+        name: &str,
+        mode: &'static str,
+        pose: &dyn Fn(usize) -> Pose,
+    ) -> Result<ContactRow, TissueError> {
         let (mut with, mut without, mut stages) = (Vec::new(), Vec::new(), Vec::new());
-        for _ in 0..STEPS {
-            let [a, b] = self.step(pose)?;
+        let (mut contacts, mut pressing) = (Vec::new(), Vec::new());
+        for step in 0..STEPS {
+            let [a, b] = self.step(&pose(step))?;
+            let now = &self.touching.1.contact.contacts;
+            contacts.push(now.len() as f64);
+            pressing.push(now.iter().filter(|c| c.force != glam::Vec3::ZERO).count() as f64);
             with.push(a);
             without.push(b);
             stages.push(self.touching.0.timings());
@@ -136,14 +182,13 @@ impl<'a> Bench<'a> {
         let stage = |of: fn(&supple_sim::cpu::Timings) -> f64| {
             percentile(&stages.iter().map(of).collect::<Vec<_>>(), 0.5) * 1e3
         };
-        let contacts = &self.touching.1.contact.contacts;
-        let pressing = contacts.iter().filter(|c| c.force != glam::Vec3::ZERO);
         let (step_ms, without_ms) = (percentile(&with, 0.5), percentile(&without, 0.5));
         Ok(ContactRow {
             model: name.to_owned(),
+            mode,
             vertices: self.flesh.report.vertices,
-            contacts: contacts.len(),
-            pressing: pressing.count(),
+            contacts: percentile(&contacts, 0.5) as usize,
+            pressing: percentile(&pressing, 0.5) as usize,
             preparation_ms: self.preparation_ms,
             detect_ms: stage(|t| t.detect),
             assemble_ms: stage(|t| t.assemble),

@@ -1,0 +1,157 @@
+//! Who can meet whom around joints: points that get into prisms across a joint in extreme poses [seed 001 §5].
+
+use glam::{DVec3, Vec3};
+use rayon::prelude::*;
+use supple_sim::contact::{ContactSurface, Detector, Filter, LocalPair, LocalPairs};
+
+use crate::base_points::Foot;
+use crate::extreme_poses::{Bend, extreme_poses};
+use crate::flesh::Flesh;
+
+/// Joints between the bones of a pair, at most. With one, forearms do not meet upper arms that have a bone for their twist.
+const MOST_JOINTS: usize = 4;
+
+impl Flesh {
+    /// Finds the pairs of local contact, unless the model has them. Nothing else depends on them.
+    pub fn find_local_pairs(&mut self) {
+        let Some(surface) = self.model.contact_surface() else {
+            return;
+        };
+        if surface.local_pairs().is_some() {
+            return;
+        }
+        let pairs = self.local_pairs(surface);
+        self.model.set_local_pairs(pairs);
+    }
+
+    fn local_pairs(&self, surface: &ContactSurface) -> LocalPairs {
+        let skeleton = &self.character.skeleton;
+        let joint_of = |foot: &Foot| match foot.bone {
+            Some(bone) => self.graph.bones[bone].joint,
+            None => self.graph.nodes[foot.node]
+                .joints
+                .first()
+                .copied()
+                .unwrap_or(0),
+        };
+        let joints: Vec<usize> = self.feet.iter().map(joint_of).collect();
+        let mut bones = vec![None; skeleton.len()];
+        for (i, bone) in self.graph.bones.iter().enumerate() {
+            let (start, end): (DVec3, DVec3) = self.graph.segment(i);
+            if !bone.is_virtual {
+                bones[bone.joint] = Some((end - start).as_vec3());
+            }
+        }
+        let bends = extreme_poses(skeleton, &self.rest_pose(), &bones);
+        let ends = self.bone_ends(&joints);
+        let found: Vec<Vec<LocalPair>> = bends
+            .par_iter()
+            .map(|bend| self.pairs_of_bend(surface, &joints, &ends, bend))
+            .collect();
+        LocalPairs::new(surface, found.concat())
+    }
+
+    /// Pairs across the joints of a bend, at growing angles.
+    fn pairs_of_bend(
+        &self,
+        surface: &ContactSurface,
+        joints: &[usize],
+        ends: &[Vec<u32>],
+        bend: &Bend,
+    ) -> Vec<LocalPair> {
+        let mut detector = Detector::new(surface);
+        let mut before: Vec<Vec3> = Vec::new();
+        let mut at_rest = vec![false; surface.point_count()];
+        let mut pairs = Vec::new();
+        for pose in &bend.poses {
+            let Ok(frames) = self.frames(pose) else {
+                continue;
+            };
+            let bases = self.base_positions(&frames);
+            let skin: Vec<Vec3> = (0..self.columns.len())
+                .map(|column| {
+                    let rest = self.skin.positions[column].as_dvec3();
+                    self.carried_position(&frames, column, rest).as_vec3()
+                })
+                .collect();
+            detector.update(surface, |i| skin[i], |i| bases[i]);
+            detector.search(surface, Filter::Facing);
+            if before.is_empty() {
+                (detector.found()).for_each(|found| at_rest[found.point as usize] = true);
+                before = bases;
+                continue;
+            }
+            for found in detector.found() {
+                let first = surface.triangles()[found.triangle as usize][0];
+                let (a, b) = (joints[found.point as usize], joints[first as usize]);
+                let is_across = self.bent_between(bend, a, b) == Some(1);
+                if !is_across || at_rest[found.point as usize] {
+                    continue;
+                }
+                let Some(sentinels) = self.far_apart(surface, &ends[a], &ends[b]) else {
+                    continue;
+                };
+                pairs.push(LocalPair {
+                    fold: (a.min(b) * self.character.skeleton.len() + a.max(b)) as u32,
+                    point: found.point,
+                    triangle: found.triangle,
+                    sentinels,
+                    distance: before[sentinels[0] as usize].distance(before[sentinels[1] as usize]),
+                });
+            }
+            before = bases;
+        }
+        pairs
+    }
+
+    /// Columns at both ends of every joint's bones.
+    fn bone_ends(&self, joints: &[usize]) -> Vec<Vec<u32>> {
+        let mut ends: Vec<Option<[(f64, u32); 2]>> = vec![None; self.character.skeleton.len()];
+        for (column, (foot, &joint)) in self.feet.iter().zip(joints).enumerate() {
+            let here = (foot.t, column as u32);
+            let [low, high] = ends[joint].unwrap_or([here; 2]);
+            ends[joint] = Some([
+                if here.0 < low.0 { here } else { low },
+                if here.0 > high.0 { here } else { high },
+            ]);
+        }
+        let columns = |ends: Option<[(f64, u32); 2]>| ends.into_iter().flatten().map(|(_, c)| c);
+        ends.into_iter().map(|e| columns(e).collect()).collect()
+    }
+
+    /// One column of each list such that their base points are far apart at rest.
+    fn far_apart(&self, surface: &ContactSurface, a: &[u32], b: &[u32]) -> Option<[u32; 2]> {
+        let base = |column: u32| surface.input().bases[column as usize];
+        let pairs = a.iter().flat_map(|&a| b.iter().map(move |&b| [a, b]));
+        pairs.max_by(|&[a, b], &[c, d]| {
+            let (x, y) = (base(a).distance(base(b)), base(c).distance(base(d)));
+            x.total_cmp(&y)
+        })
+    }
+
+    /// How many joints of a bend are between two bones; `None` where they are too far apart.
+    fn bent_between(&self, bend: &Bend, a: usize, b: usize) -> Option<usize> {
+        let joints = self.character.skeleton.joints();
+        let chain = |mut joint: usize| {
+            let mut chain = vec![joint];
+            while let Some(parent) = joints[joint].parent {
+                if chain.len() > MOST_JOINTS {
+                    break;
+                }
+                chain.push(parent);
+                joint = parent;
+            }
+            chain
+        };
+        let (from_a, from_b) = (chain(a), chain(b));
+        let (i, j) = from_a.iter().enumerate().find_map(|(i, joint)| {
+            let j = from_b.iter().position(|other| other == joint)?;
+            Some((i, j))
+        })?;
+        if i + j == 0 || i + j > MOST_JOINTS {
+            return None;
+        }
+        let between = from_a[..i].iter().chain(&from_b[..j]);
+        Some(between.filter(|&&joint| bend.bent[joint]).count())
+    }
+}

@@ -1,0 +1,91 @@
+//! Contact where nothing is as it should be: it stays finite, and does not depend on threads.
+
+use glam::{Quat, Vec3};
+use supple::embedded::{self, Body};
+use supple::rig::Pose;
+use supple::sim::ContactMode;
+use supple::tissue::SoftBody;
+
+const FRAME: f64 = 1.0 / 60.0;
+
+fn touching_body(mode: ContactMode) -> SoftBody {
+    let character = embedded::body(Body::Male).expect("a body");
+    let mut body = SoftBody::new(&character, Default::default()).expect("tissue");
+    body.solver_settings().contact.mode = mode;
+    body
+}
+
+/// Numbers between −1 and 1.
+fn noise(seed: &mut u32) -> f32 {
+    *seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+    (*seed >> 8) as f32 / (1 << 23) as f32 - 1.0
+}
+
+fn random_pose(rest: &Pose, seed: &mut u32) -> Pose {
+    let mut pose = rest.clone();
+    for local in &mut pose.locals {
+        let axis = Vec3::new(noise(seed), noise(seed), noise(seed)).normalize_or(Vec3::X);
+        let angle = 170_f32.to_radians() * noise(seed);
+        local.rotation *= Quat::from_axis_angle(axis, angle);
+    }
+    pose
+}
+
+/// All joints are thrown about at random, bones through bones: nothing flies away, not even back at rest.
+#[test]
+fn everything_in_everything_stays_bounded() {
+    for mode in [ContactMode::Global, ContactMode::Local] {
+        let mut body = touching_body(mode);
+        let rest = body.flesh().rest_pose();
+        body.reset(&rest).expect("rest");
+        let mut seed = 7;
+        for _ in 0..4 {
+            let pose = random_pose(&rest, &mut seed);
+            for _ in 0..10 {
+                body.advance(&pose, FRAME).expect("a step");
+                assert!(body.state().is_finite());
+                let far = body.state().positions.iter().map(|p| p.length());
+                assert!(far.fold(0.0, f32::max) < 10.0, "flies away");
+            }
+        }
+        for _ in 0..120 {
+            body.advance(&rest, FRAME).expect("a step");
+        }
+        let rest = body.flesh().model.rest_free();
+        let far = (body.state().positions.iter().zip(rest)).map(|(a, b)| a.distance(*b));
+        let far = far.fold(0.0, f32::max);
+        println!("{mode:?}: at most {:.0} mm after two seconds", far * 1e3);
+        assert!(body.state().is_finite() && far < 1.0, "{mode:?}: {far} m");
+    }
+}
+
+#[test]
+fn threads_change_nothing() {
+    let character = embedded::body(Body::Male).expect("a body");
+    let clip = embedded::clip("squat", &character).expect("a clip");
+    let run = |threads: usize, mode: ContactMode| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.expect("a pool").install(|| {
+            let mut body = touching_body(mode);
+            let pose = |time: f32| clip.sample(&character.skeleton, time);
+            body.reset(&pose(0.9)).expect("a first pose");
+            for frame in 0..24 {
+                body.advance(&pose(0.9 + frame as f32 / 60.0), FRAME)
+                    .expect("a step");
+            }
+            (body.state().positions.clone(), body.state().contact.clone())
+        })
+    };
+    for mode in [ContactMode::Local, ContactMode::Global] {
+        let (positions, contact) = run(1, mode);
+        assert!(contact.contacts.len() > 10, "{mode:?} touches nothing");
+        let (others, other) = run(2, mode);
+        let bits = |list: &[Vec3]| {
+            list.iter()
+                .map(|p| p.to_array().map(f32::to_bits))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(bits(&positions), bits(&others), "{mode:?}");
+        assert_eq!(contact, other, "{mode:?}");
+    }
+}
