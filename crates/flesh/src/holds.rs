@@ -273,8 +273,8 @@ pub fn held_position(graph: &BoneGraph, frames: &Frames, hold: &Hold, point: DVe
             _ => 1.0,
         };
         reference.get_or_insert(turn);
-        real = real + turn * (sign * influence.weight);
-        dual = dual + half * (sign * influence.weight);
+        real += turn * (sign * influence.weight);
+        dual += half * (sign * influence.weight);
     }
     let length = real.length();
     if length < 1e-9 {
