@@ -64,6 +64,7 @@ enum Dispatch {
     Contact(contact::Stage),
     Project,
     PatchSolve,
+    Shift,
     Krylov(Stage, u32),
     Finish,
 }
@@ -76,6 +77,7 @@ impl Dispatch {
             Dispatch::Contact(stage) => stage.name(),
             Dispatch::Project => "local",
             Dispatch::PatchSolve | Dispatch::Krylov(..) => "global",
+            Dispatch::Shift => "contact answer",
             Dispatch::Finish => "velocities",
         }
     }
@@ -367,10 +369,10 @@ impl GpuBodies {
                     plan.extend(start.into_iter().filter(|_| self.touches));
                 }
                 Phase::Iterate => {
-                    let forces = Dispatch::Contact(contact::Stage::Forces);
-                    plan.extend(self.touches.then_some(forces));
                     plan.push(Dispatch::Project);
                     plan.extend_from_slice(&global);
+                    let answer = [Dispatch::Contact(contact::Stage::Forces), Dispatch::Shift];
+                    plan.extend(answer.into_iter().filter(|_| self.touches));
                 }
                 Phase::Finish => plan.push(Dispatch::Finish),
             }
@@ -409,42 +411,42 @@ impl GpuBodies {
                 }
                 return;
             }
-            Dispatch::Project if contact.is_some() => match contact {
-                Some(contact) => (
-                    &self.gpu.touching().project,
-                    &contact.project,
-                    self.tables.group_count() as u32,
-                    self.count,
-                ),
+            Dispatch::Shift => match contact {
+                Some(contact) => {
+                    let kernel = &self.gpu.touching().shift;
+                    (kernel, &contact.shift, patches, self.count)
+                }
                 None => return,
             },
-            Dispatch::Finish if contact.is_some() => match contact {
-                Some(contact) => (
-                    &self.gpu.touching().finish,
-                    &contact.finish,
-                    self.params.vertices.div_ceil(64),
-                    self.count,
-                ),
-                None => return,
-            },
-            Dispatch::Project => (
-                &kernels.project[variant],
-                &self.binds.project[variant],
-                self.tables.group_count() as u32,
-                batches,
-            ),
+            Dispatch::Project => {
+                let groups = self.tables.group_count() as u32;
+                match contact {
+                    Some(contact) => {
+                        let kernel = &self.gpu.touching().project;
+                        (kernel, &contact.project, groups, self.count)
+                    }
+                    None => (
+                        &kernels.project[variant],
+                        &self.binds.project[variant],
+                        groups,
+                        batches,
+                    ),
+                }
+            }
             Dispatch::PatchSolve => (
                 &kernels.patch_solve[variant],
                 &self.binds.patch_solve[variant],
                 patches,
                 batches,
             ),
-            Dispatch::Finish => (
-                &kernels.finish,
-                &self.binds.finish,
-                self.params.vertices.div_ceil(64),
-                self.count,
-            ),
+            Dispatch::Finish => {
+                let (kernel, bind) = match contact {
+                    Some(contact) => (&self.gpu.touching().finish, &contact.finish),
+                    None => (&kernels.finish, &self.binds.finish),
+                };
+                let groups = self.params.vertices.div_ceil(64);
+                (kernel, bind, groups, self.count)
+            }
         };
         pass.set_pipeline(&kernel.pipeline);
         pass.set_bind_group(0, bind, &[]);

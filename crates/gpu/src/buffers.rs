@@ -232,6 +232,19 @@ impl Buffers {
         self.bind(gpu, &gpu.touching().project, &list)
     }
 
+    /// What binds the answer to changes of contact forces.
+    pub fn bind_touching_shift(&self, gpu: &Gpu, sums: &wgpu::Buffer) -> wgpu::BindGroup {
+        let list = [
+            &self.positions,
+            &self.patches,
+            &self.columns,
+            &self.inverse,
+            sums,
+            &self.units,
+        ];
+        self.bind(gpu, &gpu.touching().shift, &list)
+    }
+
     /// What binds the end of a step with contact forces.
     pub fn bind_touching_finish(&self, gpu: &Gpu, sums: &wgpu::Buffer) -> wgpu::BindGroup {
         let list = [

@@ -77,6 +77,7 @@ pub(crate) struct GpuContact {
     pub contacts: wgpu::Buffer,
     binds: [wgpu::BindGroup; 5],
     pub project: wgpu::BindGroup,
+    pub shift: wgpu::BindGroup,
     pub finish: wgpu::BindGroup,
     pub bytes: u64,
     /// Factor between forces \[N\] and those of the system.
@@ -131,7 +132,7 @@ impl GpuContact {
         let boxes = vectors("contact boxes", 36 * clusters)?;
         let contacts = vectors("contacts", 3 * points)?;
         let rows = vectors("contact rows", 3 * points)?;
-        let sums = vectors("contact sums", tables.rows())?;
+        let sums = vectors("contact sums", 2 * tables.rows())?;
         let kernels = gpu.touching();
         let bind = |kernel: &Compiled, list: &[&wgpu::Buffer]| {
             kernel.bind(&gpu.device, &uniform, size_of::<Params>() as u64, list)
@@ -169,6 +170,7 @@ impl GpuContact {
         ];
         Ok(Some(GpuContact {
             project: buffers.bind_touching_project(gpu, &sums),
+            shift: buffers.bind_touching_shift(gpu, &sums),
             finish: buffers.bind_touching_finish(gpu, &sums),
             bytes: all.iter().map(|buffer| buffer.size()).sum(),
             params,

@@ -29,6 +29,8 @@ const NO_FORCES: &str = include_str!("kernels/project_free.wgsl");
 const FINISH_TEXT: &str = include_str!("kernels/finish.wgsl");
 const CONTACT_TEXT: &str = include_str!("kernels/contact.wgsl");
 const PATCH_SOLVE_TEXT: &str = include_str!("kernels/patch_solve.wgsl");
+const PATCH_SOLVE_SINGLE: &str = include_str!("kernels/patch_solve_single.wgsl");
+const RESIDUAL: &str = include_str!("kernels/patch_residual.wgsl");
 /// Bodies that share a workgroup where there are that many: tables are then read once for all of them.
 pub const BATCH: u32 = 4;
 const SINGLE: &str = "const BODIES: u32 = 1u;\n";
@@ -49,13 +51,10 @@ pub const PROJECT: [Kernel; 2] = [
 ];
 /// Global step, for one body and for [`BATCH`] bodies a workgroup.
 pub const PATCH_SOLVE: [Kernel; 2] = [
+    patch_solve(&[COMMON, RESIDUAL, PATCH_SOLVE_TEXT, PATCH_SOLVE_SINGLE]),
     patch_solve(&[
         COMMON,
-        PATCH_SOLVE_TEXT,
-        include_str!("kernels/patch_solve_single.wgsl"),
-    ]),
-    patch_solve(&[
-        COMMON,
+        RESIDUAL,
         PATCH_SOLVE_TEXT,
         include_str!("kernels/patch_solve_batch.wgsl"),
     ]),
@@ -72,7 +71,7 @@ pub const FINISH: Kernel = Kernel {
 };
 
 /// Kernels of a body that touches itself, in the order of [`Touching`]'s fields.
-pub const CONTACT: [Kernel; 7] = [
+pub const CONTACT: [Kernel; 8] = [
     Kernel {
         name: "contact_points",
         sources: &[CONTACT_TEXT, include_str!("kernels/contact_points.wgsl")],
@@ -108,8 +107,14 @@ pub const CONTACT: [Kernel; 7] = [
             include_str!("kernels/project_touching.wgsl"),
             PROJECT_TEXT,
         ],
-        access: &[Read, Read, Read, Read, Read, Read, Write, Read],
+        access: &[Read, Read, Read, Read, Read, Read, Write, Write],
     },
+    patch_solve(&[
+        COMMON,
+        include_str!("kernels/patch_changes.wgsl"),
+        PATCH_SOLVE_TEXT,
+        PATCH_SOLVE_SINGLE,
+    ]),
     Kernel {
         name: "finish",
         sources: &[
@@ -295,14 +300,23 @@ pub(crate) struct Touching {
     pub answers: Compiled,
     pub forces: Compiled,
     pub project: Compiled,
+    pub shift: Compiled,
     pub finish: Compiled,
 }
 
 impl Touching {
     pub fn new(device: &wgpu::Device) -> Touching {
         let compile = |kernel: &Kernel| Compiled::new(device, kernel, false);
-        let [points, boxes, search, answers, forces, project, finish] =
-            CONTACT.each_ref().map(compile);
+        let [
+            points,
+            boxes,
+            search,
+            answers,
+            forces,
+            project,
+            shift,
+            finish,
+        ] = CONTACT.each_ref().map(compile);
         Touching {
             points,
             boxes,
@@ -310,6 +324,7 @@ impl Touching {
             answers,
             forces,
             project,
+            shift,
             finish,
         }
     }

@@ -45,7 +45,7 @@ fn contact_answers(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invoc
                 let code = f32((word >> (16u * (row & 1u))) & 0xffffu) - 32768.0;
                 let value = c[k] * code * abs(code) * code_units[place];
                 let other = columns[first + column];
-                let weight = f32(atomicLoad(&sums[4u * (body * C.rows + other) + 3u])) * (1.0 / 65536.0);
+                let weight = f32(atomicLoad(&sums[8u * (body * C.rows + other) + 3u])) * (1.0 / 65536.0);
                 together += abs(value) * weight;
                 let same = select(vec4<f32>(0.0), c, places == vec4(other));
                 alone += value * (same.x + same.y + same.z + same.w);
@@ -74,7 +74,7 @@ fn contact_answers(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invoc
     for (var k = 0u; k < 4u; k++) {
         if (places[k] != NONE) {
             let f = units(force * c[k]);
-            let row = 4u * (body * C.rows + places[k]);
+            let row = 8u * (body * C.rows + places[k]);
             atomicAdd(&sums[row], f.x);
             atomicAdd(&sums[row + 1u], f.y);
             atomicAdd(&sums[row + 2u], f.z);

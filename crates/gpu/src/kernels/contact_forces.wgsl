@@ -2,7 +2,7 @@
 //
 // All contacts change at once (Jacobi), each by its violation over what all that press together would move it: the sum of
 // absolute entries of its row of C A⁻¹ Cᵀ. That diagonal majorises the matrix, so that no change overshoots, and even
-// pressure is found at once. The tissue answers in the next global step.
+// pressure is found at once. The tissue answers with the change of forces alone before the next iteration.
 
 @group(0) @binding(1) var<storage, read> positions: array<vec4<f32>>;
 // In w: what all that press would move the contact, triangle, what its own force moves it.
@@ -12,16 +12,14 @@
 
 // As in resolve.rs.
 const SOFTNESS: f32 = 0.02;
+const RELAXATION: f32 = 0.8;
 
 fn add(row: u32, change: vec3<i32>) {
-    if (change.x != 0) {
-        atomicAdd(&sums[row], change.x);
-    }
-    if (change.y != 0) {
-        atomicAdd(&sums[row + 1u], change.y);
-    }
-    if (change.z != 0) {
-        atomicAdd(&sums[row + 2u], change.z);
+    for (var k = 0u; k < 3u; k++) {
+        if (change[k] != 0) {
+            atomicAdd(&sums[row + k], change[k]);
+            atomicAdd(&sums[row + 4u + k], change[k]);
+        }
     }
 }
 
@@ -50,9 +48,9 @@ fn contact_forces(@builtin(global_invocation_id) id: vec3<u32>) {
     }
     let n = first.xyz;
     let compliance = third.w;
-    let per_metre = 1.0 / (first.w + SOFTNESS * compliance);
     let pressed = dot(third.xyz, n);
     let missing = constant.w - dot(apart, n) - SOFTNESS * compliance * pressed;
+    let per_metre = RELAXATION / (first.w + SOFTNESS * compliance);
     let limit = min(before.w / compliance, 0.5 * C.most * C.unit);
     let normal = clamp(pressed + missing * per_metre, 0.0, limit);
     let drift = apart - before.xyz;
@@ -67,7 +65,7 @@ fn contact_forces(@builtin(global_invocation_id) id: vec3<u32>) {
     contacts[own + 2u] = vec4(force, compliance);
     for (var k = 0u; k < 4u; k++) {
         if (places[k] != NONE) {
-            add(4u * (body * C.rows + places[k]), units(force * c[k]) - units(third.xyz * c[k]));
+            add(8u * (body * C.rows + places[k]), units(force * c[k]) - units(third.xyz * c[k]));
         }
     }
 }

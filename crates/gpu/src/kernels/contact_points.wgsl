@@ -11,7 +11,7 @@
 @group(0) @binding(6) var<storage, read> bases: array<vec4<f32>>;
 // Four vectors a point: position, normal, base, motion; in w of the first three: where it was.
 @group(0) @binding(7) var<storage, read_write> skin: array<vec4<f32>>;
-// A row's sum of contact forces, and in w of the coefficients of contacts that press.
+// Two vectors a row: the sum of contact forces, in w of the coefficients of contacts that press; last change of the sum.
 @group(0) @binding(8) var<storage, read_write> sums: array<vec4<i32>>;
 
 fn position_of(place: u32, body: u32) -> vec3<f32> {
@@ -25,7 +25,8 @@ fn position_of(place: u32, body: u32) -> vec3<f32> {
 fn contact_points(@builtin(global_invocation_id) id: vec3<u32>) {
     let body = id.y;
     if (id.x < C.rows) {
-        sums[body * C.rows + id.x] = vec4<i32>(0);
+        sums[2u * (body * C.rows + id.x)] = vec4<i32>(0);
+        sums[2u * (body * C.rows + id.x) + 1u] = vec4<i32>(0);
     }
     if (id.x >= C.points) {
         return;

@@ -354,7 +354,7 @@ fn assemble(point: u32, touch: Touch, body: u32) {
         if (place < C.rows) {
             places[k] = place;
             if (is_active) {
-                atomicAdd(&sums[4u * (body * C.rows + place) + 3u], i32(abs(c[k]) * 65536.0));
+                atomicAdd(&sums[8u * (body * C.rows + place) + 3u], i32(abs(c[k]) * 65536.0));
             }
         } else {
             constant += skin[at].xyz * c[k];

@@ -7,6 +7,6 @@
 const PRESSED_SPEED: f32 = 0.3;
 
 fn kept_speed(row: u32, i: u32) -> f32 {
-    let is_pressed = any(sums[row].xyz != vec3<i32>(0)) && row_data[i].y != NONE;
+    let is_pressed = any(sums[2u * row].xyz != vec3<i32>(0)) && row_data[i].y != NONE;
     return P.kept * select(1.0, PRESSED_SPEED, is_pressed);
 }
