@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use serde::Serialize;
 use supple_flesh::{Flesh, Settings};
-use supple_rig::Pose;
 use supple_rig::keyed::KeyedClip;
+use supple_rig::{Character, Clip, Pose};
 use supple_sim::{Backend, ContactMode, CpuBackend, State};
 
 use super::tissue::{Subject, milliseconds, percentile, seconds};
@@ -56,10 +56,14 @@ pub struct ContactRow {
     pub ratio: f64,
 }
 
+/// A humanoid's way into itself.
+pub(super) fn curl(character: &Character) -> Option<Clip> {
+    KeyedClip::parse(CURL).ok()?.on(character, 60.0).ok()
+}
+
 /// Measures a humanoid; others have no rows.
 pub fn measure(subject: &Subject) -> Result<Vec<ContactRow>, TissueError> {
-    let curl = KeyedClip::parse(CURL).map(|clip| clip.on(&subject.character, 60.0));
-    let Ok(Ok(curl)) = curl else {
+    let Some(curl) = curl(&subject.character) else {
         return Ok(Vec::new());
     };
     let flesh = Flesh::builder(&subject.character)
