@@ -284,6 +284,9 @@ pub struct Bench {
     /// With gpu: the embedded bodies in every embedded clip instead of the models.
     #[arg(long)]
     pub clips: bool,
+    /// With gpu: bodies that touch themselves; with --clips, held poses against the processor.
+    #[arg(long)]
+    pub contact: bool,
     /// Models to measure, by name; left out, all.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub only: Vec<String>,

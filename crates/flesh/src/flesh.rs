@@ -209,7 +209,7 @@ impl Flesh {
         if hold.share >= 1.0 {
             return Some(held());
         }
-        let attached = attached_position(&self.graph, &self.volume, frames, attachment, point)?;
+        let attached = attached_position(&self.graph, frames, attachment, point)?;
         Some(if hold.share > 0.0 {
             attached.lerp(held(), hold.share)
         } else {
@@ -289,11 +289,14 @@ impl Flesh {
         if columns.is_empty() {
             return Ok(Vec::new());
         }
-        let frames = self.frames(pose)?;
         let originals = columns
             .iter()
             .map(|&column| self.original_of[column as usize]);
         let blended = self.blended(pose, originals);
+        let frames = match blended.iter().any(Option::is_none) {
+            true => self.frames(pose)?,
+            false => Frames::default(),
+        };
         Ok(columns
             .iter()
             .zip(blended)

@@ -18,6 +18,71 @@ pub struct BoneFrame {
     pub twist: f64,
     /// Factor on distances from the bone's line.
     pub scale: f64,
+    /// Its unit direction in the pose; zero for a bone without length.
+    pub axis: DVec3,
+    /// Its motion as a dual quaternion: the dual part at the start, and what is added to it on the way to the end. `None` where
+    /// the bone twists or scales.
+    pub dual: Option<[DQuat; 2]>,
+    /// How it is turned against the joints at its start and its end.
+    pub bends: [Bend; 2],
+}
+
+/// The turn from a joint to one of its bones.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Bend {
+    /// Turn of the bone, on the joint's side of all quaternions.
+    turn: DQuat,
+    /// Angle between both quaternions \[rad\], and one over its sine; zero where they are nearly the same.
+    angle: f64,
+    over_sine: f64,
+    /// The part of the turn that is about the bone, in (−π, π] \[rad\].
+    pub twist: f64,
+}
+
+/// Quaternions closer than this are blended along the line between them, which is then as good as the arc \[rad\].
+const SMALL_ANGLE: f64 = 1e-4;
+
+impl Bend {
+    /// Between the turns of a joint and of a bone with this direction in the pose.
+    pub fn new(joint: DQuat, bone: DQuat, axis: DVec3) -> Bend {
+        let turn = if joint.dot(bone) < 0.0 { -bone } else { bone };
+        // The half angle between them is exact for small ones, other than the inverse cosine.
+        let difference = turn + -joint;
+        let angle = 2.0 * (0.5 * difference.length()).min(1.0).asin();
+        let is_small = angle < SMALL_ANGLE;
+        Bend {
+            turn,
+            angle: if is_small { 0.0 } else { angle },
+            over_sine: if is_small { 0.0 } else { 1.0 / angle.sin() },
+            twist: twist_about(axis, bone * joint.inverse()),
+        }
+    }
+
+    /// The turn `weight` of the way from the joint to the bone (slerp).
+    pub fn half_way(&self, joint: DQuat, weight: f64) -> DQuat {
+        if self.angle == 0.0 {
+            return (joint * (1.0 - weight) + self.turn * weight).normalize();
+        }
+        let from = ((1.0 - weight) * self.angle).sin() * self.over_sine;
+        let to = (weight * self.angle).sin() * self.over_sine;
+        joint * from + self.turn * to
+    }
+}
+
+/// Angle of the part of a turn that is about an axis, in (−π, π].
+fn twist_about(axis: DVec3, turn: DQuat) -> f64 {
+    let along = DVec3::new(turn.x, turn.y, turn.z).dot(axis);
+    let (along, real) = if turn.w < 0.0 {
+        (-along, -turn.w)
+    } else {
+        (along, turn.w)
+    };
+    2.0 * along.atan2(real)
+}
+
+/// The dual part of a turn followed by a shift \[m\].
+pub fn dual_part(turn: DQuat, shift: DVec3) -> DQuat {
+    DQuat::from_xyzw(0.5 * shift.x, 0.5 * shift.y, 0.5 * shift.z, 0.0) * turn
 }
 
 /// A joint in a pose.
@@ -42,9 +107,23 @@ pub struct JointFrame {
     pub turn: DQuat,
     /// Change of scale.
     pub scale: f64,
+    /// The dual part of its motion as a dual quaternion; `None` where it scales.
+    pub dual: Option<DQuat>,
 }
 
 impl JointFrame {
+    /// From a rest position to a posed one.
+    pub fn new(rest: DVec3, position: DVec3, turn: DQuat, scale: f64) -> JointFrame {
+        let dual = || dual_part(turn, position - turn * rest);
+        JointFrame {
+            rest,
+            position,
+            turn,
+            scale,
+            dual: (scale == 1.0).then(dual),
+        }
+    }
+
     /// Where a point goes that the joint moves.
     pub fn map(&self, point: DVec3) -> DVec3 {
         self.position + self.turn * (point - self.rest) * self.scale
@@ -66,9 +145,21 @@ impl BoneFrame {
     /// Turn at `t` of the way along the bone.
     pub fn turn_at(&self, t: f64) -> DQuat {
         let angle = self.twist * t.clamp(0.0, 1.0);
+        if angle == 0.0 {
+            return self.turn;
+        }
         match (self.end - self.start).try_normalize() {
-            Some(axis) if angle != 0.0 => DQuat::from_axis_angle(axis, angle) * self.turn,
-            _ => self.turn,
+            Some(axis) => DQuat::from_axis_angle(axis, angle) * self.turn,
+            None => self.turn,
+        }
+    }
+
+    /// [`Bend`] of a place on the bone against the joint at its start (0) or end (1).
+    pub fn bend_at(&self, t: f64, end: usize, joint: DQuat) -> Bend {
+        if self.twist == 0.0 {
+            self.bends[end]
+        } else {
+            Bend::new(joint, self.turn_at(t), self.axis)
         }
     }
 
@@ -109,6 +200,9 @@ fn turn_and_scale(world: &Affine3A) -> (DQuat, f64) {
     (turn, scale)
 }
 
+/// Smaller changes of scale are rounding errors of a chain of joints in single precision.
+const LEAST_SCALE: f64 = 2e-6;
+
 /// Frames of all bones and joints in a pose of the skeleton the graph was made from; `rest` are the joints' worlds then.
 pub fn frames(graph: &BoneGraph, skeleton: &Skeleton, rest: &[Affine3A], pose: &Pose) -> Frames {
     let posed = pose.worlds(skeleton);
@@ -123,9 +217,10 @@ pub fn frames(graph: &BoneGraph, skeleton: &Skeleton, rest: &[Affine3A], pose: &
             } else {
                 1.0
             };
+            let is_scaled = ratio.is_finite() && (ratio - 1.0).abs() > LEAST_SCALE;
             (
                 (turn * rest_turn.inverse()).normalize(),
-                if ratio.is_finite() { ratio } else { 1.0 },
+                if is_scaled { ratio } else { 1.0 },
             )
         })
         .collect();
@@ -157,18 +252,20 @@ pub fn frames(graph: &BoneGraph, skeleton: &Skeleton, rest: &[Affine3A], pose: &
             positions[bone.end] = carried(bone.joint, end.position, stretch);
         }
     }
-    let bones: Vec<BoneFrame> = (0..graph.bones.len())
+    let mut bones: Vec<BoneFrame> = (0..graph.bones.len())
         .map(|index| bone_frame(graph, &positions, &turns, pose, index))
         .collect();
-    let nodes = (0..graph.nodes.len())
+    let nodes: Vec<NodeFrame> = (0..graph.nodes.len())
         .map(|node| node_frame(graph, &positions, &bones, &turns, node))
         .collect();
+    for (bone, frame) in graph.bones.iter().zip(&mut bones) {
+        let bend = |node: usize| Bend::new(nodes[node].turn, frame.turn, frame.axis);
+        frame.bends = [bend(bone.start), bend(bone.end)];
+    }
     let joints = (0..turns.len())
-        .map(|joint| JointFrame {
-            rest: rest_origin(joint),
-            position: origin(joint),
-            turn: turns[joint].0,
-            scale: turns[joint].1,
+        .map(|joint| {
+            let (turn, scale) = turns[joint];
+            JointFrame::new(rest_origin(joint), origin(joint), turn, scale)
         })
         .collect();
     Frames {
@@ -198,12 +295,21 @@ fn bone_frame(
     if now != DVec3::ZERO && aimed.dot(now) < 1.0 - 1e-10 {
         turn = (DQuat::from_rotation_arc(aimed, now) * turn).normalize();
     }
+    let twist = f64::from(pose.twist.get(bone.joint).copied().unwrap_or(0.0));
+    // A point at t is turned, then shifted by start + t (end − start) − turn (a + t (b − a)).
+    let dual = || {
+        let along = (end - start) - turn * (b - a);
+        [dual_part(turn, start - turn * a), dual_part(turn, along)]
+    };
     BoneFrame {
         start,
         end,
         turn,
-        twist: f64::from(pose.twist.get(bone.joint).copied().unwrap_or(0.0)),
+        twist,
         scale,
+        axis: turn * then,
+        dual: (twist == 0.0 && scale == 1.0).then(dual),
+        bends: Default::default(),
     }
 }
 

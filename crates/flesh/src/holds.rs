@@ -11,7 +11,7 @@ use supple_rig::{Character, Skeleton};
 
 use crate::base_points::Foot;
 use crate::bone_graph::BoneGraph;
-use crate::frames::Frames;
+use crate::frames::{Frames, dual_part};
 use crate::heat_flow::HeatStep;
 use crate::sliding::{Attachment, along, is_sliding};
 use crate::surface::Surface;
@@ -263,41 +263,53 @@ fn with_neighbours(graph: &BoneGraph, bone: usize) -> Vec<usize> {
 
 /// Where a point goes that all of a hold's joints move.
 pub fn held_position(graph: &BoneGraph, frames: &Frames, hold: &Hold, point: DVec3) -> DVec3 {
-    let mut real = [0.0; 4];
-    let mut dual = [0.0; 4];
+    let mut real = DQuat::from_array([0.0; 4]);
+    let mut dual = real;
     let mut reference: Option<DQuat> = None;
     for influence in &hold.influences {
-        let (turn, goal) = match influence.bone {
-            Some(bone) => {
-                let frame = &frames.bones[bone];
-                let goal = frame.map(graph.segment(bone), influence.t, point);
-                (frame.turn_at(influence.t), goal)
-            }
-            None => {
-                let frame = &frames.joints[influence.joint];
-                (frame.turn, frame.map(point))
-            }
-        };
-        let shift = goal - turn * point;
+        let (turn, half) = motion(graph, frames, influence, point);
         let sign = match reference {
             Some(first) if first.dot(turn) < 0.0 => -1.0,
             _ => 1.0,
         };
         reference.get_or_insert(turn);
-        let half = DQuat::from_xyzw(0.5 * shift.x, 0.5 * shift.y, 0.5 * shift.z, 0.0) * turn;
-        for k in 0..4 {
-            real[k] += sign * influence.weight * turn.to_array()[k];
-            dual[k] += sign * influence.weight * half.to_array()[k];
-        }
+        real += turn * (sign * influence.weight);
+        dual += half * (sign * influence.weight);
     }
-    let length = DQuat::from_array(real).length();
+    let length = real.length();
     if length < 1e-9 {
         return point;
     }
-    let real = DQuat::from_array(real.map(|x| x / length));
-    let dual = DQuat::from_array(dual.map(|x| x / length));
+    let (real, dual) = (real * (1.0 / length), dual * (1.0 / length));
     let shift = dual * real.conjugate();
     real * point + 2.0 * DVec3::new(shift.x, shift.y, shift.z)
+}
+
+/// What an influence does to a point, as a dual quaternion.
+fn motion(
+    graph: &BoneGraph,
+    frames: &Frames,
+    influence: &Influence,
+    point: DVec3,
+) -> (DQuat, DQuat) {
+    let (turn, goal) = match influence.bone {
+        Some(bone) => {
+            let frame = &frames.bones[bone];
+            if let Some([start, along]) = frame.dual {
+                return (frame.turn, start + along * influence.t.clamp(0.0, 1.0));
+            }
+            let goal = frame.map(graph.segment(bone), influence.t, point);
+            (frame.turn_at(influence.t), goal)
+        }
+        None => {
+            let frame = &frames.joints[influence.joint];
+            if let Some(dual) = frame.dual {
+                return (frame.turn, dual);
+            }
+            (frame.turn, frame.map(point))
+        }
+    };
+    (turn, dual_part(turn, goal - turn * point))
 }
 
 #[cfg(test)]
@@ -319,12 +331,7 @@ mod tests {
     }
 
     fn frames(turns: &[DQuat], centre: DVec3, shift: DVec3) -> Frames {
-        let joint = |&turn: &DQuat| JointFrame {
-            rest: centre,
-            position: centre + shift,
-            turn,
-            scale: 1.0,
-        };
+        let joint = |&turn: &DQuat| JointFrame::new(centre, centre + shift, turn, 1.0);
         Frames {
             joints: turns.iter().map(joint).collect(),
             ..Frames::default()

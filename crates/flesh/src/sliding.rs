@@ -6,7 +6,7 @@ use glam::{DQuat, DVec3};
 use crate::base_points::Foot;
 use crate::bone_graph::BoneGraph;
 use crate::bone_surface::{Contact, Hit};
-use crate::frames::Frames;
+use crate::frames::{BoneFrame, Frames, NodeFrame};
 use crate::skeleton_volume::SkeletonVolume;
 
 /// The bone ring lies this far along the bone (share of its length): beyond it nothing slides.
@@ -42,9 +42,24 @@ pub enum Attachment {
         joint_anchor: DVec3,
         /// Anchor on the bone ring at rest \[m\].
         bone_anchor: DVec3,
+        /// Foot of the bone anchor along the bone.
+        t: f64,
+        /// How far out the point stays.
+        clearance: Clearance,
     },
     /// On a virtual bone [3.4.1] or between a joint and its bone: an unknown of the simulation.
     Free,
+}
+
+/// How far from the axis of its bone's capsule and from its joint a slid point stays at least.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clearance {
+    /// Parameters along the bone between which the capsule's axis runs.
+    pub capsule: [f64; 2],
+    /// From that axis \[m\].
+    pub of_bone: f64,
+    /// From the joint \[m\].
+    pub of_node: f64,
 }
 
 /// Attachments of all bone-surface points. `hits` tells what they lie on, `points` where they are after repair.
@@ -183,19 +198,21 @@ fn slide(
     }
     let weight = past_joint / (past_joint + to_ring);
     let around = |axis: DVec3| (offset - axis * offset.dot(axis)).normalize_or_zero();
+    let bone_anchor = centre + outward * ring + around(outward) * volume.bone_radii[bone];
     Some(Attachment::Slide {
         node,
         bone,
         weight,
         joint_anchor: centre + around(across) * volume.node_radii[node],
-        bone_anchor: centre + outward * ring + around(outward) * volume.bone_radii[bone],
+        bone_anchor,
+        t: along(graph, bone, bone_anchor),
+        clearance: clearance(graph, volume, (node, bone), point),
     })
 }
 
 /// Position of a bone-surface point in a pose; `None` for free ones. At rest this is the point itself.
 pub fn attached_position(
     graph: &BoneGraph,
-    volume: &SkeletonVolume,
     frames: &Frames,
     attachment: &Attachment,
     point: DVec3,
@@ -212,24 +229,24 @@ pub fn attached_position(
             weight,
             joint_anchor,
             bone_anchor,
+            t,
+            clearance,
         } => {
             let (bone_frame, node_frame) = (&frames.bones[bone], &frames.nodes[node]);
-            let t = along(graph, bone, bone_anchor);
-            let (rest_start, rest_end) = graph.segment(bone);
-            let bone_turn = bone_frame.turn_at(t);
-            let turn = half_way(node_frame.turn, bone_turn, weight);
+            let end = usize::from(graph.bones[bone].end == node);
+            let bend = bone_frame.bend_at(t, end, node_frame.turn);
             // Both anchors are wrung to the point's own share of the twist first: blending points that lie apart around
             // the bone would pull them in towards it.
-            let axis = bone_turn * (rest_end - rest_start).normalize_or_zero();
-            let twist = twist_about(axis, bone_turn * node_frame.turn.inverse());
+            let (axis, twist) = (bone_frame.axis, bend.twist);
             let on_joint = node_frame.map(graph.nodes[node].position, joint_anchor);
             let on_joint = turned_about(on_joint, node_frame.position, axis, twist * weight);
-            let on_bone = bone_frame.map((rest_start, rest_end), t, bone_anchor);
+            let on_bone = bone_frame.map(graph.segment(bone), t, bone_anchor);
             let on_bone = turned_about(on_bone, bone_frame.start, axis, twist * (weight - 1.0));
             let scale = node_frame.scale + (bone_frame.scale - node_frame.scale) * weight;
             let rest_offset = point - joint_anchor.lerp(bone_anchor, weight);
+            let turn = bend.half_way(node_frame.turn, weight);
             let slid = on_joint.lerp(on_bone, weight) + turn * rest_offset * scale;
-            Some(push_out(graph, volume, frames, (node, bone), point, slid))
+            Some(push_out(bone_frame, node_frame, &clearance, slid))
         }
     }
 }
@@ -257,90 +274,65 @@ pub fn rigid_position(
     }
 }
 
-/// Angle of the part of a turn that is about an axis, in (−π, π].
-fn twist_about(axis: DVec3, turn: DQuat) -> f64 {
-    let along = DVec3::new(turn.x, turn.y, turn.z).dot(axis);
-    let (along, real) = if turn.w < 0.0 {
-        (-along, -turn.w)
-    } else {
-        (along, turn.w)
-    };
-    2.0 * along.atan2(real)
-}
+/// Smaller turns move a point around a bone by less than single precision tells \[rad\].
+const LEAST_TURN: f64 = 1e-7;
 
 fn turned_about(point: DVec3, centre: DVec3, axis: DVec3, angle: f64) -> DVec3 {
-    if angle == 0.0 || axis == DVec3::ZERO {
+    if angle.abs() < LEAST_TURN || axis == DVec3::ZERO {
         return point;
     }
-    centre + DQuat::from_axis_angle(axis.normalize(), angle) * (point - centre)
-}
-
-fn half_way(a: DQuat, b: DQuat, weight: f64) -> DQuat {
-    a.slerp(if a.dot(b) < 0.0 { -b } else { b }, weight)
+    centre + DQuat::from_axis_angle(axis, angle) * (point - centre)
 }
 
 /// Pushes a slid point out of the joint's sphere and its own bone, as far out as it was at rest.
-fn push_out(
-    graph: &BoneGraph,
-    volume: &SkeletonVolume,
-    frames: &Frames,
-    (node, bone): (usize, usize),
-    rest: DVec3,
-    point: DVec3,
-) -> DVec3 {
-    let (low, high) = capsule(graph, volume, bone);
-    let (of_bone, of_node) = clearances(graph, volume, (node, bone), rest);
-    let frame = &frames.bones[bone];
-    let foot = nearest_on(frame.start, frame.end, low, high, point);
-    let point = pushed(point, foot, of_bone * frame.scale);
-    let frame = &frames.nodes[node];
-    pushed(point, frame.position, of_node * frame.scale)
+fn push_out(bone: &BoneFrame, node: &NodeFrame, clearance: &Clearance, point: DVec3) -> DVec3 {
+    let foot = nearest_on(bone.start, bone.end, clearance.capsule, point);
+    let point = pushed(point, foot, clearance.of_bone * bone.scale);
+    pushed(point, node.position, clearance.of_node * node.scale)
 }
 
-/// How far from the axis of its bone's capsule and from its joint a slid point stays at least, at rest \[m\].
-pub(crate) fn clearances(
+fn clearance(
     graph: &BoneGraph,
     volume: &SkeletonVolume,
     (node, bone): (usize, usize),
     rest: DVec3,
-) -> (f64, f64) {
+) -> Clearance {
     let (a, b) = graph.segment(bone);
-    let (low, high) = capsule(graph, volume, bone);
-    let of_bone = rest.distance(nearest_on(a, b, low, high, rest));
+    let capsule = capsule(graph, volume, bone);
+    let of_bone = rest.distance(nearest_on(a, b, capsule, rest));
     let of_node = rest.distance(graph.nodes[node].position);
-    (
-        of_bone.min(volume.bone_radii[bone]),
-        of_node.min(volume.node_radii[node]),
-    )
+    Clearance {
+        capsule,
+        of_bone: of_bone.min(volume.bone_radii[bone]),
+        of_node: of_node.min(volume.node_radii[node]),
+    }
 }
 
 /// Parameters along a bone between which its capsule's axis runs.
-pub(crate) fn capsule(graph: &BoneGraph, volume: &SkeletonVolume, bone: usize) -> (f64, f64) {
+fn capsule(graph: &BoneGraph, volume: &SkeletonVolume, bone: usize) -> [f64; 2] {
     let length = graph.length(bone).max(f64::MIN_POSITIVE);
     let radius = volume.bone_radii[bone];
     let inset = |node: usize| match volume.node_radii[node] {
         0.0 => 0.0,
         joint_radius => ((joint_radius + radius) / length).min(0.5),
     };
-    (
-        inset(graph.bones[bone].start),
-        1.0 - inset(graph.bones[bone].end),
-    )
+    let low = inset(graph.bones[bone].start);
+    [low, (1.0 - inset(graph.bones[bone].end)).max(low)]
 }
 
-fn nearest_on(a: DVec3, b: DVec3, low: f64, high: f64, point: DVec3) -> DVec3 {
+fn nearest_on(a: DVec3, b: DVec3, [low, high]: [f64; 2], point: DVec3) -> DVec3 {
     let direction = b - a;
     let t = (point - a).dot(direction) / direction.length_squared().max(f64::MIN_POSITIVE);
-    a.lerp(b, t.clamp(low, high.max(low)))
+    a.lerp(b, t.clamp(low, high))
 }
 
 /// Moves `point` away from `centre` until it is `clearance` away; exact rest points stay untouched.
 fn pushed(point: DVec3, centre: DVec3, clearance: f64) -> DVec3 {
     let offset = point - centre;
-    let distance = offset.length();
-    if distance >= clearance * (1.0 - 1e-9) || distance <= 0.0 {
+    let squared = offset.length_squared();
+    if squared >= clearance * clearance * (1.0 - 2e-9) || squared <= 0.0 {
         point
     } else {
-        centre + offset * (clearance / distance)
+        centre + offset * (clearance / squared.sqrt())
     }
 }

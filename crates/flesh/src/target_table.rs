@@ -13,7 +13,7 @@ use supple_sim::follow::{Anchor, Follows, Frame, Slide};
 use crate::FleshError;
 use crate::base_points::Foot;
 use crate::flesh::{Driven, Flesh};
-use crate::sliding::{Attachment, along, capsule, clearances};
+use crate::sliding::Attachment;
 
 /// All vertices that follow the pose alone.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -169,9 +169,18 @@ impl Maker<'_> {
                 weight,
                 joint_anchor,
                 bone_anchor,
+                t,
+                clearance,
             } => {
-                let anchors = [joint_anchor, bone_anchor];
-                follows.slide = Some(self.slide((node, bone), weight, anchors, point));
+                let (start, end) = flesh.graph.segment(bone);
+                follows.slide = Some(Slide {
+                    joint: self.on_node(node, joint_anchor, weight),
+                    bone: self.on_bone(bone, t, bone_anchor, weight),
+                    offset: (point - joint_anchor.lerp(bone_anchor, weight)).as_vec3(),
+                    axis: (end - start).normalize_or_zero().as_vec3(),
+                    capsule: clearance.capsule.map(|t| t as f32),
+                    clearances: [clearance.of_bone as f32, clearance.of_node as f32],
+                });
             }
             Attachment::Free => {
                 let still = self.matrix(NOWHERE, 0);
@@ -179,28 +188,6 @@ impl Maker<'_> {
             }
         }
         follows
-    }
-
-    fn slide(
-        &self,
-        (node, bone): (usize, usize),
-        weight: f64,
-        [joint_anchor, bone_anchor]: [DVec3; 2],
-        point: DVec3,
-    ) -> Slide {
-        let (graph, volume) = (&self.flesh.graph, &self.flesh.volume);
-        let (start, end) = graph.segment(bone);
-        let (low, high) = capsule(graph, volume, bone);
-        let (of_bone, of_node) = clearances(graph, volume, (node, bone), point);
-        let t = along(graph, bone, bone_anchor);
-        Slide {
-            joint: self.on_node(node, joint_anchor, weight),
-            bone: self.on_bone(bone, t, bone_anchor, weight),
-            offset: (point - joint_anchor.lerp(bone_anchor, weight)).as_vec3(),
-            axis: (end - start).normalize_or_zero().as_vec3(),
-            capsule: [low as f32, high.max(low) as f32],
-            clearances: [of_bone as f32, of_node as f32],
-        }
     }
 
     /// What holds a point of a column, with nothing else yet.

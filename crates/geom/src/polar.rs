@@ -48,10 +48,6 @@ pub type Columns<L> = [[L; 3]; 3];
 /// Who needs but some columns of R, or R in a sum with F and cof F, computes no more than that.
 #[derive(Clone, Copy)]
 pub struct Closest<L> {
-    /// FᵀF: entries 00, 01, 02, 11, 12, 22.
-    pub gram: [L; 6],
-    /// The first column of cof F; [`cofactor_column`] gives the others.
-    pub cofactors: [L; 3],
     /// λ = s₁ + s₂ + s₃.
     pub lambda: L,
     /// k = s₁s₂ + s₂s₃ + s₁s₃.
@@ -64,31 +60,28 @@ pub struct Closest<L> {
     pub b: L,
     /// Coefficient of cof F.
     pub c: L,
-    /// Whether all lanes are right to single precision; [`careful_rotations`] where they are not.
-    pub is_clear: bool,
+    /// Lanes that are right to single precision; [`careful_rotations`] for the others.
+    pub clear: u8,
 }
 
-/// The closest rotations to `N` times eight matrices: chains of dependent operations overlap.
+/// The closest rotations to `N` times eight matrices with these invariants: chains of dependent operations overlap, as long as
+/// the caller asks once whether all are clear.
 #[inline(always)]
-pub fn closest_rotations<L: Lanes, const N: usize>(f: &[Columns<L>; N]) -> [Closest<L>; N] {
-    let mut invariants = [Invariants::new(&f[0]); N];
-    for n in 1..N {
-        invariants[n] = Invariants::new(&f[n]);
-    }
-    let mut lambda = [invariants[0].norm2; N];
+pub fn closest_rotations<L: Lanes, const N: usize>(f: &[Invariants<L>; N]) -> [Closest<L>; N] {
+    let mut lambda = [f[0].norm2; N];
     for n in 0..N {
-        lambda[n] = invariants[n].first_lambda();
+        lambda[n] = f[n].first_lambda();
     }
     let mut step = lambda;
     for _ in 1..HALLEY_STEPS {
         for n in 0..N {
-            step[n] = invariants[n].halley_step(lambda[n]);
+            step[n] = f[n].halley_step(lambda[n]);
             lambda[n] = lambda[n] - step[n];
         }
     }
-    let mut closest = [invariants[0].closest(lambda[0], step[0]); N];
+    let mut closest = [f[0].closest(lambda[0], step[0]); N];
     for n in 1..N {
-        closest[n] = invariants[n].closest(lambda[n], step[n]);
+        closest[n] = f[n].closest(lambda[n], step[n]);
     }
     closest
 }
@@ -96,23 +89,22 @@ pub fn closest_rotations<L: Lanes, const N: usize>(f: &[Columns<L>; N]) -> [Clos
 /// The closest rotations to eight matrices.
 #[inline(always)]
 pub fn rotation_lanes<L: Lanes>(f: &Columns<L>) -> Columns<L> {
-    let [closest] = closest_rotations(&[*f]);
-    if !closest.is_clear {
+    let (gram, cofactors) = (gram(f), cofactor_column(f, 0));
+    let [closest] = closest_rotations(&[Invariants::new(f, &gram, &cofactors)]);
+    if closest.clear != u8::MAX {
         return load(&careful_rotations(&store(f)));
     }
     let mut r = *f;
     for j in 0..3 {
-        let cofactors = cofactor_column(f, j);
-        r[j] = closest.column(f, &cofactors, j);
+        r[j] = closest.column(f, &gram, &cofactor_column(f, j), j);
     }
     r
 }
 
 impl<L: Lanes> Closest<L> {
-    /// Column `j` of F (a + b FᵀF) + c C, where `cofactors` is that column of C.
+    /// Column `j` of F (a + b G) + c C, with G = [FᵀF](gram) and that column of C = cof F.
     #[inline(always)]
-    pub fn column(&self, f: &Columns<L>, cofactors: &[L; 3], j: usize) -> [L; 3] {
-        let g = &self.gram;
+    pub fn column(&self, f: &Columns<L>, g: &[L; 6], cofactors: &[L; 3], j: usize) -> [L; 3] {
         let mut m = match j {
             0 => [g[0], g[1], g[2]],
             1 => [g[1], g[3], g[4]],
@@ -136,32 +128,26 @@ impl<L: Lanes> Closest<L> {
 
 /// What the quartic is made of.
 #[derive(Clone, Copy)]
-struct Invariants<L> {
-    /// FᵀF.
-    gram: [L; 6],
-    /// First column of cof F.
-    cofactors: [L; 3],
+pub struct Invariants<L> {
     /// ‖F‖².
-    norm2: L,
+    pub norm2: L,
     /// ‖cof F‖².
-    cof2: L,
+    pub cof2: L,
     /// det F.
-    det: L,
+    pub det: L,
 }
 
 impl<L: Lanes> Invariants<L> {
+    /// Those of F with its [`gram`] matrix and the first column of its cofactors.
     #[inline(always)]
-    fn new(f: &Columns<L>) -> Self {
-        let (c, g) = (cofactor_column(f, 0), gram(f));
+    pub fn new(f: &Columns<L>, g: &[L; 6], c: &[L; 3]) -> Self {
         // The sum of the principal minors of FᵀF.
         let minors = g[0].mul_add(g[3], (g[0] + g[3]) * g[5]);
         let squares = g[4].mul_add(g[4], g[2].mul_add(g[2], g[1] * g[1]));
         Invariants {
-            gram: g,
-            cofactors: c,
             norm2: g[0] + g[3] + g[5],
             cof2: minors - squares,
-            det: f[0][0].mul_add(c[0], f[0][1].mul_add(c[1], f[0][2] * c[2])),
+            det: dot(&f[0], c),
         }
     }
 
@@ -201,15 +187,13 @@ impl<L: Lanes> Invariants<L> {
         let converged = step.abs().le_mask(lambda * L::splat(CONVERGED));
         let clear = (lambda * lambda2 * L::splat(CLEAR_SEPARATION)).le_mask(separation);
         Closest {
-            gram: self.gram,
-            cofactors: self.cofactors,
             lambda,
             k,
             det: self.det,
             a: (k - lambda2) * minus,
             b: minus,
             c: -(lambda * minus),
-            is_clear: converged & clear == u8::MAX,
+            clear: converged & clear,
         }
     }
 }
@@ -233,10 +217,11 @@ impl Kernel for Careful<'_> {
             cofactor_column(&f, 1),
             cofactor_column(&f, 2),
         ];
+        let g = gram(&f);
         let start = Invariants {
             // Minors of FᵀF lose digits where F is flat.
             cof2: norm2(&cofactors),
-            ..Invariants::new(&f)
+            ..Invariants::new(&f, &g, &cofactors[0])
         };
         let mut lambda = start.first_lambda();
         let mut result = (f, 0);
@@ -249,7 +234,7 @@ impl Kernel for Careful<'_> {
             let closest = start.closest(lambda, step);
             let mut r = f;
             for j in 0..3 {
-                r[j] = closest.column(&f, &cofactors[j], j);
+                r[j] = closest.column(&f, &g, &cofactors[j], j);
             }
             let (r, orthogonal) = schulz_step(&r);
             let separation = lambda.mul_sub(closest.k, closest.det);
@@ -295,7 +280,12 @@ fn schulz_step<L: Lanes>(r: &Columns<L>) -> (Columns<L>, u8) {
 /// Column `j` of the matrix of cofactors: the cross product of the other two columns.
 #[inline(always)]
 pub fn cofactor_column<L: Lanes>(f: &Columns<L>, j: usize) -> [L; 3] {
-    let (a, b) = (&f[(j + 1) % 3], &f[(j + 2) % 3]);
+    cross(&f[(j + 1) % 3], &f[(j + 2) % 3])
+}
+
+/// a × b.
+#[inline(always)]
+pub fn cross<L: Lanes>(a: &[L; 3], b: &[L; 3]) -> [L; 3] {
     [
         a[2].neg_mul_add(b[1], a[1] * b[2]),
         a[0].neg_mul_add(b[2], a[2] * b[0]),
@@ -312,17 +302,21 @@ fn norm2<L: Lanes>(m: &Columns<L>) -> L {
 
 /// FᵀF: entries 00, 01, 02, 11, 12, 22.
 #[inline(always)]
-fn gram<L: Lanes>(f: &Columns<L>) -> [L; 6] {
-    let dot =
-        |i: usize, j: usize| f[i][2].mul_add(f[j][2], f[i][1].mul_add(f[j][1], f[i][0] * f[j][0]));
+pub fn gram<L: Lanes>(f: &Columns<L>) -> [L; 6] {
     [
-        dot(0, 0),
-        dot(0, 1),
-        dot(0, 2),
-        dot(1, 1),
-        dot(1, 2),
-        dot(2, 2),
+        dot(&f[0], &f[0]),
+        dot(&f[0], &f[1]),
+        dot(&f[0], &f[2]),
+        dot(&f[1], &f[1]),
+        dot(&f[1], &f[2]),
+        dot(&f[2], &f[2]),
     ]
+}
+
+/// a · b.
+#[inline(always)]
+pub fn dot<L: Lanes>(a: &[L; 3], b: &[L; 3]) -> L {
+    a[2].mul_add(b[2], a[1].mul_add(b[1], a[0] * b[0]))
 }
 
 #[inline(always)]

@@ -117,6 +117,10 @@ pub trait Kernel {
 pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") {
+            // SAFETY: all four features were just detected.
+            return unsafe { x86::run_with_more_registers(kernel) };
+        }
         // SAFETY: both features were just detected.
         return unsafe { x86::run(kernel) };
     }

@@ -6,9 +6,10 @@ use glam::DVec3;
 use supple_sim::backend::check_step;
 use supple_sim::energy::{objective, predict};
 use supple_sim::settings::MatrixKey;
-use supple_sim::{Backend, Model, Settings, SolveError, State, StepReport, Targets};
+use supple_sim::{Backend, ContactReport, Model, Settings, SolveError, State, StepReport, Targets};
 
 use crate::bodies::Phase;
+use crate::contact;
 use crate::tables::unsupported;
 use crate::{Gpu, GpuBodies, GpuError, Solver};
 
@@ -66,7 +67,7 @@ impl GpuBackend {
                 bodies: GpuBodies::new(&self.gpu, model, settings, 1, self.solver)?,
             }),
         };
-        prepared.bodies.configure(model, settings);
+        prepared.bodies.configure(model, settings)?;
         Ok(&prepared.bodies)
     }
 }
@@ -102,6 +103,7 @@ impl Backend for GpuBackend {
         let bodies = self.prepared(model, settings)?;
         bodies.upload(0, state);
         bodies.set_targets(0, targets);
+        bodies.upload_contacts(0, state, targets);
         let energies = if settings.trace_energy {
             traced_step(bodies, model, settings, targets, state)?
         } else {
@@ -109,16 +111,20 @@ impl Backend for GpuBackend {
             Vec::new()
         };
         let rows = bodies.request_state(0).wait()?;
-        let (positions, velocities) = rows.split_at(rows.len() / 2);
-        bodies.unpack(positions, &mut state.positions);
-        bodies.unpack(velocities, &mut state.velocities);
+        bodies.unpack_state(&rows, targets, state);
+        if contact::wanted(model, settings).is_some() {
+            state.contact.bases.clone_from(&targets.bases);
+            state.contact.outside.clone_from(&targets.outside);
+        }
+        state.contact.external.clear();
+        state.contact.colliders.clear();
         std::mem::swap(&mut state.fixed, &mut state.fixed_previous);
         state.fixed.clone_from(&targets.fixed);
         Ok(StepReport {
             iterations: settings.iterations,
-            residual: positions.iter().fold(0.0_f32, |m, p| m.max(p[3])).sqrt(),
+            residual: bodies.last_move(&rows),
             energies,
-            ..StepReport::default()
+            contact: ContactReport::of(state),
         })
     }
 }

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use glam::Vec3;
+use supple_sim::contact::Contact;
 use supple_sim::follow::Frame;
-use supple_sim::{Model, Settings, State, Targets};
+use supple_sim::{Model, Settings, SolveError, State, Targets};
 
 use crate::buffers::{Binds, Buffers, Params};
+use crate::contact::{self, GpuContact};
 use crate::follow::{Follow, FollowTables};
 use crate::kernels::{BATCH, Compiled};
 use crate::krylov::{Krylov, Method, Stage};
@@ -38,6 +40,9 @@ pub struct GpuBodies {
     binds: Binds,
     krylov: Option<Krylov>,
     follow: Option<Follow>,
+    contact: Option<GpuContact>,
+    /// Whether contacts are looked for.
+    touches: bool,
 }
 
 /// A part of a step.
@@ -56,8 +61,10 @@ pub(crate) enum Phase {
 enum Dispatch {
     Follow,
     Predict,
+    Contact(contact::Stage),
     Project,
     PatchSolve,
+    Shift,
     Krylov(Stage, u32),
     Finish,
 }
@@ -67,8 +74,10 @@ impl Dispatch {
         match self {
             Dispatch::Follow => "targets",
             Dispatch::Predict => "predict",
+            Dispatch::Contact(stage) => stage.name(),
             Dispatch::Project => "local",
             Dispatch::PatchSolve | Dispatch::Krylov(..) => "global",
+            Dispatch::Shift => "contact answer",
             Dispatch::Finish => "velocities",
         }
     }
@@ -128,15 +137,18 @@ impl GpuBodies {
             binds,
             krylov,
             follow: None,
+            contact: None,
+            touches: false,
         };
+        bodies.configure(model, settings)?;
         let rest = State::at_rest(model);
         let targets = model.rest_targets();
         for body in 0..count {
             bodies.upload(body, &rest);
             bodies.set_targets(body, &targets);
+            bodies.upload_contacts(body, &rest, &targets);
         }
         bodies.gpu.check()?;
-        bodies.configure(model, settings);
         Ok(bodies)
     }
 
@@ -176,7 +188,8 @@ impl GpuBodies {
     pub fn memory(&self) -> u64 {
         let krylov = self.krylov.as_ref().map_or(0, |krylov| krylov.bytes);
         let follow = self.follow.as_ref().map_or(0, |follow| follow.bytes);
-        self.buffers.bytes + krylov + follow
+        let contact = self.contact.as_ref().map_or(0, |contact| contact.bytes);
+        self.buffers.bytes + krylov + follow + contact
     }
 
     /// Dispatches of one step.
@@ -184,15 +197,41 @@ impl GpuBodies {
         self.plan(&self.whole_step()).len()
     }
 
-    /// Takes over settings that the tables do not depend on: gravity, damping, iterations.
-    pub fn configure(&mut self, model: &Model, settings: &Settings) {
+    /// Takes over settings that the tables do not depend on: gravity, damping, iterations, contact.
+    pub fn configure(&mut self, model: &Model, settings: &Settings) -> Result<(), GpuError> {
         self.iterations = settings.iterations;
-        let params = Params::new(&self.tables, model, settings, self.count);
+        let surface = contact::wanted(model, settings);
+        self.touches = surface.is_some();
+        if let (Some(surface), None) = (surface, &self.contact) {
+            let vertices: Vec<u32> = (0..model.vertex_count() as u32).collect();
+            let rows = self.rows_of(&vertices);
+            let contact = GpuContact::new(
+                &self.gpu,
+                surface,
+                &self.tables,
+                &|v| rows[v as usize],
+                &self.buffers,
+                self.count,
+            )?;
+            let refused = SolveError::Unsupported {
+                backend: "gpu",
+                what: "a contact surface of this size",
+            };
+            self.contact = Some(contact.ok_or(refused)?);
+        }
+        if let Some(contact) = &mut self.contact {
+            contact.configure(&self.gpu, settings);
+        }
+        let params = Params {
+            contact_unit: self.contact.as_ref().map_or(0.0, GpuContact::unit),
+            ..Params::new(&self.tables, model, settings, self.count)
+        };
         if params != self.params {
             self.params = params;
             let bytes = bytemuck::bytes_of(&self.params);
             self.gpu.queue.write_buffer(&self.buffers.params, 0, bytes);
         }
+        Ok(())
     }
 
     /// Sets positions and velocities of a body.
@@ -216,7 +255,14 @@ impl GpuBodies {
         self.write(&self.buffers.velocities, body, &rows(&state.velocities));
     }
 
-    /// Sets where a body's fixed vertices go in the next step.
+    /// Sets the contacts that a body has from its last step; `targets` are those of the next.
+    pub fn upload_contacts(&self, body: u32, state: &State, targets: &Targets) {
+        if let Some(contact) = &self.contact {
+            contact.upload(&self.gpu, body, state, targets);
+        }
+    }
+
+    /// Sets where a body's fixed vertices go in the next step, and what contact follows.
     pub fn set_targets(&self, body: u32, targets: &Targets) {
         let fixed: Vec<[f32; 4]> = targets
             .fixed
@@ -230,6 +276,9 @@ impl GpuBodies {
         };
         let forces: Vec<[f32; 4]> = self.tables.vertex_of_row.iter().map(force).collect();
         self.write(&self.buffers.external, body, &forces);
+        if let Some(contact) = &self.contact {
+            contact.set_targets(&self.gpu, body, targets);
+        }
     }
 
     /// From now on the fixed vertices follow [frames](GpuBodies::set_frames) on the device instead of targets. `tables` has the
@@ -316,10 +365,14 @@ impl GpuBodies {
                 Phase::Start => {
                     plan.extend(self.follow.as_ref().map(|_| Dispatch::Follow));
                     plan.push(Dispatch::Predict);
+                    let start = contact::Stage::START.map(Dispatch::Contact);
+                    plan.extend(start.into_iter().filter(|_| self.touches));
                 }
                 Phase::Iterate => {
                     plan.push(Dispatch::Project);
                     plan.extend_from_slice(&global);
+                    let answer = [Dispatch::Contact(contact::Stage::Forces), Dispatch::Shift];
+                    plan.extend(answer.into_iter().filter(|_| self.touches));
                 }
                 Phase::Finish => plan.push(Dispatch::Finish),
             }
@@ -330,6 +383,7 @@ impl GpuBodies {
     fn dispatch(&self, pass: &mut wgpu::ComputePass, dispatch: Dispatch) {
         let patches = self.tables.patch_count() as u32;
         let kernels = &self.gpu.pipelines;
+        let contact = self.contact.as_ref().filter(|_| self.touches);
         let (variant, batches) = match self.batched {
             false => (0, self.count),
             true => (1, self.count.div_ceil(BATCH)),
@@ -351,24 +405,48 @@ impl GpuBodies {
                 self.params.vertices.div_ceil(64),
                 self.count,
             ),
-            Dispatch::Project => (
-                &kernels.project[variant],
-                &self.binds.project[variant],
-                self.tables.group_count() as u32,
-                batches,
-            ),
+            Dispatch::Contact(stage) => {
+                if let Some(contact) = contact {
+                    contact.dispatch(&self.gpu, pass, stage, self.count);
+                }
+                return;
+            }
+            Dispatch::Shift => match contact {
+                Some(contact) => {
+                    let kernel = &self.gpu.touching().shift;
+                    (kernel, &contact.shift, patches, self.count)
+                }
+                None => return,
+            },
+            Dispatch::Project => {
+                let groups = self.tables.group_count() as u32;
+                match contact {
+                    Some(contact) => {
+                        let kernel = &self.gpu.touching().project;
+                        (kernel, &contact.project, groups, self.count)
+                    }
+                    None => (
+                        &kernels.project[variant],
+                        &self.binds.project[variant],
+                        groups,
+                        batches,
+                    ),
+                }
+            }
             Dispatch::PatchSolve => (
                 &kernels.patch_solve[variant],
                 &self.binds.patch_solve[variant],
                 patches,
                 batches,
             ),
-            Dispatch::Finish => (
-                &kernels.finish,
-                &self.binds.finish,
-                self.params.vertices.div_ceil(64),
-                self.count,
-            ),
+            Dispatch::Finish => {
+                let (kernel, bind) = match contact {
+                    Some(contact) => (&self.gpu.touching().finish, &contact.finish),
+                    None => (&kernels.finish, &self.binds.finish),
+                };
+                let groups = self.params.vertices.div_ceil(64);
+                (kernel, bind, groups, self.count)
+            }
         };
         pass.set_pipeline(&kernel.pipeline);
         pass.set_bind_group(0, bind, &[]);
@@ -382,15 +460,40 @@ impl GpuBodies {
         Pending::new(&self.gpu, &[(&self.buffers.positions, offset, size)])
     }
 
-    /// Asks for positions, then velocities of a body.
+    /// Asks for positions, then velocities of a body, then its contacts if it may have any.
     pub(crate) fn request_state(&self, body: u32) -> Pending {
         let size = 16 * self.tables.rows() as u64;
         let offset = u64::from(body) * 16 * u64::from(self.params.vertices);
-        let ranges = [
+        let mut ranges = vec![
             (&self.buffers.positions, offset, size),
             (&self.buffers.velocities, u64::from(body) * size, size),
         ];
+        if let Some(contact) = self.contact.as_ref().filter(|_| self.touches) {
+            let (offset, size) = contact.range(body);
+            ranges.push((&contact.contacts, offset, size));
+        }
         Pending::new(&self.gpu, &ranges)
+    }
+
+    /// Takes over what [`GpuBodies::request_state`] was asked for after a step to `targets`.
+    pub(crate) fn unpack_state(&self, rows: &[[f32; 4]], targets: &Targets, state: &mut State) {
+        let count = self.tables.rows();
+        let (positions, rest) = rows.split_at(count.min(rows.len()));
+        let (velocities, contacts) = rest.split_at(count.min(rest.len()));
+        self.unpack(positions, &mut state.positions);
+        self.unpack(velocities, &mut state.velocities);
+        state.contact.contacts = self.unpack_contacts(contacts, targets, state);
+    }
+
+    /// Length of the longest move of a row in the last iteration, of rows of a state \[m\].
+    pub(crate) fn last_move(&self, rows: &[[f32; 4]]) -> f32 {
+        let moves = rows.iter().take(self.tables.rows()).map(|row| row[3]);
+        moves.fold(0.0, f32::max).sqrt()
+    }
+
+    fn unpack_contacts(&self, rows: &[[f32; 4]], targets: &Targets, state: &State) -> Vec<Contact> {
+        let contact = self.contact.as_ref().filter(|_| self.touches);
+        contact.map_or_else(Vec::new, |contact| contact.unpack(rows, targets, state))
     }
 
     /// Vectors in the order of the free vertices, from rows of the device.

@@ -21,6 +21,8 @@ pub(crate) struct Params {
     pub inertia: f32,
     pub gravity: [f32; 3],
     pub scale: f32,
+    pub contact_unit: f32,
+    pub pad: [u32; 3],
 }
 
 impl Params {
@@ -38,6 +40,8 @@ impl Params {
             inertia: (settings.inertia() * tables.scale) as f32,
             gravity: settings.gravity.to_array(),
             scale: tables.scale as f32,
+            contact_unit: 0.0,
+            pad: [0; 3],
         }
     }
 }
@@ -50,6 +54,16 @@ pub(crate) struct Buffers {
     pub velocities: wgpu::Buffer,
     pub targets: wgpu::Buffer,
     pub external: wgpu::Buffer,
+    pub inertial: wgpu::Buffer,
+    pub patches: wgpu::Buffer,
+    pub columns: wgpu::Buffer,
+    pub inverse: wgpu::Buffer,
+    pub units: wgpu::Buffer,
+    forces: wgpu::Buffer,
+    residual: wgpu::Buffer,
+    tets: wgpu::Buffer,
+    shapes: wgpu::Buffer,
+    row_data: wgpu::Buffer,
     pub bytes: u64,
 }
 
@@ -184,8 +198,62 @@ impl Buffers {
             velocities,
             targets,
             external,
+            inertial,
+            patches,
+            columns,
+            inverse,
+            units,
+            forces,
+            residual: residual.clone(),
+            tets,
+            shapes,
+            row_data,
             bytes,
         };
         Ok((buffers, binds, residual))
+    }
+
+    fn bind(&self, gpu: &Gpu, kernel: &Compiled, list: &[&wgpu::Buffer]) -> wgpu::BindGroup {
+        kernel.bind(&gpu.device, &self.params, size_of::<Params>() as u64, list)
+    }
+
+    /// What binds the local step with contact forces.
+    pub fn bind_touching_project(&self, gpu: &Gpu, sums: &wgpu::Buffer) -> wgpu::BindGroup {
+        let list = [
+            &self.positions,
+            &self.patches,
+            &self.tets,
+            &self.shapes,
+            &self.inertial,
+            &self.forces,
+            &self.residual,
+            sums,
+        ];
+        self.bind(gpu, &gpu.touching().project, &list)
+    }
+
+    /// What binds the answer to changes of contact forces.
+    pub fn bind_touching_shift(&self, gpu: &Gpu, sums: &wgpu::Buffer) -> wgpu::BindGroup {
+        let list = [
+            &self.positions,
+            &self.patches,
+            &self.columns,
+            &self.inverse,
+            sums,
+            &self.units,
+        ];
+        self.bind(gpu, &gpu.touching().shift, &list)
+    }
+
+    /// What binds the end of a step with contact forces.
+    pub fn bind_touching_finish(&self, gpu: &Gpu, sums: &wgpu::Buffer) -> wgpu::BindGroup {
+        let list = [
+            &self.positions,
+            &self.previous,
+            &self.velocities,
+            sums,
+            &self.row_data,
+        ];
+        self.bind(gpu, &gpu.touching().finish, &list)
     }
 }

@@ -1,9 +1,9 @@
 //! Opening a device, and noticing when it is gone.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::GpuError;
-use crate::kernels::Pipelines;
+use crate::kernels::{Pipelines, Touching};
 
 /// Which device to open.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +28,7 @@ pub struct Gpu {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
     pub(crate) pipelines: Pipelines,
+    touching: OnceLock<Touching>,
     name: String,
     software: bool,
     failure: Arc<Mutex<Option<String>>>,
@@ -65,12 +66,18 @@ impl Gpu {
             device,
             queue,
             pipelines,
+            touching: OnceLock::new(),
             name: info.name,
             software: info.device_type == wgpu::DeviceType::Cpu,
             failure,
         };
         gpu.check()?;
         Ok(Arc::new(gpu))
+    }
+
+    /// Kernels of bodies that touch themselves.
+    pub(crate) fn touching(&self) -> &Touching {
+        self.touching.get_or_init(|| Touching::new(&self.device))
     }
 
     /// Name of the adapter.

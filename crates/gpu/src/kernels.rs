@@ -25,7 +25,12 @@ const COMMON: &str = include_str!("kernels/common.wgsl");
 const POLAR: &str = include_str!("kernels/polar.wgsl");
 const STRESS: &str = include_str!("kernels/stress.wgsl");
 const PROJECT_TEXT: &str = include_str!("kernels/project.wgsl");
+const NO_FORCES: &str = include_str!("kernels/project_free.wgsl");
+const FINISH_TEXT: &str = include_str!("kernels/finish.wgsl");
+const CONTACT_TEXT: &str = include_str!("kernels/contact.wgsl");
 const PATCH_SOLVE_TEXT: &str = include_str!("kernels/patch_solve.wgsl");
+const PATCH_SOLVE_SINGLE: &str = include_str!("kernels/patch_solve_single.wgsl");
+const RESIDUAL: &str = include_str!("kernels/patch_residual.wgsl");
 /// Bodies that share a workgroup where there are that many: tables are then read once for all of them.
 pub const BATCH: u32 = 4;
 const SINGLE: &str = "const BODIES: u32 = 1u;\n";
@@ -41,18 +46,15 @@ pub const PREDICT: Kernel = Kernel {
 };
 /// Local step and forces, for one body and for [`BATCH`] bodies a workgroup.
 pub const PROJECT: [Kernel; 2] = [
-    project(&[SINGLE, COMMON, POLAR, STRESS, PROJECT_TEXT]),
-    project(&[BATCHED, COMMON, POLAR, STRESS, PROJECT_TEXT]),
+    project(&[SINGLE, COMMON, POLAR, STRESS, NO_FORCES, PROJECT_TEXT]),
+    project(&[BATCHED, COMMON, POLAR, STRESS, NO_FORCES, PROJECT_TEXT]),
 ];
 /// Global step, for one body and for [`BATCH`] bodies a workgroup.
 pub const PATCH_SOLVE: [Kernel; 2] = [
+    patch_solve(&[COMMON, RESIDUAL, PATCH_SOLVE_TEXT, PATCH_SOLVE_SINGLE]),
     patch_solve(&[
         COMMON,
-        PATCH_SOLVE_TEXT,
-        include_str!("kernels/patch_solve_single.wgsl"),
-    ]),
-    patch_solve(&[
-        COMMON,
+        RESIDUAL,
         PATCH_SOLVE_TEXT,
         include_str!("kernels/patch_solve_batch.wgsl"),
     ]),
@@ -60,9 +62,69 @@ pub const PATCH_SOLVE: [Kernel; 2] = [
 /// End of a step.
 pub const FINISH: Kernel = Kernel {
     name: "finish",
-    sources: &[COMMON, include_str!("kernels/finish.wgsl")],
+    sources: &[
+        COMMON,
+        include_str!("kernels/finish_free.wgsl"),
+        FINISH_TEXT,
+    ],
     access: &[Read, Write, Write],
 };
+
+/// Kernels of a body that touches itself, in the order of [`Touching`]'s fields.
+pub const CONTACT: [Kernel; 8] = [
+    Kernel {
+        name: "contact_points",
+        sources: &[CONTACT_TEXT, include_str!("kernels/contact_points.wgsl")],
+        access: &[Read, Read, Read, Read, Write, Read, Write, Write],
+    },
+    Kernel {
+        name: "contact_boxes",
+        sources: &[CONTACT_TEXT, include_str!("kernels/contact_boxes.wgsl")],
+        access: &[Read, Read, Write],
+    },
+    Kernel {
+        name: "contact_search",
+        sources: &[CONTACT_TEXT, include_str!("kernels/contact_search.wgsl")],
+        access: &[Read, Read, Read, Read, Write, Write, Write],
+    },
+    Kernel {
+        name: "contact_answers",
+        sources: &[CONTACT_TEXT, include_str!("kernels/contact_answers.wgsl")],
+        access: &[Write, Read, Write, Read, Read, Read, Read],
+    },
+    Kernel {
+        name: "contact_forces",
+        sources: &[CONTACT_TEXT, include_str!("kernels/contact_forces.wgsl")],
+        access: &[Read, Write, Read, Write],
+    },
+    Kernel {
+        name: "project",
+        sources: &[
+            SINGLE,
+            COMMON,
+            POLAR,
+            STRESS,
+            include_str!("kernels/project_touching.wgsl"),
+            PROJECT_TEXT,
+        ],
+        access: &[Read, Read, Read, Read, Read, Read, Write, Write],
+    },
+    patch_solve(&[
+        COMMON,
+        include_str!("kernels/patch_changes.wgsl"),
+        PATCH_SOLVE_TEXT,
+        PATCH_SOLVE_SINGLE,
+    ]),
+    Kernel {
+        name: "finish",
+        sources: &[
+            COMMON,
+            include_str!("kernels/finish_touching.wgsl"),
+            FINISH_TEXT,
+        ],
+        access: &[Read, Write, Write, Read, Read],
+    },
+];
 
 /// Vertices that follow a pose.
 pub const FOLLOW: Kernel = Kernel {
@@ -229,6 +291,45 @@ impl Pipelines {
     }
 }
 
+/// Kernels of a body that touches itself, compiled when first asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct Touching {
+    pub points: Compiled,
+    pub boxes: Compiled,
+    pub search: Compiled,
+    pub answers: Compiled,
+    pub forces: Compiled,
+    pub project: Compiled,
+    pub shift: Compiled,
+    pub finish: Compiled,
+}
+
+impl Touching {
+    pub fn new(device: &wgpu::Device) -> Touching {
+        let compile = |kernel: &Kernel| Compiled::new(device, kernel, false);
+        let [
+            points,
+            boxes,
+            search,
+            answers,
+            forces,
+            project,
+            shift,
+            finish,
+        ] = CONTACT.each_ref().map(compile);
+        Touching {
+            points,
+            boxes,
+            search,
+            answers,
+            forces,
+            project,
+            shift,
+            finish,
+        }
+    }
+}
+
 /// The comparison solvers, compiled when first asked for; their uniform has a dynamic offset.
 pub(crate) fn compile_comparisons(device: &wgpu::Device) -> Vec<Compiled> {
     COMPARISONS
@@ -248,6 +349,7 @@ mod tests {
     fn kernels_are_valid_and_small_enough() {
         let step = [&PREDICT, &FINISH, &FOLLOW, &SKIN_SAMPLES, &UPSAMPLE];
         let variants = PROJECT.iter().chain(&PATCH_SOLVE).chain(&COMPARISONS);
+        let variants = variants.chain(&CONTACT);
         for kernel in step.into_iter().chain(variants) {
             let text = kernel.sources.concat();
             let module = naga::front::wgsl::parse_str(&text)

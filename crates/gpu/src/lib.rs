@@ -11,6 +11,8 @@
 pub mod backend;
 pub mod bodies;
 mod buffers;
+mod contact;
+mod contact_tables;
 pub mod device;
 mod error;
 pub mod follow;

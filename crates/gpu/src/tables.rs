@@ -1,9 +1,7 @@
 //! Everything a model needs on the device, as plain data.
 
 use supple_sim::model::NO_CARRIER;
-use supple_sim::{
-    ContactMode, Decompose, Model, Rotations, Settings, SolveError, assemble, settings::Fit,
-};
+use supple_sim::{Decompose, Model, Rotations, Settings, SolveError, assemble, settings::Fit};
 
 use crate::patch_inverse::{PatchRows, Symmetric, patch_inverse};
 use crate::patches::{GROUP, PATCH, partition};
@@ -45,9 +43,6 @@ pub struct Tables {
 
 /// What the kernels cannot do, if model or settings ask for it.
 pub fn unsupported(model: &Model, settings: &Settings) -> Option<&'static str> {
-    if settings.contact.mode != ContactMode::Off && model.contact_surface().is_some() {
-        return Some("contact");
-    }
     if settings.strain.fit != Fit::Gradients || settings.strain.decompose != Decompose::Gradient {
         return Some("this strain formulation");
     }
@@ -114,6 +109,15 @@ impl Tables {
     /// Number of rows: free vertices and padding.
     pub fn rows(&self) -> usize {
         self.vertex_of_row.len()
+    }
+
+    /// Diagonal entry of the local inverse at a row.
+    pub fn inverse_diagonal(&self, row: usize) -> f32 {
+        let (first, lane) = (self.patches[row / PATCH * WORDS + 2] as usize, row % PATCH);
+        // A patch's own rows are its first columns.
+        let word = self.inverse[first + lane * PATCH / 2 + lane / 2];
+        let code = (word >> (16 * (lane % 2)) & 0xffff) as f32 - BIAS as f32;
+        code * code.abs() * self.units[row]
     }
 
     /// Number of patches.

@@ -48,6 +48,16 @@ pub enum Precision {
     Single,
 }
 
+impl Precision {
+    /// How far from the reference tens of steps may end, relative to the size.
+    fn of_the_reference(self) -> f64 {
+        match self {
+            Precision::Double => 1e-6,
+            Precision::Single => 1e-4,
+        }
+    }
+}
+
 /// Rounding unit of the stored state.
 pub(crate) const STATE_EPSILON: f64 = f32::EPSILON as f64;
 
@@ -170,6 +180,71 @@ pub(crate) fn moved_targets(model: &Model, frame: Affine3A) -> Targets {
         .map(|p| frame.transform_point3(*p))
         .collect();
     model.targets(&fixed, &[])
+}
+
+/// One body on its way on a backend, from rest on.
+pub(crate) struct Trial<'a> {
+    backend: &'a mut dyn Backend,
+    pub model: &'a Model,
+    pub settings: Settings,
+    pub state: State,
+}
+
+impl<'a> Trial<'a> {
+    pub fn new(backend: &'a mut dyn Backend, model: &'a Model, settings: Settings) -> Trial<'a> {
+        Trial {
+            backend,
+            model,
+            settings,
+            state: State::at_rest(model),
+        }
+    }
+
+    /// One step.
+    pub fn step(&mut self, targets: &Targets) -> StepReport {
+        self.hold(targets, 1)
+    }
+
+    /// Steps with the same targets; the last report.
+    pub fn hold(&mut self, targets: &Targets, steps: usize) -> StepReport {
+        let (model, settings) = (self.model, &self.settings);
+        run(
+            self.backend,
+            model,
+            settings,
+            targets,
+            &mut self.state,
+            steps,
+        )
+    }
+
+    /// Steps with the fixed vertices at rest; the last report.
+    pub fn rest(&mut self, steps: usize) -> StepReport {
+        self.hold(&self.model.rest_targets(), steps)
+    }
+
+    /// The free vertices are `bound` metres at most from `frame` applied to their rest positions.
+    pub fn assert_at(&self, frame: Affine3A, bound: f64, when: &str) {
+        let found = deviation(self.model, &self.state, frame);
+        assert!(
+            self.state.is_finite() && found <= bound,
+            "{}: {found} m off ({bound} m allowed) {when}",
+            self.backend.name()
+        );
+    }
+
+    /// The free vertices are `bound` metres at most from those of another state.
+    pub fn assert_like(&self, other: &State, bound: f64, when: &str) {
+        let pairs = self.state.positions.iter().zip(&other.positions);
+        let apart = pairs
+            .map(|(a, b)| f64::from(a.distance(*b)))
+            .fold(0.0, f64::max);
+        assert!(
+            apart <= bound,
+            "{}: {apart} m apart ({bound} m allowed) {when}",
+            self.backend.name()
+        );
+    }
 }
 
 /// `count` steps with the same targets; the last report.

@@ -275,6 +275,57 @@ mod tests {
         assert_eq!(lines, ["the device was lost; the processor steps"]);
     }
 
+    /// Steps nothing that touches the outside.
+    struct Alone;
+
+    impl Backend for Alone {
+        fn name(&self) -> &'static str {
+            "alone"
+        }
+
+        fn supports(&self, _: &Model, _: &Settings) -> bool {
+            true
+        }
+
+        fn prepare(&mut self, _: &Model, _: &Settings) -> Result<(), SolveError> {
+            Ok(())
+        }
+
+        fn step(
+            &mut self,
+            _: &Model,
+            _: &Settings,
+            _: &Targets,
+            _: &mut State,
+        ) -> Result<StepReport, SolveError> {
+            Err(SolveError::Unsupported {
+                backend: "alone",
+                what: "external contacts",
+            })
+        }
+    }
+
+    #[test]
+    fn what_a_device_cannot_do_is_done_by_the_processor() {
+        let (notice, heard) = listener();
+        let mut backend = Fallback::new(Box::new(Alone), Choice::Gpu, notice);
+        let model = bar();
+        let mut state = State::at_rest(&model);
+        for _ in 0..3 {
+            backend
+                .step(
+                    &model,
+                    &Settings::default(),
+                    &model.rest_targets(),
+                    &mut state,
+                )
+                .expect("the processor takes over");
+        }
+        let lines: Vec<String> = heard.try_iter().collect();
+        let line = "the graphics backend does not do external contacts; the processor steps";
+        assert_eq!(lines, [line]);
+    }
+
     #[test]
     fn whatever_is_chosen_steps() {
         let model = bar();

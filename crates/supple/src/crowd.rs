@@ -12,7 +12,7 @@ use supple_geom::adjacency::NONE;
 use supple_gpu::tables::Tables;
 use supple_gpu::{FollowTables, Gpu, GpuBodies, GpuError, GpuSkin, Pending, SkinTables, Solver};
 use supple_rig::Pose;
-use supple_sim::{Settings, State};
+use supple_sim::{ContactMode, Settings, State};
 
 /// Why a crowd could not be made or moved.
 #[derive(Debug, thiserror::Error)]
@@ -26,6 +26,9 @@ pub enum CrowdError {
     /// Normal displacements are made on the processor alone.
     #[error("the graphics backend makes the full skin by moving least squares alone")]
     NormalDisplacements,
+    /// Base points of contact are made on the processor alone.
+    #[error("a crowd does not touch itself; one body does, with the graphics backend")]
+    Contact,
 }
 
 /// Bodies of one character.
@@ -94,6 +97,9 @@ impl<'a> Crowd<'a> {
         count: u32,
         solver: Solver,
     ) -> Result<Self, CrowdError> {
+        if settings.contact.mode != ContactMode::Off {
+            return Err(CrowdError::Contact);
+        }
         let follows = flesh.target_table();
         let skin = skin_tables(flesh, &follows).ok_or(CrowdError::NormalDisplacements)?;
         let mut bodies =

@@ -103,3 +103,15 @@ fn targets_and_skin_are_the_processors() {
         assert!(farthest(rest, flesh.model.rest_fixed()) < 1e-6);
     }
 }
+
+/// Contact is left to single bodies, and said so.
+#[test]
+fn a_crowd_does_not_touch_itself() {
+    let Some(gpu) = device() else { return };
+    let (_, flesh) = coarse(Body::Male);
+    let mut settings = flesh.settings.solver_settings();
+    settings.contact.mode = supple::sim::ContactMode::Global;
+    let found = Crowd::new(&gpu, &flesh, &settings, 1).err();
+    let told = found.map(|error| error.to_string()).unwrap_or_default();
+    assert!(told.contains("does not touch itself"), "{told}");
+}

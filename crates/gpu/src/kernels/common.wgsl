@@ -19,6 +19,8 @@ struct Params {
     gravity: vec3<f32>,
     // Common factor of matrix and forces.
     scale: f32,
+    // Force of one unit of the contacts' sums, of the scaled system.
+    contact_unit: f32,
 }
 
 @group(0) @binding(0) var<uniform> P: Params;

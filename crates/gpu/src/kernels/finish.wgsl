@@ -21,5 +21,5 @@ fn finish(@builtin(global_invocation_id) id: vec3<u32>) {
     let row = id.y * P.rows + id.x;
     let moved = positions[at].xyz - previous[before].xyz;
     let carried = velocities[row].xyz;
-    velocities[row] = vec4((carried + (moved - carried) * P.kept) * P.per_second, 0.0);
+    velocities[row] = vec4((carried + (moved - carried) * kept_speed(row, id.x)) * P.per_second, 0.0);
 }

@@ -10,7 +10,6 @@
 @group(0) @binding(3) var<storage, read> columns: array<u32>;
 // Words of four rows; a column has eight of them.
 @group(0) @binding(4) var<storage, read> inverse: array<vec2<u32>>;
-@group(0) @binding(5) var<storage, read> residual: array<vec4<f32>>;
 // Coefficient of code 1 in each row.
 @group(0) @binding(6) var<storage, read> units: array<f32>;
 
@@ -62,5 +61,5 @@ fn move_row(row: u32, body: u32, sum: vec3<f32>) {
     let dx = sum * units[row];
     let i = body * P.vertices + row;
     // w: squared length of the last move, for the report.
-    positions[i] = vec4(positions[i].xyz + dx, dot(dx, dx));
+    positions[i] = vec4(positions[i].xyz + dx, told_move(dx, positions[i].w));
 }

@@ -12,10 +12,10 @@ var<workgroup> vectors: array<vec4<f32>, 256>;
 fn gather(column: u32, at: u32, body: u32) {
     // The last workgroup may have fewer bodies; it does the last one again and keeps it to itself.
     let last = P.bodies - 1u;
-    vectors[at] = residual[body * P.rows + column];
-    vectors[at + CHUNK] = residual[min(body + 1u, last) * P.rows + column];
-    vectors[at + 2u * CHUNK] = residual[min(body + 2u, last) * P.rows + column];
-    vectors[at + 3u * CHUNK] = residual[min(body + 3u, last) * P.rows + column];
+    vectors[at] = right_side(body * P.rows + column);
+    vectors[at + CHUNK] = right_side(min(body + 1u, last) * P.rows + column);
+    vectors[at + 2u * CHUNK] = right_side(min(body + 2u, last) * P.rows + column);
+    vectors[at + 3u * CHUNK] = right_side(min(body + 3u, last) * P.rows + column);
 }
 
 // Adds up the partial sums of a body and moves it.

@@ -6,6 +6,8 @@ const PARTS: u32 = 32u;
 
 // First what is gathered, then partial sums.
 var<workgroup> vectors: array<vec4<f32>, 1024>;
+// Place of the mark that something was gathered that is not zero: columns end before it.
+const MARK: u32 = 1023u;
 
 // Loops are written out: drivers cannot unroll what is guarded against running forever.
 @compute @workgroup_size(256)
@@ -13,12 +15,26 @@ fn patch_solve(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocatio
     let words = group.x * 4u;
     let first = patches[words];
     let count = patches[words + 1u];
+    if (MAY_BE_EMPTY) {
+        vectors[MARK] = vec4<f32>(0.0);
+        workgroupBarrier();
+    }
     if (l < count) {
-        vectors[l] = residual[group.y * P.rows + columns[first + l]];
+        vectors[l] = right_side(group.y * P.rows + columns[first + l]);
     }
     // Stiff or deep tissue has more columns.
     if (l + GROUP < count) {
-        vectors[GROUP + l] = residual[group.y * P.rows + columns[first + GROUP + l]];
+        vectors[GROUP + l] = right_side(group.y * P.rows + columns[first + GROUP + l]);
+    }
+    if (MAY_BE_EMPTY) {
+        // Whoever finds something, all write the same.
+        if (l < count && any(vectors[l].xyz != vec3<f32>(0.0))
+            || l + GROUP < count && any(vectors[GROUP + l].xyz != vec3<f32>(0.0))) {
+            vectors[MARK] = vec4<f32>(1.0);
+        }
+        if (workgroupUniformLoad(&vectors[MARK]).x == 0.0) {
+            return;
+        }
     }
     workgroupBarrier();
     var at = patches[words + 2u] / 2u + l;

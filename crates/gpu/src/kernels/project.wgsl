@@ -73,7 +73,7 @@ fn gather(l: u32, group: u32, words: u32, body: u32) {
         let i = group * GROUP_ROWS + l;
         let at = body * P.rows + i;
         let y = inertial[at];
-        var total = (y.xyz - positions[body * P.vertices + i].xyz) * y.w + forces[at].xyz;
+        var total = (y.xyz - positions[body * P.vertices + i].xyz) * y.w + forces[at].xyz + contact_force(at);
         for (var k = l; k < GROUP; k += GROUP_ROWS) {
             total += vec3(partial[k], partial[k + 256u], partial[k + 512u]);
         }

@@ -2,7 +2,7 @@
 
 use glam::{Affine3A, DVec3, Quat, Vec3};
 
-use super::{Precision, extent, moved_targets, run};
+use super::{Precision, Trial, extent, moved_targets};
 use crate::constraints::{AnchorKind, StretchLimits};
 use crate::shapes::{TetMesh, prism_layer};
 use crate::{
@@ -75,9 +75,9 @@ fn compare(
     settings: &Settings,
     what: &str,
 ) {
-    let mut found = State::at_rest(model);
+    let mut state = State::at_rest(model);
     if !backend.supports(model, settings) {
-        let refused = backend.step(model, settings, &model.rest_targets(), &mut found);
+        let refused = backend.step(model, settings, &model.rest_targets(), &mut state);
         assert!(
             matches!(refused, Err(SolveError::Unsupported { .. })),
             "{}: {what}: {refused:?}",
@@ -85,28 +85,18 @@ fn compare(
         );
         return;
     }
-    let mut expected = found.clone();
     let mut reference = Reference::new();
+    let mut expected = Trial::new(&mut reference, model, settings.clone());
+    let mut found = Trial::new(backend, model, settings.clone());
     for k in 0..10 {
         let frame = Affine3A::from_quat(Quat::from_rotation_z(0.3 * (k as f32 * 0.3).sin()));
         let mut targets = moved_targets(model, frame);
         targets.forces = vec![Vec3::new(0.01, 0.0, 0.0); model.free_count()];
-        run(backend, model, settings, &targets, &mut found, 1);
-        run(&mut reference, model, settings, &targets, &mut expected, 1);
+        found.step(&targets);
+        expected.step(&targets);
     }
-    let pairs = found.positions.iter().zip(&expected.positions);
-    let apart = pairs
-        .map(|(a, b)| f64::from(a.distance(*b)))
-        .fold(0.0, f64::max);
-    let bound = match precision {
-        Precision::Double => 1e-6,
-        Precision::Single => 1e-4,
-    };
-    assert!(
-        apart <= bound * extent(model),
-        "{}: {what}: {apart} m apart",
-        backend.name()
-    );
+    let bound = precision.of_the_reference() * extent(model);
+    found.assert_like(&expected.state, bound, what);
 }
 
 /// A layer of tissue with one more type of constraint: 0 none, 1 volume, 2 springs, 3 bending, 4 anchors,

@@ -3,11 +3,11 @@
 use glam::{Affine3A, Vec3};
 
 use super::{
-    Precision, Random, STATE_EPSILON, STIFFNESS, body, cantilever, extent, floating, moved_targets,
-    run, tissue,
+    Precision, Random, STATE_EPSILON, STIFFNESS, Trial, body, cantilever, extent, floating,
+    moved_targets, tissue,
 };
 use crate::shapes::bar;
-use crate::{Backend, Mode, Settings, State};
+use crate::{Backend, Mode, Settings};
 
 /// Patch test: a bar stretched between two fixed ends takes the linear shape exactly. With F = diag(1.2, 1, 1) the
 /// stress k (F − R) has no component on the free sides, so no vertex between the ends feels a force.
@@ -20,25 +20,13 @@ pub fn patch_test(backend: &mut dyn Backend, precision: Precision) {
         iterations: 50,
         ..Settings::default()
     };
-    let mut state = State::at_rest(&model);
-    run(
-        backend,
-        &model,
-        &settings,
-        &moved_targets(&model, stretch),
-        &mut state,
-        20,
-    );
+    let mut trial = Trial::new(backend, &model, settings);
+    trial.hold(&moved_targets(&model, stretch), 20);
     let bound = match precision {
         Precision::Double => 2.0 * STATE_EPSILON,
         Precision::Single => 1e-5,
     };
-    let found = super::deviation(&model, &state, stretch);
-    assert!(
-        found <= bound * extent(&model),
-        "{}: {found} m from the linear shape",
-        backend.name()
-    );
+    trial.assert_at(stretch, bound * extent(&model), "from the linear shape");
 }
 
 /// A bar held at one end under gravity: the damped dynamic solution ends in the static one, and the sag is that of a
@@ -60,16 +48,9 @@ pub fn settles_to_the_static_solution(backend: &mut dyn Backend, precision: Prec
         iterations: 50,
         ..Settings::default()
     };
-    let targets = model.rest_targets();
-    let (mut moved, mut still) = (State::at_rest(&model), State::at_rest(&model));
-    run(backend, &model, &dynamic, &targets, &mut moved, 480);
-    run(backend, &model, &fixed, &targets, &mut still, 100);
-    let apart = moved
-        .positions
-        .iter()
-        .zip(&still.positions)
-        .map(|(a, b)| f64::from(a.distance(*b)))
-        .fold(0.0, f64::max);
+    let mut still = Trial::new(backend, &model, fixed);
+    still.rest(100);
+    let still = still.state;
     let sag = model
         .rest_free()
         .iter()
@@ -80,11 +61,9 @@ pub fn settles_to_the_static_solution(backend: &mut dyn Backend, precision: Prec
         Precision::Double => 1e-4,
         Precision::Single => 1e-3,
     };
-    assert!(
-        apart <= share * sag,
-        "{}: {apart} m apart at a sag of {sag} m",
-        backend.name()
-    );
+    let mut moved = Trial::new(backend, &model, dynamic);
+    moved.rest(480);
+    moved.assert_like(&still, share * sag, &format!("at a sag of {sag} m"));
     let (length, side) = (0.3_f64, 0.1_f64);
     let load = 1_000.0 * 0.1 * side * side;
     let bending = load * length.powi(4) / (8.0 * STIFFNESS * side.powi(4) / 12.0);
@@ -92,8 +71,7 @@ pub fn settles_to_the_static_solution(backend: &mut dyn Backend, precision: Prec
     let ratio = sag / (bending + shear);
     assert!(
         (0.4..1.1).contains(&ratio),
-        "{}: sag {sag} m is {ratio} of the beam's",
-        backend.name()
+        "sag {sag} m is {ratio} of the beam's"
     );
 }
 
@@ -109,42 +87,24 @@ pub fn energy_never_rises(backend: &mut dyn Backend, precision: Precision) {
                 ..Settings::default()
             };
             let mut random = Random(n as u64);
-            let mut state = State::at_rest(&model);
-            for x in &mut state.positions {
+            let mut trial = Trial::new(backend, &model, settings);
+            for x in &mut trial.state.positions {
                 *x += random.vector() * 0.03;
             }
-            let report = run(
-                backend,
-                &model,
-                &settings,
-                &model.rest_targets(),
-                &mut state,
-                1,
-            );
-            assert_eq!(
-                report.energies.len(),
-                21,
-                "{}: energies are not traced",
-                backend.name()
-            );
-            let allowed = report.energies[0]
+            let energies = trial.rest(1).energies;
+            assert_eq!(energies.len(), 21, "energies are not traced");
+            let allowed = energies[0]
                 * match precision {
                     Precision::Double => 1e-13,
                     Precision::Single => 1e-6,
                 };
-            for (k, pair) in report.energies.windows(2).enumerate() {
+            for (k, pair) in energies.windows(2).enumerate() {
                 assert!(
                     pair[1] <= pair[0] + allowed,
-                    "{} {mode:?} iteration {k}: {pair:?}",
-                    backend.name()
+                    "{mode:?} iteration {k}: {pair:?}"
                 );
             }
-            assert!(
-                report.energies[20] < 0.7 * report.energies[0],
-                "{}: {:?}",
-                backend.name(),
-                report.energies
-            );
+            assert!(energies[20] < 0.7 * energies[0], "{energies:?}");
         }
     }
 }

@@ -3,10 +3,10 @@
 use glam::{Affine3A, DVec3, Quat, Vec3};
 
 use super::{
-    Precision, Random, STATE_EPSILON, cantilever, deviation, extent, floating, momenta,
-    moved_targets, run, tissue,
+    Precision, Random, STATE_EPSILON, Trial, cantilever, extent, floating, momenta, moved_targets,
+    tissue,
 };
-use crate::{Backend, Mode, Settings, State};
+use crate::{Backend, Mode, Settings};
 
 /// At rest nothing moves but by rounding.
 ///
@@ -20,25 +20,13 @@ pub fn rest_pose(backend: &mut dyn Backend, precision: Precision) {
                 mode,
                 ..Settings::default()
             };
-            let mut state = State::at_rest(&model);
-            run(
-                backend,
-                &model,
-                &settings,
-                &model.rest_targets(),
-                &mut state,
-                60,
-            );
+            let mut trial = Trial::new(backend, &model, settings);
+            trial.rest(60);
             let bound = match precision {
                 Precision::Double => 1e-12 * extent(&model),
                 Precision::Single => 16.0 * STATE_EPSILON * extent(&model),
             };
-            let found = deviation(&model, &state, Affine3A::IDENTITY);
-            assert!(
-                found <= bound,
-                "{} moved by {found} m at rest ({mode:?})",
-                backend.name()
-            );
+            trial.assert_at(Affine3A::IDENTITY, bound, &format!("at rest ({mode:?})"));
         }
     }
 }
@@ -61,28 +49,13 @@ pub fn rigid_root_motion(backend: &mut dyn Backend, _: Precision) {
         },
         settle,
     ] {
-        let mut state = State::at_rest(&model);
+        let mut trial = Trial::new(backend, &model, settings);
         for k in 1..=40 {
-            let targets = moved_targets(&model, frame(k as f32 / 40.0));
-            backend
-                .step(&model, &settings, &targets, &mut state)
-                .expect("step");
+            trial.step(&moved_targets(&model, frame(k as f32 / 40.0)));
         }
-        run(
-            backend,
-            &model,
-            &settings,
-            &moved_targets(&model, frame(1.0)),
-            &mut state,
-            120,
-        );
-        let found = deviation(&model, &state, frame(1.0));
-        assert!(
-            found <= 1e-5 * extent(&model),
-            "{}: {found} m off ({:?})",
-            backend.name(),
-            settings.mode
-        );
+        trial.hold(&moved_targets(&model, frame(1.0)), 120);
+        let mode = trial.settings.mode;
+        trial.assert_at(frame(1.0), 1e-5 * extent(&model), &format!("({mode:?})"));
     }
 }
 
@@ -97,21 +70,16 @@ pub fn constant_velocity(backend: &mut dyn Backend, _: Precision) {
             damping_half_life,
             ..Settings::default()
         };
-        let mut state = State::at_rest(&model);
-        state.velocities.fill(speed);
-        let before = speed * settings.step as f32;
-        state.fixed_previous.iter_mut().for_each(|p| *p -= before);
+        let step = settings.step as f32;
+        let mut trial = Trial::new(backend, &model, settings);
+        trial.state.velocities.fill(speed);
+        for p in &mut trial.state.fixed_previous {
+            *p -= speed * step;
+        }
         for k in 1..=60 {
-            let frame = Affine3A::from_translation(speed * (k as f32 * settings.step as f32));
-            backend
-                .step(&model, &settings, &moved_targets(&model, frame), &mut state)
-                .expect("step");
-            let found = deviation(&model, &state, frame);
-            assert!(
-                found <= 1e-5 * extent(&model),
-                "{}: {found} m off at step {k}",
-                backend.name()
-            );
+            let frame = Affine3A::from_translation(speed * (k as f32 * step));
+            trial.step(&moved_targets(&model, frame));
+            trial.assert_at(frame, 1e-5 * extent(&model), &format!("at step {k}"));
         }
     }
 }
@@ -126,28 +94,17 @@ pub fn free_fall(backend: &mut dyn Backend, precision: Precision) {
         gravity,
         ..Settings::default()
     };
-    let mut state = State::at_rest(&model);
+    let mut trial = Trial::new(backend, &model, settings);
     let n = 60;
-    run(
-        backend,
-        &model,
-        &settings,
-        &model.rest_targets(),
-        &mut state,
-        n,
-    );
-    let fall = 9.81 * settings.step.powi(2) * (n * (n + 1)) as f64 / 2.0;
+    trial.rest(n);
+    let fall = 9.81 * trial.settings.step.powi(2) * (n * (n + 1)) as f64 / 2.0;
     let frame = Affine3A::from_translation(Vec3::new(0.0, -fall as f32, 0.0));
     let steps = match precision {
         Precision::Double => n as f64,
         Precision::Single => (n as f64).powf(1.5),
     };
-    let found = deviation(&model, &state, frame);
-    assert!(
-        found <= steps * STATE_EPSILON * fall,
-        "{}: {found} m off after {fall} m",
-        backend.name()
-    );
+    let bound = steps * STATE_EPSILON * fall;
+    trial.assert_at(frame, bound, &format!("after {fall} m"));
 }
 
 /// Linear momentum of a free body is kept by every iteration, converged or not: internal constraints are
@@ -156,32 +113,19 @@ pub fn free_fall(backend: &mut dyn Backend, precision: Precision) {
 /// Each step rounds velocities by eps |v|, and in single precision by eps |x| / h.
 pub fn linear_momentum(backend: &mut dyn Backend, _: Precision) {
     let model = floating();
-    let settings = Settings::default();
     let mut random = Random(3);
-    let mut state = State::at_rest(&model);
-    for v in &mut state.velocities {
+    let mut trial = Trial::new(backend, &model, Settings::default());
+    for v in &mut trial.state.velocities {
         *v = random.vector();
     }
-    let (before, _) = momenta(&model, &state);
+    let (before, _) = momenta(&model, &trial.state);
     let n = 60;
-    run(
-        backend,
-        &model,
-        &settings,
-        &model.rest_targets(),
-        &mut state,
-        n,
-    );
-    let (after, _) = momenta(&model, &state);
+    trial.rest(n);
+    let (after, _) = momenta(&model, &trial.state);
     let mass: f64 = model.masses().iter().sum();
-    let bound = n as f64 * STATE_EPSILON * mass * (1.0 + extent(&model) / settings.step);
+    let bound = n as f64 * STATE_EPSILON * mass * (1.0 + extent(&model) / trial.settings.step);
     let found = before.distance(after);
-    assert!(
-        found <= bound,
-        "{}: {found} of {}",
-        backend.name(),
-        before.length()
-    );
+    assert!(found <= bound, "{found} of {}", before.length());
 }
 
 /// Angular momentum of a free body. Internal forces at the new positions make no torque, hence for a converged step
@@ -196,44 +140,32 @@ pub fn angular_momentum(backend: &mut dyn Backend, _: Precision) {
         ..Settings::default()
     };
     let spin = 3.0;
-    let mut state = State::at_rest(&model);
+    let mut trial = Trial::new(backend, &model, settings);
     let centre = Vec3::new(0.15, 0.05, 0.05);
-    for (v, x) in state.velocities.iter_mut().zip(model.rest_free()) {
+    for (v, x) in trial.state.velocities.iter_mut().zip(model.rest_free()) {
         *v = Vec3::new(0.0, spin, 0.0).cross(*x - centre);
     }
+    let h = trial.settings.step;
     for step in 0..30 {
-        let (before, velocities) = (momenta(&model, &state).1, state.velocities.clone());
-        run(
-            backend,
-            &model,
-            &settings,
-            &model.rest_targets(),
-            &mut state,
-            1,
-        );
-        let after = momenta(&model, &state).1;
-        let pairs = model
-            .masses()
-            .iter()
-            .zip(&state.velocities)
-            .zip(&velocities);
-        let loss = pairs
-            .map(|((m, new), old)| new.as_dvec3().cross(old.as_dvec3()) * *m)
-            .sum::<DVec3>()
-            * settings.step;
+        let (_, before) = momenta(&model, &trial.state);
+        let velocities = trial.state.velocities.clone();
+        trial.rest(1);
+        let (_, after) = momenta(&model, &trial.state);
+        let pairs = trial.state.velocities.iter().zip(&velocities);
+        let lost =
+            |((new, old), m): ((&Vec3, &Vec3), &f64)| new.as_dvec3().cross(old.as_dvec3()) * *m * h;
+        let loss: DVec3 = pairs.zip(model.masses()).map(lost).sum();
         let found = after.distance(before + loss);
         assert!(
             found <= 0.01 * loss.length(),
-            "{} step {step}: {found}, loss {}",
-            backend.name(),
+            "step {step}: {found}, loss {}",
             loss.length()
         );
         let relative = 1.0 - after.length() / before.length();
-        let expected = (f64::from(spin) * settings.step).powi(2);
+        let expected = (f64::from(spin) * h).powi(2);
         assert!(
             (0.0..=1.5 * expected).contains(&relative),
-            "{} step {step}: lost {relative}",
-            backend.name()
+            "step {step}: lost {relative}"
         );
     }
 }

@@ -2,7 +2,7 @@
 
 use glam::{Affine3A, Quat, Vec3};
 
-use super::{Precision, Random, deviation, extent, moved_targets, run, tissue};
+use super::{Precision, Random, Trial, extent, moved_targets, tissue};
 use crate::shapes::prism_layer;
 use crate::{Backend, Mode, Model, ModelBuilder, Reference, Settings, SolveError, State};
 
@@ -14,8 +14,13 @@ pub fn recovers_from_garbage(backend: &mut dyn Backend, _: Precision) {
     for step_scale in [1.0, 10.0] {
         for garbage in 0..5 {
             let mut random = Random(garbage);
-            let mut state = State::at_rest(&model);
-            for x in &mut state.positions {
+            let settings = Settings {
+                step: Settings::default().step * step_scale,
+                damping_half_life: 0.05 * step_scale,
+                ..Settings::default()
+            };
+            let mut trial = Trial::new(backend, &model, settings);
+            for x in &mut trial.state.positions {
                 *x = match garbage {
                     0 => Vec3::new(x.x, -x.y, x.z),
                     1 => Vec3::new(x.x, 0.0, x.z),
@@ -24,34 +29,12 @@ pub fn recovers_from_garbage(backend: &mut dyn Backend, _: Precision) {
                     _ => *x + Vec3::new(5.0, 0.0, 0.0),
                 };
             }
-            let step = Settings::default().step * step_scale;
-            let settings = Settings {
-                step,
-                damping_half_life: 0.05 * step_scale,
-                ..Settings::default()
-            };
+            let when = format!("after garbage {garbage}");
             for _ in 0..400 {
-                run(
-                    backend,
-                    &model,
-                    &settings,
-                    &model.rest_targets(),
-                    &mut state,
-                    1,
-                );
-                let far = deviation(&model, &state, Affine3A::IDENTITY);
-                assert!(
-                    state.is_finite() && far < 20.0,
-                    "{}: garbage {garbage} flew {far} m",
-                    backend.name()
-                );
+                trial.rest(1);
+                trial.assert_at(Affine3A::IDENTITY, 20.0, &when);
             }
-            let found = deviation(&model, &state, Affine3A::IDENTITY);
-            assert!(
-                found <= 1e-3 * f64::from(size),
-                "{}: garbage {garbage} ends {found} m off",
-                backend.name()
-            );
+            trial.assert_at(Affine3A::IDENTITY, 1e-3 * f64::from(size), &when);
         }
     }
 }
@@ -66,7 +49,7 @@ pub fn violent_motion(backend: &mut dyn Backend, _: Precision) {
         ..Settings::default()
     };
     let mut random = Random(5);
-    let mut state = State::at_rest(&model);
+    let mut trial = Trial::new(backend, &model, settings);
     for _ in 0..300 {
         let turn = Quat::from_rotation_z(random.next() * 170f32.to_radians());
         let moved = |p: &Vec3| {
@@ -77,35 +60,11 @@ pub fn violent_motion(backend: &mut dyn Backend, _: Precision) {
             }
         };
         let fixed: Vec<Vec3> = model.rest_fixed().iter().map(moved).collect();
-        run(
-            backend,
-            &model,
-            &settings,
-            &model.targets(&fixed, &[]),
-            &mut state,
-            1,
-        );
-        let far = deviation(&model, &state, Affine3A::IDENTITY);
-        assert!(
-            state.is_finite() && far < 1.0,
-            "{}: flew {far} m",
-            backend.name()
-        );
+        trial.step(&model.targets(&fixed, &[]));
+        trial.assert_at(Affine3A::IDENTITY, 1.0, "while it is shaken");
     }
-    run(
-        backend,
-        &model,
-        &settings,
-        &model.rest_targets(),
-        &mut state,
-        400,
-    );
-    let found = deviation(&model, &state, Affine3A::IDENTITY);
-    assert!(
-        found <= 1e-3 * extent(&model),
-        "{}: ends {found} m off",
-        backend.name()
-    );
+    trial.rest(400);
+    trial.assert_at(Affine3A::IDENTITY, 1e-3 * extent(&model), "afterwards");
 }
 
 /// Flat, inverted, doubled and sliver tets, zero and huge stiffness, vertices without mass or constraint or with masses
@@ -119,18 +78,13 @@ pub fn degenerate_models(backend: &mut dyn Backend, _: Precision) {
                 gravity: Vec3::new(0.0, -9.81, 0.0),
                 ..Settings::default()
             };
-            let mut state = State::at_rest(&model);
+            let mut trial = Trial::new(backend, &model, settings);
             for k in 0..60 {
                 let turn = Quat::from_rotation_z((k as f32 * 0.4).sin());
-                let targets = moved_targets(&model, Affine3A::from_quat(turn));
-                run(backend, &model, &settings, &targets, &mut state, 1);
+                trial.step(&moved_targets(&model, Affine3A::from_quat(turn)));
             }
-            let far = deviation(&model, &state, Affine3A::IDENTITY);
-            assert!(
-                state.is_finite() && far < 50.0,
-                "{}: degenerate {kind} {mode:?} flew {far} m",
-                backend.name()
-            );
+            let what = format!("(degenerate {kind}, {mode:?})");
+            trial.assert_at(Affine3A::IDENTITY, 50.0, &what);
         }
     }
 }
@@ -185,33 +139,16 @@ pub fn agrees_with_the_reference(backend: &mut dyn Backend, precision: Precision
             ..Settings::default()
         };
         let mut reference = Reference::new();
-        let (mut found, mut expected) = (State::at_rest(&model), State::at_rest(&model));
+        let mut expected = Trial::new(&mut reference, &model, settings.clone());
+        let mut found = Trial::new(backend, &model, settings);
         for k in 0..20 {
             let turn = Quat::from_axis_angle(axis, 0.5 * (k as f32 * 0.2).sin());
             let targets = moved_targets(&model, Affine3A::from_quat(turn));
-            run(backend, &model, &settings, &targets, &mut found, 1);
-            run(
-                &mut reference,
-                &model,
-                &settings,
-                &targets,
-                &mut expected,
-                1,
-            );
+            found.step(&targets);
+            expected.step(&targets);
         }
-        let pairs = found.positions.iter().zip(&expected.positions);
-        let apart = pairs
-            .map(|(a, b)| f64::from(a.distance(*b)))
-            .fold(0.0, f64::max);
-        let bound = match precision {
-            Precision::Double => 1e-6,
-            Precision::Single => 1e-4,
-        };
-        assert!(
-            apart <= bound * extent(&model),
-            "{}: seed {seed}: {apart} m apart",
-            backend.name()
-        );
+        let bound = precision.of_the_reference() * extent(&model);
+        found.assert_like(&expected.state, bound, &format!("(seed {seed})"));
     }
 }
 
@@ -243,49 +180,26 @@ pub fn carried_jump(backend: &mut dyn Backend, _: Precision) {
     let jump = Affine3A::from_rotation_translation(turn, Vec3::new(4.0, 0.0, -3.0));
     let shake =
         |k: usize| Affine3A::from_translation(Vec3::new(0.0, 0.02 * (k as f32 * 0.5).sin(), 0.0));
-    let mut stayed = State::at_rest(&model);
+    let mut trial = Trial::new(backend, &model, settings);
     for k in 0..20 {
-        run(
-            backend,
-            &model,
-            &settings,
-            &moved_targets(&model, shake(k)),
-            &mut stayed,
-            1,
-        );
+        trial.step(&moved_targets(&model, shake(k)));
     }
-    let mut jumped = stayed.clone();
-    jumped.carry(&vec![jump; model.free_count()]);
-    jumped.rebase(&moved_targets(&model, jump * shake(19)));
-    // The carried state knows the bones' last velocity too: the same shake goes on.
-    jumped.fixed_previous = moved_targets(&model, jump * shake(18)).fixed;
+    let here = trial.state.clone();
     for k in 20..40 {
-        run(
-            backend,
-            &model,
-            &settings,
-            &moved_targets(&model, shake(k)),
-            &mut stayed,
-            1,
-        );
-        run(
-            backend,
-            &model,
-            &settings,
-            &moved_targets(&model, jump * shake(k)),
-            &mut jumped,
-            1,
-        );
+        trial.step(&moved_targets(&model, shake(k)));
     }
-    let pairs = stayed.positions.iter().zip(&jumped.positions);
-    let apart = pairs
-        .map(|(a, b)| f64::from(jump.transform_point3(*a).distance(*b)))
-        .fold(0.0, f64::max);
-    assert!(
-        apart <= 1e-4 * extent(&model),
-        "{}: {apart} m off after a jump",
-        backend.name()
-    );
+    let mut stayed = std::mem::replace(&mut trial.state, here);
+    trial.state.carry(&vec![jump; model.free_count()]);
+    trial.state.rebase(&moved_targets(&model, jump * shake(19)));
+    // The carried state knows the bones' last velocity too: the same shake goes on.
+    trial.state.fixed_previous = moved_targets(&model, jump * shake(18)).fixed;
+    for k in 20..40 {
+        trial.step(&moved_targets(&model, jump * shake(k)));
+    }
+    for p in &mut stayed.positions {
+        *p = jump.transform_point3(*p);
+    }
+    trial.assert_like(&stayed, 1e-4 * extent(&model), "after a jump");
 }
 
 /// The same input gives the same bits.
@@ -297,12 +211,12 @@ pub fn deterministic(make: impl Fn() -> Box<dyn Backend>) {
     };
     let simulate = || {
         let mut backend = make();
-        let mut state = State::at_rest(&model);
+        let mut trial = Trial::new(&mut *backend, &model, settings.clone());
         for k in 0..10 {
-            let targets = moved_targets(&model, Affine3A::from_rotation_x(0.1 * k as f32));
-            run(&mut *backend, &model, &settings, &targets, &mut state, 1);
+            let frame = Affine3A::from_rotation_x(0.1 * k as f32);
+            trial.step(&moved_targets(&model, frame));
         }
-        state
+        trial.state
     };
     assert_eq!(simulate(), simulate());
 }

@@ -9,6 +9,7 @@
 //! last iteration, moves, projects its elements and starts the next solve; then the small top is solved for all.
 //! Regions depend on the model only, so that results are the same bits for any number of threads.
 
+mod layer;
 mod loose;
 mod phases;
 mod prism;

@@ -92,35 +92,48 @@ pub struct PrismBatch {
 pub type LocalPrism = ([u32; 6], [Tet; 3]);
 
 /// Eight prisms each, spread over the lanes as [`TetBatches`](super::tet_batch::TetBatches) does it.
-pub fn batches(prisms: &[LocalPrism]) -> (Vec<PrismBatch>, Vec<[VolumeLanes; 3]>) {
+pub fn batches(prisms: &[LocalPrism]) -> Vec<PrismBatch> {
     let count = prisms.len().div_ceil(LANES);
     let batch = |b: usize| {
         let prism = |lane: usize| prisms.get(lane * count + b);
         let shape = |lane: usize| prism(lane).unwrap_or(&prisms[0]);
         let lanes =
             |value: &dyn Fn(usize) -> f64| F32x8(std::array::from_fn(|lane| value(lane) as f32));
-        let batch = PrismBatch {
+        PrismBatch {
             rows: std::array::from_fn(|corner| std::array::from_fn(|lane| shape(lane).0[corner])),
             shapes: std::array::from_fn(|t| {
                 std::array::from_fn(|k| lanes(&|l| shape(l).1[t].shape[k]))
             }),
             weights: std::array::from_fn(|t| lanes(&|l| prism(l).map_or(0.0, |p| p.1[t].weight))),
-        };
-        let volumes = std::array::from_fn(|t| VolumeLanes {
-            weights: lanes(&|l| prism(l).map_or(0.0, |p| p.1[t].volume_weight)),
-            ratios: lanes(&|l| shape(l).1[t].ratio),
-        });
-        (batch, volumes)
+        }
     };
-    (0..count).map(batch).unzip()
+    (0..count).map(batch).collect()
 }
 
-const NO_VOLUMES: [VolumeLanes; 3] = [NO_VOLUME, NO_VOLUME, NO_VOLUME];
+/// Volume constraints of the same eight prisms each.
+pub fn volumes(prisms: &[LocalPrism]) -> Vec<[VolumeLanes; 3]> {
+    let count = prisms.len().div_ceil(LANES);
+    let of = |b: usize, t: usize| {
+        let tet = |lane: usize| prisms.get(lane * count + b).map(|prism| &prism.1[t]);
+        let lanes = |value: &dyn Fn(&Tet) -> f64, none: f64| {
+            F32x8(std::array::from_fn(|l| tet(l).map_or(none, value) as f32))
+        };
+        VolumeLanes {
+            weights: lanes(&|tet| tet.volume_weight, 0.0),
+            ratios: lanes(&|tet| tet.ratio, 1.0),
+        }
+    };
+    (0..count)
+        .map(|b| std::array::from_fn(|t| of(b, t)))
+        .collect()
+}
 
-/// Adds the forces of prisms at positions `x` to `forces`: on a, b and c or, unless the prisms are all a `LAYER`, on all six
-/// corners.
+/// No volume constraints.
+pub const NO_VOLUMES: [VolumeLanes; 3] = [NO_VOLUME, NO_VOLUME, NO_VOLUME];
+
+/// Adds the forces of prisms at positions `x` to `forces`, on all six corners.
 #[inline(always)]
-pub fn add_forces<L: Lanes, const LAYER: bool, const VOLUME: bool>(
+pub fn add_forces<L: Lanes, const VOLUME: bool>(
     batches: &[PrismBatch],
     volumes: &[[VolumeLanes; 3]],
     x: &[Row],
@@ -145,25 +158,21 @@ pub fn add_forces<L: Lanes, const LAYER: bool, const VOLUME: bool>(
             deformation_gradient(&[a, a_below, b_below], &k),
         ];
         let [w0, w1, w2] = &batch.weights;
-        let columns = if LAYER { [3, 2, 1] } else { [3, 3, 3] };
-        let [s, t, u] = stresses::<L, 3, VOLUME>(&f, columns, [w0, w1, w2], [first, second, third]);
+        let [s, t, u] = stresses::<L, 3, VOLUME>(&f, 3, [w0, w1, w2], [first, second, third]);
         let on_c = force(&s, &g, 2);
-        L::scatter_add(forces, &batch.rows[2], on_c);
         let on_b = plus(force(&s, &g, 1), &force(&t, &h, 1));
-        L::scatter_add(forces, &batch.rows[1], on_b);
         let on_a = plus(force(&s, &g, 0), &force(&t, &h, 0));
         let on_a = plus(on_a, &force(&u, &k, 0));
-        L::scatter_add(forces, &batch.rows[0], on_a);
-        if !LAYER {
-            let on_a_below = force(&u, &k, 1);
-            L::scatter_add(forces, &batch.rows[3], on_a_below);
-            let on_b_below = plus(force(&t, &h, 2), &force(&u, &k, 2));
-            L::scatter_add(forces, &batch.rows[4], on_b_below);
-            let sum = plus(
-                plus(plus(on_a, &on_b), &on_c),
-                &plus(on_a_below, &on_b_below),
-            );
-            L::scatter_add(forces, &batch.rows[5], [-sum[0], -sum[1], -sum[2]]);
+        let on_a_below = force(&u, &k, 1);
+        let on_b_below = plus(force(&t, &h, 2), &force(&u, &k, 2));
+        let sum = plus(
+            plus(plus(on_a, &on_b), &on_c),
+            &plus(on_a_below, &on_b_below),
+        );
+        let on_c_below = [-sum[0], -sum[1], -sum[2]];
+        let on = [on_a, on_b, on_c, on_a_below, on_b_below, on_c_below];
+        for k in 0..6 {
+            L::scatter_add(forces, &batch.rows[k], on[k]);
         }
     }
 }

@@ -134,6 +134,7 @@ impl Region {
         for (row, &k) in self.x[first..].iter_mut().zip(&self.fixed) {
             *row = Row::new(step.targets.fixed[k as usize].to_array());
         }
+        self.tets.hold(&self.x);
         self.timings = Timings::default();
     }
 

@@ -129,7 +129,7 @@ pub fn distribute_tets(
         for list in &mut *lists {
             list.sort_by_key(|(rows, _)| rows[..3].iter().copied().min());
         }
-        batches.push_prisms(lists);
+        batches.set_prisms(lists);
     }
     push_single_tets(model, scale, rows, &single, &volumes, &mut batches);
     batches.iter_mut().for_each(TetBatches::finish);
@@ -177,7 +177,7 @@ fn push_single_tets(
 }
 
 /// Tet `i` of the model with its corners in the order given.
-fn local_tet(
+pub fn local_tet(
     model: &Model,
     scale: f64,
     volumes: &[Option<usize>],

@@ -6,7 +6,9 @@
 // Plain loops: iterator adaptors are not always inlined, and what is not inlined loses the kernel's instruction set.
 #![allow(clippy::needless_range_loop)]
 
-use supple_geom::polar::{Closest, Columns, careful_rotations, closest_rotations, cofactor_column};
+use supple_geom::polar::{
+    Closest, Columns, Invariants, careful_rotations, closest_rotations, cofactor_column, gram,
+};
 use supple_geom::simd::{F32x8, Kernel, Lanes, dispatch};
 
 use super::volume_lanes::{VolumeLanes, volume_shift, volume_terms};
@@ -18,33 +20,59 @@ pub type Mat<L> = Columns<L>;
 #[inline(always)]
 pub fn stresses<L: Lanes, const N: usize, const VOLUME: bool>(
     f: &[Mat<L>; N],
-    columns: [usize; N],
+    columns: usize,
     weights: [&F32x8; N],
     volumes: [&VolumeLanes; N],
 ) -> [Mat<L>; N] {
-    let closest = closest_rotations(f);
-    // For all before the first branch, so that their divisions overlap.
-    let mut sums = closest;
-    for n in 0..N {
-        sums[n] = weighted::<L, VOLUME>(&closest[n], weights[n], volumes[n]);
+    let mut grams = [gram(&f[0]); N];
+    let mut cofactors = [cofactor_column(&f[0], 0); N];
+    for n in 1..N {
+        grams[n] = gram(&f[n]);
+        cofactors[n] = cofactor_column(&f[n], 0);
     }
+    let mut invariants = [Invariants::new(&f[0], &grams[0], &cofactors[0]); N];
+    for n in 1..N {
+        invariants[n] = Invariants::new(&f[n], &grams[n], &cofactors[n]);
+    }
+    let closest = closest_rotations(&invariants);
     let mut s = *f;
-    for n in 0..N {
-        if sums[n].is_clear {
-            s[n][0] = sums[n].column(&f[n], &sums[n].cofactors, 0);
-            for j in 1..columns[n] {
-                s[n][j] = sums[n].column(&f[n], &cofactor_column(&f[n], j), j);
+    if are_clear(&closest) {
+        // For all before anything needs them: their divisions overlap.
+        let mut sums = closest;
+        for n in 0..N {
+            sums[n] = weighted::<L, VOLUME>(&closest[n], weights[n], volumes[n]);
+        }
+        for n in 0..N {
+            s[n][0] = sums[n].column(&f[n], &grams[n], &cofactors[n], 0);
+            for j in 1..columns {
+                s[n][j] = sums[n].column(&f[n], &grams[n], &cofactor_column(&f[n], j), j);
             }
-        } else {
-            s[n] = load(&careful(&store(&f[n]), weights[n], volumes[n]));
+        }
+    } else {
+        for n in 0..N {
+            s[n] = load(&stress_alone::<VOLUME>(
+                &store(&f[n]),
+                weights[n],
+                volumes[n],
+            ));
         }
     }
     s
 }
 
+/// Whether all lanes of all are. Ask once for all tets: a branch between them would make one wait for the other.
+#[inline(always)]
+pub fn are_clear<L, const N: usize>(closest: &[Closest<L>; N]) -> bool {
+    let mut clear = u8::MAX;
+    for n in 0..N {
+        clear &= closest[n].clear;
+    }
+    clear == u8::MAX
+}
+
 /// The coefficients of w (R − F) + u (V − F) in place of those of R.
 #[inline(always)]
-fn weighted<L: Lanes, const VOLUME: bool>(
+pub fn weighted<L: Lanes, const VOLUME: bool>(
     r: &Closest<L>,
     weight: &F32x8,
     volume: &VolumeLanes,
@@ -67,37 +95,51 @@ fn weighted<L: Lanes, const VOLUME: bool>(
     s
 }
 
-/// All columns where some tet is flat, inverted or strongly strained.
+/// All columns of the stress of eight tets of which some may be flat, inverted or strongly strained.
 #[cold]
 #[inline(never)]
-fn careful(f: &Mat<F32x8>, weights: &F32x8, volume: &VolumeLanes) -> Mat<F32x8> {
-    let r = &careful_rotations(f);
-    dispatch(Careful {
-        f,
-        r,
-        weights,
-        volume,
-    })
+pub fn stress_alone<const VOLUME: bool>(
+    f: &Mat<F32x8>,
+    weights: &F32x8,
+    volume: &VolumeLanes,
+) -> Mat<F32x8> {
+    dispatch(Alone::<VOLUME> { f, weights, volume })
 }
 
-struct Careful<'a> {
+struct Alone<'a, const VOLUME: bool> {
     f: &'a Mat<F32x8>,
-    r: &'a Mat<F32x8>,
     weights: &'a F32x8,
     volume: &'a VolumeLanes,
 }
 
-impl Kernel for Careful<'_> {
+impl<const VOLUME: bool> Kernel for Alone<'_, VOLUME> {
     type Output = Mat<F32x8>;
     #[inline(always)]
     fn run<L: Lanes>(self) -> Mat<F32x8> {
-        let (f, r): (Mat<L>, Mat<L>) = (load(self.f), load(self.r));
-        let (w, u) = (L::load(self.weights), L::load(&self.volume.weights));
-        let d = volume_shift(&f, &r, L::load(&self.volume.ratios));
+        let f: Mat<L> = load(self.f);
+        let (gram, cofactors) = (gram(&f), cofactor_column(&f, 0));
+        let closest = closest_rotations(&[Invariants::new(&f, &gram, &cofactors)]);
         let mut s = f;
+        if are_clear(&closest) {
+            let sum = weighted::<L, VOLUME>(&closest[0], self.weights, self.volume);
+            for j in 0..3 {
+                s[j] = sum.column(&f, &gram, &cofactor_column(&f, j), j);
+            }
+            return store(&s);
+        }
+        let r: Mat<L> = load(&careful_rotations(self.f));
+        let (w, u) = (L::load(self.weights), L::load(&self.volume.weights));
         for j in 0..3 {
             for i in 0..3 {
-                s[j][i] = d[j][i].mul_add(u, (r[j][i] - f[j][i]) * w);
+                s[j][i] = (r[j][i] - f[j][i]) * w;
+            }
+        }
+        if VOLUME {
+            let d = volume_shift(&f, &r, L::load(&self.volume.ratios));
+            for j in 0..3 {
+                for i in 0..3 {
+                    s[j][i] = d[j][i].mul_add(u, s[j][i]);
+                }
             }
         }
         store(&s)
@@ -105,7 +147,7 @@ impl Kernel for Careful<'_> {
 }
 
 #[inline(always)]
-fn load<L: Lanes>(m: &Mat<F32x8>) -> Mat<L> {
+pub fn load<L: Lanes>(m: &Mat<F32x8>) -> Mat<L> {
     let mut o = [[L::splat(0.0); 3]; 3];
     for j in 0..3 {
         for i in 0..3 {
@@ -116,7 +158,7 @@ fn load<L: Lanes>(m: &Mat<F32x8>) -> Mat<L> {
 }
 
 #[inline(always)]
-fn store<L: Lanes>(m: &Mat<L>) -> Mat<F32x8> {
+pub fn store<L: Lanes>(m: &Mat<L>) -> Mat<F32x8> {
     let mut o = [[F32x8::default(); 3]; 3];
     for j in 0..3 {
         for i in 0..3 {

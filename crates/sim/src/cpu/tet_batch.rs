@@ -11,6 +11,7 @@
 use glam::DVec3;
 use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, Row, dispatch};
 
+use super::layer::Layer;
 use super::prism::{self, LocalPrism, PrismBatch};
 use super::stress::{Mat, stresses};
 use super::volume_lanes::{NO_VOLUME, VolumeLanes};
@@ -54,9 +55,11 @@ struct Batch {
 /// Volumes are lists beside them, so that tets without any do not read them.
 #[derive(Clone, Debug, Default)]
 pub struct TetBatches {
-    /// Prisms between skin and bone, and others.
-    prisms: [Vec<PrismBatch>; 2],
-    prism_volumes: [Vec<[VolumeLanes; 3]>; 2],
+    /// Prisms between skin and bone.
+    layer: Layer,
+    /// Other prisms.
+    prisms: Vec<PrismBatch>,
+    prism_volumes: Vec<[VolumeLanes; 3]>,
     by_free: [Vec<Batch>; 4],
     volumes: [Vec<VolumeLanes>; 4],
     has_volume: bool,
@@ -90,21 +93,20 @@ impl TetBatches {
         self.has_volume |= tets.iter().any(|tet| tet.volume_weight > 0.0);
     }
 
-    /// Adds the tets of prisms: those of a layer, and others.
-    pub fn push_prisms(&mut self, lists: &[Vec<LocalPrism>; 2]) {
-        for (k, prisms) in lists.iter().enumerate() {
-            let (batches, volumes) = prism::batches(prisms);
-            self.prisms[k].extend(batches);
-            self.prism_volumes[k].extend(volumes);
-            let mut tets = prisms.iter().flat_map(|(_, tets)| tets);
-            self.has_volume |= tets.any(|tet| tet.volume_weight > 0.0);
-        }
+    /// Sets the prisms: those of a layer, and others.
+    pub fn set_prisms(&mut self, [layer, others]: &[Vec<LocalPrism>; 2]) {
+        self.layer = Layer::new(layer);
+        self.prisms = prism::batches(others);
+        self.prism_volumes = prism::volumes(others);
+        let mut tets = layer.iter().chain(others).flat_map(|(_, tets)| tets);
+        self.has_volume |= tets.any(|tet| tet.volume_weight > 0.0);
     }
 
     /// Drops what only volumes need where there are none. Call it when all tets are in.
     pub fn finish(&mut self) {
         if !self.has_volume {
-            self.prism_volumes = Default::default();
+            self.layer.drop_volumes();
+            self.prism_volumes = Vec::new();
             self.volumes = Default::default();
         }
     }
@@ -114,10 +116,16 @@ impl TetBatches {
         fn bytes<T>(lists: &[Vec<T>]) -> usize {
             lists.iter().map(|list| size_of_val(&list[..])).sum()
         }
-        bytes(&self.prisms)
-            + bytes(&self.prism_volumes)
+        self.layer.memory()
+            + size_of_val(&self.prisms[..])
+            + size_of_val(&self.prism_volumes[..])
             + bytes(&self.by_free)
             + bytes(&self.volumes)
+    }
+
+    /// Takes the fixed rows from `x`: they stay where they are until the next call.
+    pub fn hold(&mut self, x: &[Row]) {
+        dispatch(Hold(&mut self.layer, x));
     }
 
     /// Adds the forces at positions `x` to `forces`.
@@ -128,6 +136,16 @@ impl TetBatches {
         } else {
             dispatch(Forces::<false> { tets, x, forces });
         }
+    }
+}
+
+struct Hold<'a>(&'a mut Layer, &'a [Row]);
+
+impl Kernel for Hold<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        self.0.hold::<L>(self.1);
     }
 }
 
@@ -143,9 +161,8 @@ impl<const VOLUME: bool> Kernel for Forces<'_, VOLUME> {
     #[inline(always)]
     fn run<L: Lanes>(self) {
         let Forces { tets, x, forces } = self;
-        let ([layer, other], [u, v]) = (&tets.prisms, &tets.prism_volumes);
-        prism::add_forces::<L, true, VOLUME>(layer, u, x, forces);
-        prism::add_forces::<L, false, VOLUME>(other, v, x, forces);
+        tets.layer.add_forces::<L, VOLUME>(x, forces);
+        prism::add_forces::<L, VOLUME>(&tets.prisms, &tets.prism_volumes, x, forces);
         let ([one, two, three, four], [u, v, w, z]) = (&tets.by_free, &tets.volumes);
         add_forces::<L, 1, VOLUME>(one, u, x, forces);
         add_forces::<L, 2, VOLUME>(two, v, x, forces);
@@ -171,7 +188,7 @@ fn add_forces<L: Lanes, const FREE: usize, const VOLUME: bool>(
         let volume = if VOLUME { &volumes[b] } else { &NO_VOLUME };
         let [f] = [deformation_gradient(&edges, &shape)];
         let columns = if FREE == 4 { 3 } else { FREE };
-        let [s] = stresses::<L, 1, VOLUME>(&[f], [columns], [&batch.weights], [volume]);
+        let [s] = stresses::<L, 1, VOLUME>(&[f], columns, [&batch.weights], [volume]);
         let mut sum = [L::splat(0.0); 3];
         for k in 0..columns {
             let force = force(&s, &shape, k);

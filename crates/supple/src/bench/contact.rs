@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use serde::Serialize;
 use supple_flesh::{Flesh, Settings};
-use supple_rig::Pose;
 use supple_rig::keyed::KeyedClip;
+use supple_rig::{Character, Clip, Pose};
 use supple_sim::{Backend, ContactMode, CpuBackend, State};
 
 use super::tissue::{Subject, milliseconds, percentile, seconds};
@@ -76,13 +76,19 @@ lowerArm = [0, -100, 0]
 /// How far a pose goes to and fro while motion is timed \[s\].
 const SWAY: f32 = 0.1;
 
+fn keyed(keys: &str, character: &Character) -> Option<Clip> {
+    KeyedClip::parse(keys).ok()?.on(character, 60.0).ok()
+}
+
+/// A humanoid's way into itself.
+pub(super) fn curl(character: &Character) -> Option<Clip> {
+    keyed(CURL, character)
+}
+
 /// Measures a humanoid; others have no rows.
 pub fn measure(subject: &Subject) -> Result<Vec<ContactRow>, TissueError> {
-    let clip = |keys: &str| match KeyedClip::parse(keys).map(|k| k.on(&subject.character, 60.0)) {
-        Ok(Ok(clip)) => Some(clip),
-        _ => None,
-    };
-    let (Some(curl), Some(walk)) = (clip(CURL), clip(WALK)) else {
+    let (curl, walk) = (curl(&subject.character), keyed(WALK, &subject.character));
+    let (Some(curl), Some(walk)) = (curl, walk) else {
         return Ok(Vec::new());
     };
     let mut flesh = Flesh::builder(&subject.character)

@@ -22,7 +22,7 @@ const STEPS: usize = 100;
 /// Steps taken apart into stages.
 const STAGED_STEPS: usize = 10;
 /// A card at rest runs at a fraction of its clock; it is kept busy for so long first \[s\].
-const WARM_UP: f64 = 0.5;
+pub(super) const WARM_UP: f64 = 0.5;
 
 /// One model, solver and number of bodies.
 #[derive(Clone, Debug, Serialize)]
@@ -251,7 +251,7 @@ impl Run {
 }
 
 /// Medians over some steps.
-fn stages(bodies: &GpuBodies) -> Result<Vec<(&'static str, f64)>, GpuError> {
+pub(super) fn stages(bodies: &GpuBodies) -> Result<Vec<(&'static str, f64)>, GpuError> {
     let steps = (0..STAGED_STEPS)
         .map(|_| Ok(bodies.timed_stages()?.0))
         .collect::<Result<Vec<_>, GpuError>>()?;

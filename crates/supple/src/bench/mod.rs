@@ -4,5 +4,7 @@ pub mod contact;
 pub mod detail;
 #[cfg(feature = "gpu")]
 pub mod gpu;
+#[cfg(feature = "gpu")]
+pub mod gpu_contact;
 pub mod obj;
 pub mod tissue;

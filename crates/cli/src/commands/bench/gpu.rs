@@ -1,7 +1,10 @@
 //! `supple bench --backend gpu`
 
+use std::sync::Arc;
+
 use supple::bench::detail::full_male;
 use supple::bench::gpu::{GpuRow, SOLVERS, embedded_clips, measure};
+use supple::bench::gpu_contact::{self, GpuContactRow, Held, HeldRow};
 use supple::gpu::{Gpu, Options, Solver};
 
 use crate::args::{Bench, GpuSolver};
@@ -13,6 +16,9 @@ pub fn run(args: &Bench, console: &Console) -> Result<(), Failure> {
         error: Box::new(error),
         hint: "--backend cpu measures the processor".to_owned(),
     })?;
+    if args.contact {
+        return run_contact(args, &gpu, console);
+    }
     let mut subjects = match args.clips {
         true => embedded_clips().map_err(|error| Failure {
             error,
@@ -36,6 +42,95 @@ pub fn run(args: &Bench, console: &Console) -> Result<(), Failure> {
     let json = serde_json::json!({ "device": gpu.name(), "tissue": rows });
     console.result(table(gpu.name(), &rows), &json);
     Ok(())
+}
+
+/// Bodies that touch themselves.
+fn run_contact(args: &Bench, gpu: &Arc<Gpu>, console: &Console) -> Result<(), Failure> {
+    let (mut rows, mut held) = (Vec::new(), Vec::new());
+    if args.clips {
+        let _progress = console.progress("holding poses", 1);
+        held = gpu_contact::held_poses(gpu).map_err(|error| Failure {
+            error,
+            hint: String::new(),
+        })?;
+    } else {
+        let mut subjects = super::chosen_subjects(args)?;
+        if subjects.iter().any(|subject| subject.name == "male") {
+            subjects.extend(full_male(&super::models_folder(args))?);
+        }
+        let progress = console.progress("touching", subjects.len());
+        for subject in &subjects {
+            rows.extend(gpu_contact::measure(gpu, subject)?);
+            progress.step();
+        }
+    }
+    let json = serde_json::json!({ "device": gpu.name(), "contact": rows, "held": held });
+    let text = match args.clips {
+        true => held_table(&held),
+        false => contact_table(gpu.name(), &rows),
+    };
+    console.result(text, &json);
+    Ok(())
+}
+
+fn contact_table(device: &str, rows: &[GpuContactRow]) -> String {
+    let mut text = format!(
+        "Contact on {device}, ms a step of 10 iterations\n{:<16} {:>7} {:>8} {:>8} {:>10} {:>9} {:>9} {:>9} {:>8} {:>8}  stages",
+        "model",
+        "free",
+        "contacts",
+        "pressing",
+        "dispatches",
+        "GPU",
+        "95th",
+        "without",
+        "MB",
+        "contact"
+    );
+    for row in rows {
+        let clock = |value: Option<f64>| value.map_or("-".to_owned(), |v| format!("{v:.4}"));
+        text.push_str(&format!(
+            "\n{:<16} {:>7} {:>8} {:>8} {:>10} {:>9} {:>9} {:>9} {:>8.2} {:>8.2} ",
+            row.model,
+            row.free,
+            row.contacts,
+            row.pressing,
+            row.dispatches,
+            clock(row.gpu_ms),
+            clock(row.gpu_p95_ms),
+            clock(row.without_ms),
+            row.memory_mb,
+            row.contact_mb
+        ));
+        for (stage, ms) in &row.stages {
+            text.push_str(&format!(" {stage} {ms:.4}"));
+        }
+    }
+    text
+}
+
+fn held_table(rows: &[HeldRow]) -> String {
+    let mut text = format!(
+        "Held poses: points inside, depth [mm] and as a share of the limb, speed [mm/s]\n{:<20} {:>8}   {:<32}   {:<32}",
+        "pose", "without", "processor", "graphics processor"
+    );
+    let told = |held: &Held| {
+        format!(
+            "{:>5} {:>7.1} {:>7.1}% {:>8.2}  ",
+            held.inside,
+            held.depth_mm,
+            100.0 * held.share,
+            held.speed
+        )
+    };
+    for row in rows {
+        let (cpu, gpu) = (told(&row.cpu), told(&row.gpu));
+        text.push_str(&format!(
+            "\n{:<20} {:>8}   {cpu:<32}   {gpu:<32}",
+            row.pose, row.without
+        ));
+    }
+    text
 }
 
 fn named(solver: GpuSolver) -> (&'static str, Solver) {

@@ -1,0 +1,360 @@
+//! Bodies that touch themselves: contacts are found, kept and pressed apart on the device, as in supple-sim's contact module.
+
+use bytemuck::{Pod, Zeroable};
+use glam::Vec3;
+use supple_sim::contact::{Contact, Source};
+use supple_sim::{ContactSurface, Mode, Model, Settings, State, Targets};
+
+use crate::buffers::{Buffers, buffer};
+use crate::contact_tables::{ContactTables, depth_at_rest};
+use crate::kernels::Compiled;
+use crate::tables::Tables;
+use crate::{Gpu, GpuError};
+
+/// The uniform of `kernels/contact.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+struct Params {
+    points: u32,
+    triangles: u32,
+    clusters: u32,
+    outside: u32,
+    rows: u32,
+    vertices: u32,
+    corners: u32,
+    shell: f32,
+    gap: f32,
+    edge: f32,
+    friction: f32,
+    recovery: f32,
+    unit: f32,
+    most: f32,
+    pad: [u32; 2],
+}
+
+/// Units in the largest force that a skin point of usual surroundings can bear: what it takes to push it to its bone line.
+const UNITS: f32 = 4_194_304.0;
+/// Most units of a contact: sums of a hundred contacts fit into 32 bits.
+const MOST_UNITS: f32 = 4.0 * UNITS;
+/// No contact.
+const NONE: u32 = u32::MAX;
+
+/// One dispatch of contact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    Points,
+    Boxes,
+    Search,
+    Answers,
+    Forces,
+}
+
+impl Stage {
+    /// What a step begins with.
+    pub const START: [Stage; 4] = [Stage::Points, Stage::Boxes, Stage::Search, Stage::Answers];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::Points | Stage::Boxes => "contact boxes",
+            Stage::Search => "contact search",
+            Stage::Answers => "contact rows",
+            Stage::Forces => "contact forces",
+        }
+    }
+}
+
+/// Tables and contacts of all bodies on the device.
+#[derive(Debug)]
+pub(crate) struct GpuContact {
+    tables: ContactTables,
+    params: Params,
+    uniform: wgpu::Buffer,
+    /// Where each point of the surface comes from.
+    sources: Vec<Source>,
+    corners: Vec<[u32; 3]>,
+    bases: wgpu::Buffer,
+    outside: wgpu::Buffer,
+    pub contacts: wgpu::Buffer,
+    binds: [wgpu::BindGroup; 5],
+    pub project: wgpu::BindGroup,
+    pub shift: wgpu::BindGroup,
+    pub finish: wgpu::BindGroup,
+    pub bytes: u64,
+    /// Factor between forces \[N\] and those of the system.
+    scale: f32,
+}
+
+impl GpuContact {
+    pub fn new(
+        gpu: &Gpu,
+        surface: &ContactSurface,
+        tables: &Tables,
+        row_of: &dyn Fn(u32) -> u32,
+        buffers: &Buffers,
+        count: u32,
+    ) -> Result<Option<GpuContact>, GpuError> {
+        let Some(contact) = ContactTables::new(surface, row_of) else {
+            return Ok(None);
+        };
+        let outside = surface.rest_outside().len();
+        let (points, clusters) = (surface.point_count(), contact.clusters());
+        let params = Params {
+            points: points as u32,
+            triangles: contact.triangles.len() as u32,
+            clusters: clusters as u32,
+            outside: outside as u32,
+            rows: tables.rows() as u32,
+            vertices: (buffers.positions.size() / 16 / u64::from(count.max(1))) as u32,
+            corners: contact.corners,
+            shell: surface.shell(),
+            gap: surface.gap(),
+            edge: surface.mean_edge(),
+            friction: 0.0,
+            recovery: 0.0,
+            unit: largest_force(surface, tables, row_of) / UNITS,
+            most: MOST_UNITS,
+            pad: [0; 2],
+        };
+        let storage = wgpu::BufferUsages::STORAGE;
+        let table = |what, contents| buffer(gpu, what, contents, 0, storage);
+        let vectors = |what, entries: usize| {
+            let size = 16 * entries as u64 * u64::from(count);
+            buffer(gpu, what, &[], size, storage)
+        };
+        let usage = wgpu::BufferUsages::UNIFORM;
+        let bytes = bytemuck::bytes_of(&params);
+        let uniform = buffer(gpu, "contact parameters", bytes, 0, usage)?;
+        let rings = table("contact rings", bytemuck::cast_slice(&contact.rings))?;
+        let records = table("contact triangles", bytemuck::cast_slice(&contact.records))?;
+        let bases = vectors("base points", points)?;
+        let outside = vectors("outside points", 2 * outside)?;
+        let skin = vectors("contact points", 4 * points)?;
+        let boxes = vectors("contact boxes", 36 * clusters)?;
+        let contacts = vectors("contacts", 3 * points)?;
+        let rows = vectors("contact rows", 3 * points)?;
+        let sums = vectors("contact sums", 2 * tables.rows())?;
+        let kernels = gpu.touching();
+        let bind = |kernel: &Compiled, list: &[&wgpu::Buffer]| {
+            kernel.bind(&gpu.device, &uniform, size_of::<Params>() as u64, list)
+        };
+        let Buffers {
+            positions,
+            previous,
+            inertial,
+            patches,
+            columns,
+            inverse,
+            units,
+            ..
+        } = buffers;
+        let binds = [
+            bind(
+                &kernels.points,
+                &[
+                    positions, previous, inertial, &rings, &outside, &bases, &skin, &sums,
+                ],
+            ),
+            bind(&kernels.boxes, &[&records, &skin, &boxes]),
+            bind(
+                &kernels.search,
+                &[&records, &skin, &boxes, &rings, &contacts, &rows, &sums],
+            ),
+            bind(
+                &kernels.answers,
+                &[&contacts, &rows, &sums, patches, columns, inverse, units],
+            ),
+            bind(&kernels.forces, &[positions, &contacts, &rows, &sums]),
+        ];
+        let all = [
+            &uniform, &rings, &records, &bases, &outside, &skin, &boxes, &contacts, &rows, &sums,
+        ];
+        Ok(Some(GpuContact {
+            project: buffers.bind_touching_project(gpu, &sums),
+            shift: buffers.bind_touching_shift(gpu, &sums),
+            finish: buffers.bind_touching_finish(gpu, &sums),
+            bytes: all.iter().map(|buffer| buffer.size()).sum(),
+            params,
+            sources: surface.input().sources.clone(),
+            corners: surface.triangles().to_vec(),
+            tables: contact,
+            uniform,
+            bases,
+            outside,
+            contacts,
+            binds,
+            scale: tables.scale as f32,
+        }))
+    }
+
+    /// Force of one unit of the sums, of the scaled system.
+    pub fn unit(&self) -> f32 {
+        self.params.unit
+    }
+
+    /// Takes over settings.
+    pub fn configure(&mut self, gpu: &Gpu, settings: &Settings) {
+        let contact = &settings.contact;
+        let params = Params {
+            friction: contact.friction,
+            recovery: match settings.mode {
+                Mode::Dynamic => contact.recovery * settings.step as f32,
+                Mode::Static => 1e30,
+            },
+            ..self.params
+        };
+        if params != self.params {
+            self.params = params;
+            let bytes = bytemuck::bytes_of(&self.params);
+            gpu.queue.write_buffer(&self.uniform, 0, bytes);
+        }
+    }
+
+    pub fn dispatch(&self, gpu: &Gpu, pass: &mut wgpu::ComputePass, stage: Stage, bodies: u32) {
+        let (kernels, p) = (gpu.touching(), &self.params);
+        let (kernel, groups) = match stage {
+            Stage::Points => (&kernels.points, p.points.max(p.rows).div_ceil(64)),
+            Stage::Boxes => (&kernels.boxes, p.clusters),
+            Stage::Search => (&kernels.search, p.points.div_ceil(32)),
+            Stage::Answers => (&kernels.answers, p.points.div_ceil(8)),
+            Stage::Forces => (&kernels.forces, p.points.div_ceil(64)),
+        };
+        pass.set_pipeline(&kernel.pipeline);
+        pass.set_bind_group(0, &self.binds[stage as usize], &[]);
+        pass.dispatch_workgroups(groups, bodies, 1);
+    }
+
+    /// Where a body's base points and the skin points outside the model go in the next step.
+    pub fn set_targets(&self, gpu: &Gpu, body: u32, targets: &Targets) {
+        let at = |v: &u32| targets.bases.get(*v as usize).copied().unwrap_or_default();
+        let bases: Vec<[f32; 4]> = self.tables.points.iter().map(|v| row(at(v))).collect();
+        write(
+            gpu,
+            &self.bases,
+            u64::from(body) * bases.len() as u64,
+            &bases,
+        );
+        let places = 2 * u64::from(body) * u64::from(self.params.outside);
+        write(
+            gpu,
+            &self.outside,
+            places,
+            &self.outside_rows(&targets.outside),
+        );
+    }
+
+    /// Contacts of a body after its last step, and where the skin points outside the model were then.
+    pub fn upload(&self, gpu: &Gpu, body: u32, state: &State, targets: &Targets) {
+        let points = self.tables.points.len();
+        let mut rows = vec![[0.0; 4]; 3 * points];
+        for k in 0..points {
+            rows[3 * k + 1][3] = f32::from_bits(NONE);
+        }
+        for contact in &state.contact.contacts {
+            let place = self.tables.place_of_point.get(contact.point as usize);
+            let triangle = self.tables.place_of_triangle.get(contact.triangle as usize);
+            let (Some(&place), Some(&triangle)) = (place, triangle) else {
+                continue;
+            };
+            let own = &mut rows[3 * place as usize..][..3];
+            let [x, y, z, _] = own[2];
+            let force = contact.force * self.scale;
+            // There is room for one contact a point: the one that presses most.
+            let is_taken = own[1][3].to_bits() != NONE;
+            if is_taken && Vec3::new(x, y, z).length_squared() >= force.length_squared() {
+                continue;
+            }
+            let [u, v, w] = contact.weights;
+            own[0] = contact.normal.extend(contact.distance).to_array();
+            own[1] = [u, v, w, f32::from_bits(triangle)];
+            own[2] = row(force);
+        }
+        write(
+            gpu,
+            &self.contacts,
+            u64::from(body) * rows.len() as u64,
+            &rows,
+        );
+        let last = &state.contact.outside;
+        let is_known = last.len() == targets.outside.len();
+        let before = if is_known { last } else { &targets.outside };
+        let outside = u64::from(self.params.outside);
+        let places = 2 * u64::from(body) * outside + outside;
+        write(gpu, &self.outside, places, &self.outside_rows(before));
+    }
+
+    fn outside_rows(&self, list: &[Vec3]) -> Vec<[f32; 4]> {
+        let at = |i: usize| list.get(i).copied().unwrap_or_default();
+        let count = self.params.outside as usize;
+        (0..count).map(|i| row(at(i))).collect()
+    }
+
+    /// Where the contacts of a body are: offset and size in bytes.
+    pub fn range(&self, body: u32) -> (u64, u64) {
+        let size = 48 * self.tables.points.len() as u64;
+        (u64::from(body) * size, size)
+    }
+
+    /// Contacts of a body from its rows, by point; `state` has the positions of the end of the step.
+    pub fn unpack(&self, rows: &[[f32; 4]], targets: &Targets, state: &State) -> Vec<Contact> {
+        let free = state.positions.len();
+        let position = |v: u32| {
+            let found = match self.sources[v as usize] {
+                Source::Vertex(v) if (v as usize) < free => state.positions.get(v as usize),
+                Source::Vertex(v) => targets.fixed.get(v as usize - free),
+                Source::Outside(i) => targets.outside.get(i as usize),
+            };
+            found.copied().unwrap_or_default()
+        };
+        let mut contacts = Vec::new();
+        for (rows, &point) in rows.chunks_exact(3).zip(&self.tables.points) {
+            let [u, v, w, triangle] = rows[1];
+            let triangle = self.tables.triangles.get(triangle.to_bits() as usize);
+            let Some(&triangle) = triangle else { continue };
+            let vector = |[x, y, z, _]: [f32; 4]| Vec3::new(x, y, z);
+            let (normal, weights) = (vector(rows[0]), [u, v, w]);
+            let corners = self.corners[triangle as usize].iter().zip(weights);
+            let foot: Vec3 = corners.map(|(&v, w)| position(v) * w).sum();
+            contacts.push(Contact {
+                point,
+                triangle,
+                weights,
+                normal,
+                force: vector(rows[2]) / self.scale,
+                distance: (position(point) - foot).dot(normal),
+            });
+        }
+        contacts.sort_unstable_by_key(|contact| contact.point);
+        contacts
+    }
+}
+
+fn row(v: Vec3) -> [f32; 4] {
+    v.extend(0.0).to_array()
+}
+
+/// Writes vectors from an index on.
+fn write(gpu: &Gpu, buffer: &wgpu::Buffer, first: u64, rows: &[[f32; 4]]) {
+    gpu.queue
+        .write_buffer(buffer, 16 * first, bytemuck::cast_slice(rows));
+}
+
+/// What pushes the firmest skin point to its bone line, of the scaled system.
+fn largest_force(surface: &ContactSurface, tables: &Tables, row_of: &dyn Fn(u32) -> u32) -> f32 {
+    let of = |(point, source): (usize, &Source)| match *source {
+        Source::Vertex(v) if (row_of(v) as usize) < tables.rows() => {
+            depth_at_rest(surface, point as u32) / tables.inverse_diagonal(row_of(v) as usize)
+        }
+        _ => 0.0,
+    };
+    let forces = surface.input().sources.iter().enumerate().map(of);
+    let largest = forces.filter(|f| f.is_finite()).fold(0.0, f32::max);
+    if largest > 0.0 { largest } else { 1.0 }
+}
+
+/// Whether a step of the model touches itself.
+pub(crate) fn wanted<'a>(model: &'a Model, settings: &Settings) -> Option<&'a ContactSurface> {
+    let is_on = settings.contact.mode != supple_sim::ContactMode::Off;
+    // Without triangles there is nothing to touch.
+    let surface = model.contact_surface().filter(|_| is_on);
+    surface.filter(|surface| !surface.triangles().is_empty())
+}

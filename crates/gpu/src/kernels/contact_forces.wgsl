@@ -1,0 +1,71 @@
+// One change of every contact's force: what makes up for its violation, projected to the friction cone (Coulomb).
+//
+// All contacts change at once (Jacobi), each by its violation over what all that press together would move it: the sum of
+// absolute entries of its row of C A⁻¹ Cᵀ. That diagonal majorises the matrix, so that no change overshoots, and even
+// pressure is found at once. The tissue answers with the change of forces alone before the next iteration.
+
+@group(0) @binding(1) var<storage, read> positions: array<vec4<f32>>;
+// In w: what all that press would move the contact, triangle, what its own force moves it.
+@group(0) @binding(2) var<storage, read_write> contacts: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read> contact_rows: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read_write> sums: array<atomic<i32>>;
+
+// As in resolve.rs.
+const SOFTNESS: f32 = 0.02;
+const RELAXATION: f32 = 0.8;
+
+fn add(row: u32, change: vec3<i32>) {
+    for (var k = 0u; k < 3u; k++) {
+        if (change[k] != 0) {
+            atomicAdd(&sums[row + k], change[k]);
+            atomicAdd(&sums[row + 4u + k], change[k]);
+        }
+    }
+}
+
+@compute @workgroup_size(64)
+fn contact_forces(@builtin(global_invocation_id) id: vec3<u32>) {
+    if (id.x >= C.points) {
+        return;
+    }
+    let body = id.y;
+    let own = 3u * (body * C.points + id.x);
+    let second = contacts[own + 1u];
+    if (bitcast<u32>(second.w) == NONE) {
+        return;
+    }
+    let first = contacts[own];
+    let third = contacts[own + 2u];
+    let constant = contact_rows[own + 1u];
+    let before = contact_rows[own + 2u];
+    let places = bitcast<vec4<u32>>(contact_rows[own]);
+    let c = coefficients(second.xyz);
+    var apart = constant.xyz;
+    for (var k = 0u; k < 4u; k++) {
+        if (places[k] != NONE) {
+            apart += positions[body * C.vertices + places[k]].xyz * c[k];
+        }
+    }
+    let n = first.xyz;
+    let compliance = third.w;
+    let pressed = dot(third.xyz, n);
+    let missing = constant.w - dot(apart, n) - SOFTNESS * compliance * pressed;
+    let per_metre = RELAXATION / (first.w + SOFTNESS * compliance);
+    let limit = min(before.w / compliance, 0.5 * C.most * C.unit);
+    let normal = clamp(pressed + missing * per_metre, 0.0, limit);
+    let drift = apart - before.xyz;
+    let slip = drift - n * dot(drift, n);
+    var tangential = third.xyz - n * pressed - slip * per_metre;
+    let most = C.friction * normal;
+    let length = length(tangential);
+    if (length > most) {
+        tangential *= most / max(length, 1e-30);
+    }
+    let force = n * normal + tangential;
+    contacts[own + 2u] = vec4(force, compliance);
+    for (var k = 0u; k < 4u; k++) {
+        if (places[k] != NONE) {
+            add(8u * (body * C.rows + places[k]), units(force * c[k]) - units(third.xyz * c[k]));
+        }
+    }
+}

@@ -1,0 +1,5 @@
+// No contacts.
+
+fn kept_speed(row: u32, i: u32) -> f32 {
+    return P.kept;
+}
