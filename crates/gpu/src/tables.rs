@@ -1,7 +1,9 @@
 //! Everything a model needs on the device, as plain data.
 
 use supple_sim::model::NO_CARRIER;
-use supple_sim::{Decompose, Model, Rotations, Settings, SolveError, assemble, settings::Fit};
+use supple_sim::{
+    ContactMode, Decompose, Model, Rotations, Settings, SolveError, assemble, settings::Fit,
+};
 
 use crate::patch_inverse::{PatchRows, Symmetric, patch_inverse};
 use crate::patches::{GROUP, PATCH, partition};
@@ -48,6 +50,9 @@ pub fn unsupported(model: &Model, settings: &Settings) -> Option<&'static str> {
     }
     if settings.rotations != Rotations::PerTet {
         return Some("rotations per cluster");
+    }
+    if settings.contact.mode == ContactMode::Local {
+        return Some("local contact");
     }
     let others = [
         (model.springs().is_empty(), "springs"),
