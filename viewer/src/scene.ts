@@ -112,6 +112,8 @@ export class Scene {
   useTheme(dark: boolean): void {
     const palette = dark ? DARK : LIGHT;
     this.ground.material.color.setHex(palette.ground);
+    // A matte ground lacks the sheen that lights a dark one.
+    if (dark && this.software) this.ground.material.color.multiplyScalar(1.9);
     this.rings.material.color.setHex(palette.line);
     this.hemisphere.color.setHex(palette.sky);
     this.hemisphere.groundColor.setHex(palette.bounce);
