@@ -17,6 +17,9 @@ const LIGHT: Palette = { ground: 0xe9e7e3, line: 0xd5d1ca, sky: 0xffffff, bounce
 /** Pixels drawn at most: beyond it, sharpness is not seen but paid for. */
 const MOST_PIXELS = 2560 * 1440;
 
+/** Pixels drawn at least: with fewer, edges fall to pieces and little is gained, since triangles cost more than pixels then. */
+const FEWEST_PIXELS = 440 * 330;
+
 export class Scene {
   readonly scene = new THREE.Scene();
   readonly camera = new THREE.PerspectiveCamera(32, 1, 0.01, 200);
@@ -112,6 +115,8 @@ export class Scene {
   useTheme(dark: boolean): void {
     const palette = dark ? DARK : LIGHT;
     this.ground.material.color.setHex(palette.ground);
+    // A matte ground lacks the sheen that lights a dark one.
+    if (dark && this.software) this.ground.material.color.multiplyScalar(1.9);
     this.rings.material.color.setHex(palette.line);
     this.hemisphere.color.setHex(palette.sky);
     this.hemisphere.groundColor.setHex(palette.bounce);
@@ -120,9 +125,10 @@ export class Scene {
     this.rim.intensity = dark ? 1.6 : 0.8;
   }
 
-  /** Fewer or more pixels, so that a slow machine keeps moving: below 0.55 edges fall to pieces and little is gained. */
+  /** Fewer or more pixels, so that a slow machine keeps moving. */
   sharpen(factor: number): void {
-    this.sharpness = Math.min(1, Math.max(0.55, this.sharpness * factor));
+    const least = Math.sqrt(FEWEST_PIXELS / Math.max(1, this.width * this.height));
+    this.sharpness = Math.min(1, Math.max(least, 0.5, this.sharpness * factor));
     this.size.set(0, 0);
   }
 
