@@ -173,13 +173,15 @@ pub fn patch_inverse(
         }
         rows = with_columns(matrix, patches, *columns)?;
     }
-    widen(matrix, patches, &mut rows, &sides[1])?;
+    for columns in &COLUMNS[1..] {
+        widen(matrix, patches, &mut rows, &sides[1], *columns)?;
+    }
     Ok(rows.into_par_iter().map(ExactRows::rounded).collect())
 }
 
-/// A patch that misses more than this share of its answer to a smooth right-hand side gets as many columns as there may be.
-/// Without, a deep belly that is thrown upwards lags behind by a millimetre and a half.
-const MOST_MISSING: f64 = 0.02;
+/// A patch that misses more than this share of its answer to a smooth right-hand side gets more columns. Without, a deep belly
+/// that is thrown upwards lags behind by a millimetre and a half.
+const MOST_MISSING: f64 = 0.05;
 /// Corrections after which a smooth right-hand side is solved well enough to tell.
 const CORRECTIONS: usize = 50;
 
@@ -189,6 +191,7 @@ fn widen(
     patches: &[Vec<u32>],
     rows: &mut [ExactRows],
     smooth: &[f64],
+    columns: usize,
 ) -> Result<(), SolveError> {
     let first = product(patches, rows, smooth);
     let mut x = first.clone();
@@ -202,13 +205,13 @@ fn widen(
         let (first, x) = (first[i as usize], x[i as usize]);
         (first - x).abs() > MOST_MISSING * x.abs()
     };
-    let (most, diagonal) = (COLUMNS[2], diagonal(matrix));
+    let diagonal = diagonal(matrix);
     patches
         .par_iter()
         .zip(rows)
-        .filter(|(own, local)| local.columns.len() < most && own.iter().any(misses))
+        .filter(|(own, local)| local.columns.len() < columns && own.iter().any(misses))
         .try_for_each_init(
-            || Local::new(matrix, &diagonal, most),
+            || Local::new(matrix, &diagonal, columns),
             |local, (own, rows)| {
                 *rows = local.solve(own)?;
                 Ok(())
