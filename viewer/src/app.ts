@@ -2,12 +2,13 @@
 import * as THREE from "three";
 import { BodyView } from "./body-view";
 import { byId } from "./dom";
+import type { Drawing } from "./drawing";
 import { say, type Message } from "./messages";
 import { OverlayView } from "./overlays";
 import type { BuildReport, Description, DroppedFile, Method, Opened, OverlayName, Settings } from "./protocol";
 import { ReadoutView } from "./readout";
 import { Scene } from "./scene";
-import { Simulation } from "./simulation";
+import type { Simulation } from "./simulation";
 import { Tools } from "./tools";
 
 export type Compare = "off" | "side" | "divider";
@@ -18,11 +19,10 @@ const METHOD_NAMES: Record<Method, string> = { tissue: "Tissue", lbs: "Linear bl
 const INNER: OverlayName[] = ["volumes", "boneSurface", "tets"];
 
 export class App {
-  readonly simulation = new Simulation();
-  readonly scene = new Scene(byId<HTMLCanvasElement>("view"));
+  readonly scene: Scene;
   readonly readout = new ReadoutView();
   readonly overlays = new OverlayView();
-  readonly tools = new Tools(this.scene, this.simulation);
+  readonly tools: Tools;
   description: Description | null = null;
   settings: Settings | null = null;
   method: Method = "tissue";
@@ -48,7 +48,12 @@ export class App {
   private share: number | null = null;
   private lastPlace: Float32Array | null = null;
 
-  constructor() {
+  constructor(
+    readonly simulation: Simulation,
+    drawing: Drawing,
+  ) {
+    this.scene = new Scene(drawing);
+    this.tools = new Tools(this.scene, simulation);
     this.scene.scene.add(this.overlays.group);
     this.simulation.onTrouble = (message) => this.complain(message);
     requestAnimationFrame(() => this.draw());

@@ -5,11 +5,13 @@ import { ExportPage } from "./export-page";
 import { FeelPage } from "./feel-page";
 import { LookPage, OVERLAYS } from "./look-page";
 import { fatal, say } from "./messages";
-import { missing } from "./needs";
-import { listenForFiles, openNamed } from "./opening";
+import { openDrawing } from "./drawing";
+import { missing, NO_WEBGL } from "./needs";
+import { listenForFiles, namedFile, openNamed } from "./opening";
 import { Panel } from "./panel";
 import { RigPage } from "./rig-page";
 import { help, listen, type Shortcut } from "./shortcuts";
+import { Simulation } from "./simulation";
 import { Transport } from "./transport";
 
 function shortcuts(parts: {
@@ -50,11 +52,17 @@ function shortcuts(parts: {
 
 async function begin(): Promise<void> {
   const lack = missing();
-  if (lack) {
-    fatal("Supple cannot run here", lack);
+  const simulation = lack ? null : new Simulation();
+  // The body is made while the canvas gets ready.
+  const named = namedFile();
+  const embedded = named ? null : simulation?.request("embedded", { name: "male" });
+  await simulation?.awake;
+  const drawing = simulation && openDrawing(byId<HTMLCanvasElement>("view"));
+  if (!simulation || !drawing) {
+    fatal("Supple cannot run here", lack ?? NO_WEBGL);
     return;
   }
-  const app = new App();
+  const app = new App(simulation, drawing);
   const transport = new Transport(app);
   const look = new LookPage(app);
   const rig = new RigPage(app);
@@ -76,7 +84,8 @@ async function begin(): Promise<void> {
   // For tests and the curious.
   Object.assign(window, { supple: app });
   try {
-    if (!(await openNamed(app))) await app.openEmbedded("male");
+    if (embedded) await app.show(await embedded);
+    else if (named) await openNamed(app, named);
   } catch (error) {
     say((error as Error).message, "bad");
     await app.openEmbedded("male");

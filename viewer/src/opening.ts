@@ -57,12 +57,13 @@ export function listenForFiles(app: App): { open: () => void } {
 }
 
 /** The file that `supple view FILE` was given: the page's address names it. */
-export async function openNamed(app: App): Promise<boolean> {
-  const name = new URLSearchParams(location.search).get("file");
-  if (!name) return false;
+export function namedFile(): string | null {
+  return new URLSearchParams(location.search).get("file");
+}
+
+export async function openNamed(app: App, name: string): Promise<void> {
   const answer = await fetch(`./file/${encodeURIComponent(name)}`);
   if (!answer.ok) throw new Error(`${name}: ${(await answer.text()) || answer.statusText}`);
   const shown = answer.headers.get("x-supple-name") ?? name;
   await app.openFiles([{ name: decodeURIComponent(shown), bytes: new Uint8Array(await answer.arrayBuffer()) }]);
-  return true;
 }

@@ -179,6 +179,7 @@ export type FromWorker =
   | Frame
   | { type: "answer"; id: number; value: unknown }
   | { type: "refused"; id: number; message: string }
+  | { type: "awake" }
   | { type: "progress"; share: number }
   | { type: "trouble"; message: string };
 

@@ -2,6 +2,7 @@
 import * as THREE from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import { RoomEnvironment } from "three/addons/environments/RoomEnvironment.js";
+import type { Drawing } from "./drawing";
 
 export interface Palette {
   ground: number;
@@ -16,26 +17,30 @@ const LIGHT: Palette = { ground: 0xe9e7e3, line: 0xd5d1ca, sky: 0xffffff, bounce
 /** Pixels drawn at most: beyond it, sharpness is not seen but paid for. */
 const MOST_PIXELS = 2560 * 1440;
 
+/** Pixels drawn at least: with fewer, edges fall to pieces and little is gained, since triangles cost more than pixels then. */
+const FEWEST_PIXELS = 440 * 330;
+
 export class Scene {
   readonly scene = new THREE.Scene();
   readonly camera = new THREE.PerspectiveCamera(32, 1, 0.01, 200);
   readonly renderer: THREE.WebGLRenderer;
   readonly controls: OrbitControls;
+  readonly canvas: HTMLCanvasElement;
   readonly software: boolean;
   private key = new THREE.DirectionalLight(0xfff1e2, 2.6);
   private rim = new THREE.DirectionalLight(0xbdd3ff, 1.3);
   private hemisphere = new THREE.HemisphereLight(0xffffff, 0x444444, 1.25);
-  private ground: THREE.Mesh<THREE.CircleGeometry, THREE.MeshStandardMaterial>;
+  private ground: Ground;
   private rings: THREE.LineSegments<THREE.BufferGeometry, THREE.LineBasicMaterial>;
   private size = new THREE.Vector2();
   private sharpness = 1;
   private frames = 0;
   private beside = 0;
 
-  constructor(readonly canvas: HTMLCanvasElement) {
-    // Without a graphics card smooth edges cost four times the pixels.
-    this.software = isSoftware();
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !this.software, alpha: true });
+  constructor({ canvas, context, software }: Drawing) {
+    this.canvas = canvas;
+    this.software = software;
+    this.renderer = new THREE.WebGLRenderer({ canvas, context, antialias: !software, alpha: true });
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = this.software ? THREE.BasicShadowMap : THREE.PCFShadowMap;
     this.renderer.shadowMap.autoUpdate = !this.software;
@@ -45,7 +50,7 @@ export class Scene {
     this.controls.enableDamping = true;
     this.controls.dampingFactor = 0.12;
     this.controls.maxPolarAngle = Math.PI * 0.56;
-    this.ground = ground();
+    this.ground = ground(software);
     this.rings = rings();
     this.addLights();
     this.scene.add(this.ground, this.rings);
@@ -110,6 +115,8 @@ export class Scene {
   useTheme(dark: boolean): void {
     const palette = dark ? DARK : LIGHT;
     this.ground.material.color.setHex(palette.ground);
+    // A matte ground lacks the sheen that lights a dark one.
+    if (dark && this.software) this.ground.material.color.multiplyScalar(1.9);
     this.rings.material.color.setHex(palette.line);
     this.hemisphere.color.setHex(palette.sky);
     this.hemisphere.groundColor.setHex(palette.bounce);
@@ -120,7 +127,8 @@ export class Scene {
 
   /** Fewer or more pixels, so that a slow machine keeps moving. */
   sharpen(factor: number): void {
-    this.sharpness = Math.min(1, Math.max(0.4, this.sharpness * factor));
+    const least = Math.sqrt(FEWEST_PIXELS / Math.max(1, this.width * this.height));
+    this.sharpness = Math.min(1, Math.max(least, 0.5, this.sharpness * factor));
     this.size.set(0, 0);
   }
 
@@ -163,17 +171,13 @@ export class Scene {
   }
 }
 
-function isSoftware(): boolean {
-  const gl = document.createElement("canvas").getContext("webgl2");
-  const info = gl?.getExtension("WEBGL_debug_renderer_info");
-  const name = gl && info ? String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)) : "";
-  gl?.getExtension("WEBGL_lose_context")?.loseContext();
-  return /swiftshader|llvmpipe|software/i.test(name);
-}
+type Ground = THREE.Mesh<THREE.CircleGeometry, THREE.MeshStandardMaterial | THREE.MeshLambertMaterial>;
 
 /** A disc that fades into the page's own background. */
-function ground(): THREE.Mesh<THREE.CircleGeometry, THREE.MeshStandardMaterial> {
-  const material = new THREE.MeshStandardMaterial({ roughness: 0.95, transparent: true, depthWrite: false });
+function ground(software: boolean): Ground {
+  const look = { transparent: true, depthWrite: false };
+  // So rough a ground is all but a matte one, which costs half as much a pixel but knows no light from all around.
+  const material = software ? new THREE.MeshLambertMaterial(look) : new THREE.MeshStandardMaterial({ ...look, roughness: 0.95 });
   material.alphaMap = fade();
   const mesh = new THREE.Mesh(new THREE.CircleGeometry(1, 48), material);
   mesh.rotation.x = -Math.PI / 2;

@@ -68,7 +68,13 @@ interface Story {
 const LASTING: Order["type"][] = ["play", "pace", "methods", "overlays", "gravity", "contact", "ground"];
 const SUPERSEDED = "another build took over";
 
+/** Longest wait for the worker's script [ms]. */
+const WAKING = 250;
+
 export class Simulation {
+  /** Settled when the worker runs by itself: until then it needs this thread, which shall not be kept busy. */
+  readonly awake: Promise<void>;
+  private wake: () => void = () => {};
   onProgress: (share: number) => void = () => {};
   onTrouble: (message: string) => void = () => {};
   private line = this.newLine();
@@ -78,6 +84,13 @@ export class Simulation {
   private shown: { line: Line; slots: SlotBuffers[] } | null = null;
   private time = 0;
   private stepsBefore = 0;
+
+  constructor() {
+    this.awake = new Promise((resolve) => {
+      this.wake = resolve;
+      setTimeout(resolve, WAKING);
+    });
+  }
 
   private newLine(): Line {
     return new Line(
@@ -194,6 +207,8 @@ export class Simulation {
       this.newestSteps = message.readout.steps;
       message.readout.steps += this.stepsBefore;
       this.newest = message;
+    } else if (message.type === "awake") {
+      this.wake();
     } else if (message.type === "progress") {
       this.onProgress(message.share);
     } else if (message.type === "trouble" && line === this.line) {

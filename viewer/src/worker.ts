@@ -31,7 +31,8 @@ const STEP = 1 / 60;
 const BACKLOG = 2 * STEP;
 /** Volume is measured every so many steps: it costs a tenth of one. */
 const MEASURING = 12;
-const POOL = 3;
+/** One that is shown and one that waits for its turn: the next is made when the page has taken that, not for nothing before. */
+const POOL = 2;
 
 let wasm: InitOutput;
 let stage: PageStage | null = null;
@@ -309,6 +310,8 @@ function hear(message: ToWorker): void {
     post({ type: "trouble", message: text(error) });
   }
 }
+
+post({ type: "awake" });
 
 // What is said before the WebAssembly is there waits for it.
 const early: ToWorker[] = [];

@@ -136,4 +136,24 @@ mod tests {
         assert!(near.iter().all(|&v| (points[v].x - 1.005).abs() < 0.1));
         assert!(touching(&ball, &points[..ball.positions.len()]).is_empty());
     }
+
+    #[test]
+    fn it_is_denser_where_shells_touch() {
+        let ball = shapes::icosphere(1.0, 5);
+        let mut other = ball.clone();
+        other.transform(&Affine3A::from_translation(Vec3::X * 2.0));
+        let pair = TriMesh::merged([&ball, &other]);
+        // Of the vertices of a cap of the first ball, how many are kept.
+        let kept = |mesh: &TriMesh, side: f32| {
+            let count = |mesh: &TriMesh| {
+                let cap = |p: &&Vec3| p.x < 1.0 && p.x * side > 0.97;
+                mesh.positions.iter().filter(cap).count() as f64
+            };
+            count(mesh) / count(&pair)
+        };
+        let graph = BoneGraph::default();
+        let small = simulation_mesh(&pair, &graph, &[], pair.positions.len() / 8).mesh;
+        let (near, far) = (kept(&small, 1.0), kept(&small, -1.0));
+        assert!(near > 1.3 * far, "{near} {far}");
+    }
 }

@@ -63,7 +63,7 @@ fn weights_sum_to_one_and_stay_small() {
         let weights: Vec<f64> = entries.map(|(_, weight)| f64::from(weight)).collect();
         let sum: f64 = weights.iter().sum();
         let size: f64 = weights.iter().map(|weight| weight.abs()).sum();
-        assert!(sum == 1.0 && size < 8.1, "vertex {v}: {sum}, {size}");
+        assert!(sum == 1.0 && size < 5.1, "vertex {v}: {sum}, {size}");
     }
 }
 

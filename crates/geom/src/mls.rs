@@ -35,11 +35,6 @@ fn monomials(p: DVec3) -> [f64; 10] {
     [1.0, x, y, z, x * x, y * y, z * z, x * y, x * z, y * z]
 }
 
-/// Σ |Nᵢ| above which a fit is not used. It is the factor by which noise of the values may grow: 1.5 is usual, and on curved,
-/// uneven neighbourhoods 4 is still sound; towards 20 single vertices spike out of a bent skin, at 2 one vertex in ten
-/// loses quadratic precision.
-pub const MOST_GROWTH: f64 = 8.0;
-
 /// Singular values below this share of the largest are rounding of single-precision positions and count as zero.
 const RANK_CUTOFF: f64 = 1e-6;
 /// A point missed by less, in units of the neighbourhood's radius, is reproduced: rounding again.
@@ -66,10 +61,19 @@ pub struct MovingLeastSquares {
     trial: Vec<f64>,
 }
 
+/// What is fitted.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// The richest polynomials.
+    pub most: Basis,
+    /// Σ |Nᵢ| above which a fit is not used: the factor by which noise of the values may grow.
+    pub growth: f64,
+}
+
 impl MovingLeastSquares {
     /// Weights of `points`, whose kernel is ω ≥ 0, at the point `at`.
     ///
-    /// The richest basis, up to `most`, that reproduces `at` from the points without large weights. Directions in which the
+    /// The richest basis, up to the wanted one, that reproduces `at` from the points without large weights. Directions in which the
     /// points hardly differ (all on a plane, on a quadric) are left out as far as needed. Where nothing does both, weights
     /// stay small and [`Fit::miss`] says what is left.
     pub fn weights(
@@ -77,7 +81,7 @@ impl MovingLeastSquares {
         points: &[DVec3],
         kernel: &[f64],
         at: DVec3,
-        most: Basis,
+        wanted: Wanted,
         weights: &mut Vec<f64>,
     ) -> Fit {
         let count = points.len();
@@ -92,7 +96,7 @@ impl MovingLeastSquares {
         let mut best = self.constant(points, kernel, at, weights);
         for basis in [Basis::Quadratic, Basis::Linear] {
             let terms = basis.terms();
-            if basis > most || count < terms {
+            if basis > wanted.most || count < terms {
                 continue;
             }
             self.columns.clear();
@@ -107,7 +111,7 @@ impl MovingLeastSquares {
                 let reproduced: DVec3 = points.iter().zip(&self.trial).map(|(&p, &n)| n * p).sum();
                 let miss = reproduced.distance(at) / radius;
                 let sum: f64 = self.trial.iter().sum();
-                if growth <= MOST_GROWTH && (sum - 1.0).abs() < EXACT {
+                if growth <= wanted.growth && (sum - 1.0).abs() < EXACT {
                     let fit = Fit {
                         basis,
                         miss: miss * radius,
@@ -244,10 +248,16 @@ mod tests {
         points.iter().map(near).collect()
     }
 
+    const GROWTH: f64 = 8.0;
+
     fn fit(points: &[DVec3], at: DVec3, most: Basis) -> (Vec<f64>, Fit) {
         let mut weights = Vec::new();
         let mut solver = MovingLeastSquares::default();
-        let fit = solver.weights(points, &kernel(points, at), at, most, &mut weights);
+        let wanted = Wanted {
+            most,
+            growth: GROWTH,
+        };
+        let fit = solver.weights(points, &kernel(points, at), at, wanted, &mut weights);
         (weights, fit)
     }
 
@@ -298,10 +308,7 @@ mod tests {
             let points = cloud(20, bend);
             let at = bend(DVec3::new(0.2, 0.1, -0.1));
             let (weights, fit) = fit(&points, at, Basis::Quadratic);
-            assert!(
-                fit.growth <= MOST_GROWTH && fit.miss < 1e-5,
-                "{wobble}: {fit:?}"
-            );
+            assert!(fit.growth <= GROWTH && fit.miss < 1e-5, "{wobble}: {fit:?}");
             assert!(error(&points, &weights, at, |p| DVec3::ONE + 3.0 * p) < 1e-5);
             // In the plane, quadratic motion is still reproduced.
             assert!(error(&points, &weights, at, |p| quadratic_motion(flat(p))) < 1e-3);
@@ -319,7 +326,7 @@ mod tests {
         let flat = |p: DVec3| DVec3::new(p.x, 1e-3 * p.y, p.z);
         let points = cloud(20, flat);
         let (weights, fit) = fit(&points, DVec3::new(0.0, 0.3, 0.0), Basis::Quadratic);
-        assert!(fit.growth <= MOST_GROWTH);
+        assert!(fit.growth <= GROWTH);
         assert!((0.25..=0.31).contains(&fit.miss), "{fit:?}");
         assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-9);
     }
@@ -330,7 +337,7 @@ mod tests {
             let points = cloud(count, |p| p);
             let (weights, fit) = fit(&points, DVec3::ZERO, Basis::Quadratic);
             assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-9);
-            assert!(fit.growth <= MOST_GROWTH && fit.miss.is_finite());
+            assert!(fit.growth <= GROWTH && fit.miss.is_finite());
         }
         let (weights, _) = fit(&[DVec3::ONE; 12], DVec3::ONE, Basis::Quadratic);
         assert!(weights.iter().all(|n| n.is_finite()));

@@ -73,13 +73,16 @@ fn check(study: &mut UpsamplingStudy, clips: &[Clip]) {
 }
 
 #[test]
-fn embedded_body() {
-    let character = body(Body::Female).unwrap();
-    let mut study = UpsamplingStudy::new(&character, &Settings::default(), [8, 20, 32]).unwrap();
-    let clips: Vec<Clip> = clip_names()
-        .map(|name| clip(name, &character).unwrap())
-        .collect();
-    check(&mut study, &clips);
+fn embedded_bodies() {
+    for which in [Body::Female, Body::Male] {
+        let character = body(which).unwrap();
+        let settings = Settings::default();
+        let mut study = UpsamplingStudy::new(&character, &settings, [8, 20, 32]).unwrap();
+        let clips: Vec<Clip> = clip_names()
+            .map(|name| clip(name, &character).unwrap())
+            .collect();
+        check(&mut study, &clips);
+    }
 }
 
 #[test]
