@@ -142,7 +142,7 @@ pub const SKIN_SAMPLES: Kernel = Kernel {
 pub const UPSAMPLE: Kernel = Kernel {
     name: "upsample",
     sources: &[include_str!("kernels/upsample.wgsl")],
-    access: &[Read, Read, Read, Read, Write, Read],
+    access: &[Read, Read, Read, Read, Write, Read, Read],
 };
 
 const fn project(sources: &'static [&'static str]) -> Kernel {

@@ -51,7 +51,9 @@ struct Params {
 const MOST_SAMPLES: usize = 1 << 16;
 /// Steps of a normal's weight: it has two bytes too, for −8 to 8.
 const NORMAL_STEPS: f32 = 4096.0;
-const NO_EXTRA: u32 = u32::MAX;
+/// Largest weight in units.
+const MOST: f64 = 32766.0;
+const NO_EXTRA: u32 = 0xff_ffff;
 /// Entries a vertex come in multiples of this: the kernel reads as many at once.
 const ENTRIES: usize = 4;
 
@@ -99,8 +101,12 @@ impl GpuSkin {
         };
         let rows = places(bodies, &tables.vertices);
         let (places, rings) = rings(&rows, &tables.triangles);
-        let (extra_of, extras) = extras(tables, skin);
-        let entries = entries(tables, skin);
+        let (mut extra_of, extras) = extras(tables, skin);
+        let (entries, exponents) = entries(tables, skin);
+        for (word, exponent) in extra_of.iter_mut().zip(exponents) {
+            *word |= exponent << 24;
+        }
+        let turns = turns(tables, skin);
         let uniform = wgpu::BufferUsages::UNIFORM;
         let params_buffer = buffer(
             gpu,
@@ -112,6 +118,7 @@ impl GpuSkin {
         let places = table("samples", bytemuck::cast_slice(&places))?;
         let rings = table("rings", bytemuck::cast_slice(&rings))?;
         let entries = table("skin weights", bytemuck::cast_slice(&entries))?;
+        let turns = table("normal weights", bytemuck::cast_slice(&turns))?;
         let extra_of = table("skin details", bytemuck::cast_slice(&extra_of))?;
         let extras = table("detail weights", bytemuck::cast_slice(&extras))?;
         let data = vectors("sample data", 2 * samples)?;
@@ -132,10 +139,10 @@ impl GpuSkin {
             &gpu.device,
             &params_buffer,
             size,
-            &[&data, &entries, &extra_of, &extras, &skin, &given],
+            &[&data, &entries, &extra_of, &extras, &skin, &given, &turns],
         );
         let all = [
-            &places, &rings, &entries, &extra_of, &extras, &given, &data, &skin,
+            &places, &rings, &entries, &turns, &extra_of, &extras, &given, &data, &skin,
         ];
         Ok(GpuSkin {
             gpu: gpu.clone(),
@@ -247,23 +254,46 @@ fn turned(tables: &SkinTables) -> usize {
         .map_or(0, |last| (last + 1).next_multiple_of(ENTRIES))
 }
 
-fn entries(tables: &SkinTables, skin: usize) -> Vec<[u32; 2]> {
-    let mut entries = Vec::with_capacity(tables.indices.len());
-    for k in 0..tables.neighbours.next_multiple_of(ENTRIES) {
-        for v in 0..skin {
-            if k >= tables.neighbours {
-                // The first sample again, at no weight.
-                entries.push([0, tables.indices[v * tables.neighbours]]);
-                continue;
-            }
-            let at = v * tables.neighbours + k;
-            let [weight, normal] = tables.weights[at];
-            let normal = (normal * NORMAL_STEPS).round().clamp(-32768.0, 32767.0) as i16;
-            let packed = tables.indices[at] | u32::from(normal as u16) << 16;
-            entries.push([weight.to_bits(), packed]);
+/// Samples and weights of all vertices, and the exponents of their units. A weight is a whole number of units, a power of two:
+/// weights that are already such numbers stay as they are, and sums stay in any case.
+fn entries(tables: &SkinTables, skin: usize) -> (Vec<u32>, Vec<u32>) {
+    let count = tables.neighbours.next_multiple_of(ENTRIES);
+    let (mut entries, mut exponents) = (vec![0; count * skin], Vec::with_capacity(skin));
+    for v in 0..skin {
+        let own = v * tables.neighbours..(v + 1) * tables.neighbours;
+        let (indices, weights) = (&tables.indices[own.clone()], &tables.weights[own]);
+        let largest = weights.iter().fold(1e-3_f32, |m, [w, _]| m.max(w.abs()));
+        let exponent = (f64::from(largest) / MOST).log2().ceil();
+        let unit = exponent.exp2();
+        exponents.push((exponent as i32 + 127) as u32);
+        let exact = || weights.iter().map(|[w, _]| f64::from(*w) / unit);
+        let mut whole: Vec<f64> = exact().map(f64::round).collect();
+        let left = (exact().sum::<f64>() - whole.iter().sum::<f64>()).round();
+        let heaviest = (0..whole.len()).max_by(|&a, &b| whole[a].abs().total_cmp(&whole[b].abs()));
+        if let Some(heaviest) = heaviest {
+            whole[heaviest] += left;
+        }
+        for k in 0..count {
+            // Beyond the last, the first sample again at no weight.
+            let sample = indices.get(k).or(indices.first()).copied().unwrap_or(0);
+            let weight = whole.get(k).copied().unwrap_or(0.0) as i16;
+            entries[k * skin + v] = sample | u32::from(weight as u16) << 16;
         }
     }
-    entries
+    (entries, exponents)
+}
+
+/// Weights of normals, those of two entries a word.
+fn turns(tables: &SkinTables, skin: usize) -> Vec<u32> {
+    let weight = |v: usize, k: usize| {
+        let found = (k < tables.neighbours).then(|| tables.weights[v * tables.neighbours + k][1]);
+        let whole = (found.unwrap_or(0.0) * NORMAL_STEPS).round();
+        u32::from(whole.clamp(-32768.0, 32767.0) as i16 as u16)
+    };
+    let pairs = (0..turned(tables)).step_by(2);
+    pairs
+        .flat_map(|k| (0..skin).map(move |v| weight(v, k) | weight(v, k + 1) << 16))
+        .collect()
 }
 
 /// Which block a vertex has, if any, and the blocks: share and place of the pose, weights of normals.

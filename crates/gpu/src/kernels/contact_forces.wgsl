@@ -12,7 +12,6 @@
 
 // As in resolve.rs.
 const SOFTNESS: f32 = 0.02;
-const RELAXATION: f32 = 0.8;
 
 fn add(row: u32, change: vec3<i32>) {
     for (var k = 0u; k < 3u; k++) {
@@ -50,7 +49,7 @@ fn contact_forces(@builtin(global_invocation_id) id: vec3<u32>) {
     let compliance = third.w;
     let pressed = dot(third.xyz, n);
     let missing = constant.w - dot(apart, n) - SOFTNESS * compliance * pressed;
-    let per_metre = RELAXATION / (first.w + SOFTNESS * compliance);
+    let per_metre = 1.0 / (first.w + SOFTNESS * compliance);
     let limit = min(before.w / compliance, 0.5 * C.most * C.unit);
     let normal = clamp(pressed + missing * per_metre, 0.0, limit);
     let drift = apart - before.xyz;
