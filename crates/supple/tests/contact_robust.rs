@@ -1,4 +1,4 @@
-//! Contact where nothing is as it should be: it stays finite, and does not depend on threads.
+//! Contact where nothing is as it should be: it stays finite, recovers, and does not depend on threads.
 
 use glam::{Quat, Vec3};
 use supple::embedded::{self, Body};
@@ -31,9 +31,9 @@ fn random_pose(rest: &Pose, seed: &mut u32) -> Pose {
     pose
 }
 
-/// All joints are thrown about at random, bones through bones: nothing flies away, not even back at rest.
+/// All joints are thrown about at random, bones through bones: nothing flies away, and back at rest nothing stays tangled.
 #[test]
-fn everything_in_everything_stays_bounded() {
+fn everything_in_everything_recovers() {
     for mode in [ContactMode::Global, ContactMode::Local] {
         let mut body = touching_body(mode);
         let rest = body.flesh().rest_pose();
@@ -52,10 +52,10 @@ fn everything_in_everything_stays_bounded() {
             body.advance(&rest, FRAME).expect("a step");
         }
         let rest = body.flesh().model.rest_free();
-        let far = (body.state().positions.iter().zip(rest)).map(|(a, b)| a.distance(*b));
-        let far = far.fold(0.0, f32::max);
-        println!("{mode:?}: at most {:.0} mm after two seconds", far * 1e3);
-        assert!(body.state().is_finite() && far < 1.0, "{mode:?}: {far} m");
+        let off = (body.state().positions.iter().zip(rest)).map(|(a, b)| a.distance_squared(*b));
+        let rms = (off.sum::<f32>() / rest.len() as f32).sqrt() * 1e3;
+        println!("{mode:?}: {rms:.2} mm RMS after two seconds");
+        assert!(rms < 1.0, "{mode:?}: {rms} mm");
     }
 }
 

@@ -70,6 +70,7 @@ mod rows;
 mod search;
 mod solver;
 mod surface;
+mod tangle;
 mod tree;
 mod world;
 

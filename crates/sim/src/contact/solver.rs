@@ -8,6 +8,7 @@ use super::detect::{Detector, Filter};
 use super::external::{ExternalForce, carry_on};
 use super::persist::{Next, merge};
 use super::rows::ContactRow;
+use super::tangle::is_tangled;
 use super::world::{World, giving_body, padding};
 use super::{Contact, ContactMode, ContactSurface, Kernels, Reach, Resolver, Source};
 use crate::model::NO_CARRIER;
@@ -151,6 +152,9 @@ impl ContactSolver {
             going_on, contacts, ..
         } = self;
         merge(surface, detector, last, &moved, going_on, contacts);
+        if settings.contact.mode == ContactMode::Global {
+            contacts.retain(|contact| !is_tangled(model, surface, targets, contact));
+        }
     }
 
     /// Makes the contacts rows of the system.

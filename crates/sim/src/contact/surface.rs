@@ -1,6 +1,8 @@
 //! The skin as contact sees it: triangles, base points below them, what to leave out.
 
 use glam::Vec3;
+use supple_geom::TriMesh;
+use supple_geom::shells::shells;
 use supple_geom::simd::LANES;
 
 use super::detect::{Detector, Filter};
@@ -49,6 +51,8 @@ pub struct ContactSurface {
     near_leaves: Lists,
     /// How much closer than the gap each skin point comes to others at rest \[m\].
     pub(crate) overlaps: Vec<f32>,
+    /// Which connected piece of skin each skin point belongs to.
+    pub(crate) shells: Vec<u32>,
     /// Skin points that are inside others at rest, ascending.
     pub(crate) inside_at_rest: Vec<u32>,
     pub(crate) tree: Tree,
@@ -138,6 +142,7 @@ impl ContactSurface {
             local: None,
             edge: mean_edge(&input),
             overlaps: vec![0.0; count],
+            shells: shells_of_points(&input),
             inside_at_rest: Vec::new(),
             tets,
             tet_starts,
@@ -293,6 +298,14 @@ fn tets_by_triangle(input: &SurfaceInput) -> (Vec<[u8; 4]>, Vec<u32>) {
         starts.push(tets.len() as u32);
     }
     (tets, starts)
+}
+
+fn shells_of_points(input: &SurfaceInput) -> Vec<u32> {
+    let mesh = TriMesh {
+        positions: input.skin.clone(),
+        triangles: input.triangles.clone(),
+    };
+    shells(&mesh).of_vertex
 }
 
 fn fans(count: usize, triangles: &[[u32; 3]]) -> Lists {

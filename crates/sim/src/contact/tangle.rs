@@ -1,0 +1,86 @@
+//! Skin that was drawn through other skin of the same shell.
+//!
+//! Where bones go through bones, tissue is turned inside out, and contact would hold what hangs on the wrong side for ever.
+//! A contact is taken for such a tangle where the bones of both sides stand to each other as they do at rest, where nothing
+//! overlaps, and tissue that followed them would nevertheless have its point below the foot. It is then left out: the tissue
+//! goes back through itself. Local contact needs none of this: what it knows are folds.
+
+use glam::{Mat3, Vec3};
+
+use super::{Contact, ContactSurface, Source};
+use crate::model::NO_CARRIER;
+use crate::{Model, Targets};
+
+/// How far at most a point that follows its bones is from where it would follow those of its foot, relative to their distance, if
+/// the bones stand as they do at rest.
+const AS_AT_REST: f32 = 0.1;
+
+/// Whether a contact only holds a tangle.
+pub fn is_tangled(
+    model: &Model,
+    surface: &ContactSurface,
+    targets: &Targets,
+    contact: &Contact,
+) -> bool {
+    let corners = surface.triangles()[contact.triangle as usize];
+    if surface.shells[contact.point as usize] != surface.shells[corners[0] as usize] {
+        return false;
+    }
+    let carried = |i: u32| carried(model, targets, surface.input.sources[i as usize]);
+    let (Some(point), [Some(a), Some(b), Some(c)]) = (carried(contact.point), corners.map(carried))
+    else {
+        return false;
+    };
+    let Some(turn) = a.turn.or(b.turn).or(c.turn).or(point.turn) else {
+        return false;
+    };
+    let rest = |i: u32| surface.input.skin[i as usize];
+    let foot = |[a, b, c]: [Vec3; 3]| {
+        let [u, v, w] = contact.weights;
+        a * u + b * v + c * w
+    };
+    let apart = point.place - foot([a.place, b.place, c.place]);
+    let at_rest = turn * (rest(contact.point) - foot(corners.map(rest)));
+    let allowed = surface.overlaps()[contact.point as usize] + surface.gap();
+    apart.dot(contact.normal) < -allowed && apart.distance(at_rest) < AS_AT_REST * at_rest.length()
+}
+
+/// What would have become of a skin point if it had followed its bones from rest.
+struct Carried {
+    /// Where it would be \[m\].
+    place: Vec3,
+    /// How it would have turned, where that is known.
+    turn: Option<Mat3>,
+}
+
+/// `None` where nothing carries the point.
+fn carried(model: &Model, targets: &Targets, source: Source) -> Option<Carried> {
+    let free = model.free_count();
+    let driven = |list: &[Vec3], i: usize| {
+        let place = *list.get(i)?;
+        Some(Carried { place, turn: None })
+    };
+    let v = match source {
+        Source::Vertex(v) if (v as usize) < free => v as usize,
+        Source::Vertex(v) => return driven(&targets.fixed, v as usize - free),
+        Source::Outside(i) => return driven(&targets.outside, i as usize),
+    };
+    let carriers = model.carrier_frames()[v];
+    if carriers[0] == NO_CARRIER {
+        return None;
+    }
+    let rest = carriers.map(|k| model.rest_fixed()[k as usize]);
+    let now = carriers.map(|k| targets.fixed[k as usize]);
+    let turn = frame(now)? * frame(rest)?.transpose();
+    Some(Carried {
+        place: now[0] + turn * (model.rest_free()[v] - rest[0]),
+        turn: Some(turn),
+    })
+}
+
+/// Orthonormal axes of a triangle; `None` where it is flat.
+fn frame([a, b, c]: [Vec3; 3]) -> Option<Mat3> {
+    let x = (b - a).try_normalize()?;
+    let z = (b - a).cross(c - a).try_normalize()?;
+    Some(Mat3::from_cols(x, z.cross(x), z))
+}
