@@ -1,4 +1,4 @@
-//! Contact off and on (figures 3.15 and 3.16): a bent knee, crossed arms, a body that sits with its hands on its thighs.
+//! Contact off, local and global (figures 3.15 and 3.16): a bent knee, crossed arms, a body that sits with its hands on its thighs.
 
 mod common;
 
@@ -53,7 +53,11 @@ fn main() {
         }
         check(name, &counts);
     }
-    let picture: Image = common::sheet("Contact off and on; red: inside", &tiles, columns);
+    let picture: Image = common::sheet(
+        "Contact off, local and global; red: inside",
+        &tiles,
+        columns,
+    );
     common::save("contact_modes", &picture);
 }
 

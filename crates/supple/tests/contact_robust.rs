@@ -1,16 +1,23 @@
 //! Contact where nothing is as it should be: it stays finite, recovers, and does not depend on threads.
 
+use std::path::Path;
+
 use glam::{Quat, Vec3};
+use supple::Character;
 use supple::embedded::{self, Body};
 use supple::rig::Pose;
+use supple::rig::formats::{self, ReadOptions};
 use supple::sim::ContactMode;
 use supple::tissue::SoftBody;
 
 const FRAME: f64 = 1.0 / 60.0;
 
 fn touching_body(mode: ContactMode) -> SoftBody {
-    let character = embedded::body(Body::Male).expect("a body");
-    let mut body = SoftBody::new(&character, Default::default()).expect("tissue");
+    touching(&embedded::body(Body::Male).expect("a body"), mode)
+}
+
+fn touching(character: &Character, mode: ContactMode) -> SoftBody {
+    let mut body = SoftBody::new(character, Default::default()).expect("tissue");
     body.solver_settings().contact.mode = mode;
     body
 }
@@ -31,32 +38,51 @@ fn random_pose(rest: &Pose, seed: &mut u32) -> Pose {
     pose
 }
 
-/// All joints are thrown about at random, bones through bones: nothing flies away, and back at rest nothing stays tangled.
+/// Throws all joints about at random, bones through bones, and goes back to rest for two seconds: nothing flies away, and
+/// nothing stays tangled.
+fn recovers(body: &mut SoftBody, what: &str) {
+    let rest = body.flesh().rest_pose();
+    body.reset(&rest).expect("rest");
+    let mut seed = 7;
+    for _ in 0..4 {
+        let pose = random_pose(&rest, &mut seed);
+        for _ in 0..10 {
+            body.advance(&pose, FRAME).expect("a step");
+            assert!(body.state().is_finite());
+            let far = body.state().positions.iter().map(|p| p.length());
+            assert!(far.fold(0.0, f32::max) < 10.0, "{what} flies away");
+        }
+    }
+    for _ in 0..120 {
+        body.advance(&rest, FRAME).expect("a step");
+    }
+    let rest = body.flesh().model.rest_free();
+    let off = (body.state().positions.iter().zip(rest)).map(|(a, b)| a.distance_squared(*b));
+    let rms = (off.sum::<f32>() / rest.len() as f32).sqrt() * 1e3;
+    println!("{what}: {rms:.2} mm RMS after two seconds");
+    assert!(rms < 1.0, "{what}: {rms} mm");
+}
+
 #[test]
 fn everything_in_everything_recovers() {
     for mode in [ContactMode::Global, ContactMode::Local] {
-        let mut body = touching_body(mode);
-        let rest = body.flesh().rest_pose();
-        body.reset(&rest).expect("rest");
-        let mut seed = 7;
-        for _ in 0..4 {
-            let pose = random_pose(&rest, &mut seed);
-            for _ in 0..10 {
-                body.advance(&pose, FRAME).expect("a step");
-                assert!(body.state().is_finite());
-                let far = body.state().positions.iter().map(|p| p.length());
-                assert!(far.fold(0.0, f32::max) < 10.0, "flies away");
-            }
-        }
-        for _ in 0..120 {
-            body.advance(&rest, FRAME).expect("a step");
-        }
-        let rest = body.flesh().model.rest_free();
-        let off = (body.state().positions.iter().zip(rest)).map(|(a, b)| a.distance_squared(*b));
-        let rms = (off.sum::<f32>() / rest.len() as f32).sqrt() * 1e3;
-        println!("{mode:?}: {rms:.2} mm RMS after two seconds");
-        assert!(rms < 1.0, "{mode:?}: {rms} mm");
+        recovers(&mut touching_body(mode), &format!("{mode:?}"));
     }
+}
+
+/// Arms that are drawn into the trunk, shells that overlap at rest.
+#[test]
+fn overlapping_shells_recover() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/characters");
+    if !folder.is_dir() {
+        assert!(std::env::var_os("CI").is_none(), "characters are required");
+        println!("skipped: ../shared/data is not here");
+        return;
+    }
+    let path = folder.join("100Avatars_001_Crimsom.vrm");
+    let character = formats::load(&path, &ReadOptions::default()).expect("a character");
+    let mut body = touching(&character, ContactMode::Global);
+    recovers(&mut body, "overlapping shells");
 }
 
 #[test]

@@ -140,12 +140,12 @@ fn touch(
 }
 
 fn skin_normal(skin: &Skin, point: usize) -> Vec3 {
-    let fan = skin.surface.fans.of(point as u32);
-    let face = |&t: &u32| {
+    let fan = skin.surface.triangles_at(point as u32);
+    let face = |t: u32| {
         let [a, b, c] = skin.surface.triangles()[t as usize].map(|v| skin.now[v as usize]);
         (b - a).cross(c - a)
     };
-    fan.iter().map(face).sum::<Vec3>().normalize_or(Vec3::Y)
+    fan.map(face).sum::<Vec3>().normalize_or(Vec3::Y)
 }
 
 /// A box around a shape where it was and where it goes, blown up \[m\].

@@ -213,6 +213,12 @@ impl ContactSurface {
         &self.tets[self.tet_starts[t] as usize..self.tet_starts[t + 1] as usize]
     }
 
+    /// Triangles at a skin point.
+    pub(crate) fn triangles_at(&self, point: u32) -> impl Iterator<Item = u32> {
+        let numbers = self.fans.of(point).iter();
+        numbers.map(|&i| self.tree.order[i as usize])
+    }
+
     pub(crate) fn is_near(&self, point: u32, triangle: u32) -> bool {
         self.near.of(point).binary_search(&triangle).is_ok()
     }
@@ -248,7 +254,7 @@ impl ContactSurface {
     /// A triangle and those that share a corner with it.
     pub(crate) fn around_triangle(&self, triangle: u32) -> Vec<u32> {
         let corners = self.triangles()[triangle as usize];
-        let fan = |&v: &u32| self.fans.of(v).iter().map(|&i| self.tree.order[i as usize]);
+        let fan = |&v: &u32| self.triangles_at(v);
         let mut around: Vec<u32> = corners.iter().flat_map(fan).collect();
         around.sort_unstable();
         around.dedup();
@@ -360,4 +366,23 @@ fn mean_edge(input: &SurfaceInput) -> f32 {
     }
     let mean = (sum / (3 * input.triangles.len().max(1)) as f64) as f32;
     if mean.is_finite() { mean } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::conformance::some_pads;
+
+    #[test]
+    fn triangles_at_a_point_are_those_that_have_it() {
+        let model = some_pads(2);
+        let surface = model.contact_surface().expect("surface");
+        for point in 0..surface.point_count() as u32 {
+            let mut found: Vec<u32> = surface.triangles_at(point).collect();
+            found.sort_unstable();
+            let all = surface.triangles().iter().zip(0..);
+            let expected = all.filter(|(corners, _)| corners.contains(&point));
+            let expected: Vec<u32> = expected.map(|(_, t)| t).collect();
+            assert_eq!(found, expected, "point {point}");
+        }
+    }
 }
