@@ -70,7 +70,7 @@ pub const FINISH: Kernel = Kernel {
     access: &[Read, Write, Write],
 };
 
-/// Kernels of a body that touches itself, in the order of [`Touching`]'s fields.
+/// Kernels of a body that touches itself, in the order of `Touching`'s fields.
 pub const CONTACT: [Kernel; 8] = [
     Kernel {
         name: "contact_points",
