@@ -203,12 +203,15 @@ mod tests {
 
     use super::*;
 
-    /// Steps twice, then is lost.
-    struct Lost(usize);
+    /// Takes some steps, then fails.
+    struct Failing {
+        steps: usize,
+        error: SolveError,
+    }
 
-    impl Backend for Lost {
+    impl Backend for Failing {
         fn name(&self) -> &'static str {
-            "lost"
+            "failing"
         }
 
         fn supports(&self, _: &Model, _: &Settings) -> bool {
@@ -226,13 +229,10 @@ mod tests {
             targets: &Targets,
             state: &mut State,
         ) -> Result<StepReport, SolveError> {
-            self.0 += 1;
-            if self.0 > 2 {
-                return Err(SolveError::Device {
-                    backend: "lost",
-                    reason: "the device was lost".to_owned(),
-                });
+            if self.steps == 0 {
+                return Err(self.error.clone());
             }
+            self.steps -= 1;
             CpuBackend::new().step(model, settings, targets, state)
         }
     }
@@ -261,12 +261,19 @@ mod tests {
     #[test]
     fn a_lost_device_is_replaced_and_said_once() {
         let (notice, heard) = listener();
-        let mut backend = Fallback::new(Box::new(Lost(0)), Choice::Gpu, notice);
+        let lost = Failing {
+            steps: 2,
+            error: SolveError::Device {
+                backend: "failing",
+                reason: "the device was lost".to_owned(),
+            },
+        };
+        let mut backend = Fallback::new(Box::new(lost), Choice::Gpu, notice);
         let model = bar();
         let mut state = State::at_rest(&model);
         let settings = Settings::default();
         for step in 0..5 {
-            assert_eq!(backend.name(), if step < 3 { "lost" } else { "cpu" });
+            assert_eq!(backend.name(), if step < 3 { "failing" } else { "cpu" });
             backend
                 .step(&model, &settings, &model.rest_targets(), &mut state)
                 .expect("the processor takes over");
@@ -275,40 +282,17 @@ mod tests {
         assert_eq!(lines, ["the device was lost; the processor steps"]);
     }
 
-    /// Steps nothing that touches the outside.
-    struct Alone;
-
-    impl Backend for Alone {
-        fn name(&self) -> &'static str {
-            "alone"
-        }
-
-        fn supports(&self, _: &Model, _: &Settings) -> bool {
-            true
-        }
-
-        fn prepare(&mut self, _: &Model, _: &Settings) -> Result<(), SolveError> {
-            Ok(())
-        }
-
-        fn step(
-            &mut self,
-            _: &Model,
-            _: &Settings,
-            _: &Targets,
-            _: &mut State,
-        ) -> Result<StepReport, SolveError> {
-            Err(SolveError::Unsupported {
-                backend: "alone",
-                what: "external contacts",
-            })
-        }
-    }
-
     #[test]
     fn what_a_device_cannot_do_is_done_by_the_processor() {
         let (notice, heard) = listener();
-        let mut backend = Fallback::new(Box::new(Alone), Choice::Gpu, notice);
+        let alone = Failing {
+            steps: 0,
+            error: SolveError::Unsupported {
+                backend: "failing",
+                what: "external contacts",
+            },
+        };
+        let mut backend = Fallback::new(Box::new(alone), Choice::Gpu, notice);
         let model = bar();
         let mut state = State::at_rest(&model);
         for _ in 0..3 {

@@ -92,11 +92,6 @@ impl Kernels {
         kernels
     }
 
-    /// Blocks that vertices are in.
-    pub fn block_count(&self) -> usize {
-        self.slots.len().div_ceil(LANES)
-    }
-
     /// Block × 8 + lane of a vertex.
     #[inline]
     pub fn slot(&self, vertex: u32) -> u32 {

@@ -75,11 +75,6 @@ impl LocalPairs {
         }
     }
 
-    /// Folds.
-    pub fn fold_count(&self) -> usize {
-        self.folds.len()
-    }
-
     /// Points of all folds.
     pub fn point_count(&self) -> usize {
         self.folds.iter().map(|fold| fold.points.len()).sum()

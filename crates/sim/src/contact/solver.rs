@@ -123,16 +123,7 @@ impl ContactSolver {
                 detector.search(surface, Filter::Facing);
             }
         }
-        let before = Moment {
-            model,
-            free: &state.positions,
-            fixed: &state.fixed,
-            outside: if state.contact.outside.len() == targets.outside.len() {
-                &state.contact.outside
-            } else {
-                &targets.outside
-            },
-        };
+        let before = Moment::before(model, targets, state);
         let moved = |i: u32| {
             let source = surface.input.sources[i as usize];
             let imposed = now.position(source) - before.position(source);

@@ -277,15 +277,24 @@ impl Prepared {
         });
     }
 
-    /// A phase for each iteration, which finishes the one before, and one more.
     fn iterate(&mut self, step: &Step, state: &State) {
-        let iterations = step.settings.iterations as usize;
         if step.touches {
             return self.iterate_touching(step, state);
         }
+        let iterations = step.settings.iterations as usize;
+        self.iterate_alone(step, iterations, &|region| region.load(step, state));
+    }
+
+    /// Iterations without contacts, after `begin`: a phase for each, which finishes the one before, and one more.
+    fn iterate_alone(
+        &mut self,
+        step: &Step,
+        iterations: usize,
+        begin: &(dyn Fn(&mut Region) + Sync),
+    ) {
         let work = |region: &mut Region, phase: usize| {
             if phase == 0 {
-                region.load(step, state);
+                begin(region);
             } else {
                 region.apply(step.clock);
             }

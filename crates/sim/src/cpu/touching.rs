@@ -37,7 +37,7 @@ impl Prepared {
         let rows = &self.rows;
         let contact = self.contact.as_mut().filter(|_| step.touches);
         if !contact.as_ref().is_some_and(|contact| contact.is_active()) {
-            return self.iterate_alone(step, iterations);
+            return self.iterate_alone(step, iterations, &|_| {});
         }
         let shared = RwLock::new((contact, &mut self.timings));
         let work = |region: &mut Region, phase: usize| {
@@ -82,22 +82,5 @@ impl Prepared {
                 }
             },
         );
-    }
-
-    /// The same where nothing touches: one phase each.
-    fn iterate_alone(&mut self, step: &Step, iterations: usize) {
-        let work = |region: &mut Region, phase: usize| {
-            if phase > 0 {
-                region.apply(step.clock);
-            }
-            if phase < iterations {
-                region.project(step, &[]);
-            }
-        };
-        phases::run(&mut self.regions, iterations + 1, work, |regions, phase| {
-            if phase < iterations {
-                solve_top(regions, step.clock);
-            }
-        });
     }
 }
