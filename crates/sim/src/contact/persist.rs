@@ -115,7 +115,8 @@ fn is_usable(surface: &ContactSurface, contact: &Contact) -> bool {
         && (contact.triangle as usize) < surface.triangles().len()
 }
 
-fn shares_point(surface: &ContactSurface, a: &Contact, b: &Contact) -> bool {
+/// Whether contacts are on triangles with a common corner.
+pub fn shares_point(surface: &ContactSurface, a: &Contact, b: &Contact) -> bool {
     let corners = |c: &Contact| surface.triangles()[c.triangle as usize];
     corners(a).iter().any(|v| corners(b).contains(v))
 }

@@ -10,7 +10,7 @@ use super::persist::{Next, merge};
 use super::rows::ContactRow;
 use super::tangle::is_tangled;
 use super::world::{World, giving_body, padding};
-use super::{Contact, ContactMode, ContactSurface, Kernels, Reach, Resolver, Source};
+use super::{Contact, ContactMode, ContactSurface, Kernels, Lapses, Reach, Resolver, Source};
 use crate::model::NO_CARRIER;
 use crate::{Mode, Model, Settings, State, Targets};
 
@@ -32,6 +32,7 @@ pub struct ContactSolver {
     /// Memory.
     going_on: Vec<Option<Next>>,
     own_rows: Vec<ContactRow>,
+    lapses: Lapses,
     external: Vec<ExternalForce>,
     world: World,
     /// How far each free vertex is from the bones' line at rest \[m\].
@@ -83,6 +84,7 @@ impl ContactSolver {
             contacts: Vec::new(),
             going_on: Vec::new(),
             own_rows: Vec::new(),
+            lapses: Lapses::default(),
             external: Vec::new(),
             world: World::default(),
             depths,
@@ -97,6 +99,7 @@ impl ContactSolver {
         let given = (self.world).find(model, settings, targets, state, &self.start);
         carry_on(given, &state.contact.external, &mut self.external);
         self.contacts.clear();
+        self.lapses.clone_from(&state.contact.lapses);
         let surface = surface_of(model, settings);
         let (Some(surface), Some(detector)) = (surface, &mut self.detector) else {
             return;
@@ -140,9 +143,17 @@ impl ContactSolver {
             }
         };
         let Self {
-            going_on, contacts, ..
+            going_on,
+            contacts,
+            lapses,
+            ..
         } = self;
         merge(surface, detector, last, &moved, going_on, contacts);
+        lapses.count(
+            surface,
+            (last, contacts),
+            (&state.contact.bases, &targets.bases),
+        );
         if settings.contact.mode == ContactMode::Global {
             contacts.retain(|contact| !is_tangled(model, surface, targets, contact));
         }
@@ -225,7 +236,7 @@ impl ContactSolver {
             Moment::now(model, &self.start, targets),
             Moment::before(model, targets, state),
         );
-        let kernels = &self.kernels;
+        let (kernels, lapses) = (&self.kernels, &self.lapses);
         let (scale, friction) = (self.scale, settings.contact.friction);
         let row = |contact: &Contact| {
             let mut row = ContactRow {
@@ -254,7 +265,11 @@ impl ContactSolver {
             }
             row.compliance = row.measured_compliance(kernels);
             let gap = surface.gap() - surface.overlaps()[contact.point as usize];
-            row.target = gap.min(row.before.dot(row.normal).min(gap) + recovery);
+            let mut reached = row.before.dot(row.normal).min(gap);
+            if !lapses.only_holds(contact.point) {
+                reached += recovery;
+            }
+            row.target = gap.min(reached);
             let depth = |v: u32| {
                 let v = v as usize;
                 surface.input.skin[v].distance(surface.input.bases[v])
@@ -332,6 +347,7 @@ impl ContactSolver {
         self.calm(model, settings.step as f32, state);
         self.world
             .finish(targets, settings.step as f32, bodies, state);
+        state.contact.lapses.clone_from(&self.lapses);
         state.contact.contacts.clone_from(&self.contacts);
         state.contact.external.clone_from(&self.external);
         state.contact.bases.clone_from(&targets.bases);
