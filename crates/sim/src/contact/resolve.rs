@@ -12,8 +12,8 @@ const SOFTNESS: f32 = 0.02;
 /// Share of a violation that one sweep takes back. Above 1, columns that were cut off make forces swing; below 0.5, ten
 /// iterations leave contacts of a fast hand open.
 const RELAXATION: f32 = 0.8;
-/// Moves below this are not passed on to the surroundings \[m\]: a hundredth of what anyone can see.
-const NEGLIGIBLE: f32 = 1e-6;
+/// Moves below this are not passed on to the surroundings at once, but with the next solve \[m\]: a fiftieth of what anyone can see.
+const NEGLIGIBLE: f32 = 2e-6;
 
 /// A rigid thing that gives way to the contacts that press on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -39,6 +39,8 @@ pub struct Resolver {
     pub shifts: Vec<Row>,
     /// Forces of contacts on each free vertex, of the scaled system.
     pub forces: Vec<Row>,
+    /// Memory.
+    is_touched: Vec<bool>,
     /// `shifts` during a sweep, by the blocks of the kernels.
     moved: Vec<[F32x8; 3]>,
     /// Blocks that this sweep moves, and those that the last one did.
@@ -55,6 +57,7 @@ impl Resolver {
             positions: vec![Row::default(); count],
             shifts: vec![Row::default(); count],
             forces: vec![Row::default(); count],
+            is_touched: vec![false; count],
             moved: vec![Default::default(); blocks],
             marks: [vec![false; blocks], vec![false; blocks]],
             order,
@@ -68,11 +71,14 @@ impl Resolver {
             self.forces[v as usize] = Row::default();
         }
         self.touched.clear();
-        for row in &self.rows {
-            self.touched.extend(row.entries().map(|(v, _)| v));
+        for (v, _) in self.rows.iter().flat_map(ContactRow::entries) {
+            self.is_touched[v as usize] = true;
         }
-        self.touched.sort_unstable();
-        self.touched.dedup();
+        for (is_touched, v) in self.is_touched.iter_mut().zip(0..) {
+            if std::mem::take(is_touched) {
+                self.touched.push(v);
+            }
+        }
         self.sum_forces();
     }
 

@@ -34,6 +34,8 @@ pub struct Region {
     external: Vec<Row>,
     /// Forces, then the solution dx \[m\].
     b: Vec<Row>,
+    /// Own rows that contacts touch, and their vertices.
+    pub touched: Vec<(u32, u32)>,
     /// Largest move of an own row in the last iteration \[m\].
     pub moved: f32,
     pub timings: Timings,
@@ -59,6 +61,7 @@ pub fn build(model: &Model, settings: &Settings, factor: Factor, scale: f64) -> 
             inertial: Vec::new(),
             external: Vec::new(),
             b: Vec::new(),
+            touched: Vec::new(),
             moved: 0.0,
             timings: Timings::default(),
         });
@@ -138,17 +141,14 @@ impl Region {
         self.timings = Timings::default();
     }
 
-    /// Local step: forces of all elements, and of contacts where there are any, at the current positions, then the first
+    /// Local step: forces of all elements, and of contacts on [touched](Region::touched) rows where there are any, at the current positions, then the first
     /// half of the solve.
     pub fn project(&mut self, step: &Step, contact: &[Row]) {
         let start = now(step.clock);
         self.gather_forces(step);
         if !contact.is_empty() {
-            for (b, &v) in self
-                .b
-                .iter_mut()
-                .zip(&self.part.matrix_rows[..self.part.own])
-            {
+            for &(row, v) in &self.touched {
+                let b = &mut self.b[row as usize];
                 *b = *b + contact[v as usize];
             }
         }
