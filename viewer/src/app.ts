@@ -12,6 +12,7 @@ import type { Simulation } from "./simulation";
 import { Tools } from "./tools";
 
 export type Compare = "off" | "side" | "divider";
+export type Embedded = "male" | "female";
 
 const MOTIONS = ["bvh"];
 const METHOD_NAMES: Record<Method, string> = { tissue: "Tissue", lbs: "Linear blend", dqs: "Dual quaternions" };
@@ -25,6 +26,8 @@ export class App {
   readonly tools: Tools;
   description: Description | null = null;
   settings: Settings | null = null;
+  /** The embedded body that is shown, if it is one. */
+  embedded: Embedded | null = null;
   method: Method = "tissue";
   other: Method = "lbs";
   compare: Compare = "off";
@@ -76,8 +79,8 @@ export class App {
     if (!document.hidden && this.readout.fps > 0 && this.readout.fps < 22) this.scene.sharpen(0.85);
   }
 
-  async openEmbedded(name: "male" | "female"): Promise<void> {
-    await this.show(await this.simulation.request("embedded", { name }));
+  async openEmbedded(name: Embedded): Promise<void> {
+    await this.show(await this.simulation.request("embedded", { name }), name);
   }
 
   /** A character, a motion for the one that is shown, or settings. */
@@ -99,7 +102,8 @@ export class App {
     await this.show(await this.simulation.request("open", { files: natively ? await converted(files) : files }));
   }
 
-  async show(opened: Opened): Promise<void> {
+  async show(opened: Opened, embedded: Embedded | null = null): Promise<void> {
+    this.embedded = embedded;
     this.simulation.forget();
     this.soft = false;
     this.description = opened.description;

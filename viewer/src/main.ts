@@ -84,7 +84,7 @@ async function begin(): Promise<void> {
   // For tests and the curious.
   Object.assign(window, { supple: app });
   try {
-    if (embedded) await app.show(await embedded);
+    if (embedded) await app.show(await embedded, "male");
     else if (named) await openNamed(app, named);
   } catch (error) {
     say((error as Error).message, "bad");

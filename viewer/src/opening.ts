@@ -22,7 +22,6 @@ export function listenForFiles(app: App): { open: () => void } {
       const list = await read(files);
       if (list.length === 0) return;
       await app.openFiles(list);
-      bodies.value = "";
     } catch (error) {
       say((error as Error).message, "bad");
     }
@@ -34,6 +33,7 @@ export function listenForFiles(app: App): { open: () => void } {
     const name = bodies.value === "female" ? "female" : "male";
     app.openEmbedded(name).catch((error: unknown) => say((error as Error).message, "bad"));
   };
+  app.onOpened.push(() => (bodies.value = app.embedded ?? ""));
   let depth = 0;
   addEventListener("dragenter", (event) => {
     event.preventDefault();

@@ -56,6 +56,7 @@ async function sharedCharacters({ context, url }) {
     const seen = await page.evaluate(() => ({ name: window.supple.description.info.name, finite: window.supple.bodies[0].positions.array.every(Number.isFinite) }));
     assert.equal(seen.name, name);
     assert.ok(seen.finite, `${name} has places that are no numbers`);
+    assert.equal(await page.locator("#bodies").inputValue(), "", "no embedded body is shown");
     const before = await skin(page);
     await pass(page, 0.7);
     assert.ok(farthest(before, await skin(page)) > 1e-4, `${name} does not move`);
@@ -71,6 +72,7 @@ async function motions({ context, url }) {
   const before = await skin(page);
   await pass(page, 0.6);
   assert.ok(farthest(before, await skin(page)) > 0.02, "a run moves the body");
+  assert.equal(await page.locator("#bodies").inputValue(), "male", "the body stayed");
   assert.deepEqual(problems, []);
 }
 

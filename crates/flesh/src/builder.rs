@@ -21,10 +21,11 @@ use crate::holds::{HoldInput, flesh_weights, given_weights, holds};
 use crate::joint_use::joint_uses;
 use crate::masses::{BODY_DENSITY, vertex_masses};
 use crate::prisms::{determinant, split_orders, split_prisms};
-use crate::regions::{depth_factor, excluded_columns, stiffness_factors};
+use crate::regions::{bending_joints, depth_factor, excluded_columns, stiffness_factors};
 use crate::riders::bind_riders;
 use crate::roles::{Role, ShellRoles, shell_roles};
 use crate::settings::Settings;
+use crate::simulation_mesh::bending_points;
 use crate::skeleton_volume::{GivenRadii, skeleton_volume};
 use crate::sliding::{Attachment, attachments};
 use crate::surface::Surface;
@@ -98,9 +99,11 @@ impl<'a> FleshBuilder<'a> {
             Some(weights) => excluded_columns(character, &settings, weights)?,
             None => Vec::new(),
         };
+        let bends = bending_points(&graph, &bending_joints(character));
         let source = DetailSource {
             skin: &full,
-            graph: &graph,
+            bones: graph.bones.len(),
+            bends: &bends,
             excluded: &full_excluded,
             settings: &settings.detail,
         };

@@ -1,16 +1,16 @@
 //! The full skin above the simulation mesh [3.2.4].
 
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 use supple_geom::TriMesh;
 use supple_geom::decimate::Decimated;
 use supple_geom::mls::Basis;
 
-use crate::bone_graph::BoneGraph;
 use crate::detail_cache::{CacheUse, DetailCache, Hasher, from_bytes, to_bytes};
 use crate::flesh::Flesh;
 use crate::normal_displacement::{NormalDisplacement, Workspace};
+use crate::regions::bending_joints;
 use crate::settings::{self, Upsample};
-use crate::simulation_mesh::{simulation_mesh, target_count};
+use crate::simulation_mesh::{bending_points, simulation_mesh, target_count};
 use crate::upsample::{NEIGHBOURS, Samples, Upsampling};
 
 /// How skin vertices follow simulated ones.
@@ -113,9 +113,11 @@ impl Flesh {
         let Some(detail) = &self.detail else {
             return CacheUse::Unused;
         };
+        let bends = bending_points(&self.graph, &bending_joints(&self.character));
         let source = DetailSource {
             skin: &detail.mesh,
-            graph: &self.graph,
+            bones: self.graph.bones.len(),
+            bends: &bends,
             excluded: &detail.excluded,
             settings: &self.settings.detail,
         };
@@ -126,7 +128,10 @@ impl Flesh {
 /// What simulation mesh and full skin are built from.
 pub(crate) struct DetailSource<'a> {
     pub skin: &'a TriMesh,
-    pub graph: &'a BoneGraph,
+    /// Bones of the skeleton: more of them ask for more vertices.
+    pub bones: usize,
+    /// Where the body bends \[m\].
+    pub bends: &'a [DVec3],
     /// Skin vertices that are not simulated, where that is known.
     pub excluded: &'a [bool],
     pub settings: &'a settings::Detail,
@@ -139,7 +144,7 @@ impl DetailSource<'_> {
         cache: Option<&dyn DetailCache>,
     ) -> (Decimated, Option<Upsampler>, CacheUse) {
         let vertices = self.skin.positions.len();
-        let target = target_count(self.settings.resolution, vertices, self.graph.bones.len());
+        let target = target_count(self.settings.resolution, vertices, self.bones);
         let is_kept = self.settings.upsample != Upsample::Normals;
         let Some(cache) = cache.filter(|_| is_kept && target < vertices) else {
             let (coarse, upsampler) = self.build(target);
@@ -163,7 +168,7 @@ impl DetailSource<'_> {
     }
 
     fn build(&self, target: usize) -> (Decimated, Option<Upsampler>) {
-        let coarse = simulation_mesh(self.skin, self.graph, self.excluded, target);
+        let coarse = simulation_mesh(self.skin, self.bends, self.excluded, target);
         let upsampler = (coarse.kept.len() < self.skin.positions.len()).then(|| {
             Upsampler::new(
                 self.skin,
@@ -180,10 +185,8 @@ impl DetailSource<'_> {
         let mut hasher = Hasher::default();
         hasher.slice(&self.skin.positions);
         hasher.slice(self.skin.triangles.as_flattened());
-        let nodes = self.graph.nodes.iter().zip(&self.graph.incident);
-        for (node, incident) in nodes {
-            hasher.slice(&node.position.to_array());
-            hasher.slice(&[incident.len() as u64]);
+        for bend in self.bends {
+            hasher.slice(&bend.to_array());
         }
         let excluded: Vec<u8> = self.excluded.iter().map(|&out| u8::from(out)).collect();
         hasher.bytes(&excluded);

@@ -250,19 +250,23 @@ impl Flesh {
         pose: &Pose,
         state: &State,
     ) -> Result<(Vec<Vec3>, Vec<Vec3>), FleshError> {
-        let simulated = self.flesh_positions(pose, state)?;
+        Ok(self.full_positions_of(pose, &self.flesh_positions(pose, state)?))
+    }
+
+    /// The same from the vertices of the simulation mesh.
+    fn full_positions_of(&self, pose: &Pose, simulated: &[Vec3]) -> (Vec<Vec3>, Vec<Vec3>) {
         let Some(detail) = &self.detail else {
             let mesh = TriMesh {
-                positions: simulated,
+                positions: simulated.to_vec(),
                 triangles: self.skin.triangles.clone(),
             };
             let normals = vertex_normals(&mesh);
-            return Ok((mesh.positions, normals));
+            return (mesh.positions, normals);
         };
         let mut positions = vec![Vec3::ZERO; detail.mesh.positions.len()];
         let mut normals = positions.clone();
         detail.upsampler.apply(
-            &simulated,
+            simulated,
             &mut DetailWork::default(),
             &mut positions,
             &mut normals,
@@ -277,7 +281,7 @@ impl Flesh {
                 *position = position.lerp(place, share);
             }
         }
-        Ok((positions, normals))
+        (positions, normals)
     }
 
     /// Positions of skin vertices that are not simulated: by their weights, or with their bone where there are none.
@@ -358,7 +362,12 @@ impl Flesh {
     /// Posed positions of every vertex of every part, in the file's order \[m\]. The pose is the one the state's targets
     /// were made from: rigid shells and excluded regions follow it alone.
     pub fn skin(&self, pose: &Pose, state: &State) -> Result<Vec<Vec<Vec3>>, FleshError> {
-        let (now, _) = self.full_positions(pose, state)?;
+        Ok(self.skin_of(pose, &self.flesh_positions(pose, state)?))
+    }
+
+    /// The same from the vertices of the simulation mesh, as [`Flesh::flesh_positions`] gives them for this pose.
+    pub fn skin_of(&self, pose: &Pose, simulated: &[Vec3]) -> Vec<Vec<Vec3>> {
+        let (now, _) = self.full_positions_of(pose, simulated);
         let flesh = self.full_mesh();
         let any_bound = self.rides.iter().any(|ride| matches!(ride, Ride::Bound(_)));
         let turns = if any_bound {
@@ -378,7 +387,7 @@ impl Flesh {
             .zip(&self.bind_worlds)
             .map(|(world, bind)| *world * bind.inverse())
             .collect();
-        Ok((0..self.character.parts.len())
+        (0..self.character.parts.len())
             .map(|part| {
                 let start = self.starts[part];
                 self.bind_positions[part]
@@ -398,6 +407,6 @@ impl Flesh {
                     })
                     .collect()
             })
-            .collect())
+            .collect()
     }
 }

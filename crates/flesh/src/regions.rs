@@ -96,6 +96,23 @@ pub fn stiffness_factors(
         .collect())
 }
 
+/// Which joints bend enough to need a denser skin: in a humanoid those of the limbs, neck and head, so that neither joints for twist nor
+/// the spine, which shares a bend among many, count; otherwise all.
+pub fn bending_joints(character: &Character) -> Vec<bool> {
+    let Some(humanoid) = humanoid(character) else {
+        return vec![true; character.skeleton.len()];
+    };
+    let mut bends = vec![false; character.skeleton.len()];
+    let limbs = humanoid.bones.iter().filter(|(bone, _)| {
+        use HumanBone::{Chest, Hips, Spine, UpperChest};
+        !matches!(bone, Hips | Spine | Chest | UpperChest)
+    });
+    for &joint in limbs.flat_map(|(_, joints)| joints) {
+        bends[joint] = true;
+    }
+    bends
+}
+
 fn humanoid(character: &Character) -> Option<Humanoid> {
     Humanoid::find(&character.skeleton, &BoneMap::of(character)).ok()
 }

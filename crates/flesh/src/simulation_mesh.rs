@@ -15,9 +15,9 @@ pub const FULL_UP_TO: usize = 5000;
 /// Automatic resolution: so many vertices, and so many more for every bone, up to [`FULL_UP_TO`].
 const BASE_COUNT: usize = 3000;
 const PER_BONE: usize = 20;
-/// Density around joints, relative to straight limbs: edges are a quarter as long. Above 30 straight limbs get facets that show
-/// as steps in the bone surface; at 1 a bent knee has too few vertices to stay round.
-const JOINT_DENSITY: f64 = 16.0;
+/// Density around joints that bend, relative to straight limbs. Above 30 straight limbs get facets that show as steps in the
+/// bone surface; at 1 a bent knee has too few vertices to stay round.
+const JOINT_DENSITY: f64 = 6.0;
 /// Reach of that density, in distances between joint and skin.
 const JOINT_REACH: f64 = 3.0;
 /// Density where separate shells touch.
@@ -37,10 +37,22 @@ pub fn target_count(resolution: Resolution, vertices: usize, bones: usize) -> us
     }
 }
 
-/// Chooses the vertices to simulate. `excluded` tells what is not simulated; empty where that is not known.
+/// Where bones meet that bend against each other. `bends` tells of every joint whether it bends.
+pub fn bending_points(graph: &BoneGraph, bends: &[bool]) -> Vec<DVec3> {
+    let nodes = graph.nodes.iter().zip(&graph.incident);
+    nodes
+        .filter(|(node, incident)| {
+            incident.len() > 1 && node.joints.iter().any(|&joint| bends[joint])
+        })
+        .map(|(node, _)| node.position)
+        .collect()
+}
+
+/// Chooses the vertices to simulate. `bends` are the places where the body bends; `excluded` tells what is not simulated, and is
+/// empty where that is not known.
 pub fn simulation_mesh(
     skin: &TriMesh,
-    graph: &BoneGraph,
+    bends: &[DVec3],
     excluded: &[bool],
     target: usize,
 ) -> Decimated {
@@ -50,7 +62,7 @@ pub fn simulation_mesh(
             kept: (0..skin.positions.len() as u32).collect(),
         };
     }
-    let density = densities(skin, graph, excluded);
+    let density = densities(skin, bends, excluded);
     let settings = Decimation {
         target,
         density: &density,
@@ -59,14 +71,11 @@ pub fn simulation_mesh(
     decimate(skin, &settings)
 }
 
-fn densities(skin: &TriMesh, graph: &BoneGraph, excluded: &[bool]) -> Vec<f64> {
+fn densities(skin: &TriMesh, bends: &[DVec3], excluded: &[bool]) -> Vec<f64> {
     let points: Vec<DVec3> = skin.positions.iter().map(|p| p.as_dvec3()).collect();
     let mut densities = vec![1.0_f64; points.len()];
-    for (node, incident) in graph.nodes.iter().zip(&graph.incident) {
-        if incident.len() < 2 {
-            continue;
-        }
-        let distances = || points.iter().map(|p| p.distance(node.position));
+    for &bend in bends {
+        let distances = || points.iter().map(|p| p.distance(bend));
         let reach = JOINT_REACH * distances().fold(f64::INFINITY, f64::min);
         for (density, distance) in densities.iter_mut().zip(distances()) {
             // Full up to half the reach, then fading.
@@ -151,8 +160,7 @@ mod tests {
             };
             count(mesh) / count(&pair)
         };
-        let graph = BoneGraph::default();
-        let small = simulation_mesh(&pair, &graph, &[], pair.positions.len() / 8).mesh;
+        let small = simulation_mesh(&pair, &[], &[], pair.positions.len() / 8).mesh;
         let (near, far) = (kept(&small, 1.0), kept(&small, -1.0));
         assert!(near > 1.3 * far, "{near} {far}");
     }

@@ -165,3 +165,41 @@ fn crotch_height(character: &Character, skin: &TriMesh, side: &dyn Fn(u32) -> Op
         .map(|edge| skin.positions[edge[0] as usize].y)
         .fold(top, f32::min)
 }
+
+/// Simulated vertices per area of the skin around a point [1/m²].
+fn density_around(flesh: &Flesh, areas: &[f64], centre: Vec3, reach: f32) -> f64 {
+    let near = |p: &Vec3| p.distance(centre) < reach;
+    let skin = flesh.full_mesh().positions.iter().zip(areas);
+    let area: f64 = skin.filter(|(p, _)| near(p)).map(|(_, area)| area).sum();
+    let simulated = flesh.skin_mesh().positions.iter().filter(|p| near(p));
+    simulated.count() as f64 / area
+}
+
+#[test]
+fn limbs_are_denser_where_they_bend() {
+    for name in ["male.glb", "female.glb"] {
+        let character = embedded(name);
+        let flesh = Flesh::builder(&character).build().unwrap();
+        let areas = flesh.full_mesh().vertex_areas();
+        let worlds = character.bind_worlds();
+        let place = |joint: &str| -> Vec3 {
+            let joint = character.skeleton.find(joint).unwrap();
+            worlds[joint].translation.into()
+        };
+        for side in ["L", "R"] {
+            let joints = ["upperarm01", "lowerarm01", "wrist"];
+            let legs = ["upperleg01", "lowerleg01", "foot"];
+            for limb in [joints, legs] {
+                let [top, middle, end] = limb.map(|joint| place(&format!("{joint}.{side}")));
+                let reach = 0.2 * middle.distance(end);
+                let around = |centre: Vec3| density_around(&flesh, &areas, centre, reach);
+                let bend = around(middle);
+                for straight in [top.midpoint(middle), middle.midpoint(end)] {
+                    let ratio = bend / around(straight);
+                    println!("{name}, {}.{side}: {ratio:.2} times as dense", limb[1]);
+                    assert!(ratio > 1.4, "{ratio}");
+                }
+            }
+        }
+    }
+}

@@ -10,7 +10,7 @@ use supple_sim::{Model, Settings, SolveError, State, Targets};
 use crate::buffers::{Binds, Buffers, Params};
 use crate::contact::{self, GpuContact};
 use crate::follow::{Follow, FollowTables};
-use crate::kernels::{BATCH, Compiled};
+use crate::kernels::{BATCH, Compiled, Touch};
 use crate::krylov::{Krylov, Method, Stage};
 use crate::stage_times::Timestamps;
 use crate::tables::{NO_VERTEX, Tables};
@@ -61,10 +61,9 @@ pub(crate) enum Phase {
 enum Dispatch {
     Follow,
     Predict,
-    Contact(contact::Stage),
+    Contact(Touch),
     Project,
     PatchSolve,
-    Shift,
     Krylov(Stage, u32),
     Finish,
 }
@@ -74,11 +73,14 @@ impl Dispatch {
         match self {
             Dispatch::Follow => "targets",
             Dispatch::Predict => "predict",
-            Dispatch::Contact(stage) => stage.name(),
-            Dispatch::Project => "local",
+            Dispatch::Contact(Touch::Points | Touch::Boxes) => "contact boxes",
+            Dispatch::Contact(Touch::Search) => "contact search",
+            Dispatch::Contact(Touch::Answers) => "contact rows",
+            Dispatch::Contact(Touch::Forces) => "contact forces",
+            Dispatch::Contact(Touch::Shift) => "contact answer",
+            Dispatch::Project | Dispatch::Contact(Touch::Project) => "local",
             Dispatch::PatchSolve | Dispatch::Krylov(..) => "global",
-            Dispatch::Shift => "contact answer",
-            Dispatch::Finish => "velocities",
+            Dispatch::Finish | Dispatch::Contact(Touch::Finish) => "velocities",
         }
     }
 }
@@ -359,35 +361,38 @@ impl GpuBodies {
                 .map(|(stage, it)| Dispatch::Krylov(stage, it))
                 .collect(),
         };
+        let contact = |kernels: &'static [Touch]| kernels.iter().copied().map(Dispatch::Contact);
+        let either = |touching, alone| match self.touches {
+            true => Dispatch::Contact(touching),
+            false => alone,
+        };
         let mut plan = Vec::new();
         for phase in phases {
             match phase {
                 Phase::Start => {
                     plan.extend(self.follow.as_ref().map(|_| Dispatch::Follow));
                     plan.push(Dispatch::Predict);
-                    let start = contact::Stage::START.map(Dispatch::Contact);
-                    plan.extend(start.into_iter().filter(|_| self.touches));
+                    plan.extend(contact(&contact::START).filter(|_| self.touches));
                 }
                 Phase::Iterate => {
-                    plan.push(Dispatch::Project);
+                    plan.push(either(Touch::Project, Dispatch::Project));
                     plan.extend_from_slice(&global);
-                    let answer = [Dispatch::Contact(contact::Stage::Forces), Dispatch::Shift];
-                    plan.extend(answer.into_iter().filter(|_| self.touches));
+                    let answer = contact(&[Touch::Forces, Touch::Shift]);
+                    plan.extend(answer.filter(|_| self.touches));
                 }
-                Phase::Finish => plan.push(Dispatch::Finish),
+                Phase::Finish => plan.push(either(Touch::Finish, Dispatch::Finish)),
             }
         }
         plan
     }
 
     fn dispatch(&self, pass: &mut wgpu::ComputePass, dispatch: Dispatch) {
-        let patches = self.tables.patch_count() as u32;
         let kernels = &self.gpu.pipelines;
-        let contact = self.contact.as_ref().filter(|_| self.touches);
         let (variant, batches) = match self.batched {
             false => (0, self.count),
             true => (1, self.count.div_ceil(BATCH)),
         };
+        let by_vertex = self.params.vertices.div_ceil(64);
         let (kernel, bind, groups, bodies): (&Compiled, _, _, _) = match dispatch {
             Dispatch::Krylov(stage, it) => {
                 if let Some(krylov) = &self.krylov {
@@ -395,58 +400,30 @@ impl GpuBodies {
                 }
                 return;
             }
+            Dispatch::Contact(which) => {
+                let Some(contact) = &self.contact else { return };
+                let (bind, groups) = contact.dispatch(which);
+                let kernel = self.gpu.touching().kernel(which);
+                (kernel, bind, groups, self.count)
+            }
             Dispatch::Follow => match &self.follow {
                 Some(follow) => (&kernels.follow, &follow.bind, follow.groups(), self.count),
                 None => return,
             },
-            Dispatch::Predict => (
-                &kernels.predict,
-                &self.binds.predict,
-                self.params.vertices.div_ceil(64),
-                self.count,
+            Dispatch::Predict => (&kernels.predict, &self.binds.predict, by_vertex, self.count),
+            Dispatch::Project => (
+                &kernels.project[variant],
+                &self.binds.project[variant],
+                self.tables.group_count() as u32,
+                batches,
             ),
-            Dispatch::Contact(stage) => {
-                if let Some(contact) = contact {
-                    contact.dispatch(&self.gpu, pass, stage, self.count);
-                }
-                return;
-            }
-            Dispatch::Shift => match contact {
-                Some(contact) => {
-                    let kernel = &self.gpu.touching().shift;
-                    (kernel, &contact.shift, patches, self.count)
-                }
-                None => return,
-            },
-            Dispatch::Project => {
-                let groups = self.tables.group_count() as u32;
-                match contact {
-                    Some(contact) => {
-                        let kernel = &self.gpu.touching().project;
-                        (kernel, &contact.project, groups, self.count)
-                    }
-                    None => (
-                        &kernels.project[variant],
-                        &self.binds.project[variant],
-                        groups,
-                        batches,
-                    ),
-                }
-            }
             Dispatch::PatchSolve => (
                 &kernels.patch_solve[variant],
                 &self.binds.patch_solve[variant],
-                patches,
+                self.tables.patch_count() as u32,
                 batches,
             ),
-            Dispatch::Finish => {
-                let (kernel, bind) = match contact {
-                    Some(contact) => (&self.gpu.touching().finish, &contact.finish),
-                    None => (&kernels.finish, &self.binds.finish),
-                };
-                let groups = self.params.vertices.div_ceil(64);
-                (kernel, bind, groups, self.count)
-            }
+            Dispatch::Finish => (&kernels.finish, &self.binds.finish, by_vertex, self.count),
         };
         pass.set_pipeline(&kernel.pipeline);
         pass.set_bind_group(0, bind, &[]);

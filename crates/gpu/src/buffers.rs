@@ -3,7 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 use supple_sim::{Mode, Model, Settings};
 
-use crate::kernels::Compiled;
+use crate::kernels::{Compiled, Touch};
 use crate::tables::Tables;
 use crate::{Gpu, GpuError};
 
@@ -229,7 +229,7 @@ impl Buffers {
             &self.residual,
             sums,
         ];
-        self.bind(gpu, &gpu.touching().project, &list)
+        self.bind(gpu, gpu.touching().kernel(Touch::Project), &list)
     }
 
     /// What binds the answer to changes of contact forces.
@@ -242,7 +242,7 @@ impl Buffers {
             sums,
             &self.units,
         ];
-        self.bind(gpu, &gpu.touching().shift, &list)
+        self.bind(gpu, gpu.touching().kernel(Touch::Shift), &list)
     }
 
     /// What binds the end of a step with contact forces.
@@ -254,6 +254,6 @@ impl Buffers {
             sums,
             &self.row_data,
         ];
-        self.bind(gpu, &gpu.touching().finish, &list)
+        self.bind(gpu, gpu.touching().kernel(Touch::Finish), &list)
     }
 }

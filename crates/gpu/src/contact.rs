@@ -7,7 +7,8 @@ use supple_sim::{ContactSurface, Mode, Model, Settings, State, Targets};
 
 use crate::buffers::{Buffers, buffer};
 use crate::contact_tables::{ContactTables, depth_at_rest};
-use crate::kernels::Compiled;
+use crate::kernels::Touch;
+use crate::patches::{GROUP, PATCH};
 use crate::tables::Tables;
 use crate::{Gpu, GpuError};
 
@@ -39,29 +40,8 @@ const MOST_UNITS: f32 = 4.0 * UNITS;
 /// No contact.
 const NONE: u32 = u32::MAX;
 
-/// One dispatch of contact.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stage {
-    Points,
-    Boxes,
-    Search,
-    Answers,
-    Forces,
-}
-
-impl Stage {
-    /// What a step begins with.
-    pub const START: [Stage; 4] = [Stage::Points, Stage::Boxes, Stage::Search, Stage::Answers];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Stage::Points | Stage::Boxes => "contact boxes",
-            Stage::Search => "contact search",
-            Stage::Answers => "contact rows",
-            Stage::Forces => "contact forces",
-        }
-    }
-}
+/// What a step begins with.
+pub(crate) const START: [Touch; 4] = [Touch::Points, Touch::Boxes, Touch::Search, Touch::Answers];
 
 /// Tables and contacts of all bodies on the device.
 #[derive(Debug)]
@@ -75,10 +55,8 @@ pub(crate) struct GpuContact {
     bases: wgpu::Buffer,
     outside: wgpu::Buffer,
     pub contacts: wgpu::Buffer,
-    binds: [wgpu::BindGroup; 5],
-    pub project: wgpu::BindGroup,
-    pub shift: wgpu::BindGroup,
-    pub finish: wgpu::BindGroup,
+    /// In the order of [`Touch`].
+    binds: [wgpu::BindGroup; 8],
     pub bytes: u64,
     /// Factor between forces \[N\] and those of the system.
     scale: f32,
@@ -134,7 +112,8 @@ impl GpuContact {
         let rows = vectors("contact rows", 3 * points)?;
         let sums = vectors("contact sums", 2 * tables.rows())?;
         let kernels = gpu.touching();
-        let bind = |kernel: &Compiled, list: &[&wgpu::Buffer]| {
+        let bind = |kernel: Touch, list: &[&wgpu::Buffer]| {
+            let kernel = kernels.kernel(kernel);
             kernel.bind(&gpu.device, &uniform, size_of::<Params>() as u64, list)
         };
         let Buffers {
@@ -149,29 +128,29 @@ impl GpuContact {
         } = buffers;
         let binds = [
             bind(
-                &kernels.points,
+                Touch::Points,
                 &[
                     positions, previous, inertial, &rings, &outside, &bases, &skin, &sums,
                 ],
             ),
-            bind(&kernels.boxes, &[&records, &skin, &boxes]),
+            bind(Touch::Boxes, &[&records, &skin, &boxes]),
             bind(
-                &kernels.search,
+                Touch::Search,
                 &[&records, &skin, &boxes, &rings, &contacts, &rows, &sums],
             ),
             bind(
-                &kernels.answers,
+                Touch::Answers,
                 &[&contacts, &rows, &sums, patches, columns, inverse, units],
             ),
-            bind(&kernels.forces, &[positions, &contacts, &rows, &sums]),
+            bind(Touch::Forces, &[positions, &contacts, &rows, &sums]),
+            buffers.bind_touching_project(gpu, &sums),
+            buffers.bind_touching_shift(gpu, &sums),
+            buffers.bind_touching_finish(gpu, &sums),
         ];
         let all = [
             &uniform, &rings, &records, &bases, &outside, &skin, &boxes, &contacts, &rows, &sums,
         ];
         Ok(Some(GpuContact {
-            project: buffers.bind_touching_project(gpu, &sums),
-            shift: buffers.bind_touching_shift(gpu, &sums),
-            finish: buffers.bind_touching_finish(gpu, &sums),
             bytes: all.iter().map(|buffer| buffer.size()).sum(),
             params,
             sources: surface.input().sources.clone(),
@@ -209,18 +188,20 @@ impl GpuContact {
         }
     }
 
-    pub fn dispatch(&self, gpu: &Gpu, pass: &mut wgpu::ComputePass, stage: Stage, bodies: u32) {
-        let (kernels, p) = (gpu.touching(), &self.params);
-        let (kernel, groups) = match stage {
-            Stage::Points => (&kernels.points, p.points.max(p.rows).div_ceil(64)),
-            Stage::Boxes => (&kernels.boxes, p.clusters),
-            Stage::Search => (&kernels.search, p.points.div_ceil(32)),
-            Stage::Answers => (&kernels.answers, p.points.div_ceil(8)),
-            Stage::Forces => (&kernels.forces, p.points.div_ceil(64)),
+    /// Binding, and workgroups a body.
+    pub fn dispatch(&self, kernel: Touch) -> (&wgpu::BindGroup, u32) {
+        let p = &self.params;
+        let groups = match kernel {
+            Touch::Points => p.points.max(p.rows).div_ceil(64),
+            Touch::Boxes => p.clusters,
+            Touch::Search => p.points.div_ceil(32),
+            Touch::Answers => p.points.div_ceil(8),
+            Touch::Forces => p.points.div_ceil(64),
+            Touch::Project => p.rows / GROUP as u32,
+            Touch::Shift => p.rows / PATCH as u32,
+            Touch::Finish => p.vertices.div_ceil(64),
         };
-        pass.set_pipeline(&kernel.pipeline);
-        pass.set_bind_group(0, &self.binds[stage as usize], &[]);
-        pass.dispatch_workgroups(groups, bodies, 1);
+        (&self.binds[kernel as usize], groups)
     }
 
     /// Where a body's base points and the skin points outside the model go in the next step.

@@ -70,7 +70,28 @@ pub const FINISH: Kernel = Kernel {
     access: &[Read, Write, Write],
 };
 
-/// Kernels of a body that touches itself, in the order of `Touching`'s fields.
+/// Kernels of a body that touches itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Touch {
+    /// Skin points and their normals.
+    Points,
+    /// Boxes around prisms.
+    Boxes,
+    /// Contacts.
+    Search,
+    /// How they answer forces.
+    Answers,
+    /// One change of their forces.
+    Forces,
+    /// Local step.
+    Project,
+    /// What moves when forces have changed.
+    Shift,
+    /// Velocities.
+    Finish,
+}
+
+/// In the order of [`Touch`].
 pub const CONTACT: [Kernel; 8] = [
     Kernel {
         name: "contact_points",
@@ -293,40 +314,16 @@ impl Pipelines {
 
 /// Kernels of a body that touches itself, compiled when first asked for.
 #[derive(Clone, Debug)]
-pub(crate) struct Touching {
-    pub points: Compiled,
-    pub boxes: Compiled,
-    pub search: Compiled,
-    pub answers: Compiled,
-    pub forces: Compiled,
-    pub project: Compiled,
-    pub shift: Compiled,
-    pub finish: Compiled,
-}
+pub(crate) struct Touching([Compiled; 8]);
 
 impl Touching {
     pub fn new(device: &wgpu::Device) -> Touching {
         let compile = |kernel: &Kernel| Compiled::new(device, kernel, false);
-        let [
-            points,
-            boxes,
-            search,
-            answers,
-            forces,
-            project,
-            shift,
-            finish,
-        ] = CONTACT.each_ref().map(compile);
-        Touching {
-            points,
-            boxes,
-            search,
-            answers,
-            forces,
-            project,
-            shift,
-            finish,
-        }
+        Touching(CONTACT.each_ref().map(compile))
+    }
+
+    pub fn kernel(&self, which: Touch) -> &Compiled {
+        &self.0[which as usize]
     }
 }
 

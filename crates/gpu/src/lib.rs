@@ -32,5 +32,5 @@ pub use device::{Gpu, Options};
 pub use error::GpuError;
 pub use follow::FollowTables;
 pub use readback::Pending;
-pub use skin::{GpuSkin, SkinTables};
+pub use skin::{GpuSkin, SkinTables, unpack_skin};
 pub use stage_times::StageTimes;

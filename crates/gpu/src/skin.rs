@@ -126,7 +126,7 @@ impl GpuSkin {
             Some(follow) if follow.place_count() == params.given => follow.places.clone(),
             _ => vectors("given places", params.given as usize)?,
         };
-        let skin = vectors("skin", 2 * skin)?;
+        let skin = vectors("skin", skin)?;
         let size = size_of::<Params>() as u64;
         let kernels = &gpu.pipelines;
         let samples = kernels.skin_samples.bind(
@@ -206,11 +206,28 @@ impl GpuSkin {
         self.gpu.check()
     }
 
-    /// Asks for positions, then unit normals of a body's skin.
+    /// Asks for a body's skin, for [`unpack_skin`].
     pub fn request(&self, body: u32) -> Pending {
-        let size = 32 * u64::from(self.params.skin);
+        let size = 16 * u64::from(self.params.skin);
         Pending::new(&self.gpu, &[(&self.skin, u64::from(body) * size, size)])
     }
+}
+
+/// Position and unit normal of a skin vertex that has come back; zero where it faces nowhere. See `kernels/upsample.wgsl`.
+pub fn unpack_skin([x, y, z, facing]: [f32; 4]) -> (Vec3, Vec3) {
+    const NOWHERE: u32 = 0x8000_8000;
+    let word = facing.to_bits();
+    let coordinate = |half: u32| f32::from(half as u16 as i16) / 32767.0;
+    let (u, v) = (coordinate(word), coordinate(word >> 16));
+    // The lower half of the octahedron was folded outwards.
+    let w = 1.0 - u.abs() - v.abs();
+    let under = (-w).max(0.0);
+    let fold = |c: f32| c - under.copysign(c);
+    let normal = match word {
+        NOWHERE => Vec3::ZERO,
+        _ => Vec3::new(fold(u), fold(v), w).normalize_or_zero(),
+    };
+    (Vec3::new(x, y, z), normal)
 }
 
 /// Marks places among the given samples.

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use common::device;
 use glam::{Affine3A, Quat, Vec3};
 use supple_gpu::krylov::Method;
-use supple_gpu::{Gpu, GpuBackend, GpuBodies, GpuError, GpuSkin, Options, SkinTables, Solver};
+use supple_gpu::{
+    Gpu, GpuBackend, GpuBodies, GpuError, GpuSkin, Options, SkinTables, Solver, unpack_skin,
+};
 use supple_sim::conformance::{self, Precision};
 use supple_sim::shapes::prism_layer;
 use supple_sim::{Backend, CpuBackend, Model, ModelBuilder, Settings, SolveError, State, Targets};
@@ -251,7 +253,8 @@ fn the_full_skin_follows_the_samples() {
             .for_each(|&v| normals[v as usize] += (b - a).cross(c - a));
     }
     let normals: Vec<Vec3> = normals.iter().map(|n| n.normalize_or_zero()).collect();
-    for v in 0..5 {
+    assert_eq!(found.len(), 5);
+    for (v, &row) in found.iter().enumerate() {
         let entries =
             || (2 * v..2 * v + 2).map(|e| (tables.indices[e] as usize, tables.weights[e]));
         let mut position: Vec3 = entries().map(|(s, w)| samples[s] * w[0]).sum();
@@ -262,11 +265,8 @@ fn the_full_skin_follows_the_samples() {
             position = position.lerp(pose, 0.25);
         }
         let normal: Vec3 = entries().map(|(s, w)| normals[s] * w[1]).sum();
-        let at = |row: [f32; 4]| Vec3::new(row[0], row[1], row[2]);
-        assert!(at(found[v]).distance(position) < 1e-6, "position {v}");
-        assert!(
-            at(found[5 + v]).distance(normal.normalize()) < 1e-3,
-            "normal {v}"
-        );
+        let (at, facing) = unpack_skin(row);
+        assert!(at.distance(position) < 1e-6, "position {v}");
+        assert!(facing.distance(normal.normalize()) < 1e-3, "normal {v}");
     }
 }

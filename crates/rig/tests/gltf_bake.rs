@@ -6,8 +6,8 @@ use glam::{Quat, Vec3};
 use gltf_common::{glb, shared, small};
 use serde_json::json;
 use supple_rig::bake::{
-    BakeError, CorrectiveOptions, Motion, bake_correctives, bake_frames, mdd, pc2, read_mdd,
-    read_pc2, reevaluate, sequence,
+    BakeError, CorrectiveOptions, Frame, Motion, bake_correctives, bake_frames, playback_errors,
+    read_mdd, read_pc2, sequence, write_mdd, write_pc2,
 };
 use supple_rig::formats::ReadOptions;
 use supple_rig::formats::gltf::{Document, compare, read_glb};
@@ -82,7 +82,8 @@ fn correctives_keep_their_bound_when_read_back() {
                     .map(|part| linear_blend(part, &worlds, &part.morph_weights).positions)
                     .collect()
             };
-            motion.errors(&worlds.map(skin).collect::<Vec<_>>())
+            let skinned: Vec<_> = worlds.map(skin).collect();
+            motion.errors(|frame| skinned[frame].clone())
         };
         let options = CorrectiveOptions {
             bound_mm: 1.0,
@@ -95,7 +96,7 @@ fn correctives_keep_their_bound_when_read_back() {
         assert!((1..=64).contains(&report.targets), "{name}");
 
         let units = character.units;
-        let errors = motion.errors(&reevaluate(&written, units, &motion).unwrap());
+        let errors = playback_errors(&written, units, &motion).unwrap();
         assert_eq!(errors, report.errors, "{name}");
         let original = Document::from_bytes(&bytes).unwrap();
         let baked = Document::from_bytes(&written).unwrap();
@@ -127,10 +128,11 @@ fn plain_linear_blending_needs_no_targets() {
     };
     let character = read_glb(&bytes, &ReadOptions::default()).unwrap();
     let mut motion = motion(&character, 6);
-    for (frame, pose) in motion.frames.iter_mut().zip(&motion.poses) {
+    let frames = motion.poses.iter().map(|pose| {
         let worlds = pose.worlds(&character.skeleton);
-        frame[0] = linear_blend(&character.parts[0], &worlds, &[]).positions;
-    }
+        vec![linear_blend(&character.parts[0], &worlds, &[]).positions]
+    });
+    motion.frames = frames.collect();
     let (_, report) = bake_correctives(&character, &motion, &CorrectiveOptions::default()).unwrap();
     assert_eq!(report.targets, 0);
     assert!(report.errors.max_mm < 0.01);
@@ -210,14 +212,27 @@ fn point_caches_hold_every_bit() {
     let character = instanced();
     let motion = motion(&character, 4);
     let flat: Vec<Vec<Vec3>> = motion.frames.iter().map(|frame| frame.concat()).collect();
-    let cache = read_pc2(&pc2(&motion).unwrap(), 24.0).unwrap();
-    assert_eq!(cache.frames, flat);
-    let bytes = mdd(&motion).unwrap();
+    let mut bytes = Vec::new();
+    write_pc2(&motion, &mut bytes).unwrap();
+    let mut cache = read_pc2(bytes.as_slice(), 24.0).unwrap();
+    assert_eq!(cache.frames, 4);
+    for frame in &flat {
+        assert_eq!(cache.next_frame().unwrap(), *frame);
+    }
+    assert!(cache.next_frame().is_err());
+    let mut bytes = Vec::new();
+    write_mdd(&motion, &mut bytes).unwrap();
     assert_eq!(bytes.len(), 8 + 4 * 4 + 4 * 8 * 12);
-    let cache = read_mdd(&bytes).unwrap();
-    assert_eq!(cache.frames, flat);
+    let mut cache = read_mdd(bytes.as_slice()).unwrap();
     assert!((cache.fps - 24.0).abs() < 1e-4);
-    assert!(read_mdd(&bytes[..20]).is_err() && read_pc2(&bytes, 1.0).is_err());
+    for frame in &flat {
+        assert_eq!(cache.next_frame().unwrap(), *frame);
+    }
+    assert!(read_mdd(&bytes[..20]).is_err() && read_pc2(bytes.as_slice(), 1.0).is_err());
+    // A header that promises more than there is takes no room.
+    let mut greedy = bytes[..24].to_vec();
+    greedy[4..8].fill(0xff);
+    assert!(read_mdd(greedy.as_slice()).unwrap().next_frame().is_err());
 }
 
 #[test]
@@ -227,7 +242,7 @@ fn a_sequence_shows_each_frame() {
     let mut seen = Vec::new();
     sequence::<BakeError>(&character, &motion, |frame, still| {
         seen.push(frame);
-        assert_eq!(still.parts[1].mesh.positions, motion.frames[frame][1]);
+        assert_eq!(still.parts[1].mesh.positions, motion.frames.get(frame)[1]);
         Ok(())
     })
     .unwrap();
@@ -238,11 +253,20 @@ fn a_sequence_shows_each_frame() {
 fn motions_that_do_not_fit_are_refused() {
     let character = instanced();
     let good = motion(&character, 3);
-    let mut bad = good.clone();
-    bad.frames[1][0].pop();
+    let frames: Vec<Frame> = good.frames.iter().map(|frame| frame.into_owned()).collect();
+    let with = |change: &dyn Fn(&mut Vec<Frame>)| {
+        let mut frames = frames.clone();
+        change(&mut frames);
+        Motion {
+            frames: frames.into(),
+            ..good.clone()
+        }
+    };
+    let bad = with(&|frames| {
+        frames[1][0].pop();
+    });
     assert!(matches!(bad.check(&character), Err(BakeError::Mismatch(_))));
-    let mut bad = good.clone();
-    bad.frames[2][1][3].y = f32::NAN;
+    let bad = with(&|frames| frames[2][1][3].y = f32::NAN);
     let error = bad.check(&character);
     assert!(matches!(
         error,

@@ -121,7 +121,7 @@ fn use_it(character: &mut Character) {
         .collect();
     let motion = Motion {
         fps: 30.0,
-        frames: vec![frame; 2],
+        frames: vec![frame; 2].into(),
         poses: vec![rest; 2],
         ..Motion::default()
     };

@@ -9,7 +9,7 @@ use supple_rig::{Character, Clip};
 use supple_sim::{State, measure};
 
 use crate::skin::{Method, Span, skin};
-use crate::tissue::{SoftBody, TissueError, follow};
+use crate::tissue::{Recording, SoftBody, TissueError, follow};
 
 /// Every so many frames are measured: poses change little in between, and a measure costs as much as a frame.
 const SAMPLING: usize = 4;
@@ -109,25 +109,23 @@ fn of_tissue(
     span: Span,
     frame_done: &mut dyn FnMut(usize),
 ) -> Result<(Motion, Worst), TissueError> {
-    let (mut motion, mut worst) = (Motion::default(), Worst::NONE);
-    motion.fps = span.fps;
+    let (mut recording, mut worst) = (Recording::of(body), Worst::NONE);
     follow(body, character, clip, &span.times(), &mut |frame, body| {
-        motion.frames.push(body.skin()?);
-        motion.poses.push(body.pose().clone());
+        recording.push(body)?;
         frame_done(frame);
         if frame % SAMPLING == 0 {
             worst.add(body.flesh(), joint, body.state());
         }
         Ok(())
     })?;
-    Ok((motion, worst))
+    Ok((recording.motion(span.fps), worst))
 }
 
 /// Tets between the bones and a skin that has none of its own.
 fn of_skin(flesh: &Flesh, joint: usize, motion: &Motion) -> Result<Worst, TissueError> {
     let mut worst = Worst::NONE;
     for (parts, pose) in motion.frames.iter().zip(&motion.poses).step_by(SAMPLING) {
-        let state = flesh.state_of_skin(pose, parts)?;
+        let state = flesh.state_of_skin(pose, &parts)?;
         worst.add(flesh, joint, &state);
     }
     Ok(worst)

@@ -10,7 +10,9 @@ use supple_flesh::target_table::TargetTable;
 use supple_flesh::{Flesh, FleshError};
 use supple_geom::adjacency::NONE;
 use supple_gpu::tables::Tables;
-use supple_gpu::{FollowTables, Gpu, GpuBodies, GpuError, GpuSkin, Pending, SkinTables, Solver};
+use supple_gpu::{
+    FollowTables, Gpu, GpuBodies, GpuError, GpuSkin, Pending, SkinTables, Solver, unpack_skin,
+};
 use supple_rig::Pose;
 use supple_sim::{ContactMode, Settings, State};
 
@@ -64,16 +66,8 @@ impl PendingSkin {
 }
 
 fn full_skin(rows: &[[f32; 4]]) -> FullSkin {
-    let vectors = |rows: &[[f32; 4]]| {
-        rows.iter()
-            .map(|&[x, y, z, _]| Vec3::new(x, y, z))
-            .collect()
-    };
-    let (positions, normals) = rows.split_at(rows.len() / 2);
-    FullSkin {
-        positions: vectors(positions),
-        normals: vectors(normals),
-    }
+    let (positions, normals) = rows.iter().map(|&row| unpack_skin(row)).unzip();
+    FullSkin { positions, normals }
 }
 
 impl<'a> Crowd<'a> {

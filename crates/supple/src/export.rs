@@ -1,12 +1,18 @@
 //! Writing a motion of the whole skin in the form other programs want.
 
+use std::fs::File;
+use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use glam::Vec3;
 use serde::Serialize;
 use supple_rig::Character;
-use supple_rig::bake::{self, BakeError, BakeReport, CorrectiveOptions, Motion};
-use supple_rig::character::Up;
+use supple_rig::bake::{
+    self, BakeError, BakeReport, CorrectiveOptions, ErrorSum, Frame, FrameSource, Frames, Motion,
+    PointCache,
+};
+use supple_rig::character::{Units, Up};
 use supple_rig::formats::{self, FormatError, ReadOptions, obj, ply};
 
 /// Ways to write a motion.
@@ -93,10 +99,10 @@ pub fn export(
             formats::save(path, &bytes)?;
             report
         }
-        Bake::Pc2 => cache(character, motion, path, bake::pc2, |bytes| {
-            bake::read_pc2(bytes, motion.fps)
+        Bake::Pc2 => cache(character, motion, path, bake::write_pc2, |file| {
+            bake::read_pc2(file, motion.fps)
         })?,
-        Bake::Mdd => cache(character, motion, path, bake::mdd, bake::read_mdd)?,
+        Bake::Mdd => cache(character, motion, path, bake::write_mdd, bake::read_mdd)?,
         Bake::Obj => sequence(
             character,
             motion,
@@ -121,40 +127,62 @@ pub fn export(
 }
 
 /// Point caches and sequences lie on top of the user's own file, so they are in its units and axes.
+struct InFileSpace {
+    units: Units,
+    frames: Frames,
+}
+
+impl FrameSource for InFileSpace {
+    fn count(&self) -> usize {
+        self.frames.len()
+    }
+
+    fn frame(&self, frame: usize) -> Frame {
+        let convert = |position: &Vec3| {
+            let position = *position / self.units.metres_per_unit;
+            match self.units.up {
+                Up::Y => position,
+                Up::Z => Vec3::new(position.x, -position.z, position.y),
+            }
+        };
+        let parts = self.frames.get(frame);
+        let convert = |part: &Vec<Vec3>| part.iter().map(convert).collect();
+        parts.iter().map(convert).collect()
+    }
+}
+
 fn in_file_space(character: &Character, motion: &Motion) -> Motion {
-    let units = character.units;
-    let convert = |position: &Vec3| {
-        let position = *position / units.metres_per_unit;
-        match units.up {
-            Up::Y => position,
-            Up::Z => Vec3::new(position.x, -position.z, position.y),
-        }
+    let source = InFileSpace {
+        units: character.units,
+        frames: motion.frames.clone(),
     };
-    let frames = motion.frames.iter().map(|frame| {
-        frame
-            .iter()
-            .map(|part| part.iter().map(convert).collect())
-            .collect()
-    });
     Motion {
-        frames: frames.collect(),
+        frames: Frames::Made(Arc::new(source)),
         ..motion.clone()
     }
 }
 
+/// Writes a cache and reads it again, both frame by frame.
 fn cache(
     character: &Character,
     motion: &Motion,
     path: &Path,
-    write: impl Fn(&Motion) -> Result<Vec<u8>, BakeError>,
-    read: impl Fn(&[u8]) -> Result<bake::PointCache, FormatError>,
+    write: impl Fn(&Motion, &mut dyn Write) -> std::io::Result<()>,
+    read: impl Fn(BufReader<File>) -> Result<PointCache<BufReader<File>>, FormatError>,
 ) -> Result<BakeReport, BakeError> {
     motion.check(character)?;
     let motion = in_file_space(character, motion);
-    let bytes = write(&motion)?;
-    let read_back = read(&bytes)?.frames;
-    formats::save(path, &bytes)?;
-    Ok(measured(character, &motion, read_back))
+    formats::save_with(path, |out| write(&motion, out))?;
+    let file = File::open(path).map_err(|source| FormatError::Io {
+        path: path.to_owned(),
+        source,
+    })?;
+    let mut written = read(BufReader::new(file))?;
+    let mut sum = ErrorSum::default();
+    for frame in motion.frames.iter() {
+        add_distances(&mut sum, &frame, &written.next_frame()?);
+    }
+    Ok(measured(character, &motion, sum))
 }
 
 fn sequence(
@@ -165,17 +193,26 @@ fn sequence(
     read: impl Fn(&[u8]) -> Result<Vec<Vec3>, FormatError>,
 ) -> Result<BakeReport, BakeError> {
     let motion = in_file_space(character, motion);
-    let mut read_back = Vec::new();
+    let mut sum = ErrorSum::default();
     bake::sequence(
         character,
         &motion,
         |frame, still| -> Result<(), BakeError> {
             let bytes = write(still);
-            read_back.push(read(&bytes)?);
+            let parts: Vec<Vec<Vec3>> = (still.parts.iter())
+                .map(|part| part.mesh.positions.clone())
+                .collect();
+            add_distances(&mut sum, &parts, &read(&bytes)?);
             Ok(formats::save(&frame_path(path, frame), &bytes)?)
         },
     )?;
-    Ok(measured(character, &motion, read_back))
+    Ok(measured(character, &motion, sum))
+}
+
+/// Distances of a frame from one that was read back, all parts behind each other.
+fn add_distances(sum: &mut ErrorSum, parts: &[Vec<Vec3>], read_back: &[Vec3]) {
+    let pairs = parts.iter().flatten().zip(read_back);
+    pairs.for_each(|(a, b)| sum.add(*a, *b));
 }
 
 /// `walk.obj` → `walk_0007.obj`
@@ -185,18 +222,9 @@ pub fn frame_path(path: &Path, frame: usize) -> PathBuf {
     path.with_file_name(format!("{stem}_{frame:04}.{extension}"))
 }
 
-/// Errors of frames read back with all parts behind each other, in metres again.
-fn measured(character: &Character, motion: &Motion, read_back: Vec<Vec<Vec3>>) -> BakeReport {
-    let whole = Motion {
-        frames: motion
-            .frames
-            .iter()
-            .map(|frame| vec![frame.concat()])
-            .collect(),
-        ..Motion::default()
-    };
-    let read_back: Vec<_> = read_back.into_iter().map(|frame| vec![frame]).collect();
-    let mut errors = whole.errors(&read_back);
+/// What was measured in the file's units, in metres again.
+fn measured(character: &Character, motion: &Motion, sum: ErrorSum) -> BakeReport {
+    let mut errors = sum.errors();
     errors.max_mm *= character.units.metres_per_unit;
     errors.rms_mm *= character.units.metres_per_unit;
     BakeReport {

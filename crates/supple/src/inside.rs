@@ -7,7 +7,7 @@ use supple_sim::Collider;
 use supple_sim::contact::{Penetration, measure_in_colliders};
 
 use crate::skin::Span;
-use crate::tissue::{SoftBody, TissueError, follow, simulate};
+use crate::tissue::{Recording, SoftBody, TissueError, follow, simulate};
 
 /// What is inside at a moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -98,16 +98,12 @@ pub fn simulate_reported(
         let motion = simulate(body, character, clip, span, frame_done)?;
         return Ok((motion, None));
     }
-    let mut motion = Motion {
-        fps: span.fps,
-        ..Motion::default()
-    };
+    let mut recording = Recording::of(body);
     let times = span.times();
     let mut frames: Vec<Frame> = Vec::new();
     let mut colliders = Vec::new();
     follow(body, character, clip, &times, &mut |frame, body| {
-        motion.frames.push(body.skin()?);
-        motion.poses.push(body.pose().clone());
+        recording.push(body)?;
         colliders.push(body.colliders_now());
         frames.push(Frame {
             time: times[frame],
@@ -123,5 +119,5 @@ pub fn simulate_reported(
         frame_done(frame);
         Ok(())
     })?;
-    Ok((motion, Some(Report::new(frames))))
+    Ok((recording.motion(span.fps), Some(Report::new(frames))))
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use supple_flesh::settings::{ColliderSettings, Ground};
 use supple_flesh::{Flesh, FleshError};
 use supple_picture::{Bounds, Camera, DrawMesh, Image, SheetStyle, contact_sheet, hex, render};
-use supple_rig::bake::Motion;
+use supple_rig::bake::{Frames, Motion};
 use supple_rig::formats::{FormatError, ReadOptions};
 use supple_rig::{Character, Clip, Pose};
 use supple_sim::Collider;
@@ -179,6 +179,7 @@ pub fn play(
             .collect()
     };
     let times = span.times();
+    let mut frames = vec![Vec::new(); cast.len()];
     for (frame, &time) in times.iter().enumerate() {
         match frame {
             0 => scene.place(&poses(time))?,
@@ -190,13 +191,16 @@ pub fn play(
             }
         }
         for (body, (_, motion)) in played.characters.iter_mut().enumerate() {
-            motion.frames.push(scene.skin(body)?);
+            frames[body].push(scene.skin(body)?);
             motion.poses.push(scene.pose(body).clone());
         }
         let inside = scene.penetration()?;
         played.inside.push((inside.count(), inside.worst()));
         played.colliders.push(scene.colliders_now());
         frame_done(frame, times.len());
+    }
+    for ((_, motion), frames) in played.characters.iter_mut().zip(frames) {
+        motion.frames = Frames::Kept(frames);
     }
     Ok(played)
 }
@@ -261,10 +265,10 @@ const THING: Vec3 = hex(0xb8b4ab);
 /// Draws frames of a scene, three in a row.
 pub fn scene_sheet(title: &str, played: &Played, frames: &[usize], size: usize) -> Image {
     let shown = || frames.iter().copied();
-    let points = shown().flat_map(|frame| {
-        let motions = played.characters.iter();
-        motions.flat_map(move |(_, motion)| motion.frames[frame].iter().flatten())
-    });
+    let motions = || played.characters.iter().map(|(_, motion)| motion);
+    let moments = shown().flat_map(|frame| motions().map(move |motion| motion.frames.get(frame)));
+    let moments: Vec<_> = moments.collect();
+    let points = moments.iter().flat_map(|frame| frame.iter().flatten());
     let camera = Camera::frame(Bounds::of(points), Vec3::new(0.7, 0.15, 1.0), 1.0);
     let pictures: Vec<(Image, String)> = shown()
         .map(|frame| {
@@ -276,7 +280,8 @@ pub fn scene_sheet(title: &str, played: &Played, frames: &[usize], size: usize) 
                 ..Default::default()
             };
             for (body, (character, motion)) in played.characters.iter().enumerate() {
-                for (part, positions) in character.parts.iter().zip(&motion.frames[frame]) {
+                let positions = motion.frames.get(frame);
+                for (part, positions) in character.parts.iter().zip(positions.iter()) {
                     let mesh = supple_geom::TriMesh {
                         positions: positions.clone(),
                         triangles: part.mesh.triangles.clone(),

@@ -1,7 +1,7 @@
 //! Moving a character's skin over a clip.
 
 use supple_flesh::Settings;
-use supple_rig::bake::Motion;
+use supple_rig::bake::{Frames, Motion};
 use supple_rig::skinning::weights::{WeightsError, automatic_binding};
 use supple_rig::skinning::{self, Skinner};
 use supple_rig::{Character, Clip};
@@ -99,6 +99,7 @@ pub fn skin_geometric(
         fps: span.fps,
         ..Motion::default()
     };
+    let mut frames = Vec::new();
     for (frame, time) in span.times().into_iter().enumerate() {
         let pose = clip.sample(&character.skeleton, time);
         let worlds = pose.worlds(&character.skeleton);
@@ -106,11 +107,12 @@ pub fn skin_geometric(
         let parts = character.parts.iter().enumerate();
         let skinned =
             parts.map(|(index, part)| skinner.skin(index, part, &worlds, &morphs[index]).positions);
-        motion.frames.push(skinned.collect());
+        frames.push(skinned.collect());
         motion.poses.push(pose);
         motion.morph_weights.push(morphs);
         frame_done(frame);
     }
+    motion.frames = Frames::Kept(frames);
     motion
 }
 

@@ -1,12 +1,13 @@
 //! Soft characters: a body that follows poses.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use glam::Vec3;
 use supple_flesh::colliders::Attached;
 use supple_flesh::settings::ColliderSettings;
 use supple_flesh::{DetailCache, Flesh, FleshError, Settings};
-use supple_rig::bake::Motion;
+use supple_rig::bake::{Frame, FrameSource, Frames, Motion};
 use supple_rig::formats::FormatError;
 use supple_rig::{Character, Clip, Pose};
 use supple_sim::advance::{advance, displayed};
@@ -44,7 +45,7 @@ pub enum TissueError {
 
 /// A soft character: tissue, solver and state.
 pub struct SoftBody {
-    flesh: Flesh,
+    flesh: Arc<Flesh>,
     solver: supple_sim::Settings,
     backend: Box<dyn Backend>,
     state: State,
@@ -81,7 +82,7 @@ impl SoftBody {
             state: State::at_rest(&flesh.model),
             pose: flesh.rest_pose(),
             forces: Vec::new(),
-            flesh,
+            flesh: Arc::new(flesh),
         })
     }
 
@@ -117,8 +118,10 @@ impl SoftBody {
 
     /// Local contact needs pairs that take a while to find: they are looked for when first it is asked for.
     fn prepare_contact(&mut self) {
-        if self.solver.contact.mode == supple_sim::ContactMode::Local {
-            self.flesh.find_local_pairs();
+        let surface = self.flesh.model.contact_surface();
+        let is_ready = surface.is_none_or(|surface| surface.local_pairs().is_some());
+        if self.solver.contact.mode == supple_sim::ContactMode::Local && !is_ready {
+            Arc::make_mut(&mut self.flesh).find_local_pairs();
         }
     }
 
@@ -182,10 +185,15 @@ impl SoftBody {
 
     /// World positions of every vertex of every part, in the file's order \[m\].
     pub fn skin(&self) -> Result<Vec<Vec<Vec3>>, TissueError> {
+        Ok(self.flesh.skin_of(&self.pose, &self.shown()?))
+    }
+
+    /// The simulation mesh as it is shown at this moment \[m\].
+    fn shown(&self) -> Result<Vec<Vec3>, TissueError> {
         let mut shown = self.state.clone();
         shown.positions = displayed(&self.flesh.model, &self.solver, &self.state);
         shown.positions.truncate(self.state.positions.len());
-        Ok(self.flesh.skin(&self.pose, &shown)?)
+        Ok(self.flesh.flesh_positions(&self.pose, &shown)?)
     }
 
     /// Ground and colliders.
@@ -195,7 +203,7 @@ impl SoftBody {
 
     /// Has other ground and colliders from now on.
     pub fn set_colliders(&mut self, colliders: Vec<Attached>) {
-        self.flesh.colliders = colliders;
+        Arc::make_mut(&mut self.flesh).colliders = colliders;
     }
 
     /// Ground and colliders as they are now; those with a mass where they have come to.
@@ -217,7 +225,7 @@ impl SoftBody {
 
     /// The same body at rest, to whom nothing is in the way.
     pub fn without_contact(&self) -> Result<Self, TissueError> {
-        let mut flesh = self.flesh.clone();
+        let mut flesh = Flesh::clone(&self.flesh);
         flesh.colliders.clear();
         let mut body = Self::from_flesh(flesh)?;
         body.solver.contact.mode = supple_sim::ContactMode::Off;
@@ -287,17 +295,60 @@ pub fn simulate(
     span: Span,
     frame_done: &mut dyn FnMut(usize),
 ) -> Result<Motion, TissueError> {
-    let mut motion = Motion {
-        fps: span.fps,
-        ..Motion::default()
-    };
+    let mut recording = Recording::of(body);
     follow(body, character, clip, &span.times(), &mut |frame, body| {
-        motion.frames.push(body.skin()?);
-        motion.poses.push(body.pose().clone());
+        recording.push(body)?;
         frame_done(frame);
         Ok(())
     })?;
-    Ok(motion)
+    Ok(recording.motion(span.fps))
+}
+
+/// A motion as it was simulated: the simulation mesh of every frame, from which the skin is made when it is looked at. Of two hundred
+/// thousand vertices a frame then takes a fiftieth of the memory.
+pub(crate) struct Recording {
+    flesh: Arc<Flesh>,
+    simulated: Vec<Vec<Vec3>>,
+    poses: Vec<Pose>,
+}
+
+impl Recording {
+    /// Of a body that is about to move.
+    pub fn of(body: &SoftBody) -> Self {
+        Self {
+            flesh: Arc::clone(&body.flesh),
+            simulated: Vec::new(),
+            poses: Vec::new(),
+        }
+    }
+
+    /// One more frame: the body as it is.
+    pub fn push(&mut self, body: &SoftBody) -> Result<(), TissueError> {
+        self.simulated.push(body.shown()?);
+        self.poses.push(body.pose().clone());
+        Ok(())
+    }
+
+    /// All of it.
+    pub fn motion(self, fps: f32) -> Motion {
+        Motion {
+            fps,
+            poses: self.poses.clone(),
+            frames: Frames::Made(Arc::new(self)),
+            ..Motion::default()
+        }
+    }
+}
+
+impl FrameSource for Recording {
+    fn count(&self) -> usize {
+        self.simulated.len()
+    }
+
+    fn frame(&self, frame: usize) -> Frame {
+        self.flesh
+            .skin_of(&self.poses[frame], &self.simulated[frame])
+    }
 }
 
 /// Simulates a character from moment to moment of a clip, beginning at rest in the first; `at` sees the body at each.

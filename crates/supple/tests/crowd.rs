@@ -1,15 +1,17 @@
 //! A crowd on the graphics processor against the same body on the processor.
 #![cfg(feature = "gpu")]
 
+use std::path::Path;
 use std::sync::Arc;
 
 use glam::Vec3;
+use supple::bench::detail::full_male;
 use supple::crowd::Crowd;
 use supple::embedded::{self, Body};
 use supple::flesh::settings::Resolution;
 use supple::flesh::{Flesh, Settings};
-use supple::gpu::{Gpu, Options};
-use supple::sim::{Backend, CpuBackend, State};
+use supple::gpu::{Gpu, GpuBodies, Options, Solver};
+use supple::sim::{Backend, ContactMode, CpuBackend, State};
 use supple::{Character, Clip, Pose};
 
 /// The device; where there is none, `None` with a printed reason, or a failure if `SUPPLE_REQUIRE_GPU` is set.
@@ -114,4 +116,38 @@ fn a_crowd_does_not_touch_itself() {
     let found = Crowd::new(&gpu, &flesh, &settings, 1).err();
     let told = found.map(|error| error.to_string()).unwrap_or_default();
     assert!(told.contains("does not touch itself"), "{told}");
+}
+
+/// The papers' male with its full skin and contact takes no more of the device than the papers say theirs does: 14 MB.
+#[test]
+fn the_male_of_the_papers_fits_into_their_memory() {
+    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/fps");
+    let Some(male) = full_male(&models).expect("readable") else {
+        assert!(
+            std::env::var_os("CI").is_none(),
+            "the models are required here"
+        );
+        println!("skipped: ../shared/data/fps is not here");
+        return;
+    };
+    let Some(gpu) = device() else { return };
+    let flesh = Flesh::builder(&male.character)
+        .settings(male.settings)
+        .build()
+        .expect("flesh");
+    let settings = flesh.settings.solver_settings();
+    let crowd = Crowd::new(&gpu, &flesh, &settings, 1).expect("crowd");
+    let mut touching = settings.clone();
+    touching.contact.mode = ContactMode::Global;
+    let memory = |settings| {
+        let bodies = GpuBodies::new(&gpu, &flesh.model, settings, 1, Solver::Patches);
+        bodies.expect("a body").memory()
+    };
+    let contact = memory(&touching) - memory(&settings);
+    let (skin, bodies) = (crowd.skin().memory(), crowd.bodies().memory());
+    let told = format!("tissue and pose {bodies}, full skin {skin}, contact {contact} bytes");
+    println!("{told}");
+    assert!(flesh.full_mesh().positions.len() > 23_000);
+    assert!(contact > 0);
+    assert!(bodies + skin + contact <= 14_000_000, "{told}");
 }

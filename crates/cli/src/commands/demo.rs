@@ -47,15 +47,19 @@ pub fn run(args: &args::Demo, console: &Console) -> Result<(), Failure> {
     )?;
     progress.step();
     let deepest = frames / 2;
+    let shown: Vec<_> = (compared.iter())
+        .map(|one| one.motion.frames.get(deepest))
+        .collect();
     let tiles: Vec<Tile> = compared
         .iter()
-        .map(|one| Tile {
+        .zip(&shown)
+        .map(|(one, positions)| Tile {
             caption: format!(
                 "{}: knee keeps {:.0} % volume",
                 one.method,
                 100.0 * one.joint_volume
             ),
-            positions: &one.motion.frames[deepest],
+            positions,
             pose: one.motion.poses.get(deepest),
             ..Tile::default()
         })

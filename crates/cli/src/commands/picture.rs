@@ -122,12 +122,15 @@ fn draw_motion(
         })
         .collect::<Result<Vec<_>, _>>()?;
     drop(progress);
+    let shown: Vec<Vec<_>> = (motions.iter())
+        .map(|motion| motion.frames.iter().collect())
+        .collect();
     let mut tiles = Vec::new();
     for (row, (motion, method)) in motions.iter().zip(&methods).enumerate() {
         let name = if methods.len() > 1 { method.name() } else { "" };
-        for (frame, (positions, pose)) in motion.frames.iter().zip(&motion.poses).enumerate() {
+        for (frame, (positions, pose)) in shown[row].iter().zip(&motion.poses).enumerate() {
             let time = chosen.from + frame as f32 / chosen.fps;
-            let difference = (row > 0).then(|| error_colours(positions, &motions[0].frames[frame]));
+            let difference = (row > 0).then(|| error_colours(positions, &shown[0][frame]));
             let (colours, legend) = difference.unzip();
             tiles.push(Tile {
                 caption: format!("{name} {time:.2} s").trim_start().to_owned(),

@@ -19,8 +19,8 @@ struct Params {
 @group(0) @binding(3) var<storage, read> extra_of: array<u32>;
 // How much of the position the pose gives, and where (bits); weights of normals that are added to it [m].
 @group(0) @binding(4) var<storage, read> extras: array<f32>;
-// Positions of each body, then its normals.
-@group(0) @binding(5) var<storage, read_write> skin: array<vec4<f32>>;
+// Position (bits) and normal of each vertex.
+@group(0) @binding(5) var<storage, read_write> skin: array<vec4<u32>>;
 // Places that are not simulated.
 @group(0) @binding(6) var<storage, read> given: array<vec4<f32>>;
 // Sections of P.skin: weights of the normals of two entries × 4096.
@@ -41,6 +41,20 @@ fn facing(entry: u32, base: u32) -> vec4<f32> {
 // What two entries give to the normal.
 fn turn(weights: u32, a: u32, b: u32, base: u32) -> vec4<f32> {
     return f32(bitcast<i32>(weights << 16u) >> 16u) * facing(a, base) + f32(bitcast<i32>(weights) >> 16u) * facing(b, base);
+}
+
+// A direction in two bytes each of two coordinates: the octahedron around the origin, unfolded to a square (Meyer et al. 2010,
+// "On floating-point normal vectors"). Within 6e-5 of the unit vector; NOWHERE for none.
+const NOWHERE: u32 = 0x80008000u;
+
+fn packed(v: vec3<f32>) -> u32 {
+    let size = abs(v.x) + abs(v.y) + abs(v.z);
+    if (!(size > 1e-17)) {
+        return NOWHERE;
+    }
+    let p = v.xy / size;
+    let folded = (1.0 - abs(p.yx)) * select(vec2<f32>(-1.0), vec2<f32>(1.0), p >= vec2<f32>(0.0));
+    return pack2x16snorm(select(p, folded, v.z < 0.0));
 }
 
 @compute @workgroup_size(64)
@@ -78,8 +92,5 @@ fn upsample(@builtin(global_invocation_id) id: vec3<u32>) {
         let there = given[id.y * P.given + bitcast<u32>(extras[extra + 1u])];
         position = mix(position, there, extras[extra]);
     }
-    let out = id.y * 2u * P.skin + id.x;
-    let square = dot(normal.xyz, normal.xyz);
-    skin[out] = vec4(position.xyz, 0.0);
-    skin[out + P.skin] = vec4(select(normal.xyz, normal.xyz * inverseSqrt(square), square > 1e-35), 0.0);
+    skin[id.y * P.skin + id.x] = vec4(bitcast<vec3<u32>>(position.xyz), packed(normal.xyz));
 }

@@ -3,9 +3,9 @@
 use super::directions::Turning;
 use super::motion::Motion;
 use super::principal::{Modes, principal_modes};
-use super::residual::{Group, bind_residuals, mode_errors};
+use super::residual::{Group, Residuals, mode_errors};
 use super::targets::{add_targets, groups, weight_track};
-use super::{BakeError, BakeReport, reevaluate};
+use super::{BakeError, BakeReport, playback_errors};
 use crate::formats::gltf::{append_clip, document_of, plain_pose};
 use crate::{Character, Clip, Pose};
 
@@ -63,9 +63,10 @@ pub fn bake_correctives(
             .extend(weight_track(character, motion, &group, &modes.weights));
     }
     append_clip(&mut document, &character.skeleton, &clip)?;
+    let units = document.links.units;
     let bytes = document.to_glb()?;
-    let written = reevaluate(&bytes, document.links.units, motion)?;
-    let errors = motion.errors(&written);
+    drop(document);
+    let errors = playback_errors(&bytes, units, motion)?;
     let report = BakeReport {
         frames: motion.frames.len(),
         targets: most,
@@ -84,7 +85,12 @@ fn choose_modes(
     group: &Group,
     options: &CorrectiveOptions,
 ) -> Result<Modes, BakeError> {
-    let residuals = bind_residuals(character, motion, poses, group);
+    let residuals = Residuals {
+        character,
+        motion,
+        poses,
+        group,
+    };
     let limit = options.max_targets.min(motion.frames.len());
     let mut modes = principal_modes(&residuals, limit);
     // A hair below the bound: storage in the file's own units rounds once more.

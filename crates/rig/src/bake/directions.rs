@@ -94,6 +94,7 @@ impl<'a> Turning<'a> {
     /// Offsets in bind space that a frame needs.
     pub fn offsets(&self, frame: usize) -> Directions {
         let worlds = worlds(self.character, self.poses, frame);
+        let moved = self.motion.frames.get(frame);
         let mut shape = Vec::new();
         let mut now = Vec::new();
         let mut maps: Vec<Affine3A> = Vec::new();
@@ -101,7 +102,7 @@ impl<'a> Turning<'a> {
             let part = &self.character.parts[index];
             shape
                 .extend(morphed(part, self.motion.weights(self.character, frame, index)).positions);
-            now.extend_from_slice(&self.motion.frames[frame][index]);
+            now.extend_from_slice(&moved[index]);
             maps.extend(blended(part, &worlds));
         }
         let originals = &self.welded.original_from_welded;
@@ -113,13 +114,13 @@ impl<'a> Turning<'a> {
         let turns = vertex_turns(&rest, &pick(&now));
         let turn = |v: usize| turns[self.welded.welded_from_original[v] as usize];
         let offsets = |list: &[Vec3], back: &dyn Fn(&Affine3A, Vec3) -> Vec3| -> Vec<Vec3> {
-            let moved = list.iter().enumerate().map(|(v, &rest)| {
+            let turned = list.iter().enumerate().map(|(v, &rest)| {
                 let wanted = back(&maps[v], turn(v) * rest);
                 wanted
                     .try_normalize()
                     .map_or(Vec3::ZERO, |unit| unit * rest.length() - rest)
             });
-            moved.collect()
+            turned.collect()
         };
         Directions {
             // Skinning takes normals through the inverse transpose, tangents as they are.

@@ -2,9 +2,10 @@
 
 use super::directions::Turning;
 use super::motion::Motion;
-use super::residual::bind_residuals;
+use super::principal::Offsets;
+use super::residual::Residuals;
 use super::targets::{add_targets, groups, weight_track};
-use super::{BakeError, BakeReport, reevaluate};
+use super::{BakeError, BakeReport, playback_errors};
 use crate::formats::gltf::{append_clip, document_of};
 use crate::{Character, Clip, Pose};
 
@@ -26,7 +27,13 @@ pub fn bake_frames(
     let one = |target: usize| (0..count).map(|frame| f32::from(frame == target)).collect();
     let weights: Vec<Vec<f32>> = (0..count).map(one).collect();
     for group in groups(&document) {
-        let shapes = bind_residuals(character, motion, &rest, &group);
+        let residuals = Residuals {
+            character,
+            motion,
+            poses: &rest,
+            group: &group,
+        };
+        let shapes = residuals.of(0..residuals.vertices());
         let turning = Turning::new(&document, character, motion, &rest, &group)?;
         let directions = turning.map_or_else(Vec::new, |turning| turning.of_frames());
         add_targets(
@@ -41,8 +48,10 @@ pub fn bake_frames(
             .extend(weight_track(character, motion, &group, &weights));
     }
     append_clip(&mut document, &character.skeleton, &clip)?;
+    let units = document.links.units;
     let bytes = document.to_glb()?;
-    let errors = motion.errors(&reevaluate(&bytes, document.links.units, motion)?);
+    drop(document);
+    let errors = playback_errors(&bytes, units, motion)?;
     let report = BakeReport {
         frames: count,
         targets: count,

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | [`bake_correctives`] | the file's own skin and skeleton motion, and a few corrective morph targets | engines, viewers |
 //! | [`bake_frames`] | one morph target a frame, the skeleton at rest | viewers without skinning, short clips |
-//! | [`pc2`], [`mdd`] | point caches in the file's vertex order | Blender, Maya, Houdini |
+//! | [`write_pc2`], [`write_mdd`] | point caches in the file's vertex order | Blender, Maya, Houdini |
 //! | [`sequence`] | one mesh file a frame | everything else |
 //!
 //! Morph targets move normals and tangents along with positions. Each returns its largest and RMS error against the given motion, measured on what was written.
@@ -12,6 +12,7 @@
 mod correctives;
 mod directions;
 mod error;
+mod frame_list;
 mod frames;
 mod motion;
 mod point_cache;
@@ -23,8 +24,9 @@ mod targets;
 
 pub use correctives::{CorrectiveOptions, bake_correctives};
 pub use error::BakeError;
+pub use frame_list::{Frame, FrameSource, Frames};
 pub use frames::bake_frames;
-pub use motion::{BakeReport, Errors, Motion};
-pub use point_cache::{PointCache, mdd, pc2, read_mdd, read_pc2};
-pub use reevaluate::reevaluate;
+pub use motion::{BakeReport, ErrorSum, Errors, Motion};
+pub use point_cache::{PointCache, read_mdd, read_pc2, write_mdd, write_pc2};
+pub use reevaluate::playback_errors;
 pub use sequence::sequence;

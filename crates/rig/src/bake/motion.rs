@@ -1,8 +1,9 @@
 //! The motion to bake, and how far something else is from it.
 
 use glam::Vec3;
+use rayon::prelude::*;
 
-use super::BakeError;
+use super::{BakeError, Frame, Frames};
 use crate::{Character, Pose};
 
 /// Positions of all vertices over time, and the skeleton motion behind them.
@@ -10,8 +11,8 @@ use crate::{Character, Pose};
 pub struct Motion {
     /// Frames a second.
     pub fps: f32,
-    /// World positions: frame, part, vertex \[m\].
-    pub frames: Vec<Vec<Vec<Vec3>>>,
+    /// World positions \[m\].
+    pub frames: Frames,
     /// Pose of each frame; may be empty for a character without skeleton.
     pub poses: Vec<Pose>,
     /// Weights of the file's own morph targets: frame, part, target. Empty: at rest all the time.
@@ -82,10 +83,12 @@ impl Motion {
         if self.poses.iter().any(|pose| pose.locals.len() != joints) {
             return mismatch(format!("a pose has not {joints} joints"));
         }
-        for (index, frame) in self.frames.iter().enumerate() {
-            self.check_frame(character, index, frame)?;
-        }
-        Ok(())
+        let check = |index| {
+            self.check_frame(character, index, &self.frames.get(index))
+                .err()
+        };
+        let first = (0..self.frames.len()).into_par_iter().find_map_first(check);
+        first.map_or(Ok(()), Err)
     }
 
     fn check_frame(
@@ -115,27 +118,33 @@ impl Motion {
         Ok(())
     }
 
-    /// How far other frames are from these.
-    pub fn errors(&self, other: &[Vec<Vec<Vec3>>]) -> Errors {
-        let mut sum = Sum::default();
-        for (mine, other) in self.frames.iter().zip(other) {
-            for (mine, other) in mine.iter().zip(other) {
-                mine.iter().zip(other).for_each(|(a, b)| sum.add(*a, *b));
-            }
-        }
-        sum.errors()
+    /// How far other frames, made one by one, are from these.
+    pub fn errors(&self, other: impl Fn(usize) -> Frame + Sync) -> Errors {
+        let sums: Vec<ErrorSum> = (0..self.frames.len())
+            .into_par_iter()
+            .map(|frame| {
+                let mut sum = ErrorSum::default();
+                for (mine, other) in self.frames.get(frame).iter().zip(other(frame)) {
+                    mine.iter().zip(other).for_each(|(a, b)| sum.add(*a, b));
+                }
+                sum
+            })
+            .collect();
+        let all = sums.into_iter().fold(ErrorSum::default(), ErrorSum::join);
+        all.errors()
     }
 }
 
 /// Running largest and mean square distance.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Sum {
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ErrorSum {
     max: f64,
     squares: f64,
     count: usize,
 }
 
-impl Sum {
+impl ErrorSum {
+    /// Takes in two places of a point \[m\].
     pub fn add(&mut self, a: Vec3, b: Vec3) {
         let square = a.as_dvec3().distance_squared(b.as_dvec3());
         self.max = self.max.max(square);
@@ -143,6 +152,7 @@ impl Sum {
         self.count += 1;
     }
 
+    /// Both together.
     pub fn join(self, other: Self) -> Self {
         Self {
             max: self.max.max(other.max),
@@ -151,6 +161,7 @@ impl Sum {
         }
     }
 
+    /// What they come to.
     pub fn errors(self) -> Errors {
         let mean = self.squares / self.count.max(1) as f64;
         Errors {

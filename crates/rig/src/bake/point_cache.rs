@@ -3,135 +3,138 @@
 //! A whole character is one cache: its parts one after the other, in order, each with its vertices as the file has
 //! them. Positions are world space, metres, Y up.
 
+use std::io::{self, Read, Write};
+
 use glam::Vec3;
 
-use super::{BakeError, Motion};
+use super::Motion;
 use crate::formats::FormatError;
 
-/// Positions read back from a cache.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct PointCache {
-    /// Frames a second.
-    pub fps: f32,
-    /// Frame, vertex \[m\].
-    pub frames: Vec<Vec<Vec3>>,
-}
-
+/// Vertices of all parts.
 fn points(motion: &Motion) -> usize {
-    motion
-        .frames
-        .first()
-        .map_or(0, |frame| frame.iter().map(Vec::len).sum())
+    match motion.frames.is_empty() {
+        true => 0,
+        false => motion.frames.get(0).iter().map(Vec::len).sum(),
+    }
 }
 
-fn count(number: usize, what: &str) -> Result<u32, BakeError> {
-    let limit = |_| FormatError::Unsupported(format!("too many {what} for a point cache"));
-    Ok(u32::try_from(number).map_err(limit)?)
+fn count(number: usize, what: &str) -> io::Result<u32> {
+    let limit = |_| io::Error::other(format!("too many {what} for a point cache"));
+    u32::try_from(number).map_err(limit)
 }
 
-/// PC2 ("POINTCACHE2"): little-endian header and floats. Positions are stored as they are: the error is zero.
+/// Writes a PC2 cache ("POINTCACHE2"), little-endian header and floats, frame by frame. Positions are stored as they are: the
+/// error is zero.
 ///
 /// The format counts time in frames, so the speed is the reader's to set.
-pub fn pc2(motion: &Motion) -> Result<Vec<u8>, BakeError> {
-    let mut bytes = b"POINTCACHE2\0".to_vec();
-    bytes.extend(1u32.to_le_bytes());
-    bytes.extend(count(points(motion), "vertices")?.to_le_bytes());
-    bytes.extend(0f32.to_le_bytes());
-    bytes.extend(1f32.to_le_bytes());
-    bytes.extend(count(motion.frames.len(), "frames")?.to_le_bytes());
-    for position in motion.frames.iter().flatten().flatten() {
-        position
-            .to_array()
-            .iter()
-            .for_each(|number| bytes.extend(number.to_le_bytes()));
-    }
-    Ok(bytes)
+pub fn write_pc2(motion: &Motion, out: &mut dyn Write) -> io::Result<()> {
+    let mut header = b"POINTCACHE2\0".to_vec();
+    header.extend(1u32.to_le_bytes());
+    header.extend(count(points(motion), "vertices")?.to_le_bytes());
+    header.extend(0f32.to_le_bytes());
+    header.extend(1f32.to_le_bytes());
+    header.extend(count(motion.frames.len(), "frames")?.to_le_bytes());
+    write_frames(motion, &header, f32::to_le_bytes, out)
 }
 
-/// MDD (LightWave): big-endian counts, frame times in seconds, floats. Positions are stored as they are: the error is
-/// zero.
-pub fn mdd(motion: &Motion) -> Result<Vec<u8>, BakeError> {
-    let mut bytes = count(motion.frames.len(), "frames")?.to_be_bytes().to_vec();
-    bytes.extend(count(points(motion), "vertices")?.to_be_bytes());
+/// Writes an MDD cache (LightWave), big-endian counts, frame times in seconds, floats, frame by frame. Positions are stored as they
+/// are: the error is zero.
+pub fn write_mdd(motion: &Motion, out: &mut dyn Write) -> io::Result<()> {
+    let mut header = count(motion.frames.len(), "frames")?.to_be_bytes().to_vec();
+    header.extend(count(points(motion), "vertices")?.to_be_bytes());
     for frame in 0..motion.frames.len() {
-        bytes.extend(motion.time(frame).to_be_bytes());
+        header.extend(motion.time(frame).to_be_bytes());
     }
-    for position in motion.frames.iter().flatten().flatten() {
-        position
-            .to_array()
-            .iter()
-            .for_each(|number| bytes.extend(number.to_be_bytes()));
+    write_frames(motion, &header, f32::to_be_bytes, out)
+}
+
+fn write_frames(
+    motion: &Motion,
+    header: &[u8],
+    number: fn(f32) -> [u8; 4],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    out.write_all(header)?;
+    for frame in motion.frames.iter() {
+        let positions = frame.iter().flatten();
+        let numbers = positions.flat_map(|position| position.to_array());
+        let bytes: Vec<u8> = numbers.flat_map(number).collect();
+        out.write_all(&bytes)?;
     }
-    Ok(bytes)
+    Ok(())
 }
 
-/// Reads a PC2 cache; it does not say how fast it is, so `fps` is given.
-pub fn read_pc2(bytes: &[u8], fps: f32) -> Result<PointCache, FormatError> {
-    let header = bytes
-        .get(..32)
-        .filter(|header| header.starts_with(b"POINTCACHE2\0"));
-    let header =
-        header.ok_or_else(|| FormatError::invalid("header", "is not that of a PC2 file"))?;
-    let word = |at: usize| {
-        u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
-    };
-    let frames = split(&bytes[32..], word(16), word(28), f32::from_le_bytes)?;
-    Ok(PointCache { fps, frames })
-}
-
-/// Reads an MDD cache.
-pub fn read_mdd(bytes: &[u8]) -> Result<PointCache, FormatError> {
-    let truncated = || FormatError::Truncated {
-        reason: "MDD header".into(),
-    };
-    let word =
-        |at: usize| -> Option<[u8; 4]> { bytes.get(at..at.checked_add(4)?)?.try_into().ok() };
-    let frames = u32::from_be_bytes(word(0).ok_or_else(truncated)?);
-    let vertices = u32::from_be_bytes(word(4).ok_or_else(truncated)?);
-    let times = (frames as usize)
-        .checked_mul(4)
-        .and_then(|size| size.checked_add(8));
-    let data = times
-        .and_then(|start| bytes.get(start..))
-        .ok_or_else(truncated)?;
-    let fps = match (frames > 1)
-        .then(|| word(12))
-        .flatten()
-        .map(f32::from_be_bytes)
-    {
-        Some(step) if step > 0.0 => 1.0 / step,
-        _ => 1.0,
-    };
-    let frames = split(data, vertices, frames, f32::from_be_bytes)?;
-    Ok(PointCache { fps, frames })
-}
-
-fn split(
-    data: &[u8],
-    vertices: u32,
-    frames: u32,
+/// A cache that is read frame by frame.
+#[derive(Clone, Debug)]
+pub struct PointCache<R> {
+    /// Frames a second.
+    pub fps: f32,
+    /// Frames that it says it has.
+    pub frames: u32,
+    /// Vertices of each.
+    pub vertices: u32,
+    input: R,
     number: fn([u8; 4]) -> f32,
-) -> Result<Vec<Vec<Vec3>>, FormatError> {
-    let size = (vertices as usize).checked_mul(12).filter(|&size| size > 0);
-    let whole = size.and_then(|size| size.checked_mul(frames as usize));
-    let (Some(size), Some(data)) = (size, whole.and_then(|whole| data.get(..whole))) else {
-        return Err(FormatError::Truncated {
-            reason: format!("{frames} frames of {vertices} points"),
-        });
-    };
-    let vector = |bytes: &[u8]| {
-        let at = |axis: usize| {
-            number([
-                bytes[4 * axis],
-                bytes[4 * axis + 1],
-                bytes[4 * axis + 2],
-                bytes[4 * axis + 3],
-            ])
-        };
-        Vec3::new(at(0), at(1), at(2))
-    };
-    Ok(data
-        .chunks_exact(size)
-        .map(|frame| frame.chunks_exact(12).map(vector).collect())
-        .collect())
+}
+
+/// Opens a PC2 cache; it does not say how fast it is, so `fps` is given.
+pub fn read_pc2<R: Read>(mut input: R, fps: f32) -> Result<PointCache<R>, FormatError> {
+    let header = bytes(&mut input, 32, "PC2 header")?;
+    if !header.starts_with(b"POINTCACHE2\0") {
+        return Err(FormatError::invalid("header", "is not that of a PC2 file"));
+    }
+    let word = |at: usize| u32::from_le_bytes(four(&header[at..]));
+    Ok(PointCache {
+        fps,
+        frames: word(28),
+        vertices: word(16),
+        input,
+        number: f32::from_le_bytes,
+    })
+}
+
+/// Opens an MDD cache.
+pub fn read_mdd<R: Read>(mut input: R) -> Result<PointCache<R>, FormatError> {
+    let header = bytes(&mut input, 8, "MDD header")?;
+    let word = |at: usize| u32::from_be_bytes(four(&header[at..]));
+    let (frames, vertices) = (word(0), word(4));
+    let times = bytes(&mut input, 4 * u64::from(frames), "MDD header")?;
+    let second = times.get(4..8).map(|step| f32::from_be_bytes(four(step)));
+    Ok(PointCache {
+        fps: match second {
+            Some(step) if step > 0.0 => 1.0 / step,
+            _ => 1.0,
+        },
+        frames,
+        vertices,
+        input,
+        number: f32::from_be_bytes,
+    })
+}
+
+impl<R: Read> PointCache<R> {
+    /// The next frame \[m\].
+    pub fn next_frame(&mut self) -> Result<Vec<Vec3>, FormatError> {
+        let bytes = bytes(&mut self.input, 12 * u64::from(self.vertices), "frame")?;
+        let number = |bytes: &[u8]| (self.number)(four(bytes));
+        let vector = |at: &[u8]| Vec3::new(number(at), number(&at[4..]), number(&at[8..]));
+        Ok(bytes.chunks_exact(12).map(vector).collect())
+    }
+}
+
+/// The first four bytes, zeros where there are fewer.
+fn four(bytes: &[u8]) -> [u8; 4] {
+    bytes.first_chunk().copied().unwrap_or_default()
+}
+
+/// So many bytes. No more room is taken than there are.
+fn bytes(input: &mut impl Read, count: u64, what: &str) -> Result<Vec<u8>, FormatError> {
+    let mut bytes = Vec::new();
+    let read = input.take(count).read_to_end(&mut bytes);
+    match read {
+        Ok(read) if read as u64 == count => Ok(bytes),
+        _ => Err(FormatError::Truncated {
+            reason: format!("{what} of a point cache"),
+        }),
+    }
 }

@@ -1,5 +1,7 @@
 //! Principal shapes of a sequence of offsets, from the Gram matrix of its frames ("method of snapshots", Sirovich 1987).
 
+use std::ops::Range;
+
 use glam::Vec3;
 use rayon::prelude::*;
 use supple_geom::eigen::symmetric_eigen;
@@ -12,39 +14,78 @@ pub(super) struct Modes {
     pub weights: Vec<Vec<f32>>,
 }
 
-/// The first `count` principal shapes of `frames`, without subtracting a mean: no offset must stay no offset.
-pub(super) fn principal_modes(frames: &[Vec<Vec3>], count: usize) -> Modes {
-    // Motions are checked to be finite; of numbers that are not, nothing is a principal shape.
-    let eigen = symmetric_eigen(&gram_matrix(frames)).unwrap_or_default();
-    let largest = eigen.values.last().map_or(0.0, |value| value.max(0.0));
-    let picked: Vec<Vec<f64>> = (eigen.values.into_iter().zip(eigen.vectors).rev())
-        .take(count)
-        .take_while(|(value, _)| *value > 1e-14 * largest)
-        .map(|(_, vector)| vector)
-        .collect();
-    let (shapes, weights) = picked
-        .par_iter()
-        .map(|vector| {
-            let peak = vector
-                .iter()
-                .fold(0.0, |peak: f64, value| peak.max(value.abs()));
-            let weights = vector.iter().map(|value| (value / peak) as f32).collect();
-            (project(frames, vector, peak), weights)
-        })
-        .unzip();
-    Modes { shapes, weights }
+/// Offsets of all vertices over time, of as many vertices at once as there is room for.
+pub(super) trait Offsets {
+    /// Frames.
+    fn frames(&self) -> usize;
+    /// Vertices.
+    fn vertices(&self) -> usize;
+    /// For each frame the offsets of some vertices \[m\].
+    fn of(&self, vertices: Range<usize>) -> Vec<Vec<Vec3>>;
 }
 
-/// Lower triangle of all products of two frames.
-fn gram_matrix(frames: &[Vec<Vec3>]) -> Vec<Vec<f64>> {
+/// Offsets that are held at once: 200 MB of them.
+const ROOM: usize = 200_000_000 / size_of::<Vec3>();
+
+/// The first `count` principal shapes, without subtracting a mean: no offset must stay no offset.
+pub(super) fn principal_modes(offsets: &impl Offsets, count: usize) -> Modes {
+    modes_within(offsets, count, ROOM)
+}
+
+/// The same with room for so many offsets: vertices are taken in as many runs as that needs.
+fn modes_within(offsets: &impl Offsets, count: usize, room: usize) -> Modes {
+    let (frames, vertices) = (offsets.frames(), offsets.vertices());
+    let run = (room / frames.max(1)).max(1);
+    let runs: Vec<Range<usize>> = (0..vertices)
+        .step_by(run)
+        .map(|start| start..(start + run).min(vertices))
+        .collect();
+    let mut gram = vec![Vec::new(); frames];
+    let mut held = Vec::new();
+    for run in &runs {
+        held = offsets.of(run.clone());
+        add_products(&mut gram, &held);
+    }
+    // Motions are checked to be finite; of numbers that are not, nothing is a principal shape.
+    let eigen = symmetric_eigen(&gram).unwrap_or_default();
+    let largest = eigen.values.last().map_or(0.0, |value| value.max(0.0));
+    let picked: Vec<(Vec<f64>, f64)> = (eigen.values.into_iter().zip(eigen.vectors).rev())
+        .take(count)
+        .take_while(|(value, _)| *value > 1e-14 * largest)
+        .map(|(_, vector)| {
+            let values = vector.iter();
+            let peak = values.fold(0.0, |peak: f64, value| peak.max(value.abs()));
+            (vector, peak)
+        })
+        .collect();
+    let mut shapes = vec![Vec::with_capacity(vertices); picked.len()];
+    for run in &runs {
+        if runs.len() > 1 {
+            held = offsets.of(run.clone());
+        }
+        let parts = shapes.par_iter_mut().zip(&picked);
+        parts.for_each(|(shape, (vector, peak))| shape.extend(project(&held, vector, *peak)));
+    }
+    let weights = (picked.iter())
+        .map(|(vector, peak)| vector.iter().map(|value| (value / peak) as f32).collect());
+    Modes {
+        weights: weights.collect(),
+        shapes,
+    }
+}
+
+/// Adds all products of two frames to a lower triangle.
+fn add_products(gram: &mut [Vec<f64>], frames: &[Vec<Vec3>]) {
     let flat: Vec<&[f32]> = frames
         .iter()
         .map(|frame| bytemuck::cast_slice(frame))
         .collect();
-    (0..flat.len())
-        .into_par_iter()
-        .map(|i| (0..=i).map(|j| dot(flat[i], flat[j])).collect())
-        .collect()
+    gram.par_iter_mut().enumerate().for_each(|(i, row)| {
+        row.resize(i + 1, 0.0);
+        for (j, sum) in row.iter_mut().enumerate() {
+            *sum += dot(flat[i], flat[j]);
+        }
+    });
 }
 
 /// A product of two long vectors, in eight sums that do not wait for each other.
@@ -83,6 +124,21 @@ fn project(frames: &[Vec<Vec3>], vector: &[f64], peak: f64) -> Vec<Vec3> {
 mod tests {
     use super::*;
 
+    impl Offsets for Vec<Vec<Vec3>> {
+        fn frames(&self) -> usize {
+            self.len()
+        }
+
+        fn vertices(&self) -> usize {
+            self.first().map_or(0, Vec::len)
+        }
+
+        fn of(&self, vertices: Range<usize>) -> Vec<Vec<Vec3>> {
+            let part = |frame: &Vec<Vec3>| frame[vertices.clone()].to_vec();
+            self.iter().map(part).collect()
+        }
+    }
+
     #[test]
     fn a_motion_of_two_shapes_has_two_modes() {
         let shape = |seed: f32| -> Vec<Vec3> {
@@ -106,6 +162,17 @@ mod tests {
                     .sum();
                 assert!(sum.abs_diff_eq(*point, 1e-5));
             }
+        }
+        // Piece by piece they are the same but for rounding.
+        let pieces = modes_within(&frames, 2, 7 * frames.len());
+        for k in 0..2 {
+            let pairs = modes.shapes[k].iter().zip(&pieces.shapes[k]);
+            let turned = modes.shapes[k][0].dot(pieces.shapes[k][0]).signum();
+            assert!(
+                pairs
+                    .into_iter()
+                    .all(|(a, b)| a.abs_diff_eq(turned * *b, 1e-5))
+            );
         }
         let peak = |weights: &Vec<f32>| weights.iter().fold(0.0f32, |peak, w| peak.max(w.abs()));
         assert!(

@@ -1,28 +1,23 @@
 //! A written file, played back.
 
-use glam::Vec3;
-use rayon::prelude::*;
-
-use super::{BakeError, Motion};
+use super::{BakeError, Errors, Motion};
 use crate::character::Units;
-use crate::formats::ReadOptions;
 use crate::formats::gltf::read_glb;
+use crate::formats::{ReadOptions, Source};
 use crate::skinning::linear_blend;
 
-/// Reads a GLB and evaluates its last animation at the motion's frames as a viewer does: morph targets, then linear
-/// blend skinning. Frame, part, vertex, in world space \[m\].
-pub fn reevaluate(
-    glb: &[u8],
-    units: Units,
-    motion: &Motion,
-) -> Result<Vec<Vec<Vec<Vec3>>>, BakeError> {
+/// How far a GLB is from a motion: its last animation is evaluated at the motion's frames as a viewer does, morph targets,
+/// then linear blend skinning.
+pub fn playback_errors(glb: &[u8], units: Units, motion: &Motion) -> Result<Errors, BakeError> {
     let options = ReadOptions {
         metres_per_unit: Some(units.metres_per_unit),
         up: Some(units.up),
     };
-    let character = read_glb(glb, &options)?;
+    let mut character = read_glb(glb, &options)?;
+    // The document it came from is not needed again.
+    character.source = Source::default();
     let clip = character.clips.last().cloned().unwrap_or_default();
-    let frames = (0..motion.frames.len()).into_par_iter().map(|frame| {
+    Ok(motion.errors(|frame| {
         let time = motion.time(frame);
         let worlds = clip
             .sample(&character.skeleton, time)
@@ -35,6 +30,5 @@ pub fn reevaluate(
                 linear_blend(part, &worlds, weights).positions
             })
             .collect()
-    });
-    Ok(frames.collect())
+    }))
 }

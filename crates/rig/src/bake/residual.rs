@@ -1,10 +1,12 @@
 //! What linear blend skinning misses, in bind space.
 
+use std::ops::Range;
+
 use glam::{Affine3A, DMat3, DVec3, Mat3A, Vec3, Vec3A};
 use rayon::prelude::*;
 
-use super::motion::{Motion, Sum};
-use super::principal::Modes;
+use super::motion::{ErrorSum, Motion};
+use super::principal::{Modes, Offsets};
 use crate::skinning::{morphed, skin_matrices};
 use crate::{Character, Part, Pose};
 
@@ -21,9 +23,14 @@ pub(super) struct Group {
 
 /// `world_from_bind` of each vertex of a part.
 pub(super) fn blended(part: &Part, worlds: &[Affine3A]) -> Vec<Affine3A> {
+    blended_in(part, worlds, 0..part.mesh.positions.len())
+}
+
+/// The same of some of its vertices.
+fn blended_in(part: &Part, worlds: &[Affine3A], vertices: Range<usize>) -> Vec<Affine3A> {
     let matrices = skin_matrices(part, worlds);
     let influences = &part.binding.influences;
-    (0..part.mesh.positions.len())
+    vertices
         .map(|vertex| {
             if matrices.is_empty() || vertex >= influences.len() {
                 return Affine3A::IDENTITY;
@@ -42,30 +49,56 @@ pub(super) fn blended(part: &Part, worlds: &[Affine3A]) -> Vec<Affine3A> {
         .collect()
 }
 
-/// Offsets in bind space that make skinning with `poses` reproduce the motion: one list a frame, the group's parts one
-/// after the other.
-pub(super) fn bind_residuals(
-    character: &Character,
-    motion: &Motion,
-    poses: &[Pose],
-    group: &Group,
-) -> Vec<Vec<Vec3>> {
-    (0..motion.frames.len())
-        .into_par_iter()
-        .map(|frame| {
-            let worlds = worlds(character, poses, frame);
-            let mut offsets = Vec::new();
-            for &index in &group.parts {
-                let part = &character.parts[index];
-                let shape = morphed(part, motion.weights(character, frame, index)).positions;
-                let maps = blended(part, &worlds);
-                let wanted = &motion.frames[frame][index];
-                let points = shape.iter().zip(&maps).zip(wanted);
-                offsets.extend(points.map(|((&shape, map), &wanted)| offset(map, shape, wanted)));
+/// Offsets in bind space that make skinning with `poses` reproduce the motion, the group's parts one after the other.
+pub(super) struct Residuals<'a> {
+    pub character: &'a Character,
+    pub motion: &'a Motion,
+    pub poses: &'a [Pose],
+    pub group: &'a Group,
+}
+
+impl Offsets for Residuals<'_> {
+    fn frames(&self) -> usize {
+        self.motion.frames.len()
+    }
+
+    fn vertices(&self) -> usize {
+        let count = |&part: &usize| self.character.parts[part].mesh.positions.len();
+        self.group.parts.iter().map(count).sum()
+    }
+
+    fn of(&self, vertices: Range<usize>) -> Vec<Vec<Vec3>> {
+        let frames = (0..self.frames()).into_par_iter();
+        frames
+            .map(|frame| self.of_frame(frame, &vertices))
+            .collect()
+    }
+}
+
+impl Residuals<'_> {
+    fn of_frame(&self, frame: usize, vertices: &Range<usize>) -> Vec<Vec3> {
+        let worlds = worlds(self.character, self.poses, frame);
+        let moved = self.motion.frames.get(frame);
+        let mut offsets = Vec::with_capacity(vertices.len());
+        let mut start = 0;
+        for &index in &self.group.parts {
+            let part = &self.character.parts[index];
+            let count = part.mesh.positions.len();
+            let inside = |vertex: usize| vertex.clamp(start, start + count) - start;
+            let chosen = inside(vertices.start)..inside(vertices.end);
+            start += count;
+            if chosen.is_empty() {
+                continue;
             }
-            offsets
-        })
-        .collect()
+            let weights = self.motion.weights(self.character, frame, index);
+            let shape = morphed(part, weights).positions;
+            let maps = blended_in(part, &worlds, chosen.clone());
+            let wanted = &moved[index][chosen.clone()];
+            let points = shape[chosen].iter().zip(&maps).zip(wanted);
+            offsets.extend(points.map(|((&shape, map), &wanted)| offset(map, shape, wanted)));
+        }
+        offsets
+    }
 }
 
 /// `world_from_joint` of a frame.
@@ -107,12 +140,13 @@ pub(super) fn mode_errors(
     group: &Group,
     modes: &Modes,
     count: usize,
-) -> Sum {
-    let frames: Vec<Sum> = (0..motion.frames.len())
+) -> ErrorSum {
+    let frames: Vec<ErrorSum> = (0..motion.frames.len())
         .into_par_iter()
         .map(|frame| {
             let worlds = worlds(character, poses, frame);
-            let mut sum = Sum::default();
+            let mut sum = ErrorSum::default();
+            let moved = motion.frames.get(frame);
             let mut start = 0;
             for &index in &group.parts {
                 let part = &character.parts[index];
@@ -127,9 +161,7 @@ pub(super) fn mode_errors(
                         .for_each(|(point, offset)| *point += weight * *offset);
                 }
                 let maps = blended(part, &worlds);
-                for ((map, point), wanted) in
-                    maps.iter().zip(shape).zip(&motion.frames[frame][index])
-                {
+                for ((map, point), wanted) in maps.iter().zip(shape).zip(&moved[index]) {
                     sum.add(map.transform_point3(point), *wanted);
                 }
                 start = end;
@@ -137,5 +169,5 @@ pub(super) fn mode_errors(
             sum
         })
         .collect();
-    frames.into_iter().fold(Sum::default(), Sum::join)
+    frames.into_iter().fold(ErrorSum::default(), ErrorSum::join)
 }

@@ -27,7 +27,7 @@ pub fn sequence<E: From<BakeError>>(
         part.morph_weights.clear();
     }
     for (index, frame) in motion.frames.iter().enumerate() {
-        for (part, positions) in still.parts.iter_mut().zip(frame) {
+        for (part, positions) in still.parts.iter_mut().zip(frame.iter()) {
             part.mesh.positions.clone_from(positions);
         }
         write(index, &still)?;
