@@ -12,8 +12,9 @@ const SOFTNESS: f32 = 0.02;
 /// Share of a violation that one sweep takes back. Above 1, columns that were cut off make forces swing; below 0.5, ten
 /// iterations leave contacts of a fast hand open.
 const RELAXATION: f32 = 0.8;
-/// Moves below this are not passed on to the surroundings at once, but with the next solve \[m\]: a fiftieth of what anyone can see.
-const NEGLIGIBLE: f32 = 2e-6;
+/// Moves below this are not passed on to the surroundings at once, but with the next solve \[m\]. At 2e-6, a bent knee trembles by a
+/// millimetre a second.
+const NEGLIGIBLE: f32 = 1e-6;
 
 /// A rigid thing that gives way to the contacts that press on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -33,6 +34,8 @@ pub struct Resolver {
     pub bodies: Vec<GivingWay>,
     /// Free vertices that occur in them, ascending.
     pub touched: Vec<u32>,
+    /// Free vertices that a sweep may move.
+    pub reached: Vec<bool>,
     /// Positions of free vertices \[m\]; only those of `touched` are read.
     pub positions: Vec<Row>,
     /// How far the last sweep moved each free vertex \[m\].
@@ -41,6 +44,7 @@ pub struct Resolver {
     pub forces: Vec<Row>,
     /// Memory.
     is_touched: Vec<bool>,
+    blocks: Vec<bool>,
     /// `shifts` during a sweep, by the blocks of the kernels.
     moved: Vec<[F32x8; 3]>,
     /// Blocks that this sweep moves, and those that the last one did.
@@ -57,7 +61,9 @@ impl Resolver {
             positions: vec![Row::default(); count],
             shifts: vec![Row::default(); count],
             forces: vec![Row::default(); count],
+            reached: vec![false; count],
             is_touched: vec![false; count],
+            blocks: vec![false; blocks],
             moved: vec![Default::default(); blocks],
             marks: [vec![false; blocks], vec![false; blocks]],
             order,
@@ -66,7 +72,7 @@ impl Resolver {
     }
 
     /// Takes over rows that were set: which vertices they touch, and the forces they start with.
-    pub fn start(&mut self) {
+    pub fn start(&mut self, kernels: &Kernels) {
         for &v in &self.touched {
             self.forces[v as usize] = Row::default();
         }
@@ -77,6 +83,16 @@ impl Resolver {
         for (is_touched, v) in self.is_touched.iter_mut().zip(0..) {
             if std::mem::take(is_touched) {
                 self.touched.push(v);
+            }
+        }
+        self.reached.fill(false);
+        self.blocks.fill(false);
+        for &block in self.touched.iter().flat_map(|&v| kernels.of(v).0) {
+            if !std::mem::replace(&mut self.blocks[block as usize], true) {
+                let first = block as usize * LANES;
+                for &v in self.order[first..].iter().take(LANES) {
+                    self.reached[v as usize] = true;
+                }
             }
         }
         self.sum_forces();

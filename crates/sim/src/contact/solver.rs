@@ -173,7 +173,7 @@ impl ContactSolver {
             self.assemble_own(surface, model, settings, targets, state, recovery);
         }
         self.assemble_external(state, recovery);
-        self.resolver.start();
+        self.resolver.start(&self.kernels);
     }
 
     /// Rows of the contacts with the outside, after those of the skin with itself.
@@ -300,6 +300,11 @@ impl ContactSolver {
     /// How far the last sweep moved each free vertex \[m\].
     pub fn shifts(&self) -> &[Row] {
         &self.resolver.shifts
+    }
+
+    /// Which free vertices a sweep may move.
+    pub fn reached(&self) -> &[bool] {
+        &self.resolver.reached
     }
 
     /// Free vertices that contacts touch, ascending.

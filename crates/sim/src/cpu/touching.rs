@@ -58,7 +58,9 @@ impl Prepared {
             if !phase.is_multiple_of(2) {
                 return region.apply(step.clock);
             }
-            if phase > 0 {
+            if phase == 0 {
+                region.note_reached(contact.reached());
+            } else {
                 region.shift(contact.shifts());
             }
             if phase < 2 * iterations {
