@@ -2,7 +2,7 @@
 
 use glam::{Affine3A, Vec3};
 
-use crate::contact::{ColliderState, ContactState, Motion};
+use crate::contact::{ColliderState, ContactState, Lapses, Motion};
 use crate::model::NO_CARRIER;
 use crate::{Model, Targets};
 
@@ -73,6 +73,7 @@ impl State {
             outside: targets.outside.clone(),
             external: Vec::new(),
             colliders: colliders.collect(),
+            lapses: Lapses::default(),
         };
         self.frame = Some(targets.clone());
     }

@@ -49,7 +49,8 @@
 //! # From step to step
 //!
 //! Forces are kept in the [`State`](crate::State) for the next step to start from. Depth that was there at the beginning of a step is
-//! taken back no faster than [`ContactSettings::recovery`]: nothing pops out.
+//! taken back no faster than [`ContactSettings::recovery`]: nothing pops out. Points that lose their contacts over and over while the
+//! bones hold still are held where they are ([`Lapses`]).
 
 mod collide;
 mod collider;
@@ -62,6 +63,7 @@ mod fit;
 mod inside;
 mod kernels;
 mod land;
+mod lapses;
 mod local;
 mod measure;
 mod persist;
@@ -83,6 +85,7 @@ pub use collider_shapes::{Near, Shape};
 pub use detect::{Detector, Filter, Found};
 pub use external::{External, ExternalForce};
 pub use kernels::{Kernels, Reach};
+pub use lapses::Lapses;
 pub use local::{LocalPair, LocalPairs};
 pub use measure::{Penetration, measure_in_colliders, measure_penetration};
 pub use resolve::{GivingWay, Resolver};
@@ -159,4 +162,6 @@ pub struct ContactState {
     pub external: Vec<ExternalForce>,
     /// Colliders after the last step.
     pub colliders: Vec<ColliderState>,
+    /// Contacts that were lost while they pressed.
+    pub lapses: Lapses,
 }

@@ -23,6 +23,10 @@ const NEW_NORMAL: f32 = 0.5;
 /// groins are pushed into themselves.
 const TURNED: f32 = 0.6;
 
+/// A contact deeper than this, in mean edges, gives way to one that is found as much less deep: skin that has turned over
+/// hangs on the wrong side. At 0.25, a squat trembles; without it, its groins keep points three times as deep.
+const WRONG: f32 = 0.5;
+
 /// Contacts that a thread takes at a time.
 const CHUNK: usize = 64;
 
@@ -54,7 +58,9 @@ pub fn settle(
         if old.force == Vec3::ZERO || share > 0.5 {
             return Next::Open(share);
         }
-        let kept = same_triangle(surface, detector, old, share);
+        // Those that are deep may be on the wrong side.
+        let is_settled = |kept: &Contact| kept.distance >= -WRONG * surface.mean_edge();
+        let kept = same_triangle(surface, detector, old, share).filter(is_settled);
         kept.map_or(Next::Open(share), |kept| {
             Next::Settled(gone_on(kept, old, share))
         })
@@ -119,19 +125,25 @@ fn follow(
     surface: &ContactSurface,
     detector: &Detector,
     old: &Contact,
-    new: Option<Contact>,
+    found: Option<Contact>,
     share: f32,
 ) -> Option<Contact> {
-    let new = new.filter(|new| shares_point(surface, new, old));
-    if let Some(new) = new {
-        return Some(gone_on(new, old, share.max(NEW_NORMAL)));
-    }
-    // Those that slide less were looked at before.
-    if old.force == Vec3::ZERO || share <= 0.5 {
-        return None;
+    let new = found.filter(|new| shares_point(surface, new, old));
+    let slides_over = || new.map(|new| gone_on(new, old, share.max(NEW_NORMAL)));
+    if old.force == Vec3::ZERO || share > 0.5 && new.is_some() {
+        return slides_over();
     }
     let kept = same_triangle(surface, detector, old, share);
+    let wrong = WRONG * surface.mean_edge();
+    let is_wrong = |kept: &Contact| {
+        let out = found.map_or(f32::NEG_INFINITY, |found| found.distance);
+        kept.distance < -wrong && out > kept.distance + wrong
+    };
+    if kept.as_ref().is_some_and(is_wrong) {
+        return None;
+    }
     kept.map(|kept| gone_on(kept, old, share))
+        .or_else(slides_over)
 }
 
 /// How far the point of a contact moves along with its foot taken off \[m\].
@@ -158,7 +170,8 @@ fn is_usable(surface: &ContactSurface, contact: &Contact) -> bool {
         && (contact.triangle as usize) < surface.triangles().len()
 }
 
-fn shares_point(surface: &ContactSurface, a: &Contact, b: &Contact) -> bool {
+/// Whether contacts are on triangles with a common corner.
+pub fn shares_point(surface: &ContactSurface, a: &Contact, b: &Contact) -> bool {
     let corners = |c: &Contact| surface.triangles()[c.triangle as usize];
     corners(a).iter().any(|v| corners(b).contains(v))
 }

@@ -10,7 +10,7 @@ use super::persist::{Next, merge, settle};
 use super::rows::ContactRow;
 use super::tangle::is_tangled;
 use super::world::{World, giving_body, padding};
-use super::{Contact, ContactMode, ContactSurface, Kernels, Reach, Resolver, Source};
+use super::{Contact, ContactMode, ContactSurface, Kernels, Lapses, Reach, Resolver, Source};
 use crate::model::NO_CARRIER;
 use crate::{Mode, Model, Settings, State, Targets};
 
@@ -33,6 +33,7 @@ pub struct ContactSolver {
     nexts: Vec<Next>,
     memory: [Vec<Contact>; 2],
     own_rows: Vec<ContactRow>,
+    lapses: Lapses,
     external: Vec<ExternalForce>,
     world: World,
     /// How far each free vertex is from the bones' line at rest \[m\].
@@ -85,6 +86,7 @@ impl ContactSolver {
             nexts: Vec::new(),
             memory: Default::default(),
             own_rows: Vec::new(),
+            lapses: Lapses::default(),
             external: Vec::new(),
             world: World::default(),
             depths,
@@ -99,6 +101,7 @@ impl ContactSolver {
         let given = (self.world).find(model, settings, targets, state, &self.start);
         carry_on(given, &state.contact.external, &mut self.external);
         self.contacts.clear();
+        self.lapses.clone_from(&state.contact.lapses);
         let surface = surface_of(model, settings);
         let (Some(surface), Some(detector)) = (surface, &mut self.detector) else {
             return;
@@ -150,6 +153,11 @@ impl ContactSolver {
             None => detector.search(surface, Filter::Facing),
         }
         merge(surface, detector, last, nexts, memory, &mut self.contacts);
+        self.lapses.count(
+            surface,
+            (last, &self.contacts),
+            (&state.contact.bases, &targets.bases),
+        );
     }
 
     /// Makes the contacts rows of the system.
@@ -229,7 +237,7 @@ impl ContactSolver {
             Moment::now(model, &self.start, targets),
             Moment::before(model, targets, state),
         );
-        let kernels = &self.kernels;
+        let (kernels, lapses) = (&self.kernels, &self.lapses);
         let (scale, friction) = (self.scale, settings.contact.friction);
         let is_global = settings.contact.mode == ContactMode::Global;
         let row = |contact: &Contact| {
@@ -262,7 +270,11 @@ impl ContactSolver {
             }
             row.compliance = row.measured_compliance(kernels);
             let gap = surface.gap() - surface.overlaps()[contact.point as usize];
-            row.target = gap.min(row.before.dot(row.normal).min(gap) + recovery);
+            let mut reached = row.before.dot(row.normal).min(gap);
+            if !lapses.only_holds(contact.point) {
+                reached += recovery;
+            }
+            row.target = gap.min(reached);
             let depth = |v: u32| {
                 let v = v as usize;
                 surface.input.skin[v].distance(surface.input.bases[v])
@@ -350,6 +362,7 @@ impl ContactSolver {
         self.calm(model, settings.step as f32, state);
         self.world
             .finish(targets, settings.step as f32, bodies, state);
+        state.contact.lapses.clone_from(&self.lapses);
         state.contact.contacts.clone_from(&self.contacts);
         state.contact.external.clone_from(&self.external);
         state.contact.bases.clone_from(&targets.bases);
