@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use glam::DVec3;
 use supple_sim::backend::check_step;
+use supple_sim::contact::ContactState;
 use supple_sim::energy::{objective, predict};
 use supple_sim::settings::MatrixKey;
 use supple_sim::{Backend, ContactReport, Model, Settings, SolveError, State, StepReport, Targets};
@@ -111,8 +112,16 @@ impl Backend for GpuBackend {
             Vec::new()
         };
         let rows = bodies.request_state(0).wait()?;
+        let last = std::mem::take(&mut state.contact.contacts);
         bodies.unpack_state(&rows, targets, state);
-        if contact::wanted(model, settings).is_some() {
+        if let Some(surface) = contact::wanted(model, settings) {
+            let ContactState {
+                contacts,
+                bases,
+                lapses,
+                ..
+            } = &mut state.contact;
+            lapses.count(surface, (&last, contacts), (bases, &targets.bases));
             state.contact.bases.clone_from(&targets.bases);
             state.contact.outside.clone_from(&targets.outside);
         }

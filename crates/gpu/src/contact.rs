@@ -55,6 +55,7 @@ pub(crate) struct GpuContact {
     bases: wgpu::Buffer,
     outside: wgpu::Buffer,
     pub contacts: wgpu::Buffer,
+    only_holds: wgpu::Buffer,
     /// In the order of [`Touch`].
     binds: [wgpu::BindGroup; 8],
     pub bytes: u64,
@@ -111,6 +112,8 @@ impl GpuContact {
         let contacts = vectors("contacts", 3 * points)?;
         let rows = vectors("contact rows", 3 * points)?;
         let sums = vectors("contact sums", 2 * tables.rows())?;
+        let words = points.div_ceil(32) as u64 * u64::from(count);
+        let only_holds = buffer(gpu, "points that are held", &[], 4 * words, storage)?;
         let kernels = gpu.touching();
         let bind = |kernel: Touch, list: &[&wgpu::Buffer]| {
             let kernel = kernels.kernel(kernel);
@@ -136,7 +139,16 @@ impl GpuContact {
             bind(Touch::Boxes, &[&records, &skin, &boxes]),
             bind(
                 Touch::Search,
-                &[&records, &skin, &boxes, &rings, &contacts, &rows, &sums],
+                &[
+                    &records,
+                    &skin,
+                    &boxes,
+                    &rings,
+                    &contacts,
+                    &rows,
+                    &sums,
+                    &only_holds,
+                ],
             ),
             bind(
                 Touch::Answers,
@@ -148,7 +160,17 @@ impl GpuContact {
             buffers.bind_touching_finish(gpu, &sums),
         ];
         let all = [
-            &uniform, &rings, &records, &bases, &outside, &skin, &boxes, &contacts, &rows, &sums,
+            &uniform,
+            &rings,
+            &records,
+            &bases,
+            &outside,
+            &skin,
+            &boxes,
+            &contacts,
+            &rows,
+            &sums,
+            &only_holds,
         ];
         Ok(Some(GpuContact {
             bytes: all.iter().map(|buffer| buffer.size()).sum(),
@@ -160,6 +182,7 @@ impl GpuContact {
             bases,
             outside,
             contacts,
+            only_holds,
             binds,
             scale: tables.scale as f32,
         }))
@@ -255,6 +278,15 @@ impl GpuContact {
             u64::from(body) * rows.len() as u64,
             &rows,
         );
+        let mut held = vec![0_u32; points.div_ceil(32)];
+        for (k, &point) in self.tables.points.iter().enumerate() {
+            if state.contact.lapses.only_holds(point) {
+                held[k / 32] |= 1 << (k % 32);
+            }
+        }
+        let offset = 4 * u64::from(body) * held.len() as u64;
+        let bytes = bytemuck::cast_slice(&held);
+        gpu.queue.write_buffer(&self.only_holds, offset, bytes);
         let last = &state.contact.outside;
         let is_known = last.len() == targets.outside.len();
         let before = if is_known { last } else { &targets.outside };

@@ -106,12 +106,12 @@ pub const CONTACT: [Kernel; 8] = [
     Kernel {
         name: "contact_search",
         sources: &[CONTACT_TEXT, include_str!("kernels/contact_search.wgsl")],
-        access: &[Read, Read, Read, Read, Write, Write, Write],
+        access: &[Read, Read, Read, Read, Write, Write, Write, Read],
     },
     Kernel {
         name: "contact_answers",
         sources: &[CONTACT_TEXT, include_str!("kernels/contact_answers.wgsl")],
-        access: &[Write, Read, Write, Read, Read, Read, Read],
+        access: &[Write, Write, Write, Read, Read, Read, Read],
     },
     Kernel {
         name: "contact_forces",

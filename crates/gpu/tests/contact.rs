@@ -186,7 +186,7 @@ fn a_fold_is_held_open_as_by_the_processor() {
         println!("{told}");
         assert!(left <= through / 20, "{told}");
         assert!(worst < 0.2 * DEPTH, "{told}");
-        assert!(speed(state) < 5e-3, "{told}");
+        assert!(speed(state) < 1e-3, "{told}");
         let contacts = state.contact.contacts.len() as f32;
         assert!((contacts / expected_contacts - 1.0).abs() < 0.2, "{told}");
     }

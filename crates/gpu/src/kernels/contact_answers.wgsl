@@ -2,7 +2,8 @@
 // rows are columns of A⁻¹.
 
 @group(0) @binding(1) var<storage, read_write> contacts: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> contact_rows: array<vec4<f32>>;
+// In the last w: depth at rest, which becomes the largest normal force.
+@group(0) @binding(2) var<storage, read_write> contact_rows: array<vec4<f32>>;
 @group(0) @binding(3) var<storage, read_write> sums: array<atomic<i32>>;
 // As in patch_solve.wgsl; the inverse in single words of two rows.
 @group(0) @binding(4) var<storage, read> patches: array<u32>;
@@ -68,7 +69,10 @@ fn contact_answers(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invoc
         contacts[own + 1u].w = bitcast<f32>(NONE);
         return;
     }
-    let force = contacts[own + 2u].xyz;
+    let third = contacts[own + 2u];
+    let force = third.xyz;
+    let depth = contact_rows[own + 2u].w;
+    contact_rows[own + 2u].w = min(min(depth / alone, third.w), 0.5 * C.most * C.unit);
     contacts[own].w = max(together, alone);
     contacts[own + 2u].w = alone;
     for (var k = 0u; k < 4u; k++) {

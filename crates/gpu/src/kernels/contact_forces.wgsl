@@ -1,8 +1,8 @@
 // One change of every contact's force: what makes up for its violation, projected to the friction cone (Coulomb).
 //
 // All contacts change at once (Jacobi), each by its violation over what all that press together would move it: the sum of
-// absolute entries of its row of C A⁻¹ Cᵀ. That diagonal majorises the matrix, so that no change overshoots, and even
-// pressure is found at once. The tissue answers with the change of forces alone before the next iteration.
+// absolute entries of its row of C A⁻¹ Cᵀ. That diagonal majorises the matrix, so that even pressure is found at once and
+// changes up to twice as large converge. The tissue answers with the change of forces alone before the next iteration.
 
 @group(0) @binding(1) var<storage, read> positions: array<vec4<f32>>;
 // In w: what all that press would move the contact, triangle, what its own force moves it.
@@ -12,6 +12,8 @@
 
 // As in resolve.rs.
 const SOFTNESS: f32 = 0.02;
+// At 1, folds of knees and hips lag behind and tremble; from 1.5 on, crossed arms do.
+const RELAXATION: f32 = 1.3;
 
 fn add(row: u32, change: vec3<i32>) {
     for (var k = 0u; k < 3u; k++) {
@@ -49,9 +51,8 @@ fn contact_forces(@builtin(global_invocation_id) id: vec3<u32>) {
     let compliance = third.w;
     let pressed = dot(third.xyz, n);
     let missing = constant.w - dot(apart, n) - SOFTNESS * compliance * pressed;
-    let per_metre = 1.0 / (first.w + SOFTNESS * compliance);
-    let limit = min(before.w / compliance, 0.5 * C.most * C.unit);
-    let normal = clamp(pressed + missing * per_metre, 0.0, limit);
+    let per_metre = RELAXATION / (first.w + SOFTNESS * compliance);
+    let normal = clamp(pressed + missing * per_metre, 0.0, before.w);
     let drift = apart - before.xyz;
     let slip = drift - n * dot(drift, n);
     var tangential = third.xyz - n * pressed - slip * per_metre;

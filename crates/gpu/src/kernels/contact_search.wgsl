@@ -12,6 +12,8 @@
 // Three vectors a point: places (bits) or NONE where not free; constant part, target; point minus foot before the step, depth at rest.
 @group(0) @binding(6) var<storage, read_write> contact_rows: array<vec4<f32>>;
 @group(0) @binding(7) var<storage, read_write> sums: array<atomic<i32>>;
+// A bit for each point: it is held where it is, and not pushed out.
+@group(0) @binding(8) var<storage, read> only_holds: array<u32>;
 
 const PACKET: u32 = 32u;
 const LANES: u32 = 8u;
@@ -22,9 +24,17 @@ const TOLERANCE: f32 = -1e-5;
 const BESIDE: f32 = 3.0;
 const SLIDING: f32 = 0.3;
 const NEW_NORMAL: f32 = 0.5;
-const TURNED: f32 = 0.6;
+const WRONG: f32 = 0.5;
 const DEEP: f32 = 0.25;
 const SHELL: f32 = 0.25;
+// Where the processor lets a contact go whose fold turns over (a cosine of TURNED between its normal and the point's), here it gives
+// way: forces that change all at once lag behind, and points would be let go and caught again for ever. From TURNING on its force
+// grows the slower the more it has turned, from TURNED on it shrinks, and at TURNED_OVER the contact ends.
+const TURNING: f32 = 0.3;
+const TURNED: f32 = 0.6;
+const TURNED_OVER: f32 = 0.9;
+// Change of the force in a step, as a share of it for a cosine of one. From 0.25 to 1 it makes little difference.
+const GIVING_WAY: f32 = 0.5;
 
 // Positions and normals of the packet, six numbers a point; then their bounds.
 var<workgroup> packet: array<f32, 192>;
@@ -312,7 +322,7 @@ fn same_triangle(old: Touch, at: vec3<f32>, normal: vec3<f32>, share: f32, body:
     let apart = at - blend(v, weights);
     let distance = dot(facing, apart);
     let beside = length(apart - facing * distance);
-    let is_gone = dot(facing, facing) < 0.5 || dot(facing, normal) > TURNED || distance > SHELL * C.edge
+    let is_gone = dot(facing, facing) < 0.5 || dot(facing, normal) > TURNED_OVER || distance > SHELL * C.edge
         || beside > BESIDE * (1.0 - 0.7 * share) * C.edge;
     return Touch(select(old.triangle, NONE, is_gone), weights, facing, distance, old.force);
 }
@@ -329,6 +339,11 @@ fn followed(old: Touch, fresh: Touch, at: vec3<f32>, normal: vec3<f32>, moved: v
     if (presses && !(share > 0.5 && is_neighbour)) {
         let kept = same_triangle(old, at, normal, share, body);
         if (kept.triangle != NONE) {
+            let wrong = WRONG * C.edge;
+            let out = select(-FAR, fresh.distance, fresh.triangle != NONE);
+            if (kept.distance < -wrong && out > kept.distance + wrong) {
+                return fresh;
+            }
             return gone_on(kept, old, share);
         }
     }
@@ -336,6 +351,16 @@ fn followed(old: Touch, fresh: Touch, at: vec3<f32>, normal: vec3<f32>, moved: v
         return gone_on(fresh, old, max(share, NEW_NORMAL));
     }
     return fresh;
+}
+
+// Largest normal force of a contact of a point with this normal: without limit, unless the fold turns over.
+fn largest_force(touch: Touch, normal: vec3<f32>) -> f32 {
+    let turn = dot(touch.normal, normal);
+    let is_new = all(touch.force == vec3<f32>(0.0));
+    if (turn <= select(TURNING, TURNED, is_new)) {
+        return FAR;
+    }
+    return max(dot(touch.force, touch.normal), 0.0) * (1.0 + GIVING_WAY * (TURNED - turn));
 }
 
 // Makes a contact a row of the system, and counts its coefficients.
@@ -363,8 +388,11 @@ fn assemble(point: u32, touch: Touch, body: u32) {
     let gap = C.gap - bitcast<f32>(rings[2u * C.points + 1u + point]);
     let depths = 3u * C.points + 1u;
     let depth = max(bitcast<f32>(rings[depths + point]), bitcast<f32>(rings[depths + corners.x]));
-    let goal = min(gap, min(dot(before, touch.normal), gap) + C.recovery);
-    let row = 3u * (body * C.points + point);
+    let own = body * C.points + point;
+    let held_word = only_holds[body * ((C.points + 31u) / 32u) + point / 32u];
+    let is_held = (held_word & (1u << (point % 32u))) != 0u;
+    let goal = min(gap, min(dot(before, touch.normal), gap) + select(C.recovery, 0.0, is_held));
+    let row = 3u * own;
     contact_rows[row] = bitcast<vec4<f32>>(places);
     contact_rows[row + 1u] = vec4(constant, goal);
     contact_rows[row + 2u] = vec4(before, depth);
@@ -463,7 +491,7 @@ fn contact_search(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invoca
     }
     contacts[3u * own] = vec4(touch.normal, touch.distance);
     contacts[3u * own + 1u] = vec4(touch.weights, bitcast<f32>(touch.triangle));
-    contacts[3u * own + 2u] = vec4(touch.force, 0.0);
+    contacts[3u * own + 2u] = vec4(touch.force, largest_force(touch, normal));
     if (touch.triangle != NONE) {
         assemble(point, touch, body);
     }
