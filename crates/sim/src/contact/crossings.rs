@@ -61,25 +61,10 @@ impl<F: FnMut(usize)> Kernel for Ray<'_, F> {
             from[axis] = L::splat(self.from[axis]);
             inverse[axis] = L::splat(1.0 / self.along[axis].abs().max(LEAST));
         }
-        let meets = |low: &[F32x8; 3], high: &[F32x8; 3]| {
-            // Negated: how far away boxes end; how far they begin.
-            let (mut near, mut far) = (L::splat(0.0), L::splat(f32::NEG_INFINITY));
-            for axis in 0..3 {
-                let below = -L::load(&low[axis]) - from[axis];
-                let above = L::load(&high[axis]) - from[axis];
-                let (begin, end) = match is_up[axis] {
-                    true => (below, -above),
-                    false => (-above, below),
-                };
-                near = near.max(begin * inverse[axis]);
-                far = far.max(end * inverse[axis]);
-            }
-            near.le_mask(-far)
-        };
         let mut stack = Stack::new(self.fit);
         while let Some((level, number)) = stack.pop() {
             let node = &self.fit.levels[level][number as usize];
-            let mut mask = meets(&node.low, &node.high);
+            let mut mask = meets(&node.low, &node.high, &from, &inverse, is_up);
             if level > 0 {
                 stack.push_children(level, number, mask);
                 continue;
@@ -88,7 +73,7 @@ impl<F: FnMut(usize)> Kernel for Ray<'_, F> {
                 let leaf = number as usize * LANES + mask.trailing_zeros() as usize;
                 mask &= mask - 1;
                 let prisms = &self.fit.leaves[leaf];
-                let mut mask = meets(&prisms.low, &prisms.high);
+                let mut mask = meets(&prisms.low, &prisms.high, &from, &inverse, is_up);
                 while mask != 0 {
                     (self.met)(leaf * LANES + mask.trailing_zeros() as usize);
                     mask &= mask - 1;
@@ -96,6 +81,30 @@ impl<F: FnMut(usize)> Kernel for Ray<'_, F> {
             }
         }
     }
+}
+
+/// Which of eight boxes a ray meets.
+#[inline(always)]
+fn meets<L: Lanes>(
+    low: &[F32x8; 3],
+    high: &[F32x8; 3],
+    from: &[L; 3],
+    inverse: &[L; 3],
+    is_up: [bool; 3],
+) -> u8 {
+    // Negated: how far away boxes end; how far they begin.
+    let (mut near, mut far) = (L::splat(0.0), L::splat(f32::NEG_INFINITY));
+    for axis in 0..3 {
+        let below = -L::load(&low[axis]) - from[axis];
+        let above = L::load(&high[axis]) - from[axis];
+        let (begin, end) = match is_up[axis] {
+            true => (below, -above),
+            false => (-above, below),
+        };
+        near = near.max(begin * inverse[axis]);
+        far = far.max(end * inverse[axis]);
+    }
+    near.le_mask(-far)
 }
 
 /// 1 where a ray from the origin leaves through a triangle, −1 where it enters, 0 where it misses.

@@ -7,11 +7,14 @@ use supple_geom::simd::{Row, dispatch};
 use super::fit::{Fit, face_normals};
 use super::inside::weights_inside;
 use super::local::Watch;
-use super::search::{PACKET, Packet, SearchPacket};
+use super::search::{PACKET, Packet, SearchPacket, calm};
 use super::surface::ContactSurface;
 
 /// Points or triangles that a thread takes at a time.
 const CHUNK: usize = 512;
+
+/// One skin point of so many tells how all move together.
+const TELLING: usize = 16;
 
 /// A skin point in a prism.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,6 +75,8 @@ pub struct Detector {
     packets: Vec<Packet>,
     /// Points whose deep contacts are believed without a ray.
     trusted: Vec<bool>,
+    /// Points that are not looked for.
+    pub(super) settled: Vec<bool>,
     /// What was found for each point, in the order of the tree, or of those that local contact looks at.
     pub(super) slots: Vec<Found>,
     pub(super) watch: Watch,
@@ -103,6 +108,7 @@ impl Detector {
             fit: Fit::default(),
             packets: vec![Packet::default(); surface.tree.points.len().div_ceil(PACKET)],
             trusted: vec![false; points],
+            settled: vec![false; points],
             slots: vec![NOT_FOUND; surface.tree.points.len()],
             watch: Watch::default(),
             some: Vec::new(),
@@ -122,15 +128,22 @@ impl Detector {
         skin: impl Fn(usize) -> Vec3 + Sync,
         base: impl Fn(usize) -> Vec3 + Sync,
     ) {
-        let mut sum = Row::default();
-        for (i, (at, step)) in self.skin.iter_mut().zip(&mut self.steps).enumerate() {
-            let new = Row::new(skin(i).to_array());
-            *step = new - *at;
-            sum = sum + *step;
-            *at = new;
+        // What all move together, as a runner does, brings nothing closer: some tell.
+        let (mut sum, mut count) = (Vec3A::ZERO, 0);
+        for i in (0..self.skin.len()).step_by(TELLING) {
+            sum += Vec3A::from(skin(i)) - vector(self.skin[i]);
+            count += 1;
         }
-        // What all move together, as a runner does, brings nothing closer.
-        let together = vector(sum) / surface.point_count().max(1) as f32;
+        let together = sum / count.max(1) as f32;
+        (self.skin.par_iter_mut())
+            .zip(&mut self.steps)
+            .with_min_len(CHUNK)
+            .enumerate()
+            .for_each(|(i, (at, step))| {
+                let new = Row::new(skin(i).to_array());
+                *step = new - *at;
+                *at = new;
+            });
         face_normals(&surface.tree, &self.skin, &mut self.faces);
         let (positions, faces, shell) = (&self.skin, &self.faces, surface.shell());
         let corners = self.tops.par_iter_mut().zip(&mut self.bases);
@@ -158,38 +171,44 @@ impl Detector {
                 *below = row(new_base);
             });
         let (tops, bases, steps) = (&self.tops, &self.bases, &self.steps);
-        (self.fit).update(&surface.tree, tops, bases, steps, &self.faces);
+        let calm = calm(MARGIN * shell);
+        (self.fit).update(&surface.tree, tops, bases, steps, &self.faces, calm);
     }
 
-    /// Takes positions of some skin and base points and of the skin around them; the tree does not follow.
+    /// Takes positions of some skin and base points, and of the skin `around` them; the tree does not follow.
     pub(super) fn update_some(
         &mut self,
         surface: &ContactSurface,
         points: &[u32],
+        around: &[u32],
         skin: &(dyn Fn(u32) -> Vec3 + Sync),
-        base: &dyn Fn(u32) -> Vec3,
+        bases: &[Vec3],
     ) {
+        for &v in around {
+            self.skin[v as usize] = Row::new(skin(v).to_array());
+        }
+        let positions = &self.skin;
         let normal = |&point: &u32| {
-            let at = skin(point);
-            let mut sum = Vec3::ZERO;
+            let at = vector(positions[point as usize]);
+            let mut sum = Vec3A::ZERO;
             for &[b, c] in surface.rim(point) {
-                sum += (skin(b) - at).cross(skin(c) - at);
+                let [b, c] = [b, c].map(|v| vector(positions[v as usize]) - at);
+                sum += b.cross(c);
             }
-            Vec3A::from(sum.normalize_or_zero())
+            sum.normalize_or_zero()
         };
         points
             .par_iter()
-            .with_min_len(CHUNK / 4)
+            .with_min_len(CHUNK)
             .map(normal)
             .collect_into_vec(&mut self.some);
         let shell = surface.shell();
         for (&point, &normal) in points.iter().zip(&self.some) {
             let v = point as usize;
-            let at = Vec3A::from(skin(point));
-            self.skin[v] = row(at);
+            let base = bases.get(v).copied().unwrap_or_default();
             self.normals[v] = normal;
-            self.tops[v] = row(at + normal * shell);
-            self.bases[v] = Row::new(base(point).to_array());
+            self.tops[v] = row(vector(self.skin[v]) + normal * shell);
+            self.bases[v] = Row::new(base.to_array());
         }
         // What is known of the others is not from this moment.
         self.packets.iter_mut().for_each(Packet::forget);
@@ -211,6 +230,16 @@ impl Detector {
         self.trusted.fill(false);
         for point in points {
             if let Some(slot) = self.trusted.get_mut(point as usize) {
+                *slot = true;
+            }
+        }
+    }
+
+    /// Looks for these points no more, and for all others again.
+    pub(super) fn settle(&mut self, points: impl Iterator<Item = u32>) {
+        self.settled.fill(false);
+        for point in points {
+            if let Some(slot) = self.settled.get_mut(point as usize) {
                 *slot = true;
             }
         }
@@ -252,6 +281,7 @@ impl Detector {
             fit: &self.fit,
             packet,
             points,
+            settled: &self.settled,
             skin: &self.skin,
             normals: &self.normals,
             steps: &self.steps,

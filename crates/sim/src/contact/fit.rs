@@ -13,6 +13,8 @@ use super::tree::{NONE, Tree};
 
 /// Nodes of level 0 that a thread refits at a time.
 const CHUNK: usize = 8;
+/// Most restless leaves: where there are more, the body moves.
+const FEW: usize = 48;
 
 /// Eight boxes around things below, and eight boxes around their normals.
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +67,17 @@ impl Default for Leaf {
     }
 }
 
+/// What the prisms of a leaf lie between: limbs are slanted, and boxes around their prisms reach out on the other side.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Slab {
+    /// The mean normal.
+    pub direction: [f32; 3],
+    /// Negated lower end along it.
+    pub low: f32,
+    /// Upper end.
+    pub high: f32,
+}
+
 /// How far something has come: no two of its points have moved or turned against each other by more than the sum of both ways.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Way {
@@ -81,21 +94,44 @@ impl Way {
         self.path += far(path);
         self.turn += far(turn);
     }
+
+    /// Both together.
+    #[inline(always)]
+    pub fn plus(&self, other: &Way) -> Way {
+        Way {
+            path: self.path + other.path,
+            turn: self.turn + other.turn,
+        }
+    }
+
+    /// Whether it has come less far than another, in both.
+    #[inline(always)]
+    pub fn is_before(&self, other: &Way) -> bool {
+        self.path < other.path && self.turn < other.turn
+    }
 }
 
 /// What a tree looks like at one moment.
 #[derive(Clone, Debug, Default)]
 pub struct Fit {
     pub leaves: Vec<Leaf>,
+    pub slabs: Vec<Slab>,
     /// Ways of the leaves' corners.
     pub ways: Vec<Way>,
+    /// No leaf that was not restless has come farther, in any step.
+    pub way: Way,
+    /// Leaves that came farther than others in this step: a triangle that is crushed turns at random.
+    pub restless: Vec<u32>,
+    /// Memory.
+    is_restless: Vec<bool>,
     /// From the one above the leaves to the root.
     pub levels: Vec<Vec<Wide>>,
 }
 
 impl Fit {
     /// Fits the prisms between points above the skin and base points. `faces` are the triangles' normals in the order of the tree, of
-    /// any length, and the first number of `steps` tells how far the prism's corners at a point have moved.
+    /// any length, and the first number of `steps` tells how far the prism's corners at a point have moved. Leaves that come or turn by
+    /// more than `calm` are restless.
     pub fn update(
         &mut self,
         tree: &Tree,
@@ -103,9 +139,12 @@ impl Fit {
         bases: &[Row],
         steps: &[Row],
         faces: &[Row],
+        calm: [f32; 2],
     ) {
+        self.is_restless.resize(tree.corners.len(), false);
         self.leaves.resize(tree.corners.len(), Leaf::default());
         self.ways.resize(tree.corners.len(), Way::default());
+        self.slabs.resize(tree.corners.len(), Slab::default());
         self.levels.resize(tree.levels.len(), Vec::new());
         for (level, &count) in self.levels.iter_mut().zip(&tree.levels) {
             level.resize(count, Wide::default());
@@ -113,13 +152,15 @@ impl Fit {
         let Some((first, upper)) = self.levels.split_first_mut() else {
             return;
         };
-        first
+        let farthest = first
             .par_chunks_mut(CHUNK)
             .zip(self.leaves.par_chunks_mut(CHUNK * LANES))
+            .zip(self.slabs.par_chunks_mut(CHUNK * LANES))
             .zip(self.ways.par_chunks_mut(CHUNK * LANES))
+            .zip(self.is_restless.par_chunks_mut(CHUNK * LANES))
             .enumerate()
-            .for_each(|(chunk, ((nodes, leaves), ways))| {
-                dispatch(FitLeaves {
+            .map(|(chunk, ((((nodes, leaves), slabs), ways), is_restless))| {
+                let farthest = dispatch(FitLeaves {
                     tree,
                     first: chunk * CHUNK * LANES,
                     tops,
@@ -127,7 +168,10 @@ impl Fit {
                     steps,
                     faces,
                     leaves,
+                    slabs,
                     ways,
+                    is_restless,
+                    calm,
                 });
                 for (node, leaves) in nodes.iter_mut().zip(leaves.chunks(LANES)) {
                     *node = Wide::default();
@@ -135,7 +179,18 @@ impl Fit {
                         node.put_leaf(lane, leaf);
                     }
                 }
-            });
+                farthest
+            })
+            .reduce(|| [0.0; 2], |[a, b], [c, d]| [farther(a, c), farther(b, d)]);
+        self.restless.clear();
+        let restless = self.is_restless.iter().zip(0..);
+        (self.restless).extend(restless.filter_map(|(&is, leaf)| is.then_some(leaf)));
+        if self.restless.len() > FEW {
+            self.restless.clear();
+            self.way.add(f32::INFINITY, f32::INFINITY);
+        } else {
+            self.way.add(farthest[0], farthest[1]);
+        }
         let mut below: &Vec<Wide> = first;
         for level in upper {
             for (node, children) in level.iter_mut().zip(below.chunks(LANES)) {
@@ -174,6 +229,11 @@ fn largest(x: &F32x8) -> f32 {
     (a.max(b).max(c.max(d))).max(e.max(f).max(g.max(h)))
 }
 
+/// The larger; what is not a number is larger.
+fn farther(a: f32, b: f32) -> f32 {
+    if a <= b { b } else { a }
+}
+
 fn numbers_from(first: usize) -> [u32; LANES] {
     std::array::from_fn(|lane| (first + lane) as u32)
 }
@@ -186,13 +246,18 @@ struct FitLeaves<'a> {
     steps: &'a [Row],
     faces: &'a [Row],
     leaves: &'a mut [Leaf],
+    slabs: &'a mut [Slab],
     ways: &'a mut [Way],
+    is_restless: &'a mut [bool],
+    calm: [f32; 2],
 }
 
 impl Kernel for FitLeaves<'_> {
-    type Output = ();
+    /// How far the leaf that came farthest came, and turned, of those that are calm.
+    type Output = [f32; 2];
     #[inline(always)]
-    fn run<L: Lanes>(self) {
+    fn run<L: Lanes>(self) -> [f32; 2] {
+        let mut farthest = [0.0; 2];
         for i in 0..self.leaves.len() {
             let number = self.first + i;
             let index = &self.tree.corners[number];
@@ -215,8 +280,15 @@ impl Kernel for FitLeaves<'_> {
                 leaf.normal[axis] = normal[axis].store();
             }
             let turn = dot(turned, turned).sqrt();
-            self.ways[i].add(largest(&step.store()), largest(&turn.store()));
+            let come = [largest(&step.store()), largest(&turn.store())];
+            self.ways[i].add(come[0], come[1]);
+            let is_calm = come[0] <= self.calm[0] && come[1] <= self.calm[1];
+            self.is_restless[i] = !is_calm;
+            if is_calm {
+                farthest = [farther(farthest[0], come[0]), farther(farthest[1], come[1])];
+            }
             fit::<L>(&corners, leaf);
+            self.slabs[i] = slab::<L>(&corners, leaf);
             let order = &self.tree.order[number * LANES..][..LANES];
             for lane in 0..LANES {
                 if order[lane] == NONE {
@@ -227,6 +299,7 @@ impl Kernel for FitLeaves<'_> {
                 }
             }
         }
+        farthest
     }
 }
 
@@ -302,6 +375,31 @@ fn fit<L: Lanes>(corners: &[[L; 3]; 6], leaf: &mut Leaf) {
             out[axis] = out[axis] / length;
         }
         leaf.planes[edge + 1] = half_space(out, corners);
+    }
+}
+
+#[inline(always)]
+fn slab<L: Lanes>(corners: &[[L; 3]; 6], leaf: &Leaf) -> Slab {
+    let sum = |x: &F32x8| x.0.iter().sum::<f32>();
+    let [x, y, z] = [&leaf.normal[0], &leaf.normal[1], &leaf.normal[2]].map(sum);
+    let length = (x * x + y * y + z * z).sqrt().max(f32::MIN_POSITIVE);
+    let direction = [x / length, y / length, z / length];
+    let lanes = [
+        L::splat(direction[0]),
+        L::splat(direction[1]),
+        L::splat(direction[2]),
+    ];
+    let first = dot(lanes, corners[0]);
+    let (mut low, mut high) = (-first, first);
+    for corner in 1..6 {
+        let along = dot(lanes, corners[corner]);
+        low = low.max(-along);
+        high = high.max(along);
+    }
+    Slab {
+        direction,
+        low: largest(&low.store()),
+        high: largest(&high.store()),
     }
 }
 

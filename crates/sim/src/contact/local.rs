@@ -49,10 +49,14 @@ struct Fold {
     /// Awake when the base points of the sentinels are nearer \[m\].
     waking: f32,
     points: Vec<u32>,
-    /// Triangles of each point.
+    /// Triangles of each point, as numbers among all.
     triangles: Lists,
+    /// All triangles, ascending.
+    all: Vec<u32>,
     /// All points, and corners of all triangles.
     corners: Vec<u32>,
+    /// These and their neighbours.
+    around: Vec<u32>,
 }
 
 impl LocalPairs {
@@ -79,17 +83,14 @@ impl LocalPairs {
     pub fn point_count(&self) -> usize {
         self.folds.iter().map(|fold| fold.points.len()).sum()
     }
-
-    /// Folds that are awake with these base points.
-    fn awake<'a>(&'a self, bases: &'a [Vec3]) -> impl Iterator<Item = &'a Fold> {
-        self.folds.iter().filter(|fold| {
-            let [a, b] = fold.sentinels.map(|p| bases.get(p as usize));
-            a.zip(b).is_some_and(|(a, b)| a.distance(*b) < fold.waking)
-        })
-    }
 }
 
 impl Fold {
+    fn is_awake(&self, bases: &[Vec3]) -> bool {
+        let [a, b] = self.sentinels.map(|p| bases.get(p as usize));
+        a.zip(b).is_some_and(|(a, b)| a.distance(*b) < self.waking)
+    }
+
     fn new(surface: &ContactSurface, pairs: &[LocalPair]) -> Fold {
         let mut candidates = std::collections::BTreeMap::<u32, Vec<u32>>::new();
         for pair in pairs {
@@ -103,11 +104,20 @@ impl Fold {
             list.sort_unstable();
             list.dedup();
         }
+        let mut all: Vec<u32> = candidates.values().flatten().copied().collect();
+        all.sort_unstable();
+        all.dedup();
+        for triangle in candidates.values_mut().flatten() {
+            *triangle = all.partition_point(|t| t < triangle) as u32;
+        }
         let mut corners: Vec<u32> = candidates.keys().copied().collect();
-        let triangles = candidates.values().flatten();
-        corners.extend(triangles.flat_map(|&t| surface.triangles()[t as usize]));
+        corners.extend(all.iter().flat_map(|&t| surface.triangles()[t as usize]));
         corners.sort_unstable();
         corners.dedup();
+        let around = corners.iter().flat_map(|&v| surface.around_point(v));
+        let mut around: Vec<u32> = around.collect();
+        around.sort_unstable();
+        around.dedup();
         let mut distances: Vec<f32> = pairs.iter().map(|pair| pair.distance).collect();
         distances.sort_by(|a, b| b.total_cmp(a));
         let [a, b] = pairs[0].sentinels.map(|p| surface.input.bases[p as usize]);
@@ -117,7 +127,9 @@ impl Fold {
             waking: distances[(EARLY * distances.len() as f32) as usize].min(BENT * at_rest),
             points: candidates.keys().copied().collect(),
             triangles: Lists::new(candidates.into_values()),
+            all,
             corners,
+            around,
         }
     }
 }
@@ -125,14 +137,43 @@ impl Fold {
 /// What local contact looks at in a step.
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
-    corners: Vec<u32>,
-    seen: Vec<bool>,
+    corners: Once,
+    around: Once,
+    /// Fold, number in the fold and skin point of each.
     points: Vec<(u32, u32, u32)>,
+    /// Boxes around the prisms of the folds that are awake, and where those of each fold begin.
+    boxes: Vec<[Vec3A; 2]>,
+    first_boxes: Vec<u32>,
+}
+
+/// Numbers, each once.
+#[derive(Clone, Debug, Default)]
+struct Once {
+    list: Vec<u32>,
+    seen: Vec<bool>,
+}
+
+impl Once {
+    fn start(&mut self, count: usize) {
+        self.list.clear();
+        self.seen.clear();
+        self.seen.resize(count, false);
+    }
+
+    fn add(&mut self, numbers: impl IntoIterator<Item = u32>) {
+        for i in numbers {
+            if let Some(seen) = self.seen.get_mut(i as usize)
+                && !std::mem::replace(seen, true)
+            {
+                self.list.push(i);
+            }
+        }
+    }
 }
 
 impl Detector {
-    /// Looks for the points of folds that are awake in their triangles' prisms. `more` are points whose place is needed besides.
-    pub fn search_folds(
+    /// Takes positions of the points of folds that are awake, of the corners of their triangles, and of `more` points.
+    pub(super) fn update_folds(
         &mut self,
         surface: &ContactSurface,
         pairs: &LocalPairs,
@@ -141,48 +182,82 @@ impl Detector {
         more: impl Iterator<Item = u32>,
     ) {
         let mut watch = std::mem::take(&mut self.watch);
-        watch.corners.clear();
+        watch.corners.start(surface.point_count());
+        watch.around.start(surface.point_count());
         watch.points.clear();
-        watch.seen.resize(surface.point_count(), false);
-        let awake: Vec<&Fold> = pairs.awake(bases).collect();
-        let corners = awake.iter().flat_map(|fold| &fold.corners).copied();
-        for corner in corners.chain(more) {
-            if let Some(seen) = watch.seen.get_mut(corner as usize)
-                && !std::mem::replace(seen, true)
-            {
-                watch.corners.push(corner);
+        for (fold, f) in pairs.folds.iter().zip(0..) {
+            if fold.is_awake(bases) {
+                watch.corners.add(fold.corners.iter().copied());
+                watch.around.add(fold.around.iter().copied());
+                let points = fold.points.iter().zip(0..);
+                (watch.points).extend(points.map(|(&point, i)| (f, i, point)));
             }
         }
-        for &corner in &watch.corners {
-            watch.seen[corner as usize] = false;
+        for point in more.filter(|&point| (point as usize) < surface.point_count()) {
+            watch.corners.add([point]);
+            watch.around.add([point]);
+            watch
+                .around
+                .add(surface.rim(point).iter().flatten().copied());
         }
-        for (f, fold) in awake.iter().enumerate() {
-            let points = fold.points.iter().enumerate();
-            (watch.points).extend(points.map(|(i, &point)| (f as u32, i as u32, point)));
+        self.update_some(
+            surface,
+            &watch.corners.list,
+            &watch.around.list,
+            skin,
+            bases,
+        );
+        watch.boxes.clear();
+        watch.first_boxes.clear();
+        for fold in &pairs.folds {
+            watch.first_boxes.push(watch.boxes.len() as u32);
+            if fold.is_awake(bases) {
+                let boxes = fold.all.iter().map(|&t| self.prism_box(surface, t));
+                watch.boxes.extend(boxes);
+            }
         }
-        self.update_some(surface, &watch.corners, skin, &|v| {
-            bases.get(v as usize).copied().unwrap_or_default()
-        });
-        let mut slots = std::mem::take(&mut self.slots);
-        slots.resize(watch.points.len(), NOT_FOUND);
-        slots
-            .par_iter_mut()
-            .with_min_len(CHUNK)
-            .zip(&watch.points)
-            .for_each(|(slot, &(fold, i, point))| {
-                *slot = self.least_deep(surface, point, awake[fold as usize].triangles.of(i));
-            });
-        self.slots = slots;
         self.watch = watch;
     }
 
-    fn least_deep(&self, surface: &ContactSurface, point: u32, triangles: &[u32]) -> Found {
+    /// Looks for the points of folds that are awake in their triangles' prisms.
+    pub(super) fn search_folds(&mut self, surface: &ContactSurface, pairs: &LocalPairs) {
+        let mut slots = std::mem::take(&mut self.slots);
+        let points = &self.watch.points;
+        slots.resize(points.len(), NOT_FOUND);
+        slots
+            .par_iter_mut()
+            .with_min_len(CHUNK)
+            .zip(points)
+            .for_each(|(slot, &(fold, i, point))| {
+                *slot = match self.settled[point as usize] {
+                    true => NOT_FOUND,
+                    false => {
+                        let boxes =
+                            &self.watch.boxes[self.watch.first_boxes[fold as usize] as usize..];
+                        self.least_deep(surface, point, &pairs.folds[fold as usize], i, boxes)
+                    }
+                };
+            });
+        self.slots = slots;
+    }
+
+    /// The prism that point `i` of a fold is least deep in, given the boxes around the fold's prisms.
+    fn least_deep(
+        &self,
+        surface: &ContactSurface,
+        point: u32,
+        fold: &Fold,
+        i: u32,
+        boxes: &[[Vec3A; 2]],
+    ) -> Found {
         let (at, normal) = (self.skin(point), self.normals[point as usize]);
         let mut best = NOT_FOUND;
-        for &triangle in triangles {
-            if !self.may_hold(surface, triangle, at) {
+        for &number in fold.triangles.of(i) {
+            let [low, high] = boxes[number as usize];
+            if (at.cmplt(low) | at.cmpgt(high)).any() {
                 continue;
             }
+            let triangle = fold.all[number as usize];
             let Some(found) = self.point_in_prism(surface, point, triangle) else {
                 continue;
             };
@@ -201,15 +276,13 @@ impl Detector {
         best
     }
 
-    /// Whether a point is in the box around a prism.
-    #[inline]
-    fn may_hold(&self, surface: &ContactSurface, triangle: u32, at: Vec3A) -> bool {
+    fn prism_box(&self, surface: &ContactSurface, triangle: u32) -> [Vec3A; 2] {
         let (mut low, mut high) = (Vec3A::INFINITY, Vec3A::NEG_INFINITY);
         for v in surface.triangles()[triangle as usize] {
             let (top, base) = self.column(v);
             low = low.min(top.min(base));
             high = high.max(top.max(base));
         }
-        !(at.cmplt(low) | at.cmpgt(high)).any()
+        [low, high]
     }
 }

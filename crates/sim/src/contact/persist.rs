@@ -30,63 +30,105 @@ const WRONG: f32 = 0.5;
 /// Contacts that a thread takes at a time.
 const CHUNK: usize = 64;
 
-/// This step's contacts, by point, from those found and those of the last step. `moved` tells how far a skin point moves;
-/// `memory` is kept.
-pub fn merge(
+/// What becomes of a contact of the last step.
+#[derive(Clone, Copy, Debug)]
+pub enum Next {
+    /// It goes on like this, whatever is found.
+    Settled(Contact),
+    /// It depends on what is found, and on the share by which it slides.
+    Open(f32),
+    /// It is not one of this surface.
+    Gone,
+}
+
+/// What becomes of the contacts of the last step before anything is looked for. `moved` tells how far a skin point moves.
+pub fn settle(
     surface: &ContactSurface,
     detector: &Detector,
     last: &[Contact],
     moved: &(dyn Fn(u32) -> Vec3 + Sync),
-    memory: &mut Vec<Option<Next>>,
-    contacts: &mut Vec<Contact>,
+    nexts: &mut Vec<Next>,
 ) {
-    contacts.clear();
-    contacts.extend(detector.found().map(fresh));
-    // A point that was found twice keeps what it is least deep in.
-    contacts.sort_unstable_by(|a, b| {
-        let deeper = b.distance.total_cmp(&a.distance);
-        let other = a.triangle.cmp(&b.triangle);
-        a.point.cmp(&b.point).then(deeper).then(other)
-    });
-    contacts.dedup_by_key(|contact| contact.point);
-    let found = contacts.len();
     let next = |old: &Contact| {
         if !is_usable(surface, old) {
-            return None;
+            return Next::Gone;
         }
-        let at = contacts.binary_search_by_key(&old.point, |new| new.point);
-        let new = at.ok().map(|at| contacts[at]);
         let share = slide(surface, old, moved) / (SLIDING * surface.mean_edge());
-        follow(surface, detector, old, new, share.min(1.0)).map(|next| (at, next))
+        let share = share.min(1.0);
+        if old.force == Vec3::ZERO || share > 0.5 {
+            return Next::Open(share);
+        }
+        // Those that are deep may be on the wrong side.
+        let is_settled = |kept: &Contact| kept.distance >= -WRONG * surface.mean_edge();
+        let kept = same_triangle(surface, detector, old, share).filter(is_settled);
+        kept.map_or(Next::Open(share), |kept| {
+            Next::Settled(gone_on(kept, old, share))
+        })
     };
     last.par_iter()
         .with_min_len(CHUNK)
         .map(next)
-        .collect_into_vec(memory);
-    for (at, next) in memory.drain(..).flatten() {
-        match at {
-            Ok(at) => contacts[at] = next,
-            Err(_) => contacts.push(next),
-        }
-    }
-    if contacts.len() > found {
-        contacts.sort_unstable_by_key(|contact| contact.point);
-    }
+        .collect_into_vec(nexts);
 }
 
-/// A contact that goes on, and where it stands among those found, or belongs.
-pub type Next = (Result<usize, usize>, Contact);
+/// This step's contacts, by point, from those found and those of the last step; `memory` is kept.
+pub fn merge(
+    surface: &ContactSurface,
+    detector: &Detector,
+    last: &[Contact],
+    nexts: &[Next],
+    [found, going_on]: &mut [Vec<Contact>; 2],
+    contacts: &mut Vec<Contact>,
+) {
+    found.clear();
+    found.extend(detector.found().map(fresh));
+    // A point that was found twice keeps what it is least deep in.
+    found.sort_unstable_by(|a, b| {
+        let deeper = b.distance.total_cmp(&a.distance);
+        let other = a.triangle.cmp(&b.triangle);
+        a.point.cmp(&b.point).then(deeper).then(other)
+    });
+    found.dedup_by_key(|contact| contact.point);
+    going_on.clear();
+    going_on.extend(
+        last.iter()
+            .zip(nexts)
+            .filter_map(|(old, next)| match *next {
+                Next::Settled(contact) => Some(contact),
+                Next::Gone => None,
+                Next::Open(share) => {
+                    let at = found.binary_search_by_key(&old.point, |new| new.point);
+                    let new = at.ok().map(|at| found[at]);
+                    follow(surface, detector, old, new, share)
+                }
+            }),
+    );
+    if !going_on.is_sorted_by_key(|contact| contact.point) {
+        going_on.sort_by_key(|contact| contact.point);
+    }
+    going_on.dedup_by_key(|contact| contact.point);
+    // Both by point; what goes on takes the place of what was found.
+    contacts.clear();
+    let mut new = found.iter().peekable();
+    for old in going_on.iter() {
+        while let Some(before) = new.next_if(|new| new.point < old.point) {
+            contacts.push(*before);
+        }
+        new.next_if(|new| new.point == old.point);
+        contacts.push(*old);
+    }
+    contacts.extend(new);
+}
 
-/// What becomes of a contact, given what was found for its point; `None`: that.
+/// What becomes of a contact that is not settled, given what was found for its point; `None`: that.
 fn follow(
     surface: &ContactSurface,
     detector: &Detector,
     old: &Contact,
-    new: Option<Contact>,
+    found: Option<Contact>,
     share: f32,
 ) -> Option<Contact> {
-    let found = new;
-    let new = new.filter(|new| shares_point(surface, new, old));
+    let new = found.filter(|new| shares_point(surface, new, old));
     let slides_over = || new.map(|new| gone_on(new, old, share.max(NEW_NORMAL)));
     if old.force == Vec3::ZERO || share > 0.5 && new.is_some() {
         return slides_over();

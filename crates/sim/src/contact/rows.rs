@@ -56,9 +56,10 @@ impl ContactRow {
     /// c A⁻¹ cᵀ from the columns that are known.
     pub fn measured_compliance(&self, kernels: &Kernels) -> f32 {
         let mut sum = 0.0;
-        for (i, a) in self.entries() {
-            for (j, b) in self.entries() {
-                sum += a * b * kernels.entry(i, j);
+        for (first, (i, a)) in self.entries().enumerate() {
+            sum += a * a * kernels.entry(i, i);
+            for (j, b) in self.entries().skip(first + 1) {
+                sum += 2.0 * a * b * kernels.entry(i, j);
             }
         }
         sum

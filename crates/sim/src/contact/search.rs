@@ -1,15 +1,16 @@
 //! Skin points go down the tree, sixteen neighbours at a time.
 //!
-//! What was far apart takes time to come together: a packet of points and a leaf of prisms that have been looked at are left alone until
-//! the ways that both have come since add up to the distance that was between them. The result is that of a full search.
+//! What was far apart takes time to come together: a point and a leaf of prisms that have been looked at are left alone until the ways
+//! that its packet and the leaf have come since add up to the distance that was between them. The result is that of a full search.
 
-#![allow(clippy::needless_range_loop)]
+// Comparisons are negated so that what is not a number counts as close.
+#![allow(clippy::needless_range_loop, clippy::neg_cmp_op_on_partial_ord)]
 
 use glam::Vec3A;
 use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, Row};
 
 use super::detect::FACING;
-use super::fit::{Fit, Leaf, Way, Wide, dot};
+use super::fit::{Fit, Leaf, Slab, Way, Wide, dot};
 
 /// Points that go down the tree together.
 pub const PACKET: usize = 16;
@@ -65,24 +66,62 @@ impl Stack {
 #[derive(Clone, Debug, Default)]
 pub struct Packet {
     way: Way,
-    /// Leaves whose boxes its own meets, in the order of the walk.
+    /// Leaves that its points may be in, in the order of the walk, and how far each point is from each.
     pairs: Vec<Pair>,
-    last: Vec<Pair>,
+    apart: Vec<Apart>,
+    /// The same before the walk.
+    last: (Vec<Pair>, Vec<Apart>),
+    /// Points that were looked for.
+    wanted: u16,
+    /// Sum of its own way and that of all leaves.
+    all: Way,
+    /// There are no other leaves before the sum of its own way and that of all leaves reaches this.
+    complete: Way,
 }
+
+/// How far the sum of both ways has to come before each point of a packet can be in a prism of a leaf \[m\].
+type Apart = [F32x8; PACKET / LANES];
 
 impl Packet {
     /// Everything is looked at again.
     pub fn forget(&mut self) {
         self.pairs.clear();
+        self.apart.clear();
+        self.complete = Way::default();
     }
 }
 
-/// A leaf that no point of a packet is in before the sum of both ways reaches this.
+/// What is known of the points of a packet and a leaf.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
     leaf: u32,
+    /// Sum of both ways from which distances count.
+    since: f64,
+    /// Sums of both ways and of both turns up to which there is nothing to do.
     until: Way,
 }
+
+impl Pair {
+    /// Of which nothing is known.
+    fn new(leaf: u32, sum: &Way) -> Pair {
+        Pair {
+            leaf,
+            since: sum.path,
+            until: Way {
+                path: f64::NEG_INFINITY,
+                turn: f64::INFINITY,
+            },
+        }
+    }
+}
+
+/// Way after which a pair is looked at anew: distances are kept in single precision \[m\].
+const LONG_WAY: f64 = 0.1;
+/// How far beyond a packet leaves are noted, in the ways of this step: for how many steps, about. With more, longer lists are gone through
+/// in every step; with less, the tree is.
+const STEPS: f32 = 4.0;
+/// The same at least and at most, in margins; where the ways are longer than half of it, the tree is gone through in every step.
+const REACH: [f32; 2] = [2.0, 8.0];
 
 /// Calls `found` with numbers among `points` and in the tree's order for all points that may be in prisms that do not face
 /// the same way; `near` tells which of a leaf to leave out.
@@ -90,6 +129,8 @@ pub struct SearchPacket<'a, N, F> {
     pub fit: &'a Fit,
     pub packet: &'a mut Packet,
     pub points: &'a [u32],
+    /// Points that are not looked for.
+    pub settled: &'a [bool],
     pub skin: &'a [Row],
     pub normals: &'a [Vec3A],
     /// How far each point (second number) and its normal (third) have come since the last search.
@@ -114,27 +155,6 @@ struct Probe<L> {
     up: [L; 3],
 }
 
-/// Makes any length beyond rounding a large one.
-const FAR: f32 = 1e9;
-
-/// What holds points and prisms apart: least distance, and least cosine beyond [`FACING`], each of those that are held by it.
-#[derive(Clone, Copy)]
-struct Clearance {
-    distance: f32,
-    turn: f32,
-}
-
-impl Clearance {
-    #[inline(always)]
-    fn hold_apart<L: Lanes>(&mut self, distances: L) {
-        let mut least = self.distance;
-        for distance in distances.store().0 {
-            least = if distance < least { distance } else { least };
-        }
-        self.distance = least;
-    }
-}
-
 impl<N: Fn(usize, u32) -> u8, F: FnMut(usize, usize)> Kernel for SearchPacket<'_, N, F> {
     type Output = ();
     #[inline(always)]
@@ -145,6 +165,7 @@ impl<N: Fn(usize, u32) -> u8, F: FnMut(usize, usize)> Kernel for SearchPacket<'_
         let mut places = [[F32x8::default(); 3]; PACKET / LANES];
         let mut normals = [[F32x8::default(); 3]; PACKET / LANES];
         let mut step = [0.0_f32; 2];
+        let mut wanted = 0_u16;
         for i in 0..PACKET {
             // The last point fills up.
             let v = self.points[i.min(count - 1)] as usize;
@@ -158,25 +179,163 @@ impl<N: Fn(usize, u32) -> u8, F: FnMut(usize, usize)> Kernel for SearchPacket<'_
                 places[i / LANES][axis].0[i % LANES] = at[axis];
                 normals[i / LANES][axis].0[i % LANES] = normal[axis];
             }
+            wanted |= u16::from(i < count && !self.settled[v]) << i;
             let [_, moved, turned, _] = self.steps[v].0;
             // A comparison with what is not a number is false: it is kept.
             step[0] = if moved <= step[0] { step[0] } else { moved };
             step[1] = if turned <= step[1] { step[1] } else { turned };
         }
         self.packet.way.add(step[0], step[1]);
-        let Packet { way, pairs, last } = &mut *self.packet;
-        std::mem::swap(pairs, last);
+        let all = self.packet.way.plus(&self.fit.way);
+        let before = std::mem::replace(&mut self.packet.all, all);
+        if !all.is_before(&self.packet.complete) {
+            let splat = |v: Vec3A| {
+                let [x, y, z] = v.to_array();
+                [L::splat(x), L::splat(y), L::splat(z)]
+            };
+            let packet = [low, high, low_normal, high_normal].map(splat);
+            self.walk::<L>(&packet, &all, &before);
+        } else if !self.fit.restless.is_empty() {
+            self.meet_restless([low, high], &all);
+        }
+        let is_new = wanted & !self.packet.wanted != 0;
+        self.packet.wanted = wanted;
+        let Packet {
+            way, pairs, apart, ..
+        } = &mut *self.packet;
+        for (pair, apart) in pairs.iter_mut().zip(apart) {
+            let sum = way.plus(&self.fit.ways[pair.leaf as usize]);
+            if !is_new && sum.is_before(&pair.until) {
+                continue;
+            }
+            if sum.turn >= pair.until.turn || sum.path - pair.since > LONG_WAY {
+                *apart = UNKNOWN;
+                pair.since = sum.path;
+                pair.until.turn = f64::INFINITY;
+            }
+            let leaf = &self.fit.leaves[pair.leaf as usize];
+            let node = &self.fit.levels[0][pair.leaf as usize / LANES];
+            let come = (sum.path - pair.since) as f32;
+            let mut next = f32::INFINITY;
+            for half in 0..PACKET / LANES {
+                let asleep = L::splat(come).le_mask(L::load(&apart[half]));
+                let wanted = (wanted >> (half * LANES)) as u8;
+                let awake = !asleep & wanted;
+                if awake != 0 {
+                    let eight = probe::<L>(&places[half], &normals[half]);
+                    let lane = pair.leaf as usize % LANES;
+                    let slab = &self.fit.slabs[pair.leaf as usize];
+                    let (out, close, facing) =
+                        close_points::<L>(node, lane, slab, &eight, self.margin);
+                    let mut distances = out.store();
+                    let mut is_turned = awake & close & !facing != 0;
+                    let mut left = awake & close;
+                    while left != 0 {
+                        let i = left.trailing_zeros() as usize;
+                        left &= left - 1;
+                        if facing >> i & 1 == 0 {
+                            distances.0[i] = f32::INFINITY;
+                            continue;
+                        }
+                        let (mut at, mut normal) = ([out; 3], [out; 3]);
+                        for axis in 0..3 {
+                            at[axis] = L::splat(places[half][axis].0[i]);
+                            normal[axis] = L::splat(normals[half][axis].0[i]);
+                        }
+                        let (mut prisms, distance, turned) =
+                            close_prisms::<L>(leaf, &at, &normal, self.margin, || {
+                                (self.near)(half * LANES + i, pair.leaf)
+                            });
+                        distances.0[i] = distance;
+                        is_turned |= turned;
+                        while prisms != 0 {
+                            let prism = prisms.trailing_zeros() as usize;
+                            prisms &= prisms - 1;
+                            (self.found)(half * LANES + i, pair.leaf as usize * LANES + prism);
+                        }
+                    }
+                    let distances = L::load(&distances) + L::splat(come - 2.0 * ROUNDING);
+                    let distances = distances.store();
+                    if awake == u8::MAX {
+                        apart[half] = distances;
+                    } else {
+                        let mut left = awake;
+                        while left != 0 {
+                            let i = left.trailing_zeros() as usize;
+                            left &= left - 1;
+                            apart[half].0[i] = distances.0[i];
+                        }
+                    }
+                    if is_turned {
+                        let turn = sum.turn + f64::from(TURN - ROUNDING);
+                        pair.until.turn = pair.until.turn.min(turn);
+                    }
+                }
+                let nearest = least(&apart[half].0, wanted);
+                // What is not a number is looked at again.
+                if !(nearest >= next) {
+                    next = nearest;
+                }
+            }
+            pair.until.path = pair.since + f64::from(next);
+        }
+    }
+}
+
+impl<N, F> SearchPacket<'_, N, F> {
+    /// Notes restless leaves that have come near the box of the packet.
+    fn meet_restless(&mut self, [low, high]: [Vec3A; 2], all: &Way) {
+        let Packet {
+            way,
+            pairs,
+            apart,
+            complete,
+            ..
+        } = &mut *self.packet;
+        let reach = Vec3A::splat((complete.path - all.path) as f32);
+        for &leaf in &self.fit.restless {
+            let node = &self.fit.levels[0][leaf as usize / LANES];
+            let lane = leaf as usize % LANES;
+            let end = |ends: &[F32x8; 3]| Vec3A::from(ends.map(|end| end.0[lane]));
+            let out = (-high - end(&node.low)).max(low - end(&node.high));
+            let at = pairs.partition_point(|pair| pair.leaf > leaf);
+            let is_known = pairs.get(at).is_some_and(|pair| pair.leaf == leaf);
+            if is_known || out.cmpgt(reach).any() {
+                continue;
+            }
+            pairs.insert(
+                at,
+                Pair::new(leaf, &way.plus(&self.fit.ways[leaf as usize])),
+            );
+            apart.insert(at, UNKNOWN);
+        }
+    }
+
+    /// Notes the leaves that points of the packet may be in; what is known of them is kept.
+    #[inline(always)]
+    fn walk<L: Lanes>(&mut self, packet: &[[L; 3]; 4], all: &Way, before: &Way) {
+        let Packet {
+            way,
+            pairs,
+            apart,
+            last,
+            complete,
+            ..
+        } = &mut *self.packet;
+        std::mem::swap(pairs, &mut last.0);
+        std::mem::swap(apart, &mut last.1);
         pairs.clear();
-        let mut at_last = 0;
-        let splat = |v: Vec3A| {
-            let [x, y, z] = v.to_array();
-            [L::splat(x), L::splat(y), L::splat(z)]
+        apart.clear();
+        let reach = reach(all.path - before.path, self.margin);
+        *complete = Way {
+            path: all.path + f64::from(reach - 2.0 * ROUNDING),
+            turn: all.turn + f64::from(TURN - ROUNDING),
         };
-        let packet = [low, high, low_normal, high_normal].map(splat);
+        let mut at_last = 0;
         let mut stack = Stack::new(self.fit);
         while let Some((level, number)) = stack.pop() {
             let node = &self.fit.levels[level][number as usize];
-            let mut touched = may_touch::<L>(node, &packet);
+            let mut touched = may_touch::<L>(node, packet, reach);
             if level > 0 {
                 stack.push_children(level, number, touched);
                 continue;
@@ -186,61 +345,37 @@ impl<N: Fn(usize, u32) -> u8, F: FnMut(usize, usize)> Kernel for SearchPacket<'_
                 let lane = 7 - touched.leading_zeros() as usize;
                 touched &= !(1 << lane);
                 let leaf = number * LANES as u32 + lane as u32;
-                while last.get(at_last).is_some_and(|pair| pair.leaf > leaf) {
+                while last.0.get(at_last).is_some_and(|pair| pair.leaf > leaf) {
                     at_last += 1;
                 }
-                let other = &self.fit.ways[leaf as usize];
-                let sum = Way {
-                    path: way.path + other.path,
-                    turn: way.turn + other.turn,
-                };
-                if let Some(pair) = last.get(at_last).filter(|pair| pair.leaf == leaf)
-                    && sum.path < pair.until.path
-                    && sum.turn < pair.until.turn
-                {
-                    pairs.push(*pair);
-                    continue;
-                }
-                let mut clearance = Clearance {
-                    distance: f32::INFINITY,
-                    turn: f32::INFINITY,
-                };
-                for half in 0..count.div_ceil(LANES) {
-                    let eight = probe::<L>(&places[half], &normals[half]);
-                    let mut close =
-                        close_points::<L>(node, lane, &eight, self.margin, &mut clearance);
-                    while close != 0 {
-                        let i = close.trailing_zeros() as usize;
-                        close &= close - 1;
-                        if half * LANES + i >= count {
-                            continue;
-                        }
-                        let one = [0, 1, 2].map(|a| F32x8([places[half][a].0[i]; LANES]));
-                        let normal = [0, 1, 2].map(|a| F32x8([normals[half][a].0[i]; LANES]));
-                        let mut prisms = close_prisms::<L>(
-                            &self.fit.leaves[leaf as usize],
-                            &probe::<L>(&one, &normal),
-                            &mut clearance,
-                            || (self.near)(half * LANES + i, leaf),
-                        );
-                        while prisms != 0 {
-                            let prism = prisms.trailing_zeros() as usize;
-                            prisms &= prisms - 1;
-                            (self.found)(half * LANES + i, leaf as usize * LANES + prism);
-                        }
-                    }
-                }
-                pairs.push(Pair {
-                    leaf,
-                    until: Way {
-                        path: sum.path + f64::from(clearance.distance - 2.0 * ROUNDING),
-                        turn: sum.turn + f64::from(clearance.turn - ROUNDING),
-                    },
-                });
+                let sum = way.plus(&self.fit.ways[leaf as usize]);
+                let known = last.0.get(at_last).filter(|pair| pair.leaf == leaf);
+                pairs.push(known.copied().unwrap_or(Pair::new(leaf, &sum)));
+                apart.push(known.map_or(UNKNOWN, |_| last.1[at_last]));
             }
         }
     }
 }
+
+/// Leaves that come and turn no farther in a step let packets keep their lists for some.
+pub fn calm(margin: f32) -> [f32; 2] {
+    [0.25 * REACH[1] * margin, 0.2 * TURN]
+}
+
+/// How far to look if so much of it will be used up in a step \[m\].
+fn reach(way: f64, margin: f32) -> f32 {
+    let [least, most] = REACH.map(|reach| reach * margin);
+    let wanted = STEPS * way as f32;
+    // What moves too fast is gone through again in any case.
+    if wanted <= 0.5 * STEPS * most {
+        wanted.clamp(least, most)
+    } else {
+        2.0 * ROUNDING
+    }
+}
+
+/// Nothing is known of any point.
+const UNKNOWN: Apart = [F32x8([f32::NEG_INFINITY; LANES]); PACKET / LANES];
 
 #[inline(always)]
 fn probe<L: Lanes>(at: &[F32x8; 3], normal: &[F32x8; 3]) -> Probe<L> {
@@ -258,16 +393,19 @@ fn probe<L: Lanes>(at: &[F32x8; 3], normal: &[F32x8; 3]) -> Probe<L> {
     probe
 }
 
-/// Points in the lanes that may be in a leaf, child `lane` of a node; the others count for the clearance.
+/// How far the points in the lanes are outside of a leaf, child `lane` of a node \[m\], which are close to it, and which may face
+/// a normal there.
 #[inline(always)]
 fn close_points<L: Lanes>(
     node: &Wide,
     lane: usize,
+    slab: &Slab,
     probe: &Probe<L>,
     margin: f32,
-    clearance: &mut Clearance,
-) -> u8 {
-    let mut out = L::splat(f32::NEG_INFINITY);
+) -> (L, u8, u8) {
+    let [x, y, z] = slab.direction;
+    let along = dot([L::splat(x), L::splat(y), L::splat(z)], probe.at);
+    let mut out = (along - L::splat(slab.high)).max(-along - L::splat(slab.low));
     // Least product of a normal and an interval: with its lower end where it is positive, with its upper one elsewhere.
     let mut least = L::splat(0.0);
     for axis in 0..3 {
@@ -279,64 +417,70 @@ fn close_points<L: Lanes>(
         least = probe.down[axis].mul_add(L::splat(node.high_normal[axis].0[lane]), least);
     }
     let close = out.le_mask(L::splat(margin));
-    let facing = least.le_mask(L::splat(FACING + TURN));
-    if close != u8::MAX {
-        // Those that are close are not held apart by their distance.
-        let beyond = (L::splat(margin) - out).max(L::splat(0.0));
-        clearance.hold_apart(beyond.mul_add(L::splat(FAR), out));
-    }
-    if close & !facing != 0 {
-        clearance.turn = clearance.turn.min(TURN);
-    }
-    close & facing
+    (out, close, least.le_mask(L::splat(FACING + TURN)))
 }
 
-/// Prisms of a leaf that a point may be in, and whose triangles do not face the same way; the others count for the clearance.
+/// Prisms of a leaf that a point may be in, and whose triangles do not face the same way; how far it is outside of those that do not
+/// \[m\], and whether some do. Those that are `near` on the skin are left out where it matters.
 #[inline(always)]
 fn close_prisms<L: Lanes>(
     leaf: &Leaf,
-    probe: &Probe<L>,
-    clearance: &mut Clearance,
+    at: &[L; 3],
+    normal: &[L; 3],
+    margin: f32,
     near: impl Fn() -> u8,
-) -> u8 {
+) -> (u8, f32, bool) {
     let mut out = L::splat(f32::NEG_INFINITY);
     let mut cosine = L::splat(0.0);
     for axis in 0..3 {
         out = out
-            .max(-probe.at[axis] - L::load(&leaf.low[axis]))
-            .max(probe.at[axis] - L::load(&leaf.high[axis]));
-        let normal = probe.down[axis] - probe.up[axis];
-        cosine = normal.mul_add(L::load(&leaf.normal[axis]), cosine);
+            .max(-at[axis] - L::load(&leaf.low[axis]))
+            .max(at[axis] - L::load(&leaf.high[axis]));
+        cosine = normal[axis].mul_add(L::load(&leaf.normal[axis]), cosine);
     }
     for plane in &leaf.planes {
         let direction = [L::load(&plane[0]), L::load(&plane[1]), L::load(&plane[2])];
-        out = out.max(dot(direction, probe.at) - L::load(&plane[3]));
+        out = out.max(dot(direction, *at) - L::load(&plane[3]));
     }
-    let mut found = out.le_mask(L::splat(ROUNDING)) & cosine.le_mask(L::splat(FACING));
-    // Those that face the same way are not held apart by their distance.
-    let turned = (cosine - L::splat(FACING + TURN)).max(L::splat(0.0));
-    let apart = turned.mul_add(L::splat(FAR), out);
-    let mut closer = apart.le_mask(L::splat(clearance.distance)) | found;
-    if closer != 0 {
-        let near = near();
-        found &= !near;
-        closer &= !near;
-        let apart = apart.store().0;
-        while closer != 0 {
-            let lane = closer.trailing_zeros() as usize;
-            closer &= closer - 1;
-            clearance.distance = clearance.distance.min(apart[lane]);
-        }
+    let turned = !cosine.le_mask(L::splat(FACING + TURN));
+    let found = out.le_mask(L::splat(ROUNDING)) & cosine.le_mask(L::splat(FACING));
+    let out = out.store().0;
+    let distance = least(&out, !turned);
+    // What is not a number counts as close.
+    if distance > margin {
+        return (0, distance, turned != 0);
     }
-    if !cosine.le_mask(L::splat(FACING + TURN)) != 0 {
-        clearance.turn = clearance.turn.min(TURN);
-    }
-    found
+    let left = !near();
+    (found & left, least(&out, !turned & left), turned != 0)
 }
 
-/// Children that points of a packet may be in while normals may oppose each other.
+/// The least of those that a mask names; what is not a number is less.
 #[inline(always)]
-fn may_touch<L: Lanes>(node: &Wide, [low, high, low_normal, high_normal]: &[[L; 3]; 4]) -> u8 {
+fn least(values: &[f32; LANES], mut mask: u8) -> f32 {
+    if mask == u8::MAX {
+        let less = |a: f32, b: f32| if a >= b { b } else { a };
+        let [a, b, c, d, e, f, g, h] = *values;
+        let (a, b) = (less(less(b, a), less(d, c)), less(less(f, e), less(h, g)));
+        return less(b, a);
+    }
+    let mut least = f32::INFINITY;
+    while mask != 0 {
+        let value = values[mask.trailing_zeros() as usize];
+        mask &= mask - 1;
+        if !(value >= least) {
+            least = value;
+        }
+    }
+    least
+}
+
+/// Children that points of a packet may get into within a reach, while normals may come to oppose each other.
+#[inline(always)]
+fn may_touch<L: Lanes>(
+    node: &Wide,
+    [low, high, low_normal, high_normal]: &[[L; 3]; 4],
+    reach: f32,
+) -> u8 {
     let mut apart = L::splat(f32::NEG_INFINITY);
     // The least product of two intervals, negated.
     let mut least = L::splat(0.0);
@@ -352,7 +496,7 @@ fn may_touch<L: Lanes>(node: &Wide, [low, high, low_normal, high_normal]: &[[L; 
         let b = (-(up * low_normal[axis])).max(-(up * high_normal[axis]));
         least = least + a.max(b);
     }
-    apart.le_mask(L::splat(ROUNDING)) & L::splat(-FACING).le_mask(least)
+    apart.le_mask(L::splat(reach)) & L::splat(-FACING - TURN).le_mask(least)
 }
 
 #[cfg(test)]

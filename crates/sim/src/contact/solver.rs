@@ -6,7 +6,7 @@ use supple_geom::simd::Row;
 
 use super::detect::{Detector, Filter};
 use super::external::{ExternalForce, carry_on};
-use super::persist::{Next, merge};
+use super::persist::{Next, merge, settle};
 use super::rows::ContactRow;
 use super::tangle::is_tangled;
 use super::world::{World, giving_body, padding};
@@ -30,7 +30,8 @@ pub struct ContactSolver {
     resolver: Resolver,
     contacts: Vec<Contact>,
     /// Memory.
-    going_on: Vec<Option<Next>>,
+    nexts: Vec<Next>,
+    memory: [Vec<Contact>; 2],
     own_rows: Vec<ContactRow>,
     lapses: Lapses,
     external: Vec<ExternalForce>,
@@ -82,7 +83,8 @@ impl ContactSolver {
             detector: surface.map(Detector::new),
             resolver: Resolver::new(order),
             contacts: Vec::new(),
-            going_on: Vec::new(),
+            nexts: Vec::new(),
+            memory: Default::default(),
             own_rows: Vec::new(),
             lapses: Lapses::default(),
             external: Vec::new(),
@@ -109,22 +111,19 @@ impl ContactSolver {
         let pressed = last.iter().filter(|old| old.force != Vec3::ZERO);
         detector.trust(pressed.map(|old| old.point));
         let position = |i: u32| now.position(surface.input.sources[i as usize]);
-        match (settings.contact.mode, &surface.local) {
-            (ContactMode::Local, Some(pairs)) => {
-                let points = last.iter().filter_map(|old| {
-                    let corners = surface.triangles().get(old.triangle as usize)?;
-                    Some([old.point, corners[0], corners[1], corners[2]])
-                });
-                detector.search_folds(surface, pairs, &targets.bases, &position, points.flatten());
-            }
-            _ => {
-                detector.update(
-                    surface,
-                    |i| position(i as u32),
-                    |i| targets.bases.get(i).copied().unwrap_or_default(),
-                );
-                detector.search(surface, Filter::Facing);
-            }
+        let base = |i: u32| targets.bases.get(i as usize).copied().unwrap_or_default();
+        let folds = match settings.contact.mode {
+            ContactMode::Local => surface.local.as_ref(),
+            _ => None,
+        };
+        if let Some(pairs) = folds {
+            let points = last.iter().filter_map(|old| {
+                let corners = surface.triangles().get(old.triangle as usize)?;
+                Some([old.point, corners[0], corners[1], corners[2]])
+            });
+            detector.update_folds(surface, pairs, &targets.bases, &position, points.flatten());
+        } else {
+            detector.update(surface, |i| position(i as u32), |i| base(i as u32));
         }
         let before = Moment::before(model, targets, state);
         let moved = |i: u32| {
@@ -142,21 +141,23 @@ impl ContactSolver {
                 _ => imposed,
             }
         };
-        let Self {
-            going_on,
-            contacts,
-            lapses,
-            ..
-        } = self;
-        merge(surface, detector, last, &moved, going_on, contacts);
-        lapses.count(
+        let Self { nexts, memory, .. } = self;
+        settle(surface, detector, last, &moved, nexts);
+        let settled = last.iter().zip(nexts.iter());
+        detector.settle(settled.filter_map(|(old, next)| match next {
+            Next::Settled(_) => Some(old.point),
+            _ => None,
+        }));
+        match folds {
+            Some(pairs) => detector.search_folds(surface, pairs),
+            None => detector.search(surface, Filter::Facing),
+        }
+        merge(surface, detector, last, nexts, memory, &mut self.contacts);
+        self.lapses.count(
             surface,
-            (last, contacts),
+            (last, &self.contacts),
             (&state.contact.bases, &targets.bases),
         );
-        if settings.contact.mode == ContactMode::Global {
-            contacts.retain(|contact| !is_tangled(model, surface, targets, contact));
-        }
     }
 
     /// Makes the contacts rows of the system.
@@ -180,7 +181,7 @@ impl ContactSolver {
             self.assemble_own(surface, model, settings, targets, state, recovery);
         }
         self.assemble_external(state, recovery);
-        self.resolver.start();
+        self.resolver.start(&self.kernels);
     }
 
     /// Rows of the contacts with the outside, after those of the skin with itself.
@@ -238,7 +239,11 @@ impl ContactSolver {
         );
         let (kernels, lapses) = (&self.kernels, &self.lapses);
         let (scale, friction) = (self.scale, settings.contact.friction);
+        let is_global = settings.contact.mode == ContactMode::Global;
         let row = |contact: &Contact| {
+            if is_global && is_tangled(model, surface, targets, contact) {
+                return ContactRow::default();
+            }
             let mut row = ContactRow {
                 normal: contact.normal,
                 force: contact.force * scale,
@@ -307,6 +312,16 @@ impl ContactSolver {
     /// How far the last sweep moved each free vertex \[m\].
     pub fn shifts(&self) -> &[Row] {
         &self.resolver.shifts
+    }
+
+    /// Which free vertices a sweep may move.
+    pub fn reached(&self) -> &[bool] {
+        &self.resolver.reached
+    }
+
+    /// Free vertices that contacts touch, ascending.
+    pub fn touched(&self) -> &[u32] {
+        &self.resolver.touched
     }
 
     /// Free vertices that contacts touch, ascending, and memory for the positions of all.

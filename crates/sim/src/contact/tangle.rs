@@ -15,6 +15,9 @@ use crate::{Model, Targets};
 /// the bones stand as they do at rest.
 const AS_AT_REST: f32 = 0.1;
 
+/// The same for how much nearer or farther the base points of both are, which is quickly told: turned bones carry them farther.
+const BONES_AS_AT_REST: f32 = 0.5;
+
 /// Whether a contact only holds a tangle.
 pub fn is_tangled(
     model: &Model,
@@ -26,6 +29,11 @@ pub fn is_tangled(
     if surface.shells[contact.point as usize] != surface.shells[corners[0] as usize] {
         return false;
     }
+    let rest = |i: u32| surface.input.skin[i as usize];
+    let far = rest(contact.point).distance(rest(corners[0]));
+    if bones_moved(surface, targets, contact.point, corners[0]) > BONES_AS_AT_REST * far {
+        return false;
+    }
     let carried = |i: u32| carried(model, targets, surface.input.sources[i as usize]);
     let (Some(point), [Some(a), Some(b), Some(c)]) = (carried(contact.point), corners.map(carried))
     else {
@@ -34,7 +42,6 @@ pub fn is_tangled(
     let Some(turn) = a.turn.or(b.turn).or(c.turn).or(point.turn) else {
         return false;
     };
-    let rest = |i: u32| surface.input.skin[i as usize];
     let foot = |[a, b, c]: [Vec3; 3]| {
         let [u, v, w] = contact.weights;
         a * u + b * v + c * w
@@ -43,6 +50,14 @@ pub fn is_tangled(
     let at_rest = turn * (rest(contact.point) - foot(corners.map(rest)));
     let allowed = surface.overlaps()[contact.point as usize] + surface.gap();
     apart.dot(contact.normal) < -allowed && apart.distance(at_rest) < AS_AT_REST * at_rest.length()
+}
+
+/// How much nearer or farther the base points of two skin points are than at rest \[m\].
+fn bones_moved(surface: &ContactSurface, targets: &Targets, a: u32, b: u32) -> f32 {
+    let (a, b) = (a as usize, b as usize);
+    let now = targets.bases.get(a).zip(targets.bases.get(b));
+    let rest = surface.input.bases[a].distance(surface.input.bases[b]);
+    now.map_or(0.0, |(a, b)| (a.distance(*b) - rest).abs())
 }
 
 /// What would have become of a skin point if it had followed its bones from rest.

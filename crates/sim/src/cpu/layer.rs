@@ -12,14 +12,14 @@
 #![allow(clippy::needless_range_loop)]
 
 use supple_geom::polar::{
-    Columns, Invariants, closest_rotations, cofactor_column, cross, dot, gram,
+    Closest, Columns, Invariants, closest_rotations, cofactor_column, cross, dot, gram,
 };
-use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, Row, dispatch};
+use supple_geom::simd::{F32x8, LANES, Lanes, Row};
 
 use super::prism::{LocalPrism, NO_VOLUMES, volumes};
-use super::stress::{self, Mat, are_clear, store, stress_alone, weighted};
+use super::stress::{careful_stress, weighted};
 use super::tet_batch::{Triangle, deformation_gradient, force, load, minus, plus};
-use super::volume_lanes::VolumeLanes;
+use super::volume_lanes::{NO_VOLUME, VolumeLanes};
 
 /// All prisms of a region that are free at the skin and fixed at the bone.
 #[derive(Clone, Debug, Default)]
@@ -145,29 +145,37 @@ impl Layer {
     /// Adds the forces at positions `x` to `forces`.
     #[inline(always)]
     pub fn add_forces<L: Lanes, const VOLUME: bool>(&self, x: &[Row], forces: &mut [Row]) {
+        let mut strained = Strained::default();
         for (i, (batch, held)) in self.batches.iter().zip(&self.held).enumerate() {
             let volumes = if VOLUME {
                 &self.volumes[i]
             } else {
                 &NO_VOLUMES
             };
-            let on = on_skin::<L, VOLUME>(batch, held, &self.below[i], volumes, x);
+            let (on, unclear) = on_skin::<L, VOLUME>(batch, held, volumes, x);
             for k in 0..3 {
                 L::scatter_add(forces, &batch.rows[k], on[k]);
             }
+            if unclear != [0; 3] {
+                strained.put(i, unclear, |eight| {
+                    add_strained::<VOLUME>(self, eight, x, forces)
+                });
+            }
+        }
+        if !strained.is_empty() {
+            add_strained::<VOLUME>(self, strained.tets(), x, forces);
         }
     }
 }
 
-/// Forces on a, b and c.
+/// Forces on a, b and c, without those of tets whose rotation is not clear, and which these are: a mask a tet of the prism.
 #[inline(always)]
 fn on_skin<L: Lanes, const VOLUME: bool>(
     batch: &Batch,
     held: &Held,
-    below: &Below,
     volumes: &[VolumeLanes; 3],
     x: &[Row],
-) -> [[L; 3]; 3] {
+) -> ([[L; 3]; 3], [u8; 3]) {
     let base = vector::<L>(&held.base);
     let a = minus(L::gather(x, &batch.rows[0]), &base);
     let b = minus(L::gather(x, &batch.rows[1]), &base);
@@ -204,17 +212,19 @@ fn on_skin<L: Lanes, const VOLUME: bool>(
             det: dot(&t, &n),
         },
     ]);
-    if !are_clear(&closest) {
-        let on = careful::<VOLUME>(batch, below, volumes, x);
-        return [vector(&on[0]), vector(&on[1]), vector(&on[2])];
-    }
-
     // For all three before anything needs them: their divisions overlap.
-    let [u, v, w] = [
+    let mut sums = [
         weighted::<L, VOLUME>(&closest[0], &batch.weights[0], &volumes[0]),
         weighted::<L, VOLUME>(&closest[1], &batch.weights[1], &volumes[1]),
         weighted::<L, VOLUME>(&closest[2], &batch.weights[2], &volumes[2]),
     ];
+    let unclear = [!closest[0].clear, !closest[1].clear, !closest[2].clear];
+    if unclear != [0; 3] {
+        for tet in 0..3 {
+            sums[tet] = without(&sums[tet], unclear[tet]);
+        }
+    }
+    let [u, v, w] = sums;
     let mut stress = f;
     stress[0] = u.column(&f, &f_gram, &f_cof, 0);
     stress[1] = u.column(&f, &f_gram, &cofactor_column(&f, 1), 1);
@@ -234,67 +244,131 @@ fn on_skin<L: Lanes, const VOLUME: bool>(
         let column = t[i].mul_add(on_t, mt[i].mul_add(w.b, n[i] * w.c));
         on_a[i] = column.mul_add(k0, on_a[i]);
     }
-    [on_a, on_b, on_c]
+    ([on_a, on_b, on_c], unclear)
 }
 
-/// [`on_skin`] where some tet may be flat, inverted or strongly strained.
-#[cold]
-#[inline(never)]
-fn careful<const VOLUME: bool>(
-    batch: &Batch,
-    below: &Below,
-    volumes: &[VolumeLanes; 3],
-    x: &[Row],
-) -> [[F32x8; 3]; 3] {
-    dispatch(Careful::<VOLUME> {
-        batch,
-        below,
-        volumes,
-        x,
-    })
-}
-
-struct Careful<'a, const VOLUME: bool> {
-    batch: &'a Batch,
-    below: &'a Below,
-    volumes: &'a [VolumeLanes; 3],
-    x: &'a [Row],
-}
-
-impl<const VOLUME: bool> Kernel for Careful<'_, VOLUME> {
-    type Output = [[F32x8; 3]; 3];
-    #[inline(always)]
-    fn run<L: Lanes>(self) -> Self::Output {
-        let (batch, below) = (self.batch, self.below);
-        let base = L::gather(self.x, &below.rows[2]);
-        let edge = |rows: &[u32; LANES]| minus(L::gather(self.x, rows), &base);
-        let (a, b, c) = (
-            edge(&batch.rows[0]),
-            edge(&batch.rows[1]),
-            edge(&batch.rows[2]),
-        );
-        let (a_below, b_below) = (edge(&below.rows[0]), edge(&below.rows[1]));
-        let (h, k) = (&batch.second, &below.third);
-        let [h3, h4, h5] = below.second;
-        let tets = [
-            ([a, b, c], batch.first),
-            ([a, b, b_below], [h[0], h[1], h[2], h3, h4, h5]),
-            (
-                [a, a_below, b_below],
-                [batch.third, k[0], k[1], k[2], k[3], k[4]],
-            ),
-        ];
-        let mut on = [[L::splat(0.0); 3]; 3];
-        for (t, (edges, shape)) in tets.iter().enumerate() {
-            let shape: Triangle<L> = load(shape);
-            let f = store(&deformation_gradient(edges, &shape));
-            let stress = stress_alone::<VOLUME>(&f, &batch.weights[t], &self.volumes[t]);
-            let stress: Mat<L> = stress::load(&stress);
-            for corner in 0..3 - t {
-                on[corner] = plus(on[corner], &force(&stress, &shape, corner));
+/// Coefficients that are zero in some lanes.
+#[inline(always)]
+fn without<L: Lanes>(sum: &Closest<L>, lanes: u8) -> Closest<L> {
+    let mut coefficients = [sum.a.store(), sum.b.store(), sum.c.store()];
+    for lane in 0..LANES {
+        if lanes >> lane & 1 == 1 {
+            for k in 0..3 {
+                coefficients[k].0[lane] = 0.0;
             }
         }
-        [lanes(&on[0]), lanes(&on[1]), lanes(&on[2])]
+    }
+    let [a, b, c] = coefficients;
+    Closest {
+        a: L::load(&a),
+        b: L::load(&b),
+        c: L::load(&c),
+        ..*sum
+    }
+}
+
+/// Tets that are flat, inverted or strongly strained wait here until there are eight: they lie together on the body, and are
+/// therefore apart in the batches.
+#[derive(Default)]
+struct Strained {
+    tets: [StrainedTet; LANES],
+    count: usize,
+}
+
+/// A tet of a layer.
+#[derive(Clone, Copy, Default)]
+struct StrainedTet {
+    batch: usize,
+    tet: usize,
+    lane: usize,
+}
+
+impl Strained {
+    /// Puts in the tets of a batch that masks name, and hands on eight whenever there are.
+    #[inline(always)]
+    fn put(&mut self, batch: usize, masks: [u8; 3], mut hand_on: impl FnMut(&[StrainedTet])) {
+        for tet in 0..3 {
+            let mut mask = masks[tet];
+            while mask != 0 {
+                let lane = mask.trailing_zeros() as usize;
+                mask &= mask - 1;
+                self.tets[self.count] = StrainedTet { batch, tet, lane };
+                self.count += 1;
+                if self.count == LANES {
+                    hand_on(&self.tets);
+                    self.count = 0;
+                }
+            }
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    fn tets(&self) -> &[StrainedTet] {
+        &self.tets[..self.count]
+    }
+}
+
+/// Adds the forces of up to eight tets whose rotations are found the careful way.
+#[cold]
+#[inline(never)]
+fn add_strained<const VOLUME: bool>(
+    layer: &Layer,
+    tets: &[StrainedTet],
+    x: &[Row],
+    forces: &mut [Row],
+) {
+    let mut edges = [[F32x8::default(); 3]; 3];
+    let mut shape = [F32x8::default(); 6];
+    let (mut weights, mut volume) = (F32x8::default(), NO_VOLUME);
+    // A lane that nobody takes is at rest.
+    for k in 0..3 {
+        edges[k][k] = F32x8([1.0; LANES]);
+        shape[[0, 2, 5][k]] = F32x8([1.0; LANES]);
+    }
+    for (to, &StrainedTet { batch, tet, lane }) in tets.iter().enumerate() {
+        let (above, below) = (&layer.batches[batch], &layer.below[batch]);
+        let at = |rows: &[u32; LANES]| x[rows[lane] as usize];
+        let base = at(&below.rows[2]);
+        let corners = [
+            [&above.rows[0], &above.rows[1], &above.rows[2]],
+            [&above.rows[0], &above.rows[1], &below.rows[1]],
+            [&above.rows[0], &below.rows[0], &below.rows[1]],
+        ];
+        for k in 0..3 {
+            let edge = at(corners[tet][k]) - base;
+            for axis in 0..3 {
+                edges[k][axis].0[to] = edge.0[axis];
+            }
+        }
+        let (h, k) = (&above.second, &below.third);
+        let [h3, h4, h5] = &below.second;
+        let from = [
+            above.first.each_ref(),
+            [&h[0], &h[1], &h[2], h3, h4, h5],
+            [&above.third, &k[0], &k[1], &k[2], &k[3], &k[4]],
+        ];
+        for k in 0..6 {
+            shape[k].0[to] = from[tet][k].0[lane];
+        }
+        weights.0[to] = above.weights[tet].0[lane];
+        if VOLUME {
+            volume.weights.0[to] = layer.volumes[batch][tet].weights.0[lane];
+            volume.ratios.0[to] = layer.volumes[batch][tet].ratios.0[lane];
+        }
+    }
+    let f = deformation_gradient(&edges, &shape);
+    let stress = careful_stress::<VOLUME>(&f, &weights, &volume);
+    for corner in 0..3 {
+        let rows = F32x8::rows(force(&stress, &shape, corner));
+        for (row, &StrainedTet { batch, tet, lane }) in rows.iter().zip(tets) {
+            if corner + tet < 3 {
+                let to = &mut forces[layer.batches[batch].rows[corner][lane] as usize];
+                *to = *to + *row;
+            }
+        }
     }
 }
 

@@ -34,6 +34,10 @@ pub struct Region {
     external: Vec<Row>,
     /// Forces, then the solution dx \[m\].
     b: Vec<Row>,
+    /// Own rows that contacts touch, and their vertices.
+    pub touched: Vec<(u32, u32)>,
+    /// Rows that contacts may move, and their vertices.
+    reached: Vec<(u32, u32)>,
     /// Largest move of an own row in the last iteration \[m\].
     pub moved: f32,
     pub timings: Timings,
@@ -59,6 +63,8 @@ pub fn build(model: &Model, settings: &Settings, factor: Factor, scale: f64) -> 
             inertial: Vec::new(),
             external: Vec::new(),
             b: Vec::new(),
+            touched: Vec::new(),
+            reached: Vec::new(),
             moved: 0.0,
             timings: Timings::default(),
         });
@@ -138,17 +144,14 @@ impl Region {
         self.timings = Timings::default();
     }
 
-    /// Local step: forces of all elements, and of contacts where there are any, at the current positions, then the first
+    /// Local step: forces of all elements, and of contacts on [touched](Region::touched) rows where there are any, at the current positions, then the first
     /// half of the solve.
     pub fn project(&mut self, step: &Step, contact: &[Row]) {
         let start = now(step.clock);
         self.gather_forces(step);
         if !contact.is_empty() {
-            for (b, &v) in self
-                .b
-                .iter_mut()
-                .zip(&self.part.matrix_rows[..self.part.own])
-            {
+            for &(row, v) in &self.touched {
+                let b = &mut self.b[row as usize];
                 *b = *b + contact[v as usize];
             }
         }
@@ -232,9 +235,18 @@ impl Region {
         }
     }
 
-    /// Moves all rows by what contacts did to their vertices.
+    /// Remembers the rows whose vertices contacts may move.
+    pub fn note_reached(&mut self, is_reached: &[bool]) {
+        self.reached.clear();
+        let rows = self.part.matrix_rows.iter().zip(0..);
+        let reached = rows.filter(|(v, _)| is_reached[**v as usize]);
+        self.reached.extend(reached.map(|(&v, row)| (row, v)));
+    }
+
+    /// Moves these rows by what contacts did to their vertices.
     pub fn shift(&mut self, shifts: &[Row]) {
-        for (x, &v) in self.x.iter_mut().zip(&self.part.matrix_rows) {
+        for &(row, v) in &self.reached {
+            let x = &mut self.x[row as usize];
             *x = *x + shifts[v as usize];
         }
     }

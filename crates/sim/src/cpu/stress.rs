@@ -35,39 +35,29 @@ pub fn stresses<L: Lanes, const N: usize, const VOLUME: bool>(
         invariants[n] = Invariants::new(&f[n], &grams[n], &cofactors[n]);
     }
     let closest = closest_rotations(&invariants);
-    let mut s = *f;
-    if are_clear(&closest) {
-        // For all before anything needs them: their divisions overlap.
-        let mut sums = closest;
-        for n in 0..N {
-            sums[n] = weighted::<L, VOLUME>(&closest[n], weights[n], volumes[n]);
+    // For all before anything needs them: their divisions overlap.
+    let mut sums = closest;
+    for n in 0..N {
+        sums[n] = weighted::<L, VOLUME>(&closest[n], weights[n], volumes[n]);
+    }
+    let (mut s, mut clear) = (*f, u8::MAX);
+    for n in 0..N {
+        s[n][0] = sums[n].column(&f[n], &grams[n], &cofactors[n], 0);
+        for j in 1..columns {
+            s[n][j] = sums[n].column(&f[n], &grams[n], &cofactor_column(&f[n], j), j);
         }
+        clear &= closest[n].clear;
+    }
+    // Asked once for all tets: a branch between them would make one wait for the other.
+    if clear != u8::MAX {
         for n in 0..N {
-            s[n][0] = sums[n].column(&f[n], &grams[n], &cofactors[n], 0);
-            for j in 1..columns {
-                s[n][j] = sums[n].column(&f[n], &grams[n], &cofactor_column(&f[n], j), j);
+            if closest[n].clear != u8::MAX {
+                let f = store(&f[n]);
+                s[n] = load(&careful_stress::<VOLUME>(&f, weights[n], volumes[n]));
             }
-        }
-    } else {
-        for n in 0..N {
-            s[n] = load(&stress_alone::<VOLUME>(
-                &store(&f[n]),
-                weights[n],
-                volumes[n],
-            ));
         }
     }
     s
-}
-
-/// Whether all lanes of all are. Ask once for all tets: a branch between them would make one wait for the other.
-#[inline(always)]
-pub fn are_clear<L, const N: usize>(closest: &[Closest<L>; N]) -> bool {
-    let mut clear = u8::MAX;
-    for n in 0..N {
-        clear &= closest[n].clear;
-    }
-    clear == u8::MAX
 }
 
 /// The coefficients of w (R − F) + u (V − F) in place of those of R.
@@ -95,40 +85,31 @@ pub fn weighted<L: Lanes, const VOLUME: bool>(
     s
 }
 
-/// All columns of the stress of eight tets of which some may be flat, inverted or strongly strained.
+/// All columns of the stress of eight tets that may be flat, inverted or strongly strained.
 #[cold]
 #[inline(never)]
-pub fn stress_alone<const VOLUME: bool>(
+pub fn careful_stress<const VOLUME: bool>(
     f: &Mat<F32x8>,
     weights: &F32x8,
     volume: &VolumeLanes,
 ) -> Mat<F32x8> {
-    dispatch(Alone::<VOLUME> { f, weights, volume })
+    dispatch(CarefulStress::<VOLUME> { f, weights, volume })
 }
 
-struct Alone<'a, const VOLUME: bool> {
+struct CarefulStress<'a, const VOLUME: bool> {
     f: &'a Mat<F32x8>,
     weights: &'a F32x8,
     volume: &'a VolumeLanes,
 }
 
-impl<const VOLUME: bool> Kernel for Alone<'_, VOLUME> {
+impl<const VOLUME: bool> Kernel for CarefulStress<'_, VOLUME> {
     type Output = Mat<F32x8>;
     #[inline(always)]
     fn run<L: Lanes>(self) -> Mat<F32x8> {
         let f: Mat<L> = load(self.f);
-        let (gram, cofactors) = (gram(&f), cofactor_column(&f, 0));
-        let closest = closest_rotations(&[Invariants::new(&f, &gram, &cofactors)]);
-        let mut s = f;
-        if are_clear(&closest) {
-            let sum = weighted::<L, VOLUME>(&closest[0], self.weights, self.volume);
-            for j in 0..3 {
-                s[j] = sum.column(&f, &gram, &cofactor_column(&f, j), j);
-            }
-            return store(&s);
-        }
         let r: Mat<L> = load(&careful_rotations(self.f));
         let (w, u) = (L::load(self.weights), L::load(&self.volume.weights));
+        let mut s = f;
         for j in 0..3 {
             for i in 0..3 {
                 s[j][i] = (r[j][i] - f[j][i]) * w;

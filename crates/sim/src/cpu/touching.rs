@@ -10,10 +10,13 @@ use crate::State;
 impl Prepared {
     /// A whole step with contacts.
     pub(super) fn iterate_touching(&mut self, step: &Step, state: &State) {
-        let load = |region: &mut Region, _| region.load(step, state);
-        phases::run(&mut self.regions, 1, load, |_, _| ());
-        self.begin_contact(step, state);
-        self.iterate_with_contacts(step, step.settings.iterations as usize);
+        // On a thread of the pool from here on: to ask it from outside costs more than most of what follows.
+        rayon::scope(|_| {
+            let load = |region: &mut Region, _| region.load(step, state);
+            phases::run(&mut self.regions, 1, load, |_, _| ());
+            self.begin_contact(step, state);
+            self.iterate_with_contacts(step, step.settings.iterations as usize);
+        });
     }
 
     /// Finds contacts where the tissue starts from.
@@ -39,6 +42,13 @@ impl Prepared {
         if !contact.as_ref().is_some_and(|contact| contact.is_active()) {
             return self.iterate_alone(step, iterations, &|_| {});
         }
+        for region in &mut self.regions {
+            region.touched.clear();
+        }
+        for &v in contact.iter().flat_map(|contact| contact.touched()) {
+            let (region, row) = rows[v as usize];
+            self.regions[region as usize].touched.push((row, v));
+        }
         let shared = RwLock::new((contact, &mut self.timings));
         let work = |region: &mut Region, phase: usize| {
             let shared = shared.read().unwrap_or_else(PoisonError::into_inner);
@@ -48,7 +58,9 @@ impl Prepared {
             if !phase.is_multiple_of(2) {
                 return region.apply(step.clock);
             }
-            if phase > 0 {
+            if phase == 0 {
+                region.note_reached(contact.reached());
+            } else {
                 region.shift(contact.shifts());
             }
             if phase < 2 * iterations {

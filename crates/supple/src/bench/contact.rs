@@ -15,6 +15,8 @@ use crate::tissue::TissueError;
 const COUNTS: [usize; 2] = [300, 1000];
 /// Steps timed.
 const STEPS: usize = 40;
+/// Steps after which a pose counts as held: a second.
+const REST: usize = 60;
 /// A body that crouches and wraps itself up, at time 1 as far as a person can, beyond that farther.
 const CURL: &str = "
 [[key]]
@@ -34,7 +36,7 @@ lowerArm = [0, -170, 0]
 pub struct ContactRow {
     /// Its name.
     pub model: String,
-    /// Local or global contact, in a pose that is held or in motion.
+    /// Local contact, or global contact in a pose that was just reached, that is held, or in motion.
     pub mode: &'static str,
     /// Simulated vertices.
     pub vertices: usize,
@@ -103,6 +105,10 @@ pub fn measure(subject: &Subject) -> Result<Vec<ContactRow>, TissueError> {
     for count in COUNTS {
         while bench.touching.1.contact.contacts.len() < count && time < 2.0 {
             time += 1.0 / 120.0;
+            bench.step(&pose(time))?;
+        }
+        rows.push(bench.row(&subject.name, "stopped", &|_| pose(time))?);
+        for _ in STEPS..REST {
             bench.step(&pose(time))?;
         }
         rows.push(bench.row(&subject.name, "held", &|_| pose(time))?);
