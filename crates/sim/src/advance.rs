@@ -3,6 +3,7 @@
 use glam::Vec3;
 
 use crate::model::NO_CARRIER;
+use crate::pieces::{pieces, step_in_pieces};
 use crate::{Backend, Mode, Model, Settings, SolveError, State, StepReport, Targets};
 
 /// Most internal steps for one frame. A frame longer than this many steps loses the rest of its time: better a slow
@@ -26,7 +27,8 @@ pub struct Advance {
 ///
 /// Takes internal steps of [`Settings::step`] whatever `dt` is, with targets interpolated along the frame, so that the
 /// motion does not depend on the caller's frame rate; time that does not fill a step waits for the next frame.
-/// [`displayed`] gives the positions at the frame's own time. A static model takes one step a frame.
+/// [`displayed`] gives the positions at the frame's own time. A static model takes one step a frame. Where contact is global and parts
+/// that could meet move fast, a step is taken in [pieces](crate::pieces): it counts as one.
 ///
 /// Where a fixed vertex moves farther than [`Settings::jump_distance`], free vertices are shifted with their carriers
 /// first. A caller who knows the bones' frames does better with [`State::carry`] and [`State::rebase`] before.
@@ -97,12 +99,41 @@ fn take_steps(
         for contact in &mut at.external {
             *contact = contact.between(last, t);
         }
+        report.last = step(backend, model, settings, (from, to, last), &at, state)?;
         last = t;
-        report.last = backend.step(model, settings, &at, state)?;
         report.steps += 1;
     }
     state.remainder = (total - due * h).max(0.0);
     Ok(())
+}
+
+/// One internal step to `at`, in [pieces] where motion is fast; the last one ended at `last` between the frames.
+fn step(
+    backend: &mut dyn Backend,
+    model: &Model,
+    settings: &Settings,
+    (from, to, last): (&Targets, &Targets, f32),
+    at: &Targets,
+    state: &mut State,
+) -> Result<StepReport, SolveError> {
+    let known = state.contact.bases.len() == at.bases.len();
+    let bases = match known {
+        true => &state.contact.bases,
+        false => &from.bases,
+    };
+    let count = pieces(model, settings, state, bases, at);
+    if count == 1 {
+        return backend.step(model, settings, at, state);
+    }
+    let mut before = Targets {
+        fixed: state.fixed.clone(),
+        bases: bases.clone(),
+        ..Targets::lerp(from, to, last)
+    };
+    if state.contact.outside.len() == at.outside.len() {
+        before.outside.clone_from(&state.contact.outside);
+    }
+    step_in_pieces(backend, model, settings, (&before, at), count, state)
 }
 
 fn carry_jump(model: &Model, settings: &Settings, targets: &Targets, state: &mut State) -> bool {

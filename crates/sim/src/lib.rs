@@ -43,6 +43,7 @@ pub mod follow;
 pub mod ldlt;
 pub mod merge;
 pub mod model;
+pub mod pieces;
 pub mod quality;
 pub mod reference;
 pub mod settings;

@@ -85,6 +85,28 @@ fn overlapping_shells_recover() {
     recovers(&mut body, "overlapping shells");
 }
 
+/// Triangles without area, vertices in one place, a flat hand.
+#[test]
+fn degenerate_tissue_recovers() {
+    let mut character = embedded::body(Body::Male).expect("a body");
+    let all = character.parts.iter().flat_map(|part| &part.mesh.positions);
+    let tip = all.fold(Vec3::ZERO, |tip, p| if p.x > tip.x { *p } else { tip });
+    let mut flat = 0;
+    for part in &mut character.parts {
+        let positions = &mut part.mesh.positions;
+        for v in (0..positions.len().saturating_sub(1)).step_by(61) {
+            positions[v] = positions[v + 1];
+        }
+        for p in positions.iter_mut().filter(|p| p.x > tip.x - 0.12) {
+            p.z = tip.z;
+            flat += 1;
+        }
+    }
+    assert!(flat > 100, "a hand is flat");
+    let mut body = touching(&character, ContactMode::Global);
+    recovers(&mut body, "degenerate tissue");
+}
+
 #[test]
 fn threads_change_nothing() {
     let character = embedded::body(Body::Male).expect("a body");
