@@ -71,9 +71,9 @@ fn pieces_to(body: &mut SoftBody, pose: &Pose) -> u32 {
     pieces(model, &settings, state, &state.contact.bases, &targets)
 }
 
-/// From above the forearm to beyond its bone in so many frames, then held for a second: depth that is left \[m\], and most pieces.
-fn strike(body: &mut SoftBody, chop: &Chop, frames: usize) -> (f32, u32) {
-    let (from, to) = (0.12, -0.02);
+/// From above the forearm to a height over its bone in so many frames, then held for a second: depth that is left \[m\], and most pieces.
+fn strike(body: &mut SoftBody, chop: &Chop, to: f32, frames: usize) -> (f32, u32) {
+    let from = 0.12;
     body.reset(&chop.pose(from)).expect("a first pose");
     let mut most = 0;
     for frame in 1..=frames {
@@ -88,20 +88,27 @@ fn strike(body: &mut SoftBody, chop: &Chop, frames: usize) -> (f32, u32) {
     (body.penetration().expect("a measure").worst(), most)
 }
 
-/// In one step without pieces, 32 mm are left: the hand comes out below the forearm.
+/// Heights over the forearm's bone at which blows end \[m\].
+const ENDS: [f32; 3] = [0.02, -0.02, -0.05];
+
+/// Taken in one piece, blows leave 31 mm on average: the hand comes out below the forearm.
 #[test]
 fn a_hand_does_not_go_through_a_forearm() {
     let chop = Chop::new();
     let mut body = chop.body();
-    let (slow, calm) = strike(&mut body, &chop, 60);
-    let (fast, most) = strike(&mut body, &chop, 1);
-    println!(
-        "{:.1} mm inside after a slow push, {:.1} mm after a blow in {most} pieces",
-        1e3 * slow,
-        1e3 * fast
-    );
-    assert_eq!((calm, most), (1, MOST_PIECES));
-    assert!(fast < 0.02, "{fast} m");
+    let mut left = 0.0;
+    for to in ENDS {
+        let (slow, calm) = strike(&mut body, &chop, to, 60);
+        let (fast, most) = strike(&mut body, &chop, to, 1);
+        println!(
+            "{:.1} mm inside after a slow push, {:.1} mm after a blow in {most} pieces",
+            1e3 * slow,
+            1e3 * fast
+        );
+        assert_eq!((calm, most), (1, MOST_PIECES));
+        left += fast / ENDS.len() as f32;
+    }
+    assert!(left < 0.024, "{left} m on average");
 }
 
 #[test]
