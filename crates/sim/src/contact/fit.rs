@@ -104,6 +104,18 @@ impl Way {
         }
     }
 
+    /// Ends where `until` is reached from `now` on; at once where that is not a number.
+    #[inline(always)]
+    pub fn end_by(&mut self, until: &Way, now: &Way) {
+        let less = |a: f64, b: f64| if a <= b { a } else { b };
+        let left = |until: f64, now: f64| match until - now {
+            left if left.is_nan() => f64::NEG_INFINITY,
+            left => left,
+        };
+        self.path = less(self.path, left(until.path, now.path));
+        self.turn = less(self.turn, left(until.turn, now.turn));
+    }
+
     /// Whether it has come less far than another, in both.
     #[inline(always)]
     pub fn is_before(&self, other: &Way) -> bool {

@@ -77,6 +77,8 @@ pub struct Packet {
     all: Way,
     /// There are no other leaves before the sum of its own way and that of all leaves reaches this.
     complete: Way,
+    /// The same for when there is something to do for any leaf.
+    quiet: Way,
 }
 
 /// How far the sum of both ways has to come before each point of a packet can be in a prism of a leaf \[m\].
@@ -88,6 +90,7 @@ impl Packet {
         self.pairs.clear();
         self.apart.clear();
         self.complete = Way::default();
+        self.quiet = Way::default();
     }
 }
 
@@ -195,17 +198,24 @@ impl<N: Fn(usize, u32) -> u8, F: FnMut(usize, usize)> Kernel for SearchPacket<'_
             };
             let packet = [low, high, low_normal, high_normal].map(splat);
             self.walk::<L>(&packet, &all, &before);
+            self.packet.quiet = all;
         } else if !self.fit.restless.is_empty() {
             self.meet_restless([low, high], &all);
         }
         let is_new = wanted & !self.packet.wanted != 0;
         self.packet.wanted = wanted;
+        if !is_new && all.is_before(&self.packet.quiet) {
+            return;
+        }
+        // Until the first pair has something to do, as long as its leaf comes no farther than all do.
+        let mut quiet = FOR_EVER;
         let Packet {
             way, pairs, apart, ..
         } = &mut *self.packet;
         for (pair, apart) in pairs.iter_mut().zip(apart) {
             let sum = way.plus(&self.fit.ways[pair.leaf as usize]);
             if !is_new && sum.is_before(&pair.until) {
+                quiet.end_by(&pair.until, &sum);
                 continue;
             }
             if sum.turn >= pair.until.turn || sum.path - pair.since > LONG_WAY {
@@ -278,7 +288,9 @@ impl<N: Fn(usize, u32) -> u8, F: FnMut(usize, usize)> Kernel for SearchPacket<'_
                 }
             }
             pair.until.path = pair.since + f64::from(next);
+            quiet.end_by(&pair.until, &sum);
         }
+        self.packet.quiet = all.plus(&quiet);
     }
 }
 
@@ -290,6 +302,7 @@ impl<N, F> SearchPacket<'_, N, F> {
             pairs,
             apart,
             complete,
+            quiet,
             ..
         } = &mut *self.packet;
         let reach = Vec3A::splat((complete.path - all.path) as f32);
@@ -300,7 +313,11 @@ impl<N, F> SearchPacket<'_, N, F> {
             let out = (-high - end(&node.low)).max(low - end(&node.high));
             let at = pairs.partition_point(|pair| pair.leaf > leaf);
             let is_known = pairs.get(at).is_some_and(|pair| pair.leaf == leaf);
-            if is_known || out.cmpgt(reach).any() {
+            if !is_known && out.cmpgt(reach).any() {
+                continue;
+            }
+            *quiet = *all;
+            if is_known {
                 continue;
             }
             pairs.insert(
@@ -373,6 +390,11 @@ fn reach(way: f64, margin: f32) -> f32 {
         2.0 * ROUNDING
     }
 }
+
+const FOR_EVER: Way = Way {
+    path: f64::INFINITY,
+    turn: f64::INFINITY,
+};
 
 /// Nothing is known of any point.
 const UNKNOWN: Apart = [F32x8([f32::NEG_INFINITY; LANES]); PACKET / LANES];
