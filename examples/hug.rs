@@ -21,28 +21,30 @@ lowerArm = [0, -20, 0]
 [[key]]
 time = 0.9
 shoulder = [0, -10, 0]
-upperArm = [0, -48, -35]
-lowerArm = [0, -84, 0]
+leftUpperArm = [0, -52, -38]
+rightUpperArm = [0, 50, 18]
+lowerArm = [0, -108, 0]
 spine = [3, 0, 0]
 neck = [0, 0, 22]
 ";
-/// Arms around the other's neck.
+/// Arms around the other's shoulders.
 const HIGH: &str = "
 title = \"Hug high\"
 [[key]]
 time = 0.0
-upperArm = [0, -40, 5]
+upperArm = [0, -40, -10]
 lowerArm = [0, -15, 0]
 [[key]]
 time = 0.9
-shoulder = [0, -8, 8]
-upperArm = [0, -50, 14]
-lowerArm = [0, -84, 0]
+shoulder = [0, -8, 0]
+leftUpperArm = [0, -52, -14]
+rightUpperArm = [0, 52, 34]
+lowerArm = [0, -118, 0]
 spine = [3, 0, 0]
 neck = [0, 0, 22]
 ";
 /// Between the middles of both at the beginning and in the hug [m].
-const APART: [f32; 2] = [0.5, 0.26];
+const APART: [f32; 2] = [0.5, 0.27];
 const SECONDS: f32 = 1.4;
 const STEP: f64 = 1.0 / 60.0;
 const SIZE: (usize, usize) = (300, 330);

@@ -129,7 +129,30 @@ impl Gpu {
     }
 }
 
+/// Whether asking drivers for a graphics processor can find one. On a Linux machine without any, Mesa's layers complain of the missing
+/// desktop on the error stream before they say so; nothing but the list of devices tells beforehand.
+fn may_have_hardware() -> bool {
+    const NODES: [&str; 6] = ["dri", "nvidia", "dxg", "mali", "kgsl", "pvr"];
+    let is_named = |name| std::env::var_os(name).is_some();
+    if !cfg!(target_os = "linux") || is_named("VK_DRIVER_FILES") || is_named("VK_ICD_FILENAMES") {
+        return true;
+    }
+    let Ok(devices) = std::fs::read_dir("/dev") else {
+        return true;
+    };
+    let mut names = devices.flatten().map(|entry| entry.file_name());
+    names.any(|name| {
+        let name = name.to_string_lossy();
+        NODES.iter().any(|node| name.starts_with(node))
+    })
+}
+
 async fn find_adapter(options: Options) -> Result<wgpu::Adapter, GpuError> {
+    if !options.software && !may_have_hardware() {
+        return Err(GpuError::NoDevice(
+            "this machine has no graphics processor".to_owned(),
+        ));
+    }
     let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
     descriptor.backends = options.backends;
     // No validation layers: they are not there on most machines, and slow.

@@ -4,7 +4,7 @@ mod gpu;
 
 use std::path::PathBuf;
 
-use supple::bench::contact::{self, ContactRow};
+use supple::bench::contact::{self, ContactRow, GrowthRow};
 use supple::bench::detail::{self, DetailRow};
 use supple::bench::obj::{ReadRow, read_obj};
 use supple::bench::tissue::{Subject, TissueRow, measure, subjects};
@@ -54,6 +54,10 @@ pub fn run(args: &args::Bench, console: &Console) -> Result<(), Failure> {
         false => None,
     };
     let embedded = subjects.iter().find(|one| one.name == "embedded male");
+    let growth = match &male {
+        Some(male) => contact::growth(male)?,
+        None => Vec::new(),
+    };
     for subject in male.iter().chain(embedded).chain(&large) {
         detail.extend(detail::measure(subject, &args.threads)?);
         progress.step();
@@ -70,12 +74,14 @@ pub fn run(args: &args::Bench, console: &Console) -> Result<(), Failure> {
     let text = [
         tissue_table(&tissue),
         contact_table(&contact),
+        growth_table(&growth),
         detail_table(&detail),
         obj_table(&obj),
     ]
     .join("\n\n");
-    let json =
-        serde_json::json!({ "tissue": tissue, "contact": contact, "detail": detail, "obj": obj });
+    let json = serde_json::json!({
+        "tissue": tissue, "contact": contact, "growth": growth, "detail": detail, "obj": obj
+    });
     console.result(text, &json);
     Ok(())
 }
@@ -183,6 +189,27 @@ fn contact_table(rows: &[ContactRow]) -> String {
             row.step_ms,
             row.without_ms,
             row.ratio
+        ));
+    }
+    text
+}
+
+fn growth_table(rows: &[GrowthRow]) -> String {
+    let mut text = format!(
+        "Detection on finer meshes, all threads\n{:<16} {:<7} {:>15} {:>13} {:>13} {:>9} {:>6}",
+        "model", "mode", "vertices", "contacts", "detect ms", "vertices", "time"
+    );
+    for row in rows {
+        let ([few, many], [quick, slow]) = (row.vertices, row.detect_ms);
+        text.push_str(&format!(
+            "\n{:<16} {:<7} {:>15} {:>13} {:>13} {:>8.1}x {:>5.1}x",
+            row.model,
+            row.mode,
+            format!("{few} {many}"),
+            format!("{} {}", row.contacts[0], row.contacts[1]),
+            format!("{quick:.2} {slow:.2}"),
+            row.times_vertices,
+            row.times_detect
         ));
     }
     text

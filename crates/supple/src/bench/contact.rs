@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use serde::Serialize;
+use supple_flesh::settings::Resolution;
 use supple_flesh::{Flesh, Settings};
 use supple_rig::keyed::KeyedClip;
 use supple_rig::{Character, Clip, Pose};
@@ -112,11 +113,7 @@ pub fn measure(subject: &Subject) -> Result<Vec<ContactRow>, TissueError> {
             bench.step(&pose(time))?;
         }
         rows.push(bench.row(&subject.name, "held", &|_| pose(time))?);
-        // Away and back, at the speed of the clip.
-        let sway = |step: usize| {
-            let phase = (step as f32 / 60.0 / SWAY).rem_euclid(2.0);
-            pose(time - SWAY * phase.min(2.0 - phase))
-        };
+        let sway = |step: usize| pose(swayed(time, step));
         rows.push(bench.row(&subject.name, "moving", &sway)?);
     }
     let mut bench = Bench::new(&flesh, ContactMode::Local)?;
@@ -126,6 +123,82 @@ pub fn measure(subject: &Subject) -> Result<Vec<ContactRow>, TissueError> {
     }
     rows.push(bench.row(&subject.name, "local", &|step| walking(30 + step))?);
     Ok(rows)
+}
+
+/// How the time of detection grows with the simulation mesh, on all threads of the pool.
+#[derive(Clone, Debug, Serialize)]
+pub struct GrowthRow {
+    /// Its name.
+    pub model: String,
+    /// Global contact in a pose that is held, or in motion.
+    pub mode: &'static str,
+    /// Simulated vertices of the coarse and the fine mesh.
+    pub vertices: [usize; 2],
+    /// Pairs known to each.
+    pub contacts: [usize; 2],
+    /// Finding contacts, median of each \[ms\].
+    pub detect_ms: [f64; 2],
+    /// Times as many vertices.
+    pub times_vertices: f64,
+    /// Times as much time.
+    pub times_detect: f64,
+}
+
+/// Measures a humanoid at a fifth of its vertices and at all of them, in the pose in which the coarse one has the first of
+/// [`COUNTS`] contacts; others have no rows.
+pub fn growth(subject: &Subject) -> Result<Vec<GrowthRow>, TissueError> {
+    let Some(curl) = curl(&subject.character) else {
+        return Ok(Vec::new());
+    };
+    let pose = |time: f32| curl.sample(&subject.character.skeleton, time);
+    let build = |resolution| {
+        let mut settings = Settings::default();
+        settings.detail.resolution = resolution;
+        Flesh::builder(&subject.character)
+            .settings(settings)
+            .build()
+    };
+    let fine = build(Resolution::Full)?;
+    let coarse = build(Resolution::Vertices(fine.report.vertices / 5))?;
+    let mut time = 0.0;
+    let mut both = Vec::new();
+    for flesh in [&coarse, &fine] {
+        let mut bench = Bench::new(flesh, ContactMode::Global)?;
+        let mut now = 0.0;
+        let is_reached = |bench: &Bench, now: f32| match time > 0.0 {
+            true => now >= time,
+            false => bench.touching.1.contact.contacts.len() >= COUNTS[0] || now >= 2.0,
+        };
+        while !is_reached(&bench, now) {
+            now += 1.0 / 120.0;
+            bench.step(&pose(now))?;
+        }
+        time = now;
+        for _ in 0..REST {
+            bench.step(&pose(time))?;
+        }
+        both.push([
+            bench.row(&subject.name, "held", &|_| pose(time))?,
+            bench.row(&subject.name, "moving", &|step| pose(swayed(time, step)))?,
+        ]);
+    }
+    let [coarse, fine] = [&both[0], &both[1]];
+    let rows = coarse.iter().zip(fine).map(|(a, b)| GrowthRow {
+        model: a.model.clone(),
+        mode: a.mode,
+        vertices: [a.vertices, b.vertices],
+        contacts: [a.contacts, b.contacts],
+        detect_ms: [a.detect_ms, b.detect_ms],
+        times_vertices: b.vertices as f64 / a.vertices as f64,
+        times_detect: b.detect_ms / a.detect_ms,
+    });
+    Ok(rows.collect())
+}
+
+/// Away from a moment of the clip and back, at the speed of the clip.
+fn swayed(time: f32, step: usize) -> f32 {
+    let phase = (step as f32 / 60.0 / SWAY).rem_euclid(2.0);
+    time - SWAY * phase.min(2.0 - phase)
 }
 
 struct Bench<'a> {
