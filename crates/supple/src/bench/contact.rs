@@ -144,8 +144,8 @@ pub struct GrowthRow {
     pub times_detect: f64,
 }
 
-/// Measures a humanoid at a fifth of its vertices and at all of them, in the pose in which the coarse one has the first of
-/// [`COUNTS`] contacts; others have no rows.
+/// Measures a humanoid at a fifth of its vertices and at all of them, in the pose in which the coarse one has 300
+/// contacts; others have no rows.
 pub fn growth(subject: &Subject) -> Result<Vec<GrowthRow>, TissueError> {
     let Some(curl) = curl(&subject.character) else {
         return Ok(Vec::new());
