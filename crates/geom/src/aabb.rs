@@ -33,6 +33,14 @@ impl Aabb {
         })
     }
 
+    /// The smallest box around a ball.
+    pub fn around(center: Vec3, radius: f32) -> Self {
+        Self {
+            min: center - radius,
+            max: center + radius,
+        }
+    }
+
     /// The smallest box around both.
     pub fn union(self, other: Self) -> Self {
         Self {
@@ -81,6 +89,11 @@ impl Aabb {
         self.min.cmple(point).all() && point.cmple(self.max).all()
     }
 
+    /// Whether the closed boxes have a point in common.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        self.min.cmple(other.max).all() && other.min.cmple(self.max).all()
+    }
+
     /// Squared distance from a point to the box \[m²\]; zero inside, infinite when empty.
     pub fn distance_squared(&self, point: Vec3) -> f64 {
         let (min, max, p) = (self.min.as_dvec3(), self.max.as_dvec3(), point.as_dvec3());
@@ -114,5 +127,13 @@ mod tests {
         assert_eq!(b.distance_squared(Vec3::splat(0.5)), 0.0);
         assert_eq!(b.distance_squared(Vec3::new(2.0, -1.0, 0.5)), 2.0);
         assert!(b.contains(b.center()) && !b.contains(Vec3::NAN));
+    }
+
+    #[test]
+    fn boxes_overlap_where_they_touch() {
+        let b = Aabb::around(Vec3::ZERO, 1.0);
+        assert!(b.overlaps(&Aabb::around(Vec3::new(1.5, 0.0, 0.0), 0.5)));
+        assert!(!b.overlaps(&Aabb::around(Vec3::new(0.0, 1.6, 0.0), 0.5)));
+        assert!(!b.overlaps(&Aabb::EMPTY));
     }
 }

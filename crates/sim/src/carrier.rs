@@ -4,10 +4,22 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use glam::DVec3;
+use glam::{DVec3, Mat3, Vec3};
 
 use crate::Model;
 use crate::model::NO_CARRIER;
+
+/// How a triangle has turned; `None` where it is or was flat.
+pub fn turn(from: [Vec3; 3], to: [Vec3; 3]) -> Option<Mat3> {
+    Some(axes(to)? * axes(from)?.transpose())
+}
+
+/// Orthonormal axes of a triangle.
+fn axes([a, b, c]: [Vec3; 3]) -> Option<Mat3> {
+    let x = (b - a).try_normalize()?;
+    let z = (b - a).cross(c - a).try_normalize()?;
+    Some(Mat3::from_cols(x, z.cross(x), z))
+}
 
 /// For each free vertex the fixed vertex (0-based among the fixed) nearest along rest edges, or [`NO_CARRIER`].
 pub(crate) fn find_carriers(model: &Model) -> Vec<u32> {

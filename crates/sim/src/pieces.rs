@@ -10,7 +10,10 @@
 //! and depth is taken back in every piece.
 
 use glam::{Mat3, Vec3};
+use supple_geom::Aabb;
 
+use crate::carrier::turn;
+use crate::contact::ways::Ways;
 use crate::contact::{ContactSurface, Motion, Source};
 use crate::model::NO_CARRIER;
 use crate::{Backend, ContactMode, Mode, Model, Settings, SolveError, State, StepReport, Targets};
@@ -37,14 +40,14 @@ pub fn pieces(
         return 1;
     };
     let count = surface.point_count();
-    if bases.len() != count || targets.bases.len() != count || count == 0 {
+    if bases.len() != count || count == 0 {
         return 1;
     }
-    let ways = || targets.bases.iter().zip(bases).map(|(a, b)| *a - *b);
-    let together = ways().sum::<Vec3>() / count as f32;
-    let farthest = ways().map(|way| way.distance_squared(together));
+    let Some(Ways { together, farthest }) = Ways::new(bases, &targets.bases) else {
+        return 1;
+    };
     // What comes no farther than the shell in a step is seen in it.
-    if 2.0 * farthest.fold(0.0, f32::max).sqrt() <= surface.shell() {
+    if 2.0 * farthest <= surface.shell() {
         return 1;
     }
     let points = surface.tree.points.chunks(GROUP);
@@ -53,7 +56,7 @@ pub fn pieces(
     let mut most = 1.0_f32;
     for (i, a) in groups.iter().enumerate() {
         for b in &groups[..i] {
-            if a.swept.meets(&b.swept) {
+            if a.swept.overlaps(&b.swept) {
                 let thickness = a.thickness.max(b.thickness).max(surface.mean_edge());
                 let way = a.way_against(b).max(b.way_against(a));
                 most = most.max(way / (FAR * thickness));
@@ -106,28 +109,6 @@ pub fn step_in_pieces(
     result
 }
 
-#[derive(Clone, Copy)]
-struct Bounds {
-    low: Vec3,
-    high: Vec3,
-}
-
-impl Bounds {
-    const NOTHING: Bounds = Bounds {
-        low: Vec3::INFINITY,
-        high: Vec3::NEG_INFINITY,
-    };
-
-    fn add(&mut self, centre: Vec3, radius: f32) {
-        self.low = self.low.min(centre - radius);
-        self.high = self.high.max(centre + radius);
-    }
-
-    fn meets(&self, other: &Bounds) -> bool {
-        self.low.cmple(other.high).all() && other.low.cmple(self.high).all()
-    }
-}
-
 /// A rigid motion: where a point goes, and how directions turn.
 #[derive(Clone, Copy)]
 struct Rigid {
@@ -139,9 +120,9 @@ struct Rigid {
 /// Neighbours on the skin, around their base points.
 struct Group {
     /// Before the step \[m\].
-    before: Bounds,
+    before: Aabb,
     /// From before to after, where all that move together stand still \[m\].
-    swept: Bounds,
+    swept: Aabb,
     /// Some base points before and after \[m\].
     samples: [(Vec3, Vec3); 4],
     /// Mean distance from skin to base points at rest \[m\].
@@ -159,15 +140,16 @@ impl Group {
         points: &[u32],
     ) -> Group {
         let input = surface.input();
-        let (mut before, mut swept) = (Bounds::NOTHING, Bounds::NOTHING);
+        let (mut before, mut swept) = (Aabb::EMPTY, Aabb::EMPTY);
         let mut thickness = 0.0;
         for &point in points {
             let i = point as usize;
             let depth = input.skin[i].distance(input.bases[i]);
             let radius = depth + surface.shell();
-            before.add(bases[i], radius);
-            swept.add(bases[i], radius);
-            swept.add(targets.bases[i] - together, radius);
+            let here = Aabb::around(bases[i], radius);
+            before = before.union(here);
+            swept = swept.union(here);
+            swept = swept.union(Aabb::around(targets.bases[i] - together, radius));
             thickness += depth / points.len() as f32;
         }
         let at = |share: usize| {
@@ -195,7 +177,7 @@ impl Group {
             Some(Rigid {
                 from: before[0],
                 to: now[0],
-                turn: axes(now)? * axes(before)?.transpose(),
+                turn: turn(before, now)?,
             })
         });
         let (from, to) = samples[0];
@@ -219,21 +201,14 @@ impl Group {
         let mut longest = 0.0_f32;
         for (before, now) in self.samples {
             let way = from + turn.transpose() * (now - to) - before;
-            let swept = Bounds {
-                low: self.before.low + way.min(Vec3::ZERO),
-                high: self.before.high + way.max(Vec3::ZERO),
+            let swept = Aabb {
+                min: self.before.min + way.min(Vec3::ZERO),
+                max: self.before.max + way.max(Vec3::ZERO),
             };
-            if swept.meets(&other.before) {
+            if swept.overlaps(&other.before) {
                 longest = longest.max(way.length());
             }
         }
         longest
     }
-}
-
-/// Orthonormal axes of a triangle; `None` where it is flat.
-fn axes([a, b, c]: [Vec3; 3]) -> Option<Mat3> {
-    let x = (b - a).try_normalize()?;
-    let z = (b - a).cross(c - a).try_normalize()?;
-    Some(Mat3::from_cols(x, z.cross(x), z))
 }

@@ -8,9 +8,9 @@
 use glam::Vec3A;
 use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, dispatch};
 
+use super::descent::Stack;
 use super::detect::Detector;
 use super::fit::Fit;
-use super::search::Stack;
 use super::surface::ContactSurface;
 use super::tree::NONE;
 

@@ -7,6 +7,7 @@
 use glam::Vec3;
 
 use super::persist::shares_point;
+use super::ways::Ways;
 use super::{Contact, ContactSurface};
 
 /// Pressing contacts that a point may lose before it is only held. With 1, points that need a second push stay inside
@@ -38,7 +39,7 @@ impl Lapses {
         (last, now): (&[Contact], &[Contact]),
         (before, bases): (&[Vec3], &[Vec3]),
     ) {
-        self.way += farthest(before, bases);
+        self.way += Ways::new(before, bases).map_or(f32::INFINITY, |ways| ways.farthest);
         if self.way > MOVED_ON {
             self.way = 0.0;
             self.counts.clear();
@@ -54,17 +55,6 @@ impl Lapses {
             }
         }
     }
-}
-
-/// How far the farthest point went, apart from what all went together \[m\]; infinite where nothing is known of before.
-fn farthest(before: &[Vec3], now: &[Vec3]) -> f32 {
-    if before.len() != now.len() {
-        return f32::INFINITY;
-    }
-    let ways = || now.iter().zip(before).map(|(a, b)| *a - *b);
-    let together = ways().sum::<Vec3>() / now.len().max(1) as f32;
-    let squares = ways().map(|way| way.distance_squared(together));
-    squares.fold(0.0, f32::max).sqrt()
 }
 
 #[cfg(test)]

@@ -52,11 +52,13 @@
 //! taken back no faster than [`ContactSettings::recovery`]: nothing pops out. Points that lose their contacts over and over while the
 //! bones hold still are held where they are ([`Lapses`]).
 
+mod close;
 mod collide;
 mod collider;
 mod collider_mesh;
 mod collider_shapes;
 mod crossings;
+mod descent;
 mod detect;
 mod external;
 mod fit;
@@ -74,6 +76,7 @@ mod solver;
 mod surface;
 mod tangle;
 mod tree;
+pub(crate) mod ways;
 mod world;
 
 use glam::Vec3;

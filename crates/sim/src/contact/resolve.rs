@@ -12,8 +12,7 @@ const SOFTNESS: f32 = 0.02;
 /// Share of a violation that one sweep takes back. Above 1, columns that were cut off make forces swing; below 0.5, ten
 /// iterations leave contacts of a fast hand open.
 const RELAXATION: f32 = 0.8;
-/// Moves below this are not passed on to the surroundings at once, but with the next solve \[m\]. At 2e-6, a bent knee trembles by a
-/// millimetre a second.
+/// Moves below this are not passed on to the surroundings at once, but with the next solve \[m\]: a hundredth of what anyone can see.
 const NEGLIGIBLE: f32 = 1e-6;
 
 /// A rigid thing that gives way to the contacts that press on it.

@@ -3,65 +3,19 @@
 //! What was far apart takes time to come together: a point and a leaf of prisms that have been looked at are left alone until the ways
 //! that its packet and the leaf have come since add up to the distance that was between them. The result is that of a full search.
 
-// Comparisons are negated so that what is not a number counts as close.
+// Plain loops: iterator adaptors are not always inlined, and what is not inlined loses the kernel's instruction set. Comparisons are
+// negated so that what is not a number counts as close.
 #![allow(clippy::needless_range_loop, clippy::neg_cmp_op_on_partial_ord)]
 
 use glam::Vec3A;
 use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, Row};
 
-use super::detect::FACING;
-use super::fit::{Fit, Leaf, Slab, Way, Wide, dot};
+use super::close::{ROUNDING, TURN, least, look, may_touch};
+use super::descent::Stack;
+use super::fit::{Fit, Way};
 
 /// Points that go down the tree together.
 pub const PACKET: usize = 16;
-/// Nodes that wait on the way down: seven a level besides the one that is entered.
-const STACK: usize = 96;
-
-/// Nodes on the way down a tree.
-pub struct Stack {
-    nodes: [(u8, u32); STACK],
-    count: usize,
-}
-
-impl Stack {
-    /// At the root.
-    #[inline(always)]
-    pub fn new(fit: &Fit) -> Stack {
-        let mut stack = Stack {
-            nodes: [(0, 0); STACK],
-            count: 0,
-        };
-        if !fit.levels.is_empty() {
-            stack.push(fit.levels.len() - 1, 0);
-        }
-        stack
-    }
-
-    /// Eleven levels are more prisms than there are numbers for them: there is always room.
-    #[inline(always)]
-    fn push(&mut self, level: usize, node: u32) {
-        self.nodes[self.count] = (level as u8, node);
-        self.count += 1;
-    }
-
-    /// The next node, and its level.
-    #[inline(always)]
-    pub fn pop(&mut self) -> Option<(usize, u32)> {
-        self.count = self.count.checked_sub(1)?;
-        let (level, node) = self.nodes[self.count];
-        Some((usize::from(level), node))
-    }
-
-    /// Children of a node above level 0 that a mask names.
-    #[inline(always)]
-    pub fn push_children(&mut self, level: usize, node: u32, mut mask: u8) {
-        while mask != 0 {
-            self.push(level - 1, node * LANES as u32 + mask.trailing_zeros());
-            mask &= mask - 1;
-        }
-    }
-}
-
 /// Points that go down together, and what is known of them from one search to the next.
 #[derive(Clone, Debug, Default)]
 pub struct Packet {
@@ -144,20 +98,6 @@ pub struct SearchPacket<'a, N, F> {
     pub found: F,
 }
 
-/// Cosine beyond [`FACING`] from which on a pair is left alone for that.
-const TURN: f32 = 0.1;
-/// Points this far outside of a prism are left to the exact test: those on a border are in one of both prisms \[m\].
-const ROUNDING: f32 = 1e-5;
-
-/// A point as eight lanes, or eight points.
-#[derive(Clone, Copy)]
-struct Probe<L> {
-    at: [L; 3],
-    /// The normal where it is negative, by axis, and minus it where it is positive.
-    down: [L; 3],
-    up: [L; 3],
-}
-
 impl<N: Fn(usize, u32) -> u8, F: FnMut(usize, usize)> Kernel for SearchPacket<'_, N, F> {
     type Output = ();
     #[inline(always)]
@@ -223,8 +163,7 @@ impl<N: Fn(usize, u32) -> u8, F: FnMut(usize, usize)> Kernel for SearchPacket<'_
                 pair.since = sum.path;
                 pair.until.turn = f64::INFINITY;
             }
-            let leaf = &self.fit.leaves[pair.leaf as usize];
-            let node = &self.fit.levels[0][pair.leaf as usize / LANES];
+            let leaf = pair.leaf as usize;
             let come = (sum.path - pair.since) as f32;
             let mut next = f32::INFINITY;
             for half in 0..PACKET / LANES {
@@ -232,50 +171,19 @@ impl<N: Fn(usize, u32) -> u8, F: FnMut(usize, usize)> Kernel for SearchPacket<'_
                 let wanted = (wanted >> (half * LANES)) as u8;
                 let awake = !asleep & wanted;
                 if awake != 0 {
-                    let eight = probe::<L>(&places[half], &normals[half]);
-                    let lane = pair.leaf as usize % LANES;
-                    let slab = &self.fit.slabs[pair.leaf as usize];
-                    let (out, close, facing) =
-                        close_points::<L>(node, lane, slab, &eight, self.margin);
-                    let mut distances = out.store();
-                    let mut is_turned = awake & close & !facing != 0;
-                    let mut left = awake & close;
-                    while left != 0 {
-                        let i = left.trailing_zeros() as usize;
-                        left &= left - 1;
-                        if facing >> i & 1 == 0 {
-                            distances.0[i] = f32::INFINITY;
-                            continue;
-                        }
-                        let (mut at, mut normal) = ([out; 3], [out; 3]);
-                        for axis in 0..3 {
-                            at[axis] = L::splat(places[half][axis].0[i]);
-                            normal[axis] = L::splat(normals[half][axis].0[i]);
-                        }
-                        let (mut prisms, distance, turned) =
-                            close_prisms::<L>(leaf, &at, &normal, self.margin, || {
-                                (self.near)(half * LANES + i, pair.leaf)
-                            });
-                        distances.0[i] = distance;
-                        is_turned |= turned;
-                        while prisms != 0 {
-                            let prism = prisms.trailing_zeros() as usize;
-                            prisms &= prisms - 1;
-                            (self.found)(half * LANES + i, pair.leaf as usize * LANES + prism);
-                        }
-                    }
+                    let first = half * LANES;
+                    let (near, found) = (&self.near, &mut self.found);
+                    let (distances, is_turned) = look::<L>(
+                        self.fit,
+                        leaf,
+                        (&places[half], &normals[half]),
+                        awake,
+                        self.margin,
+                        |i| near(first + i, pair.leaf),
+                        |i, prism| found(first + i, leaf * LANES + prism),
+                    );
                     let distances = L::load(&distances) + L::splat(come - 2.0 * ROUNDING);
-                    let distances = distances.store();
-                    if awake == u8::MAX {
-                        apart[half] = distances;
-                    } else {
-                        let mut left = awake;
-                        while left != 0 {
-                            let i = left.trailing_zeros() as usize;
-                            left &= left - 1;
-                            apart[half].0[i] = distances.0[i];
-                        }
-                    }
+                    put(&mut apart[half], &distances.store(), awake);
                     if is_turned {
                         let turn = sum.turn + f64::from(TURN - ROUNDING);
                         pair.until.turn = pair.until.turn.min(turn);
@@ -399,126 +307,18 @@ const FOR_EVER: Way = Way {
 /// Nothing is known of any point.
 const UNKNOWN: Apart = [F32x8([f32::NEG_INFINITY; LANES]); PACKET / LANES];
 
+/// Takes over the lanes that a mask names.
 #[inline(always)]
-fn probe<L: Lanes>(at: &[F32x8; 3], normal: &[F32x8; 3]) -> Probe<L> {
-    let mut probe = Probe {
-        at: [L::splat(0.0); 3],
-        down: [L::splat(0.0); 3],
-        up: [L::splat(0.0); 3],
-    };
-    for axis in 0..3 {
-        let normal = L::load(&normal[axis]);
-        probe.at[axis] = L::load(&at[axis]);
-        probe.up[axis] = -normal.max(L::splat(0.0));
-        probe.down[axis] = -(-normal).max(L::splat(0.0));
-    }
-    probe
-}
-
-/// How far the points in the lanes are outside of a leaf, child `lane` of a node \[m\], which are close to it, and which may face
-/// a normal there.
-#[inline(always)]
-fn close_points<L: Lanes>(
-    node: &Wide,
-    lane: usize,
-    slab: &Slab,
-    probe: &Probe<L>,
-    margin: f32,
-) -> (L, u8, u8) {
-    let [x, y, z] = slab.direction;
-    let along = dot([L::splat(x), L::splat(y), L::splat(z)], probe.at);
-    let mut out = (along - L::splat(slab.high)).max(-along - L::splat(slab.low));
-    // Least product of a normal and an interval: with its lower end where it is positive, with its upper one elsewhere.
-    let mut least = L::splat(0.0);
-    for axis in 0..3 {
-        let (low, high) = (node.low[axis].0[lane], node.high[axis].0[lane]);
-        out = out
-            .max(-probe.at[axis] - L::splat(low))
-            .max(probe.at[axis] - L::splat(high));
-        least = probe.up[axis].mul_add(L::splat(node.low_normal[axis].0[lane]), least);
-        least = probe.down[axis].mul_add(L::splat(node.high_normal[axis].0[lane]), least);
-    }
-    let close = out.le_mask(L::splat(margin));
-    (out, close, least.le_mask(L::splat(FACING + TURN)))
-}
-
-/// Prisms of a leaf that a point may be in, and whose triangles do not face the same way; how far it is outside of those that do not
-/// \[m\], and whether some do. Those that are `near` on the skin are left out where it matters.
-#[inline(always)]
-fn close_prisms<L: Lanes>(
-    leaf: &Leaf,
-    at: &[L; 3],
-    normal: &[L; 3],
-    margin: f32,
-    near: impl Fn() -> u8,
-) -> (u8, f32, bool) {
-    let mut out = L::splat(f32::NEG_INFINITY);
-    let mut cosine = L::splat(0.0);
-    for axis in 0..3 {
-        out = out
-            .max(-at[axis] - L::load(&leaf.low[axis]))
-            .max(at[axis] - L::load(&leaf.high[axis]));
-        cosine = normal[axis].mul_add(L::load(&leaf.normal[axis]), cosine);
-    }
-    for plane in &leaf.planes {
-        let direction = [L::load(&plane[0]), L::load(&plane[1]), L::load(&plane[2])];
-        out = out.max(dot(direction, *at) - L::load(&plane[3]));
-    }
-    let turned = !cosine.le_mask(L::splat(FACING + TURN));
-    let found = out.le_mask(L::splat(ROUNDING)) & cosine.le_mask(L::splat(FACING));
-    let out = out.store().0;
-    let distance = least(&out, !turned);
-    // What is not a number counts as close.
-    if distance > margin {
-        return (0, distance, turned != 0);
-    }
-    let left = !near();
-    (found & left, least(&out, !turned & left), turned != 0)
-}
-
-/// The least of those that a mask names; what is not a number is less.
-#[inline(always)]
-fn least(values: &[f32; LANES], mut mask: u8) -> f32 {
+fn put(to: &mut F32x8, from: &F32x8, mut mask: u8) {
     if mask == u8::MAX {
-        let less = |a: f32, b: f32| if a >= b { b } else { a };
-        let [a, b, c, d, e, f, g, h] = *values;
-        let (a, b) = (less(less(b, a), less(d, c)), less(less(f, e), less(h, g)));
-        return less(b, a);
+        *to = *from;
+        return;
     }
-    let mut least = f32::INFINITY;
     while mask != 0 {
-        let value = values[mask.trailing_zeros() as usize];
+        let i = mask.trailing_zeros() as usize;
         mask &= mask - 1;
-        if !(value >= least) {
-            least = value;
-        }
+        to.0[i] = from.0[i];
     }
-    least
-}
-
-/// Children that points of a packet may get into within a reach, while normals may come to oppose each other.
-#[inline(always)]
-fn may_touch<L: Lanes>(
-    node: &Wide,
-    [low, high, low_normal, high_normal]: &[[L; 3]; 4],
-    reach: f32,
-) -> u8 {
-    let mut apart = L::splat(f32::NEG_INFINITY);
-    // The least product of two intervals, negated.
-    let mut least = L::splat(0.0);
-    for axis in 0..3 {
-        apart = apart
-            .max(-high[axis] - L::load(&node.low[axis]))
-            .max(low[axis] - L::load(&node.high[axis]));
-        let (down, up) = (
-            L::load(&node.low_normal[axis]),
-            L::load(&node.high_normal[axis]),
-        );
-        let a = (down * low_normal[axis]).max(down * high_normal[axis]);
-        let b = (-(up * low_normal[axis])).max(-(up * high_normal[axis]));
-        least = least + a.max(b);
-    }
-    apart.le_mask(L::splat(reach)) & L::splat(-FACING - TURN).le_mask(least)
 }
 
 #[cfg(test)]

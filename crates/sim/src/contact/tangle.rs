@@ -8,6 +8,7 @@
 use glam::{Mat3, Vec3};
 
 use super::{Contact, ContactSurface, Source};
+use crate::carrier::turn;
 use crate::model::NO_CARRIER;
 use crate::{Model, Targets};
 
@@ -86,16 +87,9 @@ fn carried(model: &Model, targets: &Targets, source: Source) -> Option<Carried> 
     }
     let rest = carriers.map(|k| model.rest_fixed()[k as usize]);
     let now = carriers.map(|k| targets.fixed[k as usize]);
-    let turn = frame(now)? * frame(rest)?.transpose();
+    let turn = turn(rest, now)?;
     Some(Carried {
         place: now[0] + turn * (model.rest_free()[v] - rest[0]),
         turn: Some(turn),
     })
-}
-
-/// Orthonormal axes of a triangle; `None` where it is flat.
-fn frame([a, b, c]: [Vec3; 3]) -> Option<Mat3> {
-    let x = (b - a).try_normalize()?;
-    let z = (b - a).cross(c - a).try_normalize()?;
-    Some(Mat3::from_cols(x, z.cross(x), z))
 }
