@@ -356,6 +356,7 @@ mod tests {
                             * Affine3A::from_translation(-Vec3::X * 3.0),
                     ],
                     influences,
+                    computed: false,
                 },
                 ..Part::default()
             }],

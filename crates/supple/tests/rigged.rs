@@ -107,3 +107,20 @@ fn a_map_names_the_joints_for_embedded_clips_too() {
     let off = at(&mapped).angle_between(at(&expected)).to_degrees();
     assert!(off < 1.0, "the knee is {off}° off");
 }
+
+#[test]
+fn computed_weights_do_not_change_the_tissue() {
+    let bare = fitted(&scan()).unwrap();
+    let mut bound = bare.clone();
+    assert_eq!(supple::skin::bind_missing(&mut bound, false).unwrap(), 1);
+    let clip = choose(&bare, Choice::Named("elbow", None), 30.0).unwrap();
+    let skin = |character: &Character| {
+        let mut settings = supple::flesh::Settings::default();
+        settings.detail.resolution = supple::flesh::settings::Resolution::Vertices(1500);
+        let mut body = supple::tissue::SoftBody::new(character, settings).unwrap();
+        let pose = clip.sample(&character.skeleton, 0.5 * clip.duration());
+        body.advance(&pose, 0.1).unwrap();
+        body.skin().unwrap()
+    };
+    assert_eq!(skin(&bare), skin(&bound));
+}

@@ -305,6 +305,7 @@ impl PartReader<'_> {
                 joints: vec![joint.ok_or_else(|| FormatError::invalid(path, "hangs on no node"))?],
                 inverse_binds: vec![Affine3A::IDENTITY],
                 influences: Influences::rigid(0, primitive.mesh.positions.len()),
+                computed: false,
             });
         };
         let skin = &self.skins[skin];
@@ -326,6 +327,7 @@ impl PartReader<'_> {
                 .collect(),
             inverse_binds: skin.inverse_binds.clone(),
             influences: influences.clone(),
+            computed: false,
         })
     }
 }
