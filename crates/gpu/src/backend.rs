@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use glam::DVec3;
 use supple_sim::backend::check_step;
-use supple_sim::contact::ContactState;
+use supple_sim::contact::{ColliderState, ContactState};
 use supple_sim::energy::{objective, predict};
 use supple_sim::settings::MatrixKey;
 use supple_sim::{Backend, ContactReport, Model, Settings, SolveError, State, StepReport, Targets};
@@ -54,7 +54,7 @@ impl GpuBackend {
         self.prepared.as_ref().map(|prepared| &prepared.bodies)
     }
 
-    fn prepared(&mut self, model: &Model, settings: &Settings) -> Result<&GpuBodies, GpuError> {
+    fn prepared(&mut self, model: &Model, settings: &Settings) -> Result<&mut GpuBodies, GpuError> {
         let key = settings.matrix_key();
         let fits = |p: &Prepared| p.model == model.id() && p.key == key;
         if !self.prepared.as_ref().is_some_and(fits) || unsupported(model, settings).is_some() {
@@ -69,7 +69,7 @@ impl GpuBackend {
             }),
         };
         prepared.bodies.configure(model, settings)?;
-        Ok(&prepared.bodies)
+        Ok(&mut prepared.bodies)
     }
 }
 
@@ -95,13 +95,15 @@ impl Backend for GpuBackend {
         state: &mut State,
     ) -> Result<StepReport, SolveError> {
         check_step(model, settings, targets, state)?;
-        if !(targets.external.is_empty() && targets.colliders.is_empty()) {
+        if !targets.external.is_empty() {
             return Err(SolveError::Unsupported {
                 backend: "gpu",
                 what: "external contacts",
             });
         }
         let bodies = self.prepared(model, settings)?;
+        let last = &state.contact.colliders;
+        bodies.set_colliders(model, settings, &targets.colliders, last)?;
         bodies.upload(0, state);
         bodies.set_targets(0, targets);
         bodies.upload_contacts(0, state, targets);
@@ -122,11 +124,13 @@ impl Backend for GpuBackend {
                 ..
             } = &mut state.contact;
             lapses.count(surface, (&last, contacts), (bases, &targets.bases));
+        }
+        if bodies.touches() {
             state.contact.bases.clone_from(&targets.bases);
             state.contact.outside.clone_from(&targets.outside);
         }
-        state.contact.external.clear();
-        state.contact.colliders.clear();
+        let colliders = targets.colliders.iter().map(ColliderState::of);
+        state.contact.colliders = colliders.collect();
         std::mem::swap(&mut state.fixed, &mut state.fixed_previous);
         state.fixed.clone_from(&targets.fixed);
         Ok(StepReport {

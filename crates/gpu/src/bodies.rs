@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use glam::Vec3;
-use supple_sim::contact::Contact;
+use supple_sim::contact::{Collider, ColliderState};
 use supple_sim::follow::Frame;
 use supple_sim::{Model, Settings, SolveError, State, Targets};
 
 use crate::buffers::{Binds, Buffers, Params};
+use crate::colliders;
 use crate::contact::{self, GpuContact};
 use crate::follow::{Follow, FollowTables};
 use crate::kernels::{BATCH, Compiled, Touch};
@@ -41,8 +42,10 @@ pub struct GpuBodies {
     krylov: Option<Krylov>,
     follow: Option<Follow>,
     contact: Option<GpuContact>,
-    /// Whether contacts are looked for.
-    touches: bool,
+    /// Whether contacts of bodies with themselves are looked for.
+    touches_itself: bool,
+    /// Whether contacts with colliders are.
+    collides: bool,
 }
 
 /// A part of a step.
@@ -74,7 +77,7 @@ impl Dispatch {
             Dispatch::Follow => "targets",
             Dispatch::Predict => "predict",
             Dispatch::Contact(Touch::Points | Touch::Boxes) => "contact boxes",
-            Dispatch::Contact(Touch::Search) => "contact search",
+            Dispatch::Contact(Touch::Search | Touch::Collide) => "contact search",
             Dispatch::Contact(Touch::Answers) => "contact rows",
             Dispatch::Contact(Touch::Forces) => "contact forces",
             Dispatch::Contact(Touch::Shift) => "contact answer",
@@ -140,7 +143,8 @@ impl GpuBodies {
             krylov,
             follow: None,
             contact: None,
-            touches: false,
+            touches_itself: false,
+            collides: false,
         };
         bodies.configure(model, settings)?;
         let rest = State::at_rest(model);
@@ -202,9 +206,15 @@ impl GpuBodies {
     /// Takes over settings that the tables do not depend on: gravity, damping, iterations, contact.
     pub fn configure(&mut self, model: &Model, settings: &Settings) -> Result<(), GpuError> {
         self.iterations = settings.iterations;
-        let surface = contact::wanted(model, settings);
-        self.touches = surface.is_some();
-        if let (Some(surface), None) = (surface, &self.contact) {
+        self.touches_itself = contact::wanted(model, settings).is_some();
+        let surface = contact::touchable(model).filter(|_| self.touches());
+        let fits = |contact: &GpuContact| contact.has_colliders() || !self.collides;
+        if let Some(surface) = surface.filter(|_| !self.contact.as_ref().is_some_and(fits)) {
+            if self.follow.is_some() {
+                let what = "contact that begins after poses are followed";
+                let backend = "gpu";
+                return Err(SolveError::Unsupported { backend, what }.into());
+            }
             let vertices: Vec<u32> = (0..model.vertex_count() as u32).collect();
             let rows = self.rows_of(&vertices);
             let contact = GpuContact::new(
@@ -214,6 +224,7 @@ impl GpuBodies {
                 &|v| rows[v as usize],
                 &self.buffers,
                 self.count,
+                self.collides,
             )?;
             let refused = SolveError::Unsupported {
                 backend: "gpu",
@@ -234,6 +245,32 @@ impl GpuBodies {
             self.gpu.queue.write_buffer(&self.buffers.params, 0, bytes);
         }
         Ok(())
+    }
+
+    /// Sets what all bodies collide with in the next step; `last` is where it was before.
+    pub(crate) fn set_colliders(
+        &mut self,
+        model: &Model,
+        settings: &Settings,
+        colliders: &[Collider],
+        last: &[ColliderState],
+    ) -> Result<(), GpuError> {
+        if let Some(what) = colliders::unsupported(colliders) {
+            let backend = "gpu";
+            return Err(SolveError::Unsupported { backend, what }.into());
+        }
+        // Nothing touches colliders without a skin.
+        self.collides = !colliders.is_empty() && contact::touchable(model).is_some();
+        self.configure(model, settings)?;
+        if let Some(contact) = &mut self.contact {
+            contact.set_colliders(&self.gpu, colliders, last);
+        }
+        Ok(())
+    }
+
+    /// Whether anything may touch.
+    pub(crate) fn touches(&self) -> bool {
+        self.touches_itself || self.collides
     }
 
     /// Sets positions and velocities of a body.
@@ -260,7 +297,8 @@ impl GpuBodies {
     /// Sets the contacts that a body has from its last step; `targets` are those of the next.
     pub fn upload_contacts(&self, body: u32, state: &State, targets: &Targets) {
         if let Some(contact) = &self.contact {
-            contact.upload(&self.gpu, body, state, targets);
+            let looked_for = [self.touches_itself, self.collides];
+            contact.upload(&self.gpu, body, state, targets, looked_for);
         }
     }
 
@@ -283,8 +321,9 @@ impl GpuBodies {
         }
     }
 
-    /// From now on the fixed vertices follow [frames](GpuBodies::set_frames) on the device instead of targets. `tables` has the
-    /// fixed vertices first; what comes behind them are samples of the [skin](crate::GpuSkin) that are not simulated.
+    /// From now on the fixed vertices follow [frames](GpuBodies::set_frames) on the device instead of targets, and so does what contact
+    /// looks at, if the settings ask for it. `tables` has the fixed vertices first; what comes behind them are samples of the
+    /// [skin](crate::GpuSkin) that are not simulated.
     /// `frames` a body, of which the first `rigid` have a turn and the others are matrices.
     pub fn follow(
         &mut self,
@@ -295,7 +334,8 @@ impl GpuBodies {
         let fixed = self.params.vertices - self.params.rows;
         let sizes = [fixed, self.count];
         let targets = &self.buffers.targets;
-        let follow = Follow::new(&self.gpu, tables, [rigid, frames], sizes, targets)?;
+        let touched = self.contact.as_ref().map(GpuContact::followers);
+        let follow = Follow::new(&self.gpu, tables, [rigid, frames], sizes, targets, touched)?;
         self.follow = Some(follow);
         Ok(())
     }
@@ -361,8 +401,7 @@ impl GpuBodies {
                 .map(|(stage, it)| Dispatch::Krylov(stage, it))
                 .collect(),
         };
-        let contact = |kernels: &'static [Touch]| kernels.iter().copied().map(Dispatch::Contact);
-        let either = |touching, alone| match self.touches {
+        let either = |touching, alone| match self.touches() {
             true => Dispatch::Contact(touching),
             false => alone,
         };
@@ -372,13 +411,21 @@ impl GpuBodies {
                 Phase::Start => {
                     plan.extend(self.follow.as_ref().map(|_| Dispatch::Follow));
                     plan.push(Dispatch::Predict);
-                    plan.extend(contact(&contact::START).filter(|_| self.touches));
+                    let find = [
+                        (Touch::Points, self.touches()),
+                        (Touch::Boxes, self.touches_itself),
+                        (Touch::Search, self.touches_itself),
+                        (Touch::Collide, self.collides),
+                        (Touch::Answers, self.touches()),
+                    ];
+                    let wanted = find.into_iter().filter(|(_, is_wanted)| *is_wanted);
+                    plan.extend(wanted.map(|(kernel, _)| Dispatch::Contact(kernel)));
                 }
                 Phase::Iterate => {
                     plan.push(either(Touch::Project, Dispatch::Project));
                     plan.extend_from_slice(&global);
-                    let answer = contact(&[Touch::Forces, Touch::Shift]);
-                    plan.extend(answer.filter(|_| self.touches));
+                    let answer = [Touch::Forces, Touch::Shift].map(Dispatch::Contact);
+                    plan.extend(answer.into_iter().filter(|_| self.touches()));
                 }
                 Phase::Finish => plan.push(either(Touch::Finish, Dispatch::Finish)),
             }
@@ -437,7 +484,7 @@ impl GpuBodies {
         Pending::new(&self.gpu, &[(&self.buffers.positions, offset, size)])
     }
 
-    /// Asks for positions, then velocities of a body, then its contacts if it may have any.
+    /// Asks for positions, then velocities of a body, then its contacts if it may have any, then their rows if some may be with colliders.
     pub(crate) fn request_state(&self, body: u32) -> Pending {
         let size = 16 * self.tables.rows() as u64;
         let offset = u64::from(body) * 16 * u64::from(self.params.vertices);
@@ -445,9 +492,12 @@ impl GpuBodies {
             (&self.buffers.positions, offset, size),
             (&self.buffers.velocities, u64::from(body) * size, size),
         ];
-        if let Some(contact) = self.contact.as_ref().filter(|_| self.touches) {
+        if let Some(contact) = self.contact.as_ref().filter(|_| self.touches()) {
             let (offset, size) = contact.range(body);
             ranges.push((&contact.contacts, offset, size));
+            if self.collides {
+                ranges.push((&contact.rows, offset, size));
+            }
         }
         Pending::new(&self.gpu, &ranges)
     }
@@ -459,18 +509,24 @@ impl GpuBodies {
         let (velocities, contacts) = rest.split_at(count.min(rest.len()));
         self.unpack(positions, &mut state.positions);
         self.unpack(velocities, &mut state.velocities);
-        state.contact.contacts = self.unpack_contacts(contacts, targets, state);
+        state.contact.contacts.clear();
+        state.contact.external.clear();
+        let Some(contact) = self.contact.as_ref().filter(|_| self.touches()) else {
+            return;
+        };
+        let (contacts, rows) = contacts.split_at(contact.entries().min(contacts.len()));
+        if self.touches_itself {
+            state.contact.contacts = contact.unpack(contacts, targets, state);
+        }
+        if self.collides {
+            state.contact.external = contact.unpack_touched(contacts, rows, targets, state);
+        }
     }
 
     /// Length of the longest move of a row in the last iteration, of rows of a state \[m\].
     pub(crate) fn last_move(&self, rows: &[[f32; 4]]) -> f32 {
         let moves = rows.iter().take(self.tables.rows()).map(|row| row[3]);
         moves.fold(0.0, f32::max).sqrt()
-    }
-
-    fn unpack_contacts(&self, rows: &[[f32; 4]], targets: &Targets, state: &State) -> Vec<Contact> {
-        let contact = self.contact.as_ref().filter(|_| self.touches);
-        contact.map_or_else(Vec::new, |contact| contact.unpack(rows, targets, state))
     }
 
     /// Vectors in the order of the free vertices, from rows of the device.

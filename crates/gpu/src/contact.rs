@@ -1,12 +1,14 @@
-//! Bodies that touch themselves: contacts are found, kept and pressed apart on the device, as in supple-sim's contact module.
+//! Bodies that touch themselves and colliders: contacts are found, kept and pressed apart on the device, as in supple-sim's contact module.
 
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
-use supple_sim::contact::{Contact, Source};
+use supple_sim::contact::{Collider, ColliderState, Contact, ExternalForce, Source};
 use supple_sim::{ContactSurface, Mode, Model, Settings, State, Targets};
 
 use crate::buffers::{Buffers, buffer};
+use crate::colliders::{self, MOST, RECORD, SLOTS};
 use crate::contact_tables::{ContactTables, depth_at_rest};
+use crate::follow::TouchedPlaces;
 use crate::kernels::Touch;
 use crate::patches::{GROUP, PATCH};
 use crate::tables::Tables;
@@ -30,7 +32,8 @@ struct Params {
     recovery: f32,
     unit: f32,
     most: f32,
-    pad: [u32; 2],
+    entries: u32,
+    colliders: u32,
 }
 
 /// Units in the largest force that a skin point of usual surroundings can bear: what it takes to push it to its bone line.
@@ -39,9 +42,6 @@ const UNITS: f32 = 4_194_304.0;
 const MOST_UNITS: f32 = 4.0 * UNITS;
 /// No contact.
 const NONE: u32 = u32::MAX;
-
-/// What a step begins with.
-pub(crate) const START: [Touch; 4] = [Touch::Points, Touch::Boxes, Touch::Search, Touch::Answers];
 
 /// Tables and contacts of all bodies on the device.
 #[derive(Debug)]
@@ -55,9 +55,12 @@ pub(crate) struct GpuContact {
     bases: wgpu::Buffer,
     outside: wgpu::Buffer,
     pub contacts: wgpu::Buffer,
+    pub rows: wgpu::Buffer,
     only_holds: wgpu::Buffer,
-    /// In the order of [`Touch`].
-    binds: [wgpu::BindGroup; 8],
+    /// Where there are places for contacts with them.
+    colliders: Option<wgpu::Buffer>,
+    /// In the order of [`Touch`]; the last only with colliders.
+    binds: Vec<wgpu::BindGroup>,
     pub bytes: u64,
     /// Factor between forces \[N\] and those of the system.
     scale: f32,
@@ -71,12 +74,15 @@ impl GpuContact {
         row_of: &dyn Fn(u32) -> u32,
         buffers: &Buffers,
         count: u32,
+        has_colliders: bool,
     ) -> Result<Option<GpuContact>, GpuError> {
         let Some(contact) = ContactTables::new(surface, row_of) else {
             return Ok(None);
         };
         let outside = surface.rest_outside().len();
         let (points, clusters) = (surface.point_count(), contact.clusters());
+        let slots = if has_colliders { SLOTS } else { 0 };
+        let entries = (1 + slots) * points;
         let params = Params {
             points: points as u32,
             triangles: contact.triangles.len() as u32,
@@ -92,7 +98,8 @@ impl GpuContact {
             recovery: 0.0,
             unit: largest_force(surface, tables, row_of) / UNITS,
             most: MOST_UNITS,
-            pad: [0; 2],
+            entries: entries as u32,
+            colliders: 0,
         };
         let storage = wgpu::BufferUsages::STORAGE;
         let table = |what, contents| buffer(gpu, what, contents, 0, storage);
@@ -109,8 +116,8 @@ impl GpuContact {
         let outside = vectors("outside points", 2 * outside)?;
         let skin = vectors("contact points", 4 * points)?;
         let boxes = vectors("contact boxes", 36 * clusters)?;
-        let contacts = vectors("contacts", 3 * points)?;
-        let rows = vectors("contact rows", 3 * points)?;
+        let contacts = vectors("contacts", 3 * entries)?;
+        let rows = vectors("contact rows", 3 * entries)?;
         let sums = vectors("contact sums", 2 * tables.rows())?;
         let words = points.div_ceil(32) as u64 * u64::from(count);
         let only_holds = buffer(gpu, "points that are held", &[], 4 * words, storage)?;
@@ -129,7 +136,7 @@ impl GpuContact {
             units,
             ..
         } = buffers;
-        let binds = [
+        let mut binds = vec![
             bind(
                 Touch::Points,
                 &[
@@ -159,6 +166,14 @@ impl GpuContact {
             buffers.bind_touching_shift(gpu, &sums),
             buffers.bind_touching_finish(gpu, &sums),
         ];
+        let mut colliders = None;
+        if has_colliders {
+            let size = (16 * RECORD * MOST) as u64;
+            let list = buffer(gpu, "colliders", &[], size, storage)?;
+            let bound = [&skin, &rings, &list, &contacts, &rows, &sums];
+            binds.push(bind(Touch::Collide, &bound));
+            colliders = Some(list);
+        }
         let all = [
             &uniform,
             &rings,
@@ -173,7 +188,9 @@ impl GpuContact {
             &only_holds,
         ];
         Ok(Some(GpuContact {
-            bytes: all.iter().map(|buffer| buffer.size()).sum(),
+            bytes: (all.into_iter().chain(&colliders))
+                .map(|buffer| buffer.size())
+                .sum(),
             params,
             sources: surface.input().sources.clone(),
             corners: surface.triangles().to_vec(),
@@ -182,7 +199,9 @@ impl GpuContact {
             bases,
             outside,
             contacts,
+            rows,
             only_holds,
+            colliders,
             binds,
             scale: tables.scale as f32,
         }))
@@ -191,6 +210,37 @@ impl GpuContact {
     /// Force of one unit of the sums, of the scaled system.
     pub fn unit(&self) -> f32 {
         self.params.unit
+    }
+
+    /// Vectors of a body's contacts.
+    pub fn entries(&self) -> usize {
+        3 * self.params.entries as usize
+    }
+
+    /// Whether there are places for contacts with colliders.
+    pub fn has_colliders(&self) -> bool {
+        self.colliders.is_some()
+    }
+
+    /// Takes over colliders and where they were before.
+    pub fn set_colliders(&mut self, gpu: &Gpu, colliders: &[Collider], last: &[ColliderState]) {
+        let Some(buffer) = &self.colliders else {
+            return;
+        };
+        write(gpu, buffer, 0, &colliders::records(colliders, last));
+        self.params.colliders = colliders.len() as u32;
+        let bytes = bytemuck::bytes_of(&self.params);
+        gpu.queue.write_buffer(&self.uniform, 0, bytes);
+    }
+
+    /// What follows poses on the device.
+    pub fn followers(&self) -> TouchedPlaces<'_> {
+        TouchedPlaces {
+            points: &self.tables.points,
+            bases: &self.bases,
+            outside: &self.outside,
+            outside_count: self.params.outside,
+        }
     }
 
     /// Takes over settings.
@@ -218,8 +268,9 @@ impl GpuContact {
             Touch::Points => p.points.max(p.rows).div_ceil(64),
             Touch::Boxes => p.clusters,
             Touch::Search => p.points.div_ceil(32),
-            Touch::Answers => p.points.div_ceil(8),
-            Touch::Forces => p.points.div_ceil(64),
+            Touch::Answers => p.entries.div_ceil(8),
+            Touch::Forces => p.entries.div_ceil(64),
+            Touch::Collide => p.points.div_ceil(64),
             Touch::Project => p.rows / GROUP as u32,
             Touch::Shift => p.rows / PATCH as u32,
             Touch::Finish => p.vertices.div_ceil(64),
@@ -246,14 +297,26 @@ impl GpuContact {
         );
     }
 
-    /// Contacts of a body after its last step, and where the skin points outside the model were then.
-    pub fn upload(&self, gpu: &Gpu, body: u32, state: &State, targets: &Targets) {
+    /// Contacts of a body after its last step (those with itself, those with colliders, where they are looked for), and where the
+    /// skin points outside the model were then.
+    pub fn upload(
+        &self,
+        gpu: &Gpu,
+        body: u32,
+        state: &State,
+        targets: &Targets,
+        [with_itself, with_colliders]: [bool; 2],
+    ) {
         let points = self.tables.points.len();
-        let mut rows = vec![[0.0; 4]; 3 * points];
-        for k in 0..points {
-            rows[3 * k + 1][3] = f32::from_bits(NONE);
+        let mut rows = vec![[0.0; 4]; 3 * self.params.entries as usize];
+        for rows in rows.chunks_exact_mut(3) {
+            rows[1][3] = f32::from_bits(NONE);
         }
-        for contact in &state.contact.contacts {
+        if with_colliders {
+            self.upload_touched(&state.contact.external, &mut rows);
+        }
+        let own_contacts = state.contact.contacts.iter().filter(|_| with_itself);
+        for contact in own_contacts {
             let place = self.tables.place_of_point.get(contact.point as usize);
             let triangle = self.tables.place_of_triangle.get(contact.triangle as usize);
             let (Some(&place), Some(&triangle)) = (place, triangle) else {
@@ -295,16 +358,74 @@ impl GpuContact {
         write(gpu, &self.outside, places, &self.outside_rows(before));
     }
 
+    /// Contacts with colliders, each at a free place of its point.
+    fn upload_touched(&self, external: &[ExternalForce], rows: &mut [[f32; 4]]) {
+        let first = self.tables.points.len();
+        for force in external {
+            let Some((vertex, number)) = colliders::known(force) else {
+                continue;
+            };
+            let is_point = |source: &Source| *source == Source::Vertex(vertex);
+            let Some(point) = self.sources.iter().position(is_point) else {
+                continue;
+            };
+            let place = self.tables.place_of_point[point] as usize;
+            let places = rows[3 * (first + SLOTS * place)..].chunks_exact_mut(3);
+            let mut places = places.take(SLOTS);
+            if let Some(own) = places.find(|own| own[1][3].to_bits() == NONE) {
+                own[0] = row(force.contact.normal);
+                own[1] = [force.contact.friction, 0.0, 0.0, f32::from_bits(number)];
+                own[2] = row(force.force * self.scale);
+            }
+        }
+    }
+
     fn outside_rows(&self, list: &[Vec3]) -> Vec<[f32; 4]> {
         let at = |i: usize| list.get(i).copied().unwrap_or_default();
         let count = self.params.outside as usize;
         (0..count).map(|i| row(at(i))).collect()
     }
 
-    /// Where the contacts of a body are: offset and size in bytes.
+    /// Where the contacts of a body are, and their rows: offset and size in bytes.
     pub fn range(&self, body: u32) -> (u64, u64) {
-        let size = 48 * self.tables.points.len() as u64;
+        let size = 48 * u64::from(self.params.entries);
         (u64::from(body) * size, size)
+    }
+
+    /// Contacts of a body with colliders, by collider and vertex, from its contacts and their rows; `state` has the positions of the end
+    /// of the step and the colliders of its beginning.
+    pub fn unpack_touched(
+        &self,
+        contacts: &[[f32; 4]],
+        rows: &[[f32; 4]],
+        targets: &Targets,
+        state: &State,
+    ) -> Vec<ExternalForce> {
+        let first = 3 * self.tables.points.len();
+        let both = contacts.iter().zip(rows).skip(first);
+        let both: Vec<([f32; 4], [f32; 4])> = both.map(|(a, b)| (*a, *b)).collect();
+        let mut found = Vec::new();
+        for (k, both) in both.chunks_exact(3).enumerate() {
+            let own = [both[0].0, both[1].0, both[2].0];
+            let point = self.tables.points[k / SLOTS] as usize;
+            let Source::Vertex(vertex) = self.sources[point] else {
+                continue;
+            };
+            let [x, y, z, _] = both[1].1;
+            let (foot, last) = (-Vec3::new(x, y, z), &state.contact.colliders);
+            let contact = colliders::contact_with(&targets.colliders, last, vertex, &own, foot);
+            let Some(mut contact) = contact else { continue };
+            let Some(position) = state.positions.get(vertex as usize) else {
+                continue;
+            };
+            contact.force /= self.scale;
+            // Feet are put in front of their colliders by the gap.
+            let apart = *position - foot;
+            contact.distance = apart.dot(contact.contact.normal) + self.params.gap;
+            found.push(contact);
+        }
+        found.sort_by_key(|force| (force.contact.body, force.contact.vertices));
+        found
     }
 
     /// Contacts of a body from its rows, by point; `state` has the positions of the end of the step.
@@ -319,6 +440,7 @@ impl GpuContact {
             found.copied().unwrap_or_default()
         };
         let mut contacts = Vec::new();
+        // Those with colliders follow.
         for (rows, &point) in rows.chunks_exact(3).zip(&self.tables.points) {
             let [u, v, w, triangle] = rows[1];
             let triangle = self.tables.triangles.get(triangle.to_bits() as usize);
@@ -364,10 +486,14 @@ fn largest_force(surface: &ContactSurface, tables: &Tables, row_of: &dyn Fn(u32)
     if largest > 0.0 { largest } else { 1.0 }
 }
 
+/// The skin that touches itself or colliders, if there is any.
+pub(crate) fn touchable(model: &Model) -> Option<&ContactSurface> {
+    let surface = model.contact_surface();
+    surface.filter(|surface| !surface.triangles().is_empty())
+}
+
 /// Whether a step of the model touches itself.
 pub(crate) fn wanted<'a>(model: &'a Model, settings: &Settings) -> Option<&'a ContactSurface> {
     let is_on = settings.contact.mode != supple_sim::ContactMode::Off;
-    // Without triangles there is nothing to touch.
-    let surface = model.contact_surface().filter(|_| is_on);
-    surface.filter(|surface| !surface.triangles().is_empty())
+    touchable(model).filter(|_| is_on)
 }

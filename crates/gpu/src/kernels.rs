@@ -70,7 +70,7 @@ pub const FINISH: Kernel = Kernel {
     access: &[Read, Write, Write],
 };
 
-/// Kernels of a body that touches itself.
+/// Kernels of a body that touches itself or colliders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Touch {
     /// Skin points and their normals.
@@ -89,10 +89,12 @@ pub enum Touch {
     Shift,
     /// Velocities.
     Finish,
+    /// Contacts with colliders.
+    Collide,
 }
 
 /// In the order of [`Touch`].
-pub const CONTACT: [Kernel; 8] = [
+pub const CONTACT: [Kernel; 9] = [
     Kernel {
         name: "contact_points",
         sources: &[CONTACT_TEXT, include_str!("kernels/contact_points.wgsl")],
@@ -145,13 +147,18 @@ pub const CONTACT: [Kernel; 8] = [
         ],
         access: &[Read, Write, Write, Read, Read],
     },
+    Kernel {
+        name: "contact_collide",
+        sources: &[CONTACT_TEXT, include_str!("kernels/contact_collide.wgsl")],
+        access: &[Read, Read, Read, Write, Write, Write],
+    },
 ];
 
 /// Vertices that follow a pose.
 pub const FOLLOW: Kernel = Kernel {
     name: "follow",
     sources: &[include_str!("kernels/follow.wgsl")],
-    access: &[Read, Read, Read, Read, Write, Write],
+    access: &[Read, Read, Read, Read, Write, Write, Write, Write],
 };
 /// Positions and normals of simulated skin vertices.
 pub const SKIN_SAMPLES: Kernel = Kernel {
@@ -312,9 +319,9 @@ impl Pipelines {
     }
 }
 
-/// Kernels of a body that touches itself, compiled when first asked for.
+/// Kernels of a body that touches, compiled when first asked for.
 #[derive(Clone, Debug)]
-pub(crate) struct Touching([Compiled; 8]);
+pub(crate) struct Touching([Compiled; 9]);
 
 impl Touching {
     pub fn new(device: &wgpu::Device) -> Touching {

@@ -11,6 +11,7 @@
 pub mod backend;
 pub mod bodies;
 mod buffers;
+mod colliders;
 mod contact;
 mod contact_tables;
 pub mod device;

@@ -1,76 +1,19 @@
 //! A fold of tissue that touches itself, on the device and on the processor.
 
 mod common;
+#[path = "common/layer.rs"]
+mod layer;
 
 use common::device;
 use glam::Vec3;
+use layer::{DEPTH, EDGE, LAYER, SIDE, SQUARES, layer};
 use supple_gpu::GpuBackend;
-use supple_sim::contact::{Source, SurfaceInput};
-use supple_sim::shapes::prism_layer;
-use supple_sim::{
-    Backend, ContactMode, ContactSurface, CpuBackend, Model, ModelBuilder, Settings, State, Targets,
-};
+use supple_sim::{Backend, ContactMode, CpuBackend, Model, Settings, State, Targets};
 
-const SQUARES: usize = 14;
-const SIDE: usize = SQUARES + 1;
-const LAYER: usize = SIDE * SIDE;
-const EDGE: f32 = 0.014;
-const DEPTH: f32 = 0.03;
 /// Half of the stretch that bends \[m\].
 const BEND: f32 = 0.05;
 /// Angle at which both halves are inside each other.
 const CLOSED: f32 = 3.5;
-
-/// A layer of tissue on a fixed lower side; its upper side may touch itself.
-fn layer() -> Model {
-    let mesh = prism_layer(SQUARES, EDGE, DEPTH);
-    let mut builder = ModelBuilder::new();
-    for (i, &p) in mesh.positions.iter().enumerate() {
-        builder.vertex(p, i < LAYER);
-    }
-    for &tet in &mesh.tets {
-        builder.tet(tet, 3_000.0);
-    }
-    builder.distribute_mass(1.0);
-    let model = builder.build().expect("layer");
-    let mut input = SurfaceInput::default();
-    for k in 0..LAYER {
-        let index = model.index_of()[LAYER + k];
-        let position = model.rest()[index as usize];
-        input.sources.push(Source::Vertex(index));
-        input.skin.push(position);
-        input.bases.push(position - Vec3::Y * (1.4 * DEPTH));
-    }
-    for i in 0..SQUARES {
-        for k in 0..SQUARES {
-            let at = |i: usize, k: usize| (i * SIDE + k) as u32;
-            let [a, b, c, d] = [at(i, k), at(i, k + 1), at(i + 1, k + 1), at(i + 1, k)];
-            input.triangles.extend([[a, b, c], [a, c, d]]);
-        }
-    }
-    let below = |v: u32| v + LAYER as u32;
-    for (t, triangle) in input.triangles.clone().into_iter().enumerate() {
-        let mut order = triangle;
-        order.sort_unstable();
-        let [a, b, c] = order;
-        for tet in [
-            [a, b, c, below(c)],
-            [a, b, below(c), below(b)],
-            [a, below(b), below(c), below(a)],
-        ] {
-            let at = |v: u32| match (v as usize).checked_sub(LAYER) {
-                None => input.skin[v as usize],
-                Some(v) => input.bases[v],
-            };
-            let [p, q, r, s] = tet.map(at);
-            let [i, j, k, l] = tet;
-            let is_positive = (q - p).cross(r - p).dot(s - p) > 0.0;
-            let tet = if is_positive { tet } else { [j, i, k, l] };
-            input.tets.push((tet, t as u32));
-        }
-    }
-    model.with_contact_surface(ContactSurface::new(input))
-}
 
 /// A point of the layer when it is bent upwards by an angle.
 fn bent(p: Vec3, angle: f32) -> Vec3 {

@@ -228,8 +228,8 @@ impl Prepared {
                 positions[v as usize] = Row::new(z[v as usize].as_vec3().to_array());
             }
             contact.sweep();
-            for (z, shift) in z.iter_mut().zip(contact.shifts()) {
-                *z += Vec3::from(shift.xyz()).as_dvec3();
+            for (z, v) in z.iter_mut().zip(0..contact.start.len() as u32) {
+                *z += contact.shift(v).as_dvec3();
             }
         }
     }

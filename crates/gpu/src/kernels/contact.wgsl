@@ -26,6 +26,9 @@ struct Contact {
     unit: f32,
     // Most units of a contact's force.
     most: f32,
+    // Places for contacts of a body: one a point, then some a point for those with colliders.
+    entries: u32,
+    colliders: u32,
 }
 
 @group(0) @binding(0) var<uniform> C: Contact;
@@ -48,6 +51,16 @@ fn unit_or_zero(v: vec3<f32>) -> vec3<f32> {
 // Coefficients of a contact's row: the point, less its foot.
 fn coefficients(weights: vec3<f32>) -> vec4<f32> {
     return vec4(1.0, -weights);
+}
+
+// `v` turned as the unit vector a is turned to b.
+fn turned(v: vec3<f32>, a: vec3<f32>, b: vec3<f32>) -> vec3<f32> {
+    let c = dot(a, b);
+    if (c < -0.9999) {
+        return b * dot(v, a);
+    }
+    let w = cross(a, b);
+    return v * c + cross(w, v) + w * (dot(w, v) / (1.0 + c));
 }
 
 // A force in units.

@@ -11,7 +11,7 @@
 @group(0) @binding(6) var<storage, read> inverse: array<u32>;
 @group(0) @binding(7) var<storage, read> code_units: array<f32>;
 
-const POINTS: u32 = 8u;
+const CONTACTS: u32 = 8u;
 const LANES: u32 = 32u;
 
 var<workgroup> own_parts: array<f32, 256>;
@@ -20,11 +20,11 @@ var<workgroup> all_parts: array<f32, 256>;
 @compute @workgroup_size(256)
 fn contact_answers(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) l: u32) {
     let body = group.y;
-    let point = group.x * POINTS + l / LANES;
+    let place = group.x * CONTACTS + l / LANES;
     let lane = l % LANES;
-    let own = 3u * (body * C.points + min(point, C.points - 1u));
+    let own = 3u * (body * C.entries + min(place, C.entries - 1u));
     let second = contacts[own + 1u];
-    let touches = point < C.points && bitcast<u32>(second.w) != NONE;
+    let touches = place < C.entries && bitcast<u32>(second.w) != NONE;
     let c = coefficients(second.xyz);
     let places = bitcast<vec4<u32>>(contact_rows[own]);
     // c A⁻¹ cᵀ, and |c| |A⁻¹| |C|ᵀ summed over the contacts that press.
@@ -32,19 +32,19 @@ fn contact_answers(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invoc
     var together = 0.0;
     if (touches) {
         for (var k = 0u; k < 4u; k++) {
-            let place = places[k];
-            if (place == NONE) {
+            let own_row = places[k];
+            if (own_row == NONE) {
                 continue;
             }
-            let words = place / 32u * 4u;
-            let row = place % 32u;
+            let words = own_row / 32u * 4u;
+            let row = own_row % 32u;
             let first = patches[words];
             let count = patches[words + 1u];
             let coefficients_at = patches[words + 2u] + row / 2u;
             for (var column = lane; column < count; column += LANES) {
                 let word = inverse[coefficients_at + 16u * column];
                 let code = f32((word >> (16u * (row & 1u))) & 0xffffu) - 32768.0;
-                let value = c[k] * code * abs(code) * code_units[place];
+                let value = c[k] * code * abs(code) * code_units[own_row];
                 let other = columns[first + column];
                 let weight = f32(atomicLoad(&sums[8u * (body * C.rows + other) + 3u])) * (1.0 / 65536.0);
                 together += abs(value) * weight;

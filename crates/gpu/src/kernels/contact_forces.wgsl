@@ -5,7 +5,8 @@
 // changes up to twice as large converge. The tissue answers with the change of forces alone before the next iteration.
 
 @group(0) @binding(1) var<storage, read> positions: array<vec4<f32>>;
-// In w: what all that press would move the contact, triangle, what its own force moves it.
+// In w: what all that press would move the contact, triangle, what its own force moves it. Those with colliders have their friction
+// where others have weights.
 @group(0) @binding(2) var<storage, read_write> contacts: array<vec4<f32>>;
 @group(0) @binding(3) var<storage, read> contact_rows: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read_write> sums: array<atomic<i32>>;
@@ -26,11 +27,11 @@ fn add(row: u32, change: vec3<i32>) {
 
 @compute @workgroup_size(64)
 fn contact_forces(@builtin(global_invocation_id) id: vec3<u32>) {
-    if (id.x >= C.points) {
+    if (id.x >= C.entries) {
         return;
     }
     let body = id.y;
-    let own = 3u * (body * C.points + id.x);
+    let own = 3u * (body * C.entries + id.x);
     let second = contacts[own + 1u];
     if (bitcast<u32>(second.w) == NONE) {
         return;
@@ -56,7 +57,7 @@ fn contact_forces(@builtin(global_invocation_id) id: vec3<u32>) {
     let drift = apart - before.xyz;
     let slip = drift - n * dot(drift, n);
     var tangential = third.xyz - n * pressed - slip * per_metre;
-    let most = C.friction * normal;
+    let most = select(C.friction, second.x, id.x >= C.points) * normal;
     let length = length(tangential);
     if (length > most) {
         tangential *= most / max(length, 1e-30);

@@ -282,16 +282,6 @@ fn shares_point(a: u32, b: u32) -> bool {
     return any(p == q.xyz) || any(p == q.yzx) || any(p == q.zxy);
 }
 
-// `v` turned as the unit vector a is turned to b.
-fn turned(v: vec3<f32>, a: vec3<f32>, b: vec3<f32>) -> vec3<f32> {
-    let c = dot(a, b);
-    if (c < -0.9999) {
-        return b * dot(v, a);
-    }
-    let w = cross(a, b);
-    return v * c + cross(w, v) + w * (dot(w, v) / (1.0 + c));
-}
-
 // Takes the force of the last step, turned to the normal, of which a share is new.
 fn gone_on(next: Touch, old: Touch, share: f32) -> Touch {
     var o = next;
@@ -388,11 +378,10 @@ fn assemble(point: u32, touch: Touch, body: u32) {
     let gap = C.gap - bitcast<f32>(rings[2u * C.points + 1u + point]);
     let depths = 3u * C.points + 1u;
     let depth = max(bitcast<f32>(rings[depths + point]), bitcast<f32>(rings[depths + corners.x]));
-    let own = body * C.points + point;
     let held_word = only_holds[body * ((C.points + 31u) / 32u) + point / 32u];
     let is_held = (held_word & (1u << (point % 32u))) != 0u;
     let goal = min(gap, min(dot(before, touch.normal), gap) + select(C.recovery, 0.0, is_held));
-    let row = 3u * own;
+    let row = 3u * (body * C.entries + point);
     contact_rows[row] = bitcast<vec4<f32>>(places);
     contact_rows[row + 1u] = vec4(constant, goal);
     contact_rows[row + 2u] = vec4(before, depth);
@@ -406,6 +395,7 @@ fn contact_search(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invoca
     // The last packet repeats its last point.
     let point = min(group.x * PACKET + slot, C.points - 1u);
     let own = body * C.points + point;
+    let place = 3u * (body * C.entries + point);
     let at = skin[4u * own].xyz;
     let normal = skin[4u * own + 1u].xyz;
     if (lane == 0u) {
@@ -458,9 +448,9 @@ fn contact_search(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invoca
     workgroupBarrier();
     var old = Touch(NONE, vec3<f32>(0.0), vec3<f32>(0.0), 0.0, vec3<f32>(0.0));
     if (lane == 0u) {
-        let a = contacts[3u * own];
-        let b = contacts[3u * own + 1u];
-        old = Touch(bitcast<u32>(b.w), b.xyz, a.xyz, a.w, contacts[3u * own + 2u].xyz);
+        let a = contacts[place];
+        let b = contacts[place + 1u];
+        old = Touch(bitcast<u32>(b.w), b.xyz, a.xyz, a.w, contacts[place + 2u].xyz);
         for (var k = slot + PACKET; k < 256u; k += PACKET) {
             if (comes_first(best_distance[k], best_triangle[k], best.distance, best.triangle)) {
                 best = Found(best_triangle[k], best_distance[k], best_weights[k]);
@@ -489,9 +479,9 @@ fn contact_search(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invoca
     if (old.triangle != NONE) {
         touch = followed(old, touch, at, normal, skin[4u * own + 3u].xyz, body);
     }
-    contacts[3u * own] = vec4(touch.normal, touch.distance);
-    contacts[3u * own + 1u] = vec4(touch.weights, bitcast<f32>(touch.triangle));
-    contacts[3u * own + 2u] = vec4(touch.force, largest_force(touch, normal));
+    contacts[place] = vec4(touch.normal, touch.distance);
+    contacts[place + 1u] = vec4(touch.weights, bitcast<f32>(touch.triangle));
+    contacts[place + 2u] = vec4(touch.force, largest_force(touch, normal));
     if (touch.triangle != NONE) {
         assemble(point, touch, body);
     }

@@ -25,6 +25,9 @@ impl Default for Reach {
     }
 }
 
+/// Share of a column's own entry above which a block is [strong](Kernels::strong).
+const STRONG: f32 = 0.3;
+
 impl Reach {
     /// Everything.
     pub const FULL: Reach = Reach {
@@ -40,8 +43,10 @@ pub struct Kernels {
     slots: Vec<u32>,
     /// First block of each vertex' column.
     starts: Vec<u32>,
-    /// Numbers of blocks, ascending in each column.
+    /// Numbers of blocks, those that move most first in each column.
     blocks: Vec<u32>,
+    /// How many of them move much.
+    strong: Vec<u32>,
     values: Vec<F32x8>,
 }
 
@@ -57,7 +62,7 @@ impl Kernels {
         let count = order.len();
         let list: Vec<u32> = (0..count as u32).filter(|&v| wanted[v as usize]).collect();
         // Three right-hand sides at a time: one column an axis.
-        let columns: Vec<Vec<(u32, F32x8)>> = list
+        let columns: Vec<Column> = list
             .par_chunks(3)
             .flat_map_iter(|vertices| {
                 let mut x = vec![[0.0; 3]; count];
@@ -83,7 +88,9 @@ impl Kernels {
         let mut columns = columns.into_iter();
         for &is_wanted in &wanted[..count] {
             let column = if is_wanted { columns.next() } else { None };
-            for (block, values) in column.unwrap_or_default() {
+            let column = column.unwrap_or_default();
+            kernels.strong.push(column.strong);
+            for (block, _, values) in column.blocks {
                 kernels.blocks.push(block);
                 kernels.values.push(values);
             }
@@ -104,14 +111,6 @@ impl Kernels {
         let v = vertex as usize;
         let range = self.starts[v] as usize..self.starts[v + 1] as usize;
         (&self.blocks[range.clone()], &self.values[range])
-    }
-
-    /// Entry (i, j), zero where it was cut off.
-    #[inline]
-    pub fn entry(&self, i: u32, j: u32) -> f32 {
-        let (slot, (blocks, values)) = (self.slot(j), self.of(i));
-        let at = blocks.iter().position(|&b| b == slot / LANES as u32);
-        at.map_or(0.0, |at| values[at].0[slot as usize % LANES])
     }
 
     /// Adds column × force to eight vertices at a time, and marks the blocks.
@@ -136,32 +135,52 @@ impl Kernels {
         }
     }
 
+    /// Blocks that a force on a vertex moves by a good part of what it moves the vertex.
+    #[inline]
+    pub fn strong(&self, vertex: u32) -> &[u32] {
+        &self.of(vertex).0[..self.strong[vertex as usize] as usize]
+    }
+
+    /// Entry (i, j), zero where it was cut off.
+    #[inline]
+    pub fn entry(&self, i: u32, j: u32) -> f32 {
+        let (slot, (blocks, values)) = (self.slot(j), self.of(i));
+        let at = blocks.iter().position(|&b| b == slot / LANES as u32);
+        at.map_or(0.0, |at| values[at].0[slot as usize % LANES])
+    }
+
     /// Bytes held.
     pub fn memory(&self) -> usize {
-        4 * (self.slots.len() + self.starts.len() + self.blocks.len())
+        4 * (self.slots.len() + self.starts.len() + self.strong.len() + self.blocks.len())
             + size_of_val(&self.values[..])
     }
 }
 
-fn cut_off(v: u32, reach: Reach, value: &dyn Fn(u32) -> f32, order: &[u32]) -> Vec<(u32, F32x8)> {
-    let least = reach.share * value(v);
-    let mut column: Vec<(u32, f32, F32x8)> = Vec::new();
+#[derive(Default)]
+struct Column {
+    /// Number, largest entry, entries.
+    blocks: Vec<(u32, f32, F32x8)>,
+    strong: u32,
+}
+
+fn cut_off(v: u32, reach: Reach, value: &dyn Fn(u32) -> f32, order: &[u32]) -> Column {
+    let own = value(v);
+    let mut blocks: Vec<(u32, f32, F32x8)> = Vec::new();
     for (block, vertices) in order.chunks(LANES).enumerate() {
         let mut values = F32x8::default();
         for (lane, &v) in vertices.iter().enumerate() {
             values.0[lane] = value(v);
         }
         let largest = values.0.iter().fold(0.0, |m, x| f32::max(m, x.abs()));
-        if largest > least {
-            column.push((block as u32, largest, values));
+        if largest > reach.share * own {
+            blocks.push((block as u32, largest, values));
         }
     }
-    if column.len() > reach.most {
-        column.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        column.truncate(reach.most);
-        column.sort_unstable_by_key(|&(block, ..)| block);
+    blocks.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    blocks.truncate(reach.most);
+    let strong = blocks.partition_point(|block| block.1 > STRONG * own);
+    Column {
+        blocks,
+        strong: strong as u32,
     }
-    (column.into_iter())
-        .map(|(block, _, values)| (block, values))
-        .collect()
 }

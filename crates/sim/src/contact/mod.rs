@@ -74,6 +74,7 @@ mod rows;
 mod search;
 mod solver;
 mod surface;
+mod sweep;
 mod tangle;
 mod tree;
 pub(crate) mod ways;
@@ -94,6 +95,7 @@ pub use measure::{Penetration, measure_in_colliders, measure_penetration};
 pub use resolve::{GivingWay, Resolver};
 pub use solver::ContactSolver;
 pub use surface::{ContactSurface, Source, SurfaceInput};
+pub use sweep::Side;
 
 /// How bodies touch.
 #[derive(Clone, Debug, PartialEq)]

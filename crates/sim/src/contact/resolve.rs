@@ -1,10 +1,11 @@
 //! Forces of contacts: projected Gauss–Seidel on c A⁻¹ cᵀ, with Coulomb's friction.
 
 use glam::Vec3;
-use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, Row, dispatch};
+use supple_geom::simd::{F32x8, LANES, Row, dispatch};
 
 use super::Kernels;
 use super::rows::ContactRow;
+use super::sweep::{Side, Split, Sweep};
 
 /// Softness of a contact, relative to its compliance: it gives way by this share of what it holds back. At 0, tissue caught
 /// between two bones builds up force without end; at 0.2 the depth left can be seen.
@@ -12,8 +13,6 @@ const SOFTNESS: f32 = 0.02;
 /// Share of a violation that one sweep takes back. Above 1, columns that were cut off make forces swing; below 0.5, ten
 /// iterations leave contacts of a fast hand open.
 const RELAXATION: f32 = 0.8;
-/// Moves below this are not passed on to the surroundings at once, but with the next solve \[m\]: a hundredth of what anyone can see.
-const NEGLIGIBLE: f32 = 1e-6;
 
 /// A rigid thing that gives way to the contacts that press on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -37,17 +36,18 @@ pub struct Resolver {
     pub reached: Vec<bool>,
     /// Positions of free vertices \[m\]; only those of `touched` are read.
     pub positions: Vec<Row>,
-    /// How far the last sweep moved each free vertex \[m\].
-    pub shifts: Vec<Row>,
+    /// How far the last sweep moved each free vertex \[m\], by the blocks of the kernels.
+    pub moved: Vec<[F32x8; 3]>,
     /// Forces of contacts on each free vertex, of the scaled system.
     pub forces: Vec<Row>,
     /// Memory.
     is_touched: Vec<bool>,
-    blocks: Vec<bool>,
-    /// `shifts` during a sweep, by the blocks of the kernels.
-    moved: Vec<[F32x8; 3]>,
-    /// Blocks that this sweep moves, and those that the last one did.
-    marks: [Vec<bool>; 2],
+    is_reached: Vec<bool>,
+    /// Blocks that a sweep may move.
+    reached_blocks: Vec<u32>,
+    /// The contacts during a step: two sides, and those between.
+    sides: [Side; 3],
+    split: Split,
     /// Vertices by block and lane.
     order: Vec<u32>,
 }
@@ -58,20 +58,19 @@ impl Resolver {
         let (count, blocks) = (order.len(), order.len().div_ceil(LANES));
         Resolver {
             positions: vec![Row::default(); count],
-            shifts: vec![Row::default(); count],
             forces: vec![Row::default(); count],
             reached: vec![false; count],
             is_touched: vec![false; count],
-            blocks: vec![false; blocks],
+            is_reached: vec![false; blocks],
+            sides: [Side::new(blocks), Side::new(blocks), Side::new(blocks)],
             moved: vec![Default::default(); blocks],
-            marks: [vec![false; blocks], vec![false; blocks]],
             order,
             ..Resolver::default()
         }
     }
 
-    /// Takes over rows that were set: which vertices they touch, and the forces they start with.
-    pub fn start(&mut self, kernels: &Kernels) {
+    /// Takes over rows that were set: which vertices they touch, and the forces they start with. `places` are where free vertices are.
+    pub fn start(&mut self, kernels: &Kernels, places: &[Vec3]) {
         for &v in &self.touched {
             self.forces[v as usize] = Row::default();
         }
@@ -85,50 +84,110 @@ impl Resolver {
             }
         }
         self.reached.fill(false);
-        self.blocks.fill(false);
+        for &block in &self.reached_blocks {
+            self.is_reached[block as usize] = false;
+            self.moved[block as usize] = Default::default();
+        }
+        self.reached_blocks.clear();
         for &block in self.touched.iter().flat_map(|&v| kernels.of(v).0) {
-            if !std::mem::replace(&mut self.blocks[block as usize], true) {
+            if !std::mem::replace(&mut self.is_reached[block as usize], true) {
+                self.reached_blocks.push(block);
                 let first = block as usize * LANES;
                 for &v in self.order[first..].iter().take(LANES) {
                     self.reached[v as usize] = true;
                 }
             }
         }
+        (self.split).split(&self.rows, kernels, places, &mut self.sides);
         self.sum_forces();
     }
 
     /// Goes over all contacts once: changes their forces, and moves the tissue around them as it will answer.
     pub fn sweep(&mut self, kernels: &Kernels) {
-        self.marks.swap(0, 1);
-        self.marks[0].fill(false);
+        let mut sides = self.lend_sides();
+        for side in &mut sides {
+            self.sweep_side(side, kernels);
+        }
+        self.end_sweep(sides.each_mut(), kernels);
+        self.take_back(sides);
+    }
+
+    /// The two sides, to be swept side by side.
+    pub fn lend_sides(&mut self) -> [Side; 2] {
+        let [first, second, _] = &mut self.sides;
+        [std::mem::take(first), std::mem::take(second)]
+    }
+
+    /// After the last sweep.
+    pub fn take_back(&mut self, [first, second]: [Side; 2]) {
+        self.sides[0] = first;
+        self.sides[1] = second;
+    }
+
+    /// Goes over the contacts of a side.
+    pub fn sweep_side(&self, side: &mut Side, kernels: &Kernels) {
         dispatch(Sweep {
-            rows: &mut self.rows,
-            bodies: &mut self.bodies,
+            side,
+            others: &[],
+            bodies: &mut [],
             positions: &self.positions,
-            moved: &mut self.moved,
-            marks: &mut self.marks[0],
             kernels,
         });
-        for (block, vertices) in self.order.chunks(LANES).enumerate() {
-            if !(self.marks[0][block] || self.marks[1][block]) {
-                continue;
+    }
+
+    /// Goes over the contacts between both sides, after these.
+    pub fn end_sweep(&mut self, [first, second]: [&mut Side; 2], kernels: &Kernels) {
+        let between = &mut self.sides[2];
+        dispatch(Sweep {
+            side: between,
+            others: &[&first.moved, &second.moved],
+            bodies: &mut self.bodies,
+            positions: &self.positions,
+            kernels,
+        });
+        for &block in &self.reached_blocks {
+            let block = block as usize;
+            let mut sum = <[F32x8; 3]>::default();
+            for side in [&mut *first, &mut *second, &mut *between] {
+                if std::mem::take(&mut side.marks[block]) {
+                    let moved = std::mem::take(&mut side.moved[block]);
+                    for (sum, moved) in sum.iter_mut().zip(moved) {
+                        *sum = *sum + moved;
+                    }
+                }
             }
-            let moved = std::mem::take(&mut self.moved[block]);
-            for (&v, row) in vertices.iter().zip(F32x8::rows(moved)) {
-                self.shifts[v as usize] = row;
+            self.moved[block] = sum;
+        }
+        self.sum_forces_of([first, second]);
+    }
+
+    /// Takes the forces of the last sweep over to the rows.
+    pub fn finish(&mut self) {
+        for side in &self.sides {
+            for (row, &number) in side.rows.iter().zip(&side.numbers) {
+                self.rows[number as usize].force = row.force;
             }
         }
-        self.sum_forces();
     }
 
     fn sum_forces(&mut self) {
+        let sides = self.lend_sides();
+        self.sum_forces_of(sides.each_ref());
+        self.take_back(sides);
+    }
+
+    fn sum_forces_of(&mut self, [first, second]: [&Side; 2]) {
         for &v in &self.touched {
             self.forces[v as usize] = Row::default();
         }
         for body in &mut self.bodies {
             body.moved = Vec3::ZERO;
         }
-        for row in &self.rows {
+        let between = &self.sides[2];
+        for row in [first, second, between]
+            .into_iter()
+            .flat_map(|side| &side.rows)
+        {
             if row.force == Vec3::ZERO {
                 continue;
             }
@@ -144,51 +203,9 @@ impl Resolver {
     }
 }
 
-struct Sweep<'a> {
-    rows: &'a mut [ContactRow],
-    bodies: &'a mut [GivingWay],
-    positions: &'a [Row],
-    moved: &'a mut [[F32x8; 3]],
-    marks: &'a mut [bool],
-    kernels: &'a Kernels,
-}
-
-impl Kernel for Sweep<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<L: Lanes>(self) {
-        for row in self.rows.iter_mut() {
-            let mut apart = row.constant;
-            for (v, c) in row.entries() {
-                let slot = self.kernels.slot(v) as usize;
-                let [x, y, z] = &self.moved[slot / LANES];
-                let lane = slot % LANES;
-                let moved = Vec3::new(x.0[lane], y.0[lane], z.0[lane]);
-                apart += (Vec3::from(self.positions[v as usize].xyz()) + moved) * c;
-            }
-            let mut body = self.bodies.get_mut(row.body as usize);
-            if let Some(body) = &body {
-                apart -= body.moved;
-            }
-            let change = change_of_force(row, apart);
-            row.force += change;
-            if let Some(body) = &mut body {
-                body.moved -= change * body.compliance;
-            }
-            if change.length_squared() * row.compliance * row.compliance > NEGLIGIBLE * NEGLIGIBLE {
-                // The surroundings move by A⁻¹ cᵀ × force.
-                for (v, c) in row.entries() {
-                    let force = (change * c).to_array();
-                    self.kernels.add::<L>(v, force, self.moved, self.marks);
-                }
-            }
-        }
-    }
-}
-
 /// The force that makes up for the violation, projected to the friction cone, less the one that is there.
 #[inline(always)]
-fn change_of_force(row: &ContactRow, apart: Vec3) -> Vec3 {
+pub fn change_of_force(row: &ContactRow, apart: Vec3) -> Vec3 {
     let (n, per_metre) = (row.normal, RELAXATION / (row.compliance * (1.0 + SOFTNESS)));
     let pressed = row.force.dot(n);
     let missing = row.target - apart.dot(n) - SOFTNESS * row.compliance * pressed;

@@ -8,9 +8,10 @@ use super::detect::{Detector, Filter};
 use super::external::{ExternalForce, carry_on};
 use super::persist::{Next, merge, settle};
 use super::rows::ContactRow;
+use super::sweep::moved_at;
 use super::tangle::is_tangled;
 use super::world::{World, giving_body, padding};
-use super::{Contact, ContactMode, ContactSurface, Kernels, Lapses, Reach, Resolver, Source};
+use super::{Contact, ContactMode, ContactSurface, Kernels, Lapses, Reach, Resolver, Side, Source};
 use crate::model::NO_CARRIER;
 use crate::{Mode, Model, Settings, State, Targets};
 
@@ -181,7 +182,7 @@ impl ContactSolver {
             self.assemble_own(surface, model, settings, targets, state, recovery);
         }
         self.assemble_external(state, recovery);
-        self.resolver.start(&self.kernels);
+        self.resolver.start(&self.kernels, &self.start);
     }
 
     /// Rows of the contacts with the outside, after those of the skin with itself.
@@ -309,9 +310,10 @@ impl ContactSolver {
         &self.resolver.forces
     }
 
-    /// How far the last sweep moved each free vertex \[m\].
-    pub fn shifts(&self) -> &[Row] {
-        &self.resolver.shifts
+    /// How far the last sweep moved a free vertex \[m\].
+    #[inline]
+    pub fn shift(&self, vertex: u32) -> Vec3 {
+        moved_at(&self.resolver.moved, self.kernels.slot(vertex))
     }
 
     /// Which free vertices a sweep may move.
@@ -334,6 +336,26 @@ impl ContactSolver {
         self.resolver.sweep(&self.kernels);
     }
 
+    /// Both sides of the contacts, for [`sweep_side`](ContactSolver::sweep_side).
+    pub fn lend_sides(&mut self) -> [Side; 2] {
+        self.resolver.lend_sides()
+    }
+
+    /// After the last sweep.
+    pub fn take_back(&mut self, sides: [Side; 2]) {
+        self.resolver.take_back(sides);
+    }
+
+    /// The first part of a sweep, for each side, at the same time.
+    pub fn sweep_side(&self, side: &mut Side) {
+        self.resolver.sweep_side(side, &self.kernels);
+    }
+
+    /// The last part of a sweep.
+    pub fn end_sweep(&mut self, sides: [&mut Side; 2]) {
+        self.resolver.end_sweep(sides, &self.kernels);
+    }
+
     /// Writes contacts and their forces to the state, whose positions are those of the end of the step.
     pub fn finish(
         &mut self,
@@ -342,6 +364,7 @@ impl ContactSolver {
         targets: &Targets,
         state: &mut State,
     ) {
+        self.resolver.finish();
         let bodies = &self.resolver.bodies;
         let distance = |row: &ContactRow| {
             let point = |(v, c): (u32, f32)| state.positions[v as usize] * c;

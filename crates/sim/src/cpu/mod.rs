@@ -292,7 +292,7 @@ impl Prepared {
         iterations: usize,
         begin: &(dyn Fn(&mut Region) + Sync),
     ) {
-        let work = |region: &mut Region, phase: usize| {
+        let work = |region: &mut Region, _, phase: usize| {
             if phase == 0 {
                 begin(region);
             } else {

@@ -29,12 +29,12 @@ impl<T> Cell<'_, T> {
     }
 }
 
-/// For every phase, `work` on each item, in any order and at the same time, then `between` on all. What it does must not
-/// depend on the order of the items.
+/// For every phase, `work` on each item and its number, in any order and at the same time, then `between` on all. What it does must not
+/// depend on the order of the items. Of two threads one begins with the first item, the other with the [middle](share) one.
 pub fn run<T: Send>(
     items: &mut [T],
     phases: usize,
-    work: impl Fn(&mut T, usize) + Sync,
+    work: impl Fn(&mut T, usize, usize) + Sync,
     between: impl Fn(&[Mutex<Cell<T>>], usize) + Sync,
 ) {
     let cells: Vec<Mutex<Cell<T>>> = items
@@ -56,10 +56,15 @@ pub fn run<T: Send>(
     let crew = &crew;
     rayon::scope(|scope| {
         for worker in 1..workers {
-            scope.spawn(move |_| crew.work_from(worker * crew.cells.len() / workers));
+            scope.spawn(move |_| crew.work_from(share(worker, workers, crew.cells.len())));
         }
         crew.work_from(0);
     });
+}
+
+/// Number of the item that a worker begins with.
+pub fn share(worker: usize, workers: usize, items: usize) -> usize {
+    worker * items / workers
 }
 
 struct Crew<'a, 'c, T, W, B> {
@@ -75,48 +80,56 @@ struct Crew<'a, 'c, T, W, B> {
 
 impl<'c, T, W, B> Crew<'_, 'c, T, W, B>
 where
-    W: Fn(&mut T, usize),
+    W: Fn(&mut T, usize, usize),
     B: Fn(&[Mutex<Cell<'c, T>>], usize),
 {
     /// Takes part until all phases are over, looking for items from `start` on.
     fn work_from(&self, start: usize) {
         let _guard = EndOnPanic(&self.open, self.phases);
-        let mut idle = 0;
+        let mut phase = self.open.load(Ordering::Acquire);
+        while phase < self.phases {
+            let count = self.cells.len();
+            for at in start..start + count {
+                self.try_item(at % count, phase);
+            }
+            // Whatever is not done, somebody is doing.
+            phase = self.wait_for_more(phase);
+        }
+    }
+
+    /// The next phase that is open.
+    fn wait_for_more(&self, last: usize) -> usize {
+        let mut spins = 0;
         loop {
             let phase = self.open.load(Ordering::Acquire);
-            if phase >= self.phases {
-                return;
+            if phase != last {
+                return phase;
             }
-            let count = self.cells.len();
-            let worked = (start..start + count)
-                .filter(|at| self.try_item(at % count, phase))
-                .count();
-            idle = if worked > 0 { 0 } else { idle + 1 };
-            if idle > SPINS {
+            spins += 1;
+            if spins > SPINS {
                 std::thread::yield_now();
-            } else if idle > 0 {
+            } else {
                 std::hint::spin_loop();
             }
         }
     }
 
     /// Takes an item through a phase, unless somebody else does or has. Whoever is last opens the next phase.
-    fn try_item(&self, at: usize, phase: usize) -> bool {
+    fn try_item(&self, at: usize, phase: usize) {
         let mut cell = match self.cells[at].try_lock() {
             Ok(cell) => cell,
-            Err(TryLockError::WouldBlock | TryLockError::Poisoned(_)) => return false,
+            Err(TryLockError::WouldBlock | TryLockError::Poisoned(_)) => return,
         };
         if cell.phases != phase {
-            return false;
+            return;
         }
-        (self.work)(cell.item, phase);
+        (self.work)(cell.item, at, phase);
         cell.phases += 1;
         drop(cell);
         if self.done.fetch_add(1, Ordering::AcqRel) + 1 == self.cells.len() * (phase + 1) {
             (self.between)(self.cells, phase);
             self.open.store(phase + 1, Ordering::Release);
         }
-        true
     }
 }
 
@@ -146,7 +159,7 @@ mod tests {
             run(
                 &mut items,
                 200,
-                |item, phase| *item = item.wrapping_mul(31).wrapping_add(phase as u64),
+                |item, _, phase| *item = item.wrapping_mul(31).wrapping_add(phase as u64),
                 |cells, _| {
                     let sum = cells
                         .iter()
@@ -174,7 +187,7 @@ mod tests {
         let failed = std::panic::catch_unwind(|| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build();
             pool.expect("a pool").install(|| {
-                let work = |item: &mut usize, phase| assert!(*item != 2 || phase < 5);
+                let work = |item: &mut usize, _, phase| assert!(*item != 2 || phase < 5);
                 run(&mut [0, 1, 2, 3], 10, work, |_, _| {});
             })
         });

@@ -8,6 +8,7 @@ use super::loose::{Loose, distribute};
 use super::rows::{Rows, distribute_tets};
 use super::tet_batch::TetBatches;
 use super::{Clock, Step, Timings};
+use crate::contact::ContactSolver;
 use crate::model::NO_CARRIER;
 use crate::start::carried;
 use crate::{Mode, Model, Settings, State};
@@ -36,6 +37,8 @@ pub struct Region {
     b: Vec<Row>,
     /// Own rows that contacts touch, and their vertices.
     pub touched: Vec<(u32, u32)>,
+    /// Their positions after [`apply`](Region::apply) \[m\].
+    pub touched_at: Vec<Row>,
     /// Rows that contacts may move, and their vertices.
     reached: Vec<(u32, u32)>,
     /// Largest move of an own row in the last iteration \[m\].
@@ -64,6 +67,7 @@ pub fn build(model: &Model, settings: &Settings, factor: Factor, scale: f64) -> 
             external: Vec::new(),
             b: Vec::new(),
             touched: Vec::new(),
+            touched_at: Vec::new(),
             reached: Vec::new(),
             moved: 0.0,
             timings: Timings::default(),
@@ -211,6 +215,9 @@ impl Region {
             .map(|dx| Vec3::from(dx.xyz()).length_squared());
         let moved = squares.fold(0.0, f32::max);
         self.moved = moved.sqrt();
+        self.touched_at.clear();
+        let touched = self.touched.iter().map(|&(row, _)| self.x[row as usize]);
+        self.touched_at.extend(touched);
         self.timings.global += now(clock) - start;
     }
 
@@ -243,22 +250,22 @@ impl Region {
         self.reached.extend(reached.map(|(&v, row)| (row, v)));
     }
 
+    /// Whether there are any.
+    pub fn is_reached(&self) -> bool {
+        !self.reached.is_empty()
+    }
+
     /// Moves these rows by what contacts did to their vertices.
-    pub fn shift(&mut self, shifts: &[Row]) {
+    pub fn shift(&mut self, contact: &ContactSolver) {
         for &(row, v) in &self.reached {
             let x = &mut self.x[row as usize];
-            *x = *x + shifts[v as usize];
+            *x = *x + Row::new(contact.shift(v).to_array());
         }
     }
 
     /// Vertices of the own rows.
     pub fn own_vertices(&self) -> &[u32] {
         &self.part.matrix_rows[..self.part.own]
-    }
-
-    /// Position of a row \[m\].
-    pub fn position(&self, row: u32) -> Row {
-        self.x[row as usize]
     }
 
     /// Copies the positions of the own vertices to `z`.

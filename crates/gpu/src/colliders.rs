@@ -1,0 +1,83 @@
+//! Colliders as the device sees them: what they look like and where they go, and the contacts with them.
+
+use glam::Vec3;
+use supple_sim::contact::{
+    Collider, ColliderState, External, ExternalForce, FIRST_COLLIDER, Motion, Placement, Shape,
+};
+
+/// Places for contacts with colliders at each skin point: see `kernels/contact_collide.wgsl`.
+pub const SLOTS: usize = 2;
+/// Vectors of a collider.
+pub const RECORD: usize = 5;
+/// Most colliders of a body.
+pub const MOST: usize = 64;
+
+/// What the kernels cannot do, if a collider asks for it.
+pub fn unsupported(colliders: &[Collider]) -> Option<&'static str> {
+    if colliders.len() > MOST {
+        return Some("more than 64 colliders");
+    }
+    colliders
+        .iter()
+        .find_map(|collider| match (&collider.shape, collider.motion) {
+            (Shape::Mesh(_), _) => Some("colliders of triangles"),
+            (_, Motion::Free { .. }) => Some("colliders with a mass"),
+            _ => None,
+        })
+}
+
+/// Where a collider was before a step.
+pub fn placement_before(collider: &Collider, last: Option<&ColliderState>) -> Placement {
+    last.map_or(collider.placement, |state| state.placement)
+}
+
+/// The vectors of colliders; `last` are those of the step before.
+pub fn records(colliders: &[Collider], last: &[ColliderState]) -> Vec<[f32; 4]> {
+    let record = |(i, collider): (usize, &Collider)| -> [[f32; 4]; RECORD] {
+        let (kind, size) = match &collider.shape {
+            Shape::Plane | Shape::Mesh(_) => (0_u32, Vec3::ZERO),
+            Shape::Sphere { radius } => (1, Vec3::splat(*radius)),
+            Shape::Capsule { radius, length } => (2, Vec3::new(*radius, *length, 0.0)),
+            Shape::Box { half } => (3, *half),
+        };
+        let (now, before) = (collider.placement, placement_before(collider, last.get(i)));
+        [
+            size.extend(f32::from_bits(kind)).to_array(),
+            now.rotation.to_array(),
+            now.translation.extend(collider.friction).to_array(),
+            before.rotation.to_array(),
+            before.translation.extend(0.0).to_array(),
+        ]
+    };
+    colliders.iter().enumerate().flat_map(record).collect()
+}
+
+/// A contact of a vertex from its vectors on the device: normal; friction, collider; force; and its foot.
+pub fn contact_with(
+    colliders: &[Collider],
+    last: &[ColliderState],
+    vertex: u32,
+    rows: &[[f32; 4]],
+    foot: Vec3,
+) -> Option<ExternalForce> {
+    let vector = |[x, y, z, _]: [f32; 4]| Vec3::new(x, y, z);
+    let number = rows[1][3].to_bits();
+    let collider = colliders.get(number as usize)?;
+    let before = placement_before(collider, last.get(number as usize));
+    Some(ExternalForce {
+        contact: External {
+            foot_before: before.point(collider.placement.local(foot)),
+            friction: collider.friction,
+            body: FIRST_COLLIDER + number,
+            ..External::vertex(vertex, vector(rows[0]), foot)
+        },
+        force: vector(rows[2]),
+        distance: 0.0,
+    })
+}
+
+/// Whose vertex it is and which collider it touches, of contacts that are known to the device.
+pub fn known(force: &ExternalForce) -> Option<(u32, u32)> {
+    let number = force.contact.body.checked_sub(FIRST_COLLIDER)?;
+    Some((force.contact.vertices[0], number))
+}

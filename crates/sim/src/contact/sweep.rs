@@ -1,0 +1,253 @@
+//! Sweeps over contacts, two at the same time.
+//!
+//! Contacts are put on two sides that do not feel each other, and a rest between them that feels both. Sides are swept side by side, then the
+//! rest. Which contact is where depends on the contacts alone, so that results are the same bits for any number of threads.
+
+use glam::Vec3;
+use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, Row};
+
+use super::Kernels;
+use super::resolve::{GivingWay, change_of_force};
+use super::rows::{ContactRow, NONE};
+
+/// Moves below this are not passed on to the surroundings at once, but with the next solve \[m\]: a hundredth of what anyone can see.
+const NEGLIGIBLE: f32 = 1e-6;
+/// Fewer contacts than this stay on one side.
+const FEWEST: usize = 64;
+/// Share of the contacts on the first side; of the others a third or so are between.
+const FIRST: f32 = 0.35;
+
+/// Contacts that are swept one after the other.
+#[derive(Clone, Debug, Default)]
+pub struct Side {
+    /// The contacts.
+    pub rows: Vec<ContactRow>,
+    /// Their numbers among all.
+    pub numbers: Vec<u32>,
+    /// How far this sweep moves each free vertex, by the blocks of the kernels.
+    pub moved: Vec<[F32x8; 3]>,
+    /// Blocks that it moves.
+    pub marks: Vec<bool>,
+}
+
+impl Side {
+    /// Without contacts, for so many blocks.
+    pub fn new(blocks: usize) -> Side {
+        Side {
+            moved: vec![Default::default(); blocks],
+            marks: vec![false; blocks],
+            ..Side::default()
+        }
+    }
+
+    fn clear(&mut self) {
+        self.rows.clear();
+        self.numbers.clear();
+    }
+
+    fn push(&mut self, row: &ContactRow, number: u32) {
+        self.rows.push(*row);
+        self.numbers.push(number);
+    }
+}
+
+/// Memory of [`Split::split`].
+#[derive(Clone, Debug, Default)]
+pub struct Split {
+    keys: Vec<(f32, u32)>,
+    is_first: Vec<bool>,
+    felt: Vec<bool>,
+}
+
+impl Split {
+    /// Puts contacts on the first side, the second, and between. `places` are where free vertices are.
+    ///
+    /// The first side is what comes first along the longest axis of all contacts; what it moves [much](Kernels::strong) is between. The
+    /// little that sides do move each other comes with the end of the sweep.
+    pub fn split(
+        &mut self,
+        rows: &[ContactRow],
+        kernels: &Kernels,
+        places: &[Vec3],
+        sides: &mut [Side; 3],
+    ) {
+        sides.iter_mut().for_each(Side::clear);
+        self.is_first.clear();
+        if rows.len() < FEWEST {
+            self.is_first.resize(rows.len(), true);
+        } else {
+            self.is_first.resize(rows.len(), false);
+            self.choose_first(rows, places);
+        }
+        self.felt.clear();
+        self.felt.resize(sides[0].moved.len(), false);
+        for (row, _) in rows.iter().zip(&self.is_first).filter(|(_, first)| **first) {
+            for block in row.entries().flat_map(|(v, _)| kernels.strong(v)) {
+                self.felt[*block as usize] = true;
+            }
+        }
+        let block = |v: u32| kernels.slot(v) as usize / LANES;
+        for ((row, &is_first), number) in rows.iter().zip(&self.is_first).zip(0..) {
+            // What gives way is shared by all contacts with it.
+            let side = if row.body != NONE {
+                2
+            } else if is_first {
+                0
+            } else if row.entries().any(|(v, _)| self.felt[block(v)]) {
+                2
+            } else {
+                1
+            };
+            sides[side].push(row, number);
+        }
+    }
+
+    fn choose_first(&mut self, rows: &[ContactRow], places: &[Vec3]) {
+        let place = |row: &ContactRow| places.get(row.vertices[0] as usize).copied();
+        let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+        for place in rows.iter().filter_map(place) {
+            low = low.min(place);
+            high = high.max(place);
+        }
+        let axis = (high - low).max_position();
+        let key = |row: &ContactRow| place(row).map_or(0.0, |place| place[axis]);
+        self.keys.clear();
+        self.keys.extend(rows.iter().map(key).zip(0..));
+        let count = (FIRST * rows.len() as f32) as usize;
+        self.keys
+            .select_nth_unstable_by(count, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        for &(_, number) in &self.keys[..count] {
+            self.is_first[number as usize] = true;
+        }
+    }
+}
+
+/// Goes over the contacts of a side once: changes their forces, and moves the tissue around them as it will answer.
+pub struct Sweep<'a> {
+    pub side: &'a mut Side,
+    /// What others have moved in this sweep.
+    pub others: &'a [&'a [[F32x8; 3]]],
+    pub bodies: &'a mut [GivingWay],
+    pub positions: &'a [Row],
+    pub kernels: &'a Kernels,
+}
+
+impl Kernel for Sweep<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let Side {
+            rows, moved, marks, ..
+        } = self.side;
+        for row in rows.iter_mut() {
+            let mut apart = row.constant;
+            for (v, c) in row.entries() {
+                let slot = self.kernels.slot(v);
+                let mut place =
+                    Vec3::from(self.positions[v as usize].xyz()) + moved_at(moved, slot);
+                for other in self.others {
+                    place += moved_at(other, slot);
+                }
+                apart += place * c;
+            }
+            let mut body = self.bodies.get_mut(row.body as usize);
+            if let Some(body) = &body {
+                apart -= body.moved;
+            }
+            let change = change_of_force(row, apart);
+            row.force += change;
+            if let Some(body) = &mut body {
+                body.moved -= change * body.compliance;
+            }
+            if change.length_squared() * row.compliance * row.compliance > NEGLIGIBLE * NEGLIGIBLE {
+                // The surroundings move by A⁻¹ cᵀ × force.
+                for (v, c) in row.entries() {
+                    let force = (change * c).to_array();
+                    self.kernels.add::<L>(v, force, moved, marks);
+                }
+            }
+        }
+    }
+}
+
+/// How far the vertex with a slot is moved.
+#[inline(always)]
+pub fn moved_at(moved: &[[F32x8; 3]], slot: u32) -> Vec3 {
+    let slot = slot as usize;
+    let [x, y, z] = &moved[slot / LANES];
+    let lane = slot % LANES;
+    Vec3::new(x.0[lane], y.0[lane], z.0[lane])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Reach;
+    use super::*;
+
+    const COUNT: usize = 600;
+
+    /// Vertices in a line; each moves the next by three quarters of what it moves.
+    fn line() -> (Kernels, Vec<Vec3>) {
+        let order: Vec<u32> = (0..COUNT as u32).collect();
+        let solve = |x: &mut [[f32; 3]]| {
+            let forces = x.to_vec();
+            for (i, x) in x.iter_mut().enumerate() {
+                *x = [0.0; 3];
+                for (j, force) in forces.iter().enumerate() {
+                    let moved = 0.75_f32.powi(i.abs_diff(j) as i32);
+                    (0..3).for_each(|axis| x[axis] += moved * force[axis]);
+                }
+            }
+        };
+        let kernels = Kernels::new(&order, &[true; COUNT], Reach::default(), &solve);
+        let places = order.iter().map(|&i| Vec3::new(0.0, i as f32, 0.0));
+        (kernels, places.collect())
+    }
+
+    fn rows(count: usize) -> Vec<ContactRow> {
+        let row = |i: usize| {
+            let mut row = ContactRow::default();
+            row.push((i * 7 % COUNT) as u32, 1.0);
+            row
+        };
+        (0..count).map(row).collect()
+    }
+
+    fn sides(rows: &[ContactRow], kernels: &Kernels, places: &[Vec3]) -> [Side; 3] {
+        let blocks = COUNT.div_ceil(LANES);
+        let mut sides = [0; 3].map(|_| Side::new(blocks));
+        Split::default().split(rows, kernels, places, &mut sides);
+        sides
+    }
+
+    #[test]
+    fn sides_do_not_move_each_other_much() {
+        let (kernels, places) = line();
+        let rows = rows(COUNT);
+        let sides = sides(&rows, &kernels, &places);
+        let mut numbers: Vec<u32> = sides.iter().flat_map(|side| side.numbers.clone()).collect();
+        numbers.sort_unstable();
+        assert_eq!(numbers, (0..COUNT as u32).collect::<Vec<_>>());
+        let [first, second, _] = &sides;
+        assert!(first.rows.len() >= COUNT / 4 && second.rows.len() >= COUNT / 4);
+        for a in &first.rows {
+            for b in &second.rows {
+                let block = kernels.slot(b.vertices[0]) / LANES as u32;
+                assert!(!kernels.strong(a.vertices[0]).contains(&block));
+            }
+        }
+    }
+
+    #[test]
+    fn few_contacts_stay_together_and_those_with_a_body_are_swept_alone() {
+        let (kernels, places) = line();
+        let mut rows = rows(FEWEST - 1);
+        rows[3].body = 0;
+        let sides = sides(&rows, &kernels, &places);
+        assert_eq!(
+            sides.each_ref().map(|side| side.rows.len()),
+            [FEWEST - 2, 0, 1]
+        );
+        assert_eq!(sides[2].numbers, [3]);
+    }
+}
