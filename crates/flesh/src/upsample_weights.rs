@@ -23,9 +23,8 @@ const CLOSE: f64 = 0.2;
 /// How much noise of the simulated vertices may grow (Σ |Nᵢ|). At 8 single vertices stand out of deep folds, at 4 some even
 /// neighbourhoods lose quadratic precision.
 pub const MOST_GROWTH: f64 = 5.0;
-/// How much it grows without more ado; beyond, the kernel is raised to these powers one after the other. At 2.5 more of the
-/// coarse simulation's noise comes through than linear weights let through; at 1 kernels are flat everywhere.
-const USUAL_GROWTH: f64 = 1.5;
+/// How much it grows without more ado; beyond, the kernel is raised to these powers one after the other.
+const USUAL_GROWTH: f64 = 2.5;
 const FLATTENINGS: [f64; 4] = [1.0, 0.5, 0.25, 0.0];
 /// The same for normals, which weights of this size must tell apart where the skin is nearly flat.
 const MOST_NORMAL_GROWTH: f64 = 16.0;
