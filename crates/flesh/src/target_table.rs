@@ -24,6 +24,8 @@ pub struct TargetTable {
     pub outside: Vec<Follows>,
     /// Vertices of the full skin that follow the pose: vertex, how much, and how.
     pub kinematic: Vec<(u32, f32, Follows)>,
+    /// Base point of every column: its frame, and where it is along the frame's line.
+    pub bases: Vec<(u32, f32)>,
     /// Frames with a turn; matrices follow.
     pub rigid: u32,
     /// Part and slot of each matrix.
@@ -55,6 +57,12 @@ impl Flesh {
                 }
             }
         }
+        let bones = self.graph.bones.len();
+        let base = |foot: &Foot| match foot.bone {
+            Some(bone) => (bone as u32, foot.t as f32),
+            None => ((bones + foot.node) as u32, 0.0),
+        };
+        let bases = self.feet.iter().map(base).collect();
         let mut matrices = vec![(0, 0); maker.matrices.len()];
         for (key, index) in maker.matrices {
             matrices[index as usize] = key;
@@ -63,6 +71,7 @@ impl Flesh {
             driven,
             outside,
             kinematic,
+            bases,
             rigid: maker.rigid,
             matrices,
         }

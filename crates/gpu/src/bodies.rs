@@ -210,6 +210,11 @@ impl GpuBodies {
         let surface = contact::touchable(model).filter(|_| self.touches());
         let fits = |contact: &GpuContact| contact.has_colliders() || !self.collides;
         if let Some(surface) = surface.filter(|_| !self.contact.as_ref().is_some_and(fits)) {
+            if self.follow.is_some() {
+                let what = "contact that begins after poses are followed";
+                let backend = "gpu";
+                return Err(SolveError::Unsupported { backend, what }.into());
+            }
             let vertices: Vec<u32> = (0..model.vertex_count() as u32).collect();
             let rows = self.rows_of(&vertices);
             let contact = GpuContact::new(
@@ -316,8 +321,9 @@ impl GpuBodies {
         }
     }
 
-    /// From now on the fixed vertices follow [frames](GpuBodies::set_frames) on the device instead of targets. `tables` has the
-    /// fixed vertices first; what comes behind them are samples of the [skin](crate::GpuSkin) that are not simulated.
+    /// From now on the fixed vertices follow [frames](GpuBodies::set_frames) on the device instead of targets, and so does what contact
+    /// looks at, if the settings ask for it. `tables` has the fixed vertices first; what comes behind them are samples of the
+    /// [skin](crate::GpuSkin) that are not simulated.
     /// `frames` a body, of which the first `rigid` have a turn and the others are matrices.
     pub fn follow(
         &mut self,
@@ -328,7 +334,8 @@ impl GpuBodies {
         let fixed = self.params.vertices - self.params.rows;
         let sizes = [fixed, self.count];
         let targets = &self.buffers.targets;
-        let follow = Follow::new(&self.gpu, tables, [rigid, frames], sizes, targets)?;
+        let touched = self.contact.as_ref().map(GpuContact::followers);
+        let follow = Follow::new(&self.gpu, tables, [rigid, frames], sizes, targets, touched)?;
         self.follow = Some(follow);
         Ok(())
     }

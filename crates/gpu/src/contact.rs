@@ -8,6 +8,7 @@ use supple_sim::{ContactSurface, Mode, Model, Settings, State, Targets};
 use crate::buffers::{Buffers, buffer};
 use crate::colliders::{self, MOST, RECORD, SLOTS};
 use crate::contact_tables::{ContactTables, depth_at_rest};
+use crate::follow::TouchedPlaces;
 use crate::kernels::Touch;
 use crate::patches::{GROUP, PATCH};
 use crate::tables::Tables;
@@ -230,6 +231,16 @@ impl GpuContact {
         self.params.colliders = colliders.len() as u32;
         let bytes = bytemuck::bytes_of(&self.params);
         gpu.queue.write_buffer(&self.uniform, 0, bytes);
+    }
+
+    /// What follows poses on the device.
+    pub fn followers(&self) -> TouchedPlaces<'_> {
+        TouchedPlaces {
+            points: &self.tables.points,
+            bases: &self.bases,
+            outside: &self.outside,
+            outside_count: self.params.outside,
+        }
     }
 
     /// Takes over settings.

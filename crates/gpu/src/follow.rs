@@ -13,6 +13,7 @@ pub struct FollowTables {
     records: Vec<[u32; 4]>,
     anchors: Vec<[f32; 4]>,
     slides: Vec<[f32; 4]>,
+    bases: Vec<[u32; 2]>,
 }
 
 const NO_SLIDE: u32 = u32::MAX;
@@ -49,6 +50,23 @@ impl FollowTables {
         self.records.push([first, counts, at, share]);
     }
 
+    /// Appends the base point of the next skin point: on a frame's line, at `t` from 0 to 1.
+    pub fn push_base(&mut self, frame: u32, t: f32) {
+        self.bases.push([frame, t.to_bits()]);
+    }
+
+    /// Records, then base points in an order, two a vector.
+    fn packed(&self, order: &[u32]) -> Vec<[u32; 4]> {
+        let base = |v: &u32| self.bases.get(*v as usize).copied().unwrap_or_default();
+        let bases: Vec<[u32; 2]> = order.iter().map(base).collect();
+        let pair = |pair: &[[u32; 2]]| {
+            let [[a, b], [c, d]] = [pair[0], pair.get(1).copied().unwrap_or_default()];
+            [a, b, c, d]
+        };
+        let bases = bases.chunks(2).map(pair);
+        self.records.iter().copied().chain(bases).collect()
+    }
+
     /// Number of vertices.
     pub fn len(&self) -> usize {
         self.records.len()
@@ -67,6 +85,22 @@ struct Params {
     fixed_count: u32,
     frames: u32,
     rigid: u32,
+    outside: u32,
+    bases: u32,
+    pad: [u32; 2],
+}
+
+/// What contact follows a pose with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TouchedPlaces<'a> {
+    /// Skin point at each place of the device.
+    pub points: &'a [u32],
+    /// Base points of all bodies.
+    pub bases: &'a wgpu::Buffer,
+    /// Skin points outside the model, now and before, of all bodies.
+    pub outside: &'a wgpu::Buffer,
+    /// How many there are.
+    pub outside_count: u32,
 }
 
 /// The tables and the frames of all bodies on the device.
@@ -81,20 +115,27 @@ pub(crate) struct Follow {
 }
 
 impl Follow {
-    /// `targets` holds `fixed` vertices a body; `rigid` of the `frames` have a turn.
+    /// `targets` holds `fixed` vertices a body; `rigid` of the `frames` have a turn; with contact, the first places are the skin points outside
+    /// the model.
     pub fn new(
         gpu: &Gpu,
         tables: &FollowTables,
         [rigid, frames]: [u32; 2],
         [fixed, bodies]: [u32; 2],
         targets: &wgpu::Buffer,
+        touched: Option<TouchedPlaces>,
     ) -> Result<Follow, GpuError> {
+        let points = touched.map_or(&[][..], |touched| touched.points);
         let params = Params {
             records: tables.records.len() as u32,
             fixed_count: fixed,
             frames,
             rigid,
+            outside: touched.map_or(0, |touched| touched.outside_count),
+            bases: points.len() as u32,
+            pad: [0; 2],
         };
+        let records = tables.packed(points);
         let storage = wgpu::BufferUsages::STORAGE;
         let table = |what, contents| buffer(gpu, what, contents, 0, storage);
         let vectors = |what, entries: u32| {
@@ -105,15 +146,23 @@ impl Follow {
         let parameters = bytemuck::bytes_of(&params);
         let parameters = buffer(gpu, "pose parameters", parameters, 0, uniform)?;
         let frames = vectors("frames", 3 * frames)?;
-        let records = table("records", bytemuck::cast_slice(&tables.records))?;
+        let records = table("records", bytemuck::cast_slice(&records))?;
         let anchors = table("anchors", bytemuck::cast_slice(&tables.anchors))?;
         let slides = table("slides", bytemuck::cast_slice(&tables.slides))?;
         let places = vectors("places", params.records.saturating_sub(fixed))?;
+        // Something has to be bound where nothing is written.
+        let unused = [vectors("no outside", 1)?, vectors("no bases", 1)?];
+        let [outside, bases] = match &touched {
+            Some(touched) => [touched.outside, touched.bases],
+            None => unused.each_ref(),
+        };
         let bind = gpu.pipelines.follow.bind(
             &gpu.device,
             &parameters,
             size_of::<Params>() as u64,
-            &[&frames, &records, &anchors, &slides, targets, &places],
+            &[
+                &frames, &records, &anchors, &slides, targets, &places, outside, bases,
+            ],
         );
         let all = [&parameters, &frames, &records, &anchors, &slides, &places];
         Ok(Follow {
@@ -127,7 +176,7 @@ impl Follow {
 
     /// Workgroups a body.
     pub fn groups(&self) -> u32 {
-        self.params.records.div_ceil(64)
+        (self.params.records + self.params.bases).div_ceil(64)
     }
 
     /// Vertices beside the model, a body.

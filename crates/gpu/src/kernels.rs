@@ -158,7 +158,7 @@ pub const CONTACT: [Kernel; 9] = [
 pub const FOLLOW: Kernel = Kernel {
     name: "follow",
     sources: &[include_str!("kernels/follow.wgsl")],
-    access: &[Read, Read, Read, Read, Write, Write],
+    access: &[Read, Read, Read, Read, Write, Write, Write, Write],
 };
 /// Positions and normals of simulated skin vertices.
 pub const SKIN_SAMPLES: Kernel = Kernel {

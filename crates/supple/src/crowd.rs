@@ -1,6 +1,7 @@
 //! Any number of bodies of one character on the graphics processor: poses go in, skins come out when asked.
 //!
-//! The whole step stays on the device: targets from the frames of bones and joints, tissue, full skin and normals.
+//! The whole step stays on the device: targets from the frames of bones and joints, tissue, contact of each body with itself, full
+//! skin and normals.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use supple_gpu::{
     FollowTables, Gpu, GpuBodies, GpuError, GpuSkin, Pending, SkinTables, Solver, unpack_skin,
 };
 use supple_rig::Pose;
-use supple_sim::{ContactMode, Settings, State};
+use supple_sim::{Settings, State};
 
 /// Why a crowd could not be made or moved.
 #[derive(Debug, thiserror::Error)]
@@ -28,9 +29,6 @@ pub enum CrowdError {
     /// Normal displacements are made on the processor alone.
     #[error("the graphics backend makes the full skin by moving least squares alone")]
     NormalDisplacements,
-    /// Base points of contact are made on the processor alone.
-    #[error("a crowd does not touch itself; one body does, with the graphics backend")]
-    Contact,
 }
 
 /// Bodies of one character.
@@ -91,9 +89,6 @@ impl<'a> Crowd<'a> {
         count: u32,
         solver: Solver,
     ) -> Result<Self, CrowdError> {
-        if settings.contact.mode != ContactMode::Off {
-            return Err(CrowdError::Contact);
-        }
         let follows = flesh.target_table();
         let skin = skin_tables(flesh, &follows).ok_or(CrowdError::NormalDisplacements)?;
         let mut bodies =
@@ -102,6 +97,9 @@ impl<'a> Crowd<'a> {
         let kinematic = follows.kinematic.iter().map(|(_, _, follows)| follows);
         let all = follows.driven.iter().chain(&follows.outside);
         all.chain(kinematic).for_each(|vertex| table.push(vertex));
+        for &(frame, t) in &follows.bases {
+            table.push_base(frame, t);
+        }
         let frames = follows.rigid + follows.matrices.len() as u32;
         bodies.follow(&table, follows.rigid, frames)?;
         let skin = GpuSkin::new(&bodies, &skin)?;
@@ -139,9 +137,11 @@ impl<'a> Crowd<'a> {
         Ok(())
     }
 
-    /// Sets positions and velocities of a body.
+    /// Sets positions, velocities and contacts of a body.
     pub fn set_state(&self, body: u32, state: &State) {
         self.bodies.upload(body, state);
+        let rest = self.flesh.model.rest_targets();
+        self.bodies.upload_contacts(body, state, &rest);
     }
 
     /// One step of all bodies; returns at once.

@@ -8,12 +8,16 @@ struct Params {
     // Frames of a body, and how many of them have a turn; others are matrices.
     frames: u32,
     rigid: u32,
+    // Of the places, the first so many are skin points outside the model that contact looks at; base points it looks at.
+    outside: u32,
+    bases: u32,
 }
 
 @group(0) @binding(0) var<uniform> P: Params;
 // Three vectors a frame: turn; position, scale; line, twist along it. Or the rows of a matrix.
 @group(0) @binding(1) var<storage, read> frames: array<vec4<f32>>;
 // First anchor; how many are blended linearly and, from bit 16 on, how many hold; slide, or NONE; share of what holds (bits).
+// Behind them two base points a vector: frame, place along its line (bits).
 @group(0) @binding(2) var<storage, read> records: array<vec4<u32>>;
 // Two vectors an anchor: offset, weight; frame (bits), place along its line.
 @group(0) @binding(3) var<storage, read> anchors: array<vec4<f32>>;
@@ -21,6 +25,9 @@ struct Params {
 @group(0) @binding(4) var<storage, read> slides: array<vec4<f32>>;
 @group(0) @binding(5) var<storage, read_write> targets: array<vec4<f32>>;
 @group(0) @binding(6) var<storage, read_write> places: array<vec4<f32>>;
+// Points outside the model: now, then as they were in the last step.
+@group(0) @binding(7) var<storage, read_write> outside: array<vec4<f32>>;
+@group(0) @binding(8) var<storage, read_write> bases: array<vec4<f32>>;
 
 const NONE: u32 = 0xffffffffu;
 
@@ -167,9 +174,20 @@ fn slid(index: u32, body: u32) -> vec3<f32> {
     return pushed(pushed(point, foot, clearances.x * bone.scale), node.position, clearances.y * node.scale);
 }
 
+// A base point, for contact.
+fn follow_base(index: u32, body: u32) {
+    let pair = records[P.records + index / 2u];
+    let base = select(pair.xy, pair.zw, index % 2u == 1u);
+    let f = frame(base.x, body);
+    bases[body * P.bases + index] = vec4(f.position + f.line * bitcast<f32>(base.y), 0.0);
+}
+
 @compute @workgroup_size(64)
 fn follow(@builtin(global_invocation_id) id: vec3<u32>) {
     if (id.x >= P.records) {
+        if (id.x < P.records + P.bases) {
+            follow_base(id.x - P.records, id.y);
+        }
         return;
     }
     let record = records[id.x];
@@ -190,6 +208,10 @@ fn follow(@builtin(global_invocation_id) id: vec3<u32>) {
     if (id.x < P.fixed_count) {
         targets[id.y * P.fixed_count + id.x] = vec4(place, 0.0);
     } else {
-        places[id.y * (P.records - P.fixed_count) + id.x - P.fixed_count] = vec4(place, 0.0);
+        let at = id.x - P.fixed_count;
+        places[id.y * (P.records - P.fixed_count) + at] = vec4(place, 0.0);
+        if (at < P.outside) {
+            outside[id.y * 2u * P.outside + at] = vec4(place, 0.0);
+        }
     }
 }
