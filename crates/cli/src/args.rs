@@ -61,7 +61,8 @@ pub struct Input {
     /// Character file, or @male / @female.
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Take the skeleton from this file (.skel, .bvh, .glb …), for a mesh that has none.
+    /// Take the skeleton from this file (.skel, .bvh, .glb, …) instead of the mesh's own; a mesh without one gets a
+    /// fitted humanoid's.
     #[arg(long, value_name = "FILE")]
     pub skeleton: Option<PathBuf>,
     /// Length of one unit of the file: m, cm, mm, in, ft, or a number of metres.
@@ -81,16 +82,17 @@ pub struct MotionArgs {
     /// Motion from another file (.bvh, .glb, .fbx, .anim), retargeted by joint names.
     #[arg(long, value_name = "FILE")]
     pub motion: Option<PathBuf>,
-    /// Joint map for --motion: lines such as `hips = ["Bip01", "Hips"]`, overriding guesses.
-    #[arg(long, value_name = "FILE", requires = "motion")]
+    /// Joint map: lines such as `hips = "Bip01"` under `[source]` for the motion's skeleton and under `[target]` for the
+    /// character's, overriding guesses.
+    #[arg(long, value_name = "FILE")]
     pub map: Option<PathBuf>,
     /// Frames a second.
     #[arg(long, default_value_t = 30.0, value_parser = parse_fps)]
     pub fps: f32,
-    /// Start at this time of the clip \[s\].
+    /// Start at this time of the clip, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0)]
     pub from: f32,
-    /// Stop at this time of the clip \[s\].
+    /// Stop at this time of the clip, in seconds.
     #[arg(long, value_name = "SECONDS")]
     pub to: Option<f32>,
 }
@@ -167,7 +169,7 @@ pub struct Skin {
     /// How the result is written; guessed from the ending of OUT.
     #[arg(long)]
     pub bake: Option<Bake>,
-    /// Largest error allowed to the correctives \[mm\].
+    /// Largest error allowed to the correctives, in millimetres.
     #[arg(long, value_name = "MM", default_value_t = 1.0)]
     pub bound: f32,
     /// Compute weights anew even where the file has some.
@@ -209,7 +211,7 @@ pub struct Picture {
     pub compare: Option<Compare>,
     #[command(flatten)]
     pub motion: MotionArgs,
-    /// Moments of the clip to draw.
+    /// Moments of the clip to draw; without a clip, the character at rest is drawn once.
     #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub frames: u16,
     /// Width and height of one tile in pixels.
@@ -235,7 +237,7 @@ pub struct ScenePlay {
     /// Folder to write into: a GLB a character, and scene.png.
     #[arg(long, short, default_value = "out")]
     pub output: PathBuf,
-    /// Largest error allowed to the correctives \[mm\].
+    /// Largest error allowed to the correctives, in millimetres.
     #[arg(long, value_name = "MM", default_value_t = 1.0)]
     pub bound: f32,
     /// Moments to draw.

@@ -344,3 +344,35 @@ fn scenes_are_played_and_bad_ones_refused() {
     let args = ["skin", "@male", "-o", "a.glb", "--settings", "bad.toml"];
     assert!(fail(folder.path(), &args).contains("chair.obj"));
 }
+
+#[test]
+fn a_scan_moves_without_a_skeleton_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    succeed(folder.path(), &["convert", "@female", "scan.obj"]);
+    let args = ["skin", "scan.obj", "--to", "0.2", "-o", "scan.glb"];
+    let output = supple(folder.path(), &args);
+    let notes = text(&output.stderr);
+    assert!(output.status.success(), "{notes}");
+    assert!(
+        notes.contains("fitted") && notes.contains("squat"),
+        "{notes}"
+    );
+    assert!(!notes.contains("graphics"), "{notes}");
+    let json = succeed(folder.path(), &["info", "scan.glb", "--json"]);
+    let info: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(info["vertices"], 13718);
+    assert!(info["humanoid_bones"].as_u64().unwrap() > 15, "{json}");
+    let args = [
+        "skin",
+        "scan.obj",
+        "--skeleton",
+        "@female",
+        "--to",
+        "0.1",
+        "-o",
+        "b.glb",
+    ];
+    succeed(folder.path(), &args);
+    let told = succeed(folder.path(), &["skin", "--help"]);
+    assert!(!told.contains("\\["), "{told}");
+}

@@ -5,6 +5,7 @@ use supple_geom::adjacency::NONE;
 use supple_geom::bisection::bisection_order;
 use supple_geom::shells::{Shells, shells};
 use supple_geom::simd::LANES;
+use supple_geom::tidy::{first_of_kind, turn_alike};
 use supple_geom::weld::{Welded, weld};
 use supple_geom::{Bvh, TriMesh};
 use supple_rig::Character;
@@ -12,8 +13,9 @@ use supple_rig::Character;
 use crate::FleshError;
 use crate::simulation_mesh::FULL_UP_TO;
 
-/// Vertices closer than this, relative to the character's size, are one.
-const WELD: f64 = 1e-6;
+/// Vertices closer than this, relative to the character's size, are one. Below, corners that a file rounds apart (half
+/// floats, few digits) stay apart; above, lids and lips begin to close.
+const WELD: f64 = 1e-5;
 
 /// All parts welded by position.
 #[derive(Clone, Debug)]
@@ -57,11 +59,13 @@ impl Body {
                 name: character.name.clone(),
             });
         }
-        let welded = weld(&merged, (WELD * size) as f32);
+        let mut welded = weld(&merged, (WELD * size) as f32);
+        tidy(&mut welded);
         let shells = shells(&welded.mesh);
         if shells.count == 0 {
-            return Err(FleshError::NoSkin {
+            return Err(FleshError::Scattered {
                 name: character.name.clone(),
+                size,
             });
         }
         Ok(Self {
@@ -146,5 +150,74 @@ impl Body {
     /// A search tree over chosen shells.
     pub fn tree(&self, chosen: &dyn Fn(usize) -> bool) -> Bvh {
         Bvh::new(&self.shells_mesh(chosen).0)
+    }
+}
+
+/// Each triangle once, neighbours turned alike.
+fn tidy(welded: &mut Welded) {
+    let first = first_of_kind(&welded.mesh);
+    let mut keep = first.iter();
+    welded.mesh.triangles.retain(|_| keep.next() == Some(&true));
+    let mut keep = first.iter();
+    (welded.original_triangle).retain(|_| keep.next() == Some(&true));
+    welded.dropped_triangles += first.iter().filter(|&&first| !first).count();
+    turn_alike(&mut welded.mesh);
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::Vec3;
+    use supple_geom::shapes::icosphere;
+    use supple_rig::Part;
+
+    use super::*;
+
+    fn body(mesh: TriMesh) -> Result<Body, FleshError> {
+        Body::new(&Character {
+            parts: vec![Part {
+                mesh,
+                ..Part::default()
+            }],
+            ..Character::default()
+        })
+    }
+
+    #[test]
+    fn a_soup_of_triangles_is_the_ball_it_shows() {
+        let ball = icosphere(1.0, 3);
+        let mut soup = TriMesh::default();
+        for (t, _) in ball.triangles.iter().enumerate() {
+            // Corners rounded apart, some triangles turned over, some twice.
+            let shift = Vec3::new(3e-6, -2e-6, 2e-6) * (t % 3) as f32;
+            let mut corners = ball.corners(t).map(|corner| corner + shift);
+            if t % 5 == 0 {
+                corners.swap(0, 1);
+            }
+            for _ in 0..1 + usize::from(t % 7 == 0) {
+                let first = soup.positions.len() as u32;
+                soup.positions.extend(corners);
+                soup.triangles.push([first, first + 1, first + 2]);
+            }
+        }
+        let (clean, tidied) = (body(ball).unwrap(), body(soup).unwrap());
+        assert_eq!(tidied.shells.count, 1);
+        assert_eq!(
+            tidied.welded.mesh.triangles.len(),
+            clean.welded.mesh.triangles.len()
+        );
+        assert_eq!(
+            tidied.welded.original_triangle.len(),
+            tidied.welded.mesh.triangles.len()
+        );
+        let volume = |body: &Body| body.shell_mesh(0).0.signed_volume();
+        assert!((volume(&tidied) / volume(&clean) - 1.0).abs() < 1e-4);
+    }
+
+    #[test]
+    fn a_vertex_far_away_is_told() {
+        let mut ball = icosphere(1.0, 2);
+        ball.positions[7] = Vec3::X * 1e7;
+        let told = body(ball).unwrap_err().to_string();
+        assert!(told.contains("far away"), "{told}");
     }
 }

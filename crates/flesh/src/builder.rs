@@ -67,6 +67,13 @@ impl<'a> FleshBuilder<'a> {
             settings,
             cache,
         } = self;
+        let without;
+        let character = if character.parts.iter().any(|part| part.binding.computed) {
+            without = without_computed_weights(character);
+            &without
+        } else {
+            character
+        };
         if character.skeleton.is_empty() {
             return Err(FleshError::NoSkeleton {
                 name: character.name.clone(),
@@ -466,4 +473,14 @@ fn rides(
             }
         })
         .collect()
+}
+
+/// The character as it was before weights were computed for it.
+fn without_computed_weights(character: &Character) -> Character {
+    let mut character = character.clone();
+    let parts = character.parts.iter_mut();
+    for part in parts.filter(|part| part.binding.computed) {
+        part.binding = Default::default();
+    }
+    character
 }

@@ -17,6 +17,16 @@ pub enum FleshError {
         /// The character.
         name: String,
     },
+    /// Some vertices are so far away that the rest is a point beside them.
+    #[error(
+        "`{name}`: every triangle is smaller than a hundred-thousandth of its extent of {size} m: some vertex lies far away from the rest"
+    )]
+    Scattered {
+        /// The character.
+        name: String,
+        /// Largest side of its bounding box \[m\].
+        size: f64,
+    },
     /// Every shell was given another role than flesh.
     #[error(
         "no shell of `{name}` is flesh: {shells} shells are all bound or rigid; set one to \"flesh\" in the settings"

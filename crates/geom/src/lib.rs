@@ -32,6 +32,7 @@ pub mod sparse;
 pub mod subdivide;
 pub mod surface_nets;
 pub mod svd3;
+pub mod tidy;
 pub mod turns;
 pub mod weld;
 

@@ -66,6 +66,9 @@ pub struct Binding {
     pub inverse_binds: Vec<Affine3A>,
     /// Weights of every vertex.
     pub influences: Influences,
+    /// Whether Supple computed them. Geometric skinning goes by them; tissue does as it does without any, whether or not
+    /// something needed weights before it was built.
+    pub computed: bool,
 }
 
 /// Sparse weights, any number a vertex, those of vertex `i` at `starts[i]..starts[i + 1]`.

@@ -7,6 +7,7 @@ use glam::{DVec3, Quat, Vec3};
 use supple_geom::TriMesh;
 use supple_geom::adjacency::Adjacency;
 use supple_geom::section::{Plane, section};
+use supple_geom::shells::shells;
 use supple_geom::weld::weld;
 
 use crate::keyed::mannequin;
@@ -40,8 +41,8 @@ struct Slice {
 
 /// The mannequin's joints where the body has them; nothing where the shape has no two legs or no two arms.
 pub fn fit_humanoid(mesh: &TriMesh) -> Option<Skeleton> {
-    let turn = facing(mesh)?;
-    let mut turned = weld(mesh, 0.0).mesh;
+    let mut turned = standing_shells(weld(mesh, 1e-5 * mesh.bounds().diagonal()).mesh);
+    let turn = facing(&turned)?;
     for position in &mut turned.positions {
         *position = turn.inverse() * *position;
     }
@@ -69,6 +70,69 @@ pub fn fit_humanoid(mesh: &TriMesh) -> Option<Skeleton> {
         .then_some(skeleton)
 }
 
+/// The mesh without what lies around in a scan: floors, crumbs. All of it where nothing stands that is half as high.
+fn standing_shells(mesh: TriMesh) -> TriMesh {
+    let parts = shells(&mesh);
+    let mut heights = vec![(f32::INFINITY, f32::NEG_INFINITY); parts.count];
+    for (position, &shell) in mesh.positions.iter().zip(&parts.of_vertex) {
+        if let Some((low, high)) = heights.get_mut(shell as usize) {
+            (*low, *high) = (low.min(position.y), high.max(position.y));
+        }
+    }
+    let tall = |&(low, high): &(f32, f32)| high - low;
+    let tallest = heights.iter().map(tall).fold(0.0, f32::max);
+    if 2.0 * tallest < mesh.bounds().size().y {
+        return mesh;
+    }
+    let stands: Vec<bool> = heights.iter().map(|h| tall(h) > 0.2 * tallest).collect();
+    let kept = mesh.triangles.iter().zip(&parts.of_triangle);
+    let kept = kept.filter(|&(_, &shell)| stands[shell as usize]);
+    let triangles = kept.map(|(&corners, _)| corners).collect();
+    without_lone_vertices(&TriMesh {
+        triangles,
+        positions: mesh.positions,
+    })
+}
+
+fn without_lone_vertices(mesh: &TriMesh) -> TriMesh {
+    let mut new = vec![u32::MAX; mesh.positions.len()];
+    let mut used = TriMesh::default();
+    for corners in &mesh.triangles {
+        let corners = corners.map(|v| {
+            let place = &mut new[v as usize];
+            if *place == u32::MAX {
+                *place = used.positions.len() as u32;
+                used.positions.push(mesh.positions[v as usize]);
+            }
+            *place
+        });
+        used.triangles.push(corners);
+    }
+    used
+}
+
+/// The angle about Y from +X to the direction the body is widest in; along an axis where it nearly is.
+fn widest(mesh: &TriMesh) -> f32 {
+    let area = |t: usize| mesh.triangle_area(t);
+    let middle = |t: usize| mesh.corners(t).iter().map(|p| p.as_dvec3()).sum::<DVec3>() / 3.0;
+    let all = 0..mesh.triangles.len();
+    let total: f64 = all.clone().map(area).sum::<f64>().max(f64::MIN_POSITIVE);
+    let mean = all.clone().map(|t| area(t) * middle(t)).sum::<DVec3>() / total;
+    let (mut xx, mut xz, mut zz) = (0.0, 0.0, 0.0);
+    for t in all {
+        let from_mean = middle(t) - mean;
+        xx += area(t) * from_mean.x * from_mean.x;
+        xz += area(t) * from_mean.x * from_mean.z;
+        zz += area(t) * from_mean.z * from_mean.z;
+    }
+    let angle = 0.5 * f64::atan2(2.0 * xz, xx - zz);
+    let quarter = std::f64::consts::FRAC_PI_2;
+    let axis = (angle / quarter).round() * quarter;
+    let aligned = (angle - axis).abs() < 10_f64.to_radians();
+    // A turn about Y takes +X to -Z.
+    -(if aligned { axis } else { angle }) as f32
+}
+
 /// The turn from +Z to where the body faces: across its widest side, towards the toes.
 fn facing(mesh: &TriMesh) -> Option<Quat> {
     let bounds = mesh.bounds();
@@ -76,12 +140,7 @@ fn facing(mesh: &TriMesh) -> Option<Quat> {
     if !(size.is_finite() && size.y > 0.0 && size.y > 0.5 * size.x.max(size.z)) {
         return None;
     }
-    let sideways = if size.z > 1.05 * size.x {
-        std::f32::consts::FRAC_PI_2
-    } else {
-        0.0
-    };
-    let turn = Quat::from_rotation_y(sideways);
+    let turn = Quat::from_rotation_y(widest(mesh));
     // Feet reach farther to the front than ankles do.
     let mean_depth = |from: f32, to: f32| {
         let inside = (mesh.positions.iter())

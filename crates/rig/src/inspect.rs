@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use supple_geom::adjacency::Adjacency;
 use supple_geom::boundary::boundary_loops;
 use supple_geom::shells::shells;
+use supple_geom::tidy::turn_alike;
 use supple_geom::weld::weld;
 use supple_geom::{Bvh, TriMesh};
 
@@ -242,8 +243,26 @@ fn skin_problems(character: &Character, problems: &mut Vec<Problem>) {
         .filter(|&(index, _)| !moves[index])
         .map(|(_, joint)| joint.name.as_str())
         .collect();
-    if !idle.is_empty() {
-        let text = format!("{} joints move no skin: {}.", idle.len(), some_of(&idle));
+    // Where nothing has weights, they are computed.
+    if !idle.is_empty() && moves.contains(&true) {
+        let text = format!(
+            "{} without skin of their own: {}.",
+            joints(idle.len()),
+            some_of(&idle)
+        );
+        problems.push(problem(Severity::Note, "", text));
+    }
+    let mut skin = weld(&skin, 0.0).mesh;
+    let turned = turn_alike(&mut skin);
+    if turned > 0 {
+        let text = format!(
+            "{turned} triangles are turned over against their neighbours; tissue is built as if they were not, pictures show them as they are."
+        );
+        problems.push(problem(Severity::Note, "", text));
+    }
+    if skin.signed_volume() < 0.0 {
+        skin.triangles.iter_mut().for_each(|t| t.swap(1, 2));
+        let text = "The skin is inside out; tissue is built as if it were not.".to_owned();
         problems.push(problem(Severity::Note, "", text));
     }
     let bvh = Bvh::new(&skin);
@@ -253,8 +272,8 @@ fn skin_problems(character: &Character, problems: &mut Vec<Problem>) {
         .collect();
     if !outside.is_empty() {
         let text = format!(
-            "{} joints lie outside the skin they move ({}): tissue cannot be built around them as they are.",
-            outside.len(),
+            "{} outside of the skin ({}): no tissue is built around what is outside.",
+            joints(outside.len()),
             some_of(&outside)
         );
         problems.push(problem(Severity::Note, "", text));
@@ -273,6 +292,14 @@ fn bind_problems(character: &Character, problems: &mut Vec<Problem>) {
             "The skeleton rests in another pose than the skin was bound in ({moved} joints differ): the bind pose is used to build on, the rest pose to show."
         );
         problems.push(problem(Severity::Note, "", text));
+    }
+}
+
+/// A number of joints in words.
+fn joints(count: usize) -> String {
+    match count {
+        1 => "1 joint".to_owned(),
+        _ => format!("{count} joints"),
     }
 }
 
@@ -329,6 +356,7 @@ mod tests {
                             * Affine3A::from_translation(-Vec3::X * 3.0),
                     ],
                     influences,
+                    computed: false,
                 },
                 ..Part::default()
             }],
@@ -352,7 +380,7 @@ mod tests {
             "2 separate shells",
             "2 joints have this name",
             "unevenly",
-            "1 joints lie outside",
+            "1 joint outside",
         ] {
             assert!(text.contains(expected), "{expected} is not in\n{text}");
         }

@@ -176,3 +176,34 @@ fn odd_but_readable() {
     assert_eq!(binding.joints.len(), 1);
     assert_eq!(rigid.skeleton.joints()[binding.joints[0]].name, "skin");
 }
+
+#[test]
+fn what_the_scene_does_not_show_is_no_part() {
+    let (mut json, bin) = small();
+    let nodes = json["nodes"].as_array_mut().unwrap();
+    nodes.push(json!({"name": "spare", "mesh": 0, "skin": 0}));
+    let shown = read(&glb(&json, &bin)).unwrap();
+    assert_eq!(shown.parts.len(), 1);
+    // A scene without a mesh shows nothing: then the others count.
+    json["scenes"] = json!([{"nodes": [1]}, {"nodes": [3]}]);
+    assert_eq!(read(&glb(&json, &bin)).unwrap().parts.len(), 1);
+    json["scenes"] = json!([]);
+    json.as_object_mut().unwrap().remove("scene");
+    assert_eq!(read(&glb(&json, &bin)).unwrap().parts.len(), 2);
+}
+
+#[test]
+fn a_skin_without_weights_waits_for_them() {
+    let (mut json, bin) = small();
+    let attributes = &mut json["meshes"][0]["primitives"][0]["attributes"];
+    *attributes = json!({"POSITION": 0});
+    let options = ReadOptions {
+        up: Some(supple_rig::character::Up::Z),
+        ..ReadOptions::default()
+    };
+    let character = read_glb(&glb(&json, &bin), &options).unwrap();
+    assert!(character.parts[0].binding.influences.is_empty());
+    assert!(character.problems[0].text.contains("no weights"));
+    let low = character.parts[0].mesh.bounds().min;
+    assert!(low.abs_diff_eq(-glam::Vec3::Z, 1e-6), "{low}");
+}

@@ -25,7 +25,10 @@ pub fn open(choice: Choice, notice: Notice) -> Box<dyn Backend> {
         Choice::Auto | Choice::Gpu => match graphics(choice) {
             Ok(backend) => Box::new(Fallback::new(backend, choice, notice)),
             Err(reason) => {
-                notice(&format!("{reason}; the processor steps"));
+                // Who leaves the choice to Supple is not missing anything.
+                if choice == Choice::Gpu {
+                    notice(&format!("{reason}; the processor steps"));
+                }
                 Box::new(CpuBackend::new())
             }
         },

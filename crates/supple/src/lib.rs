@@ -35,6 +35,7 @@ pub mod info;
 pub mod inside;
 pub mod load;
 pub mod motion;
+pub mod rigged;
 pub mod scene;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod scene_file;

@@ -53,8 +53,8 @@ pub enum Choice<'a> {
     /// The file's first clip, or the embedded `squat` where it has none.
     #[default]
     Default,
-    /// A clip of the file by name or number, or an embedded one by name.
-    Named(&'a str),
+    /// A clip of the file by name or number, or an embedded one by name, with an optional joint map in TOML.
+    Named(&'a str, Option<&'a Path>),
     /// Another file, with an optional joint map in TOML.
     File(&'a Path, Option<&'a Path>),
 }
@@ -70,12 +70,12 @@ pub fn choose(character: &Character, choice: Choice, fps: f32) -> Result<Clip, M
             Some(clip) => Ok(clip.clone()),
             None => Ok(embedded::clip("squat", character)?),
         },
-        Choice::Named(name) => named(character, name),
+        Choice::Named(name, map) => named(character, name, map),
         Choice::File(path, map) => from_file(character, path, map, fps),
     }
 }
 
-fn named(character: &Character, name: &str) -> Result<Clip, MotionError> {
+fn named(character: &Character, name: &str, map: Option<&Path>) -> Result<Clip, MotionError> {
     let by_name = character.clips.iter().find(|clip| clip.name == name);
     let by_number = || {
         name.parse::<usize>()
@@ -85,7 +85,15 @@ fn named(character: &Character, name: &str) -> Result<Clip, MotionError> {
     if let Some(clip) = by_name.or_else(by_number) {
         return Ok(clip.clone());
     }
-    match embedded::clip(name, character) {
+    let clip = match map {
+        Some(path) => {
+            let mut mapped = character.clone();
+            mapped.humanoid = Some(read_map(path)?.target.named_joints(&character.skeleton)?);
+            embedded::clip(name, &mapped)
+        }
+        None => embedded::clip(name, character),
+    };
+    match clip {
         Err(ClipError::NoSuchClip { name, known }) => Err(MotionError::NoSuchClip {
             name,
             in_file: list_clips(character),
@@ -117,15 +125,17 @@ fn from_file(
         let path = path.display().to_string();
         return Err(MotionError::NoMotion { path });
     }
-    let mut named = MapFile::default();
-    if let Some(path) = map {
-        let text = std::fs::read_to_string(path).map_err(|source| FormatError::Io {
-            path: path.to_owned(),
-            source,
-        })?;
-        named = MapFile::parse(&text)?;
-    }
+    let named = map.map_or_else(|| Ok(MapFile::default()), read_map)?;
     from_character(character, &source, named, fps)
+}
+
+/// A joint map in TOML.
+pub fn read_map(path: &Path) -> Result<MapFile, MotionError> {
+    let text = std::fs::read_to_string(path).map_err(|source| FormatError::Io {
+        path: path.to_owned(),
+        source,
+    })?;
+    Ok(MapFile::parse(&text)?)
 }
 
 /// The first clip of another character, on this one's skeleton.

@@ -14,6 +14,7 @@ use supple_sim::Collider;
 
 use crate::load::load;
 use crate::motion::{Choice, MotionError, choose};
+use crate::rigged::{fitted, is_bare};
 use crate::scene::{Scene, standing_at};
 use crate::skin::Span;
 use crate::things::{collider_mesh, ground_height};
@@ -219,9 +220,14 @@ fn engage(
     };
     let file = beside(&actor.file);
     let mut character = load(&file, None, &ReadOptions::default())?;
+    if is_bare(&character)
+        && let Some(rigged) = fitted(&character)
+    {
+        character = rigged;
+    }
     let motion = actor.motion.as_deref().map(beside);
     let choice = match (&actor.clip, &motion) {
-        (Some(name), _) => Choice::Named(name),
+        (Some(name), _) => Choice::Named(name, None),
         (None, Some(path)) => Choice::File(path, None),
         (None, None) => Choice::Default,
     };

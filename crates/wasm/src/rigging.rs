@@ -6,9 +6,10 @@ use supple::geom::{Bvh, TriMesh};
 use supple::glam::Vec3;
 use supple::rig::character::Up;
 use supple::rig::fit::fit_humanoid;
-use supple::rig::formats::{Source, gltf, skel};
+use supple::rig::formats::{gltf, skel};
 use supple::rig::skeleton::JointKind;
 use supple::rig::{Joint, Skeleton, Transform};
+use supple::rigged::with_skeleton;
 
 use crate::error::StageError;
 use crate::stage::Stage;
@@ -61,19 +62,7 @@ impl Stage {
 
     /// The same mesh with joints placed by hand: a new stage, with weights computed from them.
     pub fn rigged(&self, placed: &[Placed]) -> Result<Stage, StageError> {
-        let mut character = self.character.clone();
-        // Bind space becomes the world's: the mesh lies where it is seen.
-        for (index, part) in character.parts.iter_mut().enumerate() {
-            part.mesh = self.character.bind_mesh(index);
-            part.normals.clear();
-            part.binding = Default::default();
-            part.morphs.clear();
-            part.morph_weights.clear();
-        }
-        character.skeleton = skeleton(placed)?;
-        character.clips.clear();
-        character.humanoid = None;
-        character.source = Source::None;
+        let character = with_skeleton(&self.character, skeleton(placed)?);
         let mut stage = Stage::new(character)?;
         stage.bind_missing()?;
         Ok(stage)

@@ -9,7 +9,7 @@ use crate::console::{Console, Failure};
 
 /// Writes the automatic settings of a character.
 pub fn run(args: &args::Init, console: &Console) -> Result<(), Failure> {
-    let character = super::load(&args.input)?;
+    let character = super::load_rigged(&args.input, console)?;
     let path = args
         .output
         .clone()

@@ -16,11 +16,11 @@ use supple::backend::Choice;
 use supple::bake::Motion;
 use supple::flesh::Settings;
 use supple::flesh::settings::{ContactMode, Ground, Upsample};
-use supple::motion;
-use supple::rig::character::Up;
+use supple::rig::character::{Severity, Up};
 use supple::rig::formats::ReadOptions;
 use supple::skin::{Method, Span, skin};
 use supple::tissue::{SoftBody, simulate};
+use supple::{motion, rigged};
 
 use crate::args::{self, Command, Input, MotionArgs, TissueArgs};
 use crate::console::{Console, Failure};
@@ -56,9 +56,71 @@ fn load(input: &Input) -> Result<Character, Failure> {
     })
 }
 
+/// As [`load`], with a skeleton: what comes without one gets a humanoid's, fitted into it. Warnings about the file are
+/// said.
+fn load_rigged(input: &Input, console: &Console) -> Result<Character, Failure> {
+    let character = load(input)?;
+    let warn = console.notice();
+    for problem in &character.problems {
+        if problem.severity == Severity::Warning {
+            warn(format!("{} {}", problem.place, problem.text).trim());
+        }
+    }
+    if !rigged::is_bare(&character) {
+        return Ok(character);
+    }
+    let fitted = rigged::fitted(&character).ok_or_else(|| {
+        Failure::new(
+            format!("{} has no skeleton, and no humanoid fits its shape", input.file.display()),
+            "--skeleton FILE gives it one (.skel, .bvh, .glb, …), `supple view` lets you build one; a person must stand upright, arms and legs apart (--up and --unit where that was guessed wrong)",
+        )
+    })?;
+    warn("no skeleton in the file: a humanoid's was fitted into it");
+    Ok(fitted)
+}
+
+/// The clip a user means and the moments of it.
+fn choose(character: &Character, args: &MotionArgs) -> Result<(supple::Clip, Span), Failure> {
+    let clip = motion::choose(character, choice(args), args.fps).map_err(with_map_hint)?;
+    let span = span(args, &clip)?;
+    Ok((clip, span))
+}
+
+/// Says which clip was chosen for want of a word.
+fn say_choice(character: &Character, args: &MotionArgs, clip: &supple::Clip, console: &Console) {
+    if args.clip.is_some() || args.motion.is_some() {
+        return;
+    }
+    match character.clips.len() {
+        0 => console.notice()(&format!(
+            "no clip in the file: playing the embedded `{}` (--clip and --motion choose)",
+            clip.name
+        )),
+        1 => {}
+        more => console.notice()(&format!(
+            "playing `{}`, the first of {more} clips (--clip chooses)",
+            clip.name
+        )),
+    }
+}
+
+fn with_map_hint(error: motion::MotionError) -> Failure {
+    use motion::MotionError::{Embedded, Map, Retarget};
+    let hint = match error {
+        Embedded(_) | Map(_) | Retarget(_) => {
+            "--map FILE names the joints: a line `hips = \"Bip01\"` a bone, under [target] for the character's, under [source] for the motion's"
+        }
+        _ => "",
+    };
+    Failure {
+        error: Box::new(error),
+        hint: hint.to_owned(),
+    }
+}
+
 fn choice(args: &MotionArgs) -> motion::Choice<'_> {
     match (&args.clip, &args.motion) {
-        (Some(name), _) => motion::Choice::Named(name),
+        (Some(name), _) => motion::Choice::Named(name, args.map.as_deref()),
         (None, Some(path)) => motion::Choice::File(path, args.map.as_deref()),
         (None, None) => motion::Choice::Default,
     }

@@ -6,14 +6,19 @@ use supple::picture::{Image, Legend, Ramp, heat_colours};
 use supple::sheet::{Look, Tile, sheet};
 use supple::skin::Method;
 use supple::upsampling::{NEIGHBOURS, UpsamplingStudy, upsampling_sheet};
-use supple::{Character, Clip, motion, skin};
+use supple::{Character, Clip, skin};
 
 use crate::args::{self, Compare, View};
 use crate::console::{Console, Failure};
 
 /// Draws a character.
 pub fn run(args: &args::Picture, console: &Console) -> Result<(), Failure> {
-    let character = super::load(&args.input)?;
+    let wants_motion = args.motion.clip.is_some() || args.motion.motion.is_some();
+    let moves = wants_motion || args.compare.is_some();
+    let character = match moves || args.bones {
+        true => super::load_rigged(&args.input, console)?,
+        false => super::load(&args.input)?,
+    };
     if character.parts.is_empty() {
         return Err(Failure::new(
             format!("{} has no mesh to draw", args.input.file.display()),
@@ -25,8 +30,7 @@ pub fn run(args: &args::Picture, console: &Console) -> Result<(), Failure> {
         direction: direction(args.view),
         bones: args.bones,
     };
-    let wants_motion = args.motion.clip.is_some() || args.motion.motion.is_some();
-    let image = if !wants_motion && args.compare.is_none() {
+    let image = if !moves {
         draw_rest(&character, &look)
     } else {
         draw_motion(&character, args, &look, console)?
@@ -71,8 +75,7 @@ fn draw_motion(
     look: &Look,
     console: &Console,
 ) -> Result<Image, Failure> {
-    let clip = motion::choose(character, super::choice(&args.motion), args.motion.fps)?;
-    let span = super::span(&args.motion, &clip)?;
+    let (clip, span) = super::choose(character, &args.motion)?;
     if let Some(Compare::Upsample) = args.compare {
         let settings = super::settings(&args.input, &args.tissue)?;
         let progress = console.progress("simulating twice", span.times().len());
@@ -147,6 +150,7 @@ fn draw_motion(
         // Rows of equal length, six tiles at most.
         frames.div_ceil(frames.div_ceil(6))
     };
+    super::say_choice(character, &args.motion, &clip, console);
     let _drawing = console.progress("drawing", 1);
     Ok(sheet(
         character,

@@ -5,7 +5,7 @@ use supple::flesh::{CacheUse, Settings};
 use supple::inside::{Report, simulate_reported};
 use supple::skin::Method;
 use supple::tissue::SoftBody;
-use supple::{Character, motion, skin};
+use supple::{Character, skin};
 
 use crate::args;
 use crate::console::{Console, Failure};
@@ -16,7 +16,7 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
         Some(bake) => chosen(bake, args.bound),
         None => bake_for(&args.output, args.bound)?,
     };
-    let mut character = super::load(&args.input)?;
+    let mut character = super::load_rigged(&args.input, console)?;
     if character.parts.is_empty() {
         return Err(Failure::new(
             format!("{} has no mesh to skin", args.input.file.display()),
@@ -35,12 +35,12 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
             ));
         }
     }
-    let clip = motion::choose(&character, super::choice(&args.motion), args.motion.fps)?;
-    let span = super::span(&args.motion, &clip)?;
+    let (clip, span) = super::choose(&character, &args.motion)?;
     let mut body = match method {
         Method::Tissue => Some(soft_body(&character, settings.clone(), args, console)?),
         _ => None,
     };
+    super::say_choice(&character, &args.motion, &clip, console);
     // With contact, all is simulated a second time without.
     let rounds = 1 + usize::from(body.as_ref().is_some_and(SoftBody::has_contact));
     let progress = console.progress("moving the skin", rounds * span.times().len());

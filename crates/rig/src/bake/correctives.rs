@@ -4,9 +4,9 @@ use super::directions::Turning;
 use super::motion::Motion;
 use super::principal::{Modes, principal_modes};
 use super::residual::{Group, Residuals, mode_errors};
-use super::targets::{add_targets, groups, weight_track};
+use super::targets::{add_targets, groups, put_clip_first, weight_track};
 use super::{BakeError, BakeReport, playback_errors};
-use crate::formats::gltf::{append_clip, document_of, plain_pose};
+use crate::formats::gltf::{document_of, plain_pose};
 use crate::{Character, Clip, Pose};
 
 /// What to keep to.
@@ -31,7 +31,8 @@ impl Default for CorrectiveOptions {
 }
 
 /// Writes a GLB that plays the motion: linear blend skinning as in the file, the skeleton motion, and the fewest
-/// principal corrective morph targets that keep the bound. Morph targets and clips of the file stay.
+/// principal corrective morph targets that keep the bound, with weights within \[0, 1\]: programs with sliders go no
+/// further. Morph targets and clips of the file stay; the new clip comes first.
 pub fn bake_correctives(
     character: &Character,
     motion: &Motion,
@@ -62,7 +63,7 @@ pub fn bake_correctives(
         clip.morphs
             .extend(weight_track(character, motion, &group, &modes.weights));
     }
-    append_clip(&mut document, &character.skeleton, &clip)?;
+    put_clip_first(&mut document, &character.skeleton, clip)?;
     let units = document.links.units;
     let bytes = document.to_glb()?;
     drop(document);
@@ -111,7 +112,10 @@ fn choose_modes(
             }
         }
     }
+    if modes.targets(high) > options.max_targets {
+        high -= 1;
+    }
     modes.shapes.truncate(high);
     modes.weights.truncate(high);
-    Ok(modes)
+    Ok(modes.in_unit_range())
 }

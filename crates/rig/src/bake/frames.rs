@@ -4,13 +4,13 @@ use super::directions::Turning;
 use super::motion::Motion;
 use super::principal::Offsets;
 use super::residual::Residuals;
-use super::targets::{add_targets, groups, weight_track};
+use super::targets::{add_targets, groups, put_clip_first, weight_track};
 use super::{BakeError, BakeReport, playback_errors};
-use crate::formats::gltf::{append_clip, document_of};
+use crate::formats::gltf::document_of;
 use crate::{Character, Clip, Pose};
 
 /// Writes a GLB with a morph target for every frame and the skeleton at rest: exact, large, and played by everything
-/// that knows morph targets. Morph targets and clips of the file stay.
+/// that knows morph targets. Morph targets and clips of the file stay; the new clip comes first.
 pub fn bake_frames(
     character: &Character,
     motion: &Motion,
@@ -47,7 +47,7 @@ pub fn bake_frames(
         clip.morphs
             .extend(weight_track(character, motion, &group, &weights));
     }
-    append_clip(&mut document, &character.skeleton, &clip)?;
+    put_clip_first(&mut document, &character.skeleton, clip)?;
     let units = document.links.units;
     let bytes = document.to_glb()?;
     drop(document);

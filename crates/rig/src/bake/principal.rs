@@ -14,6 +14,55 @@ pub(super) struct Modes {
     pub weights: Vec<Vec<f32>>,
 }
 
+impl Modes {
+    /// How many targets [`Modes::in_unit_range`] makes of the first `count` modes.
+    pub fn targets(&self, count: usize) -> usize {
+        let signed = |weights: &Vec<f32>| {
+            let (low, high) = range(weights);
+            low < 0.0 && high > 0.0
+        };
+        count + usize::from(self.weights[..count].iter().any(signed))
+    }
+
+    /// The same offsets with weights within \[0, 1\], as far as sliders of other programs reach. Modes that go both ways
+    /// start from their lowest weight; what all are there together becomes one more shape, whose weight is always one.
+    pub fn in_unit_range(mut self) -> Self {
+        let mut base = vec![Vec3::ZERO; self.shapes.first().map_or(0, Vec::len)];
+        let targets = self.targets(self.shapes.len());
+        for (shape, weights) in self.shapes.iter_mut().zip(&mut self.weights) {
+            let (low, high) = range(weights);
+            let (from, to) = match (low < 0.0, high > 0.0) {
+                (true, true) => (low, high),
+                (true, false) => (0.0, low),
+                _ => (0.0, high),
+            };
+            if from != 0.0 {
+                let parts = base.iter_mut().zip(shape.iter());
+                parts.for_each(|(base, offset)| *base += from * *offset);
+            }
+            if to != from {
+                shape.iter_mut().for_each(|offset| *offset *= to - from);
+                let unit = |weight: f32| ((weight - from) / (to - from)).clamp(0.0, 1.0);
+                weights
+                    .iter_mut()
+                    .for_each(|weight| *weight = unit(*weight));
+            }
+        }
+        if targets > self.shapes.len() {
+            let frames = self.weights.first().map_or(0, Vec::len);
+            self.shapes.push(base);
+            self.weights.push(vec![1.0; frames]);
+        }
+        self
+    }
+}
+
+/// Smallest and largest weight.
+fn range(weights: &[f32]) -> (f32, f32) {
+    let extend = |(low, high): (f32, f32), &weight: &f32| (low.min(weight), high.max(weight));
+    (weights.iter()).fold((f32::INFINITY, f32::NEG_INFINITY), extend)
+}
+
 /// Offsets of all vertices over time, of as many vertices at once as there is room for.
 pub(super) trait Offsets {
     /// Frames.
@@ -160,6 +209,15 @@ mod tests {
                 let sum: Vec3 = (0..2)
                     .map(|k| modes.weights[k][f] * modes.shapes[k][v])
                     .sum();
+                assert!(sum.abs_diff_eq(*point, 1e-5));
+            }
+        }
+        let unit = principal_modes(&frames, 2).in_unit_range();
+        assert_eq!((unit.shapes.len(), modes.targets(2)), (3, 3));
+        assert!((unit.weights.iter().flatten()).all(|weight| (0.0..=1.0).contains(weight)));
+        for (f, frame) in frames.iter().enumerate() {
+            for (v, point) in frame.iter().enumerate() {
+                let sum: Vec3 = (0..3).map(|k| unit.weights[k][f] * unit.shapes[k][v]).sum();
                 assert!(sum.abs_diff_eq(*point, 1e-5));
             }
         }

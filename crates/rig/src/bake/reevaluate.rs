@@ -6,7 +6,7 @@ use crate::formats::gltf::read_glb;
 use crate::formats::{ReadOptions, Source};
 use crate::skinning::linear_blend;
 
-/// How far a GLB is from a motion: its last animation is evaluated at the motion's frames as a viewer does, morph targets,
+/// How far a GLB is from a motion: its first animation is evaluated at the motion's frames as a viewer does, morph targets,
 /// then linear blend skinning.
 pub fn playback_errors(glb: &[u8], units: Units, motion: &Motion) -> Result<Errors, BakeError> {
     let options = ReadOptions {
@@ -16,7 +16,7 @@ pub fn playback_errors(glb: &[u8], units: Units, motion: &Motion) -> Result<Erro
     let mut character = read_glb(glb, &options)?;
     // The document it came from is not needed again.
     character.source = Source::default();
-    let clip = character.clips.last().cloned().unwrap_or_default();
+    let clip = character.clips.first().cloned().unwrap_or_default();
     Ok(motion.errors(|frame| {
         let time = motion.time(frame);
         let worlds = clip

@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 use super::directions::Directions;
 use super::motion::Motion;
 use super::residual::Group;
-use crate::Character;
 use crate::clip::{Interpolation, MorphTrack};
 use crate::formats::FormatError;
-use crate::formats::gltf::Document;
 use crate::formats::gltf::append::{Use, append_floats, push_in};
+use crate::formats::gltf::{Document, append_clip};
+use crate::{Character, Clip, Skeleton};
 
 /// Parts that hang on one node, in order.
 pub(super) fn groups(document: &Document) -> Vec<Group> {
@@ -53,6 +53,31 @@ pub(super) fn weight_track(
         weights,
         interpolation: Interpolation::Linear,
     })
+}
+
+/// Adds a clip before those the document has, so that whatever plays a file's first clip plays this one, under a name
+/// that none of them has.
+pub(super) fn put_clip_first(
+    document: &mut Document,
+    skeleton: &Skeleton,
+    mut clip: Clip,
+) -> Result<(), FormatError> {
+    let before = document.count("animations");
+    let taken = |name: &str| {
+        let animations = document.json["animations"].as_array().into_iter().flatten();
+        animations
+            .into_iter()
+            .any(|animation| animation["name"] == name)
+    };
+    while taken(&clip.name) {
+        clip.name.push_str(" soft");
+    }
+    append_clip(document, skeleton, &clip)?;
+    let animations = document.json["animations"].as_array_mut();
+    if let Some(animations) = animations.filter(|list| list.len() > before) {
+        animations.rotate_right(1);
+    }
+    Ok(())
 }
 
 /// Adds `shapes` (offsets in bind space \[m\], the group's parts one after the other) to the mesh of a node, with offsets of

@@ -77,6 +77,19 @@ impl BoneMap {
         self.names.is_empty()
     }
 
+    /// The skeleton's joints by VRM bone name, as [`Character::humanoid`] has them.
+    pub fn named_joints(
+        &self,
+        skeleton: &Skeleton,
+    ) -> Result<BTreeMap<String, usize>, HumanoidError> {
+        let joints = self.joints(skeleton)?.into_iter();
+        let named = joints.flat_map(|(bone, joints)| {
+            let of_bone = joints.into_iter();
+            of_bone.map(move |joint| (bone.name().to_owned(), joint))
+        });
+        Ok(named.collect())
+    }
+
     /// The skeleton's joints of those names.
     pub(super) fn joints(
         &self,

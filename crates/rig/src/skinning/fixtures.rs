@@ -35,6 +35,7 @@ pub fn tube_part(rings: usize, sides: usize) -> Part {
         joints: vec![0, 1],
         inverse_binds: vec![Affine3A::from_translation(Vec3::Y), Affine3A::IDENTITY],
         influences: Influences::from_lists(lists),
+        computed: false,
     };
     part
 }

@@ -72,6 +72,7 @@ pub fn automatic_binding(mesh: &TriMesh, skeleton: &Skeleton) -> Result<Binding,
             .collect(),
         joints: sources.iter().map(|source| source.joint).collect(),
         influences: Influences::from_lists(welded.spread(&lists)),
+        computed: true,
     })
 }
 

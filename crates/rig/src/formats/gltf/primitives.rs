@@ -5,7 +5,7 @@ use serde_json::Value;
 use supple_geom::TriMesh;
 
 use super::accessor::Accessors;
-use super::json::{Element, as_uint};
+use super::json::Element;
 use crate::character::{Influences, Morph, Problem, Severity};
 use crate::formats::FormatError;
 
@@ -293,13 +293,4 @@ pub(super) fn target_names(mesh: &Value) -> Vec<String> {
         .flatten()
         .map(|name| name.as_str().unwrap_or_default().to_owned())
         .collect()
-}
-
-/// Whether a primitive carries weights, without reading them.
-pub(super) fn has_weights(primitive: &Value) -> bool {
-    let has = |key| {
-        let attribute = primitive.pointer(key);
-        attribute.and_then(as_uint).is_some()
-    };
-    has("/attributes/JOINTS_0") && has("/attributes/WEIGHTS_0")
 }

@@ -13,7 +13,7 @@ use super::json::Element;
 use super::links::{Links, PartLink};
 use super::materials::read_materials;
 use super::nodes::{Joints, Nodes, make_joints, read_nodes};
-use super::primitives::{Primitive, has_weights, read_primitive, target_names};
+use super::primitives::{Primitive, read_primitive, target_names};
 use super::skins::{Skin, read_skins};
 use super::{units, vrm};
 use crate::character::{Binding, Influences, Problem, Severity};
@@ -47,7 +47,11 @@ pub fn read_document(
         clips: character.clips.clone(),
         units: character.units,
     };
-    character.source = Source::Gltf(Arc::new(document));
+    // A document whose parts wait for weights cannot be given back as it was.
+    let unbound = |part: &Part| part.binding.influences.is_empty();
+    if !character.parts.iter().any(unbound) {
+        character.source = Source::Gltf(Arc::new(document));
+    }
     Ok(character)
 }
 
@@ -59,7 +63,14 @@ fn build(document: &Document) -> Result<(Character, Vec<usize>, Vec<PartLink>), 
     let skins = read_skins(document, &accessors)?;
     let meshes = document.root().items("meshes")?;
     let humanoid = vrm::humanoid_nodes(&document.json);
-    let helpers = helper_nodes(document, &nodes, &meshes, humanoid.values().copied())?;
+    let shown = shown_nodes(document, &nodes, meshes.len())?;
+    let helpers = helper_nodes(
+        document,
+        &nodes,
+        &meshes,
+        &shown,
+        humanoid.values().copied(),
+    )?;
     let bones: Vec<usize> = skins
         .iter()
         .flat_map(|skin| skin.joints.iter().copied())
@@ -68,6 +79,7 @@ fn build(document: &Document) -> Result<(Character, Vec<usize>, Vec<PartLink>), 
     let materials = read_materials(document, &accessors)?;
     let reader = PartReader {
         nodes: &nodes,
+        shown: &shown,
         skins: &skins,
         joints: &joints,
         meshes: &meshes,
@@ -142,22 +154,54 @@ fn check_extensions(document: &Document, problems: &mut Vec<Problem>) -> Result<
     Ok(())
 }
 
+/// Which nodes are seen: those of the file's scene; of all scenes, or simply all, where it has no mesh.
+fn shown_nodes(
+    document: &Document,
+    nodes: &Nodes<'_>,
+    meshes: usize,
+) -> Result<Vec<bool>, FormatError> {
+    let count = nodes.elements.len();
+    let scenes = document.root().items("scenes")?;
+    let roots = scenes
+        .iter()
+        .map(|scene| scene.indices("nodes", count))
+        .collect::<Result<Vec<_>, _>>()?;
+    let first = document.root().optional_index("scene", scenes.len())?;
+    let default = roots.get(first.unwrap_or(0)).cloned().unwrap_or_default();
+    let mut children = vec![Vec::new(); count];
+    for (node, parent) in nodes.parents.iter().enumerate() {
+        if let Some(parent) = parent {
+            children[*parent].push(node);
+        }
+    }
+    for mut open in [default, roots.concat()] {
+        let mut shown = vec![false; count];
+        while let Some(node) = open.pop() {
+            if !std::mem::replace(&mut shown[node], true) {
+                open.extend(&children[node]);
+            }
+        }
+        let mut elements = nodes.elements.iter().zip(&shown);
+        if meshes == 0 || elements.any(|(node, &shown)| shown && node.get("mesh").is_some()) {
+            return Ok(shown);
+        }
+    }
+    Ok(vec![true; count])
+}
+
 /// Nodes that must be joints though no skin names them: those that carry rigid meshes, and humanoid bones. In a file
 /// with neither mesh nor skin, all that animations move.
 fn helper_nodes(
     document: &Document,
     nodes: &Nodes<'_>,
     meshes: &[Element<'_>],
+    shown: &[bool],
     humanoid: impl Iterator<Item = usize>,
 ) -> Result<Vec<usize>, FormatError> {
     let mut helpers: BTreeSet<usize> = humanoid.collect();
     for (index, node) in nodes.elements.iter().enumerate() {
-        let Some(mesh) = node.optional_index("mesh", meshes.len())? else {
-            continue;
-        };
-        let skinned = node.get("skin").is_some();
-        let rigid = meshes[mesh].items("primitives")?;
-        if !skinned || rigid.iter().any(|primitive| !has_weights(primitive.value)) {
+        let mesh = node.optional_index("mesh", meshes.len())?;
+        if mesh.is_some() && shown[index] && node.get("skin").is_none() {
             helpers.insert(index);
         }
     }
@@ -175,6 +219,7 @@ fn helper_nodes(
 
 struct PartReader<'a> {
     nodes: &'a Nodes<'a>,
+    shown: &'a [bool],
     skins: &'a [Skin],
     joints: &'a Joints,
     meshes: &'a [Element<'a>],
@@ -183,7 +228,7 @@ struct PartReader<'a> {
 }
 
 impl PartReader<'_> {
-    /// One part for each primitive of each node with a mesh.
+    /// One part for each primitive of each node that is seen and has a mesh.
     fn read_parts(
         &self,
         problems: &mut Vec<Problem>,
@@ -195,6 +240,9 @@ impl PartReader<'_> {
             let Some(mesh) = node.optional_index("mesh", self.meshes.len())? else {
                 continue;
             };
+            if !self.shown[index] {
+                continue;
+            }
             let skin = node.optional_index("skin", self.skins.len())?;
             let mut aside = Vec::new();
             let notes = if shown[mesh] {
@@ -212,6 +260,13 @@ impl PartReader<'_> {
                     continue;
                 };
                 let vertices = read.mesh.positions.len();
+                if skin.is_some() && read.influences.is_none() {
+                    notes.push(Problem {
+                        severity: Severity::Warning,
+                        place: primitive.path.clone(),
+                        text: "It has a skeleton but no weights; they are computed where they are needed.".into(),
+                    });
+                }
                 let binding = self.bind(&read, index, skin, &primitive.path)?;
                 let name = part_name(element, index, number);
                 parts.push(make_part(read, name, binding, rest_weights(node, element)));
@@ -227,7 +282,7 @@ impl PartReader<'_> {
             problems.push(Problem {
                 severity: Severity::Note,
                 place: format!("meshes[{mesh}]"),
-                text: "No node shows this mesh; it is kept in the file and otherwise ignored."
+                text: "No node of the scene shows this mesh; it is kept in the file and otherwise ignored."
                     .into(),
             });
         }
@@ -241,12 +296,16 @@ impl PartReader<'_> {
         skin: Option<usize>,
         path: &str,
     ) -> Result<Binding, FormatError> {
+        if skin.is_some() && primitive.influences.is_none() {
+            return Ok(Binding::default());
+        }
         let (Some(skin), Some(influences)) = (skin, &primitive.influences) else {
             let joint = self.joints.joint_of_node[node];
             return Ok(Binding {
                 joints: vec![joint.ok_or_else(|| FormatError::invalid(path, "hangs on no node"))?],
                 inverse_binds: vec![Affine3A::IDENTITY],
                 influences: Influences::rigid(0, primitive.mesh.positions.len()),
+                computed: false,
             });
         };
         let skin = &self.skins[skin];
@@ -268,6 +327,7 @@ impl PartReader<'_> {
                 .collect(),
             inverse_binds: skin.inverse_binds.clone(),
             influences: influences.clone(),
+            computed: false,
         })
     }
 }

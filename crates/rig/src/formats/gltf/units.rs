@@ -73,6 +73,10 @@ fn rest_extent(character: &Character) -> f32 {
             .zip(&binding.inverse_binds)
             .map(|(&joint, inverse)| worlds[joint] * *inverse)
             .collect();
+        if binding.influences.is_empty() {
+            part.mesh.positions.iter().for_each(|&point| cover(point));
+            continue;
+        }
         for (vertex, &position) in part.mesh.positions.iter().enumerate() {
             let influences = binding.influences.of(vertex).iter();
             cover(
@@ -127,7 +131,7 @@ pub(super) fn scale_clip(clip: &mut Clip, factor: f32) {
     }
 }
 
-/// Turns the world: roots alone, as everything hangs on them.
+/// Turns the world: roots alone, as everything hangs on them but parts without weights.
 fn turn(character: &mut Character, rotation: Quat) {
     if rotation == Quat::IDENTITY {
         return;
@@ -145,6 +149,14 @@ fn turn(character: &mut Character, rotation: Quat) {
     }
     for clip in &mut character.clips {
         turn_clip(clip, &roots, rotation);
+    }
+    let parts = character.parts.iter_mut();
+    for part in parts.filter(|part| part.binding.influences.is_empty()) {
+        let morphs = part.morphs.iter_mut();
+        let vectors = morphs.flat_map(|morph| morph.positions.iter_mut().chain(&mut morph.normals));
+        (part.mesh.positions.iter_mut().chain(&mut part.normals))
+            .chain(vectors)
+            .for_each(|vector| *vector = rotation * *vector);
     }
 }
 
