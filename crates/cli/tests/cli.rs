@@ -373,6 +373,28 @@ fn a_scan_moves_without_a_skeleton_of_its_own() {
         "b.glb",
     ];
     succeed(folder.path(), &args);
+    // Played back from the file, the motion is the one a point cache gets.
+    let squat = ["--to", "0.2", "--resolution", "1500"];
+    for (file, args, out) in [
+        ("scan.obj", &squat[..], "a.glb"),
+        ("scan.obj", &squat[..], "a.pc2"),
+        ("a.glb", &["--method", "lbs"], "b.pc2"),
+    ] {
+        let args = [&["skin", file, "-o", out][..], args].concat();
+        succeed(folder.path(), &args);
+    }
+    let points = |name: &str| -> Vec<f32> {
+        let bytes = std::fs::read(folder.path().join(name)).unwrap();
+        let numbers = bytes[32..].chunks_exact(4);
+        numbers
+            .map(|n| f32::from_le_bytes(n.try_into().unwrap()))
+            .collect()
+    };
+    let (cache, played) = (points("a.pc2"), points("b.pc2"));
+    assert_eq!(cache.len(), played.len());
+    let off = cache.iter().zip(&played).map(|(a, b)| (a - b).abs());
+    let off = off.fold(0.0, f32::max);
+    assert!(off < 1.1e-3, "{off} m");
     let told = succeed(folder.path(), &["skin", "--help"]);
     assert!(!told.contains("\\["), "{told}");
 }

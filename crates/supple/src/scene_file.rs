@@ -9,6 +9,7 @@ use supple_flesh::{Flesh, FleshError};
 use supple_picture::{Bounds, Camera, DrawMesh, Image, SheetStyle, contact_sheet, hex, render};
 use supple_rig::bake::{Frames, Motion};
 use supple_rig::formats::{FormatError, ReadOptions};
+use supple_rig::skinning::weights::WeightsError;
 use supple_rig::{Character, Clip, Pose};
 use supple_sim::Collider;
 
@@ -16,7 +17,7 @@ use crate::load::load;
 use crate::motion::{Choice, MotionError, choose};
 use crate::rigged::{fitted, is_bare};
 use crate::scene::{Scene, standing_at};
-use crate::skin::Span;
+use crate::skin::{Span, bind_missing};
 use crate::things::{collider_mesh, ground_height};
 use crate::tissue::{TissueError, between, load_settings, make_relative_to, settings_beside};
 
@@ -91,6 +92,9 @@ pub enum SceneError {
     /// A character could not be made soft or moved.
     #[error(transparent)]
     Tissue(#[from] TissueError),
+    /// Weights could not be computed for a character that has none.
+    #[error(transparent)]
+    Weights(#[from] WeightsError),
 }
 
 /// A scene that was played: characters, and how each moved.
@@ -224,6 +228,9 @@ fn engage(
         && let Some(rigged) = fitted(&character)
     {
         character = rigged;
+    }
+    if !character.skeleton.is_empty() {
+        bind_missing(&mut character, false)?;
     }
     let motion = actor.motion.as_deref().map(beside);
     let choice = match (&actor.clip, &motion) {

@@ -18,7 +18,7 @@ use supple::flesh::Settings;
 use supple::flesh::settings::{ContactMode, Ground, Upsample};
 use supple::rig::character::{Severity, Up};
 use supple::rig::formats::ReadOptions;
-use supple::skin::{Method, Span, skin};
+use supple::skin::{Method, Span, bind_missing, skin};
 use supple::tissue::{SoftBody, simulate};
 use supple::{motion, rigged};
 
@@ -77,6 +77,21 @@ fn load_rigged(input: &Input, console: &Console) -> Result<Character, Failure> {
     })?;
     warn("no skeleton in the file: a humanoid's was fitted into it");
     Ok(fitted)
+}
+
+/// As [`load_rigged`], with weights for what has none: geometric methods and correctives go by them, and clips stand on
+/// the skin's soles by them.
+fn load_bound(input: &Input, anew: bool, console: &Console) -> Result<Character, Failure> {
+    let mut character = load_rigged(input, console)?;
+    if character.parts.is_empty() || character.skeleton.is_empty() {
+        return Ok(character);
+    }
+    let bound = bind_missing(&mut character, anew)?;
+    if bound > 0 {
+        let parts = character.parts.len();
+        console.say(format!("computed weights for {bound} of {parts} parts"));
+    }
+    Ok(character)
 }
 
 /// The clip a user means and the moments of it.

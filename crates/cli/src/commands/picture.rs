@@ -16,7 +16,7 @@ pub fn run(args: &args::Picture, console: &Console) -> Result<(), Failure> {
     let wants_motion = args.motion.clip.is_some() || args.motion.motion.is_some();
     let moves = wants_motion || args.compare.is_some();
     let character = match moves || args.bones {
-        true => super::load_rigged(&args.input, console)?,
+        true => super::load_bound(&args.input, false, console)?,
         false => super::load(&args.input)?,
     };
     if character.parts.is_empty() {

@@ -2,7 +2,6 @@
 
 use supple::export::{Bake, export};
 use supple::scene_file::{play, read_scene, scene_sheet};
-use supple::skin::bind_missing;
 
 use crate::args;
 use crate::console::{Console, Failure};
@@ -14,7 +13,7 @@ const TILE: usize = 420;
 pub fn run(args: &args::ScenePlay, console: &Console) -> Result<(), Failure> {
     let file = read_scene(&args.file)?;
     let mut progress = None;
-    let mut played = play(&file, &args.file, &mut |_, count| {
+    let played = play(&file, &args.file, &mut |_, count| {
         progress
             .get_or_insert_with(|| console.progress("playing the scene", count))
             .step();
@@ -23,8 +22,7 @@ pub fn run(args: &args::ScenePlay, console: &Console) -> Result<(), Failure> {
     let baking = console.progress("baking", played.characters.len());
     let mut text = Vec::new();
     let mut written = Vec::new();
-    for (character, motion) in &mut played.characters {
-        bind_missing(character, false)?;
+    for (character, motion) in &played.characters {
         let path = args.output.join(format!("{}.glb", character.name));
         let bake = Bake::Correctives {
             bound_mm: args.bound,

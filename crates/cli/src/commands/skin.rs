@@ -16,7 +16,7 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
         Some(bake) => chosen(bake, args.bound),
         None => bake_for(&args.output, args.bound)?,
     };
-    let mut character = super::load_rigged(&args.input, console)?;
+    let character = super::load_bound(&args.input, args.auto_weights, console)?;
     if character.parts.is_empty() {
         return Err(Failure::new(
             format!("{} has no mesh to skin", args.input.file.display()),
@@ -25,16 +25,6 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
     }
     let method = super::method(args.method);
     let settings = super::settings(&args.input, &args.tissue)?;
-    // Correctives correct a skin, so a file without weights gets some whatever the method.
-    if method != Method::Tissue || matches!(bake, Bake::Correctives { .. }) {
-        let bound = skin::bind_missing(&mut character, args.auto_weights)?;
-        if bound > 0 {
-            console.say(format!(
-                "computed weights for {bound} of {} parts",
-                character.parts.len()
-            ));
-        }
-    }
     let (clip, span) = super::choose(&character, &args.motion)?;
     let mut body = match method {
         Method::Tissue => Some(soft_body(&character, settings.clone(), args, console)?),
