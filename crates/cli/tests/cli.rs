@@ -349,6 +349,8 @@ fn scenes_are_played_and_bad_ones_refused() {
 fn a_scan_moves_without_a_skeleton_of_its_own() {
     let folder = tempfile::tempdir().unwrap();
     succeed(folder.path(), &["convert", "@female", "scan.obj"]);
+    let told = succeed(folder.path(), &["info", "scan.obj"]);
+    assert!(told.contains("humanoid's fits"), "{told}");
     let args = ["skin", "scan.obj", "--to", "0.2", "-o", "scan.glb"];
     let output = supple(folder.path(), &args);
     let notes = text(&output.stderr);

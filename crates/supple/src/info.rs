@@ -44,6 +44,8 @@ pub struct Info {
     pub joints: Vec<String>,
     /// Canonical humanoid bones found among the joints.
     pub humanoid_bones: usize,
+    /// Whether a humanoid's skeleton can be fitted into a mesh that has none.
+    pub fits_humanoid: bool,
     /// Every clip.
     pub clips: Vec<ClipInfo>,
     /// Materials.
@@ -129,6 +131,8 @@ pub fn info(character: &Character) -> Info {
         joints: joints.iter().map(|joint| joint.name.clone()).collect(),
         humanoid_bones: Humanoid::find(&character.skeleton, &BoneMap::of(character))
             .map_or(0, |humanoid| humanoid.bones.len()),
+        fits_humanoid: crate::rigged::is_bare(character)
+            && supple_rig::fit::fit_humanoid(&whole).is_some(),
         clips: character.clips.iter().map(clip_info).collect(),
         materials: character.materials.len(),
         problems: problems(character),
@@ -267,7 +271,11 @@ impl Info {
 
     fn fmt_joints(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.joints.is_empty() {
-            return writeln!(f, "  skeleton  none");
+            let fit = match self.fits_humanoid {
+                true => "; a humanoid's fits, and is used where one is needed",
+                false => "",
+            };
+            return writeln!(f, "  skeleton  none{fit}");
         }
         let humanoid = match self.humanoid_bones {
             0 => "not a humanoid".to_owned(),
