@@ -137,13 +137,54 @@ impl Fold {
 /// What local contact looks at in a step.
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
+    /// Which folds are awake.
+    awake: Vec<bool>,
     corners: Once,
     around: Once,
+    /// How many of these are of folds that are awake; the others are of this step alone.
+    of_folds: [usize; 2],
     /// Fold, number in the fold and skin point of each.
     points: Vec<(u32, u32, u32)>,
     /// Boxes around the prisms of the folds that are awake, and where those of each fold begin.
     boxes: Vec<[Vec3A; 2]>,
     first_boxes: Vec<u32>,
+    triangles: Vec<u32>,
+}
+
+impl Watch {
+    /// Looks at the folds that are awake, and at nothing else.
+    fn start(&mut self, surface: &ContactSurface, pairs: &LocalPairs, bases: &[Vec3]) {
+        let is_awake = |fold: &Fold| fold.is_awake(bases);
+        let is_same = self.corners.seen.len() == surface.point_count()
+            && pairs
+                .folds
+                .iter()
+                .map(is_awake)
+                .eq(self.awake.iter().copied());
+        if is_same {
+            self.corners.truncate(self.of_folds[0]);
+            self.around.truncate(self.of_folds[1]);
+            return;
+        }
+        self.awake.clear();
+        self.awake.extend(pairs.folds.iter().map(is_awake));
+        self.corners.start(surface.point_count());
+        self.around.start(surface.point_count());
+        self.points.clear();
+        self.first_boxes.clear();
+        self.triangles.clear();
+        for ((fold, &is_awake), f) in pairs.folds.iter().zip(&self.awake).zip(0..) {
+            self.first_boxes.push(self.triangles.len() as u32);
+            if is_awake {
+                self.corners.add(&fold.corners);
+                self.around.add(&fold.around);
+                let points = fold.points.iter().zip(0..);
+                (self.points).extend(points.map(|(&point, i)| (f, i, point)));
+                self.triangles.extend(&fold.all);
+            }
+        }
+        self.of_folds = [self.corners.list.len(), self.around.list.len()];
+    }
 }
 
 /// Numbers, each once.
@@ -160,14 +201,24 @@ impl Once {
         self.seen.resize(count, false);
     }
 
-    fn add(&mut self, numbers: impl IntoIterator<Item = u32>) {
-        for i in numbers {
+    /// Keeps the first ones.
+    fn truncate(&mut self, count: usize) {
+        for i in self.list.drain(count..) {
+            self.seen[i as usize] = false;
+        }
+    }
+
+    /// Whether any was new.
+    fn add<'a>(&mut self, numbers: impl IntoIterator<Item = &'a u32>) -> bool {
+        let before = self.list.len();
+        for &i in numbers {
             if let Some(seen) = self.seen.get_mut(i as usize)
                 && !std::mem::replace(seen, true)
             {
                 self.list.push(i);
             }
         }
+        self.list.len() > before
     }
 }
 
@@ -182,23 +233,12 @@ impl Detector {
         more: impl Iterator<Item = u32>,
     ) {
         let mut watch = std::mem::take(&mut self.watch);
-        watch.corners.start(surface.point_count());
-        watch.around.start(surface.point_count());
-        watch.points.clear();
-        for (fold, f) in pairs.folds.iter().zip(0..) {
-            if fold.is_awake(bases) {
-                watch.corners.add(fold.corners.iter().copied());
-                watch.around.add(fold.around.iter().copied());
-                let points = fold.points.iter().zip(0..);
-                (watch.points).extend(points.map(|(&point, i)| (f, i, point)));
+        watch.start(surface, pairs, bases);
+        for point in more {
+            if watch.corners.add(&[point]) {
+                watch.around.add(&[point]);
+                watch.around.add(surface.rim(point).iter().flatten());
             }
-        }
-        for point in more.filter(|&point| (point as usize) < surface.point_count()) {
-            watch.corners.add([point]);
-            watch.around.add([point]);
-            watch
-                .around
-                .add(surface.rim(point).iter().flatten().copied());
         }
         self.update_some(
             surface,
@@ -207,15 +247,10 @@ impl Detector {
             skin,
             bases,
         );
-        watch.boxes.clear();
-        watch.first_boxes.clear();
-        for fold in &pairs.folds {
-            watch.first_boxes.push(watch.boxes.len() as u32);
-            if fold.is_awake(bases) {
-                let boxes = fold.all.iter().map(|&t| self.prism_box(surface, t));
-                watch.boxes.extend(boxes);
-            }
-        }
+        (watch.triangles.par_iter())
+            .with_min_len(4 * CHUNK)
+            .map(|&t| self.prism_box(surface, t))
+            .collect_into_vec(&mut watch.boxes);
         self.watch = watch;
     }
 

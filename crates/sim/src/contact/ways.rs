@@ -17,6 +17,12 @@ impl Ways {
         if before.len() != now.len() {
             return None;
         }
+        if before == now {
+            return Some(Ways {
+                together: Vec3::ZERO,
+                farthest: 0.0,
+            });
+        }
         let ways = || now.iter().zip(before).map(|(a, b)| *a - *b);
         let together = ways().sum::<Vec3>() / now.len().max(1) as f32;
         let squares = ways().map(|way| way.distance_squared(together));

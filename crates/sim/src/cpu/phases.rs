@@ -4,7 +4,7 @@
 //! thread costs ten. Nobody owns a region: a worker begins with its share, so that regions stay in its cache, and takes
 //! over what others have not begun. One worker alone gets everything done, should the others be late or never come.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// Looks at the counter before a waiting worker offers its processor to other programs: some ten microseconds. With
@@ -27,6 +27,31 @@ impl<T> Cell<'_, T> {
     pub fn item(&mut self) -> &mut T {
         self.item
     }
+}
+
+/// Looks for work of a thread that [keeps](attended) others awake: some hundred microseconds.
+const LOOKS: usize = 4000;
+
+/// Does `work`, which asks the pool for help many times and shortly, while another thread of the pool stays awake: waking one takes as long as
+/// many a piece of the work. The other does not wait for ever, since it may have its own things to do.
+pub fn attended(work: impl FnOnce() + Send) {
+    let is_done = AtomicBool::new(false);
+    rayon::scope(|scope| {
+        if rayon::current_num_threads() > 1 {
+            scope.spawn(|_| {
+                for _ in 0..LOOKS {
+                    if is_done.load(Ordering::Acquire) {
+                        return;
+                    }
+                    if rayon::yield_now() != Some(rayon::Yield::Executed) {
+                        std::hint::spin_loop();
+                    }
+                }
+            });
+        }
+        work();
+        is_done.store(true, Ordering::Release);
+    });
 }
 
 /// For every phase, `work` on each item and its number, in any order and at the same time, then `between` on all. What it does must not
@@ -147,6 +172,7 @@ impl Drop for EndOnPanic<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rayon::prelude::*;
 
     /// Items sum what the last phase left; `between` spreads the sum of all.
     fn sums(threads: usize) -> Vec<u64> {
@@ -179,6 +205,26 @@ mod tests {
         let alone = sums(1);
         for threads in [2, 3, 8] {
             assert_eq!(sums(threads), alone, "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn attended_work_is_done_whoever_attends() {
+        for threads in [1, 2, 3] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+            let mut sum = 0_u64;
+            pool.build().expect("a pool").install(|| {
+                // Work that is itself attended, and that of others at the same time.
+                attended(|| {
+                    let one = |i: u64| {
+                        let mut own = 0;
+                        attended(|| own = (0..100).into_par_iter().map(|j: u64| i * j).sum());
+                        own
+                    };
+                    sum = (0..100).into_par_iter().map(one).sum();
+                })
+            });
+            assert_eq!(sum, 4950 * 4950, "{threads} threads");
         }
     }
 

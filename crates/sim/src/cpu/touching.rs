@@ -15,7 +15,7 @@ impl Prepared {
         rayon::scope(|_| {
             let load = |region: &mut Region, _, _| region.load(step, state);
             phases::run(&mut self.regions, 1, load, |_, _| ());
-            self.begin_contact(step, state);
+            phases::attended(|| self.begin_contact(step, state));
             self.iterate_with_contacts(step, step.settings.iterations as usize);
         });
     }
