@@ -123,7 +123,8 @@ impl Backend for GpuBackend {
                 lapses,
                 ..
             } = &mut state.contact;
-            lapses.count(surface, (&last, contacts), (bases, &targets.bases));
+            lapses.begin(bases, &targets.bases);
+            lapses.count(surface, (&last, contacts));
         }
         if bodies.touches() {
             state.contact.bases.clone_from(&targets.bases);

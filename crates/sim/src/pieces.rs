@@ -23,10 +23,6 @@ pub const MOST_PIECES: u32 = 8;
 /// Motion of a piece relative to the thickness of the tissue that is met, or to an edge where that is longer. At 1, points come out on the
 /// far side of thin limbs.
 const FAR: f32 = 0.5;
-/// Skin points that are looked at together. With fewer, looking takes as long as a tenth of a step; with more, a hand is as large as its
-/// arm, and meets what it passes by.
-const GROUP: usize = 64;
-
 /// How many pieces a step from the state to `targets` takes: 1, 2, 4 or 8. `bases` are base points before it.
 pub fn pieces(
     model: &Model,
@@ -50,9 +46,9 @@ pub fn pieces(
     if 2.0 * farthest <= surface.shell() {
         return 1;
     }
-    let points = surface.tree.points.chunks(GROUP);
-    let group = |points| Group::new(model, surface, state, (bases, targets), together, points);
-    let groups: Vec<Group> = points.map(group).collect();
+    let group =
+        |points: &Vec<u32>| Group::new(model, surface, state, (bases, targets), together, points);
+    let groups: Vec<Group> = surface.groups.iter().map(group).collect();
     let mut most = 1.0_f32;
     for (i, a) in groups.iter().enumerate() {
         for b in &groups[..i] {

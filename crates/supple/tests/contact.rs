@@ -46,7 +46,7 @@ type Left = (f32, f32);
 
 const NOTHING: Left = (0.05, 0.02);
 /// A squat crushes the groins between pelvis and thighs: what is left there hangs on the last bits.
-const CRUSHED: Left = (0.08, 0.06);
+const CRUSHED: Left = (0.05, 0.06);
 /// Speed of a held pose \[m/s\].
 const SPEED: f32 = 1e-3;
 /// Clips, the moment of each that is held \[s\], and what may be left.

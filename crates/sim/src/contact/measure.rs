@@ -4,7 +4,7 @@
 //! one in a sharp fold. Around a point inside another part it winds once more. Prisms, base points and what the
 //! solver knows play no part.
 
-use glam::{DVec3, Vec3};
+use glam::Vec3;
 use rayon::prelude::*;
 use supple_geom::TriMesh;
 use supple_geom::bvh::{Bvh, closest_on_triangle};
@@ -14,6 +14,9 @@ use super::surface::ContactSurface;
 
 /// Winding numbers above this are inside. At 1, those of sharp folds are, by the error of the sum; at 1.2, tips of fingers are not.
 const INSIDE: f64 = 1.05;
+
+/// How far in front of a triangle it is looked whether there is free space, in mean edges.
+const IN_FRONT: f32 = 0.01;
 
 /// A triangle belongs to another part where its distance is below this share of that at rest. Near 1 a hand's own back limits
 /// how deep its palm can be; at 0.5 folds of joints are as deep as limbs.
@@ -54,11 +57,12 @@ pub fn measure_penetration(surface: &ContactSurface, skin: &[Vec3]) -> Penetrati
         return Penetration::default();
     }
     let mut result = Penetration::default();
-    for point in points_inside(surface, skin) {
+    let skin = Skin::new(surface, skin);
+    for point in skin.points_inside() {
         if surface.is_inside_at_rest(point) {
             continue;
         }
-        let Some((triangle, depth)) = nearest(surface, skin, point) else {
+        let Some((triangle, depth)) = skin.nearest(point) else {
             continue;
         };
         result.points.push(point);
@@ -68,55 +72,81 @@ pub fn measure_penetration(surface: &ContactSurface, skin: &[Vec3]) -> Penetrati
     result
 }
 
-/// Skin points around which the skin winds, ascending.
+/// Skin points that are inside other parts of the skin, ascending.
 pub fn points_inside(surface: &ContactSurface, skin: &[Vec3]) -> Vec<u32> {
-    let triangles = surface.triangles();
-    if triangles.is_empty() {
-        return Vec::new();
+    Skin::new(surface, skin).points_inside()
+}
+
+/// The skin at one moment.
+struct Skin<'a> {
+    surface: &'a ContactSurface,
+    at: &'a [Vec3],
+    tree: Bvh,
+}
+
+impl<'a> Skin<'a> {
+    fn new(surface: &'a ContactSurface, at: &'a [Vec3]) -> Skin<'a> {
+        let tree = Bvh::new(&TriMesh {
+            positions: at.to_vec(),
+            triangles: surface.triangles().to_vec(),
+        });
+        Skin { surface, at, tree }
     }
-    let tree = Bvh::new(&TriMesh {
-        positions: skin.to_vec(),
-        triangles: triangles.to_vec(),
-    });
-    let is_inside = |&v: &u32| tree.winding_number(skin[v as usize]) > INSIDE;
-    (0..surface.point_count() as u32)
-        .into_par_iter()
-        .with_min_len(64)
-        .filter(is_inside)
-        .collect()
-}
 
-/// The closest triangle that has come [nearer](NEARER) than it was at rest, and how far away it is: the other side of the point's own
-/// hand is near as well, but was so before.
-fn nearest(surface: &ContactSurface, skin: &[Vec3], point: u32) -> Option<(u32, f32)> {
-    let p = skin[point as usize];
-    let rest = &surface.input.skin;
-    let mut best = (0, f32::INFINITY);
-    for (t, corners) in surface.triangles().iter().enumerate() {
-        let [a, b, c] = corners.map(|v| skin[v as usize]);
-        let far = a.distance(b).max(a.distance(c));
-        if p.distance(a) - far >= best.1 || surface.is_near(point, t as u32) {
-            continue;
-        }
-        let distance = distance(p, [a, b, c]);
-        let before = || distance_at(rest, point, corners);
-        if distance < best.1 && distance < NEARER * before() {
-            best = (t as u32, distance);
-        }
+    fn points_inside(&self) -> Vec<u32> {
+        let winds = |point: u32| self.tree.winding_number(self.at[point as usize]);
+        (0..self.surface.point_count() as u32)
+            .into_par_iter()
+            .with_min_len(64)
+            .filter(|&point| winds(point) > INSIDE)
+            .collect()
     }
-    best.1.is_finite().then_some(best)
+
+    /// The closest triangle that has come [nearer](NEARER) than it was at rest, and how far away it is: the other side of the point's own
+    /// hand is near as well, but was so before. Skin around the point counts where there is free space behind it.
+    fn nearest(&self, point: u32) -> Option<(u32, f32)> {
+        let Skin { surface, at, .. } = *self;
+        let p = at[point as usize];
+        let rest = &surface.input.skin;
+        let mut best = (0, f32::INFINITY);
+        for (t, corners) in surface.triangles().iter().enumerate() {
+            let triangle = corners.map(|v| at[v as usize]);
+            let [a, b, c] = triangle;
+            let far = a.distance(b).max(a.distance(c));
+            if p.distance(a) - far >= best.1 || corners.contains(&point) {
+                continue;
+            }
+            let foot = foot(p, triangle);
+            let distance = foot.distance(p);
+            let before = || {
+                let [p, a, b, c] =
+                    [point, corners[0], corners[1], corners[2]].map(|v| rest[v as usize]);
+                self::foot(p, [a, b, c]).distance(p)
+            };
+            let is_near = || surface.is_near(point, t as u32);
+            if distance < best.1
+                && distance < NEARER * before()
+                && (!is_near() || self.leads_out(p, foot, triangle))
+            {
+                best = (t as u32, distance);
+            }
+        }
+        best.1.is_finite().then_some(best)
+    }
+
+    /// Whether a point is behind a triangle in front of which there is free space.
+    fn leads_out(&self, p: Vec3, foot: Vec3, [a, b, c]: [Vec3; 3]) -> bool {
+        let normal = (b - a).cross(c - a).normalize_or_zero();
+        let in_front = foot + normal * (IN_FRONT * self.surface.mean_edge());
+        normal.dot(p - foot) < 0.0 && !self.tree.is_inside(in_front)
+    }
 }
 
-fn distance_at(skin: &[Vec3], point: u32, corners: &[u32; 3]) -> f32 {
-    distance(skin[point as usize], corners.map(|v| skin[v as usize]))
-}
-
-/// From a point to a triangle \[m\].
-fn distance(point: Vec3, corners: [Vec3; 3]) -> f32 {
+/// The point of a triangle that is closest to another.
+fn foot(point: Vec3, corners: [Vec3; 3]) -> Vec3 {
     let (p, [a, b, c]) = (point.as_dvec3(), corners.map(|v| v.as_dvec3()));
     let weights = closest_on_triangle(p, [a, b, c]);
-    let at: DVec3 = a * weights[0] + b * weights[1] + c * weights[2];
-    at.distance(p) as f32
+    (a * weights[0] + b * weights[1] + c * weights[2]).as_vec3()
 }
 
 /// Thickness of the limb below a triangle at rest \[m\].

@@ -20,7 +20,8 @@
 //! resolved in the same way.
 //!
 //! Contacts that press go on until they stop pressing, and their feet hold still when they do not slide (`persist.rs`), so that
-//! folds come to rest.
+//! folds come to rest. Feet that are left behind walk over the skin to where their points are. Points are pushed along the skin's
+//! normal, drawn a little to the tissue's column: skin in a crease is crumpled, columns are not.
 //!
 //! Prisms are blown up by a quarter edge, the papers' distance of keeping a pair, so that a contact is known before and
 //! after it presses. A known contact does nothing unless it presses: there is no matrix for it to stiffen, and nothing sticks.

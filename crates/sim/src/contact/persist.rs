@@ -2,10 +2,12 @@
 //!
 //! A contact that presses goes on until it stops pressing, on its triangle or, while it slides, on a neighbour of it. Its foot and
 //! normal follow what is found in the measure in which it slides: in a held pose they stop, the forces meet the same rows in
-//! every step, and the tissue comes to rest. Without this, points in folds change sides for ever.
+//! every step, and the tissue comes to rest. Without this, points in folds change sides for ever. Until bones have held still for a
+//! while, feet and normals follow a little in any case: what they stand for may have crumpled away.
 
-use glam::{Quat, Vec3, Vec3A};
+use glam::{DVec3, Quat, Vec3, Vec3A};
 use rayon::prelude::*;
+use supple_geom::bvh::closest_on_triangle;
 
 use super::detect::{Detector, Found};
 use super::surface::ContactSurface;
@@ -19,13 +21,26 @@ const BESIDE: f32 = 3.0;
 const SLIDING: f32 = 0.3;
 /// Least share of a new normal in that of a contact that slides to another triangle: folds tremble with all of it.
 const NEW_NORMAL: f32 = 0.5;
-/// A contact ends when the point's normal and the triangle's have a cosine above this: the fold has turned over. At 1,
-/// groins are pushed into themselves.
-const TURNED: f32 = 0.6;
+/// A contact ends when the point's normal and the triangle's have a cosine above this: the fold has turned over. At 0.6, and from 0.9
+/// on, groins are pushed into themselves.
+const TURNED: f32 = 0.8;
+/// A foot that its point has left by this much, in mean edges, walks to where the skin around is closest. At 0.25 folds tremble; at 1,
+/// points answer to triangles beside those that they go through.
+const LEFT_BEHIND: f32 = 0.5;
+/// Triangles that a foot crosses in a step at most.
+const LONGEST_WALK: usize = 8;
 
 /// A contact deeper than this, in mean edges, gives way to one that is found as much less deep: skin that has turned over
 /// hangs on the wrong side. At 0.25, a squat trembles; without it, its groins keep points three times as deep.
 const WRONG: f32 = 0.5;
+
+/// How contacts go on in a step.
+pub struct Pace<'a> {
+    /// Least share by which feet and normals follow.
+    pub least: f32,
+    /// Whether the foot of a point may walk from triangle to triangle.
+    pub walks: &'a (dyn Fn(u32) -> bool + Sync),
+}
 
 /// Contacts that a thread takes at a time.
 const CHUNK: usize = 64;
@@ -46,6 +61,7 @@ pub fn settle(
     surface: &ContactSurface,
     detector: &Detector,
     last: &[Contact],
+    pace: &Pace,
     moved: &(dyn Fn(u32) -> Vec3 + Sync),
     nexts: &mut Vec<Next>,
 ) {
@@ -54,13 +70,13 @@ pub fn settle(
             return Next::Gone;
         }
         let share = slide(surface, old, moved) / (SLIDING * surface.mean_edge());
-        let share = share.min(1.0);
+        let share = share.clamp(pace.least, 1.0);
         if old.force == Vec3::ZERO || share > 0.5 {
             return Next::Open(share);
         }
         // Those that are deep may be on the wrong side.
         let is_settled = |kept: &Contact| kept.distance >= -WRONG * surface.mean_edge();
-        let kept = same_triangle(surface, detector, old, share).filter(is_settled);
+        let kept = same_skin(surface, detector, old, share, pace).filter(is_settled);
         kept.map_or(Next::Open(share), |kept| {
             Next::Settled(gone_on(kept, old, share))
         })
@@ -75,8 +91,8 @@ pub fn settle(
 pub fn merge(
     surface: &ContactSurface,
     detector: &Detector,
-    last: &[Contact],
-    nexts: &[Next],
+    (last, nexts): (&[Contact], &[Next]),
+    pace: &Pace,
     [found, going_on]: &mut [Vec<Contact>; 2],
     contacts: &mut Vec<Contact>,
 ) {
@@ -99,7 +115,7 @@ pub fn merge(
                 Next::Open(share) => {
                     let at = found.binary_search_by_key(&old.point, |new| new.point);
                     let new = at.ok().map(|at| found[at]);
-                    follow(surface, detector, old, new, share)
+                    follow(surface, detector, (old, new), share, pace)
                 }
             }),
     );
@@ -124,16 +140,16 @@ pub fn merge(
 fn follow(
     surface: &ContactSurface,
     detector: &Detector,
-    old: &Contact,
-    found: Option<Contact>,
+    (old, found): (&Contact, Option<Contact>),
     share: f32,
+    pace: &Pace,
 ) -> Option<Contact> {
     let new = found.filter(|new| shares_point(surface, new, old));
     let slides_over = || new.map(|new| gone_on(new, old, share.max(NEW_NORMAL)));
     if old.force == Vec3::ZERO || share > 0.5 && new.is_some() {
         return slides_over();
     }
-    let kept = same_triangle(surface, detector, old, share);
+    let kept = same_skin(surface, detector, old, share, pace);
     let wrong = WRONG * surface.mean_edge();
     let is_wrong = |kept: &Contact| {
         let out = found.map_or(f32::NEG_INFINITY, |found| found.distance);
@@ -186,37 +202,91 @@ fn gone_on(mut new: Contact, old: &Contact, share: f32) -> Contact {
     new
 }
 
-/// The contact on the triangle it had, unless the point has come away from it.
-fn same_triangle(
+/// The contact on the triangle it had, or on one that its foot has walked to, unless the point has come away from it.
+fn same_skin(
     surface: &ContactSurface,
     detector: &Detector,
     old: &Contact,
     share: f32,
+    pace: &Pace,
 ) -> Option<Contact> {
-    let corners = surface.triangles()[old.triangle as usize];
-    let skin = corners.map(|v| detector.skin(v));
-    let normals = corners.map(|v| detector.normals[v as usize]);
-    let point = detector.skin(old.point);
-    let mut weights = clamped_weights(skin, point).unwrap_or(old.weights);
+    let skin = surface.triangles()[old.triangle as usize].map(|v| detector.skin(v));
+    let mut weights = clamped_weights(skin, detector.skin(old.point)).unwrap_or(old.weights);
     for (new, old) in weights.iter_mut().zip(old.weights) {
         *new = old + (*new - old) * share;
     }
-    let blend = |p: [Vec3A; 3]| p[0] * weights[0] + p[1] * weights[1] + p[2] * weights[2];
-    let normal = blend(normals).normalize_or_zero();
-    let apart = point - blend(skin);
-    let distance = normal.dot(apart);
-    let beside = (apart - normal * distance).length();
-    let next = Contact {
-        weights,
-        normal: normal.into(),
-        distance,
-        ..*old
-    };
-    let is_gone = normal == Vec3A::ZERO
-        || normal.dot(detector.normals[old.point as usize]) > TURNED
-        || distance > SHELL * surface.mean_edge()
+    let mut next = Contact { weights, ..*old };
+    let mut beside = aim(surface, detector, &mut next);
+    if beside > LEFT_BEHIND * surface.mean_edge() && (pace.walks)(old.point) {
+        walk(surface, detector, &mut next);
+        beside = aim(surface, detector, &mut next);
+    }
+    let corners = surface.triangles()[next.triangle as usize];
+    let normal = blend(next.weights, corners.map(|v| detector.normals[v as usize]));
+    let turned = normal
+        .normalize_or_zero()
+        .dot(detector.normals[old.point as usize]);
+    let is_gone = next.normal == Vec3::ZERO
+        || turned > TURNED
+        || next.distance > SHELL * surface.mean_edge()
         || beside > BESIDE * (1.0 - 0.7 * share) * surface.mean_edge();
     (!is_gone).then_some(next)
+}
+
+/// Sets normal and distance at the foot of a contact; how far its point is beside that \[m\].
+fn aim(surface: &ContactSurface, detector: &Detector, contact: &mut Contact) -> f32 {
+    let corners = surface.triangles()[contact.triangle as usize];
+    let normal = detector.push_direction(corners, contact.weights);
+    let foot = blend(contact.weights, corners.map(|v| detector.skin(v)));
+    let apart = detector.skin(contact.point) - foot;
+    let distance = normal.dot(apart);
+    contact.normal = normal.into();
+    contact.distance = distance;
+    (apart - normal * distance).length()
+}
+
+/// Moves the foot of a contact to where the skin is closest to its point, over edges and corners as long as it comes closer.
+fn walk(surface: &ContactSurface, detector: &Detector, contact: &mut Contact) {
+    let point = detector.skin(contact.point);
+    let closest = |triangle: u32| {
+        let corners = surface.triangles()[triangle as usize];
+        let corners = corners.map(|v| (detector.skin(v) - point).as_dvec3());
+        let [u, v, w] = closest_on_triangle(DVec3::ZERO, corners);
+        let foot = corners[0] * u + corners[1] * v + corners[2] * w;
+        ([u, v, w], foot.length_squared())
+    };
+    let mut triangle = contact.triangle;
+    let (mut weights, mut distance) = closest(triangle);
+    for _ in 0..LONGEST_WALK {
+        let corners = surface.triangles()[triangle as usize];
+        // The foot is on the edge or the corner of those.
+        let mut at = corners.into_iter().zip(weights).filter(|&(_, w)| w > 0.0);
+        let (Some((first, _)), second, None) = (at.next(), at.next(), at.next()) else {
+            break;
+        };
+        let second = second.map_or(first, |(second, _)| second);
+        let here = triangle;
+        for other in surface.triangles_at(first) {
+            let is_beside = surface.triangles()[other as usize].contains(&second);
+            if other == here || !is_beside {
+                continue;
+            }
+            let (other_weights, other_distance) = closest(other);
+            if other_distance < distance {
+                (triangle, weights, distance) = (other, other_weights, other_distance);
+            }
+        }
+        if triangle == here {
+            break;
+        }
+    }
+    contact.triangle = triangle;
+    contact.weights = weights.map(|w| w as f32);
+}
+
+#[inline]
+fn blend(weights: [f32; 3], [a, b, c]: [Vec3A; 3]) -> Vec3A {
+    a * weights[0] + b * weights[1] + c * weights[2]
 }
 
 /// Weights of the foot of a perpendicular on a triangle, moved into it; `None` where the triangle is flat.

@@ -6,7 +6,7 @@ use supple_geom::simd::Row;
 
 use super::detect::{Detector, Filter};
 use super::external::{ExternalForce, carry_on};
-use super::persist::{Next, merge, settle};
+use super::persist::{Next, Pace, merge, settle};
 use super::rows::ContactRow;
 use super::sweep::moved_at;
 use super::tangle::is_tangled;
@@ -109,6 +109,7 @@ impl ContactSolver {
         };
         let now = Moment::now(model, &self.start, targets);
         let last = &state.contact.contacts;
+        self.lapses.begin(&state.contact.bases, &targets.bases);
         let pressed = last.iter().filter(|old| old.force != Vec3::ZERO);
         detector.trust(pressed.map(|old| old.point));
         let position = |i: u32| now.position(surface.input.sources[i as usize]);
@@ -142,8 +143,19 @@ impl ContactSolver {
                 _ => imposed,
             }
         };
-        let Self { nexts, memory, .. } = self;
-        settle(surface, detector, last, &moved, nexts);
+        let Self {
+            nexts,
+            memory,
+            lapses,
+            ..
+        } = self;
+        // Local contact knows its folds, and no skin around them to lead feet to.
+        let follows = folds.is_none() && lapses.least_share() > 0.0;
+        let pace = Pace {
+            least: if follows { lapses.least_share() } else { 0.0 },
+            walks: &|point| follows && !lapses.only_holds(point),
+        };
+        settle(surface, detector, last, &pace, &moved, nexts);
         let settled = last.iter().zip(nexts.iter());
         detector.settle(settled.filter_map(|(old, next)| match next {
             Next::Settled(_) => Some(old.point),
@@ -153,12 +165,15 @@ impl ContactSolver {
             Some(pairs) => detector.search_folds(surface, pairs),
             None => detector.search(surface, Filter::Facing),
         }
-        merge(surface, detector, last, nexts, memory, &mut self.contacts);
-        self.lapses.count(
+        merge(
             surface,
-            (last, &self.contacts),
-            (&state.contact.bases, &targets.bases),
+            detector,
+            (last, nexts),
+            &pace,
+            memory,
+            &mut self.contacts,
         );
+        self.lapses.count(surface, (last, &self.contacts));
     }
 
     /// Makes the contacts rows of the system.
@@ -273,7 +288,7 @@ impl ContactSolver {
             let gap = surface.gap() - surface.overlaps()[contact.point as usize];
             let mut reached = row.before.dot(row.normal).min(gap);
             if !lapses.only_holds(contact.point) {
-                reached += recovery;
+                reached += recovery * lapses.haste();
             }
             row.target = gap.min(reached);
             let depth = |v: u32| {
