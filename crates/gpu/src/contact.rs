@@ -119,7 +119,7 @@ impl GpuContact {
         let contacts = vectors("contacts", 3 * entries)?;
         let rows = vectors("contact rows", 3 * entries)?;
         let sums = vectors("contact sums", 2 * tables.rows())?;
-        let words = points.div_ceil(32) as u64 * u64::from(count);
+        let words = held_words(points) as u64 * u64::from(count);
         let only_holds = buffer(gpu, "points that are held", &[], 4 * words, storage)?;
         let kernels = gpu.touching();
         let bind = |kernel: Touch, list: &[&wgpu::Buffer]| {
@@ -341,7 +341,9 @@ impl GpuContact {
             u64::from(body) * rows.len() as u64,
             &rows,
         );
-        let mut held = vec![0_u32; points.div_ceil(32)];
+        let mut held = vec![0_u32; held_words(points)];
+        let last_word = held.len() - 1;
+        held[last_word] = (1.0 - state.contact.lapses.haste()).to_bits();
         for (k, &point) in self.tables.points.iter().enumerate() {
             if state.contact.lapses.only_holds(point) {
                 held[k / 32] |= 1 << (k % 32);
@@ -496,4 +498,9 @@ pub(crate) fn touchable(model: &Model) -> Option<&ContactSurface> {
 pub(crate) fn wanted<'a>(model: &'a Model, settings: &Settings) -> Option<&'a ContactSurface> {
     let is_on = settings.contact.mode != supple_sim::ContactMode::Off;
     touchable(model).filter(|_| is_on)
+}
+
+/// Words for each body: a bit for each point that is held, and how much slower than usual the others are pushed out.
+fn held_words(points: usize) -> usize {
+    points.div_ceil(32) + 1
 }

@@ -378,9 +378,12 @@ fn assemble(point: u32, touch: Touch, body: u32) {
     let gap = C.gap - bitcast<f32>(rings[2u * C.points + 1u + point]);
     let depths = 3u * C.points + 1u;
     let depth = max(bitcast<f32>(rings[depths + point]), bitcast<f32>(rings[depths + corners.x]));
-    let held_word = only_holds[body * ((C.points + 31u) / 32u) + point / 32u];
+    let held_words = (C.points + 31u) / 32u + 1u;
+    let held_word = only_holds[body * held_words + point / 32u];
     let is_held = (held_word & (1u << (point % 32u))) != 0u;
-    let goal = min(gap, min(dot(before, touch.normal), gap) + select(C.recovery, 0.0, is_held));
+    let haste = 1.0 - bitcast<f32>(only_holds[body * held_words + held_words - 1u]);
+    let recovery = select(C.recovery * haste, 0.0, is_held);
+    let goal = min(gap, min(dot(before, touch.normal), gap) + recovery);
     let row = 3u * (body * C.entries + point);
     contact_rows[row] = bitcast<vec4<f32>>(places);
     contact_rows[row + 1u] = vec4(constant, goal);
