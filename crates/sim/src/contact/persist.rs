@@ -299,3 +299,69 @@ fn clamped_weights([a, b, c]: [Vec3A; 3], point: Vec3A) -> Option<[f32; 3]> {
     let sum: f32 = weights.iter().sum();
     (sum.is_finite() && sum > 0.0).then(|| weights.map(|w| w / sum))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contact::{Source, SurfaceInput};
+
+    const SIDE: usize = 8;
+    const EDGE: f32 = 0.02;
+
+    /// A flat sheet, and a small triangle that faces it from above.
+    fn sheet_and_point(above: Vec3) -> ContactSurface {
+        let mut input = SurfaceInput::default();
+        for i in 0..SIDE * SIDE {
+            let at = Vec3::new((i % SIDE) as f32, (i / SIDE) as f32, 0.0) * EDGE;
+            input.skin.push(at);
+        }
+        for y in 0..SIDE - 1 {
+            for x in 0..SIDE - 1 {
+                let a = (y * SIDE + x) as u32;
+                let [b, c, d] = [a + 1, a + SIDE as u32, a + SIDE as u32 + 1];
+                input.triangles.extend([[a, b, d], [a, d, c]]);
+            }
+        }
+        let first = input.skin.len() as u32;
+        let corners = [Vec3::ZERO, Vec3::Y, Vec3::X];
+        (input.skin).extend(corners.map(|corner| above + corner * EDGE));
+        input.triangles.push([first, first + 1, first + 2]);
+        input.bases = input.skin.iter().map(|&p| p - Vec3::Z * 0.05).collect();
+        for base in &mut input.bases[first as usize..] {
+            *base += Vec3::Z * 0.1;
+        }
+        input.sources = (0..input.skin.len() as u32).map(Source::Vertex).collect();
+        ContactSurface::new(input)
+    }
+
+    #[test]
+    fn a_foot_that_is_left_behind_walks_to_its_point() {
+        let above = Vec3::new(4.3, 3.6, 0.05) * EDGE;
+        let surface = sheet_and_point(above);
+        let input = surface.input();
+        let mut detector = Detector::new(&surface);
+        detector.update(&surface, |i| input.skin[i], |i| input.bases[i]);
+        let old = Contact {
+            point: (SIDE * SIDE) as u32,
+            triangle: 2 * (SIDE as u32 + 1),
+            weights: [0.2, 0.3, 0.5],
+            normal: Vec3::Z,
+            force: Vec3::Z,
+            distance: 0.0,
+        };
+        let next = |walks: bool| {
+            let pace = Pace {
+                least: 0.1,
+                walks: &move |_| walks,
+            };
+            same_skin(&surface, &detector, &old, 0.1, &pace)
+        };
+        let walked = next(true).expect("a contact");
+        let corners = surface.triangles()[walked.triangle as usize];
+        let foot = blend(walked.weights, corners.map(|v| detector.skin(v)));
+        let below = Vec3::new(above.x, above.y, 0.0);
+        assert!(Vec3::from(foot).distance(below) < 1e-6, "{foot} {walked:?}");
+        assert!((walked.distance - above.z).abs() < 1e-6, "{walked:?}");
+        assert!(next(false).is_none_or(|stayed| stayed.triangle == old.triangle));
+    }
+}

@@ -412,7 +412,24 @@ fn mean_edge(input: &SurfaceInput) -> f32 {
 
 #[cfg(test)]
 mod tests {
+    use super::GROUP;
     use crate::conformance::some_pads;
+
+    #[test]
+    fn groups_hang_together() {
+        let model = some_pads(2);
+        let surface = model.contact_surface().expect("surface");
+        let mut seen = vec![false; surface.point_count()];
+        for group in &surface.groups {
+            assert!(group.len() <= GROUP && !group.is_empty());
+            let shell = |&point: &u32| surface.shells[point as usize];
+            assert!(group.iter().all(|point| shell(point) == shell(&group[0])));
+            for &point in group {
+                assert!(!std::mem::replace(&mut seen[point as usize], true));
+            }
+        }
+        assert!(seen.iter().all(|&seen| seen), "all points are in a group");
+    }
 
     #[test]
     fn triangles_at_a_point_are_those_that_have_it() {
