@@ -93,6 +93,12 @@ fn vector(row: Row) -> Vec3A {
     Vec3A::from_vec4(Vec4::from_array(row.0))
 }
 
+/// At the foot with these weights in a triangle.
+#[inline]
+pub(super) fn blend(weights: [f32; 3], [a, b, c]: [Vec3A; 3]) -> Vec3A {
+    a * weights[0] + b * weights[1] + c * weights[2]
+}
+
 #[inline]
 fn row(vector: Vec3A) -> Row {
     Row::new(vector.to_array())
@@ -227,18 +233,16 @@ impl Detector {
 
     /// Direction in which a point is pushed at a foot.
     pub(super) fn push_direction(&self, corners: [u32; 3], weights: [f32; 3]) -> Vec3A {
-        let blend = |part: &dyn Fn(u32) -> Vec3A| {
-            let [a, b, c] = corners.map(part);
-            (a * weights[0] + b * weights[1] + c * weights[2]).normalize_or_zero()
-        };
-        let normal = blend(&|v| self.normals[v as usize]);
-        let column = blend(&|v| {
+        let normals = corners.map(|v| self.normals[v as usize]);
+        let columns = corners.map(|v| {
             let (top, base) = self.column(v);
             (top - base).normalize_or_zero()
         });
+        let normal = blend(weights, normals).normalize_or_zero();
         if normal == Vec3A::ZERO {
             return normal;
         }
+        let column = blend(weights, columns).normalize_or_zero();
         normal.lerp(column, COLUMN).normalize_or_zero()
     }
 
@@ -365,9 +369,6 @@ impl Detector {
             for (&corner, w) in tet.iter().zip(weights) {
                 foot_weights[corner as usize % 3] += w;
             }
-            let blend = |p: [Vec3A; 3]| {
-                p[0] * foot_weights[0] + p[1] * foot_weights[1] + p[2] * foot_weights[2]
-            };
             let skin = triangle_points.map(|v| self.skin(v));
             let normal = self.push_direction(triangle_points, foot_weights);
             return Some(Found {
@@ -375,7 +376,7 @@ impl Detector {
                 triangle,
                 weights: foot_weights,
                 normal,
-                distance: normal.dot(position - blend(skin)),
+                distance: normal.dot(position - blend(foot_weights, skin)),
             });
         }
         None

@@ -9,7 +9,7 @@ use glam::{DVec3, Quat, Vec3, Vec3A};
 use rayon::prelude::*;
 use supple_geom::bvh::closest_on_triangle;
 
-use super::detect::{Detector, Found};
+use super::detect::{Detector, Found, blend};
 use super::surface::ContactSurface;
 use super::{Contact, SHELL};
 
@@ -70,7 +70,8 @@ pub fn settle(
             return Next::Gone;
         }
         let share = slide(surface, old, moved) / (SLIDING * surface.mean_edge());
-        let share = share.clamp(pace.least, 1.0);
+        // What is not a number slides.
+        let share = share.min(1.0).max(pace.least);
         if old.force == Vec3::ZERO || share > 0.5 {
             return Next::Open(share);
         }
@@ -282,11 +283,6 @@ fn walk(surface: &ContactSurface, detector: &Detector, contact: &mut Contact) {
     }
     contact.triangle = triangle;
     contact.weights = weights.map(|w| w as f32);
-}
-
-#[inline]
-fn blend(weights: [f32; 3], [a, b, c]: [Vec3A; 3]) -> Vec3A {
-    a * weights[0] + b * weights[1] + c * weights[2]
 }
 
 /// Weights of the foot of a perpendicular on a triangle, moved into it; `None` where the triangle is flat.

@@ -354,26 +354,19 @@ fn groups(points: &[u32], count: usize, triangles: &[[u32; 3]]) -> Vec<Vec<u32>>
     for (i, &point) in points.iter().enumerate() {
         chunk[point as usize] = i / GROUP;
     }
-    // The first point of each connected part.
-    let mut first: Vec<u32> = (0..count as u32).collect();
-    let root = |first: &[u32], mut v: u32| {
-        while first[v as usize] != v {
-            v = first[v as usize];
-        }
-        v
-    };
-    for &[a, b, c] in triangles {
-        for [v, w] in [[a, b], [b, c], [c, a]] {
-            if chunk[v as usize] == chunk[w as usize] {
-                let (v, w) = (root(&first, v), root(&first, w));
-                first[v.max(w) as usize] = v.min(w);
-            }
-        }
-    }
-    let mut number = vec![usize::MAX; count];
+    let edges = (triangles.iter()).flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
+    let edges = edges.filter(|&[v, w]| chunk[v as usize] == chunk[w as usize]);
+    let parts = shells(&TriMesh {
+        positions: vec![Vec3::ZERO; count],
+        triangles: edges.map(|[v, w]| [v, w, w]).collect(),
+    });
+    let mut number = vec![usize::MAX; parts.count];
     let mut groups: Vec<Vec<u32>> = Vec::new();
     for &point in points {
-        let slot = &mut number[root(&first, point) as usize];
+        // A point without neighbours in its chunk is alone.
+        let part = number.get_mut(parts.of_vertex[point as usize] as usize);
+        let mut alone = usize::MAX;
+        let slot = part.unwrap_or(&mut alone);
         if *slot == usize::MAX {
             *slot = groups.len();
             groups.push(Vec::new());
