@@ -256,13 +256,15 @@ fn skin_problems(character: &Character, problems: &mut Vec<Problem>) {
     let turned = turn_alike(&mut skin);
     if turned > 0 {
         let text = format!(
-            "{turned} triangles are turned over against their neighbours; tissue is built as if they were not, pictures show them as they are."
+            "{turned} triangles are turned over against their neighbours; tissue is built and pictures are drawn as if they were not."
         );
         problems.push(problem(Severity::Note, "", text));
     }
     if skin.signed_volume() < 0.0 {
         skin.triangles.iter_mut().for_each(|t| t.swap(1, 2));
-        let text = "The skin is inside out; tissue is built as if it were not.".to_owned();
+        let text =
+            "The skin is inside out; tissue is built and pictures are drawn as if it were not."
+                .to_owned();
         problems.push(problem(Severity::Note, "", text));
     }
     let bvh = Bvh::new(&skin);
