@@ -68,7 +68,8 @@ pub fn sheet(
     contact_sheet(title, &pictures, columns, &SheetStyle::default())
 }
 
-fn facing(character: &Character) -> Quat {
+/// The turn that brings +Z to where a humanoid looks; none for what is no humanoid.
+pub fn facing(character: &Character) -> Quat {
     let humanoid = Humanoid::find(&character.skeleton, &BoneMap::of(character));
     humanoid.map_or(Quat::IDENTITY, |humanoid| {
         humanoid.facing(&character.skeleton.rest_worlds())
