@@ -67,6 +67,7 @@ pub fn inspect(character: &Character) -> Inspection {
     scale_problems(character, problems);
     skin_problems(character, problems);
     bind_problems(character, problems);
+    problems.extend(crate::stray_weights::stray_weights(character));
     inspection
 }
 
@@ -161,7 +162,7 @@ fn part_problems(part: &Part, facts: &PartFacts, problems: &mut Vec<Problem>) {
 fn size_problems(height: f32, problems: &mut Vec<Problem>) {
     if height > 0.0 && !(0.1..=10.0).contains(&height) {
         let text = format!(
-            "It is {height:.3} m tall. If it is meant to be a person, its units are wrong; say which they are."
+            "It is {height:.3} m tall. If it is meant to be a person, its units are wrong; `--unit` says which they are."
         );
         problems.push(problem(Severity::Warning, "", text));
     }
