@@ -12,8 +12,8 @@ use super::ways::Ways;
 use super::{Contact, ContactSurface};
 
 /// Pressing contacts that a point may lose before it is only held. With 1, points that need a second push stay inside
-/// (a knee); with 3, crushed folds tremble for a second.
-const PATIENCE: u8 = 2;
+/// (a knee); from 5 on, crushed folds tremble for a second.
+const PATIENCE: u8 = 3;
 /// Way of the bones against the body after which all points begin anew \[m\].
 const MOVED_ON: f32 = 0.02;
 
@@ -22,9 +22,12 @@ const STILL: f32 = 1e-4;
 /// Least share by which feet of contacts follow while bones move; it goes to zero in so many steps after they have stopped. With shares of
 /// 0.05 or 0.2, groins keep points inside; with 40 steps, they are not always at rest after a second.
 const FOLLOWING: (f32, f32) = (0.1, 20.0);
-/// Share of the usual speed with which points are pushed out after that. At 1, a point that slips lets a squat tremble for long; at 0,
-/// points sink in by and by.
-const SLOWLY: f32 = 0.1;
+/// Steps after bones have stopped when all points begin anew: what was lost on the way is not lost in the pose. Without it, and at
+/// the end of following, groins keep points inside.
+const STOPPED: u8 = 10;
+/// Share of the usual speed with which points are pushed out after feet have stopped. From 0.1 on, a point that slips lets a squat
+/// tremble for long; at 0, points sink in by and by.
+const SLOWLY: f32 = 0.02;
 
 /// Steps after which a body is at rest if its bones have held still: a second.
 const RESTED: u8 = 60;
@@ -41,7 +44,7 @@ pub struct Lapses {
 }
 
 impl Lapses {
-    /// Whether a point is held, and neither pushed out nor led on.
+    /// Whether a point is held, and not pushed out.
     pub fn only_holds(&self, point: u32) -> bool {
         let lost = self.counts.get(point as usize);
         lost.is_some_and(|&lost| lost >= PATIENCE)
@@ -55,7 +58,7 @@ impl Lapses {
             false => 0,
         };
         self.way += way;
-        if self.way > MOVED_ON {
+        if self.way > MOVED_ON || self.still == STOPPED {
             self.way = 0.0;
             self.counts.clear();
         }

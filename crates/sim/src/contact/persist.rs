@@ -35,11 +35,12 @@ const LONGEST_WALK: usize = 8;
 const WRONG: f32 = 0.5;
 
 /// How contacts go on in a step.
-pub struct Pace<'a> {
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pace {
     /// Least share by which feet and normals follow.
     pub least: f32,
-    /// Whether the foot of a point may walk from triangle to triangle.
-    pub walks: &'a (dyn Fn(u32) -> bool + Sync),
+    /// Whether feet walk from triangle to triangle.
+    pub walks: bool,
 }
 
 /// Contacts that a thread takes at a time.
@@ -242,7 +243,7 @@ fn same_skin(
     }
     let mut next = Contact { weights, ..*old };
     let mut beside = aim(surface, detector, &mut next);
-    if beside > LEFT_BEHIND * surface.mean_edge() && (pace.walks)(old.point) {
+    if beside > LEFT_BEHIND * surface.mean_edge() && pace.walks {
         walk(surface, detector, &mut next);
         beside = aim(surface, detector, &mut next);
     }
@@ -370,10 +371,7 @@ mod tests {
             distance: 0.0,
         };
         let next = |walks: bool| {
-            let pace = Pace {
-                least: 0.1,
-                walks: &move |_| walks,
-            };
+            let pace = Pace { least: 0.1, walks };
             same_skin(&surface, &detector, &old, 0.1, &pace)
         };
         let walked = next(true).expect("a contact");

@@ -159,10 +159,12 @@ impl ContactSolver {
         } = self;
         let is_rested = folds.is_none() && lapses.is_rested();
         // Local contact knows its folds, and no skin around them to lead feet to.
-        let follows = folds.is_none() && lapses.least_share() > 0.0;
-        let pace = Pace {
-            least: if follows { lapses.least_share() } else { 0.0 },
-            walks: &|point| follows && !lapses.only_holds(point),
+        let pace = match folds {
+            Some(_) => Pace::default(),
+            None => Pace {
+                least: lapses.least_share(),
+                walks: true,
+            },
         };
         settle(surface, detector, last, &pace, &moved, nexts);
         let searched = &state.contact.searched;
