@@ -94,12 +94,24 @@ export class App {
       return;
     }
     if (only && MOTIONS.includes(ending(only.name))) {
-      this.description = await this.simulation.request("motion", { file: only });
-      for (const heard of this.onOpened) heard();
+      await this.useMotion(only);
       return;
     }
     const natively = files.some((file) => ending(file.name) === "fbx");
-    await this.show(await this.simulation.request("open", { files: natively ? await converted(files) : files }));
+    const readable = natively ? await converted(files) : files;
+    const opened = await this.simulation.request("open", { files: readable }).catch(async (error: unknown) => {
+      // A file without a mesh may hold a motion for the body that is here.
+      const motion = readable.length === 1 ? readable[0] : undefined;
+      if (!motion || !this.description || !(await this.useMotion(motion).catch(() => false))) throw error;
+      return null;
+    });
+    if (opened) await this.show(opened);
+  }
+
+  private async useMotion(file: DroppedFile): Promise<boolean> {
+    this.description = await this.simulation.request("motion", { file });
+    for (const heard of this.onOpened) heard();
+    return true;
   }
 
   async show(opened: Opened, embedded: Embedded | null = null): Promise<void> {
@@ -134,7 +146,7 @@ export class App {
   frame(): void {
     const [low, high] = this.description?.bounds ?? [[-1, 0, -1] as const, [1, 2, 1] as const];
     this.scene.fitCanvas();
-    this.scene.frame(new THREE.Vector3(...low), new THREE.Vector3(...high));
+    this.scene.frame(new THREE.Vector3(...low), new THREE.Vector3(...high), this.description?.facing ?? 0);
   }
 
   async build(): Promise<void> {
@@ -286,7 +298,7 @@ async function converted(files: DroppedFile[]): Promise<DroppedFile[]> {
     body: fbx.bytes as BodyInit,
   }).catch(() => null);
   if (!answer || answer.status === 404 || answer.status === 405) {
-    throw new Error("FBX needs the local program: run `supple view`, or convert with `supple convert FILE.fbx -o FILE.glb`");
+    throw new Error("FBX needs the local program: run `supple view`, or convert with `supple convert FILE.fbx FILE.glb`");
   }
   if (!answer.ok) throw new Error(await answer.text());
   const name = fbx.name.replace(/\.fbx$/i, ".glb");

@@ -18,12 +18,15 @@ export function listenForFiles(app: App): { open: () => void } {
   const bodies = byId<HTMLSelectElement>("bodies");
   const overlay = byId("drop");
   const opened = async (files: Iterable<File>): Promise<void> => {
+    let name = "";
     try {
       const list = await read(files);
       if (list.length === 0) return;
+      name = list.map((file) => file.name).join(", ");
       await app.openFiles(list);
     } catch (error) {
-      say((error as Error).message, "bad");
+      const { message } = error as Error;
+      say(name && !message.startsWith(name) ? `${name}: ${message}` : message, "bad");
     }
   };
   field.onchange = () => {

@@ -56,6 +56,8 @@ export interface Description {
   materials: MaterialEntry[];
   bounds: [[number, number, number], [number, number, number]];
   humanoid: boolean;
+  /** How far the character is turned about the vertical from looking along +Z [rad]. */
+  facing: number;
 }
 
 /** Tissue settings, as the TOML file has them. */

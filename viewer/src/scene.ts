@@ -78,15 +78,16 @@ export class Scene {
     maker.dispose();
   }
 
-  /** Stands the camera before a character. */
-  frame(low: THREE.Vector3, high: THREE.Vector3): void {
+  /** Stands the camera before a character that looks `facing` from +Z about the vertical. */
+  frame(low: THREE.Vector3, high: THREE.Vector3, facing: number): void {
     const centre = low.clone().add(high).multiplyScalar(0.5);
     const size = high.clone().sub(low);
     const radius = 0.5 * Math.max(size.y, 0.8 * size.x, 0.9 * size.z, 1e-3);
     const fit = Math.min(1, this.camera.aspect * 1.05);
     const distance = (1.42 * radius) / Math.tan((this.camera.fov * Math.PI) / 360) / fit;
     this.controls.target.copy(centre);
-    this.camera.position.copy(centre).add(new THREE.Vector3(0.42, 0.12, 0.9).normalize().multiplyScalar(distance));
+    const turn = (x: number, y: number, z: number): THREE.Vector3 => new THREE.Vector3(x, y, z).applyAxisAngle(THREE.Object3D.DEFAULT_UP, facing);
+    this.camera.position.copy(centre).add(turn(0.42, 0.12, 0.9).normalize().multiplyScalar(distance));
     this.camera.near = radius * 0.02;
     this.camera.far = distance + 60 * radius;
     this.camera.updateProjectionMatrix();
@@ -96,16 +97,16 @@ export class Scene {
     this.rings.position.y = low.y + radius * 1e-3;
     this.ground.scale.setScalar(radius * 9);
     this.rings.scale.setScalar(radius);
-    this.aim(centre, radius);
+    this.aim(centre, radius, turn);
     this.controls.update();
   }
 
-  private aim(centre: THREE.Vector3, radius: number): void {
+  private aim(centre: THREE.Vector3, radius: number, turn: (x: number, y: number, z: number) => THREE.Vector3): void {
     const { key, rim } = this;
     key.target.position.copy(centre);
-    key.position.copy(centre).add(new THREE.Vector3(1.4, 2.4, 1.9).multiplyScalar(radius * 1.6));
+    key.position.copy(centre).add(turn(1.4, 2.4, 1.9).multiplyScalar(radius * 1.6));
     rim.target.position.copy(centre);
-    rim.position.copy(centre).add(new THREE.Vector3(-2.2, 1.6, -2.4).multiplyScalar(radius));
+    rim.position.copy(centre).add(turn(-2.2, 1.6, -2.4).multiplyScalar(radius));
     const camera = key.shadow.camera;
     const reach = radius * 2.1;
     Object.assign(camera, { left: -reach, right: reach, top: reach, bottom: -reach, near: radius, far: radius * 10 });

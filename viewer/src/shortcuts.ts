@@ -37,4 +37,6 @@ export function help(shortcuts: Shortcut[]): void {
   const close = button("Close", () => dialog.close(), true);
   dialog.replaceChildren(make("h2", { textContent: "Keys" }), list, close);
   dialog.showModal();
+  // The button below has the focus, which would show the end of the list.
+  dialog.scrollTop = 0;
 }

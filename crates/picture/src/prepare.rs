@@ -2,6 +2,9 @@
 
 use glam::{Vec2, Vec3};
 
+use supple_geom::TriMesh;
+use supple_geom::tidy::turn_alike;
+
 use crate::colour::to_linear;
 use crate::scene::{CLAY, Colour, DrawMesh};
 use crate::texture::Texture;
@@ -13,8 +16,8 @@ pub(crate) struct Prepared<'a> {
     pub normals: Vec<Vec3>,
     pub paint: Paint<'a>,
     pub source: &'a DrawMesh<'a>,
-    /// Light of the sky on each vertex, as a colour to multiply with.
-    pub sky: Vec<Vec3>,
+    /// Light of the sky on each vertex, as a colour to multiply with: on the side of its normal, and on the other one.
+    pub sky: [Vec<Vec3>; 2],
 }
 
 /// Linear colour of a surface.
@@ -35,7 +38,7 @@ pub(crate) fn prepare<'a>(source: &'a DrawMesh<'a>) -> Prepared<'a> {
             .get(*i as usize)
             .is_some_and(|p| p.is_finite() && p.abs().max_element() < 1e12)
     };
-    let triangles: Vec<[u32; 3]> = source
+    let mut triangles: Vec<[u32; 3]> = source
         .mesh
         .triangles
         .iter()
@@ -46,7 +49,13 @@ pub(crate) fn prepare<'a>(source: &'a DrawMesh<'a>) -> Prepared<'a> {
         Some(given) if given.len() == positions.len() => {
             given.iter().map(|n| n.normalize_or_zero()).collect()
         }
-        _ => vertex_normals(positions, &triangles),
+        _ => {
+            let leader = leaders(positions);
+            if source.double_sided {
+                turn(positions, &leader, &mut triangles);
+            }
+            vertex_normals(positions, &leader, &triangles)
+        }
     };
     let paint = match &source.colour {
         Colour::Uniform(colour) => Paint::Uniform(to_linear(*colour)),
@@ -72,12 +81,12 @@ pub(crate) fn prepare<'a>(source: &'a DrawMesh<'a>) -> Prepared<'a> {
         normals,
         paint,
         source,
-        sky: Vec::new(),
+        sky: Default::default(),
     }
 }
 
-/// Area-weighted vertex normals; vertices at the same place share theirs, so that seams of textures do not show.
-fn vertex_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Vec3> {
+/// For each vertex the first one at its place.
+fn leaders(positions: &[Vec3]) -> Vec<u32> {
     let mut order: Vec<u32> = (0..positions.len() as u32).collect();
     let key = |i: u32| {
         positions[i as usize]
@@ -94,6 +103,28 @@ fn vertex_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Vec3> {
             i
         };
     }
+    leader
+}
+
+/// Turns triangles that are turned over against their neighbours, whose mean would be no normal.
+fn turn(positions: &[Vec3], leader: &[u32], triangles: &mut [[u32; 3]]) {
+    let welded = |corners: &[u32; 3]| corners.map(|i| leader[i as usize]);
+    let mut mesh = TriMesh {
+        positions: positions.to_vec(),
+        triangles: triangles.iter().map(welded).collect(),
+    };
+    if turn_alike(&mut mesh) == 0 {
+        return;
+    }
+    for (corners, turned) in triangles.iter_mut().zip(&mesh.triangles) {
+        if welded(corners) != *turned {
+            corners.swap(1, 2);
+        }
+    }
+}
+
+/// Area-weighted vertex normals; vertices at the same place share theirs, so that seams of textures do not show.
+fn vertex_normals(positions: &[Vec3], leader: &[u32], triangles: &[[u32; 3]]) -> Vec<Vec3> {
     let mut sums = vec![Vec3::ZERO; positions.len()];
     for triangle in triangles {
         let [a, b, c] = triangle.map(|i| positions[i as usize]);
@@ -111,7 +142,6 @@ fn vertex_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Vec3> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use supple_geom::TriMesh;
 
     #[test]
     fn bad_triangles_are_dropped_and_seams_share_normals() {

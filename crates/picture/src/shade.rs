@@ -33,7 +33,10 @@ pub(crate) fn shade(
     } else {
         -view.forward
     };
-    let side = if triangle.front { 1.0 } else { -1.0 };
+    let (side, sky) = match triangle.front {
+        true => (1.0, &mesh.sky[0]),
+        false => (-1.0, &mesh.sky[1]),
+    };
     let normal = mix(&mesh.normals)
         .try_normalize()
         .map_or(to_eye, |n| n * side);
@@ -53,7 +56,7 @@ pub(crate) fn shade(
     let light = lit(
         normal,
         to_eye,
-        mix(&mesh.sky),
+        mix(sky),
         key,
         mesh.source.gloss,
         albedo,

@@ -128,8 +128,15 @@ impl Studio {
         let ground = ground.map(|g| GroundLight::new(g, bounds, &sky, &key));
         for mesh in meshes {
             let maps: &[DepthMap] = if mesh.source.on_top { &[] } else { &sky };
-            let vertices = mesh.positions.par_iter().zip(&mesh.normals);
-            mesh.sky = vertices.map(|(&p, &n)| sky_light(p, n, maps)).collect();
+            mesh.sky = [1.0, -1.0].map(|side| {
+                let vertices = mesh.positions.par_iter().zip(&mesh.normals);
+                match side > 0.0 || mesh.source.double_sided {
+                    true => vertices
+                        .map(|(&p, &n)| sky_light(p, n * side, maps))
+                        .collect(),
+                    false => Vec::new(),
+                }
+            });
         }
         Self { lamps, key, ground }
     }

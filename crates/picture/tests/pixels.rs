@@ -360,3 +360,32 @@ fn broken_scenes_do_not_panic() {
         }
     }
 }
+
+#[test]
+fn inside_out_and_mixed_meshes_are_as_bright_as_tidy_ones() {
+    let ball = supple_geom::shapes::icosphere(1.0, 3);
+    let turned = |every: usize| {
+        let mut mesh = ball.clone();
+        for corners in mesh.triangles.iter_mut().step_by(every) {
+            corners.swap(1, 2);
+        }
+        mesh
+    };
+    let brightness = |mesh: &TriMesh| {
+        let mut scene = Scene::of(mesh);
+        scene.quality = Quality::DRAFT;
+        let image = render(&scene, &Camera::frame(scene.bounds(), Vec3::Z, 1.0), 80, 80);
+        let sum = image
+            .rgba
+            .chunks_exact(4)
+            .map(|p| u32::from(p[0]))
+            .sum::<u32>();
+        f64::from(sum) / 6400.0
+    };
+    let tidy = brightness(&ball);
+    for (name, mesh) in [("inside out", turned(1)), ("mixed", turned(3))] {
+        let found = brightness(&mesh);
+        // A byte in two hundred and fifty: shadows are measured a texel off the other side.
+        assert!((found - tidy).abs() < 1.0, "{name}: {found} and {tidy}");
+    }
+}

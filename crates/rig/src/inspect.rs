@@ -67,6 +67,7 @@ pub fn inspect(character: &Character) -> Inspection {
     scale_problems(character, problems);
     skin_problems(character, problems);
     bind_problems(character, problems);
+    problems.extend(crate::stray_weights::stray_weights(character));
     inspection
 }
 
@@ -161,7 +162,7 @@ fn part_problems(part: &Part, facts: &PartFacts, problems: &mut Vec<Problem>) {
 fn size_problems(height: f32, problems: &mut Vec<Problem>) {
     if height > 0.0 && !(0.1..=10.0).contains(&height) {
         let text = format!(
-            "It is {height:.3} m tall. If it is meant to be a person, its units are wrong; say which they are."
+            "It is {height:.3} m tall. If it is meant to be a person, its units are wrong; `--unit` says which they are."
         );
         problems.push(problem(Severity::Warning, "", text));
     }
@@ -256,13 +257,15 @@ fn skin_problems(character: &Character, problems: &mut Vec<Problem>) {
     let turned = turn_alike(&mut skin);
     if turned > 0 {
         let text = format!(
-            "{turned} triangles are turned over against their neighbours; tissue is built as if they were not, pictures show them as they are."
+            "{turned} triangles are turned over against their neighbours; tissue is built and pictures are drawn as if they were not."
         );
         problems.push(problem(Severity::Note, "", text));
     }
     if skin.signed_volume() < 0.0 {
         skin.triangles.iter_mut().for_each(|t| t.swap(1, 2));
-        let text = "The skin is inside out; tissue is built as if it were not.".to_owned();
+        let text =
+            "The skin is inside out; tissue is built and pictures are drawn as if it were not."
+                .to_owned();
         problems.push(problem(Severity::Note, "", text));
     }
     let bvh = Bvh::new(&skin);

@@ -15,6 +15,7 @@ pub mod pose;
 pub mod retarget;
 pub mod skeleton;
 pub mod skinning;
+pub mod stray_weights;
 pub mod transform;
 
 pub use character::{Character, Part};

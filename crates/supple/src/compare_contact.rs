@@ -7,6 +7,7 @@ use supple_geom::Bvh;
 use supple_picture::hex;
 use supple_picture::scene::CLAY;
 use supple_rig::{Character, Clip, Pose};
+use supple_sim::Collider;
 
 use crate::inside::inside;
 use crate::tissue::{SoftBody, TissueError, follow};
@@ -22,6 +23,8 @@ pub struct ContactFrame {
     pub pose: Pose,
     /// A colour a vertex of every part: [`INSIDE`] or clay.
     pub colours: Vec<Vec<Vec3>>,
+    /// Ground and colliders.
+    pub colliders: Vec<Collider>,
     /// Simulated vertices inside.
     pub count: usize,
     /// Depth of the deepest \[mm\].
@@ -94,6 +97,7 @@ pub fn compare_contact(
                 colours: parts
                     .map(|part| part.iter().map(colour).collect())
                     .collect(),
+                colliders: now,
                 count: found.count(),
                 worst_mm: 1000.0 * found.worst(),
             });

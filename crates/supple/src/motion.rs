@@ -7,6 +7,7 @@ use supple_rig::retarget::{BoneMap, HumanoidError, MapFile, Options, Retarget, R
 use supple_rig::{Character, Clip};
 
 use crate::embedded::{self, ClipError};
+use crate::skin::{Span, TooLong, pose_bytes};
 
 /// Why no clip was found.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +43,9 @@ pub enum MotionError {
     /// The joint map is broken.
     #[error(transparent)]
     Map(#[from] HumanoidError),
+    /// The motion is longer than memory.
+    #[error("the motion is too long: {0}")]
+    TooLong(#[from] TooLong),
     /// The motion does not fit the character.
     #[error("the motion does not fit: {0}")]
     Retarget(#[from] RetargetError),
@@ -148,6 +152,7 @@ pub fn from_character(
     let clip = source.clips.first().ok_or_else(|| MotionError::NoMotion {
         path: source.name.clone(),
     })?;
+    Span::all(clip, fps).check(pose_bytes(character))?;
     let mut options = Options {
         map,
         ..Options::default()

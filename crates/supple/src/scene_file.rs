@@ -17,8 +17,8 @@ use crate::load::load;
 use crate::motion::{Choice, MotionError, choose};
 use crate::rigged::{fitted, is_bare};
 use crate::scene::{Scene, standing_at};
-use crate::skin::{Span, bind_missing};
-use crate::things::{collider_mesh, ground_height};
+use crate::skin::{Method, Span, TooLong, bind_missing, frame_bytes};
+use crate::things::{draw_things, shown_bounds};
 use crate::tissue::{TissueError, between, load_settings, make_relative_to, settings_beside};
 
 /// A scene as its file has it.
@@ -92,6 +92,9 @@ pub enum SceneError {
     /// A character could not be made soft or moved.
     #[error(transparent)]
     Tissue(#[from] TissueError),
+    /// It would fill the memory.
+    #[error("the scene is too long: {0}; `seconds = 10.0` in its file makes it shorter")]
+    TooLong(#[from] TooLong),
     /// Weights could not be computed for a character that has none.
     #[error(transparent)]
     Weights(#[from] WeightsError),
@@ -169,6 +172,8 @@ pub fn play(
         to: file.seconds.unwrap_or(longest.fold(0.0, f32::max)),
         fps: file.fps,
     };
+    let bytes = cast.iter().map(|(c, _)| frame_bytes(c, Method::Lbs));
+    span.check(bytes.sum())?;
     let motion = Motion {
         fps: file.fps,
         ..Motion::default()
@@ -272,8 +277,6 @@ fn colliders(file: &SceneFile) -> Result<Vec<Collider>, SceneError> {
 
 /// Colours of the characters, in turn.
 const LOOKS: [Vec3; 4] = [hex(0xdeb39c), hex(0x9cb8de), hex(0xb9d6a3), hex(0xd9a8c6)];
-/// Colour of things.
-const THING: Vec3 = hex(0xb8b4ab);
 
 /// Draws frames of a scene, three in a row.
 pub fn scene_sheet(title: &str, played: &Played, frames: &[usize], size: usize) -> Image {
@@ -282,14 +285,15 @@ pub fn scene_sheet(title: &str, played: &Played, frames: &[usize], size: usize) 
     let moments = shown().flat_map(|frame| motions().map(move |motion| motion.frames.get(frame)));
     let moments: Vec<_> = moments.collect();
     let points = moments.iter().flat_map(|frame| frame.iter().flatten());
-    let camera = Camera::frame(Bounds::of(points), Vec3::new(0.7, 0.15, 1.0), 1.0);
+    let bodies = Bounds::of(points);
+    let seen = shown().fold(bodies, |seen, frame| {
+        seen.union(shown_bounds(bodies, &played.colliders[frame]))
+    });
+    let camera = Camera::frame(seen, Vec3::new(0.7, 0.15, 1.0), 1.0);
     let pictures: Vec<(Image, String)> = shown()
         .map(|frame| {
             let mut scene = supple_picture::Scene {
-                ground: Some(supple_picture::Ground {
-                    height: ground_height(&played.colliders[frame]),
-                    ..Default::default()
-                }),
+                ground: Some(supple_picture::Ground::default()),
                 ..Default::default()
             };
             for (body, (character, motion)) in played.characters.iter().enumerate() {
@@ -303,8 +307,7 @@ pub fn scene_sheet(title: &str, played: &Played, frames: &[usize], size: usize) 
                     scene.meshes.push(DrawMesh::owned(mesh).coloured(colour));
                 }
             }
-            let things = played.colliders[frame].iter().filter_map(collider_mesh);
-            (scene.meshes).extend(things.map(|mesh| DrawMesh::owned(mesh).coloured(THING)));
+            draw_things(&mut scene, &played.colliders[frame], bodies, 1.0);
             let (count, depth) = played.inside[frame];
             let time = frame as f32 / played.characters[0].1.fps;
             let caption = format!("{time:.2} s: {count} inside, {:.1} mm deep", 1000.0 * depth);

@@ -9,6 +9,9 @@ use supple_picture::{
 use supple_rig::retarget::{BoneMap, Humanoid};
 use supple_rig::skeleton::JointKind;
 use supple_rig::{Character, Pose};
+use supple_sim::Collider;
+
+use crate::things::{draw_things, shown_bounds};
 
 /// How tiles are drawn.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +47,8 @@ pub struct Tile<'a> {
     pub colours: Option<Vec<Vec<Vec3>>>,
     /// What the colours mean.
     pub legend: Option<Legend>,
+    /// Ground and colliders, where they are.
+    pub colliders: &'a [Collider],
 }
 
 /// Draws tiles with one camera for all, so that sizes can be compared.
@@ -68,7 +73,8 @@ pub fn sheet(
     contact_sheet(title, &pictures, columns, &SheetStyle::default())
 }
 
-fn facing(character: &Character) -> Quat {
+/// The turn that brings +Z to where a humanoid looks; none for what is no humanoid.
+pub fn facing(character: &Character) -> Quat {
     let humanoid = Humanoid::find(&character.skeleton, &BoneMap::of(character));
     humanoid.map_or(Quat::IDENTITY, |humanoid| {
         humanoid.facing(&character.skeleton.rest_worlds())
@@ -76,9 +82,14 @@ fn facing(character: &Character) -> Quat {
 }
 
 fn common_camera(tiles: &[Tile], direction: Vec3) -> Camera {
-    let points = tiles.iter().flat_map(|tile| tile.positions).flatten();
-    let bounds = Bounds::of(points.filter(|point| point.is_finite()));
+    let bounds = tiles.iter().fold(Bounds::EMPTY, |bounds, tile| {
+        bounds.union(shown_bounds(bounds_of(tile), tile.colliders))
+    });
     Camera::frame(bounds, direction, 1.0)
+}
+
+fn bounds_of(tile: &Tile) -> Bounds {
+    Bounds::of(tile.positions.iter().flatten())
 }
 
 fn draw(
@@ -104,6 +115,9 @@ fn draw(
         };
         scene.meshes.push(mesh.coloured(colour));
     }
+    // What colours tell of skin inside a thing is seen through it.
+    let opacity = if tile.colours.is_some() { 0.5 } else { 1.0 };
+    draw_things(&mut scene, tile.colliders, bounds_of(tile), opacity);
     if let (true, Some(pose)) = (look.bones, tile.pose) {
         scene.meshes.push(bones(character, pose));
     }

@@ -8,6 +8,44 @@ use supple_rig::{Character, Clip};
 
 use crate::tissue::{SoftBody, TissueError, simulate};
 
+/// Most memory that the frames of a motion may take \[bytes\]: half an hour of a person. More is a mistake in a file more often
+/// than a wish, and takes hours.
+const MOST_BYTES: f64 = 4e9;
+/// Vertices that tissue keeps of a frame at most, unless it is asked for all of them.
+const SIMULATED: usize = 5000;
+
+/// A motion that would fill the memory.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error(
+    "{seconds} s at {fps} frames a second are {frames:.0} frames, which take {:.0} GB of memory and hours to make", bytes / 1e9
+)]
+pub struct TooLong {
+    /// Its length \[s\].
+    pub seconds: f32,
+    /// Frames a second.
+    pub fps: f32,
+    /// Frames.
+    pub frames: f64,
+    /// What they take \[bytes\].
+    pub bytes: f64,
+}
+
+/// Memory that a frame of a character's motion takes \[bytes\].
+pub fn frame_bytes(character: &Character, method: Method) -> f64 {
+    let parts = character.parts.iter();
+    let all: usize = parts.map(|part| part.mesh.positions.len()).sum();
+    let kept = match method {
+        Method::Tissue => all.min(SIMULATED),
+        _ => all,
+    };
+    (12 * kept) as f64 + pose_bytes(character)
+}
+
+/// Memory that a pose of a character takes \[bytes\].
+pub fn pose_bytes(character: &Character) -> f64 {
+    (48 * character.skeleton.len()) as f64
+}
+
 /// Which moments of a clip.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Span {
@@ -26,6 +64,22 @@ impl Span {
             from: 0.0,
             to: clip.duration(),
             fps,
+        }
+    }
+
+    /// Refuses to go on where frames of that size would fill the memory.
+    pub fn check(&self, bytes_a_frame: f64) -> Result<(), TooLong> {
+        let seconds = self.to - self.from;
+        let frames = f64::from(seconds) * f64::from(self.fps) + 1.0;
+        let bytes = frames * bytes_a_frame;
+        match bytes > MOST_BYTES {
+            true => Err(TooLong {
+                seconds,
+                fps: self.fps,
+                frames,
+                bytes,
+            }),
+            false => Ok(()),
         }
     }
 
@@ -137,4 +191,29 @@ pub fn bind_missing(character: &mut Character, all: bool) -> Result<usize, Weigh
         }
     }
     Ok(bound)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_is_too_long_and_a_minute_is_not() {
+        let span = |to: f32| Span {
+            from: 0.0,
+            to,
+            fps: 30.0,
+        };
+        let person = 65_000.0;
+        assert_eq!(span(60.0).check(person), Ok(()));
+        assert_eq!(span(1200.0).check(person), Ok(()));
+        for to in [1e5, 1e30, f32::INFINITY] {
+            assert!(span(to).check(person).is_err(), "{to}");
+        }
+        let text = span(1e5).check(person).unwrap_err().to_string();
+        assert!(
+            text.contains("3000001 frames") && text.contains("195 GB"),
+            "{text}"
+        );
+    }
 }

@@ -94,3 +94,24 @@ fn feet_stay_on_the_ground_but_for_the_jump() {
         }
     }
 }
+
+#[test]
+fn broken_weights_are_told_from_good_ones() {
+    use supple::rig::stray_weights::stray_weights;
+    let good = body(Body::Female).unwrap();
+    assert_eq!(stray_weights(&good), None);
+    let moved = |slot: &dyn Fn(u32) -> u32| {
+        let mut broken = good.clone();
+        for entry in &mut broken.parts[0].binding.influences.entries {
+            entry.0 = slot(entry.0);
+        }
+        broken
+    };
+    // All on one joint.
+    let told = stray_weights(&moved(&|_| 0)).unwrap().text;
+    let first = good.parts[0].binding.joints[0];
+    assert!(told.contains(&good.skeleton.joints()[first].name), "{told}");
+    // Joints in another order than the weights were made for.
+    let count = good.parts[0].binding.joints.len() as u32;
+    assert!(stray_weights(&moved(&|slot| (slot + 40) % count)).is_some());
+}

@@ -1,6 +1,6 @@
 //! The motion on the stage as a file.
 
-use supple::skin::Span;
+use supple::skin::{Method, Span};
 
 use crate::error::StageError;
 use crate::stage::Stage;
@@ -20,6 +20,7 @@ impl Stage {
         let still = || StageError::Other("the tissue is not built yet".to_owned());
         let body = self.body.as_mut().ok_or_else(still)?;
         let span = Span::all(&clip, fps);
+        span.check(supple::skin::frame_bytes(&self.character, Method::Tissue))?;
         let frames = span.times().len() as f32;
         body.set_forces(Vec::new());
         let motion = supple::tissue::simulate(body, &self.character, &clip, span, &mut |frame| {

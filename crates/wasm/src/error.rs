@@ -7,6 +7,7 @@ use supple::rig::formats::FormatError;
 use supple::rig::retarget::RetargetError;
 use supple::rig::skeleton::SkeletonError;
 use supple::rig::skinning::WeightsError;
+use supple::skin::TooLong;
 use supple::tissue::TissueError;
 
 /// Everything the page can be told.
@@ -30,6 +31,9 @@ pub enum StageError {
     /// A motion that cannot be written.
     #[error(transparent)]
     Bake(#[from] BakeError),
+    /// A motion that would fill the memory.
+    #[error("the clip is too long to export: {0}")]
+    TooLong(#[from] TooLong),
     /// Weights that cannot be computed.
     #[error(transparent)]
     Weights(#[from] WeightsError),

@@ -81,6 +81,8 @@ pub struct Description {
     pub bounds: [[f32; 3]; 2],
     /// Whether embedded clips fit.
     pub humanoid: bool,
+    /// How far the character is turned about the vertical from looking along +Z \[rad\].
+    pub facing: f32,
 }
 
 /// Moved arrays of one method.
@@ -185,6 +187,7 @@ impl Stage {
     pub fn describe(&self) -> Description {
         let joints = self.character.skeleton.joints();
         let bounds = self.character.bounds().unwrap_or_default();
+        let ahead = supple::sheet::facing(&self.character) * Vec3::Z;
         Description {
             info: info::info(&self.character),
             parts: self.looks.parts.clone(),
@@ -208,6 +211,7 @@ impl Stage {
                 .collect(),
             bounds: [bounds.0.to_array(), bounds.1.to_array()],
             humanoid: is_humanoid(&self.character),
+            facing: ahead.x.atan2(ahead.z),
         }
     }
 

@@ -75,7 +75,7 @@ pub fn run(args: &args::Demo, console: &Console) -> Result<(), Failure> {
     let text = format!(
         "{}\n\n{}\nwrote {}\n\n{}",
         table(&compared),
-        super::describe(&written),
+        super::describe(&written, "`supple skin @male --bake morphs`"),
         png.display(),
         NEXT
     );

@@ -13,13 +13,11 @@ mod view;
 
 use supple::Character;
 use supple::backend::Choice;
-use supple::bake::Motion;
 use supple::flesh::Settings;
 use supple::flesh::settings::{ContactMode, Ground, Upsample};
 use supple::rig::character::{Severity, Up};
 use supple::rig::formats::ReadOptions;
-use supple::skin::{Method, Span, bind_missing, skin};
-use supple::tissue::{SoftBody, simulate};
+use supple::skin::{Method, Span, bind_missing, frame_bytes};
 use supple::{motion, rigged};
 
 use crate::args::{self, Command, Input, MotionArgs, TissueArgs};
@@ -67,6 +65,9 @@ fn load_rigged(input: &Input, console: &Console) -> Result<Character, Failure> {
         }
     }
     if !rigged::is_bare(&character) {
+        if let Some(problem) = supple::rig::stray_weights::stray_weights(&character) {
+            warn(&problem.text);
+        }
         return Ok(character);
     }
     let fitted = rigged::fitted(&character).ok_or_else(|| {
@@ -95,9 +96,18 @@ fn load_bound(input: &Input, anew: bool, console: &Console) -> Result<Character,
 }
 
 /// The clip a user means and the moments of it.
-fn choose(character: &Character, args: &MotionArgs) -> Result<(supple::Clip, Span), Failure> {
+fn choose(
+    character: &Character,
+    args: &MotionArgs,
+    method: Method,
+) -> Result<(supple::Clip, Span), Failure> {
     let clip = motion::choose(character, choice(args), args.fps).map_err(with_map_hint)?;
     let span = span(args, &clip)?;
+    let check = span.check(frame_bytes(character, method));
+    check.map_err(|error| Failure {
+        error: Box::new(error),
+        hint: "--from and --to choose a part of the clip, a smaller --fps fewer frames".to_owned(),
+    })?;
     Ok((clip, span))
 }
 
@@ -120,11 +130,12 @@ fn say_choice(character: &Character, args: &MotionArgs, clip: &supple::Clip, con
 }
 
 fn with_map_hint(error: motion::MotionError) -> Failure {
-    use motion::MotionError::{Embedded, Map, Retarget};
+    use motion::MotionError::{Embedded, Map, Retarget, TooLong};
     let hint = match error {
         Embedded(_) | Map(_) | Retarget(_) => {
             "--map FILE names the joints: a line `hips = \"Bip01\"` a bone, under [target] for the character's, under [source] for the motion's"
         }
+        TooLong(_) => "cut the motion, or make it with a smaller --fps",
         _ => "",
     };
     Failure {
@@ -173,24 +184,6 @@ fn backend(backend: args::Backend, console: &Console) -> Box<dyn supple::sim::Ba
     supple::backend::open(choice, console.notice())
 }
 
-/// Moves a character's skin; tissue is stepped by the backend asked for.
-fn moved(
-    character: &Character,
-    clip: &supple::Clip,
-    method: Method,
-    settings: &Settings,
-    span: Span,
-    stepper: Box<dyn supple::sim::Backend>,
-    frame_done: &mut dyn FnMut(usize),
-) -> Result<Motion, Failure> {
-    if method != Method::Tissue {
-        return Ok(skin(character, clip, method, settings, span, frame_done)?);
-    }
-    let mut body = SoftBody::new(character, settings.clone())?;
-    body.set_backend(stepper);
-    Ok(simulate(&mut body, character, clip, span, frame_done)?)
-}
-
 fn method(method: args::Method) -> Method {
     match method {
         args::Method::Lbs => Method::Lbs,
@@ -200,7 +193,8 @@ fn method(method: args::Method) -> Method {
     }
 }
 
-fn describe(written: &supple::export::Written) -> String {
+/// What was written; `exact` is what to try where correctives are not exact enough.
+fn describe(written: &supple::export::Written, exact: &str) -> String {
     let mut text = format!(
         "wrote {}: {} frames",
         written.path.display(),
@@ -214,7 +208,7 @@ fn describe(written: &supple::export::Written) -> String {
         written.max_error_mm, written.rms_error_mm
     ));
     if let (Some(bound), false) = (written.bound_mm, written.bound_met) {
-        text.push_str(&format!("\nwarning: the bound of {bound} mm is not kept, not even with the most morph targets; try --bake morphs"));
+        text.push_str(&format!("\nwarning: the bound of {bound} mm is not kept, not even with the most morph targets; try {exact}"));
     }
     text
 }

@@ -4,7 +4,9 @@ use supple::compare_contact::compare_contact;
 use supple::glam::Vec3;
 use supple::picture::{Image, Legend, Ramp, heat_colours};
 use supple::sheet::{Look, Tile, sheet};
+use supple::sim::Collider;
 use supple::skin::Method;
+use supple::tissue::{SoftBody, follow};
 use supple::upsampling::{NEIGHBOURS, UpsamplingStudy, upsampling_sheet};
 use supple::{Character, Clip, skin};
 
@@ -75,7 +77,7 @@ fn draw_motion(
     look: &Look,
     console: &Console,
 ) -> Result<Image, Failure> {
-    let (clip, span) = super::choose(character, &args.motion)?;
+    let (clip, span) = super::choose(character, &args.motion, Method::Tissue)?;
     if let Some(Compare::Upsample) = args.compare {
         let settings = super::settings(&args.input, &args.tissue)?;
         let progress = console.progress("simulating twice", span.times().len());
@@ -121,26 +123,26 @@ fn draw_motion(
         .map(|&method| {
             let stepper = super::backend(args.backend, console);
             let done = &mut |_| progress.step();
-            super::moved(character, &clip, method, &settings, chosen, stepper, done)
+            moments(character, &clip, method, &settings, chosen, stepper, done)
         })
         .collect::<Result<Vec<_>, _>>()?;
     drop(progress);
-    let shown: Vec<Vec<_>> = (motions.iter())
-        .map(|motion| motion.frames.iter().collect())
-        .collect();
     let mut tiles = Vec::new();
-    for (row, (motion, method)) in motions.iter().zip(&methods).enumerate() {
+    for (row, (moments, method)) in motions.iter().zip(&methods).enumerate() {
         let name = if methods.len() > 1 { method.name() } else { "" };
-        for (frame, (positions, pose)) in shown[row].iter().zip(&motion.poses).enumerate() {
+        for (frame, moment) in moments.iter().enumerate() {
             let time = chosen.from + frame as f32 / chosen.fps;
-            let difference = (row > 0).then(|| error_colours(positions, &shown[0][frame]));
+            let first = &motions[0][frame].positions;
+            let difference = (row > 0).then(|| error_colours(&moment.positions, first));
             let (colours, legend) = difference.unzip();
             tiles.push(Tile {
                 caption: format!("{name} {time:.2} s").trim_start().to_owned(),
-                positions,
-                pose: Some(pose),
+                positions: &moment.positions,
+                pose: Some(&moment.pose),
                 colours,
                 legend,
+                // Things are in the way of tissue alone, and drawn with all.
+                colliders: motions.last().map_or(&[], |last| &last[frame].colliders),
             });
         }
     }
@@ -159,6 +161,49 @@ fn draw_motion(
         columns,
         look,
     ))
+}
+
+/// A character at a moment.
+struct Moment {
+    positions: Vec<Vec<Vec3>>,
+    pose: supple::Pose,
+    colliders: Vec<Collider>,
+}
+
+/// Moves a character's skin; tissue is stepped by `stepper`.
+fn moments(
+    character: &Character,
+    clip: &Clip,
+    method: Method,
+    settings: &supple::flesh::Settings,
+    span: skin::Span,
+    stepper: Box<dyn supple::sim::Backend>,
+    frame_done: &mut dyn FnMut(usize),
+) -> Result<Vec<Moment>, Failure> {
+    if method != Method::Tissue {
+        let motion = skin::skin(character, clip, method, settings, span, frame_done)?;
+        let frames = motion.frames.iter().zip(&motion.poses);
+        let moments = frames.map(|(positions, pose)| Moment {
+            positions: positions.into_owned(),
+            pose: pose.clone(),
+            colliders: Vec::new(),
+        });
+        return Ok(moments.collect());
+    }
+    let mut body = SoftBody::new(character, settings.clone())?;
+    body.set_backend(stepper);
+    let mut moments = Vec::new();
+    let times = span.times();
+    follow(&mut body, character, clip, &times, &mut |frame, body| {
+        moments.push(Moment {
+            positions: body.skin()?,
+            pose: body.pose().clone(),
+            colliders: body.colliders_now(),
+        });
+        frame_done(frame);
+        Ok(())
+    })?;
+    Ok(moments)
 }
 
 fn draw_contact(
@@ -188,6 +233,7 @@ fn draw_contact(
                 pose: Some(&frame.pose),
                 colours: Some(frame.colours.clone()),
                 legend: None,
+                colliders: &frame.colliders,
             });
         }
     }

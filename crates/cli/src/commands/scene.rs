@@ -29,7 +29,7 @@ pub fn run(args: &args::ScenePlay, console: &Console) -> Result<(), Failure> {
         };
         let one = export(character, motion, bake, &path, "scene")?;
         baking.step();
-        text.push(super::describe(&one));
+        text.push(super::describe(&one, "a larger --bound"));
         written.push(one);
     }
     drop(baking);

@@ -25,7 +25,7 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
     }
     let method = super::method(args.method);
     let settings = super::settings(&args.input, &args.tissue)?;
-    let (clip, span) = super::choose(&character, &args.motion)?;
+    let (clip, span) = super::choose(&character, &args.motion, method)?;
     let mut body = match method {
         Method::Tissue => Some(soft_body(&character, settings.clone(), args, console)?),
         _ => None,
@@ -46,7 +46,7 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
     let spinner = console.progress("baking", 1);
     let written = export(&character, &motion, bake, &args.output, &clip.name)?;
     drop(spinner);
-    let mut text = super::describe(&written);
+    let mut text = super::describe(&written, "--bake morphs");
     let mut json = serde_json::to_value(&written)?;
     if let Some(report) = &report {
         text.push_str(&describe_contact(report));

@@ -9,6 +9,7 @@ mod checks;
 mod error;
 #[cfg(feature = "fbx")]
 pub mod fbx;
+mod floor;
 pub mod gltf;
 mod ini;
 mod load;

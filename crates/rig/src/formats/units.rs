@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use glam::{Affine3A, Mat3A, Quat, Vec3};
 
 use super::checks::{check_meshes, note, warn};
+use super::floor::{Floor, find_floor};
 use super::{FormatError, ReadOptions};
 use crate::character::{Character, Units, Up};
 use crate::clip::Values;
@@ -36,14 +37,17 @@ pub(super) fn settle(
     options: &ReadOptions,
     holds: Holds,
 ) -> Result<(), FormatError> {
-    let points = shape_points(character);
+    let floor = find_floor(character);
+    let points = shape_points(character, floor.as_ref());
     let extent = largest_extent(&points);
     let metres_per_unit = match options.metres_per_unit {
         Some(given) => checked(given)?,
         None => guess_unit(extent, holds) as f32,
     };
     let up = options.up.unwrap_or_else(|| match holds {
-        Holds::Mesh => guess_up(&points),
+        Holds::Mesh => guess_up(&points)
+            .or(floor.as_ref().and_then(up_of_floor))
+            .unwrap_or(Up::Y),
         Holds::Person => guess_motion_up(character, &points),
     });
     convert(character, metres_per_unit, up);
@@ -54,6 +58,10 @@ pub(super) fn settle(
     };
     if extent > 0.0 {
         say(character, options, extent);
+    }
+    if floor.is_some() {
+        let text = "There is a floor in it: size and up axis go by what stands on it. Tissue takes it for skin; cut it off for the character alone.";
+        warn(character, text);
     }
     check_finite(character)?;
     check_meshes(character);
@@ -88,18 +96,19 @@ fn say(character: &mut Character, options: &ReadOptions, extent: f64) {
         note(
             character,
             format!(
-                "The format declares no units or axes; taken as {metres_per_unit} m a unit (largest extent {:.2} m) with {up} up. Give the unit or the up axis to override.",
+                "The format declares no units or axes; taken as {metres_per_unit} m a unit (largest extent {:.2} m) with {up} up. `--unit` and `--up` say otherwise.",
                 extent * f64::from(metres_per_unit)
             ),
         );
     }
 }
 
-/// Vertices, or where there are none, joints and bone ends at rest.
-fn shape_points(character: &Character) -> Vec<Vec3> {
+/// Vertices off the floor, or where there are none, joints and bone ends at rest.
+fn shape_points(character: &Character, floor: Option<&Floor>) -> Vec<Vec3> {
     let vertices = || character.parts.iter().flat_map(|part| &part.mesh.positions);
     if vertices().next().is_some() {
-        return vertices().copied().collect();
+        let stands = |point: &Vec3| floor.is_none_or(|floor| !floor.holds(*point));
+        return vertices().copied().filter(stands).collect();
     }
     joint_points(character, &Pose::rest(&character.skeleton))
 }
@@ -150,13 +159,22 @@ fn guess_unit(extent: f64, holds: Holds) -> f64 {
     }
 }
 
-/// Z where the shape is a mirror image of itself across one other axis only and is longer along Z than along the
-/// third; Y otherwise. Bodies are symmetric from left to right and taller than deep.
-fn guess_up(points: &[Vec3]) -> Up {
+/// What a floor is below; nothing where it is above or beside.
+fn up_of_floor(floor: &Floor) -> Option<Up> {
+    match (floor.axis, floor.is_low) {
+        (1, true) => Some(Up::Y),
+        (2, true) => Some(Up::Z),
+        _ => None,
+    }
+}
+
+/// Y or Z, whichever is longer, where the shape is a mirror image of itself across one other axis only: bodies are
+/// symmetric from left to right and taller than deep. Nothing where that is not clear.
+fn guess_up(points: &[Vec3]) -> Option<Up> {
     let (low, high) = bounds(points);
     let size = high - low;
     if points.len() < 8 || !size.is_finite() || size.max_element() <= 0.0 {
-        return Up::Y;
+        return None;
     }
     let mirror: [f32; 3] = std::array::from_fn(|axis| mirror_share(points, low, high, axis));
     let best = (0..3).fold(0, |best, axis| {
@@ -170,12 +188,12 @@ fn guess_up(points: &[Vec3]) -> Up {
         .filter(|&axis| axis != best)
         .fold(0.0f32, |s, axis| s.max(mirror[axis]));
     let clear = mirror[best] > 0.8 && mirror[best] > second + 0.1;
-    let longer = match best {
+    let is_z = match best {
         0 => size.z > size.y,
         1 => size.z > size.x,
         _ => false,
     };
-    if clear && longer { Up::Z } else { Up::Y }
+    clear.then_some(if is_z { Up::Z } else { Up::Y })
 }
 
 /// BVH is Y up by custom; Z only where both the rest pose and the first frame are longer along it.
@@ -196,7 +214,7 @@ fn guess_motion_up(character: &Character, rest: &[Vec3]) -> Up {
     let (low, high) = bounds(&joint_points(character, &pose));
     let posed = high - low;
     match guess_up(rest) {
-        Up::Z if posed.z > posed.y => Up::Z,
+        Some(Up::Z) if posed.z > posed.y => Up::Z,
         _ => Up::Y,
     }
 }
@@ -385,7 +403,7 @@ mod tests {
         let (low, high) = bounds(&character.parts[0].mesh.positions);
         let size = high - low;
         assert!(size.y > size.x && size.y > size.z);
-        assert!(character.problems[0].text.contains("override"));
+        assert!(character.problems[0].text.contains("--up"));
     }
 
     #[test]
@@ -403,5 +421,25 @@ mod tests {
         }
         options.metres_per_unit = Some(1e38);
         assert!(settle(&mut cloud(body()), &options, Holds::Mesh).is_err());
+    }
+
+    /// A floor that is wider than the body is tall and not centred below it, as a fine grid and as two triangles.
+    #[test]
+    fn a_floor_changes_neither_size_nor_up() {
+        for cells in [1, 40] {
+            let mut floor = supple_geom::shapes::cuboid(Vec3::new(70.0, 60.0, 0.1), cells);
+            for point in &mut floor.positions {
+                *point += Vec3::new(9.0, 6.0, -0.05);
+            }
+            let first = body().len() as u32;
+            let mut character = cloud([body(), floor.positions.clone()].concat());
+            let turned = floor.triangles.iter().map(|t| t.map(|v| v + first));
+            character.parts[0].mesh.triangles = turned.collect();
+            let mut alone = cloud(body());
+            settle(&mut character, &ReadOptions::default(), Holds::Mesh).unwrap();
+            settle(&mut alone, &ReadOptions::default(), Holds::Mesh).unwrap();
+            assert_eq!(character.units, alone.units);
+            assert!(character.problems.iter().any(|p| p.text.contains("floor")));
+        }
     }
 }

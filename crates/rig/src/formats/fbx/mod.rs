@@ -12,7 +12,7 @@ mod repair;
 use glam::{Affine3A, DMat4, DVec3, Quat, Vec3};
 
 use super::checks::warn;
-use super::gltf::units::guess;
+use super::gltf::units::{guess, short};
 use super::load::Resolver;
 use super::units::convert;
 use super::{FormatError, ReadOptions, check_meshes};
@@ -229,7 +229,8 @@ fn likely_unit(declared: f32, character: &mut Character) -> (f32, bool) {
     warn(
         character,
         format!(
-            "The file declares {declared} m a unit, but then it would be {extent} m large; {unit} m is taken. Give the unit to override."
+            "The file declares {declared} m a unit, but then it would be {} m large; {unit} m is taken (`--unit` says otherwise).",
+            short(extent)
         ),
     );
     (unit, false)

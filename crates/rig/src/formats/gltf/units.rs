@@ -31,12 +31,22 @@ pub(super) fn apply_units(character: &mut Character, options: &ReadOptions) {
             severity: Severity::Warning,
             place: String::new(),
             text: format!(
-                "glTF is in metres, but this character would be {extent} m large; one unit is taken as {metres} m."
+                "glTF is in metres, but this character would be {} m large; one unit is taken as {metres} m (`--unit` says otherwise).",
+                short(extent)
             ),
         });
     }
     scale(character, metres);
     turn(character, file_rotation(up));
+}
+
+/// Three digits are enough to see that a size cannot be.
+pub(in crate::formats) fn short(metres: f32) -> String {
+    match metres {
+        0.01..100.0 => format!("{metres:.2}"),
+        100.0..1e7 => format!("{metres:.0}"),
+        _ => format!("{metres:.2e}"),
+    }
 }
 
 /// The power of ten nearest to a likely size, for sizes that cannot be.
