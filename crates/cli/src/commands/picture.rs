@@ -77,7 +77,7 @@ fn draw_motion(
     look: &Look,
     console: &Console,
 ) -> Result<Image, Failure> {
-    let (clip, span) = super::choose(character, &args.motion, Method::Tissue)?;
+    let (clip, span) = super::choose(character, &args.motion, Method::Tissue, console)?;
     if let Some(Compare::Upsample) = args.compare {
         let settings = super::settings(&args.input, &args.tissue)?;
         let progress = console.progress("simulating twice", span.times().len());

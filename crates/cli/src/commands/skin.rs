@@ -25,7 +25,7 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
     }
     let method = super::method(args.method);
     let settings = super::settings(&args.input, &args.tissue)?;
-    let (clip, span) = super::choose(&character, &args.motion, method)?;
+    let (clip, span) = super::choose(&character, &args.motion, method, console)?;
     let mut body = match method {
         Method::Tissue => Some(soft_body(&character, settings.clone(), args, console)?),
         _ => None,
