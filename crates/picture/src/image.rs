@@ -223,7 +223,10 @@ impl Image {
         let mut temporary = path.as_os_str().to_owned();
         temporary.push(format!(".{}.tmp", std::process::id()));
         let temporary = Path::new(&temporary);
-        std::fs::write(temporary, bytes)
+        let folder = path.parent().filter(|f| !f.as_os_str().is_empty());
+        folder
+            .map_or(Ok(()), std::fs::create_dir_all)
+            .and_then(|()| std::fs::write(temporary, bytes))
             .and_then(|()| std::fs::rename(temporary, path))
             .map_err(|source| {
                 // Best effort: the first failure is the one worth telling.

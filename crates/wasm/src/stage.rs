@@ -81,6 +81,8 @@ pub struct Description {
     pub bounds: [[f32; 3]; 2],
     /// Whether embedded clips fit.
     pub humanoid: bool,
+    /// Whether it has nothing that could move it: a skeleton is to be built first.
+    pub bare: bool,
     /// How far the character is turned about the vertical from looking along +Z \[rad\].
     pub facing: f32,
 }
@@ -211,6 +213,7 @@ impl Stage {
                 .collect(),
             bounds: [bounds.0.to_array(), bounds.1.to_array()],
             humanoid: is_humanoid(&self.character),
+            bare: supple::rigged::is_bare(&self.character),
             facing: ahead.x.atan2(ahead.z),
         }
     }

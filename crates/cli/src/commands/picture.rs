@@ -12,9 +12,11 @@ use supple::{Character, Clip, skin};
 
 use crate::args::{self, Compare, View};
 use crate::console::{Console, Failure};
+use crate::output::check_png;
 
 /// Draws a character.
 pub fn run(args: &args::Picture, console: &Console) -> Result<(), Failure> {
+    check_png(&args.output)?;
     let wants_motion = args.motion.clip.is_some() || args.motion.motion.is_some();
     let moves = wants_motion || args.compare.is_some();
     let character = match moves || args.bones {
