@@ -58,6 +58,8 @@ export interface Description {
   humanoid: boolean;
   /** Whether it has nothing that could move it: a skeleton is to be built first. */
   bare: boolean;
+  /** Whether some of the skin is turned over, and has to be seen from both sides. */
+  two_sided: boolean;
   /** How far the character is turned about the vertical from looking along +Z [rad]. */
   facing: number;
 }
