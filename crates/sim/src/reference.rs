@@ -98,6 +98,8 @@ impl Backend for Reference {
         if let Some(contact) = prepared.touching() {
             contact.finish(model, settings, targets, state);
             report.contact = ContactReport::of(state);
+        } else {
+            state.contact.searched.forget();
         }
         Ok(report)
     }

@@ -2,7 +2,7 @@
 
 use glam::{Affine3A, Vec3};
 
-use crate::contact::{ColliderState, ContactState, Lapses, Motion};
+use crate::contact::{ColliderState, ContactState, Lapses, Motion, Searched};
 use crate::model::NO_CARRIER;
 use crate::{Model, Targets};
 
@@ -74,6 +74,7 @@ impl State {
             external: Vec::new(),
             colliders: colliders.collect(),
             lapses: Lapses::default(),
+            searched: Searched::default(),
         };
         self.frame = Some(targets.clone());
     }

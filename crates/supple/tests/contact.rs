@@ -95,6 +95,30 @@ fn the_female_touches_herself() {
     poses_do_not_penetrate(Body::Female);
 }
 
+/// What rests is not searched in every step, and goes on resting.
+#[test]
+fn a_pose_that_is_held_for_long_stays() {
+    let character = embedded::body(Body::Male).expect("a body");
+    let mut body = SoftBody::new(&character, Default::default()).expect("tissue");
+    for (name, until) in [("knee", 0.95), ("arms_crossed", 1.5)] {
+        let clip = embedded::clip(name, &character).expect("a clip");
+        let first = hold(&mut body, &character, &clip, until, ContactMode::Global);
+        let before = body.state().positions.clone();
+        let pose = clip.sample(&character.skeleton, until);
+        for _ in 0..120 {
+            body.advance(&pose, FRAME).expect("a step");
+        }
+        let after = body.penetration().expect("a measure").count();
+        let moved =
+            (body.state().positions.iter().zip(&before)).map(|(a, b)| a.distance_squared(*b));
+        let moved = (moved.sum::<f32>() / before.len() as f32).sqrt();
+        let told = format!("{name}: {after} inside, {:.3} mm away", 1e3 * moved);
+        println!("{told}");
+        assert!(after <= first.penetration.count() + 1, "{told}");
+        assert!(moved < 2.0 * SPEED, "{told}");
+    }
+}
+
 /// Pairs that are known beforehand are enough for limbs that fold.
 #[test]
 fn local_contact_keeps_folds_apart() {

@@ -13,6 +13,9 @@ use super::surface::ContactSurface;
 /// Points or triangles that a thread takes at a time.
 const CHUNK: usize = 512;
 
+/// Packets that a thread searches at a time: where skin is crushed they take much longer than elsewhere.
+const TOGETHER: usize = 4;
+
 /// One skin point of so many tells how all move together.
 const TELLING: usize = 16;
 
@@ -66,16 +69,20 @@ pub enum Filter {
 /// Positions of a surface at one moment, and what was found there. Holds its memory from step to step.
 #[derive(Clone, Debug, Default)]
 pub struct Detector {
-    skin: Vec<Row>,
+    pub(super) skin: Vec<Row>,
     pub(crate) normals: Vec<Vec3A>,
     /// Skin points raised by the shell.
     tops: Vec<Row>,
     bases: Vec<Row>,
-    /// How far prisms' corners, skin and normal of each point have come since the last update, all together taken off.
+    /// How far prisms' corners, skin and normal of each point have come since the tree was fitted, all together taken off.
     steps: Vec<Row>,
+    /// Memory: how far each skin point has moved.
+    shifts: Vec<Row>,
     /// Normals of triangles in the order of the tree, as long as twice their areas.
     faces: Vec<Row>,
     pub(super) fit: Fit,
+    /// Whether the tree is as it is now.
+    is_fitted: bool,
     packets: Vec<Packet>,
     /// Points whose deep contacts are believed without a ray.
     trusted: Vec<bool>,
@@ -114,8 +121,10 @@ impl Detector {
             tops: vec![Row::default(); points],
             bases: vec![Row::default(); points],
             steps: vec![Row::default(); points],
+            shifts: vec![Row::default(); points],
             faces: vec![Row::default(); surface.tree.order.len()],
             fit: Fit::default(),
+            is_fitted: false,
             packets: vec![Packet::default(); surface.tree.points.len().div_ceil(PACKET)],
             trusted: vec![false; points],
             settled: vec![false; points],
@@ -131,8 +140,24 @@ impl Detector {
         vector(self.skin[point as usize])
     }
 
+    /// All skin points \[m\].
+    pub(super) fn all_skin(&self) -> impl ExactSizeIterator<Item = Vec3A> {
+        self.skin.iter().map(|&at| vector(at))
+    }
+
     /// Takes positions of skin and base points; normals and the tree follow.
     pub fn update(
+        &mut self,
+        surface: &ContactSurface,
+        skin: impl Fn(usize) -> Vec3 + Sync,
+        base: impl Fn(usize) -> Vec3 + Sync,
+    ) {
+        self.follow(surface, skin, base);
+        self.fit(surface);
+    }
+
+    /// Takes positions of skin and base points; normals follow.
+    pub(super) fn follow(
         &mut self,
         surface: &ContactSurface,
         skin: impl Fn(usize) -> Vec3 + Sync,
@@ -146,16 +171,17 @@ impl Detector {
         }
         let together = sum / count.max(1) as f32;
         (self.skin.par_iter_mut())
-            .zip(&mut self.steps)
+            .zip(&mut self.shifts)
             .with_min_len(CHUNK)
             .enumerate()
-            .for_each(|(i, (at, step))| {
+            .for_each(|(i, (at, shift))| {
                 let new = Row::new(skin(i).to_array());
-                *step = new - *at;
+                *shift = new - *at;
                 *at = new;
             });
         face_normals(&surface.tree, &self.skin, &mut self.faces);
         let (positions, faces, shell) = (&self.skin, &self.faces, surface.shell());
+        let (shifts, was_fitted) = (&self.shifts, std::mem::take(&mut self.is_fitted));
         let corners = self.tops.par_iter_mut().zip(&mut self.bases);
         (self.normals.par_iter_mut())
             .zip(corners)
@@ -173,16 +199,25 @@ impl Detector {
                 let new_base = Vec3A::from(base(v));
                 let raised = (new_top - vector(*top) - together).length();
                 let deep = (new_base - vector(*below) - together).length();
-                let moved = (vector(*step) - together).length();
+                let moved = (vector(shifts[v]) - together).length();
                 let turned = (new_normal - *normal).length();
-                *step = Row([raised.max(deep), moved, turned, 0.0]);
+                let new_step = Row([raised.max(deep), moved, turned, 0.0]);
+                *step = match was_fitted {
+                    true => new_step,
+                    false => *step + new_step,
+                };
                 *normal = new_normal;
                 *top = row(new_top);
                 *below = row(new_base);
             });
+    }
+
+    /// Fits the tree.
+    pub(super) fn fit(&mut self, surface: &ContactSurface) {
         let (tops, bases, steps) = (&self.tops, &self.bases, &self.steps);
-        let calm = calm(MARGIN * shell);
+        let calm = calm(MARGIN * surface.shell());
         (self.fit).update(&surface.tree, tops, bases, steps, &self.faces, calm);
+        self.is_fitted = true;
     }
 
     /// Takes positions of some skin and base points, and of the skin `around` them; the tree does not follow.
@@ -278,7 +313,7 @@ impl Detector {
         slots.resize(points.len(), NOT_FOUND);
         slots
             .par_chunks_mut(PACKET)
-            .with_min_len(4)
+            .with_max_len(TOGETHER)
             .zip(points.par_chunks(PACKET))
             .zip(&mut packets)
             .for_each(|((slots, points), packet)| {

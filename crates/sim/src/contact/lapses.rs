@@ -26,6 +26,9 @@ const FOLLOWING: (f32, f32) = (0.1, 20.0);
 /// points sink in by and by.
 const SLOWLY: f32 = 0.1;
 
+/// Steps after which a body is at rest if its bones have held still: a second.
+const RESTED: u8 = 60;
+
 /// Contacts that were lost while they pressed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lapses {
@@ -56,6 +59,11 @@ impl Lapses {
             self.way = 0.0;
             self.counts.clear();
         }
+    }
+
+    /// Whether bones have held still for so long that hardly anything moves any more.
+    pub fn is_rested(&self) -> bool {
+        self.still >= RESTED
     }
 
     /// Least share by which feet of contacts follow their points.

@@ -16,6 +16,8 @@
 //!    triangles that face the same way as the point: what has come in from one side goes out on that side. Where limbs bend, prisms
 //!    lean over skin that they are not below: deep contacts count only if a ray says that the point is inside (`crossings.rs`).
 //!
+//! A body that rests is searched in every eighth step (`still.rs`).
+//!
 //! Local contact knows beforehand who may meet whom (`local.rs`), and looks at limbs that are bent alone; what it finds is
 //! resolved in the same way.
 //!
@@ -74,6 +76,7 @@ mod resolve;
 mod rows;
 mod search;
 mod solver;
+mod still;
 mod surface;
 mod sweep;
 mod tangle;
@@ -95,6 +98,7 @@ pub use local::{LocalPair, LocalPairs};
 pub use measure::{Penetration, measure_in_colliders, measure_penetration};
 pub use resolve::{GivingWay, Resolver};
 pub use solver::ContactSolver;
+pub use still::Searched;
 pub use surface::{ContactSurface, Source, SurfaceInput};
 pub use sweep::Side;
 
@@ -170,4 +174,6 @@ pub struct ContactState {
     pub colliders: Vec<ColliderState>,
     /// Contacts that were lost while they pressed.
     pub lapses: Lapses,
+    /// The last search.
+    pub searched: Searched,
 }

@@ -6,8 +6,9 @@ use supple_geom::simd::Row;
 
 use super::detect::{Detector, Filter};
 use super::external::{ExternalForce, carry_on};
-use super::persist::{Next, Pace, merge, settle};
+use super::persist::{Next, Pace, go_alone, merge, settle};
 use super::rows::ContactRow;
+use super::still::Searched;
 use super::sweep::moved_at;
 use super::tangle::is_tangled;
 use super::world::{World, giving_body, padding};
@@ -30,6 +31,9 @@ pub struct ContactSolver {
     detector: Option<Detector>,
     resolver: Resolver,
     contacts: Vec<Contact>,
+    /// Where this step was searched, if it was.
+    searched: Searched,
+    is_searched: bool,
     /// Memory.
     nexts: Vec<Next>,
     memory: [Vec<Contact>; 2],
@@ -84,6 +88,8 @@ impl ContactSolver {
             detector: surface.map(Detector::new),
             resolver: Resolver::new(order),
             contacts: Vec::new(),
+            searched: Searched::default(),
+            is_searched: true,
             nexts: Vec::new(),
             memory: Default::default(),
             own_rows: Vec::new(),
@@ -102,6 +108,8 @@ impl ContactSolver {
         let given = (self.world).find(model, settings, targets, state, &self.start);
         carry_on(given, &state.contact.external, &mut self.external);
         self.contacts.clear();
+        self.searched.forget();
+        self.is_searched = true;
         self.lapses.clone_from(&state.contact.lapses);
         let surface = surface_of(model, settings);
         let (Some(surface), Some(detector)) = (surface, &mut self.detector) else {
@@ -125,7 +133,7 @@ impl ContactSolver {
             });
             detector.update_folds(surface, pairs, &targets.bases, &position, points.flatten());
         } else {
-            detector.update(surface, |i| position(i as u32), |i| base(i as u32));
+            detector.follow(surface, |i| position(i as u32), |i| base(i as u32));
         }
         let before = Moment::before(model, targets, state);
         let moved = |i: u32| {
@@ -149,6 +157,7 @@ impl ContactSolver {
             lapses,
             ..
         } = self;
+        let is_rested = folds.is_none() && lapses.is_rested();
         // Local contact knows its folds, and no skin around them to lead feet to.
         let follows = folds.is_none() && lapses.least_share() > 0.0;
         let pace = Pace {
@@ -156,6 +165,16 @@ impl ContactSolver {
             walks: &|point| follows && !lapses.only_holds(point),
         };
         settle(surface, detector, last, &pace, &moved, nexts);
+        let searched = &state.contact.searched;
+        if is_rested
+            && last.is_sorted_by(|a, b| a.point < b.point)
+            && searched.is_enough(detector.all_skin(), &targets.bases, surface.mean_edge())
+        {
+            self.is_searched = false;
+            go_alone(surface, detector, (last, nexts), &pace, &mut self.contacts);
+            self.lapses.count(surface, (last, &self.contacts));
+            return;
+        }
         let settled = last.iter().zip(nexts.iter());
         detector.settle(settled.filter_map(|(old, next)| match next {
             Next::Settled(_) => Some(old.point),
@@ -163,7 +182,13 @@ impl ContactSolver {
         }));
         match folds {
             Some(pairs) => detector.search_folds(surface, pairs),
-            None => detector.search(surface, Filter::Facing),
+            None => {
+                if is_rested {
+                    self.searched.note(detector.all_skin(), &targets.bases);
+                }
+                detector.fit(surface);
+                detector.search(surface, Filter::Facing);
+            }
         }
         merge(
             surface,
@@ -400,6 +425,10 @@ impl ContactSolver {
         self.calm(model, settings.step as f32, state);
         self.world
             .finish(targets, settings.step as f32, bodies, state);
+        match self.is_searched {
+            true => state.contact.searched.clone_from(&self.searched),
+            false => state.contact.searched.go_on(),
+        }
         state.contact.lapses.clone_from(&self.lapses);
         state.contact.contacts.clone_from(&self.contacts);
         state.contact.external.clone_from(&self.external);

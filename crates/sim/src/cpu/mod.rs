@@ -222,6 +222,8 @@ impl Backend for CpuBackend {
         if let Some(contact) = prepared.contact.as_mut().filter(|_| touches) {
             contact.finish(model, settings, targets, state);
             report.contact = ContactReport::of(state);
+        } else {
+            state.contact.searched.forget();
         }
         Ok(report)
     }
