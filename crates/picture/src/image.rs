@@ -293,11 +293,11 @@ mod tests {
             .save_png(folder.join("a.png"))
             .unwrap();
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
-        assert!(
-            Image::new(2, 2, Vec3::ONE)
-                .save_png(folder.join("no/a.png"))
-                .is_err()
-        );
+        // A folder that is missing is made; below a file nothing can be.
+        let save = |name: &str| Image::new(2, 2, Vec3::ONE).save_png(folder.join(name));
+        assert!(save("new/a.png").is_ok() && folder.join("new/a.png").is_file());
+        assert!(save("a.png/b.png").is_err());
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 2);
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }
