@@ -139,7 +139,7 @@ export class App {
     for (const problem of opened.description.info.problems.filter(({ severity }) => severity === "warning").slice(0, 2)) {
       say(problem.place ? `${problem.place}: ${problem.text}` : problem.text);
     }
-    if (opened.description.joints.length > 0) await this.build();
+    if (!opened.description.bare) await this.build();
   }
 
   /** Stands the camera before the character. */

@@ -4,6 +4,8 @@ import type { Opened, SlotBuffers } from "./protocol";
 
 /** Skin of a body without a look of its own. */
 const SKIN = new THREE.Color(0xc98f70);
+/** Opacity of skin that shows what is inside. */
+const GLASS = 0.28;
 const strainRamp = [new THREE.Color(0x2f6fd0), new THREE.Color(0xd9d2c7), new THREE.Color(0xd6402b)] as const;
 
 export class BodyView {
@@ -49,7 +51,7 @@ export class BodyView {
       color: plain ? SKIN : new THREE.Color(r, g, b),
       roughness: plain ? 0.58 : 0.75,
       metalness: 0,
-      side: entry?.double_sided ? THREE.DoubleSide : THREE.FrontSide,
+      side: entry?.double_sided || opened.description.two_sided ? THREE.DoubleSide : THREE.FrontSide,
       opacity: alpha,
     });
     if (tint) material.color.multiply(tint);
@@ -109,15 +111,18 @@ export class BodyView {
 
   look(options: { strain: boolean; wireframe: boolean; glassy: boolean }): void {
     for (const material of this.mesh.material) {
-      const kept = material.userData as { color?: THREE.Color; map?: THREE.Texture | null };
+      const kept = material.userData as { color?: THREE.Color; map?: THREE.Texture | null; alphaTest?: number };
       kept.color ??= material.color.clone();
+      kept.alphaTest ??= material.alphaTest;
       if (material.map) kept.map = material.map;
       const strain = options.strain && this.colors !== null;
       material.vertexColors = strain;
       material.color.copy(strain ? new THREE.Color(0xffffff) : kept.color);
       material.map = strain ? null : (kept.map ?? null);
       material.transparent = options.glassy;
-      material.opacity = options.glassy ? 0.28 : 1;
+      material.opacity = options.glassy ? GLASS : 1;
+      // Opacity counts before the test: glass as such is no hole in a texture.
+      material.alphaTest = kept.alphaTest * material.opacity;
       material.depthWrite = !options.glassy;
       material.needsUpdate = true;
     }

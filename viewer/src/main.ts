@@ -75,7 +75,7 @@ async function begin(): Promise<void> {
     if (!description) return;
     const { name, vertices } = description.info;
     byId("title").textContent = `${name} · ${vertices.toLocaleString("en")} vertices · ${description.joints.length} joints`;
-    if (description.joints.length === 0) {
+    if (description.bare) {
       panel.openByName("Rig");
       say("This mesh has no skeleton yet. Fit a humanoid, or click the body to place joints.");
     }

@@ -56,6 +56,10 @@ export interface Description {
   materials: MaterialEntry[];
   bounds: [[number, number, number], [number, number, number]];
   humanoid: boolean;
+  /** Whether it has nothing that could move it: a skeleton is to be built first. */
+  bare: boolean;
+  /** Whether some of the skin is turned over, and has to be seen from both sides. */
+  two_sided: boolean;
   /** How far the character is turned about the vertical from looking along +Z [rad]. */
   facing: number;
 }

@@ -75,7 +75,7 @@ export class RigPage implements Page {
     if (!description) return;
     // Joints are placed on the body as it rests.
     await this.app.simulation.request("clip", { index: description.clips.length });
-    if (this.history.state.joints.length === 0 && description.joints.length > 0) {
+    if (this.history.state.joints.length === 0 && !description.bare) {
       this.start(await this.app.simulation.request("placed", {}));
     }
   }

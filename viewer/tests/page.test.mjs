@@ -64,6 +64,11 @@ async function sharedCharacters({ context, url }) {
     const before = await skin(page);
     await pass(page, 0.7);
     assert.ok(farthest(before, await skin(page)) > 1e-4, `${name} does not move`);
+    await page.keyboard.press("u");
+    await pass(page, 0.2);
+    const hidden = await page.evaluate(() => window.supple.bodies[0].mesh.material.some(({ alphaTest, opacity }) => alphaTest >= opacity));
+    assert.ok(!hidden, `${name} is seen as glass`);
+    await page.keyboard.press("u");
   }
   assert.deepEqual(problems, []);
 }

@@ -170,7 +170,7 @@ pub struct Skin {
     #[arg(long)]
     pub bake: Option<Bake>,
     /// Largest error allowed to the correctives, in millimetres.
-    #[arg(long, value_name = "MM", default_value_t = 1.0)]
+    #[arg(long, value_name = "MM", default_value_t = 1.0, value_parser = parse_bound, allow_negative_numbers = true)]
     pub bound: f32,
     /// Compute weights anew even where the file has some.
     #[arg(long)]
@@ -238,7 +238,7 @@ pub struct ScenePlay {
     #[arg(long, short, default_value = "out")]
     pub output: PathBuf,
     /// Largest error allowed to the correctives, in millimetres.
-    #[arg(long, value_name = "MM", default_value_t = 1.0)]
+    #[arg(long, value_name = "MM", default_value_t = 1.0, value_parser = parse_bound, allow_negative_numbers = true)]
     pub bound: f32,
     /// Moments to draw.
     #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u16).range(1..=64))]
@@ -419,6 +419,13 @@ fn parse_unit(text: &str) -> Result<f32, String> {
         Ok(metres)
     } else {
         Err("must be above zero".to_owned())
+    }
+}
+
+fn parse_bound(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(bound) if bound > 0.0 && bound.is_finite() => Ok(bound),
+        _ => Err("must be a number of millimetres above zero".to_owned()),
     }
 }
 

@@ -400,3 +400,46 @@ fn a_scan_moves_without_a_skeleton_of_its_own() {
     let told = succeed(folder.path(), &["skin", "--help"]);
     assert!(!told.contains("\\["), "{told}");
 }
+
+#[test]
+fn places_that_cannot_be_written_are_told_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("taken"), "").unwrap();
+    std::fs::create_dir(folder.path().join("out.glb")).unwrap();
+    let cases: [(&[&str], &str); 5] = [
+        (&["skin", "@male", "-o", "taken/out.glb"], "is a file"),
+        (&["skin", "@male", "-o", "out.glb"], "is a folder"),
+        (&["skin", "@male", "-o", "out"], "ending"),
+        (&["picture", "@male", "-o", "a.jpg"], "-o a.png"),
+        (&["demo", "-o", "taken"], "is a file"),
+    ];
+    for (args, expected) in cases {
+        let message = fail(folder.path(), args);
+        assert!(message.contains(expected), "{message}");
+    }
+    let left = std::fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(left, 2, "nothing is left behind");
+    // A folder that is not there yet is made.
+    succeed(
+        folder.path(),
+        &["picture", "@male", "--size", "64", "-o", "new/a.png"],
+    );
+    assert!(folder.path().join("new/a.png").is_file());
+}
+
+#[test]
+fn colliders_are_in_the_picture() {
+    let folder = tempfile::tempdir().unwrap();
+    let ball = "[[collider]]\nshape = \"sphere\"\nradius = 0.2\nposition = [0.6, 1.7, 0.0]\n";
+    std::fs::write(folder.path().join("ball.toml"), ball).unwrap();
+    let common = ["picture", "@male", "--clip", "elbow", "--to", "0.1"];
+    let small = ["--frames", "1", "--size", "96", "--view", "front"];
+    let draw = |name: &str, more: &[&str]| {
+        let args = [&common[..], &small[..], &["-o", name], more].concat();
+        succeed(folder.path(), &args);
+        std::fs::read(folder.path().join(name)).unwrap()
+    };
+    let without = draw("without.png", &[]);
+    let with = draw("with.png", &["--settings", "ball.toml"]);
+    assert_ne!(without, with);
+}

@@ -223,7 +223,10 @@ impl Image {
         let mut temporary = path.as_os_str().to_owned();
         temporary.push(format!(".{}.tmp", std::process::id()));
         let temporary = Path::new(&temporary);
-        std::fs::write(temporary, bytes)
+        let folder = path.parent().filter(|f| !f.as_os_str().is_empty());
+        folder
+            .map_or(Ok(()), std::fs::create_dir_all)
+            .and_then(|()| std::fs::write(temporary, bytes))
             .and_then(|()| std::fs::rename(temporary, path))
             .map_err(|source| {
                 // Best effort: the first failure is the one worth telling.
@@ -290,11 +293,11 @@ mod tests {
             .save_png(folder.join("a.png"))
             .unwrap();
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
-        assert!(
-            Image::new(2, 2, Vec3::ONE)
-                .save_png(folder.join("no/a.png"))
-                .is_err()
-        );
+        // A folder that is missing is made; below a file nothing can be.
+        let save = |name: &str| Image::new(2, 2, Vec3::ONE).save_png(folder.join(name));
+        assert!(save("new/a.png").is_ok() && folder.join("new/a.png").is_file());
+        assert!(save("a.png/b.png").is_err());
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 2);
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

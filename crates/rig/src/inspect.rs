@@ -67,7 +67,7 @@ pub fn inspect(character: &Character) -> Inspection {
     scale_problems(character, problems);
     skin_problems(character, problems);
     bind_problems(character, problems);
-    problems.extend(crate::stray_weights::stray_weights(character));
+    problems.extend(crate::surprises::surprises(character));
     inspection
 }
 
@@ -148,7 +148,10 @@ fn part_problems(part: &Part, facts: &PartFacts, problems: &mut Vec<Problem>) {
     add(
         Severity::Note,
         facts.holes,
-        "holes: the skin is open there, so it encloses no volume by itself.",
+        match facts.holes {
+            1 => "hole: the skin is open there, so it encloses no volume by itself.",
+            _ => "holes: the skin is open there, so it encloses no volume by itself.",
+        },
     );
     if facts.shells > 1 {
         add(
@@ -173,14 +176,21 @@ fn name_problems(character: &Character, problems: &mut Vec<Problem>) {
     for joint in character.skeleton.joints() {
         *counts.entry(joint.name.as_str()).or_default() += 1;
     }
-    for (name, count) in counts {
-        if name.is_empty() {
-            let text = format!("{count} joints have no name: motions and maps cannot name them.");
-            problems.push(problem(Severity::Note, "", text));
-        } else if count > 1 {
-            let text = format!("{count} joints have this name: whatever names it means the first.");
-            problems.push(problem(Severity::Note, name, text));
-        }
+    if let Some(count) = counts.remove("") {
+        let text = format!(
+            "{} without a name: motions and maps cannot name them.",
+            joints(count)
+        );
+        problems.push(problem(Severity::Note, "", text));
+    }
+    counts.retain(|_, count| *count > 1);
+    let twice: Vec<&str> = counts.into_keys().collect();
+    if !twice.is_empty() {
+        let text = format!(
+            "Several joints have the same name ({}): whatever names one means the first.",
+            some_of(&twice)
+        );
+        problems.push(problem(Severity::Note, "", text));
     }
 }
 
@@ -381,7 +391,7 @@ mod tests {
             "sum to one",
             "holes",
             "2 separate shells",
-            "2 joints have this name",
+            "the same name (twin)",
             "unevenly",
             "1 joint outside",
         ] {

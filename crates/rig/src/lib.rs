@@ -15,7 +15,8 @@ pub mod pose;
 pub mod retarget;
 pub mod skeleton;
 pub mod skinning;
-pub mod stray_weights;
+mod stray_weights;
+pub mod surprises;
 pub mod transform;
 
 pub use character::{Character, Part};

@@ -1,4 +1,4 @@
-//! Weights that cannot be meant: skin that follows bones far away from it.
+//! Weights that cannot be meant: skin that follows bones far away from it, or one bone alone.
 
 use glam::Vec3;
 
@@ -10,15 +10,17 @@ use crate::skeleton::JointKind;
 const FAR: f32 = 0.25;
 /// Share of the skin from which stray weights are no accident of a fold or an accessory.
 const MANY: f32 = 0.2;
+/// Share of the skin that one of many bones leads at most.
+const MOST: f32 = 0.9;
 /// Vertices looked at.
 const SAMPLE: usize = 5000;
-/// Skeletons of fewer bones have nothing to confuse.
-const FEWEST_BONES: usize = 4;
+/// Skeletons of fewer segments have nothing to confuse.
+const FEWEST_SEGMENTS: usize = 8;
 
-/// Says so where much of the skin follows bones far away from it.
+/// Says so where much of the skin follows bones far away from it, or nearly all of it one bone.
 pub fn stray_weights(character: &Character) -> Option<Problem> {
     let bones = Bones::of(character);
-    if bones.segments.len() < FEWEST_BONES {
+    if bones.segments.len() < FEWEST_SEGMENTS {
         return None;
     }
     let (low, high) = character.bounds()?;
@@ -27,6 +29,7 @@ pub fn stray_weights(character: &Character) -> Option<Problem> {
     let step = usize::div_ceil(count, SAMPLE).max(1);
     let (mut seen, mut stray) = (0usize, 0usize);
     let mut blamed = vec![0usize; character.skeleton.len()];
+    let mut leads = vec![0usize; character.skeleton.len()];
     for (index, part) in character.parts.iter().enumerate() {
         if part.binding.computed || part.binding.influences.is_empty() {
             continue;
@@ -38,24 +41,29 @@ pub fn stray_weights(character: &Character) -> Option<Problem> {
             };
             let (nearest, own) = bones.distances(place, joint);
             seen += 1;
+            leads[joint] += 1;
             if own > nearest + reach {
                 stray += 1;
                 blamed[joint] += 1;
             }
         }
     }
-    if (stray as f32) <= MANY * seen as f32 {
+    let most = |counts: &[usize]| (0..counts.len()).max_by_key(|&joint| counts[joint]);
+    let name = |joint: usize| &character.skeleton.joints()[joint].name;
+    let leader = most(&leads)?;
+    let text = if leads[leader] as f32 > MOST * seen as f32 {
+        format!("nearly all of the skin follows '{}' alone", name(leader))
+    } else if stray as f32 > MANY * seen as f32 {
+        let percent = 100 * stray / seen;
+        let joint = name(most(&blamed)?);
+        format!("{percent} % of the skin follows bones far away from it, most of that '{joint}'")
+    } else {
         return None;
-    }
-    let most = (0..blamed.len()).max_by_key(|&joint| blamed[joint])?;
-    let percent = 100 * stray / seen;
+    };
     Some(Problem {
         severity: Severity::Warning,
         place: String::new(),
-        text: format!(
-            "{percent} % of the skin follows bones far away from it, most of it '{}': its weights look broken. `--auto-weights` computes new ones.",
-            character.skeleton.joints()[most].name
-        ),
+        text: format!("The weights look broken: {text}. `--auto-weights` computes new ones."),
     })
 }
 

@@ -67,6 +67,10 @@ pub fn bake_for(path: &Path, bound_mm: f32) -> Result<Bake, FormatError> {
         "mdd" => Ok(Bake::Mdd),
         "obj" => Ok(Bake::Obj),
         "ply" => Ok(Bake::Ply),
+        "" => {
+            let reason = "its name needs an ending: .glb, .pc2, .mdd, .obj or .ply".to_owned();
+            Err(FormatError::Unsupported(reason).in_file(path))
+        }
         _ => Err(FormatError::UnknownFormat {
             extension,
             verb: "bake",

@@ -270,7 +270,7 @@ impl Info {
     }
 
     fn fmt_joints(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.joints.is_empty() {
+        if self.joints.is_empty() || self.fits_humanoid {
             let fit = match self.fits_humanoid {
                 true => "; a humanoid's fits, and is used where one is needed",
                 false => "",

@@ -6,11 +6,13 @@ use supple_rig::formats::Source;
 use supple_rig::skeleton::JointKind;
 use supple_rig::{Character, Skeleton};
 
-/// Whether nothing could move the mesh: it has neither bones nor a motion of its own.
+/// Whether nothing could move the mesh: it has neither bones nor a motion of its own. Clips of a file may move nothing
+/// that is left of it.
 pub fn is_bare(character: &Character) -> bool {
     let bones = |joint: &supple_rig::Joint| joint.kind == JointKind::Bone;
+    let moves = |clip: &supple_rig::Clip| !(clip.tracks.is_empty() && clip.morphs.is_empty());
     !character.parts.is_empty()
-        && character.clips.is_empty()
+        && !character.clips.iter().any(moves)
         && !character.skeleton.joints().iter().any(bones)
 }
 

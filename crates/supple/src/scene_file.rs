@@ -122,7 +122,10 @@ pub fn read_scene(path: &Path) -> Result<SceneFile, SceneError> {
     };
     let mut scene: SceneFile = toml::from_str(&text).map_err(|error| bad(error.to_string()))?;
     if scene.character.is_empty() {
-        return Err(bad("it has no [[character]]".to_owned()));
+        return Err(bad(
+            "it has no [[character]]; two lines make one: `[[character]]` and `file = \"@male\"`"
+                .to_owned(),
+        ));
     }
     if !(0.1..=1000.0).contains(&scene.fps) {
         return Err(bad(format!(

@@ -4,11 +4,14 @@ use serde::Serialize;
 use supple::embedded::{self, Body};
 use supple::flesh::Settings;
 use supple::geom::Bvh;
+use supple::geom::tidy::turn_alike;
+use supple::geom::weld::weld;
 use supple::glam::Vec3;
 use supple::rig::formats::ReadOptions;
 use supple::rig::retarget::{BoneMap, Humanoid};
 use supple::rig::skeleton::JointKind;
 use supple::rig::skinning::{self, Skinner};
+use supple::rigged::{is_bare, rest_mesh};
 use supple::skin::{Method, bind_missing};
 use supple::tissue::SoftBody;
 use supple::{Character, Clip, Pose, info, motion};
@@ -81,6 +84,10 @@ pub struct Description {
     pub bounds: [[f32; 3]; 2],
     /// Whether embedded clips fit.
     pub humanoid: bool,
+    /// Whether it has nothing that could move it: a skeleton is to be built first.
+    pub bare: bool,
+    /// Whether some of the skin is turned over, and has to be seen from both sides.
+    pub two_sided: bool,
     /// How far the character is turned about the vertical from looking along +Z \[rad\].
     pub facing: f32,
 }
@@ -211,6 +218,8 @@ impl Stage {
                 .collect(),
             bounds: [bounds.0.to_array(), bounds.1.to_array()],
             humanoid: is_humanoid(&self.character),
+            bare: is_bare(&self.character),
+            two_sided: is_turned(&self.character),
             facing: ahead.x.atan2(ahead.z),
         }
     }
@@ -403,6 +412,12 @@ fn geometric(method: Method) -> skinning::Method {
         Method::Cor => skinning::Method::Cor,
         Method::Lbs | Method::Tissue => skinning::Method::Lbs,
     }
+}
+
+/// Whether triangles disagree with their neighbours, or the whole is inside out.
+fn is_turned(character: &Character) -> bool {
+    let mut skin = weld(&rest_mesh(character), 0.0).mesh;
+    turn_alike(&mut skin) > 0 || skin.signed_volume() < 0.0
 }
 
 fn is_humanoid(character: &Character) -> bool {

@@ -236,3 +236,24 @@ fn ground_and_contact_are_set_without_building_anew() {
     assert_eq!(stage.inside().unwrap().0, 0);
     assert!(stage.set_contact("everything").is_err());
 }
+
+#[test]
+fn the_page_is_told_what_is_bare_turned_and_where_it_looks() {
+    let male = Stage::embedded("male").unwrap().describe();
+    assert!(!male.bare && !male.two_sided && male.facing.abs() < 0.1);
+    let ball = supple::geom::shapes::icosphere(0.5, 2);
+    let obj = |turned: bool| {
+        let mut text = String::new();
+        for p in &ball.positions {
+            text.push_str(&format!("v {} {} {}\n", p.x, p.y, p.z));
+        }
+        for [a, b, c] in &ball.triangles {
+            let (b, c) = if turned { (c, b) } else { (b, c) };
+            text.push_str(&format!("f {} {} {}\n", a + 1, b + 1, c + 1));
+        }
+        let files = [("ball.obj".to_owned(), text.into_bytes())];
+        Stage::from_files(&files).unwrap().describe()
+    };
+    assert!(obj(false).bare && !obj(false).two_sided);
+    assert!(obj(true).two_sided);
+}

@@ -9,11 +9,13 @@ use supple::tissue::SoftBody;
 
 use crate::args;
 use crate::console::{Console, Failure};
+use crate::output::check_folder;
 
 const METHODS: [Method; 3] = [Method::Lbs, Method::Dqs, Method::Tissue];
 
 /// Moves the embedded body over an embedded clip by three methods.
 pub fn run(args: &args::Demo, console: &Console) -> Result<(), Failure> {
+    check_folder(&args.output)?;
     let character = body(Body::Male)?;
     let clip = clip("squat", &character)?;
     let span = Span::all(&clip, 30.0);

@@ -50,7 +50,7 @@ fn load(input: &Input) -> Result<Character, Failure> {
     };
     supple::load::load(&input.file, input.skeleton.as_deref(), &options).map_err(|error| Failure {
         error: Box::new(error),
-        hint: "`supple info FILE` tells what a file holds; `supple demo` needs no file".to_owned(),
+        hint: "`supple demo` needs no file, and @male and @female name embedded bodies".to_owned(),
     })
 }
 
@@ -65,7 +65,7 @@ fn load_rigged(input: &Input, console: &Console) -> Result<Character, Failure> {
         }
     }
     if !rigged::is_bare(&character) {
-        if let Some(problem) = supple::rig::stray_weights::stray_weights(&character) {
+        for problem in supple::rig::surprises::surprises(&character) {
             warn(&problem.text);
         }
         return Ok(character);
@@ -100,9 +100,17 @@ fn choose(
     character: &Character,
     args: &MotionArgs,
     method: Method,
+    console: &Console,
 ) -> Result<(supple::Clip, Span), Failure> {
     let clip = motion::choose(character, choice(args), args.fps).map_err(with_map_hint)?;
     let span = span(args, &clip)?;
+    if span.to <= 0.0 {
+        let text = format!(
+            "clip `{}` has no length: a still pose is made of it",
+            clip.name
+        );
+        console.notice()(&text);
+    }
     let check = span.check(frame_bytes(character, method));
     check.map_err(|error| Failure {
         error: Box::new(error),

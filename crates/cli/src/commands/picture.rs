@@ -12,9 +12,11 @@ use supple::{Character, Clip, skin};
 
 use crate::args::{self, Compare, View};
 use crate::console::{Console, Failure};
+use crate::output::check_png;
 
 /// Draws a character.
 pub fn run(args: &args::Picture, console: &Console) -> Result<(), Failure> {
+    check_png(&args.output)?;
     let wants_motion = args.motion.clip.is_some() || args.motion.motion.is_some();
     let moves = wants_motion || args.compare.is_some();
     let character = match moves || args.bones {
@@ -77,7 +79,7 @@ fn draw_motion(
     look: &Look,
     console: &Console,
 ) -> Result<Image, Failure> {
-    let (clip, span) = super::choose(character, &args.motion, Method::Tissue)?;
+    let (clip, span) = super::choose(character, &args.motion, Method::Tissue, console)?;
     if let Some(Compare::Upsample) = args.compare {
         let settings = super::settings(&args.input, &args.tissue)?;
         let progress = console.progress("simulating twice", span.times().len());

@@ -5,6 +5,7 @@ use supple::scene_file::{play, read_scene, scene_sheet};
 
 use crate::args;
 use crate::console::{Console, Failure};
+use crate::output::check_folder;
 
 /// Width and height of a drawn moment \[px\].
 const TILE: usize = 420;
@@ -12,6 +13,7 @@ const TILE: usize = 420;
 /// Plays a scene and writes every character's motion.
 pub fn run(args: &args::ScenePlay, console: &Console) -> Result<(), Failure> {
     let file = read_scene(&args.file)?;
+    check_folder(&args.output)?;
     let mut progress = None;
     let played = play(&file, &args.file, &mut |_, count| {
         progress

@@ -9,6 +9,7 @@ use supple::{Character, skin};
 
 use crate::args;
 use crate::console::{Console, Failure};
+use crate::output::check_file;
 
 /// Moves a character's skin and writes the result.
 pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
@@ -16,6 +17,7 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
         Some(bake) => chosen(bake, args.bound),
         None => bake_for(&args.output, args.bound)?,
     };
+    check_file(&args.output)?;
     let character = super::load_bound(&args.input, args.auto_weights, console)?;
     if character.parts.is_empty() {
         return Err(Failure::new(
@@ -25,7 +27,7 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
     }
     let method = super::method(args.method);
     let settings = super::settings(&args.input, &args.tissue)?;
-    let (clip, span) = super::choose(&character, &args.motion, method)?;
+    let (clip, span) = super::choose(&character, &args.motion, method, console)?;
     let mut body = match method {
         Method::Tissue => Some(soft_body(&character, settings.clone(), args, console)?),
         _ => None,

@@ -73,7 +73,9 @@ pub(super) fn put_clip_first(
         clip.name.push_str(" soft");
     }
     append_clip(document, skeleton, &clip)?;
-    let animations = document.json["animations"].as_array_mut();
+    // Indexing would leave a null where there are none.
+    let animations = document.json.get_mut("animations");
+    let animations = animations.and_then(serde_json::Value::as_array_mut);
     if let Some(animations) = animations.filter(|list| list.len() > before) {
         animations.rotate_right(1);
     }

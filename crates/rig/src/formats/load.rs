@@ -182,8 +182,8 @@ fn read_file(path: &Path) -> Result<Vec<u8>, FormatError> {
     };
     let about = std::fs::metadata(path).map_err(io)?;
     if about.is_dir() {
-        let reason = "it is a folder; name a file in it";
-        return Err(FormatError::invalid("the path", reason).in_file(path));
+        let reason = "it is a folder; name a file in it".to_owned();
+        return Err(FormatError::Unsupported(reason).in_file(path));
     }
     if about.len() > LARGEST_FILE {
         let reason = format!(

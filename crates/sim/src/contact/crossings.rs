@@ -5,14 +5,13 @@
 
 #![allow(clippy::needless_range_loop)]
 
-use glam::Vec3A;
-use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, dispatch};
+use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, Row, dispatch};
 
 use super::descent::Stack;
 use super::detect::Detector;
 use super::fit::Fit;
 use super::surface::ContactSurface;
-use super::tree::NONE;
+use super::tree::Tree;
 
 /// Parts of a direction below this count as this: boxes are then met far away, and nothing is divided by zero.
 const LEAST: f32 = 1e-12;
@@ -21,46 +20,41 @@ impl Detector {
     /// How often the ray from a skin point along its normal leaves the skin, less how often it enters; triangles at the point
     /// do not count.
     pub(super) fn crossings(&self, surface: &ContactSurface, point: u32) -> i32 {
-        let (from, along) = (self.skin(point), self.normals[point as usize]);
-        let mut count = 0;
         dispatch(Ray {
             fit: &self.fit,
-            from: from.to_array(),
-            along: along.to_array(),
-            met: |number: usize| {
-                let triangle = surface.tree.order[number];
-                if triangle == NONE {
-                    return;
-                }
-                let corners = surface.triangles()[triangle as usize];
-                if !corners.contains(&point) {
-                    count += crossing(corners.map(|v| self.skin(v) - from), along);
-                }
-            },
-        });
-        count
+            tree: &surface.tree,
+            skin: &self.skin,
+            point,
+            from: self.skin(point).to_array(),
+            along: self.normals[point as usize].to_array(),
+        })
     }
 }
 
-/// Calls `met` with numbers of prisms in the order of the tree whose boxes a ray meets.
-struct Ray<'a, F> {
+/// Counts the triangles that a ray from a point crosses: those it leaves through, less those it enters.
+struct Ray<'a> {
     fit: &'a Fit,
+    tree: &'a Tree,
+    skin: &'a [Row],
+    point: u32,
     from: [f32; 3],
     along: [f32; 3],
-    met: F,
 }
 
-impl<F: FnMut(usize)> Kernel for Ray<'_, F> {
-    type Output = ();
+impl Kernel for Ray<'_> {
+    type Output = i32;
     #[inline(always)]
-    fn run<L: Lanes>(mut self) {
-        let (mut from, mut inverse) = ([L::splat(0.0); 3], [L::splat(0.0); 3]);
+    fn run<L: Lanes>(self) -> i32 {
+        let (mut from, mut along, mut inverse) =
+            ([L::splat(0.0); 3], [L::splat(0.0); 3], [L::splat(0.0); 3]);
         let mut is_up = [true; 3];
         for axis in 0..3 {
             is_up[axis] = self.along[axis] >= 0.0;
             from[axis] = L::splat(self.from[axis]);
+            along[axis] = L::splat(self.along[axis]);
             inverse[axis] = L::splat(1.0 / self.along[axis].abs().max(LEAST));
         }
+        let mut count = 0;
         let mut stack = Stack::new(self.fit);
         while let Some((level, number)) = stack.pop() {
             let node = &self.fit.levels[level][number as usize];
@@ -73,13 +67,27 @@ impl<F: FnMut(usize)> Kernel for Ray<'_, F> {
                 let leaf = number as usize * LANES + mask.trailing_zeros() as usize;
                 mask &= mask - 1;
                 let prisms = &self.fit.leaves[leaf];
-                let mut mask = meets(&prisms.low, &prisms.high, &from, &inverse, is_up);
-                while mask != 0 {
-                    (self.met)(leaf * LANES + mask.trailing_zeros() as usize);
-                    mask &= mask - 1;
+                let met = meets(&prisms.low, &prisms.high, &from, &inverse, is_up);
+                if met == 0 {
+                    continue;
+                }
+                let index = &self.tree.corners[leaf];
+                let mut corners = [from; 3];
+                for k in 0..3 {
+                    corners[k] = minus(L::gather(self.skin, &index[k]), from);
+                }
+                let (leaving, entering) = crossed(corners, along);
+                let mut crossed = (leaving | entering) & met;
+                while crossed != 0 {
+                    let lane = crossed.trailing_zeros() as usize;
+                    crossed &= crossed - 1;
+                    if index.iter().all(|corner| corner[lane] != self.point) {
+                        count += i32::from(leaving >> lane & 1) - i32::from(entering >> lane & 1);
+                    }
                 }
             }
         }
+        count
     }
 }
 
@@ -107,21 +115,44 @@ fn meets<L: Lanes>(
     near.le_mask(-far)
 }
 
-/// 1 where a ray from the origin leaves through a triangle, −1 where it enters, 0 where it misses.
-fn crossing([a, b, c]: [Vec3A; 3], along: Vec3A) -> i32 {
+/// Which of eight triangles a ray from the origin leaves through, and which it enters.
+#[inline(always)]
+fn crossed<L: Lanes>([a, b, c]: [[L; 3]; 3], along: [L; 3]) -> (u8, u8) {
+    // What is not a number is neither above zero nor below.
+    let is_above = |x: L| L::splat(f32::from_bits(1)).le_mask(x);
+    let is_below = |x: L| x.le_mask(L::splat(0.0));
     let volumes = [
-        along.dot(a.cross(b)),
-        along.dot(b.cross(c)),
-        along.dot(c.cross(a)),
+        dot(along, cross(a, b)),
+        dot(along, cross(b, c)),
+        dot(along, cross(c, a)),
     ];
-    let is_leaving = volumes.iter().all(|&v| v > 0.0);
-    let is_entering = volumes.iter().all(|&v| v <= 0.0);
-    let normal = (b - a).cross(c - a);
+    let normal = cross(minus(b, a), minus(c, a));
     // The plane is met ahead where both have the same sign.
-    let is_ahead = normal.dot(a) * normal.dot(along) > 0.0;
-    match (is_leaving && is_ahead, is_entering && is_ahead) {
-        (true, _) => 1,
-        (_, true) => -1,
-        _ => 0,
+    let is_ahead = is_above(dot(normal, a) * dot(normal, along));
+    let (mut leaving, mut entering) = (is_ahead, is_ahead);
+    for i in 0..3 {
+        leaving &= is_above(volumes[i]);
+        entering &= is_below(volumes[i]);
     }
+    (leaving, entering)
+}
+
+#[inline(always)]
+fn minus<L: Lanes>(a: [L; 3], b: [L; 3]) -> [L; 3] {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+
+/// a × b, nothing fused: b × a is exactly the opposite, so that no ray slips through between two triangles.
+#[inline(always)]
+fn cross<L: Lanes>(a: [L; 3], b: [L; 3]) -> [L; 3] {
+    [
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    ]
+}
+
+#[inline(always)]
+fn dot<L: Lanes>(a: [L; 3], b: [L; 3]) -> L {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }

@@ -13,6 +13,9 @@ use super::surface::ContactSurface;
 /// Points or triangles that a thread takes at a time.
 const CHUNK: usize = 512;
 
+/// Packets that a thread searches at a time: where skin is crushed they take much longer than elsewhere.
+const TOGETHER: usize = 4;
+
 /// One skin point of so many tells how all move together.
 const TELLING: usize = 16;
 
@@ -66,7 +69,7 @@ pub enum Filter {
 /// Positions of a surface at one moment, and what was found there. Holds its memory from step to step.
 #[derive(Clone, Debug, Default)]
 pub struct Detector {
-    skin: Vec<Row>,
+    pub(super) skin: Vec<Row>,
     pub(crate) normals: Vec<Vec3A>,
     /// Skin points raised by the shell.
     tops: Vec<Row>,
@@ -310,7 +313,7 @@ impl Detector {
         slots.resize(points.len(), NOT_FOUND);
         slots
             .par_chunks_mut(PACKET)
-            .with_min_len(4)
+            .with_max_len(TOGETHER)
             .zip(points.par_chunks(PACKET))
             .zip(&mut packets)
             .for_each(|((slots, points), packet)| {

@@ -16,7 +16,7 @@
 //!    triangles that face the same way as the point: what has come in from one side goes out on that side. Where limbs bend, prisms
 //!    lean over skin that they are not below: deep contacts count only if a ray says that the point is inside (`crossings.rs`).
 //!
-//! A body that rests is searched in every fourth step (`still.rs`).
+//! A body that rests is searched in every eighth step (`still.rs`).
 //!
 //! Local contact knows beforehand who may meet whom (`local.rs`), and looks at limbs that are bent alone; what it finds is
 //! resolved in the same way.

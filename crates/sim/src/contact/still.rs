@@ -9,7 +9,7 @@ use glam::{Vec3, Vec3A};
 use super::ways::Ways;
 
 /// Steps in a row without a search, at most. With more, folds that turn over are noticed late.
-const MOST_STEPS: u8 = 3;
+const MOST_STEPS: u8 = 7;
 /// How far everything may have come since the search, in mean edges: nothing new presses below 0.085.
 const STILL: f32 = 0.06;
 
