@@ -17,7 +17,7 @@
 
 const PACKET: u32 = 32u;
 const LANES: u32 = 8u;
-// Constants of detect.rs, inside.rs and persist.rs.
+// Constants of detect.rs, inside.rs, persist.rs and solver.rs.
 const FACING: f32 = 0.5;
 const FLAT: f32 = 1e-5;
 const TOLERANCE: f32 = -1e-5;
@@ -25,6 +25,7 @@ const BESIDE: f32 = 3.0;
 const SLIDING: f32 = 0.3;
 const NEW_NORMAL: f32 = 0.5;
 const WRONG: f32 = 0.5;
+const OUTSIDE: f32 = 0.5;
 const DEEP: f32 = 0.25;
 const SHELL: f32 = 0.25;
 // Where the processor lets a contact go whose fold turns over (a cosine of TURNED between its normal and the point's), here it gives
@@ -382,8 +383,9 @@ fn assemble(point: u32, touch: Touch, body: u32) {
     let held_word = only_holds[body * held_words + point / 32u];
     let is_held = (held_word & (1u << (point % 32u))) != 0u;
     let haste = 1.0 - bitcast<f32>(only_holds[body * held_words + held_words - 1u]);
-    let recovery = select(C.recovery * haste, 0.0, is_held);
-    let goal = min(gap, min(dot(before, touch.normal), gap) + recovery);
+    let reached = min(dot(before, touch.normal), gap);
+    let recovery = select(select(C.recovery * haste, 0.0, is_held), C.recovery, reached > gap - OUTSIDE * C.gap);
+    let goal = min(gap, reached + recovery);
     let row = 3u * (body * C.entries + point);
     contact_rows[row] = bitcast<vec4<f32>>(places);
     contact_rows[row + 1u] = vec4(constant, goal);
