@@ -1,9 +1,9 @@
 //! The embedded bodies touch themselves: nothing stays inside, held poses come to rest, and the rest does not notice.
 
-use glam::Vec3;
+use supple::bench::jump;
 use supple::embedded::{self, Body};
 use supple::sim::ContactMode;
-use supple::sim::contact::{Penetration, Source};
+use supple::sim::contact::Penetration;
 use supple::tissue::SoftBody;
 use supple::{Character, Clip};
 
@@ -141,61 +141,14 @@ fn local_contact_keeps_folds_apart() {
     assert!(body.state().contact.contacts.is_empty());
 }
 
-/// From all that touches \[m\].
-const FAR: f32 = 0.15;
-
 /// Arms stay crossed while the body jumps: legs, head and back move as they do without contact.
 #[test]
 fn contact_does_not_drag_on_a_jump() {
     let character = embedded::body(Body::Male).expect("a body");
     let mut body = SoftBody::new(&character, Default::default()).expect("tissue");
-    let crossed = embedded::clip("arms_crossed", &character).expect("a clip");
-    let mut play = |mode: ContactMode| -> Vec<(Vec<Vec3>, Vec<usize>)> {
-        let clip = &crossed;
-        let start = clip.sample(&character.skeleton, 1.4);
-        body.solver_settings().contact.mode = mode;
-        body.reset(&start).expect("a first pose");
-        let root = character
-            .skeleton
-            .joints()
-            .iter()
-            .position(|joint| joint.parent.is_none());
-        let root = root.expect("a root");
-        let mut frames = Vec::new();
-        for frame in 1..=60 {
-            // A ballistic hop of 20 cm between two rests.
-            let t = (frame as f32 / 60.0 - 0.2).clamp(0.0, 0.4);
-            let mut pose = start.clone();
-            pose.locals[root].translation.y += 0.5 * 9.81 * t * (0.4 - t);
-            body.advance(&pose, FRAME).expect("a step");
-            let contacts = body.state().contact.contacts.iter();
-            let touching = contacts.map(|contact| contact.point as usize).collect();
-            frames.push((body.state().positions.clone(), touching));
-        }
-        frames
-    };
-    let (off, on) = (play(ContactMode::Off), play(ContactMode::Global));
-    let surface = body.flesh().model.contact_surface().expect("a surface");
-    let vertex = |point: usize| match surface.input().sources[point] {
-        Source::Vertex(v) => v as usize,
-        Source::Outside(_) => usize::MAX,
-    };
-    let (mut far, mut compared) = (0.0_f32, 0);
-    for ((off, _), (on, touching)) in off.iter().zip(&on) {
-        assert!(touching.len() > 20, "the arms are crossed");
-        let touches = touching.iter().filter_map(|&point| on.get(vertex(point)));
-        let touches: Vec<Vec3> = touches.copied().collect();
-        for (a, b) in off.iter().zip(on) {
-            if touches.iter().all(|touch| touch.distance(*b) > FAR) {
-                far = far.max(a.distance(*b));
-                compared += 1;
-            }
-        }
-    }
-    assert!(
-        2 * compared > off.len() * off[0].0.len(),
-        "most of the body is far"
-    );
-    println!("{:.3} mm far from the touch", far * 1e3);
-    assert!(far < 1e-3, "{} mm far from the touch", far * 1e3);
+    let drag = jump::drag(&mut body, &character).expect("a jump");
+    println!("{:.3} mm far from the touch", drag.largest * 1e3);
+    assert!(drag.touching > 20, "the arms are crossed: {drag:?}");
+    assert!(drag.compared > 0.5, "most of the body is far: {drag:?}");
+    assert!(drag.largest < 1e-3, "{drag:?}");
 }

@@ -34,8 +34,8 @@ const SHELL: f32 = 0.25;
 const TURNING: f32 = 0.3;
 const TURNED: f32 = 0.6;
 const TURNED_OVER: f32 = 0.9;
-// Change of the force in a step, as a share of it for a cosine of one. From 0.25 to 1 it makes little difference.
-const GIVING_WAY: f32 = 0.5;
+// Change of the force in a step, as a share of it for a cosine of one. With 0.5 and more, points of a squat's groins stay inside.
+const GIVING_WAY: f32 = 0.25;
 
 // Positions and normals of the packet, six numbers a point; then their bounds.
 var<workgroup> packet: array<f32, 192>;

@@ -141,7 +141,7 @@ mod tests {
             lapses.count(&surface, (&last, &now));
         };
         // What is lost just after bones have stopped does not count.
-        for step in 0..u32::from(STOPPED) {
+        for step in 1..u32::from(STOPPED) {
             lose(&mut lapses, step);
         }
         for step in 0..2 * u32::from(PATIENCE) {

@@ -10,6 +10,7 @@ use supple_sim::{Backend, ContactMode, CpuBackend, State};
 
 use super::contact::curl;
 use super::gpu::{GpuBenchError, WARM_UP, stages};
+use super::jump;
 use super::tissue::{Subject, percentile};
 use crate::embedded::{self, Body};
 use crate::tissue::{SoftBody, TissueError};
@@ -172,6 +173,16 @@ pub fn held_poses(gpu: &Arc<Gpu>) -> Result<Vec<HeldRow>, Box<dyn std::error::Er
         }
     }
     Ok(rows)
+}
+
+/// How far contact drags on a jump of the embedded male, with the processor and with the graphics processor \[mm\].
+pub fn drags(gpu: &Arc<Gpu>) -> Result<[f32; 2], Box<dyn std::error::Error>> {
+    let character = embedded::body(Body::Male)?;
+    let mut body = SoftBody::new(&character, Settings::default())?;
+    let cpu = jump::drag(&mut body, &character)?;
+    body.set_backend(Box::new(GpuBackend::new(gpu.clone())));
+    let gpu = jump::drag(&mut body, &character)?;
+    Ok([cpu, gpu].map(|drag| 1e3 * drag.largest))
 }
 
 /// Plays a clip up to `until`, then holds its pose for a second.

@@ -6,5 +6,6 @@ pub mod detail;
 pub mod gpu;
 #[cfg(feature = "gpu")]
 pub mod gpu_contact;
+pub mod jump;
 pub mod obj;
 pub mod tissue;

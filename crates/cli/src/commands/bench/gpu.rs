@@ -46,13 +46,15 @@ pub fn run(args: &Bench, console: &Console) -> Result<(), Failure> {
 
 /// Bodies that touch themselves.
 fn run_contact(args: &Bench, gpu: &Arc<Gpu>, console: &Console) -> Result<(), Failure> {
-    let (mut rows, mut held) = (Vec::new(), Vec::new());
+    let (mut rows, mut held, mut drags) = (Vec::new(), Vec::new(), None);
     if args.clips {
         let _progress = console.progress("holding poses", 1);
-        held = gpu_contact::held_poses(gpu).map_err(|error| Failure {
+        let failed = |error| Failure {
             error,
             hint: String::new(),
-        })?;
+        };
+        held = gpu_contact::held_poses(gpu).map_err(failed)?;
+        drags = Some(gpu_contact::drags(gpu).map_err(failed)?);
     } else {
         let mut subjects = super::chosen_subjects(args)?;
         if subjects.iter().any(|subject| subject.name == "male") {
@@ -64,10 +66,13 @@ fn run_contact(args: &Bench, gpu: &Arc<Gpu>, console: &Console) -> Result<(), Fa
             progress.step();
         }
     }
-    let json = serde_json::json!({ "device": gpu.name(), "contact": rows, "held": held });
-    let text = match args.clips {
-        true => held_table(&held),
-        false => contact_table(gpu.name(), &rows),
+    let json = serde_json::json!({ "device": gpu.name(), "contact": rows, "held": held, "drag_mm": drags });
+    let text = match drags {
+        Some([cpu, gpu]) => format!(
+            "{}\nA jump with crossed arms, far from the touch: {cpu:.2} mm off with the processor, {gpu:.2} with the graphics processor",
+            held_table(&held)
+        ),
+        None => contact_table(gpu.name(), &rows),
     };
     console.result(text, &json);
     Ok(())
