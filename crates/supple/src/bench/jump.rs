@@ -1,5 +1,7 @@
 //! A jump with crossed arms: contact must not drag on what is far from it.
 
+use std::collections::BTreeSet;
+
 use glam::Vec3;
 use supple_rig::Character;
 use supple_sim::ContactMode;
@@ -8,7 +10,7 @@ use supple_sim::contact::Source;
 use crate::embedded;
 use crate::tissue::SoftBody;
 
-/// Distance from all that touches at which the rest of the body is compared \[m\].
+/// Distance from all that touches during the jump at which the rest of the body is compared \[m\].
 const FAR: f32 = 0.15;
 const FRAME: f64 = 1.0 / 60.0;
 const FRAMES: usize = 60;
@@ -60,9 +62,10 @@ pub fn drag(
         Source::Vertex(v) => Some(v as usize),
         Source::Outside(_) => None,
     };
+    let touched: BTreeSet<usize> = on.iter().flat_map(|frame| &frame.1).copied().collect();
     let (mut largest, mut compared, mut all) = (0.0_f32, 0, 0);
-    for ((off, _), (on, touching)) in off.iter().zip(&on) {
-        let touches = touching.iter().filter_map(|&point| on.get(vertex(point)?));
+    for ((off, _), (on, _)) in off.iter().zip(&on) {
+        let touches = touched.iter().filter_map(|&point| on.get(vertex(point)?));
         let touches: Vec<Vec3> = touches.copied().collect();
         for (a, b) in off.iter().zip(on) {
             all += 1;
