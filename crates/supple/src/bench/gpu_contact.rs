@@ -5,12 +5,12 @@ use std::sync::Arc;
 use serde::Serialize;
 use supple_flesh::Settings;
 use supple_gpu::{Gpu, GpuBackend, GpuBodies, GpuError, Solver};
-use supple_rig::Pose;
 use supple_sim::{Backend, ContactMode, CpuBackend, State};
 
 use super::contact::curl;
 use super::gpu::{GpuBenchError, WARM_UP, stages};
-use super::jump;
+use super::held::{Held, POSES, hold};
+use super::jump::{self, Drag};
 use super::tissue::{Subject, percentile};
 use crate::embedded::{self, Body};
 use crate::tissue::{SoftBody, TissueError};
@@ -19,15 +19,6 @@ use crate::tissue::{SoftBody, TissueError};
 const COUNTS: [usize; 2] = [300, 1000];
 /// Steps timed.
 const STEPS: usize = 100;
-/// Poses that are held, and the time of the clip at which they are.
-const POSES: [(&str, f32); 5] = [
-    ("elbow", 1.3),
-    ("knee", 0.95),
-    ("sit", 1.5),
-    ("arms_crossed", 1.5),
-    ("squat", 1.4),
-];
-
 /// One model at one number of contacts.
 #[derive(Clone, Debug, Serialize)]
 pub struct GpuContactRow {
@@ -53,19 +44,6 @@ pub struct GpuContactRow {
     pub memory_mb: f64,
     /// Of that, what contact takes \[MB\].
     pub contact_mb: f64,
-}
-
-/// What one backend makes of a held pose.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Held {
-    /// Skin points inside other parts.
-    pub inside: usize,
-    /// Depth of the deepest \[mm\].
-    pub depth_mm: f32,
-    /// Relative to the limb.
-    pub share: f32,
-    /// Root mean square over all vertices, a second after the pose was reached \[mm/s\].
-    pub speed: f32,
 }
 
 /// A held pose.
@@ -158,12 +136,11 @@ pub fn held_poses(gpu: &Arc<Gpu>) -> Result<Vec<HeldRow>, Box<dyn std::error::Er
         let mut body = SoftBody::new(&character, Settings::default())?;
         for (clip_name, until) in POSES {
             let clip = embedded::clip(clip_name, &character)?;
-            let pose = |time: f32| clip.sample(&character.skeleton, time);
             body.set_backend(Box::new(CpuBackend::new()));
-            let without = hold(&mut body, &pose, until, ContactMode::Off)?;
-            let cpu = hold(&mut body, &pose, until, ContactMode::Global)?;
+            let without = hold(&mut body, &character, &clip, until, ContactMode::Off)?;
+            let cpu = hold(&mut body, &character, &clip, until, ContactMode::Global)?;
             body.set_backend(Box::new(GpuBackend::new(gpu.clone())));
-            let gpu = hold(&mut body, &pose, until, ContactMode::Global)?;
+            let gpu = hold(&mut body, &character, &clip, until, ContactMode::Global)?;
             rows.push(HeldRow {
                 pose: format!("{name} {clip_name}"),
                 without: without.inside,
@@ -175,39 +152,12 @@ pub fn held_poses(gpu: &Arc<Gpu>) -> Result<Vec<HeldRow>, Box<dyn std::error::Er
     Ok(rows)
 }
 
-/// How far contact drags on a jump of the embedded male, with the processor and with the graphics processor \[mm\].
-pub fn drags(gpu: &Arc<Gpu>) -> Result<[f32; 2], Box<dyn std::error::Error>> {
+/// What contact does to a jump of the embedded male, with the processor and with the graphics processor.
+pub fn drags(gpu: &Arc<Gpu>) -> Result<[Drag; 2], Box<dyn std::error::Error>> {
     let character = embedded::body(Body::Male)?;
     let mut body = SoftBody::new(&character, Settings::default())?;
     let cpu = jump::drag(&mut body, &character)?;
     body.set_backend(Box::new(GpuBackend::new(gpu.clone())));
     let gpu = jump::drag(&mut body, &character)?;
-    Ok([cpu, gpu].map(|drag| 1e3 * drag.largest))
-}
-
-/// Plays a clip up to `until`, then holds its pose for a second.
-fn hold(
-    body: &mut SoftBody,
-    pose: &dyn Fn(f32) -> Pose,
-    until: f32,
-    mode: ContactMode,
-) -> Result<Held, TissueError> {
-    const FRAME: f64 = 1.0 / 60.0;
-    body.solver_settings().contact.mode = mode;
-    body.reset(&pose(0.0))?;
-    for frame in 1..=(until * 60.0) as usize {
-        body.advance(&pose(frame as f32 / 60.0), FRAME)?;
-    }
-    for _ in 0..60 {
-        body.advance(&pose(until), FRAME)?;
-    }
-    let velocities = &body.state().velocities;
-    let squares: f32 = velocities.iter().map(|v| v.length_squared()).sum();
-    let left = body.penetration()?;
-    Ok(Held {
-        inside: left.count(),
-        depth_mm: left.worst() * 1e3,
-        share: left.worst_share(),
-        speed: (squares / velocities.len().max(1) as f32).sqrt() * 1e3,
-    })
+    Ok([cpu, gpu])
 }

@@ -1,8 +1,7 @@
 //! A jump with crossed arms: contact must not drag on what is far from it.
 
-use std::collections::BTreeSet;
-
 use glam::Vec3;
+use serde::Serialize;
 use supple_rig::Character;
 use supple_sim::ContactMode;
 use supple_sim::contact::Source;
@@ -10,16 +9,18 @@ use supple_sim::contact::Source;
 use crate::embedded;
 use crate::tissue::SoftBody;
 
-/// Distance from all that touches during the jump at which the rest of the body is compared \[m\].
+/// Distance from all that touches at which the rest of the body is compared \[m\].
 const FAR: f32 = 0.15;
 const FRAME: f64 = 1.0 / 60.0;
 const FRAMES: usize = 60;
 
 /// What contact does to a jump.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub struct Drag {
     /// Largest distance of a vertex far from the touch to where it is without contact \[m\].
     pub largest: f32,
+    /// The same for its way since the first frame: what contact does to the motion, without the pose that it began with \[m\].
+    pub of_motion: f32,
     /// Share of the vertices, over all frames, that were far from the touch.
     pub compared: f32,
     /// Fewest skin points that touched in a frame.
@@ -62,21 +63,23 @@ pub fn drag(
         Source::Vertex(v) => Some(v as usize),
         Source::Outside(_) => None,
     };
-    let touched: BTreeSet<usize> = on.iter().flat_map(|frame| &frame.1).copied().collect();
-    let (mut largest, mut compared, mut all) = (0.0_f32, 0, 0);
-    for ((off, _), (on, _)) in off.iter().zip(&on) {
-        let touches = touched.iter().filter_map(|&point| on.get(vertex(point)?));
+    let (mut largest, mut of_motion, mut compared, mut all) = (0.0_f32, 0.0_f32, 0, 0);
+    for ((off_now, _), (on_now, touching)) in off.iter().zip(&on) {
+        let touches = (touching.iter()).filter_map(|&point| on_now.get(vertex(point)?));
         let touches: Vec<Vec3> = touches.copied().collect();
-        for (a, b) in off.iter().zip(on) {
+        for (v, (a, b)) in off_now.iter().zip(on_now).enumerate() {
             all += 1;
             if touches.iter().all(|touch| touch.distance(*b) > FAR) {
+                let (way, way_touching) = (*a - off[0].0[v], *b - on[0].0[v]);
                 largest = largest.max(a.distance(*b));
+                of_motion = of_motion.max(way.distance(way_touching));
                 compared += 1;
             }
         }
     }
     Ok(Drag {
         largest,
+        of_motion,
         compared: compared as f32 / all.max(1) as f32,
         touching: on.iter().map(|frame| frame.1.len()).min().unwrap_or(0),
     })

@@ -6,6 +6,7 @@ pub mod detail;
 pub mod gpu;
 #[cfg(feature = "gpu")]
 pub mod gpu_contact;
+pub mod held;
 pub mod jump;
 pub mod obj;
 pub mod tissue;

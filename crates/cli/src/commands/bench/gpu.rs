@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use supple::bench::detail::full_male;
 use supple::bench::gpu::{GpuRow, SOLVERS, embedded_clips, measure};
-use supple::bench::gpu_contact::{self, GpuContactRow, Held, HeldRow};
+use supple::bench::gpu_contact::{self, GpuContactRow, HeldRow};
+use supple::bench::held::Held;
+use supple::bench::jump::Drag;
 use supple::gpu::{Gpu, Options, Solver};
 
 use crate::args::{Bench, GpuSolver};
@@ -66,11 +68,14 @@ fn run_contact(args: &Bench, gpu: &Arc<Gpu>, console: &Console) -> Result<(), Fa
             progress.step();
         }
     }
-    let json = serde_json::json!({ "device": gpu.name(), "contact": rows, "held": held, "drag_mm": drags });
+    let json =
+        serde_json::json!({ "device": gpu.name(), "contact": rows, "held": held, "jump": drags });
     let text = match drags {
         Some([cpu, gpu]) => format!(
-            "{}\nA jump with crossed arms, far from the touch: {cpu:.2} mm off with the processor, {gpu:.2} with the graphics processor",
-            held_table(&held)
+            "{}\nA jump with crossed arms, far from the touch, with contact and without: {} apart with the processor, {} with the graphics processor",
+            held_table(&held),
+            jump_told(&cpu),
+            jump_told(&gpu)
         ),
         None => contact_table(gpu.name(), &rows),
     };
@@ -136,6 +141,11 @@ fn held_table(rows: &[HeldRow]) -> String {
         ));
     }
     text
+}
+
+fn jump_told(drag: &Drag) -> String {
+    let (places, ways) = (1e3 * drag.largest, 1e3 * drag.of_motion);
+    format!("places {places:.2} mm and ways {ways:.2} mm")
 }
 
 fn named(solver: GpuSolver) -> (&'static str, Solver) {
