@@ -30,11 +30,11 @@ const FLATTENINGS: [f64; 4] = [1.0, 0.5, 0.25, 0.0];
 const MOST_NORMAL_GROWTH: f64 = 16.0;
 
 /// What share of a vertex's kernels a sample must have for one vertex of a group at least, or the group does without it: those at
-/// the rim have hardly any, and each costs as much as the nearest. At 0.002 and 0.005 lists are a third shorter than with all.
-const LEAST_SHARE: f64 = 0.002;
-const LEAST_NORMAL_SHARE: f64 = 0.005;
+/// the rim have hardly any, and each costs as much as the nearest. Lists are a third shorter than with all.
+const LEAST_SHARE: f64 = 0.005;
+const LEAST_NORMAL_SHARE: f64 = 0.01;
 /// Every vertex keeps at least so many more of its samples than its polynomials have terms.
-const SPARE: usize = 2;
+const SPARE: usize = 1;
 
 /// Kernel of a sample at a distance: (1 − r/ρ)³ [Eq. 3.3], divided by (r/ρ)² + ε² which draws the skin towards simulated
 /// vertices (Lancaster and Salkauskas 1981, whose ε is zero).
