@@ -27,6 +27,8 @@ impl Default for Reach {
 
 /// Share of a column's own entry above which a block is [strong](Kernels::strong).
 const STRONG: f32 = 0.3;
+/// Steps in which the weight of a column decides how much of it counts.
+const WEIGHTS: usize = 8;
 
 impl Reach {
     /// Everything.
@@ -52,9 +54,17 @@ pub struct Kernels {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Column {
     first: u32,
-    count: u16,
-    /// How many of them move much.
+    /// How many count with a weight of an eighth, two eighths and so on.
+    counts: [u16; WEIGHTS],
+    /// How many move much.
     strong: u16,
+}
+
+/// So much of a column as counts.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Part {
+    first: u32,
+    count: u32,
 }
 
 impl Kernels {
@@ -96,8 +106,7 @@ impl Kernels {
         for (&v, decayed) in list.iter().zip(columns) {
             kernels.columns[v as usize] = Column {
                 first: kernels.blocks.len() as u32,
-                count: decayed.blocks.len() as u16,
-                strong: decayed.strong as u16,
+                ..decayed.column
             };
             for (block, _, values) in decayed.blocks {
                 kernels.blocks.push(block);
@@ -116,33 +125,38 @@ impl Kernels {
     /// Blocks and values of the column of a vertex.
     #[inline(always)]
     pub fn of(&self, vertex: u32) -> (&[u32], &[F32x8]) {
-        self.blocks_of(self.column(vertex))
+        self.blocks_of(self.part(vertex, 1.0))
     }
 
-    /// The column of a vertex.
+    /// The column of a vertex that has this weight, at most 1, among others: what moves less than the column's share is left out.
     #[inline]
-    pub fn column(&self, vertex: u32) -> Column {
-        self.columns[vertex as usize]
+    pub fn part(&self, vertex: u32, weight: f32) -> Part {
+        let column = &self.columns[vertex as usize];
+        let step = (weight.abs() * WEIGHTS as f32) as usize;
+        Part {
+            first: column.first,
+            count: column.counts[step.min(WEIGHTS - 1)].into(),
+        }
     }
 
     #[inline(always)]
-    fn blocks_of(&self, column: Column) -> (&[u32], &[F32x8]) {
-        let first = column.first as usize;
-        let range = first..first + usize::from(column.count);
+    fn blocks_of(&self, part: Part) -> (&[u32], &[F32x8]) {
+        let first = part.first as usize;
+        let range = first..first + part.count as usize;
         (&self.blocks[range.clone()], &self.values[range])
     }
 
-    /// Adds column × force to eight vertices at a time, and marks the blocks.
+    /// Adds a part of a column × force to eight vertices at a time, and marks the blocks.
     #[inline(always)]
     pub fn add<L: Lanes>(
         &self,
-        column: Column,
+        part: Part,
         force: [f32; 3],
         moved: &mut [[F32x8; 3]],
         marks: &mut [bool],
     ) {
         let force = [L::splat(force[0]), L::splat(force[1]), L::splat(force[2])];
-        let (blocks, values) = self.blocks_of(column);
+        let (blocks, values) = self.blocks_of(part);
         for i in 0..blocks.len().min(values.len()) {
             let block = blocks[i] as usize;
             let value = L::load(&values[i]);
@@ -157,8 +171,8 @@ impl Kernels {
     /// Blocks that a force on a vertex moves by a good part of what it moves the vertex.
     #[inline]
     pub fn strong(&self, vertex: u32) -> &[u32] {
-        let column = self.column(vertex);
-        &self.blocks_of(column).0[..column.strong.into()]
+        let strong = self.columns[vertex as usize].strong;
+        &self.of(vertex).0[..strong.into()]
     }
 
     /// Entry (i, j), zero where it was cut off.
@@ -181,7 +195,7 @@ impl Kernels {
 struct Decayed {
     /// Number, largest entry, entries.
     blocks: Vec<(u32, f32, F32x8)>,
-    strong: usize,
+    column: Column,
 }
 
 fn cut_off(v: u32, reach: Reach, value: &dyn Fn(u32) -> f32, order: &[u32]) -> Decayed {
@@ -199,6 +213,12 @@ fn cut_off(v: u32, reach: Reach, value: &dyn Fn(u32) -> f32, order: &[u32]) -> D
     }
     blocks.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     blocks.truncate(reach.most.min(u16::MAX.into()));
-    let strong = blocks.partition_point(|block| block.1 > STRONG * own);
-    Decayed { blocks, strong }
+    let above = |share: f32| blocks.partition_point(|block| block.1 > share * own) as u16;
+    let weight = |step: usize| (step + 1) as f32 / WEIGHTS as f32;
+    let column = Column {
+        first: 0,
+        counts: std::array::from_fn(|step| above(reach.share / weight(step))),
+        strong: above(STRONG),
+    };
+    Decayed { blocks, column }
 }

@@ -7,7 +7,7 @@ use glam::Vec3;
 use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, Row};
 
 use super::Kernels;
-use super::kernels::Column;
+use super::kernels::Part;
 use super::resolve::{GivingWay, change_of_force, force_per_metre};
 use super::rows::{ContactRow, NONE};
 
@@ -15,6 +15,8 @@ use super::rows::{ContactRow, NONE};
 const NEGLIGIBLE: f32 = 1e-6;
 /// Fewer contacts than this stay on one side.
 const FEWEST: usize = 64;
+/// So many contacts leave out what moves little: sweeps are most of what they cost. With fewer, a knee keeps a point more inside.
+const MANY: usize = 512;
 /// Share of the contacts on the first side; of the others a third or so are between.
 const FIRST: f32 = 0.35;
 
@@ -38,8 +40,8 @@ pub struct SweptRow {
     pub number: u32,
     /// Slots of its vertices.
     slots: [u32; 4],
-    /// Their columns.
-    columns: [Column; 4],
+    /// What of their columns counts.
+    parts: [Part; 4],
     /// Where they are before contacts of this side move them \[m\].
     places: [Vec3; 4],
     /// Force for a metre that is missing.
@@ -47,18 +49,19 @@ pub struct SweptRow {
 }
 
 impl SweptRow {
-    fn new(row: &ContactRow, number: u32, kernels: &Kernels) -> SweptRow {
+    /// Corners of a foot that weigh little move little, which counts only among `few`.
+    fn new(row: &ContactRow, number: u32, kernels: &Kernels, few: bool) -> SweptRow {
         let mut swept = SweptRow {
             row: *row,
             number,
             slots: [0; 4],
-            columns: [Column::default(); 4],
+            parts: [Part::default(); 4],
             places: [Vec3::ZERO; 4],
             per_metre: force_per_metre(row.compliance),
         };
-        for (k, (v, _)) in row.entries().enumerate() {
+        for (k, (v, c)) in row.entries().enumerate() {
             swept.slots[k] = kernels.slot(v);
-            swept.columns[k] = kernels.column(v);
+            swept.parts[k] = kernels.part(v, if few { 1.0 } else { c });
         }
         swept
     }
@@ -110,6 +113,7 @@ impl Split {
                 self.felt[*block as usize] = true;
             }
         }
+        let few = rows.len() < MANY;
         let block = |v: u32| kernels.slot(v) as usize / LANES;
         for ((row, &is_first), number) in rows.iter().zip(&self.is_first).zip(0..) {
             // What gives way is shared by all contacts with it.
@@ -122,7 +126,9 @@ impl Split {
             } else {
                 1
             };
-            sides[side].rows.push(SweptRow::new(row, number, kernels));
+            sides[side]
+                .rows
+                .push(SweptRow::new(row, number, kernels, few));
         }
     }
 
@@ -192,9 +198,9 @@ impl Kernel for Sweep<'_> {
             }
             if change.length_squared() * row.compliance * row.compliance > NEGLIGIBLE * NEGLIGIBLE {
                 // The surroundings move by A⁻¹ cᵀ × force.
-                for (&column, (_, c)) in swept.columns.iter().zip(row.entries()) {
+                for (&part, (_, c)) in swept.parts.iter().zip(row.entries()) {
                     let force = (change * c).to_array();
-                    self.kernels.add::<L>(column, force, moved, marks);
+                    self.kernels.add::<L>(part, force, moved, marks);
                 }
             }
         }
