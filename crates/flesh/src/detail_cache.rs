@@ -8,7 +8,7 @@ use glam::Vec3;
 use supple_geom::TriMesh;
 use supple_geom::decimate::Decimated;
 use supple_geom::ring_normals::RingNormals;
-use supple_geom::simd::LANES;
+use supple_geom::simd::WIDE;
 
 use crate::upsample::{Offset, Upsampling};
 use crate::upsample_groups::{Groups, Indices};
@@ -39,7 +39,7 @@ pub enum CacheUse {
 
 const MAGIC: [u8; 8] = *b"SUPPLEDT";
 /// To be raised whenever construction or layout changes.
-const VERSION: u32 = 8;
+const VERSION: u32 = 9;
 
 /// Sixty-four bits that change with every bit of what they have seen.
 #[derive(Clone, Copy, Debug)]
@@ -225,11 +225,11 @@ fn read_groups(input: &mut &[u8], vertices: usize, samples: usize) -> Option<Gro
         Indices::Long(read(input)?)
     };
     let units: Vec<f32> = read(input)?;
-    let weights: Vec<[i16; LANES]> = read(input)?;
+    let weights: Vec<[i16; WIDE]> = read(input)?;
     let in_range = (0..indices.len()).all(|entry| indices.get(entry) < samples);
     let sound = in_range
         && indices.len() == weights.len()
-        && units.len() == vertices.div_ceil(LANES)
+        && units.len() == vertices.div_ceil(WIDE)
         && starts.len() == units.len() + 1
         && starts.is_sorted()
         && starts.last().map(|&end| end as usize) == Some(weights.len());

@@ -9,6 +9,8 @@ use supple_geom::ring_normals::RingNormals;
 use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, Row, dispatch};
 use supple_geom::{Bvh, TriMesh};
 
+use crate::upsample::write;
+
 /// Elements that a task carries; a multiple of the lanes.
 const CHUNK: usize = 1024;
 
@@ -109,11 +111,9 @@ impl NormalDisplacement {
             dispatch(Place {
                 feet,
                 samples: &work.samples,
-                places: &mut *places,
+                places,
+                positions: bytemuck::cast_slice_mut(positions),
             });
-            for (position, place) in positions.iter_mut().zip(places) {
-                *position = Vec3::from_array(place.xyz());
-            }
         });
         let chunks = normals.par_chunks_mut(CHUNK).enumerate();
         chunks.for_each(|(chunk, normals)| {
@@ -121,7 +121,7 @@ impl NormalDisplacement {
                 rings: &self.rings,
                 first: chunk * (CHUNK / LANES),
                 places: &work.places,
-                normals,
+                normals: bytemuck::cast_slice_mut(normals),
             });
         });
     }
@@ -150,6 +150,7 @@ struct Place<'a> {
     feet: &'a [Feet],
     samples: &'a [Row],
     places: &'a mut [Row],
+    positions: &'a mut [[f32; 3]],
 }
 
 // Loops, not closures: those would not take on the features of their kernel.
@@ -158,7 +159,8 @@ impl Kernel for Place<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        for (feet, places) in self.feet.iter().zip(self.places.chunks_exact_mut(LANES)) {
+        let output = (self.places.chunks_exact_mut(LANES)).zip(self.positions.chunks_mut(LANES));
+        for (feet, (places, positions)) in self.feet.iter().zip(output) {
             let a = L::gather(self.samples, &feet.corners[0]);
             let b = L::gather(self.samples, &feet.corners[1]);
             let c = L::gather(self.samples, &feet.corners[2]);
@@ -176,6 +178,7 @@ impl Kernel for Place<'_> {
                 place[axis] = normal[axis].mul_add(height, in_plane);
             }
             places.copy_from_slice(&L::rows(place));
+            write(positions, place);
         }
     }
 }
@@ -184,7 +187,7 @@ struct Normals<'a> {
     rings: &'a RingNormals,
     first: usize,
     places: &'a [Row],
-    normals: &'a mut [Vec3],
+    normals: &'a mut [[f32; 3]],
 }
 
 impl Kernel for Normals<'_> {
@@ -193,10 +196,10 @@ impl Kernel for Normals<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self) {
         for (group, normals) in self.normals.chunks_mut(LANES).enumerate() {
-            let rows = L::rows(self.rings.group::<L>(self.first + group, self.places));
-            for (normal, row) in normals.iter_mut().zip(rows) {
-                *normal = Vec3::from_array(row.xyz());
-            }
+            write(
+                normals,
+                self.rings.group::<L>(self.first + group, self.places),
+            );
         }
     }
 }

@@ -4,7 +4,9 @@ use glam::Vec3;
 use rayon::prelude::*;
 use supple_geom::TriMesh;
 use supple_geom::ring_normals::{RingNormals, unit};
-use supple_geom::simd::{Kernel, LANES, Lanes, Row, dispatch};
+use supple_geom::simd::{
+    Kernel, LANES, Lanes, Row, WIDE, Wide, WideKernel, dispatch, dispatch_wide,
+};
 
 use crate::upsample_groups::{Groups, Index, Indices};
 
@@ -141,13 +143,13 @@ impl Upsampling {
         let (start, end) = (first as u32, (first + positions.len()) as u32);
         let below = |bound: u32| self.offsets.partition_point(|offset| offset.vertex < bound);
         let offsets = &self.offsets[below(start)..below(end)];
-        dispatch(Carry {
+        dispatch_wide(Carry {
             upsampling: self,
             indices,
             samples,
             first,
-            positions: &mut *positions,
-            normals,
+            positions: bytemuck::cast_slice_mut(positions),
+            normals: bytemuck::cast_slice_mut(normals),
         });
         for offset in offsets {
             let sum = offset.normals.iter().map(|&(sample, weight)| {
@@ -158,42 +160,61 @@ impl Upsampling {
     }
 }
 
-/// The kernel: eight skin vertices at a time, positions and normals in one pass over a chunk.
+/// The kernel: sixteen skin vertices at a time, positions and normals in one pass over a chunk.
 struct Carry<'a, I> {
     upsampling: &'a Upsampling,
     indices: [&'a [I]; 2],
     samples: &'a Samples,
     /// First vertex of the chunk.
     first: usize,
-    positions: &'a mut [Vec3],
-    normals: &'a mut [Vec3],
+    positions: &'a mut [[f32; 3]],
+    normals: &'a mut [[f32; 3]],
 }
 
-impl<I: Index> Kernel for Carry<'_, I> {
+impl<I: Index> WideKernel for Carry<'_, I> {
     type Output = ();
 
     // Loops, not closures: those would not take on the features of their kernel.
     #[inline(always)]
-    fn run<L: Lanes>(self) {
+    fn run<W: Wide>(self) {
         let Upsampling {
             places, normals, ..
         } = self.upsampling;
-        let output = (self.positions.chunks_mut(LANES)).zip(self.normals.chunks_mut(LANES));
+        let output = (self.positions.chunks_mut(WIDE)).zip(self.normals.chunks_mut(WIDE));
         for (group, (positions, turns)) in output.enumerate() {
-            let group = self.first / LANES + group;
-            let place = places.sum::<L, I>(self.indices[0], group, &self.samples.places);
-            let turn = normals.sum::<L, I>(self.indices[1], group, &self.samples.normals);
-            write(positions, &L::rows(place));
-            write(turns, &L::rows(unit(turn)));
+            let group = self.first / WIDE + group;
+            let place = places.sum::<W, I>(self.indices[0], group, &self.samples.places);
+            write_wide(positions, halves(place));
+            let turn = normals.sum::<W, I>(self.indices[1], group, &self.samples.normals);
+            let [low, high] = halves(turn);
+            write_wide(turns, [unit(low), unit(high)]);
         }
     }
 }
 
-/// Rows to vectors; the last group may be short.
 #[inline(always)]
-fn write(vectors: &mut [Vec3], rows: &[Row; LANES]) {
-    for (vector, row) in vectors.iter_mut().zip(rows) {
-        *vector = Vec3::from_array(row.xyz());
+fn halves<W: Wide>([x, y, z]: [W; 3]) -> [[W::Half; 3]; 2] {
+    let ([x, last_x], [y, last_y], [z, last_z]) = (x.halves(), y.halves(), z.halves());
+    [[x, y, z], [last_x, last_y, last_z]]
+}
+
+#[inline(always)]
+fn write_wide<L: Lanes>(vectors: &mut [[f32; 3]], [low, high]: [[L; 3]; 2]) {
+    let (first, last) = vectors.split_at_mut(vectors.len().min(LANES));
+    write(first, low);
+    write(last, high);
+}
+
+/// Lanes to vectors; the last ones may be fewer.
+#[inline(always)]
+pub(crate) fn write<L: Lanes>(vectors: &mut [[f32; 3]], lanes: [L; 3]) {
+    match <&mut [[f32; 3]; LANES]>::try_from(&mut *vectors) {
+        Ok(all) => L::write(lanes, all),
+        Err(_) => {
+            let mut all = [[0.0; 3]; LANES];
+            L::write(lanes, &mut all);
+            vectors.copy_from_slice(&all[..vectors.len()]);
+        }
     }
 }
 

@@ -1,12 +1,12 @@
-//! Weights of the full skin as frames read them: eight skin vertices at a time, two bytes a number.
+//! Weights of the full skin as frames read them: sixteen skin vertices at a time, two bytes a number.
 //!
-//! Eight skin vertices that lie together share most of the simulated vertices they listen to, so a group of eight has one
-//! list of those and a weight for each pair: a place is read once for eight vertices, and no index is stored twice.
+//! Sixteen skin vertices that lie together share most of the simulated vertices they listen to, so a group of sixteen has one
+//! list of those and a weight for each pair: a place is read once for sixteen vertices, and no index is stored twice.
 //! Weights are whole numbers of a group's power of two, rounded so that a skin vertex keeps its sum and its place.
 
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
-use supple_geom::simd::{LANES, Lanes, Row};
+use supple_geom::simd::{Row, WIDE, Wide};
 
 /// Entries of a group are a multiple of this, each summed on its own, so that additions do not wait for each other.
 const SUMS: usize = 2;
@@ -61,7 +61,7 @@ impl Indices {
     }
 }
 
-/// Weights of groups of eight skin vertices.
+/// Weights of groups of sixteen skin vertices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Groups {
     /// Where the entries of each group start, and a last one where they end.
@@ -70,21 +70,21 @@ pub struct Groups {
     pub units: Vec<f32>,
     /// The simulated vertex of each entry.
     pub indices: Indices,
-    /// Its weights for the eight skin vertices, in units of the group.
-    pub weights: Vec<[i16; LANES]>,
+    /// Its weights for the sixteen skin vertices, in units of the group.
+    pub weights: Vec<[i16; WIDE]>,
 }
 
 /// One group while it is built.
 struct Group {
     list: Vec<u32>,
     unit: f64,
-    weights: Vec<[i16; LANES]>,
+    weights: Vec<[i16; WIDE]>,
 }
 
 impl Groups {
     /// From the entries of every skin vertex. Rounding keeps Σ weight × value of the `values` at rest.
     pub fn new(rows: &[Vec<(u32, f32)>], values: &[Row]) -> Self {
-        let groups: Vec<Group> = (rows.par_chunks(LANES))
+        let groups: Vec<Group> = (rows.par_chunks(WIDE))
             .map(|rows| Group::new(rows, values))
             .collect();
         let mut starts = vec![0];
@@ -103,7 +103,7 @@ impl Groups {
 
     /// Simulated vertices that a skin vertex listens to, and their weights.
     pub fn of(&self, vertex: usize) -> impl Iterator<Item = (usize, f32)> {
-        let (group, lane) = (vertex / LANES, vertex % LANES);
+        let (group, lane) = (vertex / WIDE, vertex % WIDE);
         let unit = self.units[group];
         (self.starts[group] as usize..self.starts[group + 1] as usize)
             .map(move |entry| {
@@ -115,35 +115,35 @@ impl Groups {
 
     /// Bytes of all.
     pub fn bytes(&self) -> usize {
-        8 * self.units.len() + self.indices.bytes() + 2 * LANES * self.weights.len()
+        8 * self.units.len() + self.indices.bytes() + 2 * WIDE * self.weights.len()
     }
 
-    /// Σ weight × row for the eight skin vertices of a group.
+    /// Σ weight × row for the skin vertices of a group.
     #[inline(always)]
-    pub(crate) fn sum<L: Lanes, I: Index>(
+    pub(crate) fn sum<W: Wide, I: Index>(
         &self,
         indices: &[I],
         group: usize,
         rows: &[Row],
-    ) -> [L; 3] {
+    ) -> [W; 3] {
         let range = self.starts[group] as usize..self.starts[group + 1] as usize;
         let indices = indices[range.clone()].as_chunks::<SUMS>().0;
         let weights = self.weights[range].as_chunks::<SUMS>().0;
-        let mut sums = [[L::splat(0.0); 3]; SUMS];
+        let mut sums = [[W::splat(0.0); 3]; SUMS];
         for (indices, weights) in indices.iter().zip(weights) {
             for k in 0..SUMS {
                 let row = &rows[indices[k].get()].0;
-                let weight = L::whole(&weights[k]);
-                sums[k][0] = weight.mul_add(L::splat(row[0]), sums[k][0]);
-                sums[k][1] = weight.mul_add(L::splat(row[1]), sums[k][1]);
-                sums[k][2] = weight.mul_add(L::splat(row[2]), sums[k][2]);
+                let weight = W::whole(&weights[k]);
+                sums[k][0] = weight.mul_add(W::splat(row[0]), sums[k][0]);
+                sums[k][1] = weight.mul_add(W::splat(row[1]), sums[k][1]);
+                sums[k][2] = weight.mul_add(W::splat(row[2]), sums[k][2]);
             }
         }
-        let unit = L::splat(self.units[group]);
+        let unit = W::splat(self.units[group]);
         [
-            (sums[0][0] + sums[1][0]) * unit,
-            (sums[0][1] + sums[1][1]) * unit,
-            (sums[0][2] + sums[1][2]) * unit,
+            sums[0][0].add_mul(sums[1][0], unit),
+            sums[0][1].add_mul(sums[1][1], unit),
+            sums[0][2].add_mul(sums[1][2], unit),
         ]
     }
 }
@@ -157,7 +157,7 @@ impl Group {
             .map(|entry| f64::from(entry.1.abs()))
             .fold(1e-3, f64::max);
         let unit = (largest / MOST).log2().ceil().exp2();
-        let mut weights = vec![[0; LANES]; list.len()];
+        let mut weights = vec![[0; WIDE]; list.len()];
         for (lane, row) in rows.iter().enumerate() {
             let exact: Vec<f64> = row.iter().map(|entry| f64::from(entry.1) / unit).collect();
             let at: Vec<DVec3> = (row.iter())
@@ -168,13 +168,13 @@ impl Group {
                 weights[entry][lane] = whole as i16;
             }
         }
-        // What rounds to nothing for all eight is left out; empty places repeat a sample at no weight.
-        let mut is_used = weights.iter().map(|lanes| *lanes != [0; LANES]);
+        // What rounds to nothing for all of them is left out; empty places repeat a sample at no weight.
+        let mut is_used = weights.iter().map(|lanes| *lanes != [0; WIDE]);
         list.retain(|_| is_used.next().unwrap_or(false));
-        weights.retain(|lanes| *lanes != [0; LANES]);
+        weights.retain(|lanes| *lanes != [0; WIDE]);
         let length = list.len().next_multiple_of(SUMS);
         list.resize(length, list.first().copied().unwrap_or(0));
-        weights.resize(length, [0; LANES]);
+        weights.resize(length, [0; WIDE]);
         Self {
             list,
             unit,

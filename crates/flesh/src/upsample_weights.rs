@@ -3,11 +3,11 @@
 use glam::{DMat3, DVec3, Vec3};
 use rayon::prelude::*;
 use supple_geom::TriMesh;
-use supple_geom::geodesic::nearest_samples;
+use supple_geom::geodesic::{NearestSamples, nearest_samples};
 use supple_geom::mls::{Basis, MovingLeastSquares, Wanted};
 use supple_geom::ring_normals::RingNormals;
 use supple_geom::shells::shells;
-use supple_geom::simd::Row;
+use supple_geom::simd::{Row, WIDE};
 
 use crate::upsample::{NORMAL_NEIGHBOURS, Offset, Samples, Upsampling};
 use crate::upsample_groups::Groups;
@@ -29,6 +29,13 @@ const FLATTENINGS: [f64; 4] = [1.0, 0.5, 0.25, 0.0];
 /// The same for normals, which weights of this size must tell apart where the skin is nearly flat.
 const MOST_NORMAL_GROWTH: f64 = 16.0;
 
+/// What share of a vertex's kernels a sample must have for one vertex of a group at least, or the group does without it: those at
+/// the rim have hardly any, and each costs as much as the nearest. Lists are a third shorter than with all.
+const LEAST_SHARE: f64 = 0.005;
+const LEAST_NORMAL_SHARE: f64 = 0.01;
+/// Every vertex keeps at least so many more of its samples than its polynomials have terms.
+const SPARE: usize = 1;
+
 /// Kernel of a sample at a distance: (1 − r/ρ)³ [Eq. 3.3], divided by (r/ρ)² + ε² which draws the skin towards simulated
 /// vertices (Lancaster and Salkauskas 1981, whose ε is zero).
 fn kernel(distance: f64, reach: f64) -> f64 {
@@ -48,23 +55,27 @@ impl Upsampling {
     ) -> Self {
         let neighbours = neighbours.max(NORMAL_NEIGHBOURS);
         let near = nearest_samples(skin, samples, neighbours + 1);
+        let turn_basis = Basis::Linear.min(basis);
+        let lists = [
+            GroupLists::new(&near, neighbours, basis, LEAST_SHARE),
+            GroupLists::new(&near, NORMAL_NEIGHBOURS, turn_basis, LEAST_NORMAL_SHARE),
+        ];
         let (rest, fine) = (Samples::of(coarse), Samples::of(skin));
-        let rows: Vec<VertexWeights> = (0..skin.positions.len())
+        let rows: Vec<[Vec<(u32, f32)>; 2]> = (0..skin.positions.len())
             .into_par_iter()
             .map_init(Scratch::default, |scratch, v| {
-                let (samples, distances) = near.of(v);
-                let place = [fine.places[v], fine.normals[v]].map(dvec);
-                scratch.solve(samples, distances, &rest, place, neighbours, basis)
+                let [place, normal] = [fine.places[v], fine.normals[v]].map(dvec);
+                [
+                    scratch.place(lists[0].near(v), &rest, place, basis),
+                    scratch.normal(lists[1].near(v), &rest, normal, turn_basis),
+                ]
             })
             .collect();
-        let pairs = |pick: fn(&VertexWeights) -> &[f32]| -> Vec<Vec<(u32, f32)>> {
-            let pair = |row: &VertexWeights| {
-                let entries = row.samples.iter().copied().zip(pick(row).iter().copied());
-                entries.collect()
-            };
-            rows.iter().map(pair).collect()
-        };
-        let places = Groups::new(&pairs(|row| &row.weights), &rest.places);
+        let (place_rows, normal_rows): (Vec<_>, Vec<_>) = rows
+            .into_iter()
+            .map(|[place, normal]| (place, normal))
+            .unzip();
+        let places = Groups::new(&place_rows, &rest.places);
         let tolerance = tolerances(skin);
         let offset = |v: usize| {
             let reproduced: DVec3 = (places.of(v))
@@ -73,14 +84,17 @@ impl Upsampling {
             let miss = dvec(fine.places[v]) - reproduced;
             (miss.length() > tolerance[v]).then(|| Offset {
                 vertex: v as u32,
-                normals: normals_that_carry(miss, &rows[v].samples, &rest),
+                normals: normals_that_carry(miss, &place_rows[v], &rest),
             })
         };
         Self {
             rings: RingNormals::new(coarse),
-            offsets: (0..rows.len()).into_par_iter().filter_map(offset).collect(),
-            normals: Groups::new(&pairs(|row| &row.normal_weights), &rest.normals),
-            count: rows.len(),
+            offsets: (0..place_rows.len())
+                .into_par_iter()
+                .filter_map(offset)
+                .collect(),
+            normals: Groups::new(&normal_rows, &rest.normals),
+            count: place_rows.len(),
             places,
         }
     }
@@ -88,14 +102,6 @@ impl Upsampling {
 
 fn dvec(row: Row) -> DVec3 {
     Vec3::from_array(row.xyz()).as_dvec3()
-}
-
-/// What one skin vertex listens to.
-#[derive(Default)]
-struct VertexWeights {
-    samples: Vec<u32>,
-    weights: Vec<f32>,
-    normal_weights: Vec<f32>,
 }
 
 /// How far from its place at rest every vertex may be: a share of its shell's size \[m\].
@@ -117,9 +123,9 @@ fn tolerances(skin: &TriMesh) -> Vec<f64> {
 }
 
 /// The least weights with which normals of samples add up to a vector.
-fn normals_that_carry(vector: DVec3, samples: &[u32], rest: &Samples) -> Vec<(u32, f32)> {
-    let normals: Vec<DVec3> = (samples.iter())
-        .map(|&s| dvec(rest.normals[s as usize]))
+fn normals_that_carry(vector: DVec3, row: &[(u32, f32)], rest: &Samples) -> Vec<(u32, f32)> {
+    let normals: Vec<DVec3> = (row.iter())
+        .map(|&(s, _)| dvec(rest.normals[s as usize]))
         .collect();
     let mut square = DMat3::ZERO;
     for &n in &normals {
@@ -129,74 +135,165 @@ fn normals_that_carry(vector: DVec3, samples: &[u32], rest: &Samples) -> Vec<(u3
     let damped = square + DMat3::from_diagonal(DVec3::splat(1e-6 * normals.len() as f64));
     let solution = damped.inverse() * vector;
     let weights = normals.iter().map(|n| n.dot(solution) as f32);
-    samples.iter().copied().zip(weights).collect()
+    row.iter().map(|entry| entry.0).zip(weights).collect()
+}
+
+/// Samples that the vertices of a group listen to.
+struct GroupLists<'a> {
+    near: &'a NearestSamples,
+    /// How many of its nearest a vertex listens to at most.
+    neighbours: usize,
+    /// Ascending.
+    lists: Vec<Vec<u32>>,
+}
+
+/// Samples of a vertex, nearest first: how far they are, how many count, and which of them its group listens to.
+#[derive(Clone, Copy)]
+struct Nearby<'a> {
+    samples: &'a [u32],
+    distances: &'a [f64],
+    neighbours: usize,
+    list: &'a [u32],
+}
+
+impl<'a> GroupLists<'a> {
+    fn near(&self, vertex: usize) -> Nearby<'_> {
+        let (samples, distances) = self.near.of(vertex);
+        Nearby {
+            samples,
+            distances,
+            neighbours: self.neighbours,
+            list: &self.lists[vertex / WIDE],
+        }
+    }
+
+    fn new(near: &'a NearestSamples, neighbours: usize, basis: Basis, least_share: f64) -> Self {
+        let vertices: Vec<usize> = (0..near.samples.len() / near.count).collect();
+        let list = |group: &[usize]| {
+            let mut list = Vec::new();
+            let mut kernels = Vec::new();
+            for &v in group {
+                let (samples, distances) = near.of(v);
+                fill_kernels(distances, neighbours, &mut kernels);
+                let least = least_share * kernels.iter().sum::<f64>();
+                let spare = basis.terms() + SPARE;
+                let heard = |(k, kernel): (usize, &f64)| k < spare || *kernel >= least;
+                let entries = samples.iter().zip(kernels.iter().enumerate());
+                list.extend(entries.filter(|(_, entry)| heard(*entry)).map(|(&s, _)| s));
+            }
+            list.sort_unstable();
+            list.dedup();
+            list
+        };
+        Self {
+            near,
+            neighbours,
+            lists: vertices.par_chunks(WIDE).map(list).collect(),
+        }
+    }
+}
+
+/// Kernels of the nearest samples. The next one beyond sets the reach [3.2.4]; where there is none, a little beyond the last.
+fn fill_kernels(distances: &[f64], neighbours: usize, kernels: &mut Vec<f64>) {
+    let reach = match distances.get(neighbours) {
+        Some(&beyond) => beyond,
+        None => 1.25 * distances.last().copied().unwrap_or(1.0),
+    };
+    let reach = reach.max(f64::MIN_POSITIVE);
+    let near = distances.iter().take(neighbours);
+    kernels.clear();
+    kernels.extend(near.map(|&d| kernel(d, reach)));
 }
 
 #[derive(Default)]
 struct Scratch {
     solver: MovingLeastSquares,
-    places: Vec<DVec3>,
-    turns: Vec<DVec3>,
+    /// What the vertex listens to, and how much.
+    samples: Vec<u32>,
     kernel: Vec<f64>,
+    points: Vec<DVec3>,
     flat: Vec<f64>,
     weights: Vec<f64>,
-    normal_weights: Vec<f64>,
 }
 
 impl Scratch {
-    fn solve(
+    /// Samples and weights of a place. A vertex that its group's list does not serve as well as its own gets its own.
+    fn place(
         &mut self,
-        samples: &[u32],
-        distances: &[f64],
+        near: Nearby,
         rest: &Samples,
-        [place, normal]: [DVec3; 2],
-        neighbours: usize,
+        place: DVec3,
         basis: Basis,
-    ) -> VertexWeights {
-        let count = samples.len().min(neighbours);
-        let samples = &samples[..count];
-        self.places.clear();
-        self.places
-            .extend(samples.iter().map(|&s| dvec(rest.places[s as usize])));
-        self.fill_kernel(distances, neighbours);
+    ) -> Vec<(u32, f32)> {
         let wanted = Wanted {
             most: basis,
             growth: MOST_GROWTH,
         };
-        self.fit_places(place, wanted);
-        self.turns.clear();
-        let nearest = samples.iter().take(NORMAL_NEIGHBOURS);
-        self.turns
-            .extend(nearest.map(|&s| dvec(rest.normals[s as usize])));
-        self.fill_kernel(distances, NORMAL_NEIGHBOURS.min(neighbours));
-        let linear = Wanted {
-            most: Basis::Linear.min(basis),
+        self.listen(near, true, &rest.places);
+        if !self.fit_place(place, wanted) {
+            self.listen(near, false, &rest.places);
+            self.fit_place(place, wanted);
+        }
+        let mut row = self.row();
+        settle_sum(&mut row);
+        row
+    }
+
+    /// Samples and weights of a normal.
+    fn normal(
+        &mut self,
+        near: Nearby,
+        rest: &Samples,
+        normal: DVec3,
+        basis: Basis,
+    ) -> Vec<(u32, f32)> {
+        let wanted = Wanted {
+            most: basis,
             growth: MOST_NORMAL_GROWTH,
         };
-        let normal_weights = &mut self.normal_weights;
-        self.solver
-            .weights(&self.turns, &self.kernel, normal, linear, normal_weights);
-        let mut weights: Vec<f32> = self.weights.iter().map(|&n| n as f32).collect();
-        settle_sum(&mut weights);
-        VertexWeights {
-            samples: samples.to_vec(),
-            weights,
-            normal_weights: self.normal_weights.iter().map(|&n| n as f32).collect(),
-        }
+        self.listen(near, true, &rest.normals);
+        (self.solver).weights(
+            &self.points,
+            &self.kernel,
+            normal,
+            wanted,
+            &mut self.weights,
+        );
+        self.row()
     }
-}
 
-impl Scratch {
+    /// Takes the nearest samples, all or those that the group listens to.
+    fn listen(&mut self, near: Nearby, with_the_group: bool, of: &[Row]) {
+        fill_kernels(near.distances, near.neighbours, &mut self.flat);
+        self.samples.clear();
+        self.kernel.clear();
+        for (&sample, &kernel) in near.samples.iter().zip(&self.flat) {
+            if !with_the_group || near.list.binary_search(&sample).is_ok() {
+                self.samples.push(sample);
+                self.kernel.push(kernel);
+            }
+        }
+        let places = self.samples.iter().map(|&s| dvec(of[s as usize]));
+        self.points.clear();
+        self.points.extend(places);
+    }
+
+    fn row(&self) -> Vec<(u32, f32)> {
+        let weights = self.weights.iter().map(|&n| n as f32);
+        self.samples.iter().copied().zip(weights).collect()
+    }
+
     /// Weights of places. Where they are large the kernel is flattened step by step: weights of an even kernel are the
-    /// smallest that reproduce the same polynomials.
-    fn fit_places(&mut self, place: DVec3, wanted: Wanted) {
+    /// smallest that reproduce the same polynomials. Returns whether they are small in the end and reproduce all of them.
+    fn fit_place(&mut self, place: DVec3, wanted: Wanted) -> bool {
         let mut least = f64::INFINITY;
+        let mut is_whole = false;
         let mut trial = Vec::new();
         for flattening in FLATTENINGS {
             self.flat.clear();
             self.flat
                 .extend(self.kernel.iter().map(|w| w.powf(flattening)));
-            let fit = (self.solver).weights(&self.places, &self.flat, place, wanted, &mut trial);
+            let fit = (self.solver).weights(&self.points, &self.flat, place, wanted, &mut trial);
             // Poorer polynomials do with smaller weights, which is no gain.
             let growth = match fit.basis == wanted.most {
                 true => fit.growth,
@@ -204,32 +301,21 @@ impl Scratch {
             };
             if growth < least {
                 least = growth;
+                is_whole = fit.is_whole && fit.basis == wanted.most;
                 self.weights.clone_from(&trial);
             }
             if growth <= USUAL_GROWTH {
                 break;
             }
         }
-    }
-
-    /// Kernels of the nearest samples. The next one beyond sets the reach [3.2.4]; where there is none, a little beyond the
-    /// last.
-    fn fill_kernel(&mut self, distances: &[f64], neighbours: usize) {
-        let reach = match distances.get(neighbours) {
-            Some(&beyond) => beyond,
-            None => 1.25 * distances.last().copied().unwrap_or(1.0),
-        };
-        let reach = reach.max(f64::MIN_POSITIVE);
-        let near = distances.iter().take(neighbours);
-        self.kernel.clear();
-        self.kernel.extend(near.map(|&d| kernel(d, reach)));
+        is_whole && least <= USUAL_GROWTH
     }
 }
 
 /// Lets the largest weight take up what rounding changed in the sum, so that a body far from the origin stays whole.
-fn settle_sum(weights: &mut [f32]) {
-    let sum: f64 = weights.iter().map(|&w| f64::from(w)).sum();
-    if let Some(largest) = weights.iter_mut().max_by(|a, b| a.total_cmp(b)) {
+fn settle_sum(row: &mut [(u32, f32)]) {
+    let sum: f64 = row.iter().map(|entry| f64::from(entry.1)).sum();
+    if let Some((_, largest)) = row.iter_mut().max_by(|a, b| a.1.total_cmp(&b.1)) {
         *largest = (f64::from(*largest) + 1.0 - sum) as f32;
     }
 }

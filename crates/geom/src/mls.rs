@@ -49,6 +49,8 @@ pub struct Fit {
     pub miss: f64,
     /// Σ |Nᵢ|.
     pub growth: f64,
+    /// Whether all polynomials of the basis are reproduced that the points tell apart.
+    pub is_whole: bool,
 }
 
 /// Finds weights; keeps its scratch space from one point to the next.
@@ -106,6 +108,7 @@ impl MovingLeastSquares {
                     .extend(column.map(|(&p, w)| w.sqrt() * monomials(local(p))[term]));
             }
             let mut order = self.decompose(count, terms);
+            let rank = order.len();
             while !order.is_empty() {
                 let growth = self.combine(count, terms, &order, kernel, &goal);
                 let reproduced: DVec3 = points.iter().zip(&self.trial).map(|(&p, &n)| n * p).sum();
@@ -116,6 +119,7 @@ impl MovingLeastSquares {
                         basis,
                         miss: miss * radius,
                         growth,
+                        is_whole: order.len() == rank,
                     };
                     if fit.miss < best.miss {
                         best = fit;
@@ -143,6 +147,7 @@ impl MovingLeastSquares {
             basis: Basis::Constant,
             miss: reproduced.distance(at),
             growth: 1.0,
+            is_whole: true,
         }
     }
 

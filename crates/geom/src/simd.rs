@@ -1,4 +1,5 @@
-//! Eight single-precision lanes: one trait, a portable twin, AVX2 + FMA where the processor has it, and WebAssembly SIMD.
+//! Eight single-precision lanes: one trait, a portable twin, AVX2 + FMA where the processor has it, and WebAssembly SIMD;
+//! sixteen where that pays ([`Wide`]).
 //!
 //! Hot loops are written once, as a [`Kernel`] generic over [`Lanes`]; [`dispatch`] runs it with the widest
 //! implementation found at run time. [`F32x8`] is both the storage type and the portable implementation: plain arrays,
@@ -90,6 +91,13 @@ pub trait Lanes:
     fn whole(x: &[i16; LANES]) -> Self;
     /// Lanes of x, y and z as rows.
     fn rows(v: [Self; 3]) -> [Row; LANES];
+    /// Lanes of x, y and z as vectors.
+    #[inline(always)]
+    fn write(v: [Self; 3], vectors: &mut [[f32; 3]; LANES]) {
+        for (vector, row) in vectors.iter_mut().zip(Self::rows(v)) {
+            *vector = row.xyz();
+        }
+    }
 }
 
 /// Arithmetic on one [`Row`].
@@ -298,8 +306,11 @@ impl Quad for Row {
 
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 mod wasm;
+mod wide;
 #[cfg(target_arch = "x86_64")]
 mod x86;
+
+pub use wide::{WIDE, Wide, WideKernel, dispatch_wide};
 
 #[cfg(test)]
 mod tests {
@@ -340,6 +351,9 @@ mod tests {
             out.extend((q * q - q + q).store().0);
             let whole = L::whole(&[0, 1, -1, 300, i16::MAX, i16::MIN, 7, -8]);
             out.extend(L::rows([whole, a, b]).into_iter().flat_map(|row| row.0));
+            let mut vectors = [[0.0; 3]; LANES];
+            L::write([whole, a, b], &mut vectors);
+            out.extend(vectors.as_flattened());
             out
         }
     }

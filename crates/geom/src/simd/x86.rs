@@ -1,17 +1,20 @@
-//! AVX2 + FMA lanes.
+//! AVX2 + FMA lanes, and sixteen of AVX-512.
 
-use super::{F32x8, Kernel, LANES, Lanes, Quad, Row};
+use super::{F32x8, Kernel, LANES, Lanes, Quad, Row, WIDE, Wide, WideKernel};
 use std::arch::x86_64::*;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-// SAFETY, for the whole file: values of these types exist only inside `run`, which is reached only where AVX2 and FMA
-// were detected, so the intrinsics are legal; pointers come from references, or from indices checked just before.
+// SAFETY, for the whole file: values of these types exist only inside the functions that run kernels, which are reached only
+// where their features were detected, so the intrinsics are legal; pointers come from references, or from indices checked just before.
 
 #[derive(Clone, Copy)]
 pub struct Avx8(__m256);
 
 #[derive(Clone, Copy)]
 pub struct Avx4(__m128);
+
+#[derive(Clone, Copy)]
+pub struct Avx16(__m512);
 
 #[target_feature(enable = "avx2,fma")]
 pub fn run<K: Kernel>(kernel: K) -> K::Output {
@@ -22,6 +25,18 @@ pub fn run<K: Kernel>(kernel: K) -> K::Output {
 #[target_feature(enable = "avx2,fma,avx512f,avx512vl")]
 pub fn run_with_more_registers<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<Avx8>()
+}
+
+/// A kernel on sixteen lanes.
+#[target_feature(enable = "avx2,fma,avx512f,avx512vl")]
+pub fn run_wide<K: WideKernel>(kernel: K) -> K::Output {
+    kernel.run::<Avx16>()
+}
+
+/// The same on two times eight.
+#[target_feature(enable = "avx2,fma")]
+pub fn run_in_halves<K: WideKernel>(kernel: K) -> K::Output {
+    kernel.run::<[Avx8; 2]>()
 }
 
 macro_rules! operator {
@@ -194,6 +209,65 @@ impl Lanes for Avx8 {
             }
         }
         o
+    }
+    #[inline(always)]
+    fn write(v: [Self; 3], vectors: &mut [[f32; 3]; LANES]) {
+        let [x, y, z] = v.map(|lanes| lanes.0);
+        let out = vectors.as_flattened_mut();
+        unsafe {
+            let xy = _mm256_shuffle_ps::<0b10_00_10_00>(x, y);
+            let yz = _mm256_shuffle_ps::<0b11_01_11_01>(y, z);
+            let zx = _mm256_shuffle_ps::<0b11_01_10_00>(z, x);
+            let thirds = [
+                _mm256_shuffle_ps::<0b10_00_10_00>(xy, zx),
+                _mm256_shuffle_ps::<0b11_01_10_00>(yz, xy),
+                _mm256_shuffle_ps::<0b11_01_11_01>(zx, yz),
+            ];
+            for (k, third) in thirds.into_iter().enumerate() {
+                let [low, high] = [4 * k, 4 * k + 12];
+                _mm_storeu_ps(
+                    out[low..low + 4].as_mut_ptr(),
+                    _mm256_castps256_ps128(third),
+                );
+                _mm_storeu_ps(
+                    out[high..high + 4].as_mut_ptr(),
+                    _mm256_extractf128_ps::<1>(third),
+                );
+            }
+        }
+    }
+}
+
+impl Wide for Avx16 {
+    type Half = Avx8;
+    #[inline(always)]
+    fn splat(x: f32) -> Self {
+        Avx16(unsafe { _mm512_set1_ps(x) })
+    }
+    #[inline(always)]
+    fn whole(x: &[i16; WIDE]) -> Self {
+        Avx16(unsafe {
+            let x = _mm256_loadu_si256(x.as_ptr().cast());
+            _mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(x))
+        })
+    }
+    #[inline(always)]
+    fn mul_add(self, b: Self, c: Self) -> Self {
+        Avx16(unsafe { _mm512_fmadd_ps(self.0, b.0, c.0) })
+    }
+    #[inline(always)]
+    fn add_mul(self, b: Self, c: Self) -> Self {
+        Avx16(unsafe { _mm512_mul_ps(_mm512_add_ps(self.0, b.0), c.0) })
+    }
+    #[inline(always)]
+    fn halves(self) -> [Avx8; 2] {
+        unsafe {
+            let high = _mm512_extractf64x4_pd::<1>(_mm512_castps_pd(self.0));
+            [
+                Avx8(_mm512_castps512_ps256(self.0)),
+                Avx8(_mm256_castpd_ps(high)),
+            ]
+        }
     }
 }
 
