@@ -168,7 +168,7 @@ impl Touch<'_> {
         self.sweep_sides(iteration);
         // Somebody else may be at a side.
         while self.swept.load(Ordering::Acquire) < 2 * iteration {
-            std::hint::spin_loop();
+            std::thread::yield_now();
         }
         let start = now(self.clock);
         let [mut first, mut second] = self.sides.each_ref().map(hold);
@@ -186,14 +186,12 @@ impl Touch<'_> {
             }
             let (done, failed) = (Ordering::AcqRel, Ordering::Relaxed);
             if (self.begun.compare_exchange(next, next + 1, done, failed)).is_ok() {
+                let _done = CountOnDrop(&self.swept);
                 let start = now(self.clock);
-                {
-                    let mut swept = hold(&self.sides[next % 2]);
-                    let contact = &read(&self.shared).0;
-                    contact.sweep_side(&mut swept.side, &read(&self.positions));
-                    swept.seconds = now(self.clock) - start;
-                }
-                self.swept.fetch_add(1, Ordering::AcqRel);
+                let mut swept = hold(&self.sides[next % 2]);
+                let contact = &read(&self.shared).0;
+                contact.sweep_side(&mut swept.side, &read(&self.positions));
+                swept.seconds = now(self.clock) - start;
             }
         }
     }
@@ -207,6 +205,15 @@ impl Touch<'_> {
         let positions = self.positions.into_inner();
         *contact.positions().1 = positions.unwrap_or_else(PoisonError::into_inner);
         contact.take_back(self.sides.map(|side| std::mem::take(&mut hold(&side).side)));
+    }
+}
+
+/// Counts when all else is let go of, after a panic too: others wait for it.
+struct CountOnDrop<'a>(&'a AtomicUsize);
+
+impl Drop for CountOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::AcqRel);
     }
 }
 
