@@ -41,13 +41,20 @@ impl Reach {
 pub struct Kernels {
     /// Block × 8 + lane of each vertex.
     slots: Vec<u32>,
-    /// First block of each vertex' column.
-    starts: Vec<u32>,
-    /// Numbers of blocks, those that move most first in each column.
+    /// Of each vertex.
+    columns: Vec<Column>,
+    /// Numbers of blocks, those that move most first in each column; columns of neighbours follow each other.
     blocks: Vec<u32>,
-    /// How many of them move much.
-    strong: Vec<u32>,
     values: Vec<F32x8>,
+}
+
+/// Where the blocks of a column are.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Column {
+    first: u32,
+    count: u16,
+    /// How many of them move much.
+    strong: u16,
 }
 
 impl Kernels {
@@ -60,9 +67,10 @@ impl Kernels {
         solve: &(dyn Fn(&mut [[f32; 3]]) + Sync),
     ) -> Kernels {
         let count = order.len();
-        let list: Vec<u32> = (0..count as u32).filter(|&v| wanted[v as usize]).collect();
+        let list = order.iter().copied().filter(|&v| wanted[v as usize]);
+        let list: Vec<u32> = list.collect();
         // Three right-hand sides at a time: one column an axis.
-        let columns: Vec<Column> = list
+        let columns: Vec<Decayed> = list
             .par_chunks(3)
             .flat_map_iter(|vertices| {
                 let mut x = vec![[0.0; 3]; count];
@@ -79,22 +87,22 @@ impl Kernels {
             .collect();
         let mut kernels = Kernels {
             slots: vec![0; count],
-            starts: vec![0],
+            columns: vec![Column::default(); count],
             ..Kernels::default()
         };
         for (slot, &v) in order.iter().enumerate() {
             kernels.slots[v as usize] = slot as u32;
         }
-        let mut columns = columns.into_iter();
-        for &is_wanted in &wanted[..count] {
-            let column = if is_wanted { columns.next() } else { None };
-            let column = column.unwrap_or_default();
-            kernels.strong.push(column.strong);
-            for (block, _, values) in column.blocks {
+        for (&v, decayed) in list.iter().zip(columns) {
+            kernels.columns[v as usize] = Column {
+                first: kernels.blocks.len() as u32,
+                count: decayed.blocks.len() as u16,
+                strong: decayed.strong as u16,
+            };
+            for (block, _, values) in decayed.blocks {
                 kernels.blocks.push(block);
                 kernels.values.push(values);
             }
-            kernels.starts.push(kernels.blocks.len() as u32);
         }
         kernels
     }
@@ -108,8 +116,19 @@ impl Kernels {
     /// Blocks and values of the column of a vertex.
     #[inline(always)]
     pub fn of(&self, vertex: u32) -> (&[u32], &[F32x8]) {
-        let v = vertex as usize;
-        let range = self.starts[v] as usize..self.starts[v + 1] as usize;
+        self.blocks_of(self.column(vertex))
+    }
+
+    /// The column of a vertex.
+    #[inline]
+    pub fn column(&self, vertex: u32) -> Column {
+        self.columns[vertex as usize]
+    }
+
+    #[inline(always)]
+    fn blocks_of(&self, column: Column) -> (&[u32], &[F32x8]) {
+        let first = column.first as usize;
+        let range = first..first + usize::from(column.count);
         (&self.blocks[range.clone()], &self.values[range])
     }
 
@@ -117,13 +136,13 @@ impl Kernels {
     #[inline(always)]
     pub fn add<L: Lanes>(
         &self,
-        vertex: u32,
+        column: Column,
         force: [f32; 3],
         moved: &mut [[F32x8; 3]],
         marks: &mut [bool],
     ) {
         let force = [L::splat(force[0]), L::splat(force[1]), L::splat(force[2])];
-        let (blocks, values) = self.of(vertex);
+        let (blocks, values) = self.blocks_of(column);
         for i in 0..blocks.len().min(values.len()) {
             let block = blocks[i] as usize;
             let value = L::load(&values[i]);
@@ -138,7 +157,8 @@ impl Kernels {
     /// Blocks that a force on a vertex moves by a good part of what it moves the vertex.
     #[inline]
     pub fn strong(&self, vertex: u32) -> &[u32] {
-        &self.of(vertex).0[..self.strong[vertex as usize] as usize]
+        let column = self.column(vertex);
+        &self.blocks_of(column).0[..column.strong.into()]
     }
 
     /// Entry (i, j), zero where it was cut off.
@@ -151,19 +171,20 @@ impl Kernels {
 
     /// Bytes held.
     pub fn memory(&self) -> usize {
-        4 * (self.slots.len() + self.starts.len() + self.strong.len() + self.blocks.len())
+        4 * (self.slots.len() + self.blocks.len())
+            + size_of_val(&self.columns[..])
             + size_of_val(&self.values[..])
     }
 }
 
-#[derive(Default)]
-struct Column {
+/// A column before it is put with the others.
+struct Decayed {
     /// Number, largest entry, entries.
     blocks: Vec<(u32, f32, F32x8)>,
-    strong: u32,
+    strong: usize,
 }
 
-fn cut_off(v: u32, reach: Reach, value: &dyn Fn(u32) -> f32, order: &[u32]) -> Column {
+fn cut_off(v: u32, reach: Reach, value: &dyn Fn(u32) -> f32, order: &[u32]) -> Decayed {
     let own = value(v);
     let mut blocks: Vec<(u32, f32, F32x8)> = Vec::new();
     for (block, vertices) in order.chunks(LANES).enumerate() {
@@ -177,10 +198,7 @@ fn cut_off(v: u32, reach: Reach, value: &dyn Fn(u32) -> f32, order: &[u32]) -> C
         }
     }
     blocks.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    blocks.truncate(reach.most);
+    blocks.truncate(reach.most.min(u16::MAX.into()));
     let strong = blocks.partition_point(|block| block.1 > STRONG * own);
-    Column {
-        blocks,
-        strong: strong as u32,
-    }
+    Decayed { blocks, strong }
 }

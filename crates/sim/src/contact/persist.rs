@@ -138,30 +138,6 @@ pub fn merge(
     contacts.extend(new);
 }
 
-/// This step's contacts from those of the last step where nothing was looked for. One that does not press is where its point is; one that
-/// presses goes on until it is known what it slides to.
-pub fn go_alone(
-    surface: &ContactSurface,
-    detector: &Detector,
-    (last, nexts): (&[Contact], &[Next]),
-    pace: &Pace,
-    contacts: &mut Vec<Contact>,
-) {
-    let go_on = |(old, next): (&Contact, &Next)| match *next {
-        Next::Settled(contact) => Some(contact),
-        Next::Gone => None,
-        Next::Open(share) => {
-            let does_press = old.force != Vec3::ZERO;
-            let follows = if does_press { share } else { 1.0 };
-            let kept = same_skin(surface, detector, old, follows, pace);
-            let kept = kept.map(|kept| gone_on(kept, old, follows));
-            kept.or(does_press.then_some(*old))
-        }
-    };
-    contacts.clear();
-    contacts.extend(last.iter().zip(nexts).filter_map(go_on));
-}
-
 /// What becomes of a contact that is not settled, given what was found for its point; `None`: that.
 fn follow(
     surface: &ContactSurface,
@@ -207,7 +183,8 @@ fn fresh(found: &Found) -> Contact {
     }
 }
 
-fn is_usable(surface: &ContactSurface, contact: &Contact) -> bool {
+/// Whether a contact is one of this surface.
+pub fn is_usable(surface: &ContactSurface, contact: &Contact) -> bool {
     (contact.point as usize) < surface.point_count()
         && (contact.triangle as usize) < surface.triangles().len()
 }

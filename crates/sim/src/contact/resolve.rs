@@ -170,10 +170,8 @@ impl Resolver {
 
     /// Takes the forces of the last sweep over to the rows.
     pub fn finish(&mut self) {
-        for side in &self.sides {
-            for (row, &number) in side.rows.iter().zip(&side.numbers) {
-                self.rows[number as usize].force = row.force;
-            }
+        for swept in self.sides.iter().flat_map(|side| &side.rows) {
+            self.rows[swept.number as usize].force = swept.row.force;
         }
     }
 
@@ -191,10 +189,8 @@ impl Resolver {
             body.moved = Vec3::ZERO;
         }
         let between = &self.sides[2];
-        for row in [first, second, between]
-            .into_iter()
-            .flat_map(|side| &side.rows)
-        {
+        let sides = [first, second, between].into_iter();
+        for row in sides.flat_map(|side| &side.rows).map(|swept| &swept.row) {
             if row.force == Vec3::ZERO {
                 continue;
             }
@@ -210,10 +206,15 @@ impl Resolver {
     }
 }
 
+/// The force that makes up for a metre of violation in one sweep.
+pub fn force_per_metre(compliance: f32) -> f32 {
+    RELAXATION / (compliance * (1.0 + SOFTNESS))
+}
+
 /// The force that makes up for the violation, projected to the friction cone, less the one that is there.
 #[inline(always)]
-pub fn change_of_force(row: &ContactRow, apart: Vec3) -> Vec3 {
-    let (n, per_metre) = (row.normal, RELAXATION / (row.compliance * (1.0 + SOFTNESS)));
+pub fn change_of_force(row: &ContactRow, per_metre: f32, apart: Vec3) -> Vec3 {
+    let n = row.normal;
     let pressed = row.force.dot(n);
     let missing = row.target - apart.dot(n) - SOFTNESS * row.compliance * pressed;
     let normal = (pressed + missing * per_metre).clamp(0.0, row.limit);

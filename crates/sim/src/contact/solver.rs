@@ -1,12 +1,12 @@
 //! Contact as a backend sees it: begin a step, one sweep an iteration, finish.
 
-use glam::Vec3;
+use glam::{Vec3, Vec3A};
 use rayon::prelude::*;
 use supple_geom::simd::Row;
 
 use super::detect::{Detector, Filter};
 use super::external::{ExternalForce, carry_on};
-use super::persist::{Next, Pace, go_alone, merge, settle};
+use super::persist::{Next, Pace, is_usable, merge, settle};
 use super::rows::ContactRow;
 use super::still::Searched;
 use super::sweep::moved_at;
@@ -122,14 +122,25 @@ impl ContactSolver {
         let now = Moment::now(model, &self.start, targets);
         let last = &state.contact.contacts;
         self.lapses.begin(&state.contact.bases, &targets.bases);
-        let pressed = last.iter().filter(|old| old.force != Vec3::ZERO);
-        detector.trust(pressed.map(|old| old.point));
         let position = |i: u32| now.position(surface.input.sources[i as usize]);
-        let base = |i: u32| targets.bases.get(i as usize).copied().unwrap_or_default();
         let folds = match settings.contact.mode {
             ContactMode::Local => surface.local.as_ref(),
             _ => None,
         };
+        let is_rested = folds.is_none() && self.lapses.is_rested();
+        if is_rested {
+            let skin = (0..surface.point_count()).map(|i| Vec3A::from(position(i as u32)));
+            let searched = &state.contact.searched;
+            if searched.is_enough(skin, &targets.bases, surface.mean_edge()) {
+                self.is_searched = false;
+                let known = last.iter().filter(|old| is_usable(surface, old));
+                self.contacts.extend(known);
+                return;
+            }
+        }
+        let pressed = last.iter().filter(|old| old.force != Vec3::ZERO);
+        detector.trust(pressed.map(|old| old.point));
+        let base = |i: u32| targets.bases.get(i as usize).copied().unwrap_or_default();
         if let Some(pairs) = folds {
             let points = last.iter().filter_map(|old| {
                 let corners = surface.triangles().get(old.triangle as usize)?;
@@ -161,7 +172,6 @@ impl ContactSolver {
             lapses,
             ..
         } = self;
-        let is_rested = folds.is_none() && lapses.is_rested();
         // Local contact knows its folds, and no skin around them to lead feet to.
         let pace = match folds {
             Some(_) => Pace::default(),
@@ -171,16 +181,6 @@ impl ContactSolver {
             },
         };
         settle(surface, detector, last, &pace, &moved, nexts);
-        let searched = &state.contact.searched;
-        if is_rested
-            && last.is_sorted_by(|a, b| a.point < b.point)
-            && searched.is_enough(detector.all_skin(), &targets.bases, surface.mean_edge())
-        {
-            self.is_searched = false;
-            go_alone(surface, detector, (last, nexts), &pace, &mut self.contacts);
-            self.lapses.count(surface, (last, &self.contacts));
-            return;
-        }
         let settled = last.iter().zip(nexts.iter());
         detector.settle(settled.filter_map(|(old, next)| match next {
             Next::Settled(_) => Some(old.point),
@@ -286,9 +286,10 @@ impl ContactSolver {
         );
         let (kernels, lapses) = (&self.kernels, &self.lapses);
         let (scale, friction) = (self.scale, settings.contact.friction);
-        let is_global = settings.contact.mode == ContactMode::Global;
+        // What only goes on was none of them in the last step.
+        let may_tangle = settings.contact.mode == ContactMode::Global && self.is_searched;
         let row = |contact: &Contact| {
-            if is_global && is_tangled(model, surface, targets, contact) {
+            if may_tangle && is_tangled(model, surface, targets, contact) {
                 return ContactRow::default();
             }
             let mut row = ContactRow {

@@ -2,7 +2,7 @@
 //!
 //! What a search did not find was farther away than the [shell](super::SHELL), and nothing presses before it has come as near as the
 //! [gap](super::GAP). As long as both sides have come by less than half of what is between, the contacts that are known are all that can
-//! press: they go on alone.
+//! press: they go on as they are.
 
 use glam::{Vec3, Vec3A};
 

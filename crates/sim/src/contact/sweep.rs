@@ -7,7 +7,8 @@ use glam::Vec3;
 use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, Row};
 
 use super::Kernels;
-use super::resolve::{GivingWay, change_of_force};
+use super::kernels::Column;
+use super::resolve::{GivingWay, change_of_force, force_per_metre};
 use super::rows::{ContactRow, NONE};
 
 /// Moves below this are not passed on to the surroundings at once, but with the next solve \[m\]: a hundredth of what anyone can see.
@@ -21,33 +22,56 @@ const FIRST: f32 = 0.35;
 #[derive(Clone, Debug, Default)]
 pub struct Side {
     /// The contacts.
-    pub rows: Vec<ContactRow>,
-    /// Their numbers among all.
-    pub numbers: Vec<u32>,
+    pub rows: Vec<SweptRow>,
     /// How far this sweep moves each free vertex, by the blocks of the kernels.
     pub moved: Vec<[F32x8; 3]>,
     /// Blocks that it moves.
     pub marks: Vec<bool>,
 }
 
+/// A contact, with what sweeps need at hand.
+#[derive(Clone, Copy, Debug)]
+pub struct SweptRow {
+    /// The contact.
+    pub row: ContactRow,
+    /// Its number among all.
+    pub number: u32,
+    /// Slots of its vertices.
+    slots: [u32; 4],
+    /// Their columns.
+    columns: [Column; 4],
+    /// Where they are before contacts of this side move them \[m\].
+    places: [Vec3; 4],
+    /// Force for a metre that is missing.
+    per_metre: f32,
+}
+
+impl SweptRow {
+    fn new(row: &ContactRow, number: u32, kernels: &Kernels) -> SweptRow {
+        let mut swept = SweptRow {
+            row: *row,
+            number,
+            slots: [0; 4],
+            columns: [Column::default(); 4],
+            places: [Vec3::ZERO; 4],
+            per_metre: force_per_metre(row.compliance),
+        };
+        for (k, (v, _)) in row.entries().enumerate() {
+            swept.slots[k] = kernels.slot(v);
+            swept.columns[k] = kernels.column(v);
+        }
+        swept
+    }
+}
+
 impl Side {
     /// Without contacts, for so many blocks.
     pub fn new(blocks: usize) -> Side {
         Side {
+            rows: Vec::new(),
             moved: vec![Default::default(); blocks],
             marks: vec![false; blocks],
-            ..Side::default()
         }
-    }
-
-    fn clear(&mut self) {
-        self.rows.clear();
-        self.numbers.clear();
-    }
-
-    fn push(&mut self, row: &ContactRow, number: u32) {
-        self.rows.push(*row);
-        self.numbers.push(number);
     }
 }
 
@@ -71,7 +95,7 @@ impl Split {
         places: &[Vec3],
         sides: &mut [Side; 3],
     ) {
-        sides.iter_mut().for_each(Side::clear);
+        sides.iter_mut().for_each(|side| side.rows.clear());
         self.is_first.clear();
         if rows.len() < FEWEST {
             self.is_first.resize(rows.len(), true);
@@ -98,7 +122,7 @@ impl Split {
             } else {
                 1
             };
-            sides[side].push(row, number);
+            sides[side].rows.push(SweptRow::new(row, number, kernels));
         }
     }
 
@@ -136,34 +160,41 @@ impl Kernel for Sweep<'_> {
     type Output = ();
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let Side {
-            rows, moved, marks, ..
-        } = self.side;
-        for row in rows.iter_mut() {
-            let mut apart = row.constant;
-            for (v, c) in row.entries() {
-                let slot = self.kernels.slot(v);
-                let mut place =
-                    Vec3::from(self.positions[v as usize].xyz()) + moved_at(moved, slot);
+        let Side { rows, moved, marks } = self.side;
+        // All before any waits for what another moves.
+        for SweptRow {
+            row, slots, places, ..
+        } in rows.iter_mut()
+        {
+            for ((place, &slot), (v, _)) in places.iter_mut().zip(&*slots).zip(row.entries()) {
+                *place = Vec3::from(self.positions[v as usize].xyz());
                 for other in self.others {
-                    place += moved_at(other, slot);
+                    *place += moved_at(other, slot);
                 }
-                apart += place * c;
+            }
+        }
+        for swept in rows.iter_mut() {
+            let row = &mut swept.row;
+            let mut apart = row.constant;
+            for ((&place, &slot), (_, c)) in
+                swept.places.iter().zip(&swept.slots).zip(row.entries())
+            {
+                apart += (place + moved_at(moved, slot)) * c;
             }
             let mut body = self.bodies.get_mut(row.body as usize);
             if let Some(body) = &body {
                 apart -= body.moved;
             }
-            let change = change_of_force(row, apart);
+            let change = change_of_force(row, swept.per_metre, apart);
             row.force += change;
             if let Some(body) = &mut body {
                 body.moved -= change * body.compliance;
             }
             if change.length_squared() * row.compliance * row.compliance > NEGLIGIBLE * NEGLIGIBLE {
                 // The surroundings move by A⁻¹ cᵀ × force.
-                for (v, c) in row.entries() {
+                for (&column, (_, c)) in swept.columns.iter().zip(row.entries()) {
                     let force = (change * c).to_array();
-                    self.kernels.add::<L>(v, force, moved, marks);
+                    self.kernels.add::<L>(column, force, moved, marks);
                 }
             }
         }
@@ -225,15 +256,18 @@ mod tests {
         let (kernels, places) = line();
         let rows = rows(COUNT);
         let sides = sides(&rows, &kernels, &places);
-        let mut numbers: Vec<u32> = sides.iter().flat_map(|side| side.numbers.clone()).collect();
+        let mut numbers: Vec<u32> = sides
+            .iter()
+            .flat_map(|side| side.rows.iter().map(|row| row.number))
+            .collect();
         numbers.sort_unstable();
         assert_eq!(numbers, (0..COUNT as u32).collect::<Vec<_>>());
         let [first, second, _] = &sides;
         assert!(first.rows.len() >= COUNT / 4 && second.rows.len() >= COUNT / 4);
         for a in &first.rows {
             for b in &second.rows {
-                let block = kernels.slot(b.vertices[0]) / LANES as u32;
-                assert!(!kernels.strong(a.vertices[0]).contains(&block));
+                let block = kernels.slot(b.row.vertices[0]) / LANES as u32;
+                assert!(!kernels.strong(a.row.vertices[0]).contains(&block));
             }
         }
     }
@@ -248,6 +282,6 @@ mod tests {
             sides.each_ref().map(|side| side.rows.len()),
             [FEWEST - 2, 0, 1]
         );
-        assert_eq!(sides[2].numbers, [3]);
+        assert_eq!(sides[2].rows[0].number, 3);
     }
 }
