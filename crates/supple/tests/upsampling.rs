@@ -23,20 +23,7 @@ fn shared(path: &str) -> Option<PathBuf> {
     Some(root.join(path))
 }
 
-/// All of a clip with `SUPPLE_LONG` set; otherwise a moment from its middle, where it is in full motion.
-fn span(clip: &Clip) -> Span {
-    if std::env::var_os("SUPPLE_LONG").is_some() {
-        return Span::all(clip, 10.0);
-    }
-    let from = 0.4 * clip.duration();
-    Span {
-        from,
-        to: from + 0.2,
-        fps: 10.0,
-    }
-}
-
-/// Runs clips, prints what came of each, and checks that quadratic least squares carry the skin best over all of them.
+/// Runs clips as a whole, prints what came of each, and checks that quadratic least squares carry the skin best over all of them.
 ///
 /// Coarse and fine simulations differ by more than any way between them, alike for all ways, so the ways are told apart by
 /// what each loses of the fine simulation's own motion.
@@ -48,7 +35,9 @@ fn check(study: &mut UpsamplingStudy, clips: &[Clip]) {
     ];
     let (mut sums, mut ends) = ([0.0; 3], [0.0; 3]);
     for clip in clips {
-        let variants = study.over(clip, span(clip), &mut |_| ()).unwrap();
+        let variants = study
+            .over(clip, Span::all(clip, 10.0), &mut |_| ())
+            .unwrap();
         for variant in &variants {
             println!("{}: {}", clip.name, variant.caption());
         }
