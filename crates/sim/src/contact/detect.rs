@@ -83,6 +83,8 @@ pub struct Detector {
     pub(super) fit: Fit,
     /// Whether the tree is as it is now.
     is_fitted: bool,
+    /// Whether some points have moved without the others.
+    is_partial: bool,
     packets: Vec<Packet>,
     /// Points whose deep contacts are believed without a ray.
     trusted: Vec<bool>,
@@ -125,6 +127,7 @@ impl Detector {
             faces: vec![Row::default(); surface.tree.order.len()],
             fit: Fit::default(),
             is_fitted: false,
+            is_partial: false,
             packets: vec![Packet::default(); surface.tree.points.len().div_ceil(PACKET)],
             trusted: vec![false; points],
             settled: vec![false; points],
@@ -163,6 +166,9 @@ impl Detector {
         skin: impl Fn(usize) -> Vec3 + Sync,
         base: impl Fn(usize) -> Vec3 + Sync,
     ) {
+        if std::mem::take(&mut self.is_partial) {
+            self.packets.iter_mut().for_each(Packet::forget);
+        }
         // What all move together, as a runner does, brings nothing closer: some tell.
         let (mut sum, mut count) = (Vec3A::ZERO, 0);
         for i in (0..self.skin.len()).step_by(TELLING) {
@@ -220,43 +226,50 @@ impl Detector {
         self.is_fitted = true;
     }
 
-    /// Takes positions of some skin and base points, and of the skin `around` them; the tree does not follow.
-    pub(super) fn update_some(
+    /// Takes positions of some skin and base points; normals and the tree do not follow.
+    pub(super) fn place_some(
         &mut self,
-        surface: &ContactSurface,
         points: &[u32],
-        around: &[u32],
         skin: &(dyn Fn(u32) -> Vec3 + Sync),
         bases: &[Vec3],
     ) {
-        for &v in around {
-            self.skin[v as usize] = Row::new(skin(v).to_array());
+        for &point in points {
+            let v = point as usize;
+            self.skin[v] = Row::new(skin(point).to_array());
+            let base = bases.get(v).copied().unwrap_or_default();
+            self.bases[v] = Row::new(base.to_array());
         }
-        let positions = &self.skin;
+        // What is known of the others is not from this moment.
+        self.is_partial = true;
+    }
+
+    /// Normals of points that have been [placed](Detector::place_some).
+    pub(super) fn bend_some(
+        &mut self,
+        surface: &ContactSurface,
+        points: &[u32],
+        skin: &(dyn Fn(u32) -> Vec3 + Sync),
+    ) {
+        let mut normals = std::mem::take(&mut self.some);
         let normal = |&point: &u32| {
-            let at = vector(positions[point as usize]);
+            let at = self.skin(point);
             let mut sum = Vec3A::ZERO;
-            for &[b, c] in surface.rim(point) {
-                let [b, c] = [b, c].map(|v| vector(positions[v as usize]) - at);
+            for &ends in surface.rim(point) {
+                let [b, c] = ends.map(|v| Vec3A::from(skin(v)) - at);
                 sum += b.cross(c);
             }
             sum.normalize_or_zero()
         };
-        points
-            .par_iter()
-            .with_min_len(CHUNK)
+        (points.par_iter())
+            .with_min_len(CHUNK / 4)
             .map(normal)
-            .collect_into_vec(&mut self.some);
-        let shell = surface.shell();
-        for (&point, &normal) in points.iter().zip(&self.some) {
+            .collect_into_vec(&mut normals);
+        for (&point, &normal) in points.iter().zip(&normals) {
             let v = point as usize;
-            let base = bases.get(v).copied().unwrap_or_default();
             self.normals[v] = normal;
-            self.tops[v] = row(vector(self.skin[v]) + normal * shell);
-            self.bases[v] = Row::new(base.to_array());
+            self.tops[v] = row(self.skin(point) + normal * surface.shell());
         }
-        // What is known of the others is not from this moment.
-        self.packets.iter_mut().for_each(Packet::forget);
+        self.some = normals;
     }
 
     /// The ends of the column at a point: above the skin, and at the bone.

@@ -1,21 +1,20 @@
 //! Contact around joints alone: who may meet whom is known beforehand [seed 001 §5].
 //!
-//! Pairs come in folds, one for every two bones that can meet. A fold sleeps until two base points, one at the far end of each bone, come as
-//! near as they were before its skin met first. Of folds that are awake, every point is looked for in the prisms of
-//! its own few triangles; what is found is a contact like any other.
+//! Pairs come in folds, one for every two bones that can meet. A point of a fold sleeps until two base points, one at the far end of each
+//! bone, come as near as they were before it was found first. Points that are awake are looked for in the prisms of their own few
+//! triangles; what is found is a contact like any other. Most are in no box around such prisms, and their skin's normals are never needed.
 
 use glam::{Vec3, Vec3A};
-use rayon::prelude::*;
 
 use super::detect::{Detector, FACING, Found, NOT_FOUND};
 use super::surface::{ContactSurface, Lists};
 
 /// Folds with fewer pairs are left out: prisms that lean over.
 const FEWEST: usize = 4;
-/// Share of a fold's pairs that may meet before it wakes, for the same reason.
+/// Share of a fold's pairs that may meet before any of its points wakes, for the same reason.
 const EARLY: f32 = 0.03;
-/// Points that a thread takes at a time.
-const CHUNK: usize = 64;
+/// Points in a group, and triangles in a box.
+const TOGETHER: usize = 8;
 /// Share of their distance at rest below which sentinels wake a fold in any case: at 1, what lies close at rest never sleeps.
 const BENT: f32 = 0.95;
 /// A point that begins to touch deep inside must face the triangle by this cosine: prisms of bent limbs lean over skin that they are
@@ -25,7 +24,7 @@ const DEEP_FACING: f32 = -0.3;
 /// A point that was found in the prism of a triangle, and what tells that it may be again.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LocalPair {
-    /// Pairs of the same number wake together.
+    /// Pairs of the same number have the same sentinels.
     pub fold: u32,
     /// The skin point.
     pub point: u32,
@@ -43,20 +42,33 @@ pub struct LocalPairs {
     folds: Vec<Fold>,
 }
 
+/// All lists are in the order in which they wake.
 #[derive(Clone, Debug, Default)]
 struct Fold {
     sentinels: [u32; 2],
-    /// Awake when the base points of the sentinels are nearer \[m\].
-    waking: f32,
-    points: Vec<u32>,
-    /// Triangles of each point, as numbers among all.
-    triangles: Lists,
-    /// All triangles, ascending.
-    all: Vec<u32>,
+    levels: Vec<Level>,
+    /// Points that are looked for together; the last ones of a level are filled up with `u32::MAX`.
+    groups: Vec<[u32; TOGETHER]>,
+    /// Boxes with triangles that points of each group can meet.
+    group_boxes: Lists,
+    /// For each of these and each point, the triangles: a bit for each of the box, a byte for each point.
+    bits: Vec<u64>,
+    /// Triangles, [`TOGETHER`] to each box, filled up likewise.
+    triangles: Vec<u32>,
+    /// Corners of the triangles of each box.
+    box_corners: Lists,
     /// All points, and corners of all triangles.
     corners: Vec<u32>,
-    /// These and their neighbours.
-    around: Vec<u32>,
+}
+
+/// How much of a fold is awake.
+#[derive(Clone, Copy, Debug, Default)]
+struct Level {
+    /// When the base points of the sentinels are nearer \[m\].
+    waking: f32,
+    groups: usize,
+    boxes: usize,
+    corners: usize,
 }
 
 impl LocalPairs {
@@ -81,110 +93,133 @@ impl LocalPairs {
 
     /// Points of all folds.
     pub fn point_count(&self) -> usize {
-        self.folds.iter().map(|fold| fold.points.len()).sum()
+        let groups = self.folds.iter().flat_map(|fold| &fold.groups);
+        groups.flatten().filter(|&&p| p != u32::MAX).count()
     }
 }
 
+/// A point of a fold, when it wakes and whom it can meet.
+#[derive(Default)]
+struct Sleeper {
+    waking: f32,
+    triangles: Vec<u32>,
+}
+
 impl Fold {
-    fn is_awake(&self, bases: &[Vec3]) -> bool {
+    /// How much is awake.
+    fn level(&self, bases: &[Vec3]) -> Level {
         let [a, b] = self.sentinels.map(|p| bases.get(p as usize));
-        a.zip(b).is_some_and(|(a, b)| a.distance(*b) < self.waking)
+        let distance = a.zip(b).map_or(f32::INFINITY, |(a, b)| a.distance(*b));
+        let asleep = (self.levels).partition_point(|level| distance < level.waking);
+        match asleep {
+            0 => Level::default(),
+            awake => self.levels[awake - 1],
+        }
     }
 
     fn new(surface: &ContactSurface, pairs: &[LocalPair]) -> Fold {
-        let mut candidates = std::collections::BTreeMap::<u32, Vec<u32>>::new();
-        for pair in pairs {
-            let around = surface.around_triangle(pair.triangle);
-            for point in surface.around_point(pair.point) {
-                let list = candidates.entry(point).or_default();
-                list.extend(around.iter().filter(|&&t| !surface.is_near(point, t)));
-            }
-        }
-        for list in candidates.values_mut() {
-            list.sort_unstable();
-            list.dedup();
-        }
-        let mut all: Vec<u32> = candidates.values().flatten().copied().collect();
-        all.sort_unstable();
-        all.dedup();
-        for triangle in candidates.values_mut().flatten() {
-            *triangle = all.partition_point(|t| t < triangle) as u32;
-        }
-        let mut corners: Vec<u32> = candidates.keys().copied().collect();
-        corners.extend(all.iter().flat_map(|&t| surface.triangles()[t as usize]));
-        corners.sort_unstable();
-        corners.dedup();
-        let around = corners.iter().flat_map(|&v| surface.around_point(v));
-        let mut around: Vec<u32> = around.collect();
-        around.sort_unstable();
-        around.dedup();
         let mut distances: Vec<f32> = pairs.iter().map(|pair| pair.distance).collect();
         distances.sort_by(|a, b| b.total_cmp(a));
         let [a, b] = pairs[0].sentinels.map(|p| surface.input.bases[p as usize]);
-        let at_rest = a.distance(b);
-        Fold {
+        let first = distances[(EARLY * distances.len() as f32) as usize].min(BENT * a.distance(b));
+        let mut sleepers = std::collections::BTreeMap::<u32, Sleeper>::new();
+        for pair in pairs {
+            let around = surface.around_triangle(pair.triangle);
+            for point in surface.around_point(pair.point) {
+                let sleeper = sleepers.entry(point).or_default();
+                sleeper.waking = sleeper.waking.max(pair.distance.min(first));
+                let others = around.iter().filter(|&&t| !surface.is_near(point, t));
+                sleeper.triangles.extend(others);
+            }
+        }
+        // What is close to each other is looked at together.
+        let place_of_point = places(&surface.tree.points, surface.point_count());
+        let place_of_triangle = places(&surface.tree.order, surface.triangles().len());
+        let mut sleepers: Vec<(u32, Sleeper)> = sleepers.into_iter().collect();
+        sleepers.sort_by(|(p, a), (q, b)| {
+            let place = |p: &u32| place_of_point[*p as usize];
+            (b.waking.total_cmp(&a.waking)).then(place(p).cmp(&place(q)))
+        });
+        let mut fold = Fold {
             sentinels: pairs[0].sentinels,
-            waking: distances[(EARLY * distances.len() as f32) as usize].min(BENT * at_rest),
-            points: candidates.keys().copied().collect(),
-            triangles: Lists::new(candidates.into_values()),
-            all,
-            corners,
-            around,
+            ..Fold::default()
+        };
+        let mut numbers = std::collections::HashMap::<u32, usize>::new();
+        let mut group_boxes = Vec::new();
+        let mut corners = Once::default();
+        corners.start(surface.point_count());
+        for level in sleepers.chunk_by(|(_, a), (_, b)| a.waking == b.waking) {
+            let all = level.iter().flat_map(|(_, sleeper)| &sleeper.triangles);
+            let is_new = |t: &u32| !numbers.contains_key(t);
+            let mut new: Vec<u32> = all.copied().filter(is_new).collect();
+            new.sort_unstable_by_key(|&t| place_of_triangle[t as usize]);
+            new.dedup();
+            for triangle in new {
+                numbers.insert(triangle, fold.triangles.len());
+                fold.triangles.push(triangle);
+            }
+            let filled = fold.triangles.len().next_multiple_of(TOGETHER);
+            fold.triangles.resize(filled, u32::MAX);
+            for group in level.chunks(TOGETHER) {
+                let mut bits = std::collections::BTreeMap::<u32, u64>::new();
+                let mut points = [u32::MAX; TOGETHER];
+                for (k, (point, sleeper)) in group.iter().enumerate() {
+                    points[k] = *point;
+                    for number in sleeper.triangles.iter().map(|t| numbers[t]) {
+                        let bit = 1 << (k * TOGETHER + number % TOGETHER);
+                        *bits.entry((number / TOGETHER) as u32).or_default() |= bit;
+                    }
+                }
+                fold.groups.push(points);
+                fold.bits.extend(bits.values());
+                group_boxes.push(bits.into_keys().collect());
+            }
+            let first = corners.list.len();
+            corners.add(level.iter().map(|(point, _)| point));
+            corners.add(fold.triangles.iter().flat_map(|&t| surface.corners(t)));
+            corners.list[first..].sort_unstable();
+            fold.levels.push(Level {
+                waking: level[0].1.waking,
+                groups: fold.groups.len(),
+                boxes: filled / TOGETHER,
+                corners: corners.list.len(),
+            });
+        }
+        fold.corners = corners.list;
+        fold.group_boxes = Lists::new(group_boxes);
+        fold.box_corners = Lists::new(fold.triangles.chunks(TOGETHER).map(|triangles| {
+            let corners = triangles.iter().flat_map(|&t| surface.corners(t));
+            let mut corners: Vec<u32> = corners.copied().collect();
+            corners.sort_unstable();
+            corners.dedup();
+            corners
+        }));
+        fold
+    }
+}
+
+/// Where each of so many numbers is in a list.
+fn places(list: &[u32], count: usize) -> Vec<u32> {
+    let mut places = vec![0; count];
+    for (&number, i) in list.iter().zip(0..) {
+        if let Some(place) = places.get_mut(number as usize) {
+            *place = i;
         }
     }
+    places
 }
 
 /// What local contact looks at in a step.
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
-    /// Which folds are awake.
-    awake: Vec<bool>,
-    corners: Once,
-    around: Once,
-    /// How many of these are of folds that are awake; the others are of this step alone.
-    of_folds: [usize; 2],
-    /// Fold, number in the fold and skin point of each.
-    points: Vec<(u32, u32, u32)>,
-    /// Boxes around the prisms of the folds that are awake, and where those of each fold begin.
+    /// What is awake of each fold.
+    levels: Vec<Level>,
+    /// Boxes around the prisms of a fold.
     boxes: Vec<[Vec3A; 2]>,
-    first_boxes: Vec<u32>,
-    triangles: Vec<u32>,
-}
-
-impl Watch {
-    /// Looks at the folds that are awake, and at nothing else.
-    fn start(&mut self, surface: &ContactSurface, pairs: &LocalPairs, bases: &[Vec3]) {
-        let is_awake = |fold: &Fold| fold.is_awake(bases);
-        let is_same = self.corners.seen.len() == surface.point_count()
-            && pairs
-                .folds
-                .iter()
-                .map(is_awake)
-                .eq(self.awake.iter().copied());
-        if is_same {
-            self.corners.truncate(self.of_folds[0]);
-            self.around.truncate(self.of_folds[1]);
-            return;
-        }
-        self.awake.clear();
-        self.awake.extend(pairs.folds.iter().map(is_awake));
-        self.corners.start(surface.point_count());
-        self.around.start(surface.point_count());
-        self.points.clear();
-        self.first_boxes.clear();
-        self.triangles.clear();
-        for ((fold, &is_awake), f) in pairs.folds.iter().zip(&self.awake).zip(0..) {
-            self.first_boxes.push(self.triangles.len() as u32);
-            if is_awake {
-                self.corners.add(&fold.corners);
-                self.around.add(&fold.around);
-                let points = fold.points.iter().zip(0..);
-                (self.points).extend(points.map(|(&point, i)| (f, i, point)));
-                self.triangles.extend(&fold.all);
-            }
-        }
-        self.of_folds = [self.corners.list.len(), self.around.list.len()];
-    }
+    /// Points in boxes around prisms, with the triangles of these.
+    close: Vec<(u32, u32)>,
+    /// Points whose normals are needed.
+    bent: Once,
 }
 
 /// Numbers, each once.
@@ -196,21 +231,18 @@ struct Once {
 
 impl Once {
     fn start(&mut self, count: usize) {
-        self.list.clear();
-        self.seen.clear();
-        self.seen.resize(count, false);
-    }
-
-    /// Keeps the first ones.
-    fn truncate(&mut self, count: usize) {
-        for i in self.list.drain(count..) {
-            self.seen[i as usize] = false;
+        if self.seen.len() == count {
+            for i in self.list.drain(..) {
+                self.seen[i as usize] = false;
+            }
+        } else {
+            self.list.clear();
+            self.seen.clear();
+            self.seen.resize(count, false);
         }
     }
 
-    /// Whether any was new.
-    fn add<'a>(&mut self, numbers: impl IntoIterator<Item = &'a u32>) -> bool {
-        let before = self.list.len();
+    fn add<'a>(&mut self, numbers: impl IntoIterator<Item = &'a u32>) {
         for &i in numbers {
             if let Some(seen) = self.seen.get_mut(i as usize)
                 && !std::mem::replace(seen, true)
@@ -218,12 +250,11 @@ impl Once {
                 self.list.push(i);
             }
         }
-        self.list.len() > before
     }
 }
 
 impl Detector {
-    /// Takes positions of the points of folds that are awake, of the corners of their triangles, and of `more` points.
+    /// Takes positions of what is awake, and of `more` points with their normals.
     pub(super) fn update_folds(
         &mut self,
         surface: &ContactSurface,
@@ -233,70 +264,106 @@ impl Detector {
         more: impl Iterator<Item = u32>,
     ) {
         let mut watch = std::mem::take(&mut self.watch);
-        watch.start(surface, pairs, bases);
-        for point in more {
-            if watch.corners.add(&[point]) {
-                watch.around.add(&[point]);
-                watch.around.add(surface.rim(point).iter().flatten());
-            }
+        watch.levels.clear();
+        for fold in &pairs.folds {
+            let level = fold.level(bases);
+            self.place_some(&fold.corners[..level.corners], skin, bases);
+            watch.levels.push(level);
         }
-        self.update_some(
-            surface,
-            &watch.corners.list,
-            &watch.around.list,
-            skin,
-            bases,
-        );
-        (watch.triangles.par_iter())
-            .with_min_len(4 * CHUNK)
-            .map(|&t| self.prism_box(surface, t))
-            .collect_into_vec(&mut watch.boxes);
+        watch.bent.start(surface.point_count());
+        more.for_each(|point| watch.bent.add(&[point]));
+        self.place_some(&watch.bent.list, skin, bases);
+        self.bend_some(surface, &watch.bent.list, skin);
         self.watch = watch;
     }
 
-    /// Looks for the points of folds that are awake in their triangles' prisms.
-    pub(super) fn search_folds(&mut self, surface: &ContactSurface, pairs: &LocalPairs) {
-        let mut slots = std::mem::take(&mut self.slots);
-        let points = &self.watch.points;
-        slots.resize(points.len(), NOT_FOUND);
-        slots
-            .par_iter_mut()
-            .with_min_len(CHUNK)
-            .zip(points)
-            .for_each(|(slot, &(fold, i, point))| {
-                *slot = match self.settled[point as usize] {
-                    true => NOT_FOUND,
-                    false => {
-                        let boxes =
-                            &self.watch.boxes[self.watch.first_boxes[fold as usize] as usize..];
-                        self.least_deep(surface, point, &pairs.folds[fold as usize], i, boxes)
-                    }
-                };
+    /// Looks for the points that are awake in their triangles' prisms, after [`update_folds`](Detector::update_folds).
+    pub(super) fn search_folds(
+        &mut self,
+        surface: &ContactSurface,
+        pairs: &LocalPairs,
+        skin: &(dyn Fn(u32) -> Vec3 + Sync),
+    ) {
+        let mut watch = std::mem::take(&mut self.watch);
+        let known = watch.bent.list.len();
+        watch.close.clear();
+        for (fold, level) in pairs.folds.iter().zip(&watch.levels) {
+            let boxes = (0..level.boxes as u32).map(|b| {
+                let corners = fold.box_corners.of(b);
+                self.prisms_box(corners, surface.shell())
             });
+            watch.boxes.clear();
+            watch.boxes.extend(boxes);
+            for group in 0..level.groups {
+                self.look_at_group(surface, fold, group, &watch.boxes, &mut watch.close);
+            }
+        }
+        for (point, triangle) in &watch.close {
+            watch.bent.add([point]);
+            watch.bent.add(surface.corners(*triangle));
+        }
+        self.bend_some(surface, &watch.bent.list[known..], skin);
+        let mut slots = std::mem::take(&mut self.slots);
+        slots.clear();
+        let of_points = watch.close.chunk_by(|a, b| a.0 == b.0);
+        slots.extend(of_points.map(|close| self.least_deep(surface, close)));
         self.slots = slots;
+        self.watch = watch;
     }
 
-    /// The prism that point `i` of a fold is least deep in, given the boxes around the fold's prisms.
-    fn least_deep(
+    /// Notes points of a group in boxes around prisms, by point.
+    fn look_at_group(
         &self,
         surface: &ContactSurface,
-        point: u32,
         fold: &Fold,
-        i: u32,
+        group: usize,
         boxes: &[[Vec3A; 2]],
-    ) -> Found {
-        let (at, normal) = (self.skin(point), self.normals[point as usize]);
-        let mut best = NOT_FOUND;
-        for &number in fold.triangles.of(i) {
-            let [low, high] = boxes[number as usize];
-            if (at.cmplt(low) | at.cmpgt(high)).any() {
+        close: &mut Vec<(u32, u32)>,
+    ) {
+        let points = &fold.groups[group];
+        let is_looked_for = |p: u32| p != u32::MAX && !self.settled[p as usize];
+        let (mut low, mut high) = (Vec3A::INFINITY, Vec3A::NEG_INFINITY);
+        let places = points.map(|p| match is_looked_for(p) {
+            true => self.skin(p),
+            false => Vec3A::NAN,
+        });
+        for place in places.iter().filter(|place| !place.is_nan()) {
+            (low, high) = (low.min(*place), high.max(*place));
+        }
+        let first = close.len();
+        let (numbers, bits) = fold.group_boxes.with(group as u32, &fold.bits);
+        for (&number, &bits) in numbers.iter().zip(bits) {
+            let around = boxes[number as usize];
+            if (high.cmplt(around[0]) | low.cmpgt(around[1])).any() {
                 continue;
             }
-            let triangle = fold.all[number as usize];
+            for (k, &place) in places.iter().enumerate() {
+                let bits = bits >> (k * TOGETHER) & 0xff;
+                if bits == 0 || !is_in(place, around) {
+                    continue;
+                }
+                let triangles = &fold.triangles[number as usize * TOGETHER..];
+                for (_, &t) in (0..TOGETHER)
+                    .zip(triangles)
+                    .filter(|(i, _)| bits >> i & 1 == 1)
+                {
+                    if is_in(place, self.prisms_box(surface.corners(t), surface.shell())) {
+                        close.push((points[k], t));
+                    }
+                }
+            }
+        }
+        close[first..].sort_by_key(|(point, _)| *point);
+    }
+
+    /// The prism that a point is least deep in.
+    fn least_deep(&self, surface: &ContactSurface, close: &[(u32, u32)]) -> Found {
+        let mut best = NOT_FOUND;
+        for &(point, triangle) in close {
             let Some(found) = self.point_in_prism(surface, point, triangle) else {
                 continue;
             };
-            let cosine = found.normal.dot(normal);
+            let cosine = found.normal.dot(self.normals[point as usize]);
             if cosine > FACING {
                 continue;
             }
@@ -311,13 +378,19 @@ impl Detector {
         best
     }
 
-    fn prism_box(&self, surface: &ContactSurface, triangle: u32) -> [Vec3A; 2] {
+    /// Around the columns at some points, however the skin bends.
+    fn prisms_box(&self, corners: &[u32], shell: f32) -> [Vec3A; 2] {
         let (mut low, mut high) = (Vec3A::INFINITY, Vec3A::NEG_INFINITY);
-        for v in surface.triangles()[triangle as usize] {
-            let (top, base) = self.column(v);
-            low = low.min(top.min(base));
-            high = high.max(top.max(base));
+        for &v in corners {
+            let (skin, (_, base)) = (self.skin(v), self.column(v));
+            low = low.min(base).min(skin - shell);
+            high = high.max(base).max(skin + shell);
         }
         [low, high]
     }
+}
+
+/// What is not a number is in no box.
+fn is_in(place: Vec3A, [low, high]: [Vec3A; 2]) -> bool {
+    (place.cmpge(low) & place.cmple(high)).all()
 }

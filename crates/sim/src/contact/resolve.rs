@@ -105,10 +105,12 @@ impl Resolver {
     /// Goes over all contacts once: changes their forces, and moves the tissue around them as it will answer.
     pub fn sweep(&mut self, kernels: &Kernels) {
         let mut sides = self.lend_sides();
+        let positions = std::mem::take(&mut self.positions);
         for side in &mut sides {
-            self.sweep_side(side, kernels);
+            self.sweep_side(side, &positions, kernels);
         }
-        self.end_sweep(sides.each_mut(), kernels);
+        self.end_sweep(sides.each_mut(), &positions, kernels);
+        self.positions = positions;
         self.take_back(sides);
     }
 
@@ -125,24 +127,29 @@ impl Resolver {
     }
 
     /// Goes over the contacts of a side.
-    pub fn sweep_side(&self, side: &mut Side, kernels: &Kernels) {
+    pub fn sweep_side(&self, side: &mut Side, positions: &[Row], kernels: &Kernels) {
         dispatch(Sweep {
             side,
             others: &[],
             bodies: &mut [],
-            positions: &self.positions,
+            positions,
             kernels,
         });
     }
 
     /// Goes over the contacts between both sides, after these.
-    pub fn end_sweep(&mut self, [first, second]: [&mut Side; 2], kernels: &Kernels) {
+    pub fn end_sweep(
+        &mut self,
+        [first, second]: [&mut Side; 2],
+        positions: &[Row],
+        kernels: &Kernels,
+    ) {
         let between = &mut self.sides[2];
         dispatch(Sweep {
             side: between,
             others: &[&first.moved, &second.moved],
             bodies: &mut self.bodies,
-            positions: &self.positions,
+            positions,
             kernels,
         });
         for &block in &self.reached_blocks {

@@ -187,7 +187,7 @@ impl ContactSolver {
             _ => None,
         }));
         match folds {
-            Some(pairs) => detector.search_folds(surface, pairs),
+            Some(pairs) => detector.search_folds(surface, pairs, &position),
             None => {
                 if is_rested {
                     self.searched.note(detector.all_skin(), &targets.bases);
@@ -377,7 +377,7 @@ impl ContactSolver {
     }
 
     /// Free vertices that contacts touch, ascending, and memory for the positions of all.
-    pub fn positions(&mut self) -> (&[u32], &mut [Row]) {
+    pub fn positions(&mut self) -> (&[u32], &mut Vec<Row>) {
         (&self.resolver.touched, &mut self.resolver.positions)
     }
 
@@ -396,14 +396,14 @@ impl ContactSolver {
         self.resolver.take_back(sides);
     }
 
-    /// The first part of a sweep, for each side, at the same time.
-    pub fn sweep_side(&self, side: &mut Side) {
-        self.resolver.sweep_side(side, &self.kernels);
+    /// The first part of a sweep, for each side, at the same time, with the touched vertices here.
+    pub fn sweep_side(&self, side: &mut Side, positions: &[Row]) {
+        self.resolver.sweep_side(side, positions, &self.kernels);
     }
 
     /// The last part of a sweep.
-    pub fn end_sweep(&mut self, sides: [&mut Side; 2]) {
-        self.resolver.end_sweep(sides, &self.kernels);
+    pub fn end_sweep(&mut self, sides: [&mut Side; 2], positions: &[Row]) {
+        self.resolver.end_sweep(sides, positions, &self.kernels);
     }
 
     /// Writes contacts and their forces to the state, whose positions are those of the end of the step.

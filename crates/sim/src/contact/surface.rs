@@ -97,6 +97,13 @@ impl Lists {
         let i = i as usize;
         &self.entries[self.starts[i] as usize..self.starts[i + 1] as usize]
     }
+
+    /// List `i`, with what belongs to its entries.
+    #[inline]
+    pub fn with<'a, T>(&self, i: u32, of_entries: &'a [T]) -> (&[u32], &'a [T]) {
+        let range = self.starts[i as usize] as usize..self.starts[i as usize + 1] as usize;
+        (&self.entries[range.clone()], &of_entries[range])
+    }
 }
 
 impl ContactSurface {
@@ -171,6 +178,12 @@ impl ContactSurface {
     /// Skin triangles.
     pub fn triangles(&self) -> &[[u32; 3]] {
         &self.input.triangles
+    }
+
+    /// Corners of a triangle; none where there is no such.
+    pub(crate) fn corners(&self, triangle: u32) -> &[u32] {
+        let corners = self.input.triangles.get(triangle as usize);
+        corners.map_or(&[], |corners| corners)
     }
 
     /// Rest positions of the skin points outside the model, in the order of [`Source::Outside`] \[m\].

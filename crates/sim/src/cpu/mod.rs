@@ -284,7 +284,10 @@ impl Prepared {
             return self.iterate_touching(step, state);
         }
         let iterations = step.settings.iterations as usize;
-        self.iterate_alone(step, iterations, &|region| region.load(step, state));
+        self.iterate_alone(step, iterations, &|region| {
+            region.load(step, state);
+            region.hold();
+        });
     }
 
     /// Iterations without contacts, after `begin`: a phase for each, which finishes the one before, and one more.
@@ -301,26 +304,29 @@ impl Prepared {
                 region.apply(step.clock);
             }
             if phase < iterations {
-                region.project(step, &[]);
+                region.gather(step);
+                region.start_solve(&[], step.clock);
             }
         };
-        phases::run(&mut self.regions, iterations + 1, work, |regions, phase| {
+        let between = |regions: &[Mutex<Cell<Region>>], phase: usize| {
             if phase < iterations {
                 solve_top(regions, step.clock);
             }
-        });
+        };
+        phases::run(&mut self.regions, iterations + 1, work, &(), between);
     }
 
     /// As [`Prepared::iterate`], with every iteration finished before its energy is taken.
     fn iterate_traced(&mut self, step: &Step, state: &State) -> Vec<f64> {
         let start = predict(step.model, step.settings, step.targets, state);
-        self.regions
-            .iter_mut()
-            .for_each(|region| region.load(step, state));
+        for region in &mut self.regions {
+            region.load(step, state);
+            region.hold();
+        }
         self.begin_contact(step, state);
         let mut energies = vec![self.energy(step, &start)];
         for _ in 0..step.settings.iterations {
-            self.iterate_with_contacts(step, 1);
+            self.iterate_with_contacts(step, 1, None);
             energies.push(self.energy(step, &start));
         }
         energies

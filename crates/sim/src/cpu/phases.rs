@@ -54,12 +54,28 @@ pub fn attended(work: impl FnOnce() + Send) {
     });
 }
 
+/// What else there is to know of items and threads.
+pub trait Others: Sync {
+    /// Whether others wait for an item: it comes first in every phase.
+    fn is_urgent(&self, item: usize) -> bool;
+    /// Asked again and again while a thread waits for the end of a phase.
+    fn wait(&self, phase: usize);
+}
+
+impl Others for () {
+    fn is_urgent(&self, _: usize) -> bool {
+        false
+    }
+    fn wait(&self, _: usize) {}
+}
+
 /// For every phase, `work` on each item and its number, in any order and at the same time, then `between` on all. What it does must not
-/// depend on the order of the items. Of two threads one begins with the first item, the other with the [middle](share) one.
+/// depend on the order of the items. Of two threads one begins with the first item, the other with the middle one.
 pub fn run<T: Send>(
     items: &mut [T],
     phases: usize,
     work: impl Fn(&mut T, usize, usize) + Sync,
+    others: &impl Others,
     between: impl Fn(&[Mutex<Cell<T>>], usize) + Sync,
 ) {
     let cells: Vec<Mutex<Cell<T>>> = items
@@ -73,6 +89,7 @@ pub fn run<T: Send>(
         open: AtomicUsize::new(0),
         done: AtomicUsize::new(0),
         work: &work,
+        others,
         between: &between,
     };
     if workers <= 1 {
@@ -81,18 +98,13 @@ pub fn run<T: Send>(
     let crew = &crew;
     rayon::scope(|scope| {
         for worker in 1..workers {
-            scope.spawn(move |_| crew.work_from(share(worker, workers, crew.cells.len())));
+            scope.spawn(move |_| crew.work_from(worker * crew.cells.len() / workers));
         }
         crew.work_from(0);
     });
 }
 
-/// Number of the item that a worker begins with.
-pub fn share(worker: usize, workers: usize, items: usize) -> usize {
-    worker * items / workers
-}
-
-struct Crew<'a, 'c, T, W, B> {
+struct Crew<'a, 'c, T, W, O, B> {
     cells: &'a [Mutex<Cell<'c, T>>],
     phases: usize,
     /// The phase that items may go through.
@@ -100,12 +112,14 @@ struct Crew<'a, 'c, T, W, B> {
     /// Items done, over all phases.
     done: AtomicUsize,
     work: &'a W,
+    others: &'a O,
     between: &'a B,
 }
 
-impl<'c, T, W, B> Crew<'_, 'c, T, W, B>
+impl<'c, T, W, O, B> Crew<'_, 'c, T, W, O, B>
 where
     W: Fn(&mut T, usize, usize),
+    O: Others,
     B: Fn(&[Mutex<Cell<'c, T>>], usize),
 {
     /// Takes part until all phases are over, looking for items from `start` on.
@@ -114,8 +128,12 @@ where
         let mut phase = self.open.load(Ordering::Acquire);
         while phase < self.phases {
             let count = self.cells.len();
-            for at in start..start + count {
-                self.try_item(at % count, phase);
+            for urgent in [true, false] {
+                for at in (start..start + count).map(|at| at % count) {
+                    if self.others.is_urgent(at) == urgent {
+                        self.try_item(at, phase);
+                    }
+                }
             }
             // Whatever is not done, somebody is doing.
             phase = self.wait_for_more(phase);
@@ -130,6 +148,7 @@ where
             if phase != last {
                 return phase;
             }
+            self.others.wait(last);
             spins += 1;
             if spins > SPINS {
                 std::thread::yield_now();
@@ -186,6 +205,7 @@ mod tests {
                 &mut items,
                 200,
                 |item, _, phase| *item = item.wrapping_mul(31).wrapping_add(phase as u64),
+                &(),
                 |cells, _| {
                     let sum = cells
                         .iter()
@@ -234,7 +254,7 @@ mod tests {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build();
             pool.expect("a pool").install(|| {
                 let work = |item: &mut usize, _, phase| assert!(*item != 2 || phase < 5);
-                run(&mut [0, 1, 2, 3], 10, work, |_, _| {});
+                run(&mut [0, 1, 2, 3], 10, work, &(), |_, _| ());
             })
         });
         assert!(failed.is_err());

@@ -37,8 +37,6 @@ pub struct Region {
     b: Vec<Row>,
     /// Own rows that contacts touch, and their vertices.
     pub touched: Vec<(u32, u32)>,
-    /// Their positions after [`apply`](Region::apply) \[m\].
-    pub touched_at: Vec<Row>,
     /// Rows that contacts may move, and their vertices.
     reached: Vec<(u32, u32)>,
     /// Largest move of an own row in the last iteration \[m\].
@@ -67,7 +65,6 @@ pub fn build(model: &Model, settings: &Settings, factor: Factor, scale: f64) -> 
             external: Vec::new(),
             b: Vec::new(),
             touched: Vec::new(),
-            touched_at: Vec::new(),
             reached: Vec::new(),
             moved: 0.0,
             timings: Timings::default(),
@@ -144,31 +141,32 @@ impl Region {
         for (row, &k) in self.x[first..].iter_mut().zip(&self.fixed) {
             *row = Row::new(step.targets.fixed[k as usize].to_array());
         }
-        self.tets.hold(&self.x);
         self.timings = Timings::default();
     }
 
-    /// Local step: forces of all elements, and of contacts on [touched](Region::touched) rows where there are any, at the current positions, then the first
-    /// half of the solve.
-    pub fn project(&mut self, step: &Step, contact: &[Row]) {
-        let start = now(step.clock);
-        self.gather_forces(step);
+    /// What elements need to know of the fixed vertices, once a step.
+    pub fn hold(&mut self) {
+        self.tets.hold(&self.x);
+    }
+
+    /// The first half of the solve, with forces of contacts on [touched](Region::touched) rows.
+    pub fn start_solve(&mut self, contact: &[Row], clock: Option<Clock>) {
+        let start = now(clock);
         if !contact.is_empty() {
             for &(row, v) in &self.touched {
                 let b = &mut self.b[row as usize];
                 *b = *b + contact[v as usize];
             }
         }
-        let local = now(step.clock);
         if !self.is_top {
             self.part.forward(&mut self.b);
         }
-        self.timings.local += local - start;
-        self.timings.global += now(step.clock) - local;
+        self.timings.global += now(clock) - start;
     }
 
-    /// The right-hand side −g at the current positions; border rows get the share of this region's elements.
-    fn gather_forces(&mut self, step: &Step) {
+    /// Local step: the right-hand side −g at the current positions; border rows get the share of this region's elements.
+    pub fn gather(&mut self, step: &Step) {
+        let start = now(step.clock);
         let own = self.part.own;
         let pulls = self.inertial.iter().zip(&self.external).zip(&self.inertia);
         for ((b, x), ((inertial, external), &mass)) in
@@ -180,6 +178,7 @@ impl Region {
         self.tets.add_forces(&self.x, &mut self.b);
         self.loose
             .add_forces(step.model, step.targets, &self.x, &mut self.b);
+        self.timings.local += now(step.clock) - start;
     }
 
     /// Sums what a part has left on its border; for the top.
@@ -215,9 +214,6 @@ impl Region {
             .map(|dx| Vec3::from(dx.xyz()).length_squared());
         let moved = squares.fold(0.0, f32::max);
         self.moved = moved.sqrt();
-        self.touched_at.clear();
-        let touched = self.touched.iter().map(|&(row, _)| self.x[row as usize]);
-        self.touched_at.extend(touched);
         self.timings.global += now(clock) - start;
     }
 
@@ -250,16 +246,18 @@ impl Region {
         self.reached.extend(reached.map(|(&v, row)| (row, v)));
     }
 
-    /// Whether there are any.
-    pub fn is_reached(&self) -> bool {
-        !self.reached.is_empty()
-    }
-
     /// Moves these rows by what contacts did to their vertices.
     pub fn shift(&mut self, contact: &ContactSolver) {
         for &(row, v) in &self.reached {
             let x = &mut self.x[row as usize];
             *x = *x + Row::new(contact.shift(v).to_array());
+        }
+    }
+
+    /// Tells where [touched](Region::touched) rows are.
+    pub fn tell_touched(&self, positions: &mut [Row]) {
+        for &(row, v) in &self.touched {
+            positions[v as usize] = self.x[row as usize];
         }
     }
 

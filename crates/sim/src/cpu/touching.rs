@@ -1,127 +1,259 @@
 //! Iterations of a body that touches: contacts see where the regions around them have moved to.
 
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use super::phases::{self, Cell, lock};
+use supple_geom::simd::Row;
+
+use super::phases::{self, Cell, Others, lock};
 use super::region::{Region, now};
-use super::{Prepared, Step, Timings, solve_top};
-use crate::State;
-use crate::contact::Side;
+use super::{Clock, Prepared, Step, Timings, solve_top};
+use crate::contact::{ContactSolver, Side};
+use crate::{ContactMode, State};
+
+/// A side of the contacts.
+#[derive(Default)]
+struct Swept {
+    side: Side,
+    /// Time of the last sweep \[s\].
+    seconds: f64,
+}
 
 impl Prepared {
     /// A whole step with contacts.
     pub(super) fn iterate_touching(&mut self, step: &Step, state: &State) {
         // On a thread of the pool from here on: to ask it from outside costs more than most of what follows.
         rayon::scope(|_| {
-            let load = |region: &mut Region, _, _| region.load(step, state);
-            phases::run(&mut self.regions, 1, load, |_, _| ());
-            phases::attended(|| self.begin_contact(step, state));
-            self.iterate_with_contacts(step, step.settings.iterations as usize);
+            let places = Mutex::new(self.contact.as_mut().map(|contact| &mut contact.start));
+            let load = |region: &mut Region, _, _| {
+                region.load(step, state);
+                if let Some(places) = &mut *hold(&places) {
+                    region.read_positions(places, |p| *p);
+                }
+            };
+            phases::run(&mut self.regions, 1, load, &(), |_, _| ());
+            // The few points of local contact are looked for by one thread while others begin.
+            let is_local = step.settings.contact.mode == ContactMode::Local;
+            if let Some(contact) = self.contact.as_mut().filter(|_| !is_local) {
+                phases::attended(|| find(contact, &mut self.timings, step, state));
+            }
+            let iterations = step.settings.iterations as usize;
+            self.iterate_with_contacts(step, iterations, is_local.then_some(state));
         });
     }
 
-    /// Finds contacts where the tissue starts from.
+    /// Finds contacts where regions are.
     pub(super) fn begin_contact(&mut self, step: &Step, state: &State) {
-        self.timings = Timings::default();
         if let Some(contact) = self.contact.as_mut().filter(|_| step.touches) {
-            let start = now(step.clock);
             for region in &self.regions {
                 region.read_positions(&mut contact.start, |p| *p);
             }
-            contact.detect(step.model, step.settings, step.targets, state);
-            let found = now(step.clock);
-            contact.assemble(step.model, step.settings, step.targets, state);
-            self.timings.detect = found - start;
-            self.timings.assemble = now(step.clock) - found;
+            find(contact, &mut self.timings, step, state);
         }
     }
 
-    /// Iterations after which all regions are where their solution and the contacts have put them.
-    ///
-    /// Three phases each, for regions that contacts reach: the local step and the first half of the solve; its second half;
-    /// the sweep over the contacts. Others go through all of their iteration while contacts are swept.
-    pub(super) fn iterate_with_contacts(&mut self, step: &Step, iterations: usize) {
-        let rows = &self.rows;
-        let contact = self.contact.as_mut().filter(|_| step.touches);
-        let Some(contact) = contact.filter(|contact| contact.is_active()) else {
+    /// Iterations after which all regions are where their solution and the contacts have put them. Contacts are found first if there is a state to find
+    /// them from.
+    pub(super) fn iterate_with_contacts(
+        &mut self,
+        step: &Step,
+        iterations: usize,
+        state: Option<&State>,
+    ) {
+        let Some(contact) = self.contact.as_mut().filter(|_| step.touches) else {
             return self.iterate_alone(step, iterations, &|_| {});
         };
-        for region in &mut self.regions {
-            region.touched.clear();
-        }
-        for &v in contact.touched() {
-            let (region, row) = rows[v as usize];
-            self.regions[region as usize].touched.push((row, v));
-        }
-        let sides = contact.lend_sides().map(|side| Mutex::new((side, 0.0)));
-        let count = self.regions.len();
-        let shared = RwLock::new((contact, &mut self.timings));
-        let read = || shared.read().unwrap_or_else(PoisonError::into_inner);
+        let rows = &self.rows;
+        let touch = Touch {
+            positions: RwLock::new(std::mem::take(contact.positions().1)),
+            shared: RwLock::new((contact, &mut self.timings)),
+            sides: Default::default(),
+            touched: self.regions.iter().map(|_| AtomicBool::default()).collect(),
+            count: AtomicUsize::new(0),
+            told: AtomicUsize::new(0),
+            begun: AtomicUsize::new(0),
+            swept: AtomicUsize::new(0),
+            clock: step.clock,
+        };
+        // Contacts are found, then the first solve begins. After that, two phases an iteration: the second half of the solve, with the sweep as soon as
+        // regions that contacts touch have told where they are; then the local step with the first half of the next solve.
         let work = |region: &mut Region, at: usize, phase: usize| {
-            let contact = &read().0;
-            let is_last = phase + 1 >= 3 * iterations;
-            match phase % 3 {
-                0 if phase == 0 => {
-                    region.note_reached(contact.reached());
-                    region.project(step, contact.forces());
+            if phase == 0 {
+                if let (0, Some(state)) = (at, state) {
+                    let (contact, timings) = &mut *write(&touch.shared);
+                    find(contact, timings, step, state);
                 }
-                0 if region.is_reached() => {
-                    region.shift(contact);
-                    if !is_last {
-                        region.project(step, contact.forces());
-                    }
+                region.hold();
+                return region.gather(step);
+            }
+            if phase >= 2 && phase.is_multiple_of(2) {
+                region.apply(step.clock);
+                return touch.tell(region, at, phase / 2);
+            }
+            let contact = &read(&touch.shared).0;
+            match phase {
+                1 => region.note_reached(contact.reached()),
+                _ => region.shift(contact),
+            }
+            if phase / 2 < iterations {
+                if phase > 1 {
+                    region.gather(step);
                 }
-                1 if region.is_reached() => region.apply(step.clock),
-                2 => {
-                    for (number, side) in sides.iter().enumerate() {
-                        if at == phases::share(number, sides.len(), count) {
-                            let start = now(step.clock);
-                            let mut side = side.lock().unwrap_or_else(PoisonError::into_inner);
-                            contact.sweep_side(&mut side.0);
-                            side.1 = now(step.clock) - start;
-                        }
-                    }
-                    if !region.is_reached() {
-                        region.apply(step.clock);
-                        if !is_last {
-                            region.project(step, &[]);
-                        }
-                    }
-                }
-                _ => {}
+                region.start_solve(contact.forces(), step.clock);
             }
         };
         let between = |regions: &[Mutex<Cell<Region>>], phase: usize| {
-            if phase == 3 * iterations {
+            if phase == 0 {
+                touch.begin(regions, rows);
+            } else if !phase.is_multiple_of(2) && phase / 2 < iterations {
+                solve_top(regions, step.clock);
+            }
+        };
+        phases::run(&mut self.regions, 2 * iterations + 2, work, &touch, between);
+        touch.end();
+    }
+}
+
+/// Contacts while regions iterate.
+struct Touch<'a> {
+    shared: RwLock<(&'a mut ContactSolver, &'a mut Timings)>,
+    /// Where touched vertices are.
+    positions: RwLock<Vec<Row>>,
+    sides: [Mutex<Swept>; 2],
+    /// Which regions contacts touch, and how many.
+    touched: Vec<AtomicBool>,
+    count: AtomicUsize,
+    /// How often such regions have told where they are, and how many sweeps of sides have been begun and done, in all iterations.
+    told: AtomicUsize,
+    begun: AtomicUsize,
+    swept: AtomicUsize,
+    clock: Option<Clock>,
+}
+
+impl Touch<'_> {
+    /// Tells regions which of their vertices are touched.
+    fn begin(&self, regions: &[Mutex<Cell<Region>>], rows: &[(u32, u32)]) {
+        let contact = &mut write(&self.shared).0;
+        for region in regions {
+            lock(region).item().touched.clear();
+        }
+        for &v in contact.touched() {
+            let (region, row) = rows[v as usize];
+            let mut cell = lock(&regions[region as usize]);
+            cell.item().touched.push((row, v));
+            if !self.touched[region as usize].swap(true, Ordering::Relaxed) {
+                self.count.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        // Colliders that touch each other alone are swept too.
+        if contact.is_active() && self.count.load(Ordering::Relaxed) == 0 {
+            self.touched[0].store(true, Ordering::Relaxed);
+            self.count.store(1, Ordering::Relaxed);
+        }
+        for (swept, side) in self.sides.iter().zip(contact.lend_sides()) {
+            hold(swept).side = side;
+        }
+    }
+
+    /// Takes the positions of a region in an iteration. The last one lets the contacts answer.
+    fn tell(&self, region: &Region, at: usize, iteration: usize) {
+        if !self.is_urgent(at) {
+            return;
+        }
+        region.tell_touched(&mut write(&self.positions));
+        let told = self.told.fetch_add(1, Ordering::AcqRel) + 1;
+        if told < self.count.load(Ordering::Acquire) * iteration {
+            return;
+        }
+        self.sweep_sides(iteration);
+        // Somebody else may be at a side.
+        while self.swept.load(Ordering::Acquire) < 2 * iteration {
+            std::thread::yield_now();
+        }
+        let start = now(self.clock);
+        let [mut first, mut second] = self.sides.each_ref().map(hold);
+        let (contact, timings) = &mut *write(&self.shared);
+        contact.end_sweep([&mut first.side, &mut second.side], &read(&self.positions));
+        timings.contact += first.seconds.max(second.seconds) + now(self.clock) - start;
+    }
+
+    /// Sweeps sides that nobody has begun in an iteration.
+    fn sweep_sides(&self, iteration: usize) {
+        loop {
+            let next = self.begun.load(Ordering::Relaxed);
+            if next >= 2 * iteration {
                 return;
             }
-            if phase.is_multiple_of(3) {
-                return solve_top(regions, step.clock);
+            let (done, failed) = (Ordering::AcqRel, Ordering::Relaxed);
+            if (self.begun.compare_exchange(next, next + 1, done, failed)).is_ok() {
+                let _done = CountOnDrop(&self.swept);
+                let start = now(self.clock);
+                let mut swept = hold(&self.sides[next % 2]);
+                let contact = &read(&self.shared).0;
+                contact.sweep_side(&mut swept.side, &read(&self.positions));
+                swept.seconds = now(self.clock) - start;
             }
-            let mut shared = shared.write().unwrap_or_else(PoisonError::into_inner);
-            let (contact, timings) = &mut *shared;
-            let start = now(step.clock);
-            if phase % 3 == 1 {
-                let (_, positions) = contact.positions();
-                for region in regions {
-                    let mut region = lock(region);
-                    let region = region.item();
-                    for (&(_, v), &at) in region.touched.iter().zip(&region.touched_at) {
-                        positions[v as usize] = at;
-                    }
-                }
-            } else {
-                let side = |side| Mutex::lock(side).unwrap_or_else(PoisonError::into_inner);
-                let [mut first, mut second] = sides.each_ref().map(side);
-                timings.contact += first.1.max(second.1);
-                contact.end_sweep([&mut first.0, &mut second.0]);
-            }
-            timings.contact += now(step.clock) - start;
-        };
-        phases::run(&mut self.regions, 3 * iterations + 1, work, between);
-        let side =
-            |side: Mutex<(Side, f64)>| side.into_inner().unwrap_or_else(PoisonError::into_inner).0;
-        let (contact, _) = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
-        contact.take_back(sides.map(side));
+        }
     }
+
+    /// After the last iteration.
+    fn end(self) {
+        let (contact, _) = self
+            .shared
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        let positions = self.positions.into_inner();
+        *contact.positions().1 = positions.unwrap_or_else(PoisonError::into_inner);
+        contact.take_back(self.sides.map(|side| std::mem::take(&mut hold(&side).side)));
+    }
+}
+
+/// Counts when all else is let go of, after a panic too: others wait for it.
+struct CountOnDrop<'a>(&'a AtomicUsize);
+
+impl Drop for CountOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::AcqRel);
+    }
+}
+
+impl Others for Touch<'_> {
+    fn is_urgent(&self, region: usize) -> bool {
+        self.touched[region].load(Ordering::Relaxed)
+    }
+
+    fn wait(&self, phase: usize) {
+        let (iteration, count) = (phase / 2, self.count.load(Ordering::Acquire));
+        if phase.is_multiple_of(2)
+            && count > 0
+            && self.told.load(Ordering::Acquire) == count * iteration
+        {
+            self.sweep_sides(iteration);
+        }
+    }
+}
+
+/// Finds contacts where the tissue starts from.
+fn find(contact: &mut ContactSolver, timings: &mut Timings, step: &Step, state: &State) {
+    let start = now(step.clock);
+    contact.detect(step.model, step.settings, step.targets, state);
+    let found = now(step.clock);
+    contact.assemble(step.model, step.settings, step.targets, state);
+    *timings = Timings {
+        detect: found - start,
+        assemble: now(step.clock) - found,
+        ..Timings::default()
+    };
+}
+
+fn hold<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+    lock.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
+    lock.write().unwrap_or_else(PoisonError::into_inner)
 }
