@@ -131,7 +131,7 @@ impl ContactSolver {
         if is_rested {
             let skin = (0..surface.point_count()).map(|i| Vec3A::from(position(i as u32)));
             let searched = &state.contact.searched;
-            if searched.is_enough(skin, &targets.bases, surface.mean_edge()) {
+            if searched.is_enough(last.len(), skin, &targets.bases, surface.mean_edge()) {
                 self.is_searched = false;
                 let known = last.iter().filter(|old| is_usable(surface, old));
                 self.contacts.extend(known);

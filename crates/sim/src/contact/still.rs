@@ -13,8 +13,10 @@ const MOST_STEPS: u8 = 7;
 /// How far everything may have come since the search, in mean edges: nothing new presses below 0.085.
 const STILL: f32 = 0.06;
 
-/// One point of so many may come farther: crushed folds tremble, and are known to touch. At 50, knees stay inside.
+/// One point of so many may come farther: crushed folds tremble, and are known to touch. At 50 knees stay inside, at 200 thighs.
 const FEW: usize = 500;
+/// One of so many contacts may, where they are more than that: a body curled up has more such folds.
+const FEW_CONTACTS: usize = 40;
 
 /// Where a body was when it was searched.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -45,9 +47,10 @@ impl Searched {
         self.steps += 1;
     }
 
-    /// Whether what was found then is all that can press with the skin and base points here.
+    /// Whether what was found then, so many contacts, is all that can press with the skin and base points here.
     pub fn is_enough(
         &self,
+        contacts: usize,
         skin: impl ExactSizeIterator<Item = Vec3A>,
         bases: &[Vec3],
         edge: f32,
@@ -65,7 +68,7 @@ impl Searched {
             let way = at - Vec3A::from(before.next().copied().unwrap_or(Vec3::NAN));
             way.distance_squared(together) <= still * still
         };
-        let few = self.skin.len() / FEW;
+        let few = (self.skin.len() / FEW).max(contacts / FEW_CONTACTS);
         ways.farthest <= still && skin.filter(|at| !is_still(*at)).count() <= few
     }
 }
@@ -91,7 +94,7 @@ mod tests {
         let still = skin(&|_| Vec3::ZERO);
         let mut searched = Searched::default();
         let is_enough = |searched: &Searched, skin: &[Vec3A], bases: &[Vec3]| {
-            searched.is_enough(skin.iter().copied(), bases, EDGE)
+            searched.is_enough(0, skin.iter().copied(), bases, EDGE)
         };
         assert!(!is_enough(&searched, &still, &bases));
         searched.note(still.iter().copied(), &bases);
@@ -106,6 +109,10 @@ mod tests {
         let moved = |far: Vec3| skin(&move |i| far * f32::from(i == 70));
         assert!(is_enough(&searched, &moved(far * 0.5 * STILL), &bases));
         assert!(!is_enough(&searched, &moved(far), &bases));
+        let among = |contacts: usize| {
+            searched.is_enough(contacts, moved(far).iter().copied(), &bases, EDGE)
+        };
+        assert!(!among(FEW_CONTACTS - 1) && among(FEW_CONTACTS));
         let mut bent = bases.clone();
         bent[3] += far;
         assert!(!is_enough(&searched, &still, &bent));

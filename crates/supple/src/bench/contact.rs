@@ -224,7 +224,9 @@ impl<'a> Bench<'a> {
         let mut settings = flesh.settings.solver_settings();
         let side = || (CpuBackend::new(), State::at_rest(&flesh.model));
         let (mut touching, mut alone) = (side(), side());
-        touching.0.set_clock(Some(seconds));
+        for (backend, _) in [&mut touching, &mut alone] {
+            backend.set_clock(Some(seconds));
+        }
         alone.0.prepare(&flesh.model, &settings)?;
         touching.0.prepare(&flesh.model, &settings)?;
         settings.contact.mode = mode;
