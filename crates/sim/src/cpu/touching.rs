@@ -8,8 +8,8 @@ use supple_geom::simd::Row;
 use super::phases::{self, Cell, Others, lock};
 use super::region::{Region, now};
 use super::{Clock, Prepared, Step, Timings, solve_top};
+use crate::State;
 use crate::contact::{ContactSolver, Side};
-use crate::{ContactMode, State};
 
 /// A side of the contacts.
 #[derive(Default)]
@@ -32,13 +32,12 @@ impl Prepared {
                 }
             };
             phases::run(&mut self.regions, 1, load, &(), |_, _| ());
-            // The few points of local contact are looked for by one thread while others begin.
-            let is_local = step.settings.contact.mode == ContactMode::Local;
-            if let Some(contact) = self.contact.as_mut().filter(|_| !is_local) {
+            // Before regions begin, also where there is little to find: a thread that asks the pool for help may be given another
+            // body's work, and must not keep regions waiting meanwhile.
+            if let Some(contact) = &mut self.contact {
                 phases::attended(|| find(contact, &mut self.timings, step, state));
             }
-            let iterations = step.settings.iterations as usize;
-            self.iterate_with_contacts(step, iterations, is_local.then_some(state));
+            self.iterate_with_contacts(step, step.settings.iterations as usize);
         });
     }
 
@@ -52,14 +51,8 @@ impl Prepared {
         }
     }
 
-    /// Iterations after which all regions are where their solution and the contacts have put them. Contacts are found first if there is a state to find
-    /// them from.
-    pub(super) fn iterate_with_contacts(
-        &mut self,
-        step: &Step,
-        iterations: usize,
-        state: Option<&State>,
-    ) {
+    /// Iterations after which all regions are where their solution and the contacts have put them.
+    pub(super) fn iterate_with_contacts(&mut self, step: &Step, iterations: usize) {
         let Some(contact) = self.contact.as_mut().filter(|_| step.touches) else {
             return self.iterate_alone(step, iterations, &|_| {});
         };
@@ -75,14 +68,10 @@ impl Prepared {
             swept: AtomicUsize::new(0),
             clock: step.clock,
         };
-        // Contacts are found, then the first solve begins. After that, two phases an iteration: the second half of the solve, with the sweep as soon as
+        // The first local step, then the first half of a solve. After that, two phases an iteration: the second half of the solve, with the sweep as soon as
         // regions that contacts touch have told where they are; then the local step with the first half of the next solve.
         let work = |region: &mut Region, at: usize, phase: usize| {
             if phase == 0 {
-                if let (0, Some(state)) = (at, state) {
-                    let (contact, timings) = &mut *write(&touch.shared);
-                    find(contact, timings, step, state);
-                }
                 region.hold();
                 return region.gather(step);
             }
