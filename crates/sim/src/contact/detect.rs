@@ -93,8 +93,6 @@ pub struct Detector {
     /// What was found for each point, in the order of the tree, or of those that local contact looks at.
     pub(super) slots: Vec<Found>,
     pub(super) watch: Watch,
-    /// Memory: normals of some points.
-    some: Vec<Vec3A>,
 }
 
 #[inline]
@@ -133,7 +131,6 @@ impl Detector {
             settled: vec![false; points],
             slots: vec![NOT_FOUND; surface.tree.points.len()],
             watch: Watch::default(),
-            some: Vec::new(),
         }
     }
 
@@ -226,50 +223,29 @@ impl Detector {
         self.is_fitted = true;
     }
 
-    /// Takes positions of some skin and base points; normals and the tree do not follow.
-    pub(super) fn place_some(
+    /// Takes positions of some skin and base points; their normals follow, the tree does not.
+    pub(super) fn take_some(
         &mut self,
+        surface: &ContactSurface,
         points: &[u32],
-        skin: &(dyn Fn(u32) -> Vec3 + Sync),
+        skin: impl Fn(u32) -> Vec3,
         bases: &[Vec3],
     ) {
         for &point in points {
             let v = point as usize;
-            self.skin[v] = Row::new(skin(point).to_array());
-            let base = bases.get(v).copied().unwrap_or_default();
-            self.bases[v] = Row::new(base.to_array());
-        }
-        // What is known of the others is not from this moment.
-        self.is_partial = true;
-    }
-
-    /// Normals of points that have been [placed](Detector::place_some).
-    pub(super) fn bend_some(
-        &mut self,
-        surface: &ContactSurface,
-        points: &[u32],
-        skin: &(dyn Fn(u32) -> Vec3 + Sync),
-    ) {
-        let mut normals = std::mem::take(&mut self.some);
-        let normal = |&point: &u32| {
-            let at = self.skin(point);
+            let at = Vec3A::from(skin(point));
             let mut sum = Vec3A::ZERO;
             for &ends in surface.rim(point) {
                 let [b, c] = ends.map(|v| Vec3A::from(skin(v)) - at);
                 sum += b.cross(c);
             }
-            sum.normalize_or_zero()
-        };
-        (points.par_iter())
-            .with_min_len(CHUNK / 4)
-            .map(normal)
-            .collect_into_vec(&mut normals);
-        for (&point, &normal) in points.iter().zip(&normals) {
-            let v = point as usize;
-            self.normals[v] = normal;
-            self.tops[v] = row(self.skin(point) + normal * surface.shell());
+            self.skin[v] = row(at);
+            self.normals[v] = sum.normalize_or_zero();
+            self.tops[v] = row(at + self.normals[v] * surface.shell());
+            self.bases[v] = row(bases.get(v).copied().unwrap_or_default().into());
         }
-        self.some = normals;
+        // What is known of the others is not from this moment.
+        self.is_partial = true;
     }
 
     /// The ends of the column at a point: above the skin, and at the bone.

@@ -55,10 +55,11 @@ struct Fold {
     bits: Vec<u64>,
     /// Triangles, [`TOGETHER`] to each box, filled up likewise.
     triangles: Vec<u32>,
-    /// Corners of the triangles of each box.
-    box_corners: Lists,
-    /// All points, and corners of all triangles.
+    /// Corners of triangles, each once.
     corners: Vec<u32>,
+    /// Which of these each triangle has, and each box.
+    triangle_corners: Vec<[u32; 3]>,
+    box_corners: Lists,
 }
 
 /// How much of a fold is awake.
@@ -145,9 +146,8 @@ impl Fold {
             ..Fold::default()
         };
         let mut numbers = std::collections::HashMap::<u32, usize>::new();
+        let mut corner_numbers = std::collections::HashMap::<u32, u32>::new();
         let mut group_boxes = Vec::new();
-        let mut corners = Once::default();
-        corners.start(surface.point_count());
         for level in sleepers.chunk_by(|(_, a), (_, b)| a.waking == b.waking) {
             let all = level.iter().flat_map(|(_, sleeper)| &sleeper.triangles);
             let is_new = |t: &u32| !numbers.contains_key(t);
@@ -157,9 +157,20 @@ impl Fold {
             for triangle in new {
                 numbers.insert(triangle, fold.triangles.len());
                 fold.triangles.push(triangle);
+                let corners = surface.triangles()[triangle as usize].map(|corner| {
+                    let next = fold.corners.len() as u32;
+                    *corner_numbers.entry(corner).or_insert_with(|| {
+                        fold.corners.push(corner);
+                        next
+                    })
+                });
+                fold.triangle_corners.push(corners);
             }
             let filled = fold.triangles.len().next_multiple_of(TOGETHER);
             fold.triangles.resize(filled, u32::MAX);
+            // Those that fill up have a corner that the box has anyway.
+            let last = (fold.triangle_corners.last()).map_or([0; 3], |corners| [corners[0]; 3]);
+            fold.triangle_corners.resize(filled, last);
             for group in level.chunks(TOGETHER) {
                 let mut bits = std::collections::BTreeMap::<u32, u64>::new();
                 let mut points = [u32::MAX; TOGETHER];
@@ -174,22 +185,17 @@ impl Fold {
                 fold.bits.extend(bits.values());
                 group_boxes.push(bits.into_keys().collect());
             }
-            let first = corners.list.len();
-            corners.add(level.iter().map(|(point, _)| point));
-            corners.add(fold.triangles.iter().flat_map(|&t| surface.corners(t)));
-            corners.list[first..].sort_unstable();
             fold.levels.push(Level {
                 waking: level[0].1.waking,
                 groups: fold.groups.len(),
                 boxes: filled / TOGETHER,
-                corners: corners.list.len(),
+                corners: fold.corners.len(),
             });
         }
-        fold.corners = corners.list;
         fold.group_boxes = Lists::new(group_boxes);
-        fold.box_corners = Lists::new(fold.triangles.chunks(TOGETHER).map(|triangles| {
-            let corners = triangles.iter().flat_map(|&t| surface.corners(t));
-            let mut corners: Vec<u32> = corners.copied().collect();
+        let boxes = fold.triangle_corners.chunks(TOGETHER);
+        fold.box_corners = Lists::new(boxes.map(|corners| {
+            let mut corners = corners.concat();
             corners.sort_unstable();
             corners.dedup();
             corners
@@ -214,8 +220,10 @@ fn places(list: &[u32], count: usize) -> Vec<u32> {
 pub struct Watch {
     /// What is awake of each fold.
     levels: Vec<Level>,
-    /// Boxes around the prisms of a fold.
-    boxes: Vec<[Vec3A; 2]>,
+    /// Boxes around columns of a fold.
+    columns: Vec<Bounds>,
+    /// And around its prisms, eight at a time.
+    boxes: Vec<Bounds>,
     /// Points in boxes around prisms, with the triangles of these.
     close: Vec<(u32, u32)>,
     /// Points whose normals are needed.
@@ -253,27 +261,77 @@ impl Once {
     }
 }
 
+/// A box along the axes.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    low: Vec3A,
+    high: Vec3A,
+}
+
+impl Bounds {
+    const NOTHING: Bounds = Bounds {
+        low: Vec3A::INFINITY,
+        high: Vec3A::NEG_INFINITY,
+    };
+
+    /// Around some of many.
+    #[inline]
+    fn around(some: &[u32], of: &[Bounds]) -> Bounds {
+        some.iter().fold(Bounds::NOTHING, |all, &i| Bounds {
+            low: all.low.min(of[i as usize].low),
+            high: all.high.max(of[i as usize].high),
+        })
+    }
+
+    /// Whether a place is inside; what is not a number never is.
+    #[inline]
+    fn contains(&self, place: Vec3A) -> bool {
+        (place.cmpge(self.low) & place.cmple(self.high)).all()
+    }
+
+    #[inline]
+    fn is_apart_from(&self, other: &Bounds) -> bool {
+        (self.high.cmplt(other.low) | self.low.cmpgt(other.high)).any()
+    }
+}
+
+/// Where skin and base points are \[m\].
+pub(super) struct Now<'a, S> {
+    pub skin: S,
+    pub bases: &'a [Vec3],
+}
+
+impl<S: Fn(u32) -> Vec3> Now<'_, S> {
+    #[inline]
+    fn skin(&self, point: u32) -> Vec3A {
+        Vec3A::from((self.skin)(point))
+    }
+
+    /// Around the column at a point, however the skin bends.
+    #[inline]
+    fn column_bounds(&self, point: u32, shell: f32) -> Bounds {
+        let base = self.bases.get(point as usize).copied().unwrap_or_default();
+        let (skin, base) = (self.skin(point), Vec3A::from(base));
+        let (low, high) = (base.min(skin - shell), base.max(skin + shell));
+        Bounds { low, high }
+    }
+}
+
 impl Detector {
-    /// Takes positions of what is awake, and of `more` points with their normals.
+    /// Takes positions and normals of some points, and sees what is awake.
     pub(super) fn update_folds(
         &mut self,
         surface: &ContactSurface,
         pairs: &LocalPairs,
-        bases: &[Vec3],
-        skin: &(dyn Fn(u32) -> Vec3 + Sync),
-        more: impl Iterator<Item = u32>,
+        now: &Now<impl Fn(u32) -> Vec3>,
+        points: impl Iterator<Item = u32>,
     ) {
         let mut watch = std::mem::take(&mut self.watch);
         watch.levels.clear();
-        for fold in &pairs.folds {
-            let level = fold.level(bases);
-            self.place_some(&fold.corners[..level.corners], skin, bases);
-            watch.levels.push(level);
-        }
+        (watch.levels).extend(pairs.folds.iter().map(|fold| fold.level(now.bases)));
         watch.bent.start(surface.point_count());
-        more.for_each(|point| watch.bent.add(&[point]));
-        self.place_some(&watch.bent.list, skin, bases);
-        self.bend_some(surface, &watch.bent.list, skin);
+        points.for_each(|point| watch.bent.add(&[point]));
+        self.take_some(surface, &watch.bent.list, &now.skin, now.bases);
         self.watch = watch;
     }
 
@@ -282,27 +340,28 @@ impl Detector {
         &mut self,
         surface: &ContactSurface,
         pairs: &LocalPairs,
-        skin: &(dyn Fn(u32) -> Vec3 + Sync),
+        now: &Now<impl Fn(u32) -> Vec3>,
     ) {
         let mut watch = std::mem::take(&mut self.watch);
         let known = watch.bent.list.len();
         watch.close.clear();
-        for (fold, level) in pairs.folds.iter().zip(&watch.levels) {
-            let boxes = (0..level.boxes as u32).map(|b| {
-                let corners = fold.box_corners.of(b);
-                self.prisms_box(corners, surface.shell())
-            });
+        for (number, fold) in pairs.folds.iter().enumerate() {
+            let level = watch.levels[number];
+            let corners = fold.corners[..level.corners].iter();
+            watch.columns.clear();
+            (watch.columns).extend(corners.map(|&v| now.column_bounds(v, surface.shell())));
+            let boxes = (0..level.boxes as u32).map(|b| fold.box_corners.of(b));
             watch.boxes.clear();
-            watch.boxes.extend(boxes);
+            (watch.boxes).extend(boxes.map(|corners| Bounds::around(corners, &watch.columns)));
             for group in 0..level.groups {
-                self.look_at_group(surface, fold, group, &watch.boxes, &mut watch.close);
+                self.look_at_group(fold, group, now, &mut watch);
             }
         }
         for (point, triangle) in &watch.close {
             watch.bent.add([point]);
             watch.bent.add(surface.corners(*triangle));
         }
-        self.bend_some(surface, &watch.bent.list[known..], skin);
+        self.take_some(surface, &watch.bent.list[known..], &now.skin, now.bases);
         let mut slots = std::mem::take(&mut self.slots);
         slots.clear();
         let of_points = watch.close.chunk_by(|a, b| a.0 == b.0);
@@ -314,46 +373,43 @@ impl Detector {
     /// Notes points of a group in boxes around prisms, by point.
     fn look_at_group(
         &self,
-        surface: &ContactSurface,
         fold: &Fold,
         group: usize,
-        boxes: &[[Vec3A; 2]],
-        close: &mut Vec<(u32, u32)>,
+        now: &Now<impl Fn(u32) -> Vec3>,
+        watch: &mut Watch,
     ) {
         let points = &fold.groups[group];
         let is_looked_for = |p: u32| p != u32::MAX && !self.settled[p as usize];
-        let (mut low, mut high) = (Vec3A::INFINITY, Vec3A::NEG_INFINITY);
+        let mut all = Bounds::NOTHING;
         let places = points.map(|p| match is_looked_for(p) {
-            true => self.skin(p),
+            true => now.skin(p),
             false => Vec3A::NAN,
         });
         for place in places.iter().filter(|place| !place.is_nan()) {
-            (low, high) = (low.min(*place), high.max(*place));
+            (all.low, all.high) = (all.low.min(*place), all.high.max(*place));
         }
-        let first = close.len();
+        let first = watch.close.len();
         let (numbers, bits) = fold.group_boxes.with(group as u32, &fold.bits);
         for (&number, &bits) in numbers.iter().zip(bits) {
-            let around = boxes[number as usize];
-            if (high.cmplt(around[0]) | low.cmpgt(around[1])).any() {
+            let around = watch.boxes[number as usize];
+            if all.is_apart_from(&around) {
                 continue;
             }
             for (k, &place) in places.iter().enumerate() {
                 let bits = bits >> (k * TOGETHER) & 0xff;
-                if bits == 0 || !is_in(place, around) {
+                if bits == 0 || !around.contains(place) {
                     continue;
                 }
-                let triangles = &fold.triangles[number as usize * TOGETHER..];
-                for (_, &t) in (0..TOGETHER)
-                    .zip(triangles)
-                    .filter(|(i, _)| bits >> i & 1 == 1)
-                {
-                    if is_in(place, self.prisms_box(surface.corners(t), surface.shell())) {
-                        close.push((points[k], t));
+                for i in (0..TOGETHER).filter(|i| bits >> i & 1 == 1) {
+                    let triangle = number as usize * TOGETHER + i;
+                    let corners = &fold.triangle_corners[triangle];
+                    if Bounds::around(corners, &watch.columns).contains(place) {
+                        watch.close.push((points[k], fold.triangles[triangle]));
                     }
                 }
             }
         }
-        close[first..].sort_by_key(|(point, _)| *point);
+        watch.close[first..].sort_by_key(|(point, _)| *point);
     }
 
     /// The prism that a point is least deep in.
@@ -377,20 +433,4 @@ impl Detector {
         }
         best
     }
-
-    /// Around the columns at some points, however the skin bends.
-    fn prisms_box(&self, corners: &[u32], shell: f32) -> [Vec3A; 2] {
-        let (mut low, mut high) = (Vec3A::INFINITY, Vec3A::NEG_INFINITY);
-        for &v in corners {
-            let (skin, (_, base)) = (self.skin(v), self.column(v));
-            low = low.min(base).min(skin - shell);
-            high = high.max(base).max(skin + shell);
-        }
-        [low, high]
-    }
-}
-
-/// What is not a number is in no box.
-fn is_in(place: Vec3A, [low, high]: [Vec3A; 2]) -> bool {
-    (place.cmpge(low) & place.cmple(high)).all()
 }

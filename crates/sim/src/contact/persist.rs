@@ -41,6 +41,8 @@ pub struct Pace {
     pub least: f32,
     /// Whether feet walk from triangle to triangle.
     pub walks: bool,
+    /// Whether one thread goes over all contacts.
+    pub alone: bool,
 }
 
 /// Contacts that a thread takes at a time.
@@ -84,7 +86,7 @@ pub fn settle(
         })
     };
     last.par_iter()
-        .with_min_len(CHUNK)
+        .with_min_len(if pace.alone { usize::MAX } else { CHUNK })
         .map(next)
         .collect_into_vec(nexts);
 }
@@ -348,7 +350,11 @@ mod tests {
             distance: 0.0,
         };
         let next = |walks: bool| {
-            let pace = Pace { least: 0.1, walks };
+            let pace = Pace {
+                least: 0.1,
+                walks,
+                alone: true,
+            };
             same_skin(&surface, &detector, &old, 0.1, &pace)
         };
         let walked = next(true).expect("a contact");

@@ -6,6 +6,7 @@ use supple_geom::simd::Row;
 
 use super::detect::{Detector, Filter};
 use super::external::{ExternalForce, carry_on};
+use super::local::Now;
 use super::persist::{Next, Pace, is_usable, merge, settle};
 use super::rows::ContactRow;
 use super::still::Searched;
@@ -61,6 +62,11 @@ impl ContactSolver {
         let touches_itself = settings.contact.mode != ContactMode::Off;
         let touches_others = !(targets.external.is_empty() && targets.colliders.is_empty());
         touches_itself && surface_of(model, settings).is_some() || touches_others
+    }
+
+    /// Whether contacts are found without asking other threads for help.
+    pub fn finds_alone(settings: &Settings, targets: &Targets) -> bool {
+        settings.contact.mode == ContactMode::Local && targets.colliders.is_empty()
     }
 
     /// For a model; without a contact surface it knows external contacts alone, on all free vertices. `solve` solves A X = B in
@@ -123,6 +129,10 @@ impl ContactSolver {
         let last = &state.contact.contacts;
         self.lapses.begin(&state.contact.bases, &targets.bases);
         let position = |i: u32| now.position(surface.input.sources[i as usize]);
+        let here = Now {
+            skin: position,
+            bases: &targets.bases,
+        };
         let folds = match settings.contact.mode {
             ContactMode::Local => surface.local.as_ref(),
             _ => None,
@@ -146,7 +156,7 @@ impl ContactSolver {
                 let corners = surface.triangles().get(old.triangle as usize)?;
                 Some([old.point, corners[0], corners[1], corners[2]])
             });
-            detector.update_folds(surface, pairs, &targets.bases, &position, points.flatten());
+            detector.update_folds(surface, pairs, &here, points.flatten());
         } else {
             detector.follow(surface, |i| position(i as u32), |i| base(i as u32));
         }
@@ -174,10 +184,14 @@ impl ContactSolver {
         } = self;
         // Local contact knows its folds, and no skin around them to lead feet to.
         let pace = match folds {
-            Some(_) => Pace::default(),
+            Some(_) => Pace {
+                alone: true,
+                ..Pace::default()
+            },
             None => Pace {
                 least: lapses.least_share(),
                 walks: true,
+                alone: false,
             },
         };
         settle(surface, detector, last, &pace, &moved, nexts);
@@ -187,7 +201,7 @@ impl ContactSolver {
             _ => None,
         }));
         match folds {
-            Some(pairs) => detector.search_folds(surface, pairs, &position),
+            Some(pairs) => detector.search_folds(surface, pairs, &here),
             None => {
                 if is_rested {
                     self.searched.note(detector.all_skin(), &targets.bases);
@@ -334,8 +348,12 @@ impl ContactSolver {
             row.limit = LARGEST_PUSH * depth / row.compliance;
             row
         };
+        let least = match settings.contact.mode {
+            ContactMode::Local => usize::MAX,
+            _ => 64,
+        };
         (self.contacts.par_iter())
-            .with_min_len(64)
+            .with_min_len(least)
             .map(row)
             .collect_into_vec(&mut self.own_rows);
         let is_sound = |row: &ContactRow| row.compliance > 0.0;

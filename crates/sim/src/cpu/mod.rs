@@ -326,7 +326,7 @@ impl Prepared {
         self.begin_contact(step, state);
         let mut energies = vec![self.energy(step, &start)];
         for _ in 0..step.settings.iterations {
-            self.iterate_with_contacts(step, 1);
+            self.iterate_with_contacts(step, 1, None);
             energies.push(self.energy(step, &start));
         }
         energies

@@ -32,12 +32,12 @@ impl Prepared {
                 }
             };
             phases::run(&mut self.regions, 1, load, &(), |_, _| ());
-            // Before regions begin, also where there is little to find: a thread that asks the pool for help may be given another
-            // body's work, and must not keep regions waiting meanwhile.
-            if let Some(contact) = &mut self.contact {
+            // A thread that asks the pool for help may be given another body's work, and must not keep regions waiting meanwhile.
+            let later = ContactSolver::finds_alone(step.settings, step.targets).then_some(state);
+            if let Some(contact) = self.contact.as_mut().filter(|_| later.is_none()) {
                 phases::attended(|| find(contact, &mut self.timings, step, state));
             }
-            self.iterate_with_contacts(step, step.settings.iterations as usize);
+            self.iterate_with_contacts(step, step.settings.iterations as usize, later);
         });
     }
 
@@ -51,8 +51,14 @@ impl Prepared {
         }
     }
 
-    /// Iterations after which all regions are where their solution and the contacts have put them.
-    pub(super) fn iterate_with_contacts(&mut self, step: &Step, iterations: usize) {
+    /// Iterations after which all regions are where their solution and the contacts have put them. If there is a state to find contacts from, one thread
+    /// finds them while others begin.
+    pub(super) fn iterate_with_contacts(
+        &mut self,
+        step: &Step,
+        iterations: usize,
+        state: Option<&State>,
+    ) {
         let Some(contact) = self.contact.as_mut().filter(|_| step.touches) else {
             return self.iterate_alone(step, iterations, &|_| {});
         };
@@ -72,6 +78,10 @@ impl Prepared {
         // regions that contacts touch have told where they are; then the local step with the first half of the next solve.
         let work = |region: &mut Region, at: usize, phase: usize| {
             if phase == 0 {
+                if let (0, Some(state)) = (at, state) {
+                    let (contact, timings) = &mut *write(&touch.shared);
+                    find(contact, timings, step, state);
+                }
                 region.hold();
                 return region.gather(step);
             }
