@@ -6,9 +6,9 @@ use supple_geom::simd::{Row, dispatch};
 
 use super::fit::{Fit, face_normals};
 use super::inside::weights_inside;
-use super::local::Watch;
 use super::search::{PACKET, Packet, SearchPacket, calm};
 use super::surface::ContactSurface;
+use super::watch::Watch;
 
 /// Points or triangles that a thread takes at a time.
 const CHUNK: usize = 512;

@@ -81,6 +81,7 @@ mod surface;
 mod sweep;
 mod tangle;
 mod tree;
+mod watch;
 pub(crate) mod ways;
 mod world;
 

@@ -6,12 +6,12 @@ use supple_geom::simd::Row;
 
 use super::detect::{Detector, Filter};
 use super::external::{ExternalForce, carry_on};
-use super::local::Now;
 use super::persist::{Next, Pace, is_usable, merge, settle};
 use super::rows::ContactRow;
 use super::still::Searched;
 use super::sweep::moved_at;
 use super::tangle::is_tangled;
+use super::watch::Now;
 use super::world::{World, giving_body, padding};
 use super::{Contact, ContactMode, ContactSurface, Kernels, Lapses, Reach, Resolver, Side, Source};
 use crate::model::NO_CARRIER;
