@@ -24,6 +24,11 @@ impl Prepared {
     pub(super) fn iterate_touching(&mut self, step: &Step, state: &State) {
         // On a thread of the pool from here on: to ask it from outside costs more than most of what follows.
         rayon::scope(|_| {
+            let iterations = step.settings.iterations as usize;
+            // A thread that asks the pool for help may be given another body's work, and must not keep regions waiting meanwhile.
+            if ContactSolver::finds_alone(step.settings, step.targets) {
+                return self.iterate_with_contacts(step, iterations, Some(state));
+            }
             let places = Mutex::new(self.contact.as_mut().map(|contact| &mut contact.start));
             let load = |region: &mut Region, _, _| {
                 region.load(step, state);
@@ -32,12 +37,10 @@ impl Prepared {
                 }
             };
             phases::run(&mut self.regions, 1, load, &(), |_, _| ());
-            // A thread that asks the pool for help may be given another body's work, and must not keep regions waiting meanwhile.
-            let later = ContactSolver::finds_alone(step.settings, step.targets).then_some(state);
-            if let Some(contact) = self.contact.as_mut().filter(|_| later.is_none()) {
+            if let Some(contact) = &mut self.contact {
                 phases::attended(|| find(contact, &mut self.timings, step, state));
             }
-            self.iterate_with_contacts(step, step.settings.iterations as usize, later);
+            self.iterate_with_contacts(step, iterations, None);
         });
     }
 
@@ -51,8 +54,8 @@ impl Prepared {
         }
     }
 
-    /// Iterations after which all regions are where their solution and the contacts have put them. If there is a state to find contacts from, one thread
-    /// finds them while others begin.
+    /// Iterations after which all regions are where their solution and the contacts have put them. If there is a state, regions are loaded from it, and one
+    /// thread finds contacts while others begin.
     pub(super) fn iterate_with_contacts(
         &mut self,
         step: &Step,
@@ -72,11 +75,19 @@ impl Prepared {
             told: AtomicUsize::new(0),
             begun: AtomicUsize::new(0),
             swept: AtomicUsize::new(0),
+            first: usize::from(state.is_some()),
             clock: step.clock,
         };
         // The first local step, then the first half of a solve. After that, two phases an iteration: the second half of the solve, with the sweep as soon as
         // regions that contacts touch have told where they are; then the local step with the first half of the next solve.
         let work = |region: &mut Region, at: usize, phase: usize| {
+            let Some(phase) = phase.checked_sub(touch.first) else {
+                if let Some(state) = state {
+                    region.load(step, state);
+                    region.read_positions(&mut write(&touch.shared).0.start, |p| *p);
+                }
+                return;
+            };
             if phase == 0 {
                 if let (0, Some(state)) = (at, state) {
                     let (contact, timings) = &mut *write(&touch.shared);
@@ -101,14 +112,17 @@ impl Prepared {
                 region.start_solve(contact.forces(), step.clock);
             }
         };
-        let between = |regions: &[Mutex<Cell<Region>>], phase: usize| {
-            if phase == 0 {
-                touch.begin(regions, rows);
-            } else if !phase.is_multiple_of(2) && phase / 2 < iterations {
-                solve_top(regions, step.clock);
-            }
-        };
-        phases::run(&mut self.regions, 2 * iterations + 2, work, &touch, between);
+        let between =
+            |regions: &[Mutex<Cell<Region>>], phase: usize| match phase.checked_sub(touch.first) {
+                None => {}
+                Some(0) => touch.begin(regions, rows),
+                Some(phase) if !phase.is_multiple_of(2) && phase / 2 < iterations => {
+                    solve_top(regions, step.clock);
+                }
+                Some(_) => {}
+            };
+        let phases = touch.first + 2 * iterations + 2;
+        phases::run(&mut self.regions, phases, work, &touch, between);
         touch.end();
     }
 }
@@ -126,6 +140,8 @@ struct Touch<'a> {
     told: AtomicUsize,
     begun: AtomicUsize,
     swept: AtomicUsize,
+    /// Phases before the first local step.
+    first: usize,
     clock: Option<Clock>,
 }
 
@@ -222,6 +238,9 @@ impl Others for Touch<'_> {
     }
 
     fn wait(&self, phase: usize) {
+        let Some(phase) = phase.checked_sub(self.first) else {
+            return;
+        };
         let (iteration, count) = (phase / 2, self.count.load(Ordering::Acquire));
         if phase.is_multiple_of(2)
             && count > 0
