@@ -16,6 +16,9 @@ use super::surface::ContactSurface;
 /// not below. At 0, knees that do not touch are pushed; at −0.7, elbows that are put together stay inside.
 const DEEP_FACING: f32 = -0.3;
 
+/// Prisms are at most so many shells high: unit normals are rounded.
+const ROUNDED: f32 = 1.01;
+
 /// Memory of local contact.
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
@@ -77,6 +80,29 @@ pub(super) struct Now<'a, S> {
     pub bases: &'a [Vec3],
 }
 
+impl<S: Fn(u32) -> Vec3> Now<'_, S> {
+    fn skin(&self, point: u32) -> Vec3A {
+        Vec3A::from((self.skin)(point))
+    }
+
+    fn base(&self, point: u32) -> Vec3A {
+        Vec3A::from(self.bases.get(point as usize).copied().unwrap_or_default())
+    }
+
+    /// Whether a point is higher above the plane of a triangle than all of its prism, however the skin bends.
+    fn is_above(&self, surface: &ContactSurface, point: u32, triangle: u32) -> bool {
+        let corners = surface.triangles()[triangle as usize];
+        let [a, b, c] = corners.map(|v| self.skin(v));
+        let normal = (b - a).cross(c - a);
+        let height = |place: Vec3A| (place - a).dot(normal);
+        let top = ROUNDED * surface.shell() * normal.length();
+        let highest = corners
+            .into_iter()
+            .fold(top, |top, v| top.max(height(self.base(v))));
+        height(self.skin(point)) > highest
+    }
+}
+
 impl Detector {
     /// Takes positions and normals of some points, and sees what is awake.
     pub(super) fn update_folds(
@@ -116,6 +142,7 @@ impl Detector {
                 });
             }
         }
+        (watch.close).retain(|&(point, triangle)| !now.is_above(surface, point, triangle));
         for (point, triangle) in &watch.close {
             watch.bent.add([point]);
             watch.bent.add(surface.corners(*triangle));
@@ -166,8 +193,7 @@ impl Boxes {
         lows.clear();
         highs.clear();
         for &v in &fold.corners[..level.corners] {
-            let base = now.bases.get(v as usize).copied().unwrap_or_default();
-            let (skin, base) = (Vec3A::from((now.skin)(v)), Vec3A::from(base));
+            let (skin, base) = (now.skin(v), now.base(v));
             lows.push(Row::new((-base.min(skin - shell)).to_array()));
             highs.push(Row::new(base.max(skin + shell).to_array()));
         }
