@@ -96,7 +96,7 @@ pub struct Detector {
 }
 
 #[inline]
-fn vector(row: Row) -> Vec3A {
+pub(super) fn vector(row: Row) -> Vec3A {
     Vec3A::from_vec4(Vec4::from_array(row.0))
 }
 

@@ -53,6 +53,8 @@ pub(super) struct Fold {
     pub corners: Vec<u32>,
     /// Which of these the triangles of each box have; those that fill up have them of the last.
     pub boxes: Vec<[[u32; LANES]; 3]>,
+    /// All of each box.
+    pub box_corners: Lists,
 }
 
 /// How much of a fold is awake.
@@ -176,6 +178,12 @@ impl Fold {
             });
         }
         fold.group_boxes = Lists::new(group_boxes);
+        fold.box_corners = Lists::new(fold.boxes.iter().map(|of_box| {
+            let mut corners = of_box.concat();
+            corners.sort_unstable();
+            corners.dedup();
+            corners
+        }));
         fold
     }
 

@@ -8,7 +8,7 @@
 use glam::{Vec3, Vec3A};
 use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, Row, dispatch};
 
-use super::detect::{Detector, FACING, Found, NOT_FOUND};
+use super::detect::{Detector, FACING, Found, NOT_FOUND, vector};
 use super::local::{Fold, Level, LocalPairs};
 use super::surface::ContactSurface;
 
@@ -16,31 +16,44 @@ use super::surface::ContactSurface;
 /// not below. At 0, knees that do not touch are pushed; at −0.7, elbows that are put together stay inside.
 const DEEP_FACING: f32 = -0.3;
 
-/// Prisms are at most so many shells high: unit normals are rounded.
-const ROUNDED: f32 = 1.01;
+/// Prisms are held to be higher by this, in shells: far more than what is rounded off.
+const ROUNDING: f32 = 0.01;
 
 /// Memory of local contact.
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
     /// What is awake of each fold.
     levels: Vec<Level>,
-    boxes: Boxes,
+    awake: Awake,
     /// Points in boxes around prisms, with the triangles of these.
     close: Vec<(u32, u32)>,
     /// Points whose normals are needed.
     bent: Once,
 }
 
-/// Boxes of what is awake of a fold, with the lower ends negated.
+/// What is awake of a fold.
 #[derive(Clone, Debug, Default)]
-struct Boxes {
-    /// Around columns, however the skin bends.
-    columns: [Vec<Row>; 2],
-    /// Around prisms, eight at a time, and around each eight.
-    prisms: Vec<[[F32x8; 3]; 2]>,
-    eights: Vec<[[f32; 3]; 2]>,
+struct Awake {
+    shell: f32,
+    /// Ends of columns.
+    skins: Vec<Row>,
+    bases: Vec<Row>,
+    /// Boxes around eight prisms each.
+    boxes: Vec<[Vec3A; 2]>,
+    /// These prisms, once they are needed.
+    prisms: Vec<Option<Prisms>>,
     /// Points of groups.
     places: Vec<[F32x8; 3]>,
+}
+
+/// Where eight prisms are at most.
+#[derive(Clone, Copy, Debug)]
+struct Prisms {
+    low: [F32x8; 3],
+    high: [F32x8; 3],
+    /// Normals of the skin, as long as twice its area, and how far each prism goes along its own.
+    normal: [F32x8; 3],
+    top: F32x8,
 }
 
 /// Numbers, each once.
@@ -80,26 +93,9 @@ pub(super) struct Now<'a, S> {
     pub bases: &'a [Vec3],
 }
 
-impl<S: Fn(u32) -> Vec3> Now<'_, S> {
-    fn skin(&self, point: u32) -> Vec3A {
-        Vec3A::from((self.skin)(point))
-    }
-
-    fn base(&self, point: u32) -> Vec3A {
-        Vec3A::from(self.bases.get(point as usize).copied().unwrap_or_default())
-    }
-
-    /// Whether a point is higher above the plane of a triangle than all of its prism, however the skin bends.
-    fn is_above(&self, surface: &ContactSurface, point: u32, triangle: u32) -> bool {
-        let corners = surface.triangles()[triangle as usize];
-        let [a, b, c] = corners.map(|v| self.skin(v));
-        let normal = (b - a).cross(c - a);
-        let height = |place: Vec3A| (place - a).dot(normal);
-        let top = ROUNDED * surface.shell() * normal.length();
-        let highest = corners
-            .into_iter()
-            .fold(top, |top, v| top.max(height(self.base(v))));
-        height(self.skin(point)) > highest
+impl<S> Now<'_, S> {
+    fn base(&self, point: u32) -> Vec3 {
+        self.bases.get(point as usize).copied().unwrap_or_default()
     }
 }
 
@@ -131,18 +127,14 @@ impl Detector {
         let mut watch = std::mem::take(&mut self.watch);
         let known = watch.bent.list.len();
         watch.close.clear();
-        for (fold, level) in pairs.folds.iter().zip(&watch.levels) {
+        for (number, fold) in pairs.folds.iter().enumerate() {
+            let level = watch.levels[number];
             if level.groups > 0 {
-                let boxes = &mut watch.boxes;
-                boxes.place(fold, level, now, surface.shell(), &self.settled);
-                dispatch(LookAtFold {
-                    fold,
-                    boxes,
-                    close: &mut watch.close,
-                });
+                let Watch { awake, close, .. } = &mut watch;
+                awake.place(fold, &level, now, surface.shell(), &self.settled);
+                dispatch(LookAtFold { fold, awake, close });
             }
         }
-        (watch.close).retain(|&(point, triangle)| !now.is_above(surface, point, triangle));
         for (point, triangle) in &watch.close {
             watch.bent.add([point]);
             watch.bent.add(surface.corners(*triangle));
@@ -179,7 +171,7 @@ impl Detector {
     }
 }
 
-impl Boxes {
+impl Awake {
     /// Takes columns and points of a fold; those that are settled are nowhere.
     fn place(
         &mut self,
@@ -189,17 +181,26 @@ impl Boxes {
         shell: f32,
         settled: &[bool],
     ) {
-        let [lows, highs] = &mut self.columns;
-        lows.clear();
-        highs.clear();
+        self.shell = shell;
+        self.skins.clear();
+        self.bases.clear();
         for &v in &fold.corners[..level.corners] {
-            let (skin, base) = (now.skin(v), now.base(v));
-            lows.push(Row::new((-base.min(skin - shell)).to_array()));
-            highs.push(Row::new(base.max(skin + shell).to_array()));
+            self.skins.push(Row::new((now.skin)(v).to_array()));
+            self.bases.push(Row::new(now.base(v).to_array()));
+        }
+        self.boxes.clear();
+        for b in 0..level.boxes as u32 {
+            let (mut low, mut high) = (Vec3A::INFINITY, Vec3A::NEG_INFINITY);
+            for &corner in fold.box_corners.of(b) {
+                let [skin, base] =
+                    [&self.skins, &self.bases].map(|ends| vector(ends[corner as usize]));
+                low = low.min(base).min(skin - shell);
+                high = high.max(base).max(skin + shell);
+            }
+            self.boxes.push([low, high]);
         }
         self.prisms.clear();
-        self.prisms.resize(level.boxes, Default::default());
-        self.eights.clear();
+        self.prisms.resize(level.boxes, None);
         self.places.clear();
         for points in &fold.groups[..level.groups] {
             let mut places = [F32x8([f32::NAN; LANES]); 3];
@@ -216,10 +217,10 @@ impl Boxes {
     }
 }
 
-/// Notes points of a fold in boxes around prisms, by point.
+/// Notes points of a fold where prisms may be, by point.
 struct LookAtFold<'a> {
     fold: &'a Fold,
-    boxes: &'a mut Boxes,
+    awake: &'a mut Awake,
     close: &'a mut Vec<(u32, u32)>,
 }
 
@@ -228,26 +229,13 @@ impl Kernel for LookAtFold<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let LookAtFold { fold, boxes, close } = self;
-        for (prisms, [a, b, c]) in boxes.prisms.iter_mut().zip(&fold.boxes) {
-            let mut eight = [[0.0; 3]; 2];
-            for end in 0..2 {
-                let ends = &boxes.columns[end];
-                let (a, b, c) = (L::gather(ends, a), L::gather(ends, b), L::gather(ends, c));
-                for axis in 0..3 {
-                    let lanes = a[axis].max(b[axis]).max(c[axis]).store();
-                    eight[end][axis] = farthest(&lanes);
-                    prisms[end][axis] = lanes;
-                }
-            }
-            boxes.eights.push(eight);
-        }
-        for (group, place) in boxes.places.iter().enumerate() {
+        let LookAtFold { fold, awake, close } = self;
+        for (group, place) in awake.places.iter().enumerate() {
             let first = close.len();
             let (numbers, bits) = fold.group_boxes.with(group as u32, &fold.bits);
             for (&number, &bits) in numbers.iter().zip(bits) {
                 let number = number as usize;
-                let mut points = are_in_box::<L>(place, &boxes.eights[number]);
+                let mut points = are_in::<L>(place, &awake.boxes[number]);
                 while points != 0 {
                     let k = points.trailing_zeros() as usize;
                     points &= points - 1;
@@ -255,8 +243,15 @@ impl Kernel for LookAtFold<'_> {
                     if can_meet == 0 {
                         continue;
                     }
+                    let prisms = match &mut awake.prisms[number] {
+                        Some(prisms) => prisms,
+                        unknown => {
+                            let ends = [&*awake.skins, &awake.bases];
+                            unknown.insert(prisms::<L>(ends, &fold.boxes[number], awake.shell))
+                        }
+                    };
                     let place = [place[0].0[k], place[1].0[k], place[2].0[k]];
-                    let mut met = can_meet & are_around::<L>(&boxes.prisms[number], &place);
+                    let mut met = can_meet & may_contain::<L>(prisms, &place);
                     while met != 0 {
                         let i = met.trailing_zeros() as usize;
                         met &= met - 1;
@@ -270,33 +265,84 @@ impl Kernel for LookAtFold<'_> {
     }
 }
 
+/// Bounds of prisms between skin and base points, however the skin bends.
 #[inline(always)]
-fn farthest(lanes: &F32x8) -> f32 {
-    let mut farthest = lanes.0[0];
-    for i in 1..LANES {
-        farthest = farthest.max(lanes.0[i]);
+fn prisms<L: Lanes>(
+    [skins, bases]: [&[Row]; 2],
+    corners: &[[u32; LANES]; 3],
+    shell: f32,
+) -> Prisms {
+    let [a, b, c] = corners;
+    let (p, q, r) = (
+        L::gather(skins, a),
+        L::gather(skins, b),
+        L::gather(skins, c),
+    );
+    let (s, t, u) = (
+        L::gather(bases, a),
+        L::gather(bases, b),
+        L::gather(bases, c),
+    );
+    let mut low = [F32x8::default(); 3];
+    let mut high = [F32x8::default(); 3];
+    for axis in 0..3 {
+        let skin = p[axis].max(q[axis]).max(r[axis]) + L::splat(shell);
+        let base = s[axis].max(t[axis]).max(u[axis]);
+        high[axis] = skin.max(base).store();
+        let skin = (-p[axis]).max(-q[axis]).max(-r[axis]) + L::splat(shell);
+        let base = (-s[axis]).max(-t[axis]).max(-u[axis]);
+        low[axis] = (-skin.max(base)).store();
     }
-    farthest
+    let (e, f) = (minus(q, p), minus(r, p));
+    let normal = [
+        e[1].mul_sub(f[2], e[2] * f[1]),
+        e[2].mul_sub(f[0], e[0] * f[2]),
+        e[0].mul_sub(f[1], e[1] * f[0]),
+    ];
+    let shell = L::splat(shell) * dot(normal, normal).sqrt();
+    let top = shell
+        .max(dot(minus(s, p), normal))
+        .max(dot(minus(t, p), normal))
+        .max(dot(minus(u, p), normal));
+    let top = top + L::splat(ROUNDING) * shell + dot(p, normal);
+    Prisms {
+        low,
+        high,
+        normal: [normal[0].store(), normal[1].store(), normal[2].store()],
+        top: top.store(),
+    }
+}
+
+#[inline(always)]
+fn minus<L: Lanes>(a: [L; 3], b: [L; 3]) -> [L; 3] {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+
+#[inline(always)]
+fn dot<L: Lanes>(a: [L; 3], b: [L; 3]) -> L {
+    a[0].mul_add(b[0], a[1].mul_add(b[1], a[2] * b[2]))
 }
 
 /// Which places are in a box; what is not a number never is.
 #[inline(always)]
-fn are_in_box<L: Lanes>(places: &[F32x8; 3], [low, high]: &[[f32; 3]; 2]) -> u8 {
+fn are_in<L: Lanes>(places: &[F32x8; 3], [low, high]: &[Vec3A; 2]) -> u8 {
     let mut inside = u8::MAX;
     for axis in 0..3 {
         let x = L::load(&places[axis]);
-        inside &= (-x).le_mask(L::splat(low[axis])) & x.le_mask(L::splat(high[axis]));
+        inside &= L::splat(low[axis]).le_mask(x) & x.le_mask(L::splat(high[axis]));
     }
     inside
 }
 
-/// Which boxes a place is in.
+/// Which prisms a place may be in.
 #[inline(always)]
-fn are_around<L: Lanes>([low, high]: &[[F32x8; 3]; 2], place: &[f32; 3]) -> u8 {
+fn may_contain<L: Lanes>(prisms: &Prisms, place: &[f32; 3]) -> u8 {
     let mut around = u8::MAX;
+    let mut height = L::splat(0.0);
     for axis in 0..3 {
         let x = L::splat(place[axis]);
-        around &= (-x).le_mask(L::load(&low[axis])) & x.le_mask(L::load(&high[axis]));
+        around &= L::load(&prisms.low[axis]).le_mask(x) & x.le_mask(L::load(&prisms.high[axis]));
+        height = x.mul_add(L::load(&prisms.normal[axis]), height);
     }
-    around
+    around & height.le_mask(L::load(&prisms.top))
 }
