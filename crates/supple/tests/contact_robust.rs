@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use glam::{Quat, Vec3};
+use rayon::prelude::*;
 use supple::Character;
 use supple::embedded::{self, Body};
 use supple::rig::Pose;
@@ -111,29 +112,36 @@ fn degenerate_tissue_recovers() {
 fn threads_change_nothing() {
     let character = embedded::body(Body::Male).expect("a body");
     let clip = embedded::clip("squat", &character).expect("a clip");
-    let run = |threads: usize, mode: ContactMode| {
+    let play = |mode: ContactMode| {
+        let mut body = touching_body(mode);
+        let pose = |time: f32| clip.sample(&character.skeleton, time);
+        body.reset(&pose(0.9)).expect("a first pose");
+        for frame in 0..24 {
+            body.advance(&pose(0.9 + frame as f32 / 60.0), FRAME)
+                .expect("a step");
+        }
+        (body.state().positions.clone(), body.state().contact.clone())
+    };
+    let run = |threads: usize, bodies: usize, mode: ContactMode| -> Vec<_> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        pool.expect("a pool").install(|| {
-            let mut body = touching_body(mode);
-            let pose = |time: f32| clip.sample(&character.skeleton, time);
-            body.reset(&pose(0.9)).expect("a first pose");
-            for frame in 0..24 {
-                body.advance(&pose(0.9 + frame as f32 / 60.0), FRAME)
-                    .expect("a step");
-            }
-            (body.state().positions.clone(), body.state().contact.clone())
-        })
+        (pool.expect("a pool"))
+            .install(|| (0..bodies).into_par_iter().map(|_| play(mode)).collect())
     };
     for mode in [ContactMode::Local, ContactMode::Global] {
-        let (positions, contact) = run(1, mode);
+        let alone = run(1, 1, mode);
+        let (positions, contact) = &alone[0];
         assert!(contact.contacts.len() > 10, "{mode:?} touches nothing");
-        let (others, other) = run(2, mode);
         let bits = |list: &[Vec3]| {
             list.iter()
                 .map(|p| p.to_array().map(f32::to_bits))
                 .collect::<Vec<_>>()
         };
-        assert_eq!(bits(&positions), bits(&others), "{mode:?}");
-        assert_eq!(contact, other, "{mode:?}");
+        // Bodies side by side share threads, and must neither wait for each other nor change.
+        for bodies in [1, 3] {
+            for (others, other) in &run(2, bodies, mode) {
+                assert_eq!(bits(positions), bits(others), "{mode:?}");
+                assert_eq!(contact, other, "{mode:?}");
+            }
+        }
     }
 }
