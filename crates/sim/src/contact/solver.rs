@@ -368,10 +368,16 @@ impl ContactSolver {
         &self.resolver.forces
     }
 
-    /// How far the last sweep moved a free vertex \[m\].
+    /// Where [`shift`](ContactSolver::shift) keeps a free vertex.
     #[inline]
-    pub fn shift(&self, vertex: u32) -> Vec3 {
-        moved_at(&self.resolver.moved, self.kernels.slot(vertex)).into()
+    pub fn slot(&self, vertex: u32) -> u32 {
+        self.kernels.slot(vertex)
+    }
+
+    /// How far the last sweep moved the free vertex with a slot \[m\].
+    #[inline]
+    pub fn shift(&self, slot: u32) -> Vec3 {
+        moved_at(&self.resolver.moved, slot).into()
     }
 
     /// Which free vertices a sweep may move.
