@@ -129,14 +129,13 @@ impl Groups {
         rows: &[Row],
     ) -> [W; 3] {
         let range = self.starts[group] as usize..self.starts[group + 1] as usize;
-        let mut ahead = range.start + AHEAD;
+        let ahead = range.start + AHEAD;
         prefetch(indices, ahead);
         let indices = indices[range.clone()].as_chunks::<SUMS>().0;
         let weights = self.weights[range].as_chunks::<SUMS>().0;
         let mut sums = [[W::splat(0.0); 3]; SUMS];
-        for (indices, weights) in indices.iter().zip(weights) {
-            prefetch(&self.weights, ahead);
-            ahead += SUMS;
+        for (pair, (indices, weights)) in indices.iter().zip(weights).enumerate() {
+            prefetch(&self.weights, ahead + SUMS * pair);
             for k in 0..SUMS {
                 let row = &rows[indices[k].get()].0;
                 let weight = W::whole(&weights[k]);

@@ -80,10 +80,9 @@ impl RingNormals {
         let own = L::gather(places, &self.vertices(group));
         let zero = [L::splat(0.0); 3];
         let (mut sum, mut before) = (zero, zero);
-        let mut ahead = range.start + AHEAD;
-        for step in &self.steps[range] {
+        let ahead = range.start + AHEAD..;
+        for (step, ahead) in self.steps[range].iter().zip(ahead) {
             prefetch(&self.steps, ahead);
-            ahead += 1;
             let place = L::gather(places, step);
             let side = [place[0] - own[0], place[1] - own[1], place[2] - own[2]];
             sum = [
