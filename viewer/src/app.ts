@@ -5,7 +5,7 @@ import { byId } from "./dom";
 import type { Drawing } from "./drawing";
 import { say, type Message } from "./messages";
 import { OverlayView } from "./overlays";
-import type { BuildReport, Description, DroppedFile, Method, Opened, OverlayName, Settings } from "./protocol";
+import { AS_FOUND, type BuildReport, type Description, type DroppedFile, type Method, type Opened, type OverlayName, type Reading, type Settings } from "./protocol";
 import { ReadoutView } from "./readout";
 import { Scene } from "./scene";
 import type { Simulation } from "./simulation";
@@ -28,6 +28,9 @@ export class App {
   settings: Settings | null = null;
   /** The embedded body that is shown, if it is one. */
   embedded: Embedded | null = null;
+  /** The files that are shown, and how they are read; none for an embedded body. */
+  files: DroppedFile[] | null = null;
+  reading: Reading = AS_FOUND;
   method: Method = "tissue";
   other: Method = "lbs";
   compare: Compare = "off";
@@ -99,13 +102,26 @@ export class App {
     }
     const natively = files.some((file) => ending(file.name) === "fbx");
     const readable = natively ? await converted(files) : files;
-    const opened = await this.simulation.request("open", { files: readable }).catch(async (error: unknown) => {
+    const opened = await this.simulation.request("open", { files: readable, reading: AS_FOUND }).catch(async (error: unknown) => {
       // A file without a mesh may hold a motion for the body that is here.
       const motion = readable.length === 1 ? readable[0] : undefined;
       if (!motion || !this.description || !(await this.useMotion(motion).catch(() => false))) throw error;
       return null;
     });
-    if (opened) await this.show(opened);
+    if (!opened) return;
+    this.files = readable;
+    this.reading = AS_FOUND;
+    await this.show(opened);
+  }
+
+  /** The same files, read in another way. */
+  async readAgain(change: Partial<Reading>): Promise<void> {
+    const { files } = this;
+    if (!files) return;
+    const reading = { ...this.reading, ...change };
+    const opened = await this.simulation.request("open", { files, reading });
+    this.reading = reading;
+    await this.show(opened);
   }
 
   private async useMotion(file: DroppedFile): Promise<boolean> {
@@ -116,6 +132,7 @@ export class App {
 
   async show(opened: Opened, embedded: Embedded | null = null): Promise<void> {
     this.embedded = embedded;
+    if (embedded) this.files = null;
     this.simulation.forget();
     this.soft = false;
     this.description = opened.description;

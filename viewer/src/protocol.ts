@@ -94,6 +94,14 @@ export interface DroppedFile {
   bytes: Uint8Array;
 }
 
+/** How files are to be read, in the words of the command line; empty: as they say, or as guessed. */
+export interface Reading {
+  up: "" | "y" | "z";
+  unit: "" | "m" | "cm" | "mm" | "in" | "ft";
+  auto_weights: boolean;
+}
+export const AS_FOUND: Reading = { up: "", unit: "", auto_weights: false };
+
 export type OverlayName = "skeleton" | "volumes" | "boneSurface" | "tets" | "contacts" | "strain" | "wireframe";
 export type Vector = [number, number, number];
 
@@ -121,7 +129,7 @@ export type Order =
 /** Messages that are answered, by name: what is asked and what comes back. */
 export interface Requests {
   embedded: { ask: { name: string }; answer: Opened };
-  open: { ask: { files: DroppedFile[] }; answer: Opened };
+  open: { ask: { files: DroppedFile[]; reading: Reading }; answer: Opened };
   rig: { ask: { placed: Placed[] }; answer: Opened };
   build: { ask: { settings: Settings }; answer: BuildReport | null };
   clip: { ask: { index: number }; answer: null };

@@ -5,6 +5,7 @@ import { button, buttons, check, heading, make } from "./dom";
 import { say } from "./messages";
 import type { Page } from "./panel";
 import type { Placed, Vector } from "./protocol";
+import { readingBlock } from "./reading";
 import { RigHistory, added, mirrored, moved, removed, renamed, type RigState } from "./rig-joints";
 import { save } from "./save";
 
@@ -41,6 +42,7 @@ export class RigPage implements Page {
     this.nameField.setAttribute("aria-label", "Name of the selected joint");
     this.nameField.onchange = () => this.rename(this.nameField.value);
     this.element.append(
+      readingBlock(app),
       heading("Skeleton"),
       make("p", { textContent: "Click the body to place a joint below the selected one. Drag a joint to move it." }),
       buttons(button("Fit a humanoid", () => void this.template()), button("Start empty", () => this.start([]))),

@@ -59,7 +59,7 @@ class Line {
 /** What has to be said again to another worker, so that it shows the same. */
 interface Story {
   /** How the character came: one or two requests, the second a rig on the first. */
-  opening: ({ name: "embedded"; ask: { name: string } } | { name: "open"; ask: { files: DroppedFile[] } } | { name: "rig"; ask: Requests["rig"]["ask"] })[];
+  opening: ({ name: "embedded"; ask: { name: string } } | { name: "open"; ask: Requests["open"]["ask"] } | { name: "rig"; ask: Requests["rig"]["ask"] })[];
   motions: DroppedFile[];
   clip: number | null;
   orders: Map<Order["type"], Order>;

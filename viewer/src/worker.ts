@@ -85,7 +85,7 @@ function current(): PageStage {
 
 const answers: { [K in RequestName]: (ask: Requests[K]["ask"]) => Requests[K]["answer"] } = {
   embedded: ({ name }) => opened(PageStage.embedded(name)),
-  open: ({ files }) => opened(PageStage.from_files(fileSet(files))),
+  open: ({ files, reading }) => opened(PageStage.from_files(fileSet(files), JSON.stringify(reading))),
   rig: ({ placed }) => opened(current().rigged(JSON.stringify(placed))),
   build: ({ settings }) => {
     const report = JSON.parse(current().build(JSON.stringify(settings)));

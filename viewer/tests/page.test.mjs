@@ -271,6 +271,33 @@ function validator() {
   return process.env.GLTF_VALIDATOR_MODULES ?? path.join(root, "target", "validator", "node_modules");
 }
 
+/** Up axis, unit and weights, as the command line has them. */
+async function readsAsAsked({ context, url }) {
+  const { page, problems } = await openPage(context, url);
+  await untilSoft(page);
+  await page.getByRole("tab", { name: "Rig" }).click();
+  const [up, unit, weights] = ["Up axis", "Unit", "Compute weights anew"].map((label) => page.getByLabel(label));
+  assert.equal(await up.isVisible(), false, "an embedded body is as it is");
+  const size = async (act) => {
+    await page.evaluate(() => (window.supple.soft = false));
+    await act();
+    await untilSoft(page);
+    return page.evaluate(() => {
+      const [low, high] = window.supple.description.bounds;
+      return high.map((x, axis) => x - low[axis]);
+    });
+  };
+  const near = (a, b) => assert.ok(a.every((x, axis) => Math.abs(x - b[axis]) < 1e-3), `${a} is not ${b}`);
+  const file = path.join(root, "assets", "female.glb");
+  const [x, y, z] = await size(() => drop(page, [file]));
+  near(await size(() => up.selectOption("z")), [x, z, y]);
+  near(await size(() => unit.selectOption("ft")), [x, z, y].map((side) => 0.3048 * side));
+  near(await size(() => weights.check()), [x, z, y].map((side) => 0.3048 * side));
+  near(await size(() => drop(page, [file])), [x, y, z]);
+  assert.deepEqual([await up.inputValue(), await unit.inputValue(), await weights.isChecked()], ["", "", false]);
+  assert.deepEqual(problems, []);
+}
+
 async function exportsAGlb({ context, url }) {
   const { page, problems } = await openPage(context, url);
   await untilSoft(page);
@@ -334,6 +361,7 @@ export const tests = [
   { name: "switch methods", run: switchesMethods },
   { name: "bad files", run: survivesBadFiles },
   { name: "build a rig", needsData: true, run: buildsARig },
+  { name: "read as asked", run: readsAsAsked },
   { name: "export", run: exportsAGlb },
   { name: "every screen", run: fitsEveryScreen },
   { name: "missing features", run: saysWhatIsMissing },

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use supple::flesh::settings::Resolution;
+use supple::rig::formats::parse_unit;
 
 /// Makes characters soft: characters in, characters out.
 ///
@@ -401,25 +402,6 @@ pub enum View {
     Back,
     /// Between front and left.
     ThreeQuarter,
-}
-
-fn parse_unit(text: &str) -> Result<f32, String> {
-    let metres = match text {
-        "m" => 1.0,
-        "dm" => 0.1,
-        "cm" => 0.01,
-        "mm" => 0.001,
-        "in" => 0.0254,
-        "ft" => 0.3048,
-        number => number
-            .parse::<f32>()
-            .map_err(|_| "not m, dm, cm, mm, in, ft or a number of metres".to_owned())?,
-    };
-    if metres.is_finite() && metres > 0.0 {
-        Ok(metres)
-    } else {
-        Err("must be above zero".to_owned())
-    }
 }
 
 fn parse_bound(text: &str) -> Result<f32, String> {

@@ -1,11 +1,11 @@
 //! From a character to its tissue, step by step as in [3.2.1].
 
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 use supple_geom::adjacency::NONE;
 use supple_geom::decimate::Decimated;
 use supple_geom::{Bvh, TriMesh};
 use supple_rig::Character;
-use supple_rig::skinning::morphed;
+use supple_rig::skinning::{linear_blend, morphed};
 use supple_sim::ModelBuilder;
 
 use crate::FleshError;
@@ -475,11 +475,21 @@ fn rides(
         .collect()
 }
 
-/// The character as it was before weights were computed for it.
+/// The character as if it never had those weights: its skin lies in the world, where they had it at rest.
 fn without_computed_weights(character: &Character) -> Character {
     let mut character = character.clone();
+    let worlds = character.skeleton.rest_worlds();
     let parts = character.parts.iter_mut();
     for part in parts.filter(|part| part.binding.computed) {
+        let placed = linear_blend(part, &worlds, &part.morph_weights).positions;
+        let shape = morphed(part, &part.morph_weights).positions;
+        let size = part.mesh.bounds().diagonal();
+        let is_there = |(a, b): (&Vec3, &Vec3)| a.distance(*b) <= 1e-4 * size;
+        if !shape.iter().zip(&placed).all(is_there) {
+            part.mesh.positions = placed;
+            part.morphs.clear();
+            part.morph_weights.clear();
+        }
         part.binding = Default::default();
     }
     character

@@ -39,7 +39,7 @@ pub enum CacheUse {
 
 const MAGIC: [u8; 8] = *b"SUPPLEDT";
 /// To be raised whenever construction or layout changes.
-const VERSION: u32 = 9;
+const VERSION: u32 = 10;
 
 /// Sixty-four bits that change with every bit of what they have seen.
 #[derive(Clone, Copy, Debug)]

@@ -6,13 +6,16 @@
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 use supple_geom::ring_normals::RingNormals;
-use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, Row, dispatch};
+use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, Row, dispatch, prefetch};
 use supple_geom::{Bvh, TriMesh};
 
 use crate::upsample::write;
 
 /// Elements that a task carries; a multiple of the lanes.
 const CHUNK: usize = 1024;
+
+/// Groups of vertices that are asked for ahead of their use: four kilobytes.
+const AHEAD: usize = 16;
 
 /// Eight skin vertices and the triangles they lie above; the last group repeats its last vertex.
 #[derive(Clone, Debug, PartialEq)]
@@ -160,7 +163,8 @@ impl Kernel for Place<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self) {
         let output = (self.places.chunks_exact_mut(LANES)).zip(self.positions.chunks_mut(LANES));
-        for (feet, (places, positions)) in self.feet.iter().zip(output) {
+        for (group, (feet, (places, positions))) in self.feet.iter().zip(output).enumerate() {
+            prefetch(self.feet, group + AHEAD);
             let a = L::gather(self.samples, &feet.corners[0]);
             let b = L::gather(self.samples, &feet.corners[1]);
             let c = L::gather(self.samples, &feet.corners[2]);

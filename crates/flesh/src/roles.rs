@@ -85,9 +85,14 @@ pub fn shell_roles(
 ) -> Result<ShellRoles, FleshError> {
     let body = Body::new(character)?;
     let mut shells = described_shells(character, &body);
-    let seen = seen_from_bones(character, &body, &shells);
-    let total: f64 = shells.iter().map(|shell| shell.area).sum();
+    let scenery = scenery_shells(character, &body);
+    let total: f64 = (shells.iter().zip(&scenery))
+        .filter(|(_, scenery)| !**scenery)
+        .map(|(shell, _)| shell.area)
+        .sum();
+    let seen = seen_from_bones(character, &body, &shells, total);
     let largest = (0..shells.len())
+        .filter(|&shell| !scenery[shell])
         .max_by(|&a, &b| shells[a].area.total_cmp(&shells[b].area).then(b.cmp(&a)))
         .unwrap_or(0);
     let owners = single_joints(character, &body);
@@ -101,7 +106,9 @@ pub fn shell_roles(
             })
             .unwrap_or(0);
         shell.joint = owners[index].unwrap_or(nearest);
-        shell.role = if index == largest || (seen[index] && shell.area >= SMALL * total) {
+        shell.role = if scenery[index] {
+            Role::Rigid(None)
+        } else if index == largest || (seen[index] && shell.area >= SMALL * total) {
             Role::Flesh
         } else if owners[index].is_some()
             || (shell.area < 0.1 * SMALL * total && no_weights(character))
@@ -219,11 +226,10 @@ fn described_shells(character: &Character, body: &Body) -> Vec<Shell> {
 
 /// Shells that are the innermost around some bone: a body under clothes is seen, the clothes are not; where the body
 /// was cut away under them, the clothes are.
-fn seen_from_bones(character: &Character, body: &Body, shells: &[Shell]) -> Vec<bool> {
+fn seen_from_bones(character: &Character, body: &Body, shells: &[Shell], total: f64) -> Vec<bool> {
     if shells.len() == 1 {
         return vec![true];
     }
-    let total: f64 = shells.iter().map(|shell| shell.area).sum();
     let large: Vec<(usize, Bvh)> = (0..shells.len())
         .filter(|&s| shells[s].area >= SMALL * total)
         .map(|s| (s, body.tree(&|shell| shell == s)))
@@ -246,6 +252,21 @@ fn seen_from_bones(character: &Character, body: &Body, shells: &[Shell]) -> Vec<
         }
     }
     seen.iter().map(|&count| count >= 2).collect()
+}
+
+/// Shells that hang on no bone, and so are no measure of the body.
+fn scenery_shells(character: &Character, body: &Body) -> Vec<bool> {
+    let mut scenery = vec![true; body.shells.count];
+    for (p, part) in character.parts.iter().enumerate() {
+        if !character.is_scenery(part) {
+            let shells = (0..part.mesh.positions.len()).filter_map(|v| body.shell_of(p, v));
+            shells.for_each(|shell| scenery[shell] = false);
+        }
+    }
+    if scenery.iter().all(|&scenery| scenery) {
+        scenery.fill(false);
+    }
+    scenery
 }
 
 /// For each shell the one joint that moves all of it, where there is one.
@@ -283,4 +304,51 @@ fn shell_centre(body: &Body, shell: usize) -> DVec3 {
         }
     }
     sum / f64::max(count, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::{Affine3A, Vec3};
+    use supple_rig::Transform;
+    use supple_rig::character::{Binding, Influences, Part};
+    use supple_rig::skeleton::{Joint, JointKind, Skeleton};
+
+    /// A floor of a hundred square metres in the file, on a node of its own, changes no role and is no flesh.
+    #[test]
+    fn a_floor_is_no_flesh() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets/male.glb");
+        let bytes = std::fs::read(path).unwrap();
+        let mut male = supple_rig::formats::gltf::read_glb(&bytes, &Default::default()).unwrap();
+        let alone = shell_roles(&male, &BTreeMap::new()).unwrap();
+        let mut joints = male.skeleton.joints().to_vec();
+        joints.push(Joint {
+            name: "floor".to_owned(),
+            parent: None,
+            rest: Transform::default(),
+            tail: None,
+            kind: JointKind::Helper,
+        });
+        let (skeleton, order) = Skeleton::from_unordered(joints).unwrap();
+        assert!(order.iter().enumerate().all(|(old, &new)| old == new));
+        let floor = order[order.len() - 1];
+        male.skeleton = skeleton;
+        let mesh = supple_geom::shapes::cuboid(Vec3::new(10.0, 0.1, 10.0), 4);
+        male.parts.push(Part {
+            name: "floor".to_owned(),
+            binding: Binding {
+                joints: vec![floor],
+                inverse_binds: vec![Affine3A::from_translation(Vec3::Y * -0.05)],
+                influences: Influences::rigid(0, mesh.positions.len()),
+                computed: false,
+            },
+            mesh,
+            ..Part::default()
+        });
+        let with = shell_roles(&male, &BTreeMap::new()).unwrap();
+        let (last, others) = with.shells.split_last().unwrap();
+        assert_eq!((&last.role, last.joint), (&Role::Rigid(None), floor));
+        let roles = |shells: &[Shell]| shells.iter().map(|s| s.role.clone()).collect::<Vec<_>>();
+        assert_eq!(roles(others), roles(&alone.shells));
+    }
 }

@@ -294,6 +294,37 @@ mod tests {
     }
 
     #[test]
+    fn normals_of_folds_between_simulated_vertices_are_kept() {
+        let mut skin = shapes::icosphere(0.5, 5);
+        let mut coarse = shapes::icosphere(0.5, 3);
+        // Finer balls begin with the vertices of coarser ones.
+        let kept: Vec<u32> = (0..coarse.positions.len() as u32).collect();
+        coarse.positions = skin.positions[..kept.len()].to_vec();
+        // A pit in the middle of every fiftieth simulated triangle.
+        for corners in coarse.triangles.iter().step_by(50) {
+            let [a, b, c] = corners.map(|v| coarse.positions[v as usize]);
+            let centre = 0.5 * (a + b + c).normalize();
+            for p in &mut skin.positions[kept.len()..] {
+                if p.distance(centre) < 0.03 {
+                    *p *= 0.9;
+                }
+            }
+        }
+        let upsampling = Upsampling::new(&skin, &kept, &coarse, NEIGHBOURS, Basis::Quadratic);
+        let (samples, expected) = (Samples::of(&coarse), Samples::of(&skin));
+        let mut positions = vec![Vec3::ZERO; skin.positions.len()];
+        let mut normals = positions.clone();
+        upsampling.apply(&samples, &mut positions, &mut normals);
+        let angle = |(now, rest): (&Vec3, &Row)| {
+            let rest = Vec3::from_array(rest.xyz());
+            now.angle_between(rest).to_degrees()
+        };
+        let angles: Vec<f32> = normals.iter().zip(&expected.normals).map(angle).collect();
+        let worst = angles.iter().copied().fold(0.0, f32::max);
+        assert!(worst < 3.0, "{worst} degrees");
+    }
+
+    #[test]
     fn small_shells_have_what_they_need() {
         let skin = shapes::icosphere(0.1, 1);
         let settings = Decimation {

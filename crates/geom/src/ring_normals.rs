@@ -6,7 +6,10 @@
 
 use crate::adjacency::{Rows, vertex_triangles};
 use crate::mesh::TriMesh;
-use crate::simd::{LANES, Lanes, Row};
+use crate::simd::{LANES, Lanes, Row, prefetch};
+
+/// Steps that are asked for ahead of their use: four kilobytes.
+const AHEAD: usize = 128;
 
 /// Rings of eight vertices at a time.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -77,7 +80,9 @@ impl RingNormals {
         let own = L::gather(places, &self.vertices(group));
         let zero = [L::splat(0.0); 3];
         let (mut sum, mut before) = (zero, zero);
-        for step in &self.steps[range] {
+        let ahead = range.start + AHEAD..;
+        for (step, ahead) in self.steps[range].iter().zip(ahead) {
+            prefetch(&self.steps, ahead);
             let place = L::gather(places, step);
             let side = [place[0] - own[0], place[1] - own[1], place[2] - own[2]];
             sum = [

@@ -310,7 +310,7 @@ mod wide;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub use wide::{WIDE, Wide, WideKernel, dispatch_wide};
+pub use wide::{WIDE, Wide, WideKernel, dispatch_wide, prefetch};
 
 #[cfg(test)]
 mod tests {

@@ -6,6 +6,7 @@ use glam::{Affine3A, Vec2, Vec3, Vec4};
 use supple_geom::TriMesh;
 
 use crate::formats::Source;
+use crate::skeleton::JointKind;
 use crate::skinning::{Method, Posed, Skinner, linear_blend};
 use crate::{Clip, Pose, Skeleton};
 
@@ -172,6 +173,18 @@ impl Character {
     /// Extent along Y at rest \[m\]; zero where there is nothing.
     pub fn height(&self) -> f32 {
         self.bounds().map_or(0.0, |(low, high)| high.y - low.y)
+    }
+
+    /// Whether a part hangs on no bone while others do: a floor, a wall, a lamp. It stays where it is.
+    pub fn is_scenery(&self, part: &Part) -> bool {
+        let joints = self.skeleton.joints();
+        let is_bone = |joint: usize| joints.get(joint).is_some_and(|j| j.kind == JointKind::Bone);
+        let moved = |&joint: &usize| {
+            let parent = |&j: &usize| joints.get(j)?.parent;
+            std::iter::successors(Some(joint), parent).any(is_bone)
+        };
+        let bound = &part.binding.joints;
+        (0..joints.len()).any(is_bone) && !bound.is_empty() && !bound.iter().any(moved)
     }
 
     /// `world_from_joint` in the pose the skin was bound in.

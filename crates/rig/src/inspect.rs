@@ -59,6 +59,10 @@ pub fn inspect(character: &Character) -> Inspection {
     for part in &character.parts {
         let facts = part_facts(part);
         part_problems(part, &facts, &mut inspection.problems);
+        if character.is_scenery(part) {
+            let text = "No bone moves it: it is no part of the body, and stays where it is.".into();
+            (inspection.problems).push(problem(Severity::Note, &part.name, text));
+        }
         inspection.parts.push(facts);
     }
     let problems = &mut inspection.problems;
@@ -238,7 +242,7 @@ fn skin_problems(character: &Character, problems: &mut Vec<Problem>) {
                 *moves |= weight > 0.0;
             }
         }
-        if part.mesh.check().is_ok() {
+        if part.mesh.check().is_ok() && !character.is_scenery(part) {
             let posed = crate::skinning::linear_blend(part, &rest, &part.morph_weights);
             skin.append(&TriMesh {
                 positions: posed.positions,
@@ -256,11 +260,7 @@ fn skin_problems(character: &Character, problems: &mut Vec<Problem>) {
         .collect();
     // Where nothing has weights, they are computed.
     if !idle.is_empty() && moves.contains(&true) {
-        let text = format!(
-            "{} without skin of their own: {}.",
-            joints(idle.len()),
-            some_of(&idle)
-        );
+        let text = format!("{} without skin: {}.", joints(idle.len()), some_of(&idle));
         problems.push(problem(Severity::Note, "", text));
     }
     let mut skin = weld(&skin, 0.0).mesh;

@@ -6,6 +6,7 @@
 pub mod bake;
 pub mod character;
 pub mod clip;
+pub mod figures;
 pub mod fit;
 pub mod formats;
 pub mod ik;

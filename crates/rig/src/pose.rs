@@ -57,16 +57,18 @@ impl Pose {
         local.rotation = (rotation * local.rotation).normalize();
     }
 
-    /// Rotation of every joint against the world, without scale.
+    /// Rotation of every joint against the world, without scale. Of a mirrored joint (negative scale) it is the rotation
+    /// that is left when the point reflection, which commutes with all turns, is taken out.
     pub fn world_rotations(&self, skeleton: &Skeleton) -> Vec<Quat> {
         let mut rotations: Vec<Quat> = Vec::with_capacity(skeleton.len());
         for (index, joint) in skeleton.joints().iter().enumerate() {
             let local = self.locals[index];
             rotations.push(match joint.parent {
-                None => local.rotation,
+                None => local.rotation * mirror_turn(local.scale),
                 Some(parent) => {
                     let twist = twist_about(local.translation, value_or(&self.twist, parent, 0.0));
-                    (rotations[parent] * twist * local.rotation).normalize()
+                    let local = local.rotation * mirror_turn(local.scale);
+                    (rotations[parent] * twist * local).normalize()
                 }
             });
         }
@@ -75,7 +77,7 @@ impl Pose {
 
     /// Turns a joint and all that hangs on it about the joint's place by `rotation`, given in world space.
     pub fn rotate_world(&mut self, skeleton: &Skeleton, joint: usize, rotation: Quat) {
-        let own = self.locals[joint].rotation;
+        let own = self.locals[joint].rotation * mirror_turn(self.locals[joint].scale);
         let world = self.world_rotations(skeleton)[joint];
         // world = carrier · own, and it becomes rotation · carrier · own.
         let carrier = world * own.inverse();
@@ -100,6 +102,17 @@ impl Pose {
             twist: mix(&self.twist, &other.twist, 0.0),
             stretch: mix(&self.stretch, &other.stretch, 1.0),
         }
+    }
+}
+
+/// What the signs of a scale turn by: two negative ones are half a turn, and so is one but for a point reflection.
+pub(crate) fn mirror_turn(scale: Vec3) -> Quat {
+    let negative = scale.to_array().map(|s| s < 0.0);
+    match negative {
+        [true, false, false] | [false, true, true] => Quat::from_xyzw(1.0, 0.0, 0.0, 0.0),
+        [false, true, false] | [true, false, true] => Quat::from_xyzw(0.0, 1.0, 0.0, 0.0),
+        [false, false, true] | [true, true, false] => Quat::from_xyzw(0.0, 0.0, 1.0, 0.0),
+        [false, false, false] | [true, true, true] => Quat::IDENTITY,
     }
 }
 
@@ -184,5 +197,29 @@ mod tests {
         assert!(place(&after[1]).distance(place(&before[1])) < 1e-6);
         let bone = turn * (place(&before[2]) - place(&before[1]));
         assert!((place(&after[2]) - place(&after[1])).distance(bone) < 1e-6);
+    }
+
+    /// A mirrored joint turns as it is told in world space, and its rotation changes by that turn.
+    #[test]
+    fn mirrored_joints_turn_the_same_way() {
+        let turn = Quat::from_axis_angle(Vec3::new(1.0, 2.0, 3.0).normalize(), 0.8);
+        for scale in [
+            [-1.0, 1.0, 1.0],
+            [1.0, 1.0, -1.0],
+            [-1.0, -1.0, 1.0],
+            [-1.0; 3],
+        ] {
+            let mut skeleton = row();
+            skeleton.rest_mut(0).scale = scale.into();
+            skeleton.rest_mut(1).scale = Vec3::new(1.0, -1.0, 1.0);
+            let mut pose = Pose::rest(&skeleton);
+            let before = (pose.worlds(&skeleton), pose.world_rotations(&skeleton));
+            pose.rotate_world(&skeleton, 1, turn);
+            let after = (pose.worlds(&skeleton), pose.world_rotations(&skeleton));
+            let bone = turn * (place(&before.0[2]) - place(&before.0[1]));
+            assert!((place(&after.0[2]) - place(&after.0[1])).distance(bone) < 1e-6);
+            let turned = after.1[2] * before.1[2].inverse();
+            assert!(turned.angle_between(turn) < 1e-3, "{scale:?}");
+        }
     }
 }

@@ -1,19 +1,15 @@
 //! What makes motions go wrong without anything being broken: said before time is spent.
 
-use std::collections::BTreeMap;
 use std::f32::consts::FRAC_PI_2;
 
 use glam::{Quat, Vec3};
 
 use crate::Skeleton;
 use crate::character::{Character, Problem, Severity};
+use crate::figures::{figures, trees};
 use crate::retarget::humanoid::HumanBone;
 use crate::retarget::{BoneMap, Humanoid};
-use crate::skeleton::JointKind;
 use crate::stray_weights::stray_weights;
-
-/// Bones from which a tree of joints counts as a skeleton of its own: controls and props have fewer.
-const SKELETON: usize = 8;
 
 /// Warnings about weights that look broken, a body that lies, and several bodies in one file.
 pub fn surprises(character: &Character) -> Vec<Problem> {
@@ -76,26 +72,15 @@ fn spine(humanoid: &Humanoid, skeleton: &Skeleton) -> Option<Vec3> {
 
 /// More than one tree of bones that moves skin.
 fn several(character: &Character) -> Option<Problem> {
-    let joints = character.skeleton.joints();
-    let mut top: Vec<usize> = (0..joints.len()).collect();
-    for index in 0..joints.len() {
-        // Parents come before children.
-        if let Some(parent) = joints[index].parent
-            && joints[parent].kind == JointKind::Bone
-        {
-            top[index] = top[parent];
-        }
-    }
-    let mut bones: BTreeMap<usize, usize> = BTreeMap::new();
-    let is_bone = |index: &usize| joints[*index].kind == JointKind::Bone;
-    for index in (0..joints.len()).filter(is_bone) {
-        *bones.entry(top[index]).or_default() += 1;
-    }
-    let trees = bones.values().filter(|&&count| count >= SKELETON).count();
-    match trees {
-        0 | 1 => None,
-        _ => warning(format!(
+    let trees = trees(&character.skeleton).len();
+    let people = figures(character).len();
+    match (trees, people) {
+        (0 | 1, _) => None,
+        (_, 0) => warning(format!(
             "{trees} skeletons in one file: its own clips move all of them, other motions take them for one body. Save each in a file of its own, and put them together in a scene (`supple scene`)."
+        )),
+        _ => warning(format!(
+            "{people} people in one file: every motion moves all of them. Save each in a file of its own for motions of their own, and put them together in a scene (`supple scene`)."
         )),
     }
 }
@@ -131,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn two_skeletons_are_two() {
+    fn two_people_are_two() {
         let mut joints = mannequin().joints().to_vec();
         let count = joints.len();
         let mut second = joints.clone();
@@ -140,6 +125,6 @@ mod tests {
         }
         joints.extend(second);
         let (both, _) = Skeleton::from_unordered(joints).unwrap();
-        assert!(told(both).contains("2 skeletons"));
+        assert!(told(both).contains("2 people"));
     }
 }

@@ -192,6 +192,36 @@ fn what_the_scene_does_not_show_is_no_part() {
     assert_eq!(read(&glb(&json, &bin)).unwrap().parts.len(), 2);
 }
 
+/// Two scenes with a character each: the other one's joints are no bones of this one.
+#[test]
+fn what_the_scene_does_not_show_is_no_bone() {
+    let (mut json, bin) = small();
+    let nodes = json["nodes"].as_array_mut().unwrap();
+    nodes.push(json!({"name": "other", "children": [4, 5]}));
+    nodes.push(json!({"name": "bone"}));
+    nodes.push(json!({"name": "skin", "mesh": 0, "skin": 1}));
+    json["skins"] = json!([{"joints": [1]}, {"joints": [4]}]);
+    json["scenes"] = json!([{"nodes": [0]}, {"nodes": [3]}]);
+    for (scene, root) in [(0, "root"), (1, "other")] {
+        json["scene"] = json!(scene);
+        let shown = read(&glb(&json, &bin)).unwrap();
+        let names: Vec<&str> = shown
+            .skeleton
+            .joints()
+            .iter()
+            .map(|j| j.name.as_str())
+            .collect();
+        assert_eq!(names, [root, "bone"]);
+    }
+    // Without a mesh all skins count: skeletons come alone too.
+    json["scene"] = json!(0);
+    json.as_object_mut().unwrap().remove("meshes");
+    for node in json["nodes"].as_array_mut().unwrap() {
+        node.as_object_mut().unwrap().remove("mesh");
+    }
+    assert_eq!(read(&glb(&json, &bin)).unwrap().skeleton.len(), 4);
+}
+
 #[test]
 fn a_skin_without_weights_waits_for_them() {
     let (mut json, bin) = small();

@@ -4,9 +4,11 @@ mod gltf_common;
 
 use gltf_common::{FILES, glb, shared, small};
 use serde_json::json;
-use supple_rig::Clip;
+use supple_rig::character::Up;
 use supple_rig::formats::gltf::{Document, compare, read_glb, read_gltf, write_glb};
 use supple_rig::formats::{ReadOptions, Source};
+use supple_rig::skinning::{Method, automatic_rebinding};
+use supple_rig::{Character, Clip, Pose};
 
 /// Where `SUPPLE_KEEP` names a folder, outputs stay there for other programs to look at.
 fn keep(name: &str, bytes: &[u8]) {
@@ -188,4 +190,75 @@ fn units_are_undone_on_the_way_out() {
             .abs_diff_eq(glam::Vec3::new(0.0, 0.0, 5.0), 1e-5)
     );
     assert_eq!(plain.parts[0].mesh.positions[1].x, 1.0);
+}
+
+/// Weights computed anew are in the written file, whatever its units, and all else is as it was.
+#[test]
+fn computed_weights_replace_those_of_the_file() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets/female.glb");
+    let bytes = std::fs::read(path).unwrap();
+    let options = ReadOptions {
+        metres_per_unit: Some(0.5),
+        up: Some(Up::Z),
+    };
+    for options in [ReadOptions::default(), options] {
+        let file = read_glb(&bytes, &options).unwrap();
+        let mut bound = file.clone();
+        for (part, old) in bound.parts.iter_mut().zip(&file.parts) {
+            part.binding = automatic_rebinding(&file, old).unwrap();
+        }
+        let back = read_glb(&write_glb(&bound).unwrap(), &options).unwrap();
+        assert_eq!(back.materials, file.materials);
+        let mut pose = Pose::rest(&file.skeleton);
+        let apart = |a: &Character, b: &Character, pose: &Pose| {
+            let (a, b) = (a.skin(pose, Method::Lbs), b.skin(pose, Method::Lbs));
+            let pairs = a
+                .iter()
+                .zip(&b)
+                .flat_map(|(a, b)| a.positions.iter().zip(&b.positions));
+            pairs.fold(0.0_f32, |most, (a, b)| most.max(a.distance(*b)))
+        };
+        assert!(apart(&file, &bound, &pose) < 1e-4);
+        for joint in 0..pose.locals.len() {
+            pose.rotate(joint, glam::Quat::from_rotation_x(0.1));
+        }
+        assert!(
+            apart(&file, &bound, &pose) > 1e-3,
+            "other weights move it otherwise"
+        );
+        assert!(apart(&back, &bound, &pose) < 1e-4);
+    }
+}
+
+/// A part bound in a space of its own, in centimetres say, gets the weights it would get in metres.
+#[test]
+fn computed_weights_do_not_depend_on_the_space_of_the_mesh() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets/female.glb");
+    let file = read_glb(&std::fs::read(path).unwrap(), &ReadOptions::default()).unwrap();
+    let mut scaled = file.clone();
+    let smaller = glam::Affine3A::from_scale(glam::Vec3::splat(0.01));
+    for part in &mut scaled.parts {
+        part.mesh.positions.iter_mut().for_each(|p| *p *= 100.0);
+        for inverse in &mut part.binding.inverse_binds {
+            *inverse *= smaller;
+        }
+    }
+    for (one, other) in file.parts.iter().zip(&scaled.parts) {
+        let [one, other] = [(&file, one), (&scaled, other)].map(|(character, part)| {
+            let binding = automatic_rebinding(character, part).unwrap();
+            (0..part.mesh.positions.len())
+                .map(|v| {
+                    let list = binding.influences.of(v).iter();
+                    list.map(|&(slot, weight)| weight * binding.joints[slot as usize] as f32)
+                        .sum::<f32>()
+                })
+                .collect::<Vec<f32>>()
+        });
+        let near = one
+            .iter()
+            .zip(&other)
+            .filter(|(a, b)| (**a - **b).abs() < 0.1)
+            .count();
+        assert!(near * 100 >= 99 * one.len(), "{near} of {}", one.len());
+    }
 }

@@ -231,7 +231,7 @@ impl Prepared {
             }
             contact.sweep();
             for (z, v) in z.iter_mut().zip(0..contact.start.len() as u32) {
-                *z += contact.shift(v).as_dvec3();
+                *z += contact.shift(contact.slot(v)).as_dvec3();
             }
         }
     }

@@ -8,6 +8,7 @@ use supple_rig::bake::Motion;
 use supple_rig::{Character, Clip};
 use supple_sim::{State, measure};
 
+use crate::faces::with_morphs;
 use crate::skin::{Method, Span, skin};
 use crate::tissue::{Recording, SoftBody, TissueError, follow};
 
@@ -110,7 +111,8 @@ fn of_tissue(
     frame_done: &mut dyn FnMut(usize),
 ) -> Result<(Motion, Worst), TissueError> {
     let (mut recording, mut worst) = (Recording::of(body), Worst::NONE);
-    follow(body, character, clip, &span.times(), &mut |frame, body| {
+    let times = span.times();
+    follow(body, character, clip, &times, &mut |frame, body| {
         recording.push(body)?;
         frame_done(frame);
         if frame % SAMPLING == 0 {
@@ -118,7 +120,8 @@ fn of_tissue(
         }
         Ok(())
     })?;
-    Ok((recording.motion(span.fps), worst))
+    let motion = with_morphs(recording.motion(span.fps), character, clip, &times);
+    Ok((motion, worst))
 }
 
 /// Tets between the bones and a skin that has none of its own.

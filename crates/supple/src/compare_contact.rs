@@ -9,6 +9,7 @@ use supple_picture::scene::CLAY;
 use supple_rig::{Character, Clip, Pose};
 use supple_sim::Collider;
 
+use crate::faces::add_morphs;
 use crate::inside::inside;
 use crate::tissue::{SoftBody, TissueError, follow};
 
@@ -91,8 +92,10 @@ pub fn compare_contact(
                 false => CLAY,
             };
             let parts = nearest.iter();
+            let mut positions = body.skin()?;
+            add_morphs(character, clip, moments[k], body.pose(), &mut positions);
             frames.push(ContactFrame {
-                positions: body.skin()?,
+                positions,
                 pose: body.pose().clone(),
                 colours: parts
                     .map(|part| part.iter().map(colour).collect())

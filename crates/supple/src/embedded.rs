@@ -1,5 +1,6 @@
 //! The bodies and clips compiled into the program.
 
+use supple_rig::figures::on_each;
 use supple_rig::formats::{FormatError, ReadOptions, gltf};
 use supple_rig::keyed::{KeyedClip, KeyedError};
 use supple_rig::retarget::RetargetError;
@@ -80,9 +81,10 @@ pub fn keyed_clip(name: &str) -> Result<KeyedClip, ClipError> {
     Ok(KeyedClip::parse(text)?)
 }
 
-/// An embedded clip by name, put on a humanoid.
+/// An embedded clip by name, put on a humanoid, or on each of several in one file.
 pub fn clip(name: &str, character: &Character) -> Result<Clip, ClipError> {
-    let mut clip = keyed_clip(name)?.on(character, FPS)?;
+    let keyed = keyed_clip(name)?;
+    let mut clip = on_each(character, |one| keyed.on(one, FPS))?;
     clip.name = name.to_owned();
     Ok(clip)
 }

@@ -216,8 +216,9 @@ impl fmt::Display for Info {
             };
             writeln!(
                 f,
-                "    {index}: {name}, {:.2} s, {} keys",
-                clip.seconds, clip.keys
+                "    {index}: {name}, {:.2} s, {}",
+                clip.seconds,
+                count(clip.keys, "key")
             )?;
         }
         if self.problems.is_empty() {
@@ -243,10 +244,10 @@ impl Info {
         }
         writeln!(
             f,
-            "  mesh      {} vertices ({} once seams are welded), {} triangles, {}, {}",
+            "  mesh      {} vertices ({} once seams are welded), {}, {}, {}",
             self.vertices,
             self.welded_vertices,
-            self.triangles,
+            count(self.triangles, "triangle"),
             count(self.shells, "shell"),
             count(self.materials, "material"),
         )?;
@@ -262,8 +263,14 @@ impl Info {
             };
             writeln!(
                 f,
-                "    {}: {} vertices, {} triangles, {skin}{morphs}",
-                part.name, part.vertices, part.triangles
+                "    {}: {} vertices, {}, {skin}{morphs}",
+                if part.name.is_empty() {
+                    "mesh"
+                } else {
+                    &part.name
+                },
+                part.vertices,
+                count(part.triangles, "triangle")
             )?;
         }
         Ok(())

@@ -6,6 +6,7 @@ use supple_rig::{Character, Clip};
 use supple_sim::Collider;
 use supple_sim::contact::{Penetration, measure_in_colliders};
 
+use crate::faces::with_morphs;
 use crate::skin::Span;
 use crate::tissue::{Recording, SoftBody, TissueError, follow, simulate};
 
@@ -119,5 +120,6 @@ pub fn simulate_reported(
         frame_done(frame);
         Ok(())
     })?;
-    Ok((recording.motion(span.fps), Some(Report::new(frames))))
+    let motion = with_morphs(recording.motion(span.fps), character, clip, &times);
+    Ok((motion, Some(Report::new(frames))))
 }

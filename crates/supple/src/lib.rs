@@ -30,6 +30,7 @@ pub mod compare_contact;
 pub mod crowd;
 pub mod embedded;
 pub mod export;
+pub mod faces;
 pub mod finer;
 pub mod info;
 pub mod inside;

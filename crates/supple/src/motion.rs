@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use supple_rig::figures::on_each;
 use supple_rig::formats::{self, FormatError, ReadOptions};
 use supple_rig::retarget::{BoneMap, HumanoidError, MapFile, Options, Retarget, RetargetError};
 use supple_rig::{Character, Clip};
@@ -142,7 +143,7 @@ pub fn read_map(path: &Path) -> Result<MapFile, MotionError> {
     Ok(MapFile::parse(&text)?)
 }
 
-/// The first clip of another character, on this one's skeleton.
+/// The first clip of another character, on this one's skeleton, or on each of several in one file.
 pub fn from_character(
     character: &Character,
     source: &Character,
@@ -157,12 +158,15 @@ pub fn from_character(
         map,
         ..Options::default()
     };
-    if options.map.target.is_empty() {
-        options.map.target = BoneMap::of(character);
-    }
     if options.map.source.is_empty() {
         options.map.source = BoneMap::of(source);
     }
-    let retarget = Retarget::new(&source.skeleton, &character.skeleton, &options)?;
-    Ok(retarget.with_skin(character).clip(clip, fps))
+    on_each(character, |one| {
+        let mut options = options.clone();
+        if options.map.target.is_empty() {
+            options.map.target = BoneMap::of(one);
+        }
+        let retarget = Retarget::new(&source.skeleton, &one.skeleton, &options)?;
+        Ok(retarget.with_skin(one).clip(clip, fps))
+    })
 }

@@ -2,9 +2,10 @@
 
 use supple_flesh::Settings;
 use supple_rig::bake::{Frames, Motion};
-use supple_rig::skinning::weights::{WeightsError, automatic_binding};
+use supple_rig::skeleton::JointKind;
+use supple_rig::skinning::weights::{WeightsError, automatic_binding, automatic_rebinding};
 use supple_rig::skinning::{self, Skinner};
-use supple_rig::{Character, Clip};
+use supple_rig::{Character, Clip, Part};
 
 use crate::tissue::{SoftBody, TissueError, simulate};
 
@@ -170,7 +171,8 @@ pub fn skin_geometric(
     motion
 }
 
-fn morph_weights(character: &Character, clip: &Clip, time: f32) -> Vec<Vec<f32>> {
+/// Weights of every part's morph targets at a time of a clip.
+pub(crate) fn morph_weights(character: &Character, clip: &Clip, time: f32) -> Vec<Vec<f32>> {
     let parts = character.parts.iter().enumerate();
     parts
         .map(|(index, part)| {
@@ -182,15 +184,31 @@ fn morph_weights(character: &Character, clip: &Clip, time: f32) -> Vec<Vec<f32>>
 
 /// Gives automatic weights to parts that have none, or to all; returns how many got some.
 pub fn bind_missing(character: &mut Character, all: bool) -> Result<usize, WeightsError> {
-    let skeleton = &character.skeleton;
     let mut bound = 0;
-    for part in &mut character.parts {
-        if all || part.binding.influences.is_empty() {
-            part.binding = automatic_binding(&part.mesh, skeleton)?;
-            bound += 1;
-        }
+    for index in 0..character.parts.len() {
+        let part = &character.parts[index];
+        let binding = if part.binding.influences.is_empty() {
+            automatic_binding(&part.mesh, &character.skeleton)?
+        } else if all && !hangs_on_a_node(character, part) {
+            automatic_rebinding(character, part)?
+        } else {
+            continue;
+        };
+        character.parts[index].binding = binding;
+        bound += 1;
     }
     Ok(bound)
+}
+
+/// Whether a part has no weights to begin with, but a place in the tree: armour on a bone, a floor.
+fn hangs_on_a_node(character: &Character, part: &Part) -> bool {
+    let joints = character.skeleton.joints();
+    match part.binding.joints[..] {
+        [joint] => joints
+            .get(joint)
+            .is_some_and(|j| j.kind == JointKind::Helper),
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -215,5 +233,36 @@ mod tests {
             text.contains("3000001 frames") && text.contains("195 GB"),
             "{text}"
         );
+    }
+
+    /// Weights computed anew for a body whose mesh is in centimetres and lies down, under a node that makes up for it.
+    #[test]
+    fn bound_anew_a_body_stays_where_it_is() {
+        let mut character = crate::embedded::body(crate::embedded::Body::Female).unwrap();
+        let turn = glam::Quat::from_rotation_x(1.5);
+        let back = glam::Affine3A::from_scale_rotation_translation(
+            glam::Vec3::splat(0.01),
+            turn.inverse(),
+            glam::Vec3::ZERO,
+        );
+        for part in &mut character.parts {
+            for point in &mut part.mesh.positions {
+                *point = turn * *point * 100.0;
+            }
+            for inverse in &mut part.binding.inverse_binds {
+                *inverse *= back;
+            }
+        }
+        let pose = supple_rig::Pose::rest(&character.skeleton);
+        let rest = character.skin(&pose, skinning::Method::Lbs);
+        assert!(bind_missing(&mut character, true).unwrap() > 0);
+        let mut body = SoftBody::new(&character, Settings::default()).unwrap();
+        body.place(&pose).unwrap();
+        let blended = character.skin(&pose, skinning::Method::Lbs);
+        for ((soft, bound), rest) in body.skin().unwrap().iter().zip(&blended).zip(&rest) {
+            for ((soft, bound), rest) in soft.iter().zip(&bound.positions).zip(&rest.positions) {
+                assert!(soft.distance(*rest) < 0.01 && bound.distance(*rest) < 1e-4);
+            }
+        }
     }
 }

@@ -16,6 +16,7 @@ use supple_sim::{
     Backend, Collider, CpuBackend, Mode, Model, Quality, SolveError, State, Targets, measure,
 };
 
+use crate::faces::with_morphs;
 use crate::skin::Span;
 
 /// Static steps that bring the tissue to rest in the first pose of a motion. Fewer leave a tremor at its start.
@@ -296,12 +297,18 @@ pub fn simulate(
     frame_done: &mut dyn FnMut(usize),
 ) -> Result<Motion, TissueError> {
     let mut recording = Recording::of(body);
-    follow(body, character, clip, &span.times(), &mut |frame, body| {
+    let times = span.times();
+    follow(body, character, clip, &times, &mut |frame, body| {
         recording.push(body)?;
         frame_done(frame);
         Ok(())
     })?;
-    Ok(recording.motion(span.fps))
+    Ok(with_morphs(
+        recording.motion(span.fps),
+        character,
+        clip,
+        &times,
+    ))
 }
 
 /// A motion as it was simulated: the simulation mesh of every frame, from which the skin is made when it is looked at. Of two hundred

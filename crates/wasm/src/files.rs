@@ -1,7 +1,9 @@
 //! Files a user drops, from memory: a character with what it names, or a motion.
 
+use serde::Deserialize;
 use supple::Character;
-use supple::rig::formats::{FormatError, ReadOptions, load_bytes};
+use supple::rig::character::Up;
+use supple::rig::formats::{FormatError, ReadOptions, load_bytes, parse_unit};
 
 /// Endings of files that hold a character, the better description first.
 const CHARACTERS: [&str; 9] = [
@@ -13,8 +15,42 @@ const BARE: [&str; 4] = ["obj", "ply", "off", "stl"];
 /// A dropped file.
 pub type File = (String, Vec<u8>);
 
+/// How files are to be read, in the words of the command line. Empty: as they say, or as guessed.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Reading {
+    /// "y" or "z".
+    pub up: String,
+    /// "m", "cm", …, or a number of metres.
+    pub unit: String,
+    /// Compute weights anew even where the file has some.
+    pub auto_weights: bool,
+}
+
+impl Reading {
+    fn options(&self) -> Result<ReadOptions, FormatError> {
+        let unknown =
+            |what: &str, text: &str| FormatError::Unsupported(format!("'{text}' is no {what}"));
+        let up = match self.up.as_str() {
+            "" => None,
+            "y" => Some(Up::Y),
+            "z" => Some(Up::Z),
+            other => return Err(unknown("up axis", other)),
+        };
+        let metres_per_unit = match self.unit.as_str() {
+            "" => None,
+            unit => Some(parse_unit(unit).map_err(|_| unknown("unit", unit))?),
+        };
+        Ok(ReadOptions {
+            metres_per_unit,
+            up,
+        })
+    }
+}
+
 /// Reads a character from files dropped together: a mesh with its skeleton and motions, a glTF with its buffers.
-pub fn read_character(files: &[File]) -> Result<Character, FormatError> {
+pub fn read_character(files: &[File], reading: &Reading) -> Result<Character, FormatError> {
+    let options = reading.options()?;
     let main = (CHARACTERS.iter())
         .find_map(|ending| files.iter().find(|file| extension(&file.0) == *ending))
         .or(files.first())
@@ -23,16 +59,11 @@ pub fn read_character(files: &[File]) -> Result<Character, FormatError> {
     if BARE.contains(&extension(&main.0).as_str())
         && let Some(pieces) = pieces(files, main)
     {
-        let mut character = load_bytes(
-            "pieces.ini",
-            pieces.as_bytes(),
-            &resolve,
-            &ReadOptions::default(),
-        )?;
+        let mut character = load_bytes("pieces.ini", pieces.as_bytes(), &resolve, &options)?;
         character.name = stem(&main.0);
         return Ok(character);
     }
-    load_bytes(&main.0, &main.1, &resolve, &ReadOptions::default())
+    load_bytes(&main.0, &main.1, &resolve, &options)
 }
 
 /// A mesh with a skeleton file beside it, described as the `.ini` of a model in pieces; files go by number, since that

@@ -106,9 +106,10 @@ impl PageStage {
         Ok(Stage::embedded(name)?.into())
     }
 
-    /// A character from dropped files.
-    pub fn from_files(files: &Files) -> Result<PageStage, JsError> {
-        Ok(Stage::from_files(&files.files)?.into())
+    /// A character from dropped files; how they are to be read, as JSON.
+    pub fn from_files(files: &Files, reading: &str) -> Result<PageStage, JsError> {
+        let reading = serde_json::from_str(reading)?;
+        Ok(Stage::from_files(&files.files, &reading)?.into())
     }
 
     /// What the page needs to know once, as JSON.

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use supple::embedded::{self, Body};
+use supple::faces::add_morphs;
 use supple::flesh::Settings;
 use supple::geom::Bvh;
 use supple::geom::tidy::turn_alike;
@@ -17,7 +18,7 @@ use supple::tissue::SoftBody;
 use supple::{Character, Clip, Pose, info, motion};
 
 use crate::error::StageError;
-use crate::files::{File, read_character};
+use crate::files::{File, Reading, read_character};
 use crate::hands::{Ball, Hands};
 use crate::looks::{Looks, PartRange};
 use crate::surroundings::Surroundings;
@@ -132,8 +133,12 @@ impl Stage {
     }
 
     /// A character from dropped files.
-    pub fn from_files(files: &[File]) -> Result<Self, StageError> {
-        Self::new(read_character(files)?)
+    pub fn from_files(files: &[File], reading: &Reading) -> Result<Self, StageError> {
+        let mut character = read_character(files, reading)?;
+        if reading.auto_weights && !is_bare(&character) && !character.skeleton.is_empty() {
+            bind_missing(&mut character, true)?;
+        }
+        Self::new(character)
     }
 
     /// A character at rest, its tissue not built yet.
@@ -381,12 +386,22 @@ impl Stage {
                 .extend(part.iter().flat_map(|position| position.to_array()));
         };
         match (&self.body, method) {
-            (Some(body), Method::Tissue) => body.skin()?.iter().for_each(|part| write(part)),
+            (Some(body), Method::Tissue) => {
+                let mut skin = body.skin()?;
+                if let Some(clip) = self.current_clip() {
+                    add_morphs(&self.character, clip, self.time, &self.pose, &mut skin);
+                }
+                skin.iter().for_each(|part| write(part));
+            }
             _ => {
                 let skinner = Skinner::new(&self.character, geometric(method));
                 let worlds = self.pose.worlds(&self.character.skeleton);
-                for posed in skinner.skin_all(&self.character, &worlds) {
-                    write(&posed.positions);
+                for (index, part) in self.character.parts.iter().enumerate() {
+                    let weights = self
+                        .current_clip()
+                        .and_then(|c| c.sample_morphs(index, self.time));
+                    let weights = weights.as_ref().unwrap_or(&part.morph_weights);
+                    write(&skinner.skin(index, part, &worlds, weights).positions);
                 }
             }
         }

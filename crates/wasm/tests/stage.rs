@@ -7,7 +7,7 @@ use supple::glam::Vec3;
 use supple::rig::Part;
 use supple::rig::retarget::{BoneMap, HumanBone, Humanoid};
 use supple::skin::Method;
-use supple_wasm::files::read_character;
+use supple_wasm::files::{Reading, read_character};
 use supple_wasm::hands::Ball;
 use supple_wasm::rigging::Placed;
 use supple_wasm::stage::{Shown, Stage};
@@ -132,11 +132,42 @@ fn a_shake_moves_the_whole_and_ends() {
     assert!(farthest(&rest, &shown(&mut stage, Method::Lbs)) < 1e-6);
 }
 
+/// Up axis, unit and weights as the command line has them.
+#[test]
+fn files_are_read_as_asked() {
+    let glb = tube().glb().unwrap();
+    let files = [("tube.glb".to_owned(), glb)];
+    let read = |up: &str, unit: &str, auto_weights| {
+        let (up, unit) = (up.to_owned(), unit.to_owned());
+        Stage::from_files(
+            &files,
+            &Reading {
+                up,
+                unit,
+                auto_weights,
+            },
+        )
+    };
+    let size = |stage: &Stage| {
+        let [low, high] = stage.describe().bounds.map(Vec3::from);
+        high - low
+    };
+    let plain = size(&read("", "", false).unwrap());
+    assert!(plain.y > 0.9 && plain.z < 0.3);
+    let lying = size(&read("z", "", true).unwrap());
+    assert!(lying.distance(Vec3::new(plain.x, plain.z, plain.y)) < 1e-4);
+    let small = size(&read("y", "cm", false).unwrap());
+    assert!(small.distance(0.01 * plain) < 1e-5);
+    for (up, unit) in [("x", ""), ("", "ell"), ("", "-1")] {
+        assert!(read(up, unit, false).is_err(), "{up} {unit}");
+    }
+}
+
 #[test]
 fn a_rig_survives_files() {
     let stage = tube();
     let glb = stage.glb().unwrap();
-    let back = Stage::from_files(&[("tube.glb".to_owned(), glb)]).unwrap();
+    let back = Stage::from_files(&[("tube.glb".to_owned(), glb)], &Reading::default()).unwrap();
     let bones = back
         .describe()
         .joints
@@ -151,7 +182,7 @@ fn a_rig_survives_files() {
     }
     off.push_str("3 0 2 1\n3 0 1 3\n3 0 3 2\n3 1 2 3\n");
     let mesh = ("a b.off".to_owned(), off.into_bytes());
-    let bare = Stage::from_files(std::slice::from_ref(&mesh)).unwrap();
+    let bare = Stage::from_files(std::slice::from_ref(&mesh), &Reading::default()).unwrap();
     let inside = |x: f32| Placed {
         name: format!("j{x}"),
         parent: (x > 0.2).then_some(0),
@@ -159,7 +190,7 @@ fn a_rig_survives_files() {
     };
     let rigged = bare.rigged(&[inside(0.2), inside(0.7)]).unwrap();
     let skel = ("rig.skel".to_owned(), rigged.skel().unwrap().into_bytes());
-    let both = read_character(&[mesh, skel]).unwrap();
+    let both = read_character(&[mesh, skel], &Reading::default()).unwrap();
     let worlds = both.skeleton.rest_worlds();
     for (world, placed) in worlds.iter().zip(rigged.placed()) {
         let at = Vec3::from(world.translation);
@@ -203,12 +234,12 @@ fn what_is_no_character_is_refused_with_words() {
         ("a.txt", b"x"),
         ("a.off", b""),
     ] {
-        let error = Stage::from_files(&[(name.to_owned(), bytes.to_vec())])
+        let error = Stage::from_files(&[(name.to_owned(), bytes.to_vec())], &Reading::default())
             .err()
             .unwrap();
         assert!(error.to_string().len() > 8, "{name}: {error}");
     }
-    assert!(Stage::from_files(&[]).is_err());
+    assert!(Stage::from_files(&[], &Reading::default()).is_err());
 }
 
 #[test]
@@ -252,7 +283,9 @@ fn the_page_is_told_what_is_bare_turned_and_where_it_looks() {
             text.push_str(&format!("f {} {} {}\n", a + 1, b + 1, c + 1));
         }
         let files = [("ball.obj".to_owned(), text.into_bytes())];
-        Stage::from_files(&files).unwrap().describe()
+        Stage::from_files(&files, &Reading::default())
+            .unwrap()
+            .describe()
     };
     assert!(obj(false).bare && !obj(false).two_sided);
     assert!(obj(true).two_sided);

@@ -1,6 +1,7 @@
 //! `supple picture`
 
 use supple::compare_contact::compare_contact;
+use supple::faces::add_morphs;
 use supple::glam::Vec3;
 use supple::picture::{Image, Legend, Ramp, heat_colours};
 use supple::sheet::{Look, Tile, sheet};
@@ -197,8 +198,10 @@ fn moments(
     let mut moments = Vec::new();
     let times = span.times();
     follow(&mut body, character, clip, &times, &mut |frame, body| {
+        let mut positions = body.skin()?;
+        add_morphs(character, clip, times[frame], body.pose(), &mut positions);
         moments.push(Moment {
-            positions: body.skin()?,
+            positions,
             pose: body.pose().clone(),
             colliders: body.colliders_now(),
         });

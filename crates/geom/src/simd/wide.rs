@@ -49,6 +49,22 @@ impl<L: Lanes> Wide for [L; 2] {
     }
 }
 
+/// Asks for an element of a list ahead of its use; beyond the end of the list nothing is asked for that matters. Streams that a frame reads
+/// once have left the near caches since the last one, and the processor's own foresight ends at every page.
+#[inline(always)]
+pub fn prefetch<T>(list: &[T], at: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        const LINE: usize = 64;
+        let place: *const u8 = list.as_ptr().wrapping_add(at).cast();
+        for offset in (0..size_of::<T>()).step_by(LINE) {
+            super::x86::prefetch(place.wrapping_add(offset));
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (list, at);
+}
+
 /// A hot loop that runs on any [`Wide`]. Implement `run` as `#[inline(always)]`.
 pub trait WideKernel {
     /// What the loop returns.

@@ -39,6 +39,13 @@ pub fn run_in_halves<K: WideKernel>(kernel: K) -> K::Output {
     kernel.run::<[Avx8; 2]>()
 }
 
+/// Asks for a place in memory ahead of its use; any address will do.
+#[inline(always)]
+pub fn prefetch<T>(place: *const T) {
+    // SAFETY: part of every x86-64 processor, and without effect where nothing is mapped.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) }
+}
+
 macro_rules! operator {
     ($t:ident, $trait:ident, $f:ident, $intrinsic:ident) => {
         impl $trait for $t {

@@ -31,7 +31,7 @@ pub use bvh_write::write_bvh;
 pub use checks::check_meshes;
 pub use error::FormatError;
 pub use load::{Resolver, load, load_bytes, load_character};
-pub use options::ReadOptions;
+pub use options::{ReadOptions, parse_unit};
 pub use save::{save, save_with};
 pub use save_character::save_character;
 

@@ -10,3 +10,23 @@ pub struct ReadOptions {
     /// The file's up axis; `None`: as declared or guessed.
     pub up: Option<Up>,
 }
+
+/// Metres of a unit: m, dm, cm, mm, in, ft, or a number of metres.
+pub fn parse_unit(text: &str) -> Result<f32, String> {
+    let metres = match text {
+        "m" => 1.0,
+        "dm" => 0.1,
+        "cm" => 0.01,
+        "mm" => 0.001,
+        "in" => 0.0254,
+        "ft" => 0.3048,
+        number => number
+            .parse::<f32>()
+            .map_err(|_| "not m, dm, cm, mm, in, ft or a number of metres".to_owned())?,
+    };
+    if metres.is_finite() && metres > 0.0 {
+        Ok(metres)
+    } else {
+        Err("must be above zero".to_owned())
+    }
+}

@@ -3,12 +3,14 @@
 use std::collections::HashSet;
 
 use glam::{Affine3A, Mat3A, Quat, Vec3};
+use supple_geom::TriMesh;
 
 use super::checks::{check_meshes, note, warn};
 use super::floor::{Floor, find_floor};
 use super::{FormatError, ReadOptions};
 use crate::character::{Character, Units, Up};
 use crate::clip::Values;
+use crate::fit::fit_humanoid;
 use crate::{Pose, Transform};
 
 /// What a file that declares no units is about.
@@ -47,6 +49,7 @@ pub(super) fn settle(
     let up = options.up.unwrap_or_else(|| match holds {
         Holds::Mesh => guess_up(&points)
             .or(floor.as_ref().and_then(up_of_floor))
+            .or_else(|| up_of_person(character))
             .unwrap_or(Up::Y),
         Holds::Person => guess_motion_up(character, &points),
     });
@@ -168,6 +171,22 @@ fn up_of_floor(floor: &Floor) -> Option<Up> {
     }
 }
 
+/// Z where a person stands along it and none along Y.
+fn up_of_person(character: &Character) -> Option<Up> {
+    let mut mesh = TriMesh::default();
+    for part in &character.parts {
+        part.mesh.check().ok()?;
+        mesh.append(&part.mesh);
+    }
+    if fit_humanoid(&mesh).is_some() {
+        return Some(Up::Y);
+    }
+    for point in &mut mesh.positions {
+        *point = Vec3::new(point.x, point.z, -point.y);
+    }
+    fit_humanoid(&mesh).map(|_| Up::Z)
+}
+
 /// Y or Z, whichever is longer, where the shape is a mirror image of itself across one other axis only: bodies are
 /// symmetric from left to right and taller than deep. Nothing where that is not clear.
 fn guess_up(points: &[Vec3]) -> Option<Up> {
@@ -272,7 +291,7 @@ pub(super) fn convert(character: &mut Character, metres_per_unit: f32, up: Up) {
         match &mut track.values {
             Values::Translation(values) => values.iter_mut().for_each(|v| *v = change.point(*v)),
             Values::Rotation(values) => values.iter_mut().for_each(|q| *q = change.rotation(*q)),
-            Values::Scale(values) => values.iter_mut().for_each(|s| *s = change.axes(*s).abs()),
+            Values::Scale(values) => values.iter_mut().for_each(|s| *s = change.factors(*s)),
             Values::Twist(_) | Values::Stretch(_) => {}
         }
     }
@@ -288,7 +307,7 @@ fn change_skeleton(character: &mut Character, change: &Change) {
             joint.rest = Transform {
                 translation: change.point(joint.rest.translation),
                 rotation: change.rotation(joint.rest.rotation),
-                scale: change.axes(joint.rest.scale).abs(),
+                scale: change.factors(joint.rest.scale),
             };
             joint.tail = joint.tail.map(|tail| change.point(tail));
             joint
@@ -311,6 +330,14 @@ impl Change {
         match self.up {
             Up::Y => v,
             Up::Z => Vec3::new(v.x, v.z, -v.y),
+        }
+    }
+
+    /// Factors along the axes, which keep their signs.
+    fn factors(&self, v: Vec3) -> Vec3 {
+        match self.up {
+            Up::Y => v,
+            Up::Z => Vec3::new(v.x, v.z, v.y),
         }
     }
 
@@ -441,5 +468,43 @@ mod tests {
             assert_eq!(character.units, alone.units);
             assert!(character.problems.iter().any(|p| p.text.contains("floor")));
         }
+    }
+
+    #[test]
+    fn a_person_decides_where_the_shape_does_not() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets/male.glb");
+        let bytes = std::fs::read(path).unwrap();
+        let mut male = crate::formats::gltf::read_glb(&bytes, &ReadOptions::default()).unwrap();
+        assert_eq!(up_of_person(&male), Some(Up::Y));
+        for part in &mut male.parts {
+            for point in &mut part.mesh.positions {
+                *point = Vec3::new(point.x, -point.z, point.y);
+            }
+        }
+        assert_eq!(up_of_person(&male), Some(Up::Z));
+        let mut ball = cloud(Vec::new());
+        ball.parts[0].mesh = supple_geom::shapes::icosphere(1.0, 3);
+        assert_eq!(up_of_person(&ball), None);
+    }
+
+    #[test]
+    fn mirrors_stay_mirrors() {
+        let joint = crate::Joint {
+            name: String::new(),
+            parent: None,
+            rest: Transform {
+                scale: Vec3::new(1.0, -2.0, 3.0),
+                ..Transform::default()
+            },
+            tail: None,
+            kind: crate::skeleton::JointKind::Bone,
+        };
+        let mut character = Character {
+            skeleton: crate::Skeleton::from_unordered(vec![joint]).unwrap().0,
+            ..Character::default()
+        };
+        convert(&mut character, 1.0, Up::Z);
+        let scale = character.skeleton.joints()[0].rest.scale;
+        assert_eq!(scale, Vec3::new(1.0, 3.0, -2.0));
     }
 }

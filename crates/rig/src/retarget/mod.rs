@@ -17,6 +17,7 @@ pub use map::{BoneMap, MapFile};
 
 use glam::{Affine3A, Quat, Vec3};
 
+use crate::pose::mirror_turn;
 use crate::{Character, Clip, Pose, Skeleton};
 use align::Link;
 use ground::Soles;
@@ -363,10 +364,11 @@ impl Retarget {
                 .parent
                 .map_or(Quat::IDENTITY, |parent| rotations[parent]);
             let local = &mut pose.locals[index];
+            let mirror = mirror_turn(local.scale);
             if let Some(world) = wanted[index] {
-                local.rotation = (parent.inverse() * world).normalize();
+                local.rotation = (parent.inverse() * world * mirror.inverse()).normalize();
             }
-            rotations.push((parent * local.rotation).normalize());
+            rotations.push((parent * local.rotation * mirror).normalize());
         }
         pose
     }

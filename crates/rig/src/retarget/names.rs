@@ -1,4 +1,5 @@
-//! Bones from joint names: CMU, Mixamo, VRM, VRoid, MakeHuman, Rigify, Unreal, 3ds Max, Daz, SMPL and their kin.
+//! Bones from joint names: CMU, Mixamo, VRM, VRoid, MakeHuman, Rigify, Unreal, 3ds Max, Daz, SMPL, MikuMikuDance and their
+//! kin.
 
 use std::collections::BTreeMap;
 
@@ -51,6 +52,7 @@ const HELPERS: &[&str] = &[
     "metacarpal",
     "carpal",
     "top",
+    "ｉｋ",
 ];
 
 /// A joint name in its parts.
@@ -112,9 +114,9 @@ fn meanings(words: &Words) -> Vec<(HumanBone, u32)> {
     let body = words.body.as_str();
     let Some(side) = words.side else {
         return match body {
-            "hips" => vec![(HumanBone::Hips, 0)],
-            "hip" | "pelvis" => vec![(HumanBone::Hips, 1)],
-            "head" => vec![(HumanBone::Head, 0)],
+            "hips" | "腰" => vec![(HumanBone::Hips, 0)],
+            "hip" | "pelvis" | "センター" => vec![(HumanBone::Hips, 1)],
+            "head" | "頭" => vec![(HumanBone::Head, 0)],
             _ => Vec::new(),
         };
     };
@@ -122,29 +124,31 @@ fn meanings(words: &Words) -> Vec<(HumanBone, u32)> {
         return vec![(HumanBone::Finger(side, finger.0, finger.1), 0)];
     }
     match body {
-        "upleg" | "upperleg" | "thigh" | "legupper" | "femur" => {
+        "upleg" | "upperleg" | "thigh" | "legupper" | "femur" | "足" => {
             vec![(HumanBone::UpperLeg(side), 0)]
         }
         "hip" => vec![(HumanBone::UpperLeg(side), 2)],
-        "lowerleg" | "lowleg" | "calf" | "shin" | "leglower" | "tibia" => {
+        "lowerleg" | "lowleg" | "calf" | "shin" | "leglower" | "tibia" | "ひざ" => {
             vec![(HumanBone::LowerLeg(side), 0)]
         }
         "knee" | "leg" => vec![(HumanBone::LowerLeg(side), 1)],
-        "foot" | "feet" => vec![(HumanBone::Foot(side), 0)],
+        "foot" | "feet" | "足首" => vec![(HumanBone::Foot(side), 0)],
         "ankle" => vec![(HumanBone::Foot(side), 0)],
-        "toebase" | "toe" | "toes" | "ball" => vec![(HumanBone::Toes(side), 0)],
-        "clavicle" | "collar" | "clav" => vec![(HumanBone::Shoulder(side), 0)],
+        "toebase" | "toe" | "toes" | "ball" | "つま先" => vec![(HumanBone::Toes(side), 0)],
+        "clavicle" | "collar" | "clav" | "肩" => vec![(HumanBone::Shoulder(side), 0)],
         "shoulder" => vec![
             (HumanBone::Shoulder(side), 1),
             (HumanBone::UpperArm(side), 2),
         ],
-        "upperarm" | "uparm" | "armupper" | "shldr" | "humerus" => {
+        "upperarm" | "uparm" | "armupper" | "shldr" | "humerus" | "腕" => {
             vec![(HumanBone::UpperArm(side), 0)]
         }
         "arm" => vec![(HumanBone::UpperArm(side), 1)],
-        "forearm" | "lowerarm" | "lowarm" | "armlower" => vec![(HumanBone::LowerArm(side), 0)],
+        "forearm" | "lowerarm" | "lowarm" | "armlower" | "ひじ" => {
+            vec![(HumanBone::LowerArm(side), 0)]
+        }
         "elbow" => vec![(HumanBone::LowerArm(side), 1)],
-        "hand" | "wrist" => vec![(HumanBone::Hand(side), 0)],
+        "hand" | "wrist" | "手首" => vec![(HumanBone::Hand(side), 0)],
         _ => Vec::new(),
     }
 }
@@ -227,10 +231,13 @@ fn side_word(token: &str) -> Option<Side> {
     }
 }
 
-/// `lefthand` and `righthand` in one word.
+/// `lefthand` and `左手首` in one word.
 fn side_prefix(token: &str) -> Option<(Side, &str)> {
-    let left = token.strip_prefix("left").map(|rest| (Side::Left, rest));
-    left.or_else(|| token.strip_prefix("right").map(|rest| (Side::Right, rest)))
+    let of = |side, prefix: &str| token.strip_prefix(prefix).map(|rest| (side, rest));
+    of(Side::Left, "left")
+        .or_else(|| of(Side::Right, "right"))
+        .or_else(|| of(Side::Left, "左"))
+        .or_else(|| of(Side::Right, "右"))
 }
 
 fn tokens(name: &str) -> Vec<String> {
@@ -298,6 +305,14 @@ mod tests {
             ("finger5-3.R", HumanBone::Finger(Right, Finger::Little, 2)),
             ("f_index.01.L", HumanBone::Finger(Left, Finger::Index, 0)),
             ("leftThumbDistal", HumanBone::Finger(Left, Finger::Thumb, 2)),
+            ("センター", Hips),
+            ("左足", UpperLeg(Left)),
+            ("右ひざ", LowerLeg(Right)),
+            ("左足首", Foot(Left)),
+            ("右肩", Shoulder(Right)),
+            ("左腕", UpperArm(Left)),
+            ("右ひじ", LowerArm(Right)),
+            ("左手首", Hand(Left)),
         ] {
             assert_eq!(best(name), Some(bone), "{name}");
         }
@@ -314,6 +329,8 @@ mod tests {
             "metacarpal1.L",
             "LeftFingerBase",
             "Armature",
+            "左足ＩＫ",
+            "左腕捩",
             "",
         ] {
             assert_eq!(best(name), None, "{name}");

@@ -36,6 +36,9 @@ pub(super) fn guess(skeleton: &Skeleton) -> Option<BTreeMap<HumanBone, Vec<usize
         places: places.clone(),
     };
     let (hips, legs) = shape.legs(&children)?;
+    if shape.stands_on_more(hips) {
+        return None;
+    }
     let forward = shape.forward(&legs);
     let left = Vec3::Y.cross(forward);
     let mut bones = BTreeMap::from([(HumanBone::Hips, vec![hips])]);
@@ -97,6 +100,20 @@ impl Shape<'_> {
         None
     }
 
+    /// Whether other limbs reach the ground from high up too: what has four legs is no humanoid.
+    fn stands_on_more(&self, hips: usize) -> bool {
+        let height = |share: f32| self.low + share * (self.high - self.low);
+        let joints = self.skeleton.joints();
+        let is_limb = |leaf: usize| {
+            let mut above = std::iter::successors(joints[leaf].parent, |&j| joints[j].parent);
+            // Controls on the ground hang on nothing but a root there.
+            above.any(|joint| self.places[joint].y > height(0.3) && joints[joint].parent.is_some())
+        };
+        (self.leaves.iter().copied())
+            .filter(|&leaf| self.places[leaf].y < height(0.2))
+            .any(|leaf| !is_above(self.skeleton, hips, leaf) && is_limb(leaf))
+    }
+
     /// Horizontal direction of the feet.
     fn forward(&self, legs: &[Vec<usize>; 2]) -> Vec3 {
         let mut sum = Vec3::ZERO;
@@ -153,10 +170,11 @@ impl Shape<'_> {
         side: Side,
         children: &[Vec<usize>],
     ) -> BTreeMap<HumanBone, Vec<usize>> {
-        let hand = arm
-            .iter()
-            .position(|&joint| children[joint].len() > 1)
-            .unwrap_or(arm.len() - 1);
+        let branches = |pair: &[usize]| {
+            let mut others = children[pair[0]].iter().filter(|&&child| child != pair[1]);
+            others.any(|&child| !children[child].is_empty() || !self.is_between(child, pair))
+        };
+        let hand = arm.windows(2).position(branches).unwrap_or(arm.len() - 1);
         let mut joints = arm[..=hand].to_vec();
         let length = |i: usize| self.places[joints[i]].distance(self.places[joints[i + 1]]);
         let mut bones = BTreeMap::new();
@@ -174,6 +192,14 @@ impl Shape<'_> {
         bones
     }
 
+    /// Whether a joint lies on the way from one to another, as joints that take up twist do.
+    fn is_between(&self, joint: usize, pair: &[usize]) -> bool {
+        let [from, to] = [pair[0], pair[1]].map(|end| self.places[end]);
+        let (way, at) = (to - from, self.places[joint] - from);
+        let along = at.dot(way) / way.length_squared().max(1e-12);
+        (-0.1..=1.1).contains(&along) && at.distance(along * way) < 0.2 * way.length()
+    }
+
     /// The highest leaf that is on no arm.
     fn head(&self, hips: usize, arms: &[Vec<usize>; 2]) -> Option<(HumanBone, Vec<usize>)> {
         let on_arm = |leaf: usize| {
@@ -184,5 +210,111 @@ impl Shape<'_> {
             .filter(|&leaf| is_above(self.skeleton, hips, leaf) && !on_arm(leaf))
             .max_by(|&a, &b| self.places[a].y.total_cmp(&self.places[b].y))?;
         Some((HumanBone::Head, vec![top]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Transform;
+    use crate::keyed::mannequin;
+    use crate::retarget::{BoneMap, Humanoid};
+    use crate::skeleton::{Joint, JointKind};
+
+    /// A joint in the world, on the joint named `parent`.
+    fn add(
+        joints: &mut Vec<Joint>,
+        places: &mut Vec<Vec3>,
+        parent: Option<usize>,
+        at: Vec3,
+    ) -> usize {
+        let offset = at - parent.map_or(Vec3::ZERO, |parent| places[parent]);
+        joints.push(Joint {
+            name: format!("k{}", joints.len()),
+            parent,
+            rest: Transform::from_translation(offset),
+            tail: None,
+            kind: JointKind::Bone,
+        });
+        places.push(at);
+        joints.len() - 1
+    }
+
+    /// Joints that take up twist and joints at ends change nothing about which joints are arms.
+    #[test]
+    fn twist_joints_and_ends_are_no_fingers() {
+        let plain = mannequin();
+        let known = Humanoid::find(&plain, &BoneMap::default()).unwrap();
+        let mut joints = plain.joints().to_vec();
+        let mut places: Vec<Vec3> = (plain.rest_worlds().iter())
+            .map(|world| world.translation.into())
+            .collect();
+        for (index, joint) in joints.iter_mut().enumerate() {
+            joint.name = format!("n{index}");
+            joint.rest = Transform::from_translation(
+                places[index] - joint.parent.map_or(Vec3::ZERO, |parent| places[parent]),
+            );
+        }
+        for side in Side::BOTH {
+            let limbs = [
+                (HumanBone::UpperArm(side), HumanBone::LowerArm(side)),
+                (HumanBone::LowerArm(side), HumanBone::Hand(side)),
+                (HumanBone::UpperLeg(side), HumanBone::LowerLeg(side)),
+            ];
+            for (bone, next) in limbs {
+                let [from, to] = [bone, next].map(|bone| known.joint(bone).unwrap());
+                let middle = places[from].midpoint(places[to]);
+                add(&mut joints, &mut places, Some(from), middle);
+            }
+        }
+        let (skeleton, order) = Skeleton::from_unordered(joints).unwrap();
+        let found = Humanoid::find(&skeleton, &BoneMap::default()).unwrap();
+        for side in Side::BOTH {
+            for bone in [
+                HumanBone::UpperArm(side),
+                HumanBone::LowerArm(side),
+                HumanBone::Hand(side),
+                HumanBone::UpperLeg(side),
+                HumanBone::LowerLeg(side),
+                HumanBone::Foot(side),
+            ] {
+                let expected = known.joint(bone).map(|joint| order[joint]);
+                assert_eq!(found.joint(bone), expected, "{}", bone.name());
+            }
+        }
+    }
+
+    #[test]
+    fn what_has_four_legs_is_no_humanoid() {
+        let (mut joints, mut places) = (Vec::new(), Vec::new());
+        let mut chain = |from: Option<usize>, way: &[Vec3]| {
+            (way.iter()).fold(from, |parent, &at| {
+                Some(add(&mut joints, &mut places, parent, at))
+            })
+        };
+        let back = chain(None, &[Vec3::new(0.0, 0.7, -0.4)]);
+        let chest = chain(
+            back,
+            &[Vec3::new(0.0, 0.72, 0.0), Vec3::new(0.0, 0.72, 0.4)],
+        );
+        let head = chain(
+            chest,
+            &[Vec3::new(0.0, 0.95, 0.6), Vec3::new(0.0, 1.05, 0.7)],
+        );
+        for x in [0.12, -0.12] {
+            chain(
+                head,
+                &[Vec3::new(0.5 * x, 1.1, 0.7), Vec3::new(x, 1.25, 0.7)],
+            );
+            for (from, z) in [(chest, 0.4), (back, -0.4)] {
+                let leg = [0.6, 0.35, 0.1].map(|y| Vec3::new(x, y, z));
+                chain(
+                    from,
+                    &[leg[0], leg[1], leg[2], Vec3::new(x, 0.04, z + 0.07)],
+                );
+            }
+        }
+        let (skeleton, _) = Skeleton::from_unordered(joints).unwrap();
+        assert!(Humanoid::find(&skeleton, &BoneMap::default()).is_err());
     }
 }

@@ -13,7 +13,7 @@ pub use cor::CentersOfRotation;
 pub use dqs::dual_quaternion;
 pub use lbs::linear_blend;
 pub use skinner::{Method, Skinner};
-pub use weights::{WeightsError, automatic_binding};
+pub use weights::{WeightsError, automatic_binding, automatic_rebinding};
 
 use glam::{Affine3A, Vec3};
 use rayon::prelude::*;

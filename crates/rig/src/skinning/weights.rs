@@ -5,7 +5,7 @@
 //! bone, with `H = 1 / d²` and `p` one where the bone is nearest. Seams are welded first. A shell that sees no bone
 //! (clothes around a body) is heated by its nearest bones all the same.
 
-use glam::Vec3;
+use glam::{Affine3A, Mat4, Vec3};
 use rayon::prelude::*;
 use supple_geom::bvh::Ray;
 use supple_geom::laplace::{Clamp, cotan_laplacian};
@@ -15,9 +15,9 @@ use supple_geom::sparse::{Factor, SymmetricCsc};
 use supple_geom::weld::weld;
 use supple_geom::{Adjacency, Bvh, TriMesh};
 
-use crate::Skeleton;
 use crate::character::{Binding, Influences};
 use crate::skeleton::JointKind;
+use crate::{Character, Part, Skeleton, Transform};
 
 /// Weights a vertex keeps: what engines read.
 const MOST: usize = 4;
@@ -74,6 +74,33 @@ pub fn automatic_binding(mesh: &TriMesh, skeleton: &Skeleton) -> Result<Binding,
         influences: Influences::from_lists(welded.spread(&lists)),
         computed: true,
     })
+}
+
+/// As [`automatic_binding`], for a part that is bound already: it stays in the space it is bound in.
+pub fn automatic_rebinding(character: &Character, part: &Part) -> Result<Binding, WeightsError> {
+    let worlds = character.bind_worlds();
+    let slot = (part.binding.joints.iter()).zip(&part.binding.inverse_binds);
+    let world_from_bind = (slot.into_iter().next())
+        .and_then(|(&joint, inverse)| Some(*worlds.get(joint)? * *inverse))
+        .unwrap_or_default();
+    let mut bind_pose = character.skeleton.clone();
+    for (index, joint) in character.skeleton.joints().iter().enumerate() {
+        let above = joint
+            .parent
+            .map_or(Affine3A::IDENTITY, |parent| worlds[parent]);
+        let local = Mat4::from(above.inverse() * worlds[index]);
+        *bind_pose.rest_mut(index) = Transform::from_matrix(&local);
+    }
+    let place = |&point: &Vec3| world_from_bind.transform_point3(point);
+    let mesh = TriMesh {
+        positions: part.mesh.positions.iter().map(place).collect(),
+        triangles: part.mesh.triangles.clone(),
+    };
+    let mut binding = automatic_binding(&mesh, &bind_pose)?;
+    for (inverse, &joint) in binding.inverse_binds.iter_mut().zip(&binding.joints) {
+        *inverse = worlds[joint].inverse() * world_from_bind;
+    }
+    Ok(binding)
 }
 
 /// All joints with a bone. A leaf without a tail is taken to be as long as the bone before it and in line with it.

@@ -1,6 +1,6 @@
 //! Forces of contacts: projected Gauss–Seidel on c A⁻¹ cᵀ, with Coulomb's friction.
 
-use glam::Vec3;
+use glam::{Vec3, Vec3A};
 use supple_geom::simd::{F32x8, LANES, Row, dispatch};
 
 use super::Kernels;
@@ -40,6 +40,8 @@ pub struct Resolver {
     pub moved: Vec<[F32x8; 3]>,
     /// Forces of contacts on each free vertex, of the scaled system.
     pub forces: Vec<Row>,
+    /// Vertices of the rows that `touched` and `reached` are of.
+    vertices: Vec<[u32; 4]>,
     /// Memory.
     is_touched: Vec<bool>,
     is_reached: Vec<bool>,
@@ -71,6 +73,19 @@ impl Resolver {
 
     /// Takes over rows that were set: which vertices they touch, and the forces they start with. `places` are where free vertices are.
     pub fn start(&mut self, kernels: &Kernels, places: &[Vec3]) {
+        // Those of a body that rests are often the same again.
+        let vertices = self.rows.iter().map(|row| row.vertices);
+        if !vertices.clone().eq(self.vertices.iter().copied()) {
+            self.vertices.clear();
+            self.vertices.extend(vertices);
+            self.reach(kernels);
+        }
+        (self.split).split(&self.rows, kernels, places, &mut self.sides);
+        self.sum_forces();
+    }
+
+    /// Which vertices rows touch, and which they move.
+    fn reach(&mut self, kernels: &Kernels) {
         for &v in &self.touched {
             self.forces[v as usize] = Row::default();
         }
@@ -98,8 +113,6 @@ impl Resolver {
                 }
             }
         }
-        (self.split).split(&self.rows, kernels, places, &mut self.sides);
-        self.sum_forces();
     }
 
     /// Goes over all contacts once: changes their forces, and moves the tissue around them as it will answer.
@@ -213,14 +226,14 @@ pub fn force_per_metre(compliance: f32) -> f32 {
 
 /// The force that makes up for the violation, projected to the friction cone, less the one that is there.
 #[inline(always)]
-pub fn change_of_force(row: &ContactRow, per_metre: f32, apart: Vec3) -> Vec3 {
-    let n = row.normal;
-    let pressed = row.force.dot(n);
+pub fn change_of_force(row: &ContactRow, per_metre: f32, apart: Vec3A) -> Vec3A {
+    let (n, force) = (Vec3A::from(row.normal), Vec3A::from(row.force));
+    let pressed = force.dot(n);
     let missing = row.target - apart.dot(n) - SOFTNESS * row.compliance * pressed;
     let normal = (pressed + missing * per_metre).clamp(0.0, row.limit);
-    let slip = apart - row.before;
+    let slip = apart - Vec3A::from(row.before);
     let slip = slip - n * slip.dot(n);
-    let held = row.force - n * pressed;
+    let held = force - n * pressed;
     let tangential = (held - slip * per_metre).clamp_length_max(row.friction * normal);
-    n * normal + tangential - row.force
+    n * normal + tangential - force
 }

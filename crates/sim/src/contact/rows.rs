@@ -53,6 +53,11 @@ impl ContactRow {
             .map(|(&v, &c)| (v, c))
     }
 
+    /// Whether it is the same row c as another.
+    pub fn is_same_row(&self, other: &ContactRow) -> bool {
+        self.vertices == other.vertices && self.coefficients == other.coefficients
+    }
+
     /// c A⁻¹ cᵀ from the columns that are known.
     pub fn measured_compliance(&self, kernels: &Kernels) -> f32 {
         let mut sum = 0.0;

@@ -43,6 +43,7 @@ pub struct ContactSolver {
     nexts: Vec<Next>,
     memory: [Vec<Contact>; 2],
     own_rows: Vec<ContactRow>,
+    last_rows: Vec<ContactRow>,
     lapses: Lapses,
     external: Vec<ExternalForce>,
     world: World,
@@ -103,6 +104,7 @@ impl ContactSolver {
             nexts: Vec::new(),
             memory: Default::default(),
             own_rows: Vec::new(),
+            last_rows: Vec::new(),
             lapses: Lapses::default(),
             external: Vec::new(),
             world: World::default(),
@@ -302,7 +304,9 @@ impl ContactSolver {
         let (scale, friction) = (self.scale, settings.contact.friction);
         // What only goes on was none of them in the last step.
         let may_tangle = settings.contact.mode == ContactMode::Global && self.is_searched;
-        let row = |contact: &Contact| {
+        std::mem::swap(&mut self.own_rows, &mut self.last_rows);
+        let last = &self.last_rows;
+        let row = |(number, contact): (usize, &Contact)| {
             if may_tangle && is_tangled(model, surface, targets, contact) {
                 return ContactRow::default();
             }
@@ -330,7 +334,11 @@ impl ContactSolver {
                     _ => row.constant += now.position(source) * coefficient,
                 }
             }
-            row.compliance = row.measured_compliance(kernels);
+            let known = last.get(number).filter(|last| last.is_same_row(&row));
+            row.compliance = match known {
+                Some(known) => known.compliance,
+                None => row.measured_compliance(kernels),
+            };
             let gap = surface.gap() - surface.overlaps()[contact.point as usize];
             let mut reached = row.before.dot(row.normal).min(gap);
             // What is still outside comes back at once, or it would sink in by and by.
@@ -352,7 +360,7 @@ impl ContactSolver {
             ContactMode::Local => usize::MAX,
             _ => 64,
         };
-        (self.contacts.par_iter())
+        (self.contacts.par_iter().enumerate())
             .with_min_len(least)
             .map(row)
             .collect_into_vec(&mut self.own_rows);
@@ -378,10 +386,16 @@ impl ContactSolver {
         &self.resolver.forces
     }
 
-    /// How far the last sweep moved a free vertex \[m\].
+    /// Where [`shift`](ContactSolver::shift) keeps a free vertex.
     #[inline]
-    pub fn shift(&self, vertex: u32) -> Vec3 {
-        moved_at(&self.resolver.moved, self.kernels.slot(vertex))
+    pub fn slot(&self, vertex: u32) -> u32 {
+        self.kernels.slot(vertex)
+    }
+
+    /// How far the last sweep moved the free vertex with a slot \[m\].
+    #[inline]
+    pub fn shift(&self, slot: u32) -> Vec3 {
+        moved_at(&self.resolver.moved, slot).into()
     }
 
     /// Which free vertices a sweep may move.

@@ -3,7 +3,7 @@
 //! Contacts are put on two sides that do not feel each other, and a rest between them that feels both. Sides are swept side by side, then the
 //! rest. Which contact is where depends on the contacts alone, so that results are the same bits for any number of threads.
 
-use glam::Vec3;
+use glam::{Vec3, Vec3A, Vec4};
 use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, Row};
 
 use super::Kernels;
@@ -38,12 +38,14 @@ pub struct SweptRow {
     pub row: ContactRow,
     /// Its number among all.
     pub number: u32,
-    /// Slots of its vertices.
+    /// How many vertices it has.
+    count: u32,
+    /// Their slots.
     slots: [u32; 4],
     /// What of their columns counts.
     parts: [Part; 4],
     /// Where they are before contacts of this side move them \[m\].
-    places: [Vec3; 4],
+    places: [Vec3A; 4],
     /// Force for a metre that is missing.
     per_metre: f32,
 }
@@ -54,16 +56,23 @@ impl SweptRow {
         let mut swept = SweptRow {
             row: *row,
             number,
+            count: 0,
             slots: [0; 4],
             parts: [Part::default(); 4],
-            places: [Vec3::ZERO; 4],
+            places: [Vec3A::ZERO; 4],
             per_metre: force_per_metre(row.compliance),
         };
         for (k, (v, c)) in row.entries().enumerate() {
+            swept.count += 1;
             swept.slots[k] = kernels.slot(v);
             swept.parts[k] = kernels.part(v, if few { 1.0 } else { c });
         }
         swept
+    }
+
+    #[inline(always)]
+    fn count(&self) -> usize {
+        (self.count as usize).min(self.slots.len())
     }
 }
 
@@ -168,39 +177,37 @@ impl Kernel for Sweep<'_> {
     fn run<L: Lanes>(self) {
         let Side { rows, moved, marks } = self.side;
         // All before any waits for what another moves.
-        for SweptRow {
-            row, slots, places, ..
-        } in rows.iter_mut()
-        {
-            for ((place, &slot), (v, _)) in places.iter_mut().zip(&*slots).zip(row.entries()) {
-                *place = Vec3::from(self.positions[v as usize].xyz());
+        for swept in rows.iter_mut() {
+            for k in 0..swept.count() {
+                let place = &self.positions[swept.row.vertices[k] as usize];
+                let mut place = Vec3A::from_vec4(Vec4::from_array(place.0));
                 for other in self.others {
-                    *place += moved_at(other, slot);
+                    place += moved_at(other, swept.slots[k]);
                 }
+                swept.places[k] = place;
             }
         }
         for swept in rows.iter_mut() {
+            let count = swept.count();
             let row = &mut swept.row;
-            let mut apart = row.constant;
-            for ((&place, &slot), (_, c)) in
-                swept.places.iter().zip(&swept.slots).zip(row.entries())
-            {
-                apart += (place + moved_at(moved, slot)) * c;
+            let mut apart = Vec3A::from(row.constant);
+            for k in 0..count {
+                apart += (swept.places[k] + moved_at(moved, swept.slots[k])) * row.coefficients[k];
             }
             let mut body = self.bodies.get_mut(row.body as usize);
             if let Some(body) = &body {
-                apart -= body.moved;
+                apart -= Vec3A::from(body.moved);
             }
             let change = change_of_force(row, swept.per_metre, apart);
-            row.force += change;
+            row.force += Vec3::from(change);
             if let Some(body) = &mut body {
-                body.moved -= change * body.compliance;
+                body.moved -= Vec3::from(change) * body.compliance;
             }
             if change.length_squared() * row.compliance * row.compliance > NEGLIGIBLE * NEGLIGIBLE {
                 // The surroundings move by A⁻¹ cᵀ × force.
-                for (&part, (_, c)) in swept.parts.iter().zip(row.entries()) {
-                    let force = (change * c).to_array();
-                    self.kernels.add::<L>(part, force, moved, marks);
+                for k in 0..count {
+                    let force = (change * row.coefficients[k]).to_array();
+                    self.kernels.add::<L>(swept.parts[k], force, moved, marks);
                 }
             }
         }
@@ -209,11 +216,11 @@ impl Kernel for Sweep<'_> {
 
 /// How far the vertex with a slot is moved.
 #[inline(always)]
-pub fn moved_at(moved: &[[F32x8; 3]], slot: u32) -> Vec3 {
+pub fn moved_at(moved: &[[F32x8; 3]], slot: u32) -> Vec3A {
     let slot = slot as usize;
     let [x, y, z] = &moved[slot / LANES];
     let lane = slot % LANES;
-    Vec3::new(x.0[lane], y.0[lane], z.0[lane])
+    Vec3A::new(x.0[lane], y.0[lane], z.0[lane])
 }
 
 #[cfg(test)]

@@ -56,6 +56,8 @@ pub fn attended(work: impl FnOnce() + Send) {
 
 /// What else there is to know of items and threads.
 pub trait Others: Sync {
+    /// Whether items take as long as their sizes tell. If not, the large ones, which come first, are not left to the end of a phase.
+    fn is_even(&self) -> bool;
     /// Whether others wait for an item: it comes first in every phase.
     fn is_urgent(&self, item: usize) -> bool;
     /// Asked again and again while a thread waits for the end of a phase.
@@ -63,6 +65,9 @@ pub trait Others: Sync {
 }
 
 impl Others for () {
+    fn is_even(&self) -> bool {
+        true
+    }
     fn is_urgent(&self, _: usize) -> bool {
         false
     }
@@ -70,7 +75,8 @@ impl Others for () {
 }
 
 /// For every phase, `work` on each item and its number, in any order and at the same time, then `between` on all. What it does must not
-/// depend on the order of the items. Of two threads one begins with the first item, the other with the middle one.
+/// depend on the order of the items. Of two threads one begins with the first item, the other with the middle one or, if items are
+/// [not even](Others::is_even), with the second.
 pub fn run<T: Send>(
     items: &mut [T],
     phases: usize,
@@ -88,19 +94,20 @@ pub fn run<T: Send>(
         phases,
         open: AtomicUsize::new(0),
         done: AtomicUsize::new(0),
+        workers,
         work: &work,
         others,
         between: &between,
     };
     if workers <= 1 {
-        return crew.work_from(0);
+        return crew.work_as(0);
     }
     let crew = &crew;
     rayon::scope(|scope| {
         for worker in 1..workers {
-            scope.spawn(move |_| crew.work_from(worker * crew.cells.len() / workers));
+            scope.spawn(move |_| crew.work_as(worker));
         }
-        crew.work_from(0);
+        crew.work_as(0);
     });
 }
 
@@ -111,6 +118,7 @@ struct Crew<'a, 'c, T, W, O, B> {
     open: AtomicUsize,
     /// Items done, over all phases.
     done: AtomicUsize,
+    workers: usize,
     work: &'a W,
     others: &'a O,
     between: &'a B,
@@ -122,14 +130,19 @@ where
     O: Others,
     B: Fn(&[Mutex<Cell<'c, T>>], usize),
 {
-    /// Takes part until all phases are over, looking for items from `start` on.
-    fn work_from(&self, start: usize) {
+    /// Takes part until all phases are over: with the items of its share, then with what is left, from the last on.
+    fn work_as(&self, worker: usize) {
         let _guard = EndOnPanic(&self.open, self.phases);
         let mut phase = self.open.load(Ordering::Acquire);
         while phase < self.phases {
-            let count = self.cells.len();
+            let (count, workers) = (self.cells.len(), self.workers.max(1));
+            let (first, stride) = match self.others.is_even() {
+                true => (worker * count / workers, 1),
+                false => (worker, workers),
+            };
+            let order = (first..count).step_by(stride).chain((0..count).rev());
             for urgent in [true, false] {
-                for at in (start..start + count).map(|at| at % count) {
+                for at in order.clone() {
                     if self.others.is_urgent(at) == urgent {
                         self.try_item(at, phase);
                     }

@@ -37,7 +37,7 @@ pub struct Region {
     b: Vec<Row>,
     /// Own rows that contacts touch, and their vertices.
     pub touched: Vec<(u32, u32)>,
-    /// Rows that contacts may move, and their vertices.
+    /// Rows that contacts may move, and the slots of their vertices.
     reached: Vec<(u32, u32)>,
     /// Largest move of an own row in the last iteration \[m\].
     pub moved: f32,
@@ -239,18 +239,19 @@ impl Region {
     }
 
     /// Remembers the rows whose vertices contacts may move.
-    pub fn note_reached(&mut self, is_reached: &[bool]) {
+    pub fn note_reached(&mut self, contact: &ContactSolver) {
         self.reached.clear();
         let rows = self.part.matrix_rows.iter().zip(0..);
-        let reached = rows.filter(|(v, _)| is_reached[**v as usize]);
-        self.reached.extend(reached.map(|(&v, row)| (row, v)));
+        let reached = rows.filter(|(v, _)| contact.reached()[**v as usize]);
+        self.reached
+            .extend(reached.map(|(&v, row)| (row, contact.slot(v))));
     }
 
     /// Moves these rows by what contacts did to their vertices.
     pub fn shift(&mut self, contact: &ContactSolver) {
-        for &(row, v) in &self.reached {
+        for &(row, slot) in &self.reached {
             let x = &mut self.x[row as usize];
-            *x = *x + Row::new(contact.shift(v).to_array());
+            *x = *x + Row::new(contact.shift(slot).to_array());
         }
     }
 

@@ -218,7 +218,7 @@ fn write_morph(document: &mut Document, morph: &Morph) -> Value {
 }
 
 /// The skin of a binding, shared between parts that are bound alike.
-fn write_skin(
+pub(super) fn write_skin(
     document: &mut Document,
     binding: &Binding,
     skins: &mut Vec<(Binding, usize)>,
@@ -249,7 +249,11 @@ fn write_skin(
 }
 
 /// Weights in sets of four, the heaviest first: many viewers read the first set only.
-fn write_weights(document: &mut Document, influences: &Influences, attributes: &mut Value) {
+pub(super) fn write_weights(
+    document: &mut Document,
+    influences: &Influences,
+    attributes: &mut Value,
+) {
     let lists: Vec<Vec<(u32, f32)>> = (0..influences.len())
         .map(|vertex| {
             let mut list = influences.of(vertex).to_vec();

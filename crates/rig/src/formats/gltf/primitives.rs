@@ -237,7 +237,7 @@ fn read_influences(
         note(
             Severity::Warning,
             &format!(
-                "{weightless} vertices have no weights; they follow the first joint they name."
+                "{weightless} vertices have no weights; they follow the first joint they name (`--auto-weights` computes weights)."
             ),
         );
     }

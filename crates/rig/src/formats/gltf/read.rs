@@ -71,10 +71,7 @@ fn build(document: &Document) -> Result<(Character, Vec<usize>, Vec<PartLink>), 
         &shown,
         humanoid.values().copied(),
     )?;
-    let bones: Vec<usize> = skins
-        .iter()
-        .flat_map(|skin| skin.joints.iter().copied())
-        .collect();
+    let bones = bone_nodes(&nodes, &skins, &shown)?;
     let joints = make_joints(&nodes, &bones, &helpers)?;
     let materials = read_materials(document, &accessors)?;
     let reader = PartReader {
@@ -217,6 +214,29 @@ fn helper_nodes(
     Ok(helpers.into_iter().collect())
 }
 
+/// Joints of the skins that are seen; of all skins where none is.
+fn bone_nodes(
+    nodes: &Nodes<'_>,
+    skins: &[Skin],
+    shown: &[bool],
+) -> Result<Vec<usize>, FormatError> {
+    let mut used = vec![false; skins.len()];
+    for (node, _) in nodes
+        .elements
+        .iter()
+        .zip(shown)
+        .filter(|(_, shown)| **shown)
+    {
+        if let (Some(_), Some(skin)) = (node.get("mesh"), node.optional_index("skin", skins.len())?)
+        {
+            used[skin] = true;
+        }
+    }
+    let none = !used.contains(&true);
+    let seen = skins.iter().zip(used).filter(|(_, used)| *used || none);
+    Ok(seen.flat_map(|(skin, _)| skin.joints.clone()).collect())
+}
+
 struct PartReader<'a> {
     nodes: &'a Nodes<'a>,
     shown: &'a [bool],
@@ -268,7 +288,7 @@ impl PartReader<'_> {
                     });
                 }
                 let binding = self.bind(&read, index, skin, &primitive.path)?;
-                let name = part_name(element, index, number);
+                let name = part_name(element, node, index, number);
                 parts.push(make_part(read, name, binding, rest_weights(node, element)));
                 links.push(PartLink {
                     node: index,
@@ -332,11 +352,12 @@ impl PartReader<'_> {
     }
 }
 
-fn part_name(mesh: &Element<'_>, index: usize, primitive: usize) -> String {
-    let name = match mesh.text("name") {
-        name if name.is_empty() => format!("mesh of node {index}"),
-        name => name,
-    };
+/// The mesh's name, or else its node's.
+fn part_name(mesh: &Element<'_>, node: &Element<'_>, index: usize, primitive: usize) -> String {
+    let name = [mesh.text("name"), node.text("name")];
+    let name = (name.into_iter())
+        .find(|name| !name.is_empty())
+        .unwrap_or_else(|| format!("mesh of node {index}"));
     match primitive {
         0 => name,
         _ => format!("{name}.{primitive}"),

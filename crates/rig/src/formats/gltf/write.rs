@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::document::Document;
-use super::fresh::fresh_document;
+use super::fresh::{fresh_document, write_skin, write_weights};
 use super::write_clips::append_clip;
 use crate::Character;
 use crate::formats::{FormatError, Source};
@@ -11,7 +11,7 @@ use crate::formats::{FormatError, Source};
 /// A character as GLB.
 ///
 /// One that came from glTF is given back as the document it was, byte for byte where Supple changed nothing, in the
-/// file's own units; clips that were added or removed are added or removed. Other characters, and those whose joints
+/// file's own units; clips that were added or removed are added or removed, and weights that were computed replace its own. Other characters, and those whose joints
 /// or parts no longer match their document, are written anew in metres. Edited vertices of a glTF character are not
 /// written back: bake them, or clear [`Character::source`] first.
 pub fn write_glb(character: &Character) -> Result<Vec<u8>, FormatError> {
@@ -23,6 +23,9 @@ pub fn document_of(character: &Character) -> Result<Document, FormatError> {
     match &character.source {
         Source::Gltf(document) if matches(character, document) => {
             let mut document = Document::clone(document);
+            if !bind_anew(&mut document, character) {
+                return fresh_document(character);
+            }
             sync_clips(&mut document, character)?;
             Ok(document)
         }
@@ -39,6 +42,45 @@ fn matches(character: &Character, document: &Document) -> bool {
             .iter()
             .zip(&character.parts)
             .all(|(link, part)| link.vertices == part.mesh.positions.len())
+}
+
+/// Replaces weights by those that Supple computed. False where nodes share what would have to differ.
+fn bind_anew(document: &mut Document, character: &Character) -> bool {
+    let links = document.links.clone();
+    let computed = |part: usize| character.parts[part].binding.computed;
+    let ours: Vec<usize> = (0..links.parts.len()).filter(|&p| computed(p)).collect();
+    let shares = |part: usize| {
+        let own = links.parts[part];
+        (links.parts.iter().enumerate()).any(|(other, link)| {
+            let same_mesh = link.mesh == own.mesh && link.primitive == own.primitive;
+            other != part && (same_mesh || (link.node == own.node && !computed(other)))
+        })
+    };
+    if ours.iter().any(|&part| shares(part)) {
+        return false;
+    }
+    let mut skins = Vec::new();
+    for part in ours {
+        let link = links.parts[part];
+        let mut binding = character.parts[part].binding.clone();
+        let influences = std::mem::take(&mut binding.influences);
+        for joint in &mut binding.joints {
+            *joint = links.joint_nodes[*joint];
+        }
+        for inverse in &mut binding.inverse_binds {
+            inverse.translation /= links.units.metres_per_unit;
+        }
+        let skin = write_skin(document, &binding, &mut skins);
+        document.json["nodes"][link.node]["skin"] = skin.into();
+        let primitive = &mut document.json["meshes"][link.mesh]["primitives"][link.primitive];
+        let mut attributes = primitive["attributes"].take();
+        if let Some(list) = attributes.as_object_mut() {
+            list.retain(|name, _| !name.starts_with("JOINTS_") && !name.starts_with("WEIGHTS_"));
+        }
+        write_weights(document, &influences, &mut attributes);
+        document.json["meshes"][link.mesh]["primitives"][link.primitive]["attributes"] = attributes;
+    }
+    true
 }
 
 /// Drops animations whose clip is gone, appends clips that are new.
