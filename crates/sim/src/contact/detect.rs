@@ -8,7 +8,7 @@ use super::fit::{Fit, face_normals};
 use super::inside::weights_inside;
 use super::search::{PACKET, Packet, SearchPacket, calm};
 use super::surface::ContactSurface;
-use super::watch::Watch;
+use super::watch::{Now, Watch};
 
 /// Points or triangles that a thread takes at a time.
 const CHUNK: usize = 512;
@@ -224,25 +224,19 @@ impl Detector {
     }
 
     /// Takes positions of some skin and base points; their normals follow, the tree does not.
-    pub(super) fn take_some(
-        &mut self,
-        surface: &ContactSurface,
-        points: &[u32],
-        skin: impl Fn(u32) -> Vec3,
-        bases: &[Vec3],
-    ) {
+    pub(super) fn take_some(&mut self, surface: &ContactSurface, points: &[u32], now: &Now) {
         for &point in points {
             let v = point as usize;
-            let at = Vec3A::from(skin(point));
+            let at = Vec3A::from(now.skin(point));
             let mut sum = Vec3A::ZERO;
             for &ends in surface.rim(point) {
-                let [b, c] = ends.map(|v| Vec3A::from(skin(v)) - at);
+                let [b, c] = ends.map(|v| Vec3A::from(now.skin(v)) - at);
                 sum += b.cross(c);
             }
             self.skin[v] = row(at);
             self.normals[v] = sum.normalize_or_zero();
             self.tops[v] = row(at + self.normals[v] * surface.shell());
-            self.bases[v] = row(bases.get(v).copied().unwrap_or_default().into());
+            self.bases[v] = row(now.base(point).into());
         }
         // What is known of the others is not from this moment.
         self.is_partial = true;

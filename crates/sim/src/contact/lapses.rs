@@ -52,7 +52,10 @@ impl Lapses {
 
     /// Begins a step in which base points go from `before` to `bases`.
     pub fn begin(&mut self, before: &[Vec3], bases: &[Vec3]) {
-        let way = Ways::new(before, bases).map_or(f32::INFINITY, |ways| ways.farthest);
+        let way = match is_moving(before, bases) {
+            true => f32::INFINITY,
+            false => Ways::new(before, bases).map_or(f32::INFINITY, |ways| ways.farthest),
+        };
         self.still = match way < STILL {
             true => self.still.saturating_add(1),
             false => 0,
@@ -97,6 +100,16 @@ impl Lapses {
             }
         }
     }
+}
+
+/// Whether two points go ways so different that one of them is not [still](STILL), whatever all do together. While bones move that is seen
+/// sooner than what all do.
+fn is_moving(before: &[Vec3], now: &[Vec3]) -> bool {
+    let mut ways = now.iter().zip(before).map(|(a, b)| *a - *b);
+    let Some(first) = ways.next() else {
+        return false;
+    };
+    ways.any(|way| way.distance_squared(first) > 4.0 * STILL * STILL)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 use glam::Vec3;
 use supple_geom::simd::LANES;
 
-use super::surface::{ContactSurface, Lists};
+use super::surface::{ContactSurface, Lists, Source};
 
 /// Folds with fewer pairs are left out: prisms that lean over.
 const FEWEST: usize = 4;
@@ -49,8 +49,8 @@ pub(super) struct Fold {
     pub bits: Vec<u64>,
     /// Triangles, [`LANES`] to each box, filled up likewise.
     pub triangles: Vec<u32>,
-    /// Corners of triangles, each once.
-    pub corners: Vec<u32>,
+    /// Corners of triangles, each once, and where these come from.
+    pub corners: Vec<(u32, Source)>,
     /// Which of these the triangles of each box have; those that fill up have them of the last.
     pub boxes: Vec<[[u32; LANES]; 3]>,
     /// All of each box.
@@ -200,7 +200,8 @@ impl Fold {
                 if let Some(corners) = surface.triangles().get(triangle as usize) {
                     last = corners.map(|corner| {
                         *numbers.entry(corner).or_insert_with(|| {
-                            self.corners.push(corner);
+                            self.corners
+                                .push((corner, surface.input.sources[corner as usize]));
                             self.corners.len() as u32 - 1
                         })
                     });

@@ -132,7 +132,8 @@ impl ContactSolver {
         self.lapses.begin(&state.contact.bases, &targets.bases);
         let position = |i: u32| now.position(surface.input.sources[i as usize]);
         let here = Now {
-            skin: position,
+            moment: &now,
+            sources: &surface.input.sources,
             bases: &targets.bases,
         };
         let folds = match settings.contact.mode {

@@ -10,7 +10,8 @@ use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, Row, dispatch};
 
 use super::detect::{Detector, FACING, Found, NOT_FOUND, vector};
 use super::local::{Fold, Level, LocalPairs};
-use super::surface::ContactSurface;
+use super::solver::Moment;
+use super::surface::{ContactSurface, Source};
 
 /// A point that begins to touch deep inside must face the triangle by this cosine: prisms of bent limbs lean over skin that they are
 /// not below. At 0, knees that do not touch are pushed; at −0.7, elbows that are put together stay inside.
@@ -87,14 +88,23 @@ impl Once {
     }
 }
 
-/// Where skin and base points are \[m\].
-pub(super) struct Now<'a, S> {
-    pub skin: S,
+/// Where skin and base points are.
+pub(super) struct Now<'a> {
+    pub moment: &'a Moment<'a>,
+    pub sources: &'a [Source],
     pub bases: &'a [Vec3],
 }
 
-impl<S> Now<'_, S> {
-    fn base(&self, point: u32) -> Vec3 {
+impl Now<'_> {
+    /// A skin point \[m\].
+    #[inline]
+    pub fn skin(&self, point: u32) -> Vec3 {
+        self.moment.position(self.sources[point as usize])
+    }
+
+    /// A base point \[m\].
+    #[inline]
+    pub fn base(&self, point: u32) -> Vec3 {
         self.bases.get(point as usize).copied().unwrap_or_default()
     }
 }
@@ -105,7 +115,7 @@ impl Detector {
         &mut self,
         surface: &ContactSurface,
         pairs: &LocalPairs,
-        now: &Now<impl Fn(u32) -> Vec3>,
+        now: &Now,
         points: impl Iterator<Item = u32>,
     ) {
         let mut watch = std::mem::take(&mut self.watch);
@@ -113,17 +123,12 @@ impl Detector {
         (watch.levels).extend(pairs.folds.iter().map(|fold| fold.level(now.bases)));
         watch.bent.start(surface.point_count());
         points.for_each(|point| watch.bent.add(&[point]));
-        self.take_some(surface, &watch.bent.list, &now.skin, now.bases);
+        self.take_some(surface, &watch.bent.list, now);
         self.watch = watch;
     }
 
     /// Looks for the points that are awake in their triangles' prisms, after [`update_folds`](Detector::update_folds).
-    pub(super) fn search_folds(
-        &mut self,
-        surface: &ContactSurface,
-        pairs: &LocalPairs,
-        now: &Now<impl Fn(u32) -> Vec3>,
-    ) {
+    pub(super) fn search_folds(&mut self, surface: &ContactSurface, pairs: &LocalPairs, now: &Now) {
         let mut watch = std::mem::take(&mut self.watch);
         let known = watch.bent.list.len();
         watch.close.clear();
@@ -139,7 +144,7 @@ impl Detector {
             watch.bent.add([point]);
             watch.bent.add(surface.corners(*triangle));
         }
-        self.take_some(surface, &watch.bent.list[known..], &now.skin, now.bases);
+        self.take_some(surface, &watch.bent.list[known..], now);
         let mut slots = std::mem::take(&mut self.slots);
         slots.clear();
         let of_points = watch.close.chunk_by(|a, b| a.0 == b.0);
@@ -173,20 +178,13 @@ impl Detector {
 
 impl Awake {
     /// Takes columns and points of a fold; those that are settled are nowhere.
-    fn place(
-        &mut self,
-        fold: &Fold,
-        level: &Level,
-        now: &Now<impl Fn(u32) -> Vec3>,
-        shell: f32,
-        settled: &[bool],
-    ) {
+    fn place(&mut self, fold: &Fold, level: &Level, now: &Now, shell: f32, settled: &[bool]) {
         self.shell = shell;
         self.skins.clear();
         self.bases.clear();
-        for &v in &fold.corners[..level.corners] {
-            self.skins.push(Row::new((now.skin)(v).to_array()));
-            self.bases.push(Row::new(now.base(v).to_array()));
+        for &(v, source) in &fold.corners[..level.corners] {
+            (self.skins).push(Row::new(now.moment.position(source).to_array()));
+            (self.bases).push(Row::new(now.base(v).to_array()));
         }
         self.boxes.clear();
         for b in 0..level.boxes as u32 {
@@ -206,7 +204,7 @@ impl Awake {
             let mut places = [F32x8([f32::NAN; LANES]); 3];
             for (k, &point) in points.iter().enumerate() {
                 if point != u32::MAX && !settled[point as usize] {
-                    let place = (now.skin)(point).to_array();
+                    let place = now.skin(point).to_array();
                     for (lanes, x) in places.iter_mut().zip(place) {
                         lanes.0[k] = x;
                     }
