@@ -25,6 +25,9 @@ const FOLLOWING: (f32, f32) = (0.1, 20.0);
 /// Steps after bones have stopped in which nothing is counted yet: what is lost on the way is not lost in the pose. At 0, and from 15
 /// on, groins keep points inside or tremble.
 const STOPPED: u8 = 10;
+/// Steps after bones have stopped from which on folds keep their contacts as they turn over: four fifths of a second. At 30, squats stay three times as
+/// deep inside; without it, a fold of a sitting body now and then snaps over a second after it sat down.
+const HOLDING: u8 = 48;
 /// Share of the usual speed with which points are pushed out after feet have stopped. From 0.1 on, a point that slips lets a squat
 /// tremble for long; at 0, points sink in by and by.
 const SLOWLY: f32 = 0.02;
@@ -70,6 +73,11 @@ impl Lapses {
     /// Whether bones have held still for so long that hardly anything moves any more.
     pub fn is_rested(&self) -> bool {
         self.still >= RESTED
+    }
+
+    /// Whether bones have held still for so long that folds keep their contacts as they turn.
+    pub fn holds(&self) -> bool {
+        self.still >= HOLDING
     }
 
     /// Least share by which feet of contacts follow their points.

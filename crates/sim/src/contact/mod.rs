@@ -53,7 +53,8 @@
 //!
 //! Forces are kept in the [`State`](crate::State) for the next step to start from. Depth that was there at the beginning of a step is
 //! taken back no faster than [`ContactSettings::recovery`]: nothing pops out. Points that lose their contacts over and over while the
-//! bones hold still are held where they are ([`Lapses`]).
+//! bones hold still are held where they are ([`Lapses`]). After four fifths of a second, folds that turn over keep their
+//! contacts: nothing snaps in a pose that has been held.
 
 mod close;
 mod collide;

@@ -41,6 +41,8 @@ pub struct Pace {
     pub least: f32,
     /// Whether feet walk from triangle to triangle.
     pub walks: bool,
+    /// Whether folds that turn over keep their contacts.
+    pub holds: bool,
     /// Whether one thread goes over all contacts.
     pub alone: bool,
 }
@@ -232,7 +234,7 @@ fn same_skin(
         .normalize_or_zero()
         .dot(detector.normals[old.point as usize]);
     let is_gone = next.normal == Vec3::ZERO
-        || turned > TURNED
+        || turned > TURNED && !pace.holds
         || next.distance > SHELL * surface.mean_edge()
         || beside > BESIDE * (1.0 - 0.7 * share) * surface.mean_edge();
     (!is_gone).then_some(next)
@@ -353,6 +355,7 @@ mod tests {
             let pace = Pace {
                 least: 0.1,
                 walks,
+                holds: false,
                 alone: true,
             };
             same_skin(&surface, &detector, &old, 0.1, &pace)
@@ -364,5 +367,34 @@ mod tests {
         assert!(Vec3::from(foot).distance(below) < 1e-6, "{foot} {walked:?}");
         assert!((walked.distance - above.z).abs() < 1e-6, "{walked:?}");
         assert!(next(false).is_none_or(|stayed| stayed.triangle == old.triangle));
+    }
+
+    #[test]
+    fn skin_that_turned_over_keeps_its_contact_only_after_a_long_hold() {
+        let surface = sheet_and_point(Vec3::new(4.3, 3.6, 0.05) * EDGE);
+        let input = surface.input();
+        let mut detector = Detector::new(&surface);
+        detector.update(&surface, |i| input.skin[i], |i| input.bases[i]);
+        // A point of the sheet faces as the sheet does.
+        let old = Contact {
+            point: 2 * SIDE as u32 + 3,
+            triangle: 2 * (SIDE as u32 + 1),
+            weights: [0.2, 0.3, 0.5],
+            normal: Vec3::Z,
+            force: Vec3::Z,
+            distance: 0.0,
+        };
+        let next = |holds: bool| {
+            let pace = Pace {
+                holds,
+                ..Pace::default()
+            };
+            same_skin(&surface, &detector, &old, 0.0, &pace)
+        };
+        assert!(next(false).is_none());
+        assert_eq!(
+            next(true).map(|kept| (kept.point, kept.triangle)),
+            Some((old.point, old.triangle))
+        );
     }
 }

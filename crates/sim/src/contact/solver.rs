@@ -194,6 +194,7 @@ impl ContactSolver {
             None => Pace {
                 least: lapses.least_share(),
                 walks: true,
+                holds: lapses.holds(),
                 alone: false,
             },
         };
