@@ -138,7 +138,7 @@ fn crossed<L: Lanes>([a, b, c]: [[L; 3]; 3], along: [L; 3]) -> (u8, u8) {
 }
 
 #[inline(always)]
-fn minus<L: Lanes>(a: [L; 3], b: [L; 3]) -> [L; 3] {
+pub fn minus<L: Lanes>(a: [L; 3], b: [L; 3]) -> [L; 3] {
     [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
 }
 

@@ -416,7 +416,7 @@ fn slab<L: Lanes>(corners: &[[L; 3]; 6], leaf: &Leaf) -> Slab {
 }
 
 #[inline(always)]
-fn cross<L: Lanes>(a: [L; 3], b: [L; 3]) -> [L; 3] {
+pub fn cross<L: Lanes>(a: [L; 3], b: [L; 3]) -> [L; 3] {
     [
         a[1].mul_sub(b[2], a[2] * b[1]),
         a[2].mul_sub(b[0], a[0] * b[2]),

@@ -15,6 +15,7 @@ const FEWEST: usize = 4;
 const EARLY: f32 = 0.03;
 /// Share of their distance at rest below which sentinels wake a fold in any case: at 1, what lies close at rest never sleeps.
 const BENT: f32 = 0.95;
+
 /// A point that was found in the prism of a triangle, and what tells that it may be again.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LocalPair {

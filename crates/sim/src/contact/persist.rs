@@ -336,21 +336,31 @@ mod tests {
         ContactSurface::new(input)
     }
 
-    #[test]
-    fn a_foot_that_is_left_behind_walks_to_its_point() {
-        let above = Vec3::new(4.3, 3.6, 0.05) * EDGE;
-        let surface = sheet_and_point(above);
+    fn at_rest(surface: &ContactSurface) -> Detector {
         let input = surface.input();
-        let mut detector = Detector::new(&surface);
-        detector.update(&surface, |i| input.skin[i], |i| input.bases[i]);
-        let old = Contact {
-            point: (SIDE * SIDE) as u32,
+        let mut detector = Detector::new(surface);
+        detector.update(surface, |i| input.skin[i], |i| input.bases[i]);
+        detector
+    }
+
+    /// A contact of a point with a triangle of the sheet.
+    fn on_the_sheet(point: u32) -> Contact {
+        Contact {
+            point,
             triangle: 2 * (SIDE as u32 + 1),
             weights: [0.2, 0.3, 0.5],
             normal: Vec3::Z,
             force: Vec3::Z,
             distance: 0.0,
-        };
+        }
+    }
+
+    #[test]
+    fn a_foot_that_is_left_behind_walks_to_its_point() {
+        let above = Vec3::new(4.3, 3.6, 0.05) * EDGE;
+        let surface = sheet_and_point(above);
+        let detector = at_rest(&surface);
+        let old = on_the_sheet((SIDE * SIDE) as u32);
         let next = |walks: bool| {
             let pace = Pace {
                 least: 0.1,
@@ -372,18 +382,9 @@ mod tests {
     #[test]
     fn skin_that_turned_over_keeps_its_contact_only_after_a_long_hold() {
         let surface = sheet_and_point(Vec3::new(4.3, 3.6, 0.05) * EDGE);
-        let input = surface.input();
-        let mut detector = Detector::new(&surface);
-        detector.update(&surface, |i| input.skin[i], |i| input.bases[i]);
+        let detector = at_rest(&surface);
         // A point of the sheet faces as the sheet does.
-        let old = Contact {
-            point: 2 * SIDE as u32 + 3,
-            triangle: 2 * (SIDE as u32 + 1),
-            weights: [0.2, 0.3, 0.5],
-            normal: Vec3::Z,
-            force: Vec3::Z,
-            distance: 0.0,
-        };
+        let old = on_the_sheet(2 * SIDE as u32 + 3);
         let next = |holds: bool| {
             let pace = Pace {
                 holds,

@@ -8,7 +8,9 @@
 use glam::{Vec3, Vec3A};
 use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, Row, dispatch};
 
+use super::crossings::minus;
 use super::detect::{Detector, FACING, Found, NOT_FOUND, vector};
+use super::fit::{cross, dot};
 use super::local::{Fold, Level, LocalPairs};
 use super::solver::Moment;
 use super::surface::{ContactSurface, Source};
@@ -291,12 +293,7 @@ fn prisms<L: Lanes>(
         let base = (-s[axis]).max(-t[axis]).max(-u[axis]);
         low[axis] = (-skin.max(base)).store();
     }
-    let (e, f) = (minus(q, p), minus(r, p));
-    let normal = [
-        e[1].mul_sub(f[2], e[2] * f[1]),
-        e[2].mul_sub(f[0], e[0] * f[2]),
-        e[0].mul_sub(f[1], e[1] * f[0]),
-    ];
+    let normal = cross(minus(q, p), minus(r, p));
     let shell = L::splat(shell) * dot(normal, normal).sqrt();
     let top = shell
         .max(dot(minus(s, p), normal))
@@ -309,16 +306,6 @@ fn prisms<L: Lanes>(
         normal: [normal[0].store(), normal[1].store(), normal[2].store()],
         top: top.store(),
     }
-}
-
-#[inline(always)]
-fn minus<L: Lanes>(a: [L; 3], b: [L; 3]) -> [L; 3] {
-    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
-}
-
-#[inline(always)]
-fn dot<L: Lanes>(a: [L; 3], b: [L; 3]) -> L {
-    a[0].mul_add(b[0], a[1].mul_add(b[1], a[2] * b[2]))
 }
 
 /// Which places are in a box; what is not a number never is.
