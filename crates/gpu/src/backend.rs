@@ -123,7 +123,7 @@ impl Backend for GpuBackend {
                 lapses,
                 ..
             } = &mut state.contact;
-            lapses.begin(bases, &targets.bases);
+            lapses.begin(surface, settings.step as f32, bases, &targets.bases);
             lapses.count(surface, (&last, contacts));
         }
         if bodies.touches() {

@@ -14,15 +14,12 @@ use supple_geom::Aabb;
 
 use crate::carrier::turn;
 use crate::contact::ways::Ways;
-use crate::contact::{ContactSurface, Motion, Source};
+use crate::contact::{ContactSurface, Motion, Source, rules};
 use crate::model::NO_CARRIER;
 use crate::{Backend, ContactMode, Mode, Model, Settings, SolveError, State, StepReport, Targets};
 
 /// Most pieces of a step. A hand at thirty metres a second moves by a belly's depth in each.
 pub const MOST_PIECES: u32 = 8;
-/// Motion of a piece relative to the thickness of the tissue that is met, or to an edge where that is longer. At 1, points come out on the
-/// far side of thin limbs.
-const FAR: f32 = 0.5;
 /// How many pieces a step from the state to `targets` takes: 1, 2, 4 or 8. `bases` are base points before it.
 pub fn pieces(
     model: &Model,
@@ -55,7 +52,7 @@ pub fn pieces(
             if a.swept.overlaps(&b.swept) {
                 let thickness = a.thickness.max(b.thickness).max(surface.mean_edge());
                 let way = a.way_against(b).max(b.way_against(a));
-                most = most.max(way / (FAR * thickness));
+                most = most.max(way / (rules::PIECE_WAY * thickness));
             }
         }
     }

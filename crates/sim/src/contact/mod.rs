@@ -75,6 +75,7 @@ mod measure;
 mod persist;
 mod resolve;
 mod rows;
+pub mod rules;
 mod search;
 mod solver;
 mod still;
@@ -99,6 +100,7 @@ pub use lapses::Lapses;
 pub use local::{LocalPair, LocalPairs};
 pub use measure::{Penetration, measure_in_colliders, measure_penetration};
 pub use resolve::{GivingWay, Resolver};
+pub use rules::{GAP, SHELL};
 pub use solver::ContactSolver;
 pub use still::Searched;
 pub use surface::{ContactSurface, Source, SurfaceInput};
@@ -137,12 +139,6 @@ impl Default for ContactSettings {
         }
     }
 }
-
-/// Distance at which a pair is known, relative to the mean edge: the papers' 25 %.
-pub const SHELL: f32 = 0.25;
-/// Distance that a contact keeps, relative to the mean edge. At 0.04, points beside those that are held are a hair inside;
-/// at 0.15 it can be seen between the thighs of a coarse mesh.
-pub const GAP: f32 = 0.08;
 
 /// A skin point that touches, or is about to.
 #[derive(Clone, Copy, Debug, PartialEq)]

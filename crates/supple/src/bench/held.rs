@@ -6,8 +6,6 @@ use supple_sim::ContactMode;
 
 use crate::tissue::{SoftBody, TissueError};
 
-const FRAME: f64 = 1.0 / 60.0;
-
 /// Embedded clips and the moment of each that is held \[s\].
 pub const POSES: [(&str, f32); 5] = [
     ("elbow", 1.3),
@@ -26,11 +24,11 @@ pub struct Held {
     pub depth_mm: f32,
     /// Relative to the limb.
     pub share: f32,
-    /// Root mean square over all vertices, a second after the pose was reached \[mm/s\].
+    /// Root mean square over all vertices, at the end \[mm/s\].
     pub speed: f32,
 }
 
-/// Plays a clip up to `until`, then holds its pose for a second.
+/// Plays a clip up to `until` at sixty steps a second, then holds its pose for a second.
 pub fn hold(
     body: &mut SoftBody,
     character: &Character,
@@ -38,14 +36,32 @@ pub fn hold(
     until: f32,
     mode: ContactMode,
 ) -> Result<Held, TissueError> {
+    hold_at(body, character, clip, until, mode, (60, 1.0))
+}
+
+/// Plays a clip up to `until` at so many steps a second, then holds its pose for so many seconds.
+pub fn hold_at(
+    body: &mut SoftBody,
+    character: &Character,
+    clip: &Clip,
+    until: f32,
+    mode: ContactMode,
+    (rate, seconds): (u32, f32),
+) -> Result<Held, TissueError> {
     let pose = |time: f32| clip.sample(&character.skeleton, time);
-    body.solver_settings().contact.mode = mode;
+    let (steps, frame) = (
+        |time: f32| (time * rate as f32) as usize,
+        1.0 / f64::from(rate),
+    );
+    let settings = body.solver_settings();
+    settings.contact.mode = mode;
+    settings.step = frame;
     body.reset(&pose(0.0))?;
-    for frame in 1..=(until * 60.0) as usize {
-        body.advance(&pose(frame as f32 / 60.0), FRAME)?;
+    for step in 1..=steps(until) {
+        body.advance(&pose(step as f32 / rate as f32), frame)?;
     }
-    for _ in 0..60 {
-        body.advance(&pose(until), FRAME)?;
+    for _ in 0..steps(seconds) {
+        body.advance(&pose(until), frame)?;
     }
     let velocities = &body.state().velocities;
     let squares: f32 = velocities.iter().map(|v| v.length_squared()).sum();
