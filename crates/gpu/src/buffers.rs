@@ -1,6 +1,7 @@
 //! What a model and its bodies hold on the device.
 
 use bytemuck::{Pod, Zeroable};
+use supple_sim::contact::rules;
 use supple_sim::{Mode, Model, Settings};
 
 use crate::kernels::{Compiled, Touch};
@@ -22,7 +23,8 @@ pub(crate) struct Params {
     pub gravity: [f32; 3],
     pub scale: f32,
     pub contact_unit: f32,
-    pub pad: [u32; 3],
+    pub pressed_kept: f32,
+    pub pad: [u32; 2],
 }
 
 impl Params {
@@ -41,7 +43,8 @@ impl Params {
             gravity: settings.gravity.to_array(),
             scale: tables.scale as f32,
             contact_unit: 0.0,
-            pad: [0; 3],
+            pressed_kept: rules::kept(rules::PRESSED_HALF_LIFE, settings.step as f32),
+            pad: [0; 2],
         }
     }
 }

@@ -21,6 +21,17 @@ pub struct Kernel {
     pub access: &'static [Access],
 }
 
+impl Kernel {
+    /// The whole module. Kernels that begin with `contact.wgsl` get the [constants](crate::contact_rules) before it.
+    pub fn text(&self) -> String {
+        let text = self.sources.concat();
+        match self.sources.first() {
+            Some(&CONTACT_TEXT) => crate::contact_rules::wgsl() + &text,
+            _ => text,
+        }
+    }
+}
+
 const COMMON: &str = include_str!("kernels/common.wgsl");
 const POLAR: &str = include_str!("kernels/polar.wgsl");
 const STRESS: &str = include_str!("kernels/stress.wgsl");
@@ -243,7 +254,7 @@ impl Compiled {
         });
         let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: Some(kernel.name),
-            source: wgpu::ShaderSource::Wgsl(kernel.sources.concat().into()),
+            source: wgpu::ShaderSource::Wgsl(kernel.text().into()),
         });
         let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
             label: Some(kernel.name),
@@ -355,7 +366,7 @@ mod tests {
         let variants = PROJECT.iter().chain(&PATCH_SOLVE).chain(&COMPARISONS);
         let variants = variants.chain(&CONTACT);
         for kernel in step.into_iter().chain(variants) {
-            let text = kernel.sources.concat();
+            let text = kernel.text();
             let module = naga::front::wgsl::parse_str(&text)
                 .unwrap_or_else(|error| panic!("{}: {}", kernel.name, error.emit_to_string(&text)));
             let info = Validator::new(ValidationFlags::all(), Capabilities::empty())

@@ -13,6 +13,7 @@ pub mod bodies;
 mod buffers;
 mod colliders;
 mod contact;
+mod contact_rules;
 mod contact_tables;
 pub mod device;
 mod error;

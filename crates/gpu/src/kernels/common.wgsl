@@ -21,6 +21,8 @@ struct Params {
     scale: f32,
     // Force of one unit of the contacts' sums, of the scaled system.
     contact_unit: f32,
+    // Share of its speed against its bone that a pressed vertex keeps.
+    pressed_kept: f32,
 }
 
 @group(0) @binding(0) var<uniform> P: Params;

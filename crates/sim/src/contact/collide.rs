@@ -18,8 +18,6 @@ use super::surface::{ContactSurface, Source};
 
 /// Colliders' numbers begin here; those of other external contacts are below.
 pub const FIRST_COLLIDER: u32 = 1 << 31;
-/// Most steps along the way: enough for a grazing way, which is a miss if it is not found by then.
-const ADVANCES: usize = 32;
 /// Points that one thread takes at a time.
 const CHUNK: usize = 256;
 
@@ -195,7 +193,7 @@ impl Way {
     fn first_touch(&self, shape: &Shape) -> Option<Near> {
         let length = self.from.distance(self.to);
         let mut t = 0.0;
-        for _ in 0..ADVANCES {
+        for _ in 0..rules::ADVANCES {
             let near = shape.nearest(self.from.lerp(self.to, t), self.out, f32::INFINITY)?;
             // Half of the reach, so that the last step need not be endlessly small.
             if near.distance <= 0.5 * self.reach {

@@ -91,6 +91,8 @@ pub const TANGLE_TOLERANCE: f32 = 0.1;
 
 /// Motion in a step that is followed along its way to a collider \[depths from skin to base point\].
 pub const FOLLOWED_WAY: f32 = 0.5;
+/// Advances along such a way at most: enough for a grazing way, which is a miss if nothing is met by then.
+pub const ADVANCES: usize = 32;
 /// Motion of parts of a body against each other in one piece of a step \[thickness of the tissue\].
 pub const PIECE_WAY: f32 = 0.5;
 

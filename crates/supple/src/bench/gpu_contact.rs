@@ -9,7 +9,7 @@ use supple_sim::{Backend, ContactMode, CpuBackend, State};
 
 use super::contact::curl;
 use super::gpu::{GpuBenchError, WARM_UP, stages};
-use super::held::{Held, POSES, hold};
+use super::held::{Held, LONG, POSES, RATES, hold, hold_at};
 use super::jump::{self, Drag};
 use super::tissue::{Subject, percentile};
 use crate::embedded::{self, Body};
@@ -49,7 +49,7 @@ pub struct GpuContactRow {
 /// A held pose.
 #[derive(Clone, Debug, Serialize)]
 pub struct HeldRow {
-    /// Body and clip.
+    /// Body, clip and steps a second.
     pub pose: String,
     /// Skin points inside other parts without contact.
     pub without: usize,
@@ -128,7 +128,7 @@ fn warm_up(gpu: &Gpu, bodies: &GpuBodies) -> Result<(), GpuError> {
     Ok(())
 }
 
-/// The embedded bodies in held poses, with both backends.
+/// The embedded bodies in poses that are held for long, with both backends, at all rates.
 pub fn held_poses(gpu: &Arc<Gpu>) -> Result<Vec<HeldRow>, Box<dyn std::error::Error>> {
     let mut rows = Vec::new();
     for (name, which) in [("male", Body::Male), ("female", Body::Female)] {
@@ -138,15 +138,26 @@ pub fn held_poses(gpu: &Arc<Gpu>) -> Result<Vec<HeldRow>, Box<dyn std::error::Er
             let clip = embedded::clip(clip_name, &character)?;
             body.set_backend(Box::new(CpuBackend::new()));
             let without = hold(&mut body, &character, &clip, until, ContactMode::Off)?;
-            let cpu = hold(&mut body, &character, &clip, until, ContactMode::Global)?;
-            body.set_backend(Box::new(GpuBackend::new(gpu.clone())));
-            let gpu = hold(&mut body, &character, &clip, until, ContactMode::Global)?;
-            rows.push(HeldRow {
-                pose: format!("{name} {clip_name}"),
-                without: without.inside,
-                cpu,
-                gpu,
-            });
+            for rate in RATES {
+                let mut held = |backend: Box<dyn Backend>| {
+                    body.set_backend(backend);
+                    let how = (rate, LONG);
+                    hold_at(
+                        &mut body,
+                        &character,
+                        &clip,
+                        until,
+                        ContactMode::Global,
+                        how,
+                    )
+                };
+                rows.push(HeldRow {
+                    pose: format!("{name} {clip_name} {rate}/s"),
+                    without: without.inside,
+                    cpu: held(Box::new(CpuBackend::new()))?,
+                    gpu: held(Box::new(GpuBackend::new(gpu.clone())))?,
+                });
+            }
         }
     }
     Ok(rows)

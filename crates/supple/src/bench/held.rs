@@ -15,6 +15,12 @@ pub const POSES: [(&str, f32); 5] = [
     ("squat", 1.4),
 ];
 
+/// Steps a second at which poses are held.
+pub const RATES: [u32; 4] = [30, 60, 120, 240];
+
+/// How long poses are held at these rates: longer than any rule of contact waits \[s\].
+pub const LONG: f32 = 2.5;
+
 /// What becomes of a held pose.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Held {
