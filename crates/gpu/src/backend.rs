@@ -123,8 +123,9 @@ impl Backend for GpuBackend {
                 lapses,
                 ..
             } = &mut state.contact;
-            lapses.begin(surface, settings.step as f32, bases, &targets.bases);
-            lapses.count(surface, (&last, contacts));
+            let step = settings.step as f32;
+            lapses.begin(surface, step, bases, &targets.bases);
+            lapses.count(surface, step, (&last, contacts));
         }
         if bodies.touches() {
             state.contact.bases.clone_from(&targets.bases);

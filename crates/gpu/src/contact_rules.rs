@@ -36,7 +36,7 @@ pub fn wgsl() -> String {
     }
     floats!(
         rules::FACING_COSINE rules::RAY_CHECK_DEPTH rules::COLUMN_SHARE rules::FLAT_TET rules::TET_TOLERANCE
-        rules::SLIDE_LENGTH rules::NEW_TRIANGLE_BLEND rules::BESIDE_STILL rules::BESIDE_SLIDING
+        rules::SLIDE_LENGTH rules::NEW_TRIANGLE_BLEND rules::BESIDE_LIMIT
         rules::WRONG_SIDE_DEPTH rules::OUTSIDE_SHARE rules::SOFTNESS rules::LARGEST_PUSH rules::FOLLOWED_WAY
     );
     floats!(JACOBI_RELAXATION GIVE_WAY_COSINE SHRINK_COSINE TURNED_OVER_COSINE COEFFICIENT_UNITS);

@@ -293,8 +293,8 @@ fn held_words() -> u32 {
     return (C.points + 31u) / 32u + 2u;
 }
 
-// The contact on the triangle it had; NONE where the point has come away from it. It slides by `way` [m].
-fn same_triangle(old: Touch, at: vec3<f32>, normal: vec3<f32>, share: f32, way: f32, body: u32) -> Touch {
+// The contact on the triangle it had; NONE where the point has come away from it.
+fn same_triangle(old: Touch, at: vec3<f32>, normal: vec3<f32>, share: f32, body: u32) -> Touch {
     let corners = corners_of(old.triangle, body);
     let v = vectors(corners, 0u);
     let u = v.b - v.a;
@@ -315,9 +315,8 @@ fn same_triangle(old: Touch, at: vec3<f32>, normal: vec3<f32>, share: f32, way: 
     let distance = dot(facing, apart);
     let beside = length(apart - facing * distance);
     let turn = dot(unit_or_zero(blend(normals, weights)), normal);
-    let farthest = mix(BESIDE_STILL, BESIDE_SLIDING, saturate(0.5 * way / C.fast_way)) * C.edge;
     let is_gone = dot(facing, facing) < 0.5 || turn > TURNED_OVER_COSINE && !folds_hold(body) || distance > C.shell
-        || beside > farthest;
+        || beside > BESIDE_LIMIT * C.edge;
     return Touch(select(old.triangle, NONE, is_gone), weights, facing, distance, old.force);
 }
 
@@ -332,7 +331,7 @@ fn followed(old: Touch, fresh: Touch, at: vec3<f32>, normal: vec3<f32>, moved: v
     }
     let presses = any(old.force != vec3<f32>(0.0));
     if (presses && !(way > C.fast_way && is_neighbour)) {
-        let kept = same_triangle(old, at, normal, share, way, body);
+        let kept = same_triangle(old, at, normal, share, body);
         if (kept.triangle != NONE) {
             let wrong = WRONG_SIDE_DEPTH * C.edge;
             let out = select(-FAR, fresh.distance, fresh.triangle != NONE);
@@ -349,8 +348,12 @@ fn followed(old: Touch, fresh: Touch, at: vec3<f32>, normal: vec3<f32>, moved: v
 }
 
 // Largest normal force of a contact of a point with this normal: without limit, unless the fold turns over.
-fn largest_force(touch: Touch, normal: vec3<f32>) -> f32 {
-    let turn = dot(touch.normal, normal);
+fn largest_force(touch: Touch, normal: vec3<f32>, body: u32) -> f32 {
+    if (touch.triangle == NONE) {
+        return FAR;
+    }
+    let facing = unit_or_zero(blend(vectors(corners_of(touch.triangle, body), 1u), touch.weights));
+    let turn = dot(facing, normal);
     let is_new = all(touch.force == vec3<f32>(0.0));
     if (turn <= select(GIVE_WAY_COSINE, SHRINK_COSINE, is_new)) {
         return FAR;
@@ -492,7 +495,7 @@ fn contact_search(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invoca
     }
     contacts[place] = vec4(touch.normal, touch.distance);
     contacts[place + 1u] = vec4(touch.weights, bitcast<f32>(touch.triangle));
-    contacts[place + 2u] = vec4(touch.force, largest_force(touch, normal));
+    contacts[place + 2u] = vec4(touch.force, largest_force(touch, normal, body));
     if (touch.triangle != NONE) {
         assemble(point, touch, body);
     }

@@ -11,11 +11,14 @@ use super::persist::shares_point;
 use super::ways::Ways;
 use super::{Contact, ContactSurface, rules};
 
+/// Relative rounding of sums of steps.
+const ROUNDING: f32 = 1e-4;
+
 /// Contacts that were lost while they pressed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lapses {
-    /// How many each point has lost; empty: none.
-    counts: Vec<u8>,
+    /// Sum of the steps in which each point has lost one \[s\]; empty: none.
+    lost: Vec<f32>,
     /// How far bones have come since points began anew \[m\].
     way: f32,
     /// For how long bones have held still \[s\].
@@ -25,8 +28,8 @@ pub struct Lapses {
 impl Lapses {
     /// Whether a point is held, and not pushed out.
     pub fn only_holds(&self, point: u32) -> bool {
-        let lost = self.counts.get(point as usize);
-        lost.is_some_and(|&lost| lost >= rules::LOST_CONTACT_LIMIT)
+        let lost = self.lost.get(point as usize);
+        lost.is_some_and(|&lost| lost > rules::LOST_CONTACT_TIME * (1.0 - ROUNDING))
     }
 
     /// Begins a step of `step` seconds in which base points go from `before` to `bases`.
@@ -44,13 +47,13 @@ impl Lapses {
         let is_far = self.way > rules::FORGET_WAY * surface.size();
         if is_far || !self.is_after(rules::LOST_CONTACT_DELAY) {
             self.way = 0.0;
-            self.counts.clear();
+            self.lost.clear();
         }
     }
 
     /// Whether bones have held still for longer than this \[s\], up to rounding of the sum of steps.
     fn is_after(&self, time: f32) -> bool {
-        self.still > time * (1.0 + 1e-4)
+        self.still > time * (1.0 + ROUNDING)
     }
 
     /// Whether bones have held still for so long that hardly anything moves any more.
@@ -77,16 +80,21 @@ impl Lapses {
         }
     }
 
-    /// Counts what was lost from `last` to `now`, contacts by point.
-    pub fn count(&mut self, surface: &ContactSurface, (last, now): (&[Contact], &[Contact])) {
+    /// Counts what was lost from `last` to `now`, contacts by point, in a step of `step` seconds.
+    pub fn count(
+        &mut self,
+        surface: &ContactSurface,
+        step: f32,
+        (last, now): (&[Contact], &[Contact]),
+    ) {
         for old in last.iter().filter(|old| old.force != Vec3::ZERO) {
             let at = now.binary_search_by_key(&old.point, |new| new.point);
             if at.is_ok_and(|at| shares_point(surface, &now[at], old)) {
                 continue;
             }
-            self.counts.resize(surface.point_count(), 0);
-            if let Some(lost) = self.counts.get_mut(old.point as usize) {
-                *lost = lost.saturating_add(1);
+            self.lost.resize(surface.point_count(), 0.0);
+            if let Some(lost) = self.lost.get_mut(old.point as usize) {
+                *lost += step;
             }
         }
     }
@@ -140,7 +148,7 @@ mod tests {
         let lose = |lapses: &mut Lapses, rate: f32, step: u32| {
             let (last, now) = (pressing(step / 2 % 2), pressing(step.div_ceil(2) % 2));
             lapses.begin(&surface, 1.0 / rate, &still, &still);
-            lapses.count(&surface, (&last, &now));
+            lapses.count(&surface, 1.0 / rate, (&last, &now));
         };
         for rate in [30.0, 60.0, 240.0] {
             let mut lapses = Lapses::default();
@@ -148,7 +156,8 @@ mod tests {
             for step in 1..=(rules::LOST_CONTACT_DELAY * rate).round() as u32 {
                 lose(&mut lapses, rate, step);
             }
-            for step in 0..2 * u32::from(rules::LOST_CONTACT_LIMIT) {
+            let losses = (rules::LOST_CONTACT_TIME * rate - ROUNDING).ceil() as u32;
+            for step in 0..2 * losses {
                 assert!(!lapses.only_holds(2), "{step} at {rate}");
                 lose(&mut lapses, rate, step);
             }

@@ -49,8 +49,8 @@ pub enum Next {
 pub struct Slide {
     /// Share of what is found in its new foot and normal.
     share: f32,
-    /// Speed relative to [`rules::SLIDE_SPEED`].
-    speed: f32,
+    /// Whether it is faster than [`rules::SLIDE_SPEED`].
+    is_fast: bool,
 }
 
 impl Slide {
@@ -60,18 +60,8 @@ impl Slide {
         Slide {
             // What is not a number slides.
             share: share.min(1.0).max(pace.least),
-            speed: way / (rules::SLIDE_SPEED * edge * pace.step),
+            is_fast: way > rules::SLIDE_SPEED * edge * pace.step,
         }
-    }
-
-    fn is_fast(&self) -> bool {
-        self.speed > 1.0
-    }
-
-    /// How far its point may be beside its foot \[mean edges\].
-    fn farthest_beside(&self) -> f32 {
-        let fast = (0.5 * self.speed).clamp(0.0, 1.0);
-        rules::BESIDE_STILL + (rules::BESIDE_SLIDING - rules::BESIDE_STILL) * fast
     }
 }
 
@@ -90,7 +80,7 @@ pub fn settle(
         }
         let way = slide(surface, old, moved);
         let slide = Slide::new(way, surface.mean_edge(), pace);
-        if old.force == Vec3::ZERO || slide.is_fast() {
+        if old.force == Vec3::ZERO || slide.is_fast {
             return Next::Open(slide);
         }
         // Those that are deep may be on the wrong side.
@@ -167,7 +157,7 @@ fn follow(
     let new = found.filter(|new| shares_point(surface, new, old));
     let share = slide.share.max(rules::NEW_TRIANGLE_BLEND);
     let slides_over = || new.map(|new| gone_on(new, old, share));
-    if old.force == Vec3::ZERO || slide.is_fast() && new.is_some() {
+    if old.force == Vec3::ZERO || slide.is_fast && new.is_some() {
         return slides_over();
     }
     let kept = same_skin(surface, detector, old, slide, pace);
@@ -251,7 +241,7 @@ fn same_skin(
     let is_gone = next.normal == Vec3::ZERO
         || turned > rules::TURNED_COSINE && !pace.holds
         || next.distance > surface.shell()
-        || beside > slide.farthest_beside() * surface.mean_edge();
+        || beside > rules::BESIDE_LIMIT * surface.mean_edge();
     (!is_gone).then_some(next)
 }
 

@@ -28,10 +28,8 @@ pub const SLIDE_LENGTH: f32 = 0.3;
 pub const SLIDE_SPEED: f32 = 9.0;
 /// Share of a new normal in that of a contact that slides to another triangle, at least.
 pub const NEW_TRIANGLE_BLEND: f32 = 0.5;
-/// How far a point may be beside its foot before its contact ends \[mean edges\], when it holds still.
-pub const BESIDE_STILL: f32 = 3.0;
-/// The same when it slides twice as fast as [`SLIDE_SPEED`], or faster.
-pub const BESIDE_SLIDING: f32 = 0.9;
+/// How far a point may be beside its foot before its contact ends \[mean edges\].
+pub const BESIDE_LIMIT: f32 = 3.0;
 /// A contact ends when the skin at its foot and at its point have normals with a cosine above this: the fold has turned over.
 pub const TURNED_COSINE: f32 = 0.8;
 /// A foot that its point has left by this much walks to where the skin is closest \[mean edges\].
@@ -43,8 +41,8 @@ pub const WRONG_SIDE_DEPTH: f32 = 0.5;
 pub const STILL_SPEED: f32 = 0.0035;
 /// Way of the bones after which lost contacts are forgotten \[body sizes\].
 pub const FORGET_WAY: f32 = 0.012;
-/// Pressing contacts that a point may lose in a held pose before it is only held.
-pub const LOST_CONTACT_LIMIT: u8 = 3;
+/// Steps in which a point loses a pressing contact in a held pose, in sum, after which it is only held \[s\].
+pub const LOST_CONTACT_TIME: f32 = 3.0 / 60.0;
 /// Time after bones have stopped in which lost contacts do not count \[s\].
 pub const LOST_CONTACT_DELAY: f32 = 1.0 / 6.0;
 /// Rate at which feet and normals are blended toward what is found while bones move \[1/s\].

@@ -216,7 +216,7 @@ impl ContactSolver {
             memory,
             &mut self.contacts,
         );
-        self.lapses.count(surface, (last, &self.contacts));
+        (self.lapses).count(surface, step, (last, &self.contacts));
     }
 
     /// Makes the contacts rows of the system.
