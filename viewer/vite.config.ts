@@ -1,6 +1,6 @@
 import { defineConfig } from "vite";
 
-// Relative addresses, so that the same build works from any folder of a static site.
+// Relative URLs, so that the build works from any folder of a static site.
 export default defineConfig({
   base: "./",
   build: { target: "es2022", assetsInlineLimit: 0, chunkSizeWarningLimit: 1000 },

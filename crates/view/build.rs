@@ -1,4 +1,4 @@
-//! Takes the files of `viewer/dist`, where the page was built, into the program.
+//! Embeds the built page, `viewer/dist`, into the program.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ fn main() {
     files.sort();
     let mut code = String::from("&[\n");
     for (number, file) in files.iter().enumerate() {
-        // A copy, so that a page that is built meanwhile does not take files away.
+        // Copied, so that rebuilding the page during compilation does not remove files.
         let copy = format!("page-{number}");
         let Ok(name) = file.strip_prefix(&dist) else {
             continue;
@@ -28,7 +28,7 @@ fn main() {
     }
     code.push(']');
     if let Err(error) = std::fs::write(out.join("page.rs"), code) {
-        println!("cargo:warning=the page could not be listed: {error}");
+        println!("cargo:warning=could not list viewer/dist: {error}");
     }
 }
 

@@ -1,7 +1,7 @@
-// Tissue settings as live controls, and as the file that the command line reads.
+// Tissue settings as live controls, and as the TOML file of the command line.
 import type { App } from "./app";
 import { button, buttons, check, choiceRow, heading, make, slider, type Slider, type SliderOptions } from "./dom";
-import { say } from "./messages";
+import { showMessage } from "./messages";
 import type { Page } from "./panel";
 import type { Settings, Vector } from "./protocol";
 import { save } from "./save";
@@ -41,7 +41,7 @@ export class FeelPage implements Page {
     if (settings?.contact) settings.contact.mode = mode;
     simulation.order({ type: "contact", mode });
   });
-  private ground = check("The ground carries", "", (on) => {
+  private ground = check("Ground contact", "", (on) => {
     const floor = this.app.description?.bounds[0][1] ?? 0;
     this.app.simulation.order({ type: "ground", height: on ? floor : null });
   });
@@ -72,7 +72,7 @@ export class FeelPage implements Page {
     this.element.append(
       heading("Tissue"),
       this.built({ label: "Stiffness", min: 400, max: 20000, step: 50, logarithmic: true, show: (v) => `${(v / 1000).toFixed(v < 10000 ? 1 : 0)} kPa` }, (s) => s.tissue, "stiffness"),
-      this.built({ label: "Keeps volume", min: 0, max: 20, step: 0.5, show: (v) => `× ${v.toFixed(1)}` }, (s) => s.tissue, "volume_stiffness"),
+      this.built({ label: "Volume stiffness", min: 0, max: 20, step: 0.5, show: (v) => `× ${v.toFixed(1)}` }, (s) => s.tissue, "volume_stiffness"),
       this.built({ label: "Mass", min: 0, max: 200, step: 1, show: (v) => (v === 0 ? "auto" : `${v.toFixed(0)} kg`) }, (s) => s.tissue, "mass"),
       this.radiusSlider.row,
       this.resolution.row,
@@ -81,12 +81,12 @@ export class FeelPage implements Page {
       sliding.row,
       head.row,
       heading("Motion"),
-      this.live({ label: "Damping", min: 0, max: 1, step: 0.01, show: (v) => (v === 0 ? "least" : `${v.toFixed(2)} s`) }, (s) => s.solver, "damping_half_life"),
+      this.live({ label: "Damping", min: 0, max: 1, step: 0.01, show: (v) => (v === 0 ? "minimum" : `${v.toFixed(2)} s`) }, (s) => s.solver, "damping_half_life"),
       this.live({ label: "Iterations", min: 1, max: 30, step: 1, show: (v) => v.toFixed(0) }, (s) => s.solver, "iterations"),
       heading("Gravity"),
       this.gravitySlider(),
       gravity.row,
-      make("p", { textContent: "Zero by default: the shape a body was modelled or scanned in already sags." }),
+      make("p", { textContent: "Zero by default, because a modelled or scanned shape already includes the effect of gravity." }),
       heading("Settings"),
       buttons(
         button("Reset", () => void this.reset()),
@@ -96,21 +96,21 @@ export class FeelPage implements Page {
     app.onOpened.push(() => this.show());
   }
 
-  /** A control for one number of the settings. */
+  /** A slider for one number of the settings. */
   private control(look: Look, group: Group, key: string, change: SliderOptions["change"]): HTMLElement {
     const control = slider({ ...look, change });
     this.sliders.push([control, (settings) => Number(group(settings)[key])]);
     return control.row;
   }
 
-  /** A control that needs the tissue built anew. */
+  /** A slider that requires a rebuild of the tissue. */
   private built(look: Look, group: Group, key: string): HTMLElement {
     return this.control(look, group, key, (value, done) => {
       if (done) this.rebuild((settings) => (group(settings)[key] = value));
     });
   }
 
-  /** A control that the running tissue follows at once. */
+  /** A slider that takes effect immediately. */
   private live(look: Look, group: Group, key: string): HTMLElement {
     return this.control(look, group, key, (value) => {
       if (!this.app.settings) return;
@@ -155,7 +155,7 @@ export class FeelPage implements Page {
     void this.buildNewest();
   }
 
-  /** Settings that change while tissue is built wait for it, and the newest win. */
+  /** Changes during a build are applied in one further build. */
   private async buildNewest(): Promise<void> {
     if (this.building) {
       this.again = true;
@@ -169,7 +169,7 @@ export class FeelPage implements Page {
       } while (this.again);
       this.applyGravity();
     } catch (error) {
-      say((error as Error).message, "bad");
+      showMessage((error as Error).message, "bad");
     } finally {
       this.building = false;
     }
@@ -182,7 +182,7 @@ export class FeelPage implements Page {
       const scaled = Object.entries(radii).map(([name, radius]) => [name, radius * this.radius]);
       this.rebuild((settings) => (settings.joint_radii = this.radius === 1 ? {} : Object.fromEntries(scaled)));
     } catch (error) {
-      say((error as Error).message, "bad");
+      showMessage((error as Error).message, "bad");
     }
   }
 
@@ -197,7 +197,7 @@ export class FeelPage implements Page {
     this.resolution.set(String(settings.detail?.resolution ?? "automatic") as (typeof RESOLUTIONS)[number][0]);
     this.contact.row.hidden = !settings.contact;
     this.contact.set((settings.contact?.mode ?? "off") as (typeof CONTACTS)[number][0]);
-    // What was said about the last character does not hold for this one.
+    // Ground and contact of the previous character do not carry over.
     this.ground.box.checked = false;
     this.app.simulation.order({ type: "ground", height: null });
     this.app.simulation.order({ type: "contact", mode: settings.contact?.mode ?? "off" });
@@ -210,7 +210,7 @@ export class FeelPage implements Page {
     try {
       await this.app.useSettings(await this.app.simulation.request("settingsFromToml", { text: "" }));
     } catch (error) {
-      say((error as Error).message, "bad");
+      showMessage((error as Error).message, "bad");
     }
   }
 
@@ -220,7 +220,7 @@ export class FeelPage implements Page {
     const text = await this.app.simulation.request("settingsToToml", { settings });
     save(`${description.info.name}.supple.toml`, text, "application/toml");
     if (this.direction !== "down" && this.direction !== "up" && this.gravity > 0) {
-      say("The file keeps gravity along the vertical only.");
+      showMessage("The settings file stores only the vertical component of gravity.");
     }
   }
 }

@@ -1,4 +1,4 @@
-// Which method is shown, beside which other, and what is drawn over it.
+// View page: skinning methods, comparison, overlays and theme.
 import type { App, Compare } from "./app";
 import { byId, check, heading, make, segmented } from "./dom";
 import type { Page } from "./panel";
@@ -23,10 +23,10 @@ export class LookPage implements Page {
   private method = segmented<Method>("Method", METHODS, (method) => this.useMethod(method));
   private other = segmented<Method>("Other method", METHODS, (method) => {
     this.app.other = method;
-    this.app.applyLook();
+    this.app.applyView();
   });
   private compare = segmented<Compare>("Compare", COMPARES, (compare) => this.useCompare(compare));
-  private otherBlock = make("div", { hidden: true }, heading("Against"), this.other.element);
+  private otherBlock = make("div", { hidden: true }, heading("Compare with"), this.other.element);
 
   constructor(private app: App) {
     this.method.set(app.method);
@@ -45,14 +45,14 @@ export class LookPage implements Page {
   useMethod(method: Method): void {
     this.app.method = method;
     this.method.set(method);
-    this.app.applyLook();
+    this.app.applyView();
   }
 
   useCompare(compare: Compare): void {
     this.app.compare = compare;
     this.compare.set(compare);
     this.otherBlock.hidden = compare === "off";
-    this.app.applyLook();
+    this.app.applyView();
   }
 
   nextCompare(): void {
@@ -69,7 +69,7 @@ export class LookPage implements Page {
     else this.app.overlays.shown.delete(name);
     const box = this.boxes.get(name);
     if (box) box.checked = on;
-    this.app.applyLook();
+    this.app.applyView();
   }
 
   private themeBlock(): HTMLElement {

@@ -1,4 +1,4 @@
-// Live figures, and two of them over time.
+// Live statistics, and two of them plotted over time.
 import { byId } from "./dom";
 import type { Readout } from "./protocol";
 

@@ -1,13 +1,13 @@
-//! An embedded 5 × 7 font: printable ASCII, five columns a glyph.
+//! An embedded 5 × 7 bitmap font: printable ASCII, five columns per glyph.
 
 /// Rows from the top of a capital to the baseline.
 pub const ROWS: usize = 7;
-/// Rows that `g`, `j`, `p`, `q`, `y` and the comma hang below the baseline.
+/// Rows by which `g`, `j`, `p`, `q`, `y` and the comma extend below the baseline.
 pub const DESCENT: usize = 2;
-/// In a glyph's first column: the glyph hangs [`DESCENT`] rows lower.
+/// Flag in a glyph's first column: the glyph is shifted down by [`DESCENT`] rows.
 pub const LOW: u8 = 0x80;
 
-/// The columns of a character, left to right; bit 0 is the top row. Characters without a glyph show as `?`.
+/// The columns of a character, left to right; bit 0 is the top row. Characters without a glyph are shown as `?`.
 pub fn glyph(character: char) -> [u8; 5] {
     let ascii = match character {
         '\u{2013}' | '\u{2014}' | '\u{2212}' => '-',

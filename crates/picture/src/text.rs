@@ -1,21 +1,21 @@
-//! Text drawn as strokes: the dots of the bitmap font are joined by lines with round ends, so that letters are smooth
-//! at any size instead of made of squares.
+//! Text drawn as strokes: neighbouring dots of the bitmap font are joined by round-ended lines, so that letters are smooth
+//! at any size.
 
 use glam::{Vec2, Vec3};
 
 use crate::font::{DESCENT, LOW, ROWS, glyph};
 use crate::image::Image;
 
-/// Half the thickness of a stroke, in dots.
+/// Half the stroke width, in dots.
 const STROKE: f32 = 0.48;
-/// Empty dots between two glyphs.
+/// Space between two glyphs, in dots.
 const GAP: f32 = 1.7;
-/// Width of a space, in dots.
+/// Width of a space character, in dots.
 const SPACE: f32 = 2.4;
 
 type Segment = (Vec2, Vec2);
 
-/// Width of a line of text whose capitals are `size` pixels high \[px\].
+/// Width of a line of text with capitals `size` pixels high \[px\].
 pub fn text_width(text: &str, size: f32) -> f32 {
     let dots: f32 = text.chars().map(|c| advance(&strokes(c))).sum();
     (dots - GAP + 2.0 * STROKE).max(0.0) * size / ROWS as f32
@@ -35,7 +35,7 @@ pub fn draw_text(image: &mut Image, text: &str, x: f32, y: f32, size: f32, colou
     }
 }
 
-/// Draws a line of text with its middle at `x`.
+/// Draws a line of text centred at `x`.
 pub fn draw_text_centred(image: &mut Image, text: &str, x: f32, y: f32, size: f32, colour: Vec3) {
     draw_text(
         image,
@@ -55,8 +55,8 @@ fn advance(segments: &[Segment]) -> f32 {
     right.map_or(SPACE, |right| right + GAP)
 }
 
-/// The lines between neighbouring dots, moved so that the glyph begins at x = 0. A dot without neighbours is a line of
-/// no length. Diagonals join only dots that no other path joins.
+/// Lines between neighbouring dots, shifted so that the glyph starts at x = 0. An isolated dot is a line of zero
+/// length. Diagonals join only dots that are not connected otherwise.
 fn strokes(character: char) -> Vec<Segment> {
     let columns = glyph(character);
     let drop = if columns[0] & LOW != 0 {
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn outside_the_image_nothing_happens() {
+    fn text_outside_the_image_is_ignored() {
         let mut image = Image::new(8, 8, Vec3::ONE);
         for (x, y, size) in [
             (-90.0, 0.0, 7.0),

@@ -1,7 +1,7 @@
 //! A skeleton for a mesh that came without one.
 
 use supple_geom::TriMesh;
-use supple_rig::fit::fit_humanoid;
+use supple_rig::skeleton_fit::fit_humanoid;
 use supple_rig::formats::Source;
 use supple_rig::skeleton::JointKind;
 use supple_rig::{Character, Skeleton};

@@ -5,7 +5,7 @@ use supple::geom::bvh::Ray;
 use supple::geom::{Bvh, TriMesh};
 use supple::glam::Vec3;
 use supple::rig::character::Up;
-use supple::rig::fit::fit_humanoid;
+use supple::rig::skeleton_fit::fit_humanoid;
 use supple::rig::formats::{gltf, skel};
 use supple::rig::skeleton::JointKind;
 use supple::rig::{Joint, Skeleton, Transform};

@@ -65,7 +65,7 @@ fn load_rigged(input: &Input, console: &Console) -> Result<Character, Failure> {
         }
     }
     if !rigged::is_bare(&character) {
-        for problem in supple::rig::surprises::surprises(&character) {
+        for problem in supple::rig::motion_warnings::motion_warnings(&character) {
             warn(&problem.text);
         }
         return Ok(character);

@@ -1,6 +1,6 @@
-//! The frames of a motion: kept as they are, or made anew whenever one is looked at.
+//! The frames of a motion: stored, or generated on demand.
 //!
-//! A long motion of many vertices is larger than memory; what it is made from (a coarse simulation) is not.
+//! All frames of a long motion with many vertices may exceed memory. The coarse simulation they come from does not.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,28 +8,28 @@ use std::sync::Arc;
 
 use glam::Vec3;
 
-/// World positions of a moment: part, vertex \[m\].
+/// World positions of one frame, by part and vertex \[m\].
 pub type Frame = Vec<Vec<Vec3>>;
 
-/// Something that can make any frame of a motion, the same every time it is asked.
+/// Generates any frame of a motion. Repeated calls return the same frame.
 pub trait FrameSource: Send + Sync {
-    /// Frames that there are.
+    /// Number of frames.
     fn count(&self) -> usize;
-    /// One of them.
+    /// Generates one frame.
     fn frame(&self, frame: usize) -> Frame;
 }
 
 /// Positions of all vertices over time.
 #[derive(Clone)]
 pub enum Frames {
-    /// All at hand.
+    /// All frames in memory.
     Kept(Vec<Frame>),
-    /// Made one by one.
+    /// Frames generated on demand.
     Made(Arc<dyn FrameSource>),
 }
 
 impl Frames {
-    /// How many.
+    /// Number of frames.
     pub fn len(&self) -> usize {
         match self {
             Self::Kept(frames) => frames.len(),
@@ -37,12 +37,12 @@ impl Frames {
         }
     }
 
-    /// Whether there is none.
+    /// Whether there are no frames.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// One of them.
+    /// One frame.
     ///
     /// # Panics
     /// If there is no such frame.
@@ -53,7 +53,7 @@ impl Frames {
         }
     }
 
-    /// One after the other.
+    /// All frames in order.
     pub fn iter(&self) -> impl Iterator<Item = Cow<'_, [Vec<Vec3>]>> {
         (0..self.len()).map(|frame| self.get(frame))
     }

@@ -1,4 +1,4 @@
-//! One morph target a frame.
+//! Per-frame bake: one morph target per frame.
 
 use super::directions::Turning;
 use super::motion::Motion;
@@ -9,8 +9,8 @@ use super::{BakeError, BakeReport, playback_errors};
 use crate::formats::gltf::document_of;
 use crate::{Character, Clip, Pose};
 
-/// Writes a GLB with a morph target for every frame and the skeleton at rest: exact, large, and played by everything
-/// that knows morph targets. Morph targets and clips of the file stay; the new clip comes first.
+/// Writes a GLB with one morph target per frame and the skeleton at rest. Exact but large; plays wherever morph targets
+/// do. The file's own morph targets and clips are kept; the new clip comes first.
 pub fn bake_frames(
     character: &Character,
     motion: &Motion,

@@ -1,13 +1,14 @@
-//! Motion of every vertex, written so that other programs can play it.
+//! Baking: per-vertex motion in formats that other programs can play.
 //!
-//! | function | what is written | for |
+//! | function | output | use |
 //! |---|---|---|
 //! | [`bake_correctives`] | the file's own skin and skeleton motion, and a few corrective morph targets | engines, viewers |
-//! | [`bake_frames`] | one morph target a frame, the skeleton at rest | viewers without skinning, short clips |
+//! | [`bake_frames`] | one morph target per frame, the skeleton at rest | viewers without skinning, short clips |
 //! | [`write_pc2`], [`write_mdd`] | point caches in the file's vertex order | Blender, Maya, Houdini |
-//! | [`sequence`] | one mesh file a frame | everything else |
+//! | [`sequence`] | one mesh file per frame | everything else |
 //!
-//! Morph targets move normals and tangents along with positions. Each returns its largest and RMS error against the given motion, measured on what was written.
+//! Morph targets move normals and tangents as well as positions. Each bake returns its largest and RMS error against the given
+//! motion, measured on the written file.
 
 mod correctives;
 mod directions;

@@ -1,10 +1,10 @@
-//! Rotation and stretch of a linear map.
+//! Polar decomposition of a linear map into rotation and stretch.
 
 use glam::{DMat3, Mat3A, Quat};
 
-/// Splits `M = R S` into the closest rotation and what is left, by Higham's iteration `R ← (R + R⁻ᵀ) / 2`.
+/// Splits `M = R S` into the closest rotation and the remainder, by Higham's iteration `R ← (R + R⁻ᵀ) / 2`.
 ///
-/// A mirroring map keeps its mirror in `S`; a flat one gives no rotation.
+/// A reflection stays in `S`. A singular map gives the identity rotation.
 pub(super) fn split_rotation(matrix: &Mat3A) -> (Quat, Mat3A) {
     let m = DMat3::from_cols_array(&matrix.to_cols_array().map(f64::from));
     let determinant = m.determinant();
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn mirrors_and_flat_maps_stay_finite() {
+    fn reflections_and_singular_maps_stay_finite() {
         let mirror = Mat3A::from_diagonal(Vec3::new(-1.0, 1.0, 1.0));
         let (r, s) = split_rotation(&mirror);
         assert!((Mat3A::from_quat(r) * s).abs_diff_eq(mirror, 1e-6));

@@ -1,15 +1,15 @@
-// Files from the dialog, from a drop, or from the local server.
+// Opens files from the dialog, from drag and drop, or from the local server.
 import type { App } from "./app";
 import { byId } from "./dom";
-import { say } from "./messages";
+import { showMessage } from "./messages";
 import type { DroppedFile } from "./protocol";
 
-const LARGEST = 512 * 1024 * 1024;
+const MAX_FILE_SIZE = 512 * 1024 * 1024;
 
 async function read(files: Iterable<File>): Promise<DroppedFile[]> {
   const all = [...files];
-  const large = all.find((file) => file.size > LARGEST);
-  if (large) throw new Error(`${large.name} is larger than 512 MB: too much for a browser tab`);
+  const large = all.find((file) => file.size > MAX_FILE_SIZE);
+  if (large) throw new Error(`${large.name} is larger than 512 MB, the limit for this page`);
   return Promise.all(all.map(async (file) => ({ name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) })));
 }
 
@@ -26,7 +26,7 @@ export function listenForFiles(app: App): { open: () => void } {
       await app.openFiles(list);
     } catch (error) {
       const { message } = error as Error;
-      say(name && !message.startsWith(name) ? `${name}: ${message}` : message, "bad");
+      showMessage(name && !message.startsWith(name) ? `${name}: ${message}` : message, "bad");
     }
   };
   field.onchange = () => {
@@ -34,7 +34,7 @@ export function listenForFiles(app: App): { open: () => void } {
   };
   bodies.onchange = () => {
     const name = bodies.value === "female" ? "female" : "male";
-    app.openEmbedded(name).catch((error: unknown) => say((error as Error).message, "bad"));
+    app.openEmbedded(name).catch((error: unknown) => showMessage((error as Error).message, "bad"));
   };
   app.onOpened.push(() => (bodies.value = app.embedded ?? ""));
   let depth = 0;
@@ -59,7 +59,7 @@ export function listenForFiles(app: App): { open: () => void } {
   return { open };
 }
 
-/** The file that `supple view FILE` was given: the page's address names it. */
+/** The file given to `supple view FILE`, from the page's address. */
 export function namedFile(): string | null {
   return new URLSearchParams(location.search).get("file");
 }

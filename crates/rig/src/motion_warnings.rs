@@ -1,4 +1,4 @@
-//! What makes motions go wrong without anything being broken: said before time is spent.
+//! Checks for characters that load without errors but will play motions wrongly.
 
 use std::f32::consts::FRAC_PI_2;
 
@@ -6,20 +6,20 @@ use glam::{Quat, Vec3};
 
 use crate::Skeleton;
 use crate::character::{Character, Problem, Severity};
-use crate::figures::{figures, trees};
+use crate::figures::{figures, skeleton_trees};
 use crate::retarget::humanoid::HumanBone;
 use crate::retarget::{BoneMap, Humanoid};
 use crate::stray_weights::stray_weights;
 
-/// Warnings about weights that look broken, a body that lies, and several bodies in one file.
-pub fn surprises(character: &Character) -> Vec<Problem> {
+/// Warnings about broken skin weights, a lying body, and several bodies in one file.
+pub fn motion_warnings(character: &Character) -> Vec<Problem> {
     if character.parts.is_empty() {
         return Vec::new();
     }
     let found = [
         stray_weights(character),
-        lying(character),
-        several(character),
+        lying_warning(character),
+        several_bodies_warning(character),
     ];
     found.into_iter().flatten().collect()
 }
@@ -32,8 +32,8 @@ fn warning(text: String) -> Option<Problem> {
     })
 }
 
-/// A person whose head is not above its hips, or who is one only when stood up.
-fn lying(character: &Character) -> Option<Problem> {
+/// A person whose head is not above the hips, or that is recognised only with Z up.
+fn lying_warning(character: &Character) -> Option<Problem> {
     let skeleton = &character.skeleton;
     let map = BoneMap::of(character);
     let as_is = Humanoid::find(skeleton, &map).ok();
@@ -56,31 +56,31 @@ fn lying(character: &Character) -> Option<Problem> {
     let stands = stands.is_some_and(|spine| spine.y > 0.8 * spine.length());
     if stands && (lies || count(&stood) > count(&as_is)) {
         return warning(
-            "It lies on the ground, head along Z: if Z is up in the file, `--up z` stands it up, and clips and motions fit."
+            "The body lies on the ground with its head along Z. If Z is up in the file, load it with `--up z`; otherwise clips and motions will not fit."
                 .to_owned(),
         );
     }
     None
 }
 
-/// From hips to head.
+/// Vector from hips to head.
 fn spine(humanoid: &Humanoid, skeleton: &Skeleton) -> Option<Vec3> {
     let worlds = skeleton.rest_worlds();
     let at = |bone| Some(Vec3::from(worlds[humanoid.joint(bone)?].translation));
     Some(at(HumanBone::Head)? - at(HumanBone::Hips)?)
 }
 
-/// More than one tree of bones that moves skin.
-fn several(character: &Character) -> Option<Problem> {
-    let trees = trees(&character.skeleton).len();
+/// More than one skeleton with skin.
+fn several_bodies_warning(character: &Character) -> Option<Problem> {
+    let trees = skeleton_trees(&character.skeleton).len();
     let people = figures(character).len();
     match (trees, people) {
         (0 | 1, _) => None,
         (_, 0) => warning(format!(
-            "{trees} skeletons in one file: its own clips move all of them, other motions take them for one body. Save each in a file of its own, and put them together in a scene (`supple scene`)."
+            "The file holds {trees} skeletons. Its own clips move all of them; other motions treat them as one body. Save each in its own file and combine them with `supple scene`."
         )),
         _ => warning(format!(
-            "{people} people in one file: every motion moves all of them. Save each in a file of its own for motions of their own, and put them together in a scene (`supple scene`)."
+            "The file holds {people} people. Every motion moves all of them. To give each its own motion, save each in its own file and combine them with `supple scene`."
         )),
     }
 }
@@ -91,19 +91,19 @@ mod tests {
     use crate::character::Part;
     use crate::keyed::mannequin;
 
-    fn told(skeleton: Skeleton) -> String {
+    fn warnings_of(skeleton: Skeleton) -> String {
         let character = Character {
             parts: vec![Part::default()],
             skeleton,
             ..Character::default()
         };
-        let texts = surprises(&character).into_iter().map(|p| p.text);
+        let texts = motion_warnings(&character).into_iter().map(|p| p.text);
         texts.collect::<Vec<_>>().join("\n")
     }
 
     #[test]
-    fn a_person_stands_or_lies() {
-        assert_eq!(told(mannequin()), "");
+    fn lying_bodies_are_reported() {
+        assert_eq!(warnings_of(mannequin()), "");
         for angle in [FRAC_PI_2, -FRAC_PI_2] {
             let mut flat = mannequin();
             let rest = flat.rest_mut(0);
@@ -111,12 +111,12 @@ mod tests {
             rest.translation = turn * rest.translation;
             rest.rotation = turn * rest.rotation;
             // Only one of the two is Z up.
-            assert_eq!(told(flat).contains("--up z"), angle > 0.0);
+            assert_eq!(warnings_of(flat).contains("--up z"), angle > 0.0);
         }
     }
 
     #[test]
-    fn two_people_are_two() {
+    fn two_people_are_reported() {
         let mut joints = mannequin().joints().to_vec();
         let count = joints.len();
         let mut second = joints.clone();
@@ -125,6 +125,6 @@ mod tests {
         }
         joints.extend(second);
         let (both, _) = Skeleton::from_unordered(joints).unwrap();
-        assert!(told(both).contains("2 people"));
+        assert!(warnings_of(both).contains("2 people"));
     }
 }

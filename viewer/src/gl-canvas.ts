@@ -1,22 +1,22 @@
-// A canvas with WebGL 2, and whether a graphics card draws it.
+// Creates the WebGL 2 canvas and detects software rendering.
 
-export interface Drawing {
+export interface GlCanvas {
   canvas: HTMLCanvasElement;
   context: WebGL2RenderingContext;
-  /** Drawn by the processor. */
+  /** Whether it is rendered in software. */
   software: boolean;
 }
 
 const OPTIONS: WebGLContextAttributes = { alpha: true, depth: true, stencil: false, premultipliedAlpha: true };
 
-/** Smooth edges cost four times the pixels, which drawing without a graphics card cannot spare: the first context has none. */
-export function openDrawing(canvas: HTMLCanvasElement): Drawing | null {
+/** Opens the context. Software rendering gets no antialiasing, which would cost four times the pixels. */
+export function openGlCanvas(canvas: HTMLCanvasElement): GlCanvas | null {
   const context = canvas.getContext("webgl2", { ...OPTIONS, antialias: false });
   if (!context) return null;
   const info = context.getExtension("WEBGL_debug_renderer_info");
   const name = info ? String(context.getParameter(info.UNMASKED_RENDERER_WEBGL)) : "";
   if (/swiftshader|llvmpipe|software/i.test(name)) return { canvas, context, software: true };
-  // A canvas keeps the context it was first given.
+  // A canvas keeps its first context, so antialiasing needs a new canvas.
   const smooth = canvas.cloneNode() as HTMLCanvasElement;
   const better = smooth.getContext("webgl2", { ...OPTIONS, antialias: true });
   if (!better) return { canvas, context, software: false };

@@ -1,7 +1,7 @@
-//! A humanoid skeleton fitted into a body that has none.
+//! Fits a humanoid skeleton into a body mesh that has none.
 //!
-//! The body stands upright with its arms away from its sides (T- or A-pose). Joints lie in the middle of plane sections
-//! of the limbs; where along a limb, the proportions of bodies tell.
+//! The body must stand upright with its arms away from its sides (T-pose or A-pose). Joints are placed at the centres of
+//! plane sections of the limbs; their positions along a limb follow body proportions.
 
 use glam::{DVec3, Quat, Vec3};
 use supple_geom::TriMesh;
@@ -13,16 +13,16 @@ use supple_geom::weld::weld;
 use crate::keyed::mannequin;
 use crate::{Skeleton, Transform};
 
-/// Heights are tried in steps of this share of the body's.
-const STEP: f32 = 0.01;
-/// Elbow, wrist and knuckles on the way from shoulder to fingertips (Drillis and Contini 1966: upper arm 0.186, forearm
-/// 0.146, hand 0.108 of the height).
-const ARM: [f32; 3] = [0.42, 0.75, 0.87];
-/// Shoulder joint: below the neck and beside it, in body heights (the same source: 0.129 from the middle, less the half
-/// breadth of the arm).
-const SHOULDER: (f32, f32) = (0.05, 0.1);
+/// Spacing of the horizontal sections, relative to the body height.
+const SECTION_SPACING: f32 = 0.01;
+/// Elbow, wrist and knuckles as fractions of the way from shoulder to fingertips (Drillis and Contini 1966: upper arm 0.186, forearm
+/// 0.146, hand 0.108 of the body height).
+const ARM_FRACTIONS: [f32; 3] = [0.42, 0.75, 0.87];
+/// Shoulder joint: distance below the neck and sideways from it, in body heights (same source: 0.129 from the middle,
+/// less half the breadth of the arm).
+const SHOULDER_OFFSET: (f32, f32) = (0.05, 0.1);
 
-/// A body seen from its own front: X to its left, Y up, Z forwards.
+/// A body in its own frame: X to its left, Y up, Z forwards.
 struct Body {
     mesh: TriMesh,
     adjacency: Adjacency,
@@ -31,7 +31,7 @@ struct Body {
     middle: f32,
 }
 
-/// A closed curve of a section.
+/// A closed curve of a plane section.
 struct Slice {
     centre: Vec3,
     low: Vec3,
@@ -39,9 +39,9 @@ struct Slice {
     area: f32,
 }
 
-/// The mannequin's joints where the body has them; nothing where the shape has no two legs or no two arms.
+/// Fits the mannequin's joints to a body. `None` if two legs or two arms cannot be found.
 pub fn fit_humanoid(mesh: &TriMesh) -> Option<Skeleton> {
-    let mut turned = standing_shells(weld(mesh, 1e-5 * mesh.bounds().diagonal()).mesh);
+    let mut turned = without_debris(weld(mesh, 1e-5 * mesh.bounds().diagonal()).mesh);
     let turn = facing(&turned)?;
     for position in &mut turned.positions {
         *position = turn.inverse() * *position;
@@ -70,8 +70,8 @@ pub fn fit_humanoid(mesh: &TriMesh) -> Option<Skeleton> {
         .then_some(skeleton)
 }
 
-/// The mesh without what lies around in a scan: floors, crumbs. All of it where nothing stands that is half as high.
-fn standing_shells(mesh: TriMesh) -> TriMesh {
+/// Drops connected components that are less than half as high as the mesh (floors, scan debris). Keeps all if none is left.
+fn without_debris(mesh: TriMesh) -> TriMesh {
     let parts = shells(&mesh);
     let mut heights = vec![(f32::INFINITY, f32::NEG_INFINITY); parts.count];
     for (position, &shell) in mesh.positions.iter().zip(&parts.of_vertex) {
@@ -88,13 +88,13 @@ fn standing_shells(mesh: TriMesh) -> TriMesh {
     let kept = mesh.triangles.iter().zip(&parts.of_triangle);
     let kept = kept.filter(|&(_, &shell)| stands[shell as usize]);
     let triangles = kept.map(|(&corners, _)| corners).collect();
-    without_lone_vertices(&TriMesh {
+    without_unused_vertices(&TriMesh {
         triangles,
         positions: mesh.positions,
     })
 }
 
-fn without_lone_vertices(mesh: &TriMesh) -> TriMesh {
+fn without_unused_vertices(mesh: &TriMesh) -> TriMesh {
     let mut new = vec![u32::MAX; mesh.positions.len()];
     let mut used = TriMesh::default();
     for corners in &mesh.triangles {
@@ -111,8 +111,8 @@ fn without_lone_vertices(mesh: &TriMesh) -> TriMesh {
     used
 }
 
-/// The angle about Y from +X to the direction the body is widest in; along an axis where it nearly is.
-fn widest(mesh: &TriMesh) -> f32 {
+/// Angle about Y from +X to the body's widest horizontal direction, snapped to an axis if it is close to one.
+fn widest_direction(mesh: &TriMesh) -> f32 {
     let area = |t: usize| mesh.triangle_area(t);
     let middle = |t: usize| mesh.corners(t).iter().map(|p| p.as_dvec3()).sum::<DVec3>() / 3.0;
     let all = 0..mesh.triangles.len();
@@ -129,19 +129,19 @@ fn widest(mesh: &TriMesh) -> f32 {
     let quarter = std::f64::consts::FRAC_PI_2;
     let axis = (angle / quarter).round() * quarter;
     let aligned = (angle - axis).abs() < 10_f64.to_radians();
-    // A turn about Y takes +X to -Z.
+    // A rotation about +Y takes +X towards -Z.
     -(if aligned { axis } else { angle }) as f32
 }
 
-/// The turn from +Z to where the body faces: across its widest side, towards the toes.
+/// Rotation from +Z to the body's facing: perpendicular to its widest direction, towards the toes.
 fn facing(mesh: &TriMesh) -> Option<Quat> {
     let bounds = mesh.bounds();
     let size = bounds.max - bounds.min;
     if !(size.is_finite() && size.y > 0.0 && size.y > 0.5 * size.x.max(size.z)) {
         return None;
     }
-    let turn = Quat::from_rotation_y(widest(mesh));
-    // Feet reach farther to the front than ankles do.
+    let turn = Quat::from_rotation_y(widest_direction(mesh));
+    // Toes are farther from the ankles than heels are.
     let mean_depth = |from: f32, to: f32| {
         let inside = (mesh.positions.iter())
             .filter(|p| (from..to).contains(&((p.y - bounds.min.y) / size.y)))
@@ -180,14 +180,14 @@ impl Body {
         self.slices(Vec3::new(self.middle, y, 0.0), Vec3::Y)
     }
 
-    /// The slice that the body's middle plane goes through.
+    /// The slice that the body's middle plane cuts.
     fn trunk(&self, share: f32) -> Option<Slice> {
         let slices = self.at_height(share).into_iter();
         let through = slices.filter(|s| s.low.x < self.middle && self.middle < s.high.x);
         through.max_by(|a, b| a.area.total_cmp(&b.area))
     }
 
-    /// The largest slice of one side's leg.
+    /// The largest slice of the leg on one side.
     fn leg(&self, share: f32, side: f32) -> Option<Slice> {
         let slices = self.at_height(share).into_iter();
         let beside = slices.filter(|s| (s.centre.x - self.middle) * side > 0.0);
@@ -195,23 +195,23 @@ impl Body {
     }
 
     fn heights(from: f32, to: f32) -> impl DoubleEndedIterator<Item = f32> {
-        let count = ((to - from) / STEP).round() as i32;
-        (0..=count).map(move |k| from + k as f32 * STEP)
+        let count = ((to - from) / SECTION_SPACING).round() as i32;
+        (0..=count).map(move |k| from + k as f32 * SECTION_SPACING)
     }
 
-    /// Where legs become one, as a share of the height.
+    /// Height at which the legs join, as a fraction of the body height.
     fn crotch(&self) -> Option<f32> {
         Self::heights(0.3, 0.62).find(|&share| self.trunk(share).is_some())
     }
 
-    /// The thinnest place below the head, as a share of the height.
+    /// Height of the thinnest trunk slice below the head, as a fraction of the body height.
     fn neck(&self) -> Option<f32> {
         let sized = Self::heights(0.76, 0.92).filter_map(|share| Some((share, self.trunk(share)?)));
         let thinnest = sized.min_by(|a, b| a.1.area.total_cmp(&b.1.area))?;
         Some(thinnest.0)
     }
 
-    /// The middle of the limb that a direction runs along, near a point; the point itself where nothing is cut.
+    /// Centre of the limb's cross-section near `point`, perpendicular to `along`; `point` itself if there is no section.
     fn limb_middle(&self, point: Vec3, along: Vec3) -> Vec3 {
         let slices = self.slices(point, along).into_iter();
         let nearest = slices.min_by(|a, b| {
@@ -235,7 +235,7 @@ impl Body {
         (reach(&tip) > 0.15 * self.height).then_some(tip)
     }
 
-    /// Where each joint of the mannequin lies, by its name.
+    /// The position of each mannequin joint, by name.
     fn joints(&self) -> Option<impl Fn(&str) -> Vec3 + use<>> {
         let (crotch, neck) = (self.crotch()?, self.neck()?);
         let hips = crotch + 0.04;
@@ -275,7 +275,7 @@ impl Body {
                 "ToesEnd",
                 Vec3::new(sole.centre.x, sole.centre.y, foot.z + 0.92 * reach),
             );
-            self.arm(side, trunk(neck - SHOULDER.0)?, &mut push)?;
+            self.arm(side, trunk(neck - SHOULDER_OFFSET.0)?, &mut push)?;
         }
         Some(move |name: &str| {
             let found = places.iter().find(|(known, _)| known == name);
@@ -285,8 +285,8 @@ impl Body {
 
     fn arm(&self, side: f32, chest: Vec3, push: &mut dyn FnMut(&str, Vec3)) -> Option<()> {
         let tip = self.fingertip(side)?;
-        let shoulder = chest + side * SHOULDER.1 * self.height * Vec3::X;
-        let [elbow, wrist, knuckles] = ARM.map(|share| shoulder.lerp(tip, share));
+        let shoulder = chest + side * SHOULDER_OFFSET.1 * self.height * Vec3::X;
+        let [elbow, wrist, knuckles] = ARM_FRACTIONS.map(|share| shoulder.lerp(tip, share));
         let direction = tip - shoulder;
         let wrist = self.limb_middle(wrist, direction);
         push("Shoulder", chest.lerp(shoulder, 0.25));
@@ -303,7 +303,7 @@ mod tests {
     use supple_geom::shapes::icosphere;
 
     #[test]
-    fn a_ball_is_no_humanoid() {
+    fn a_ball_is_not_a_humanoid() {
         assert!(super::fit_humanoid(&icosphere(1.0, 3)).is_none());
         assert!(super::fit_humanoid(&supple_geom::TriMesh::default()).is_none());
     }
