@@ -61,7 +61,7 @@ await shoot("inside", true, async (page) => {
 });
 await shoot("touch", false, async (page) => {
   await page.selectOption("#clip", { label: "rest pose" });
-  await page.getByRole("tab", { name: "Feel" }).click();
+  await page.getByRole("tab", { name: "Tissue" }).click();
   await page.waitForTimeout(1500);
   const at = await page.evaluate(() => {
     const { supple } = window;

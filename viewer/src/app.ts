@@ -149,7 +149,7 @@ export class App {
     }
     this.tools.body = this.bodies[0] ?? null;
     this.overlays.forget(opened.description.joints);
-    this.frame();
+    this.resetView();
     this.applyView();
     this.simulation.order({ type: "start" });
     for (const callback of this.onOpened) callback();
@@ -160,10 +160,10 @@ export class App {
   }
 
   /** Places the camera in front of the character. */
-  frame(): void {
+  resetView(): void {
     const [low, high] = this.description?.bounds ?? [[-1, 0, -1] as const, [1, 2, 1] as const];
     this.scene.fitCanvas();
-    this.scene.frame(new THREE.Vector3(...low), new THREE.Vector3(...high), this.description?.facing ?? 0);
+    this.scene.placeCamera(new THREE.Vector3(...low), new THREE.Vector3(...high), this.description?.facing ?? 0);
   }
 
   async build(): Promise<void> {
@@ -242,7 +242,7 @@ export class App {
     this.scene.controls.update();
     this.render();
     for (const callback of this.onFrame) callback();
-    this.readout.frame(frame?.readout ?? null, performance.now() - begin);
+    this.readout.update(frame?.readout ?? null, performance.now() - begin);
   }
 
   private strainShown = false;

@@ -2,8 +2,8 @@
 import { App } from "./app";
 import { byId } from "./dom";
 import { ExportPage } from "./export-page";
-import { FeelPage } from "./feel-page";
-import { LookPage, OVERLAYS } from "./look-page";
+import { TissuePage } from "./tissue-page";
+import { ViewPage, OVERLAYS } from "./view-page";
 import { fatal, showMessage } from "./messages";
 import { openGlCanvas } from "./gl-canvas";
 import { missingFeature, NO_WEBGL } from "./requirements";
@@ -17,13 +17,13 @@ import { Transport } from "./transport";
 function shortcuts(parts: {
   app: App;
   transport: Transport;
-  look: LookPage;
+  view: ViewPage;
   rig: RigPage;
   panel: Panel;
   exports: ExportPage;
   open: () => void;
 }): Shortcut[] {
-  const { app, transport, look, rig, panel, exports, open } = parts;
+  const { app, transport, view, rig, panel, exports, open } = parts;
   const list: Shortcut[] = [
     { keys: ["?"], text: "show this list", run: () => help(list) },
     { keys: [" "], text: "play or pause", run: () => transport.toggle() },
@@ -34,14 +34,14 @@ function shortcuts(parts: {
     { keys: ["3"], text: "tool: poke with a ball", run: () => app.tools.choose("poke") },
     { keys: ["4"], text: "tool: rotate the view only", run: () => app.tools.choose("look") },
     { keys: ["s"], text: "shake", run: () => app.tools.shake() },
-    { keys: ["q"], text: "method: tissue", run: () => look.useMethod("tissue") },
-    { keys: ["e"], text: "method: dual quaternions", run: () => look.useMethod("dqs") },
-    { keys: ["r"], text: "method: linear blend", run: () => look.useMethod("lbs") },
-    { keys: ["d"], text: "compare: one, divider, side by side", run: () => look.nextCompare() },
-    ...OVERLAYS.map(([name, label, key]) => ({ keys: [key], text: label.toLowerCase(), run: () => look.toggleOverlay(name) })),
+    { keys: ["q"], text: "method: tissue", run: () => view.useMethod("tissue") },
+    { keys: ["e"], text: "method: dual quaternions", run: () => view.useMethod("dqs") },
+    { keys: ["r"], text: "method: linear blend", run: () => view.useMethod("lbs") },
+    { keys: ["d"], text: "compare: one, divider, side by side", run: () => view.nextCompare() },
+    ...OVERLAYS.map(([name, label, key]) => ({ keys: [key], text: label.toLowerCase(), run: () => view.toggleOverlay(name) })),
     { keys: ["o"], text: "open a file", run: open },
     { keys: ["p"], text: "show or hide the controls (small screens)", run: () => panel.toggle() },
-    { keys: ["f"], text: "reset the view", run: () => app.frame() },
+    { keys: ["f"], text: "reset the view", run: () => app.resetView() },
     { keys: ["Ctrl+z"], text: "undo rig edit", run: () => rig.undo() },
     { keys: ["Ctrl+Shift+z", "Ctrl+y"], text: "redo rig edit", run: () => rig.redo() },
     { keys: ["Delete", "Backspace"], text: "delete the selected joint", run: () => rig.remove() },
@@ -64,12 +64,12 @@ async function begin(): Promise<void> {
   }
   const app = new App(simulation, glCanvas);
   const transport = new Transport(app);
-  const look = new LookPage(app);
+  const view = new ViewPage(app);
   const rig = new RigPage(app);
   const exports = new ExportPage(app);
-  const panel = new Panel([look, new FeelPage(app), rig, exports]);
+  const panel = new Panel([view, new TissuePage(app), rig, exports]);
   const { open } = listenForFiles(app);
-  app.onRigged = () => panel.openByName("Look");
+  app.onRigged = () => panel.openByName("View");
   app.onOpened.push(() => {
     const { description } = app;
     if (!description) return;
@@ -80,7 +80,7 @@ async function begin(): Promise<void> {
       showMessage("This mesh has no skeleton. Fit a humanoid, or click the body to place joints.");
     }
   });
-  listen(shortcuts({ app, transport, look, rig, panel, exports, open }));
+  listen(shortcuts({ app, transport, view, rig, panel, exports, open }));
   // For tests and debugging.
   Object.assign(window, { supple: app });
   try {

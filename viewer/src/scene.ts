@@ -79,7 +79,7 @@ export class Scene {
   }
 
   /** Places the camera in front of a character that is rotated by `facing` from +Z about the vertical. */
-  frame(low: THREE.Vector3, high: THREE.Vector3, facing: number): void {
+  placeCamera(low: THREE.Vector3, high: THREE.Vector3, facing: number): void {
     const centre = low.clone().add(high).multiplyScalar(0.5);
     const size = high.clone().sub(low);
     const radius = 0.5 * Math.max(size.y, 0.8 * size.x, 0.9 * size.z, 1e-3);

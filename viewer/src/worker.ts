@@ -28,7 +28,7 @@ import address from "./wasm/supple_bg.wasm?url";
 
 const STEP = 1 / 60;
 /** Largest backlog on a slow machine [s]; beyond it, playback slows down. */
-const BACKLOG = 2 * STEP;
+const MAX_BACKLOG = 2 * STEP;
 /** Interval between volume measurements [steps]: one measurement costs a tenth of a step. */
 const MEASURE_INTERVAL = 12;
 /** Number of frame buffers: one shown and one waiting. More frames would be computed without being shown. */
@@ -279,7 +279,7 @@ function send(): void {
 
 function tick(): void {
   const now = performance.now();
-  backlog = Math.min(backlog + (now - last) / 1000, BACKLOG);
+  backlog = Math.min(backlog + (now - last) / 1000, MAX_BACKLOG);
   last = now;
   try {
     if (stage && started && (unlimited || backlog >= STEP)) {

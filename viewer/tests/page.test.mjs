@@ -309,7 +309,7 @@ async function exportsAGlb({ context, url }) {
   run("node", [path.join(root, "scripts", "validate-gltf.mjs"), file], { GLTF_VALIDATOR_MODULES: validator() });
   const png = await download(page, () => page.getByRole("button", { name: "Save PNG" }).click());
   assert.match(path.basename(png), /\.png$/);
-  await page.getByRole("tab", { name: "Feel" }).click();
+  await page.getByRole("tab", { name: "Tissue" }).click();
   const toml = await download(page, () => page.getByRole("button", { name: "Save TOML" }).click());
   assert.match(path.basename(toml), /\.supple\.toml$/);
   assert.deepEqual(problems, []);

@@ -27,13 +27,13 @@ pub fn render(scene: &Scene, camera: &Camera, width: usize, height: usize) -> Im
     let view = View::new(camera, width as f32, height as f32);
     let mut meshes: Vec<Prepared> = scene.meshes.par_iter().map(prepare).collect();
     let studio = Studio::new(&view, &mut meshes, scene.ground.as_ref(), scene.quality);
-    let frame = Frame::new(scene, view, meshes, studio, width, height);
-    let tiles: Vec<Vec<u8>> = (0..frame.columns * frame.rows)
+    let renderer = Renderer::new(scene, view, meshes, studio, width, height);
+    let tiles: Vec<Vec<u8>> = (0..renderer.columns * renderer.rows)
         .into_par_iter()
-        .map(|t| frame.tile(t))
+        .map(|t| renderer.tile(t))
         .collect();
     for (t, bytes) in tiles.into_iter().enumerate() {
-        let (x, y, w, h) = frame.place(t);
+        let (x, y, w, h) = renderer.place(t);
         image.blit(
             &Image {
                 width: w,
@@ -73,7 +73,7 @@ struct Layer {
     solid: bool,
 }
 
-struct Frame<'a> {
+struct Renderer<'a> {
     scene: &'a Scene<'a>,
     view: View,
     meshes: Vec<Prepared<'a>>,
@@ -100,7 +100,7 @@ struct Tile {
     colour: Vec<Vec3>,
 }
 
-impl<'a> Frame<'a> {
+impl<'a> Renderer<'a> {
     fn new(
         scene: &'a Scene,
         view: View,
@@ -116,7 +116,7 @@ impl<'a> Frame<'a> {
             .filter_map(|l| project_line(l, &view, n as f32))
             .collect();
         let (columns, rows) = (width.div_ceil(TILE), height.div_ceil(TILE));
-        let mut frame = Self {
+        let mut renderer = Self {
             scene,
             view,
             meshes,
@@ -129,8 +129,8 @@ impl<'a> Frame<'a> {
             rows,
             n,
         };
-        frame.layers = frame.make_layers();
-        frame
+        renderer.layers = renderer.make_layers();
+        renderer
     }
 
     /// Opaque meshes first, then transparent ones from back to front, then everything on top.

@@ -70,12 +70,13 @@ pub fn fit_humanoid(mesh: &TriMesh) -> Option<Skeleton> {
         .then_some(skeleton)
 }
 
-/// Drops connected components that are less than half as high as the mesh (floors, scan debris). Keeps all if none is left.
+/// Drops connected components much lower than the tallest one: floors and scan debris. Keeps the whole mesh if no component
+/// is half as high as it.
 fn without_debris(mesh: TriMesh) -> TriMesh {
-    let parts = shells(&mesh);
-    let mut heights = vec![(f32::INFINITY, f32::NEG_INFINITY); parts.count];
-    for (position, &shell) in mesh.positions.iter().zip(&parts.of_vertex) {
-        if let Some((low, high)) = heights.get_mut(shell as usize) {
+    let components = shells(&mesh);
+    let mut heights = vec![(f32::INFINITY, f32::NEG_INFINITY); components.count];
+    for (position, &component) in mesh.positions.iter().zip(&components.of_vertex) {
+        if let Some((low, high)) = heights.get_mut(component as usize) {
             (*low, *high) = (low.min(position.y), high.max(position.y));
         }
     }
@@ -85,8 +86,8 @@ fn without_debris(mesh: TriMesh) -> TriMesh {
         return mesh;
     }
     let stands: Vec<bool> = heights.iter().map(|h| tall(h) > 0.2 * tallest).collect();
-    let kept = mesh.triangles.iter().zip(&parts.of_triangle);
-    let kept = kept.filter(|&(_, &shell)| stands[shell as usize]);
+    let kept = mesh.triangles.iter().zip(&components.of_triangle);
+    let kept = kept.filter(|&(_, &component)| stands[component as usize]);
     let triangles = kept.map(|(&corners, _)| corners).collect();
     without_unused_vertices(&TriMesh {
         triangles,

@@ -1,6 +1,6 @@
 //! Corrective bake: the file's own skinning plus a few principal corrective morph targets.
 
-use super::directions::Turning;
+use super::directions::DirectionOffsets;
 use super::motion::Motion;
 use super::principal::{Modes, principal_modes};
 use super::residual::{Group, Residuals, mode_errors};
@@ -50,8 +50,9 @@ pub fn bake_correctives(
     for group in groups(&document) {
         let modes = choose_modes(character, motion, &poses, &group, options)?;
         most = most.max(modes.shapes.len());
-        let turning = Turning::new(&document, character, motion, &poses, &group)?;
-        let directions = turning.map_or_else(Vec::new, |turning| turning.of_modes(&modes.weights));
+        let directions = DirectionOffsets::new(&document, character, motion, &poses, &group)?;
+        let directions =
+            directions.map_or_else(Vec::new, |directions| directions.of_modes(&modes.weights));
         add_targets(
             &mut document,
             character,

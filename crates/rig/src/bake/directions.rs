@@ -49,7 +49,7 @@ impl Directions {
 }
 
 /// The normals and tangents of a group, and the data to rotate them.
-pub(super) struct Turning<'a> {
+pub(super) struct DirectionOffsets<'a> {
     character: &'a Character,
     motion: &'a Motion,
     poses: &'a [Pose],
@@ -58,7 +58,7 @@ pub(super) struct Turning<'a> {
     welded: Welded,
 }
 
-impl<'a> Turning<'a> {
+impl<'a> DirectionOffsets<'a> {
     /// `None` if the group has no normals, or has its own morph targets without normals.
     pub fn new(
         document: &Document,

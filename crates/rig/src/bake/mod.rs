@@ -13,9 +13,9 @@
 mod correctives;
 mod directions;
 mod error;
-mod frame_list;
 mod frames;
 mod motion;
+mod per_frame;
 mod point_cache;
 mod principal;
 mod reevaluate;
@@ -25,9 +25,9 @@ mod targets;
 
 pub use correctives::{CorrectiveOptions, bake_correctives};
 pub use error::BakeError;
-pub use frame_list::{Frame, FrameSource, Frames};
-pub use frames::bake_frames;
+pub use frames::{Frame, FrameSource, Frames};
 pub use motion::{BakeReport, ErrorSum, Errors, Motion};
+pub use per_frame::bake_frames;
 pub use point_cache::{PointCache, read_mdd, read_pc2, write_mdd, write_pc2};
 pub use reevaluate::playback_errors;
 pub use sequence::sequence;

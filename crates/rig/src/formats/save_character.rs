@@ -6,7 +6,7 @@ use super::{FormatError, gltf, obj, off, ply, save, skel, stl, write_bvh};
 use crate::Character;
 
 /// Supported extensions, for messages.
-const KNOWN: &str = "glb, obj, ply, off, stl, bvh, skel";
+const SUPPORTED_EXTENSIONS: &str = "glb, obj, ply, off, stl, bvh, skel";
 
 /// Frame rate of motions written as BVH.
 const BVH_RATE: f32 = 60.0;
@@ -42,7 +42,7 @@ fn encode(extension: &str, character: &Character) -> Result<Vec<u8>, FormatError
             return Err(FormatError::UnknownFormat {
                 extension: extension.to_owned(),
                 verb: "write",
-                known: KNOWN,
+                known: SUPPORTED_EXTENSIONS,
             });
         }
     })

@@ -3,7 +3,7 @@
 use super::FormatError;
 
 /// Supported extensions, for messages.
-const KNOWN: &str = "glb, gltf, vrm, fbx, obj, ply, off, stl, bvh, skel, anim, ini";
+const SUPPORTED_EXTENSIONS: &str = "glb, gltf, vrm, fbx, obj, ply, off, stl, bvh, skel, anim, ini";
 
 /// A supported format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ pub(super) fn sniff(name: &str, bytes: &[u8]) -> Result<Format, FormatError> {
         _ => Err(FormatError::UnknownFormat {
             extension: extension.to_owned(),
             verb: "read",
-            known: KNOWN,
+            known: SUPPORTED_EXTENSIONS,
         }),
     }
 }

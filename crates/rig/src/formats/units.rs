@@ -23,7 +23,7 @@ pub(super) enum Content {
     Person,
 }
 
-/// Largest extents that motions and meshes are scaled into; outside, the unit is a power of ten of a metre.
+/// Range into which a power-of-ten unit brings the largest extent of a mesh \[m\].
 const PLAUSIBLE_EXTENT: std::ops::Range<f64> = 0.3..3.0;
 /// Meshes with this largest extent are taken to be in metres: a hand or a bone is small, and no other unit fits better.
 const METRE_EXTENT: std::ops::Range<f64> = 0.03..3.0;

@@ -7,7 +7,7 @@ use super::humanoid::{Finger, HumanBone, Side};
 use crate::Skeleton;
 
 /// Words that name a rig or carry no meaning.
-const NOISE: &[&str] = &[
+const IGNORED_WORDS: &[&str] = &[
     "mixamorig",
     "joint",
     "jnt",
@@ -32,7 +32,7 @@ const NOISE: &[&str] = &[
     "avg",
 ];
 /// Words of helper joints that are not bones.
-const HELPERS: &[&str] = &[
+const HELPER_WORDS: &[&str] = &[
     "twist",
     "roll",
     "ik",
@@ -205,14 +205,14 @@ fn split(name: &str) -> Words {
             words.numbers.push(number);
         } else if let Some(side) = side_word(token) {
             words.side = Some(side);
-        } else if HELPERS.contains(&token) {
+        } else if HELPER_WORDS.contains(&token) {
             words.helper = true;
         } else if token == "org" {
             words.original = true;
         } else if let Some((side, rest)) = side_prefix(token) {
             words.side = Some(side);
             words.body.push_str(rest);
-        } else if !NOISE.contains(&token) {
+        } else if !IGNORED_WORDS.contains(&token) {
             words.body.push_str(token);
         }
     }

@@ -277,17 +277,24 @@ fn temperatures(
 
 /// Vertices that take heat: those that see a bone, and all vertices of components that see none.
 fn heated(mesh: &TriMesh, heats: &[Heat]) -> Vec<bool> {
-    let shells = shells(mesh);
-    let mut seeing = vec![(0_u32, 0_u32); shells.count];
-    let shell_of = |vertex: usize| shells.of_vertex.get(vertex).map(|&shell| shell as usize);
+    let components = shells(mesh);
+    let mut seeing = vec![(0_u32, 0_u32); components.count];
+    let component_of = |vertex: usize| {
+        components
+            .of_vertex
+            .get(vertex)
+            .map(|&component| component as usize)
+    };
     for (vertex, heat) in heats.iter().enumerate() {
-        if let Some(shell) = shell_of(vertex).and_then(|shell| seeing.get_mut(shell)) {
-            shell.0 += u32::from(heat.visible);
-            shell.1 += 1;
+        if let Some(component) =
+            component_of(vertex).and_then(|component| seeing.get_mut(component))
+        {
+            counts.0 += u32::from(heat.visible);
+            counts.1 += 1;
         }
     }
     let blind = |vertex: usize| {
-        let counts = shell_of(vertex).and_then(|shell| seeing.get(shell));
+        let counts = component_of(vertex).and_then(|component| seeing.get(component));
         counts.is_none_or(|&(seen, all)| f64::from(seen) < MIN_VISIBLE_FRACTION * f64::from(all))
     };
     (heats.iter().enumerate())

@@ -16,8 +16,8 @@ export const OVERLAYS: readonly (readonly [OverlayName, string, string])[] = [
   ["wireframe", "Wireframe", "W"],
 ];
 
-export class LookPage implements Page {
-  name = "Look";
+export class ViewPage implements Page {
+  name = "View";
   element = make("div");
   private boxes = new Map<OverlayName, HTMLInputElement>();
   private method = segmented<Method>("Method", METHODS, (method) => this.useMethod(method));

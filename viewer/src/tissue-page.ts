@@ -9,7 +9,7 @@ import { save } from "./save";
 const DIRECTIONS = [["down", "Down"], ["up", "Up"], ["left", "Left"], ["right", "Right"], ["front", "Forwards"], ["back", "Backwards"]] as const;
 const RESOLUTIONS = [["automatic", "Automatic"], ["1500", "1,500 vertices"], ["3000", "3,000 vertices"], ["6000", "6,000 vertices"], ["full", "All vertices"]] as const;
 const CONTACTS = [["off", "Off"], ["local", "Local"], ["global", "Global"]] as const;
-type Look = Omit<SliderOptions, "change">;
+type SliderLook = Omit<SliderOptions, "change">;
 type Group = (settings: Settings) => Record<string, unknown>;
 type Direction = (typeof DIRECTIONS)[number][0];
 const VECTORS: Record<Direction, Vector> = {
@@ -21,8 +21,8 @@ const VECTORS: Record<Direction, Vector> = {
   back: [0, 0, -1],
 };
 
-export class FeelPage implements Page {
-  name = "Feel";
+export class TissuePage implements Page {
+  name = "Tissue";
   element = make("div");
   private sliders: [Slider, (settings: Settings) => number][] = [];
   private automatic: Settings | null = null;
@@ -70,7 +70,7 @@ export class FeelPage implements Page {
     });
     this.radiusSlider.set(1);
     this.element.append(
-      heading("Tissue"),
+      heading("Material"),
       this.built({ label: "Stiffness", min: 400, max: 20000, step: 50, logarithmic: true, show: (v) => `${(v / 1000).toFixed(v < 10000 ? 1 : 0)} kPa` }, (s) => s.tissue, "stiffness"),
       this.built({ label: "Volume stiffness", min: 0, max: 20, step: 0.5, show: (v) => `× ${v.toFixed(1)}` }, (s) => s.tissue, "volume_stiffness"),
       this.built({ label: "Mass", min: 0, max: 200, step: 1, show: (v) => (v === 0 ? "auto" : `${v.toFixed(0)} kg`) }, (s) => s.tissue, "mass"),
@@ -97,21 +97,21 @@ export class FeelPage implements Page {
   }
 
   /** A slider for one number of the settings. */
-  private control(look: Look, group: Group, key: string, change: SliderOptions["change"]): HTMLElement {
+  private control(look: SliderLook, group: Group, key: string, change: SliderOptions["change"]): HTMLElement {
     const control = slider({ ...look, change });
     this.sliders.push([control, (settings) => Number(group(settings)[key])]);
     return control.row;
   }
 
   /** A slider that requires a rebuild of the tissue. */
-  private built(look: Look, group: Group, key: string): HTMLElement {
+  private built(look: SliderLook, group: Group, key: string): HTMLElement {
     return this.control(look, group, key, (value, done) => {
       if (done) this.rebuild((settings) => (group(settings)[key] = value));
     });
   }
 
   /** A slider that takes effect immediately. */
-  private live(look: Look, group: Group, key: string): HTMLElement {
+  private live(look: SliderLook, group: Group, key: string): HTMLElement {
     return this.control(look, group, key, (value) => {
       if (!this.app.settings) return;
       group(this.app.settings)[key] = value;
