@@ -1,4 +1,4 @@
-//! Principal shapes of a sequence of offsets, from the Gram matrix of its frames ("method of snapshots", Sirovich 1987).
+//! Principal components of a sequence of offsets, from the Gram matrix of its frames ("method of snapshots", Sirovich 1987).
 
 use std::ops::Range;
 
@@ -6,16 +6,16 @@ use glam::Vec3;
 use rayon::prelude::*;
 use supple_geom::eigen::symmetric_eigen;
 
-/// Shapes and their weights over time, the most important first; weights stay within \[-1, 1\].
+/// Shapes and their weights over time, in order of importance; weights are within \[-1, 1\].
 pub(super) struct Modes {
-    /// Mode, vertex \[m\].
+    /// Offsets by mode and vertex \[m\].
     pub shapes: Vec<Vec<Vec3>>,
-    /// Mode, frame.
+    /// Weights by mode and frame.
     pub weights: Vec<Vec<f32>>,
 }
 
 impl Modes {
-    /// How many targets [`Modes::in_unit_range`] makes of the first `count` modes.
+    /// Number of morph targets that [`Modes::in_unit_range`] makes of the first `count` modes.
     pub fn targets(&self, count: usize) -> usize {
         let signed = |weights: &Vec<f32>| {
             let (low, high) = range(weights);
@@ -24,8 +24,8 @@ impl Modes {
         count + usize::from(self.weights[..count].iter().any(signed))
     }
 
-    /// The same offsets with weights within \[0, 1\], as far as sliders of other programs reach. Modes that go both ways
-    /// start from their lowest weight; what all are there together becomes one more shape, whose weight is always one.
+    /// The same offsets with weights within \[0, 1\], the range of morph sliders in other programs. Modes of both signs are
+    /// shifted to start at their lowest weight; the sum of the shifts becomes one more shape with constant weight one.
     pub fn in_unit_range(mut self) -> Self {
         let mut base = vec![Vec3::ZERO; self.shapes.first().map_or(0, Vec::len)];
         let targets = self.targets(self.shapes.len());
@@ -63,25 +63,25 @@ fn range(weights: &[f32]) -> (f32, f32) {
     (weights.iter()).fold((f32::INFINITY, f32::NEG_INFINITY), extend)
 }
 
-/// Offsets of all vertices over time, of as many vertices at once as there is room for.
+/// Offsets of all vertices over time, provided for a range of vertices at a time.
 pub(super) trait Offsets {
-    /// Frames.
+    /// Number of frames.
     fn frames(&self) -> usize;
-    /// Vertices.
+    /// Number of vertices.
     fn vertices(&self) -> usize;
-    /// For each frame the offsets of some vertices \[m\].
+    /// For each frame, the offsets of a range of vertices \[m\].
     fn of(&self, vertices: Range<usize>) -> Vec<Vec<Vec3>>;
 }
 
-/// Offsets that are held at once: 200 MB of them.
-const ROOM: usize = 200_000_000 / size_of::<Vec3>();
+/// Most offsets held in memory: 200 MB.
+const MAX_HELD_OFFSETS: usize = 200_000_000 / size_of::<Vec3>();
 
-/// The first `count` principal shapes, without subtracting a mean: no offset must stay no offset.
+/// The first `count` principal shapes. No mean is subtracted, so that zero offsets stay zero.
 pub(super) fn principal_modes(offsets: &impl Offsets, count: usize) -> Modes {
-    modes_within(offsets, count, ROOM)
+    modes_within(offsets, count, MAX_HELD_OFFSETS)
 }
 
-/// The same with room for so many offsets: vertices are taken in as many runs as that needs.
+/// [`principal_modes`] with at most `room` offsets in memory; vertices are processed in batches.
 fn modes_within(offsets: &impl Offsets, count: usize, room: usize) -> Modes {
     let (frames, vertices) = (offsets.frames(), offsets.vertices());
     let run = (room / frames.max(1)).max(1);
@@ -95,7 +95,7 @@ fn modes_within(offsets: &impl Offsets, count: usize, room: usize) -> Modes {
         held = offsets.of(run.clone());
         add_products(&mut gram, &held);
     }
-    // Motions are checked to be finite; of numbers that are not, nothing is a principal shape.
+    // Motions are checked to be finite; otherwise there are no modes.
     let eigen = symmetric_eigen(&gram).unwrap_or_default();
     let largest = eigen.values.last().map_or(0.0, |value| value.max(0.0));
     let picked: Vec<(Vec<f64>, f64)> = (eigen.values.into_iter().zip(eigen.vectors).rev())
@@ -123,7 +123,7 @@ fn modes_within(offsets: &impl Offsets, count: usize, room: usize) -> Modes {
     }
 }
 
-/// Adds all products of two frames to a lower triangle.
+/// Adds all inner products of frames to the lower triangle of the Gram matrix.
 fn add_products(gram: &mut [Vec<f64>], frames: &[Vec<Vec3>]) {
     let flat: Vec<&[f32]> = frames
         .iter()
@@ -137,7 +137,7 @@ fn add_products(gram: &mut [Vec<f64>], frames: &[Vec<Vec3>]) {
     });
 }
 
-/// A product of two long vectors, in eight sums that do not wait for each other.
+/// Inner product of two long vectors, in eight independent sums.
 fn dot(a: &[f32], b: &[f32]) -> f64 {
     let mut sums = [0.0; 8];
     let (a, b) = (a.chunks_exact(8), b.chunks_exact(8));
@@ -221,7 +221,7 @@ mod tests {
                 assert!(sum.abs_diff_eq(*point, 1e-5));
             }
         }
-        // Piece by piece they are the same but for rounding.
+        // Batched processing gives the same result up to rounding.
         let pieces = modes_within(&frames, 2, 7 * frames.len());
         for k in 0..2 {
             let pairs = modes.shapes[k].iter().zip(&pieces.shapes[k]);

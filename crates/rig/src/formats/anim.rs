@@ -1,6 +1,7 @@
 //! `.anim`: key poses of a `.skel`, as text.
 //!
-//! `keys joints`; per key its time (in \[0, 1\] or the key's index), one axis per joint (in the order of the `.skel`), then all angles \[rad\].
+//! `keys joints`; per key its time (in \[0, 1\] or the key's index), one axis per joint (in the order of the `.skel`), then
+//! all angles \[rad\].
 //! Rotations are local: about the joint, in the rest orientation of the mesh's axes, on top of the parent's.
 
 use glam::{Quat, Vec3};

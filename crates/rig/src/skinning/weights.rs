@@ -278,7 +278,7 @@ fn temperatures(
 /// Vertices that take heat: those that see a bone, and all vertices of components that see none.
 fn heated(mesh: &TriMesh, heats: &[Heat]) -> Vec<bool> {
     let components = shells(mesh);
-    let mut seeing = vec![(0_u32, 0_u32); components.count];
+    let mut visible_and_all = vec![(0_u32, 0_u32); components.count];
     let component_of = |vertex: usize| {
         components
             .of_vertex
@@ -286,19 +286,19 @@ fn heated(mesh: &TriMesh, heats: &[Heat]) -> Vec<bool> {
             .map(|&component| component as usize)
     };
     for (vertex, heat) in heats.iter().enumerate() {
-        if let Some(component) =
-            component_of(vertex).and_then(|component| seeing.get_mut(component))
+        if let Some(counts) =
+            component_of(vertex).and_then(|component| visible_and_all.get_mut(component))
         {
             counts.0 += u32::from(heat.visible);
             counts.1 += 1;
         }
     }
-    let blind = |vertex: usize| {
-        let counts = component_of(vertex).and_then(|component| seeing.get(component));
+    let sees_no_bone = |vertex: usize| {
+        let counts = component_of(vertex).and_then(|component| visible_and_all.get(component));
         counts.is_none_or(|&(seen, all)| f64::from(seen) < MIN_VISIBLE_FRACTION * f64::from(all))
     };
     (heats.iter().enumerate())
-        .map(|(vertex, heat)| heat.visible || blind(vertex))
+        .map(|(vertex, heat)| heat.visible || sees_no_bone(vertex))
         .collect()
 }
 

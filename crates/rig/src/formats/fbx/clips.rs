@@ -8,7 +8,8 @@ use crate::{Character, Clip};
 
 /// Sample rate of curves that are not piecewise linear \[keys/s\].
 const SAMPLE_RATE: f64 = 60.0;
-/// Keys closer than `1 / MAX_KEY_RATE` s are dropped. At [`SAMPLE_RATE`], authored keys beside a sample would be lost (24 frames per second: 5°).
+/// Keys closer than `1 / MAX_KEY_RATE` s are dropped. At [`SAMPLE_RATE`], authored keys beside a sample would be lost
+/// (24 frames per second: 5°).
 const MAX_KEY_RATE: f64 = 1000.0;
 
 /// Adds a clip for each animation stack that animates something.

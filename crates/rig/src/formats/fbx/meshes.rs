@@ -15,7 +15,8 @@ use crate::{Character, Part};
 /// Blend channels of each part, as element ids in the order of the part's morph targets.
 pub(super) type Links = Vec<Vec<u32>>;
 
-/// Normals are rounded to this many steps per unit (about 0.06°), because exporters compute one per corner and rounding must not create seams.
+/// Normals are rounded to this many steps per unit (about 0.06°): exporters compute one per corner, and rounding errors
+/// must not create seams.
 const NORMAL_STEPS: f32 = 1000.0;
 
 /// Adds a part for each node with a mesh and each of its materials.
