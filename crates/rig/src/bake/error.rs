@@ -6,7 +6,7 @@ use crate::formats::FormatError;
 #[derive(Debug, thiserror::Error)]
 pub enum BakeError {
     /// The motion was made for another character.
-    #[error("the motion does not fit the character: {0}")]
+    #[error("the motion does not match the character: {0}")]
     Mismatch(String),
     /// A vertex position that is infinite or not a number.
     #[error(
