@@ -69,14 +69,14 @@ fn main() {
     let left = after.farthest(&rest);
     let dent = heights.iter().copied().fold(0.0, f32::min);
     println!(
-                "largest dent {:.0} mm; at rest {:.0} mm deep at {:.0} mm/s; the belly supports {weight:.1} N of {:.1} N",
+        "largest dent {:.0} mm; at rest {:.0} mm deep at {:.0} mm/s; the belly supports {weight:.1} N of {:.1} N",
         -1e3 * dent,
         -1e3 * heights[heights.len() - 1],
         1e3 * speed,
         9.81 * MASS
     );
     println!(
-                "largest penetration {:.1} mm; {:.2} mm from rest after the ball is removed",
+        "largest penetration {:.1} mm; {:.2} mm from rest after the ball is removed",
         1e3 * deepest,
         1e3 * left
     );
@@ -104,13 +104,13 @@ fn main() {
         "ball_on_belly",
         &common::sheet("A ball of 3 kg dropped on a belly", &tiles, 4),
     );
-        assert!(dent < -0.02, "the belly hardly gives way: {dent} m");
-        assert!(lowest - RADIUS > root.y, "the ball reaches the bones");
-        assert!(deepest < 0.008, "penetration of {deepest} m");
-        assert!(speed < 0.05, "the ball does not come to rest: {speed} m/s");
+    assert!(dent < -0.02, "the belly hardly gives way: {dent} m");
+    assert!(lowest - RADIUS > root.y, "the ball reaches the bones");
+    assert!(deepest < 0.008, "penetration of {deepest} m");
+    assert!(speed < 0.05, "the ball does not come to rest: {speed} m/s");
     assert!(
         (weight - 9.81 * MASS).abs() < 0.15 * 9.81 * MASS,
         "{weight} N"
     );
-        assert!(left < 0.001, "the belly does not return to rest: {left} m");
+    assert!(left < 0.001, "the belly does not return to rest: {left} m");
 }

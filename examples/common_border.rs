@@ -74,7 +74,7 @@ fn bend(body: &mut SoftBody, arm: &Character) {
 struct Halves {
     triangles: [Vec<[u32; 3]>; 2],
     is_fore: Vec<bool>,
-        /// Positions along the arm at rest [m].
+    /// Positions along the arm at rest [m].
     from_elbow: Vec<f32>,
 }
 
@@ -110,7 +110,7 @@ impl Halves {
         &trees[usize::from(!self.is_fore[v])]
     }
 
-        /// Points inside the other part, except at the elbow, where both parts are connected.
+    /// Points inside the other part, except at the elbow, where both parts are connected.
     fn inside(&self, skin: &[Vec3]) -> Vec<usize> {
         let trees = self.trees(skin);
         (0..skin.len())
@@ -144,7 +144,7 @@ impl Halves {
         points.iter().map(distance).sum::<f32>() / points.len() as f32
     }
 
-        /// Outlines of both parts in the plane z = 0.
+    /// Outlines of both parts in the plane z = 0.
     fn draw(&self, skin: &[Vec3], camera: &Camera) -> Image {
         let mut lines = Vec::new();
         for (fore, colour) in [(false, RED), (true, BLUE)] {

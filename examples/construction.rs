@@ -69,7 +69,7 @@ fn is_at_hips(p: Vec3) -> bool {
 struct Shrunken {
     feet: Vec<Foot>,
     points: Vec<DVec3>,
-        /// Largest distance along the bones between base points of neighbours around the hips [m].
+    /// Largest distance along the bones between base points of neighbours around the hips [m].
     jump: f64,
     /// Longest edge of the shrunken skin there [m].
     edge: f64,
@@ -97,7 +97,7 @@ impl Shrunken {
         }
     }
 
-        /// Lines from the front of the skin to the base points, coloured by bone.
+    /// Lines from the front of the skin to the base points, coloured by bone.
     fn lines(&self, flesh: &Flesh, camera: &Camera) -> Image {
         let graph = flesh.graph();
         let nodes: Vec<DVec3> = graph.nodes.iter().map(|node| node.position).collect();
@@ -180,7 +180,7 @@ fn volumes(flesh: &Flesh, character: &Character, camera: &Camera) -> Image {
 
 fn check(closest: &Shrunken, smooth: &Shrunken) {
     println!(
-                "distance between base points of neighbours around the hips: at most {:.3} m, {:.3} m after smoothing; longest edge {:.3} and {:.3} m",
+        "distance between base points of neighbours around the hips: at most {:.3} m, {:.3} m after smoothing; longest edge {:.3} and {:.3} m",
         closest.jump, smooth.jump, closest.edge, smooth.edge
     );
     assert!(smooth.jump < 0.7 * closest.jump);

@@ -101,7 +101,7 @@ fn draw(
 
 fn check(torn: f32, even: f32) {
     println!(
-                "largest stretch of the bone surface: {torn:.2} rotated with the child bone, {even:.2} half-rotated"
+        "largest stretch of the bone surface: {torn:.2} rotated with the child bone, {even:.2} half-rotated"
     );
     assert!(
         even - 1.0 < 0.65 * (torn - 1.0),

@@ -55,7 +55,7 @@ fn main() {
     let (deep, _) = hug(&characters, &tissue, ContactMode::Off);
     let (inside, scene) = hug(&characters, &tissue, ContactMode::Global);
     println!(
-                "inside without contact: {} points, at most {:.1} mm deep; with contact: {}, at most {:.1} mm",
+        "inside without contact: {} points, at most {:.1} mm deep; with contact: {}, at most {:.1} mm",
         deep.0.len(),
         1e3 * deep.1,
         inside.0.len(),
@@ -90,7 +90,7 @@ fn main() {
     common::save("hug", &common::sheet("A hug; red: inside", &tiles, 4));
     assert!(
         deep.0.len() > 100 && deep.1 > 0.02,
-                "without contact the bodies should penetrate"
+        "without contact the bodies should penetrate"
     );
     assert!(
         inside.0.len() * 4 < deep.0.len(),
@@ -128,7 +128,7 @@ fn hug(characters: &[Character; 2], tissue: &[Flesh; 2], mode: ContactMode) -> (
         let each = characters.iter().zip(&clips);
         each.map(|(character, clip)| {
             let mut pose = clip.sample(&character.skeleton, time);
-                        // Each body is moved back by half the distance.
+            // Each body is moved back by half the distance.
             let back = supple::sim::contact::Placement::at(vec3(0.0, 0.0, -0.5 * apart));
             pose = supple::scene::placed_pose(&character.skeleton, &pose, &back);
             pose

@@ -84,7 +84,7 @@ fn outer_side(p: DVec3) -> bool {
 
 fn check(sharp: f64, smooth: f64) {
     println!(
-                "rotation of the outline over 5 cm: {sharp:.1}° at the small joint, {smooth:.1}° at the large one"
+        "rotation of the outline over 5 cm: {sharp:.1}° at the small joint, {smooth:.1}° at the large one"
     );
     assert!(
         sharp > 1.4 * smooth,

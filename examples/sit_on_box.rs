@@ -57,14 +57,14 @@ fn main() {
         .filter(|p| (p.y - top).abs() < 0.003 && (p.z - place.translation.z).abs() < half.z);
     let flat = flat.count();
     println!(
-                "inside the box without contact: {} points, at most {:.1} mm deep; with contact: {}, at most {:.1} mm (on the way down {:.1} mm)",
+        "inside the box without contact: {} points, at most {:.1} mm deep; with contact: {}, at most {:.1} mm (on the way down {:.1} mm)",
         before.count(),
         1e3 * before.worst(),
         after.count(),
         1e3 * after.worst(),
         1e3 * worst
     );
-        println!("{flat} points touch the box");
+    println!("{flat} points touch the box");
 
     let corners = [hips - vec3(0.35, 0.42, 0.3), hips + vec3(0.35, 0.28, 0.45)];
     let side = common::view_in(SIZE, &corners, vec3(1.0, 0.1, 0.0));

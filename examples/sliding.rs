@@ -160,11 +160,11 @@ fn stretch_of_inside(flesh: &Flesh, state: &State) -> f32 {
 
 fn check(arm: [f32; 2], knee: [f32; 2]) {
     println!(
-                "largest stretch of the arm's bone surface: {:.2} without sliding, {:.2} with it",
+        "largest stretch of the arm's bone surface: {:.2} without sliding, {:.2} with it",
         arm[0], arm[1]
     );
     println!(
-                "RMS stretch of the knee's skin: {:.3} without sliding, {:.3} with it",
+        "RMS stretch of the knee's skin: {:.3} without sliding, {:.3} with it",
         knee[0], knee[1]
     );
     assert!(arm[1] - 1.0 < 0.8 * (arm[0] - 1.0), "the inside of the arm");

@@ -158,7 +158,7 @@ fn draw(flesh: &Flesh, nodes: &[DVec3], feet: &[Foot]) -> Image {
 
 fn check(posed: f64, spread: f64, edge: f64) {
     println!(
-                "largest distance between base points of neighbours: {posed:.3} m, {spread:.3} m with the legs spread; edge length {edge:.3} m"
+        "largest distance between base points of neighbours: {posed:.3} m, {spread:.3} m with the legs spread; edge length {edge:.3} m"
     );
     assert!(spread < 0.5 * posed, "{spread} is not well below {posed}");
 }

@@ -85,17 +85,17 @@ fn formula(flesh: &Flesh, t: f32) -> Targets {
 
 /// Measures of the twisted and stretched tube.
 struct Numbers {
-        /// Rotation of the end [°].
+    /// Rotation of the end [°].
     turn: f32,
-        /// Increase in length [m].
+    /// Increase in length [m].
     longer: f32,
-        /// Smallest cross-section of the twisted third, relative to rest.
+    /// Smallest cross-section of the twisted third, relative to rest.
     section: f64,
 }
 
 impl Numbers {
     fn of(rest: &TriMesh, now: &TriMesh) -> Self {
-                // Vertices on the third bone and beyond its end.
+        // Vertices on the third bone and beyond its end.
         let nearest = |to: Vec3| {
             let far = |&v: &usize| rest.positions[v].distance(to);
             (0..rest.positions.len())
@@ -149,7 +149,7 @@ fn bones(flesh: &Flesh, tube: &Character, pose: &Pose) -> DrawMesh<'static> {
 fn draw(mesh: &TriMesh, bones: Option<DrawMesh<'static>>) -> Image {
     let rest = common::tube(0.1, LENGTH, 32, 90);
     let stripe = |p: &Vec3| {
-                // Between two rows of vertices, so that rounding does not affect the stripes.
+        // Between two rows of vertices, so that rounding does not affect the stripes.
         let around = (p.z.atan2(p.y) + 0.1).rem_euclid(std::f32::consts::TAU);
         if (around / std::f32::consts::TAU * 8.0) as i32 % 2 == 0 {
             supple::picture::scene::CLAY
@@ -180,7 +180,7 @@ fn draw(mesh: &TriMesh, bones: Option<DrawMesh<'static>>) -> Image {
 
 fn check(numbers: &Numbers, inverted: usize) {
     println!(
-                "end rotated by {:.1}°, {:.3} m longer, smallest cross-section {:.1} %, {inverted} inverted tets under the formula",
+        "end rotated by {:.1}°, {:.3} m longer, smallest cross-section {:.1} %, {inverted} inverted tets under the formula",
         numbers.turn,
         numbers.longer,
         100.0 * numbers.section

@@ -45,7 +45,7 @@ fn main() {
     let sheet = common::sheet("Simulated coarse, shown fine", &tiles, 3);
     common::save("upsampling", &sheet);
 
-        // At rest the full skin is reproduced; posed it keeps its volume.
+    // At rest the full skin is reproduced; posed it keeps its volume.
     let off = (full(&rest, &at_rest).positions.iter())
         .zip(&flesh.full_mesh().positions)
         .map(|(a, b)| a.distance(*b))
@@ -56,7 +56,7 @@ fn main() {
         few.positions.len(),
         all.positions.len()
     );
-        assert!(off < 1e-5, "rest is not reproduced");
+    assert!(off < 1e-5, "rest is not reproduced");
     assert!(
         (0.97..1.03).contains(&volume),
         "the skin neither swells nor shrinks"

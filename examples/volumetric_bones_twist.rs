@@ -28,7 +28,7 @@ fn main() {
     let (hip, knee, ankle) = (at("upperleg01.L"), at("lowerleg01.L"), at("foot.L"));
     let axis = (knee - hip).normalize();
     let mut pose = common::turned(&character, "upperleg01.L", axis, -TWIST);
-        // The foot keeps its direction.
+    // The foot keeps its direction.
     common::turn(&mut pose, &character, "foot.L", axis, TWIST);
 
     // The kneecap: in front of the joint.
@@ -153,7 +153,7 @@ fn draw(skin: &TriMesh, rest: &TriMesh, marked: &dyn Fn(Vec3) -> f32, camera: &C
 
 fn check(line: f32, volume: f32) {
     println!(
-                "rotation of the kneecap: {line:.1}° with bone lines, {volume:.1}° with volumetric bones, of {TWIST}°"
+        "rotation of the kneecap: {line:.1}° with bone lines, {volume:.1}° with volumetric bones, of {TWIST}°"
     );
     assert!(line < 0.6 * TWIST && volume > 0.9 * TWIST);
 }

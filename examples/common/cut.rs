@@ -47,7 +47,7 @@ pub fn cut_away(
     let outer = kept(&skin(flesh, pose, state), rest, far);
     let inner = kept(&bone_surface(flesh, state), rest, far);
     let face = cut_face(&outer, &inner);
-        // Lit from the front whatever the orientation of its quads.
+    // Lit from the front whatever the orientation of its quads.
     let normals = vec![Vec3::new(0.0, 0.6, 0.8); face.positions.len()];
     let mut wall = DrawMesh::owned(face).coloured(FLESH);
     wall.normals = Some(normals.into());
@@ -58,7 +58,7 @@ pub fn cut_away(
     });
     let bones = DrawMesh::owned(volumetric_skeleton(flesh, character, pose)).coloured(BONE);
     let mut drawn = vec![DrawMesh::owned(outer), wall, bones];
-        // No shadows on the cut face.
+    // No shadows on the cut face.
     drawn.iter_mut().for_each(|mesh| mesh.casts_shadow = false);
     drawn
 }

@@ -45,7 +45,7 @@ pub struct Painter {
     character: Character,
     nearest: Vec<Vec<[u32; 3]>>,
     columns: usize,
-        /// Default colour of the skin.
+    /// Default colour of the skin.
     pub plain: Vec3,
 }
 
@@ -63,7 +63,7 @@ impl Shot {
         }
     }
 
-        /// Largest distance of a point from its position in another snapshot [m].
+    /// Largest distance of a point from its position in another snapshot [m].
     pub fn farthest(&self, other: &Shot) -> f32 {
         let pairs = self.simulated.iter().zip(&other.simulated);
         pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f32::max)
@@ -80,7 +80,7 @@ impl Painter {
         }
     }
 
-        /// Draws with the given points in red.
+    /// Draws with the given points in red.
     pub fn marked(&self, shot: &Shot, points: &[u32]) -> Vec<DrawMesh<'static>> {
         let mut red = vec![false; self.columns];
         points.iter().for_each(|&p| red[p as usize] = true);
@@ -92,7 +92,7 @@ impl Painter {
         })
     }
 
-        /// Draws coloured by the distance from another snapshot, up to `most` [m].
+    /// Draws coloured by the distance from another snapshot, up to `most` [m].
     pub fn moved(&self, shot: &Shot, from: &Shot, most: f32) -> Vec<DrawMesh<'static>> {
         let pairs = shot.simulated.iter().zip(&from.simulated);
         let far: Vec<f32> = pairs.map(|(a, b)| a.distance(*b)).collect();

@@ -2,13 +2,13 @@
 // simulated). As supple-flesh's sliding.rs and holds.rs [3.2.2].
 
 struct Params {
-        // Records per body, and how many of them are fixed vertices.
+    // Records per body, and how many of them are fixed vertices.
     records: u32,
     fixed_count: u32,
-        // Frames per body, and how many of them have a rotation; the others are matrices.
+    // Frames per body, and how many of them have a rotation; the others are matrices.
     frames: u32,
     rigid: u32,
-        // For contact: skin points outside the model (the first of `places`), and base points.
+    // For contact: skin points outside the model (the first of `places`), and base points.
     outside: u32,
     bases: u32,
 }
@@ -125,7 +125,7 @@ fn held(first: u32, count: u32, body: u32) -> vec3<f32> {
 fn half_way(a: vec4<f32>, given: vec4<f32>, weight: f32) -> vec4<f32> {
     let b = select(given, -given, dot(a, given) < 0.0);
     let c = dot(a, b);
-        // Linear interpolation for close rotations: an error of a third of the angle's cube, 1e-5 rad.
+    // Linear interpolation for close rotations: an error of a third of the angle's cube, 1e-5 rad.
     if (c > 0.9995) {
         return normalize(mix(a, b, weight));
     }
@@ -162,8 +162,8 @@ fn slid(index: u32, body: u32) -> vec3<f32> {
     let joint_place = placed(on_node, body);
     let bone_place = placed(on_bone, body);
     let turn = half_way(node.turn, bone_place.turn, weight);
-        // Both anchors first get the point's own share of the twist: blending points at different angles around the bone would pull
-        // them towards it.
+    // Both anchors first get the point's own share of the twist: blending points at different angles around the bone would pull
+    // them towards it.
     let line = turned(bone_place.turn, axis.xyz);
     let twist = twist_about(line, product(bone_place.turn, inverse_turn(node.turn)));
     let a = node.position + turned(about(line, twist * weight), joint_place.position - node.position);

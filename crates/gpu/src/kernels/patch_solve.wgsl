@@ -60,6 +60,6 @@ fn eight_sums(l: u32) -> vec3<f32> {
 fn move_row(row: u32, body: u32, sum: vec3<f32>) {
     let dx = sum * units[row];
     let i = body * P.vertices + row;
-        // w: squared length of the last motion, for the report.
+    // w: squared length of the last motion, for the report.
     positions[i] = vec4(positions[i].xyz + dx, recorded_move(dx, positions[i].w));
 }

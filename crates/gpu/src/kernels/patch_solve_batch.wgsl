@@ -10,7 +10,7 @@ const CHUNK: u32 = 64u;
 var<workgroup> vectors: array<vec4<f32>, 256>;
 
 fn gather(column: u32, at: u32, body: u32) {
-        // The last workgroup may have fewer bodies; it repeats the last one and does not write the result.
+    // The last workgroup may have fewer bodies; it repeats the last one and does not write the result.
     let last = P.bodies - 1u;
     vectors[at] = right_side(body * P.rows + column);
     vectors[at + CHUNK] = right_side(min(body + 1u, last) * P.rows + column);
@@ -39,7 +39,7 @@ fn patch_solve(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocatio
     var sums1: Rows;
     var sums2: Rows;
     var sums3: Rows;
-        // Columns are padded to whole chunks.
+    // Columns are padded to whole chunks.
     for (var start = 0u; start < count; start += CHUNK) {
         workgroupBarrier();
         gather(columns[first + start + l], l, body);

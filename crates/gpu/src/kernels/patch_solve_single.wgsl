@@ -27,7 +27,7 @@ fn patch_solve(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocatio
         vectors[GROUP + l] = right_side(group.y * P.rows + columns[first + GROUP + l]);
     }
     if (MAY_BE_EMPTY) {
-                // All invocations that write the flag write the same value.
+        // All invocations that write the flag write the same value.
         if (l < count && any(vectors[l].xyz != vec3<f32>(0.0))
             || l + GROUP < count && any(vectors[GROUP + l].xyz != vec3<f32>(0.0))) {
             vectors[MARK] = vec4<f32>(1.0);
@@ -39,7 +39,7 @@ fn patch_solve(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocatio
     workgroupBarrier();
     var at = patches[words + 2u] / 2u + l;
     var sums: Rows;
-        // Columns are padded to a multiple of 64, two for each part.
+    // Columns are padded to a multiple of 64, two for each part.
     for (var k = l / 8u; k < count; k += 2u * PARTS) {
         let c0 = coefficients(inverse[at]);
         let c1 = coefficients(inverse[at + GROUP]);

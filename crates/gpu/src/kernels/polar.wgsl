@@ -27,7 +27,7 @@ fn halley_step(lambda: f32, norm2: f32, cof2: f32, det: f32) -> f32 {
     let value = 0.25 * a * a - (cof2 + 2.0 * det * lambda);
     let slope = lambda * a - 2.0 * det;
     let curvature = lambda * lambda + 0.5 * a;
-        // Positive if all roots are real, except for rounding near a double root.
+    // Positive if all roots are real, except for rounding near a double root.
     return value * slope / max(slope * slope - value * curvature, 1e-12);
 }
 
@@ -148,7 +148,7 @@ fn jacobi_rotation(f: mat3x3<f32>) -> mat3x3<f32> {
 fn smallest_rotation(a: vec3<f32>, b: vec3<f32>) -> mat3x3<f32> {
     let c = dot(a, b);
     if (c < -0.9999) {
-                // Half a turn about any axis perpendicular to a.
+        // Half a turn about any axis perpendicular to a.
         let across = select(vec3<f32>(1.0, 0.0, 0.0), vec3<f32>(0.0, 1.0, 0.0), abs(a.x) > 0.7);
         let n = normalize(cross(a, across));
         return mat3x3<f32>(n * (2.0 * n.x), n * (2.0 * n.y), n * (2.0 * n.z))

@@ -71,7 +71,7 @@ fn turned(from_triangle: Triangle, to_triangle: Triangle, offset: vec3<f32>) -> 
         return offset;
     }
     let turn = after.axes * transpose(before.axes);
-        // A rotation of more than 90° in one step is that of a collapsed triangle, not of a limb.
+    // A rotation of more than 90° in one step is that of a collapsed triangle, not of a limb.
     if (turn[0][0] + turn[1][1] + turn[2][2] < 1.0) {
         return offset;
     }

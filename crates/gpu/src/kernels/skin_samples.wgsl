@@ -1,16 +1,16 @@
 // Position and unit normal of every sample (simulated skin vertex), interleaved for `upsample`.
 
 struct Params {
-        // Number of samples.
+    // Number of samples.
     samples: u32,
-        // Number of vertices of the full skin.
+    // Number of vertices of the full skin.
     skin: u32,
-        // Samples per skin vertex.
+    // Samples per skin vertex.
     neighbours: u32,
     // Stride of positions from body to body.
     vertices: u32,
-        // Number of given positions.
-        given: u32,
+    // Number of given positions.
+    given: u32,
 }
 
 @group(0) @binding(0) var<uniform> P: Params;
@@ -47,7 +47,7 @@ fn skin_samples(@builtin(global_invocation_id) id: vec3<u32>) {
     let a = sample_position(samples[id.x], id.y);
     var sum = vec3<f32>(0.0);
     let end = samples[P.samples + id.x + 1u];
-        // Six at a time, the usual number: all loads are issued before the first is needed.
+    // Six at a time, the usual number: all loads are issued before the first is needed.
     for (var k = samples[P.samples + id.x]; k < end; k += 6u) {
         let last = end - 1u;
         let r0 = rings[k];

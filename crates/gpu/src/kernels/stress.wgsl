@@ -30,7 +30,7 @@ fn volume_terms(lambda: f32, k: f32, det: f32, ratio: f32) -> vec3<f32> {
 fn tet_stress(f: mat3x3<f32>, weight: f32, volume: f32, ratio: f32) -> mat3x3<f32> {
     let gram = transpose(f) * f;
     let norm2 = gram[0][0] + gram[1][1] + gram[2][2];
-        // A tet of less than a tenth or more than ten times its size takes the robust path.
+    // A tet of less than a tenth or more than ten times its size takes the robust path.
     if (norm2 > 0.03 && norm2 < 300.0) {
         let c = cofactors(f);
         let cof2 = contract(c, c);

@@ -6,7 +6,7 @@ struct Params {
     neighbours: u32,
     vertices: u32,
     given: u32,
-        // Number of leading entries that may have a weight for normals.
+    // Number of leading entries that may have a weight for normals.
     normal_entries: u32,
 }
 
@@ -70,7 +70,7 @@ fn upsample(@builtin(global_invocation_id) id: vec3<u32>) {
     var position = vec4<f32>(0.0);
     var offset = vec4<f32>(0.0);
     var normal = vec4<f32>(0.0);
-        // Entries are padded to a multiple of four; all four loads are issued before the first is needed.
+    // Entries are padded to a multiple of four; all four loads are issued before the first is needed.
     for (var k = 0u; k < P.neighbours; k += 4u) {
         let a = entries[k * P.skin + id.x];
         let b = entries[(k + 1u) * P.skin + id.x];
