@@ -166,8 +166,7 @@ fn spread(input: &HoldInput, weights: &[Weights], reach: f64) -> Vec<Weights> {
         .collect()
 }
 
-/// The holds of all bone-surface points, given where they are, what they are attached to and the weights of
-/// [`flesh_weights`].
+/// The holds of all bone-surface points, given their positions, their attachments and the weights of [`flesh_weights`].
 pub fn holds(
     input: &HoldInput,
     points: &[DVec3],

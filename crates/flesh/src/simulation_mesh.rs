@@ -38,7 +38,7 @@ pub fn target_count(resolution: Resolution, vertices: usize, bones: usize) -> us
     }
 }
 
-/// Positions of the nodes where bones bend against each other. `bends` tells of every joint whether it bends.
+/// Positions of the nodes where bones bend against each other. `bends` marks the joints that bend.
 pub fn bending_points(graph: &BoneGraph, bends: &[bool]) -> Vec<DVec3> {
     let nodes = graph.nodes.iter().zip(&graph.incident);
     nodes

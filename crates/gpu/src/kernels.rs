@@ -44,12 +44,12 @@ pub const PREDICT: Kernel = Kernel {
     sources: &[COMMON, include_str!("kernels/predict.wgsl")],
     access: &[Write, Write, Write, Read, Read, Read, Write, Write],
 };
-/// Local step and forces, for one body and for [`BATCH`] bodies a workgroup.
+/// Local step and forces, for one body and for [`BATCH`] bodies per workgroup.
 pub const PROJECT: [Kernel; 2] = [
     project(&[SINGLE, COMMON, POLAR, STRESS, NO_FORCES, PROJECT_TEXT]),
     project(&[BATCHED, COMMON, POLAR, STRESS, NO_FORCES, PROJECT_TEXT]),
 ];
-/// Global step, for one body and for [`BATCH`] bodies a workgroup.
+/// Global step, for one body and for [`BATCH`] bodies per workgroup.
 pub const PATCH_SOLVE: [Kernel; 2] = [
     patch_solve(&[COMMON, RESIDUAL, PATCH_SOLVE_TEXT, PATCH_SOLVE_SINGLE]),
     patch_solve(&[
