@@ -5,7 +5,8 @@
 //! patch of vertices ([`patch_inverse`]). [`GpuBodies`] steps any number of bodies of one model in one submission and keeps their
 //! states on the device; [`GpuBackend`] is the [`Backend`](supple_sim::Backend) for one body.
 //!
-//! Kernels are `.wgsl` files within WebGPU's default limits.
+//! Kernels are `.wgsl` files within WebGPU's default limits. `docs/method/device.md` describes the method, `docs/benchmarks.md` its
+//! cost.
 #![forbid(unsafe_code)]
 
 pub mod backend;
