@@ -1,4 +1,5 @@
-//! Where two parts of a skin meet (figure 3.14): moved onto each other's surface they part, sharing the way they do not.
+//! Contact where two parts of a skin meet (figure 3.14): projection onto the other part's surface leaves a gap, contact between
+//! both does not.
 
 mod common;
 
@@ -12,7 +13,7 @@ use supple::picture::{Camera, Image, Line};
 use supple::tissue::SoftBody;
 use supple::{Character, Pose};
 
-/// How far the arm is bent [degrees].
+/// Bending angle of the arm [degrees].
 const BENT: f32 = 125.0;
 const SIZE: (usize, usize) = (330, 300);
 
@@ -58,7 +59,7 @@ fn main() {
     assert!(gaps[1] < 0.5 * gaps[0], "{gaps:?}");
 }
 
-/// Bends the arm in a second and holds it.
+/// Bends the arm within a second and holds it.
 fn bend(body: &mut SoftBody, arm: &Character) {
     let bent = common::turned(arm, "elbow", Vec3::Z, BENT);
     let rest = Pose::rest(&arm.skeleton);
@@ -73,7 +74,7 @@ fn bend(body: &mut SoftBody, arm: &Character) {
 struct Halves {
     triangles: [Vec<[u32; 3]>; 2],
     is_fore: Vec<bool>,
-    /// Along the arm at rest [m].
+    /// Positions along the arm at rest [m].
     from_elbow: Vec<f32>,
 }
 
@@ -109,7 +110,7 @@ impl Halves {
         &trees[usize::from(!self.is_fore[v])]
     }
 
-    /// Points inside the other part, not at the elbow itself, where both are one.
+    /// Points inside the other part, except at the elbow, where both parts are connected.
     fn inside(&self, skin: &[Vec3]) -> Vec<usize> {
         let trees = self.trees(skin);
         (0..skin.len())
@@ -143,7 +144,7 @@ impl Halves {
         points.iter().map(distance).sum::<f32>() / points.len() as f32
     }
 
-    /// Outlines of both parts where the plane z = 0 cuts them.
+    /// Outlines of both parts in the plane z = 0.
     fn draw(&self, skin: &[Vec3], camera: &Camera) -> Image {
         let mut lines = Vec::new();
         for (fore, colour) in [(false, RED), (true, BLUE)] {

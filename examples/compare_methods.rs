@@ -1,4 +1,4 @@
-//! Four ways to skin a body (figure 3.18): linear blend, dual quaternions, centres of rotation, tissue, in one hard pose.
+//! Four skinning methods in one difficult pose (figure 3.18): linear blend, dual quaternions, centres of rotation, tissue.
 
 mod common;
 
@@ -17,7 +17,7 @@ use supple::rig::skinning::Method;
 use supple::sim::{State, measure};
 use supple::{Character, Pose};
 
-/// One pose: arms pulled back and folded, a leg drawn up, the trunk wrung.
+/// The pose: arms pulled back and folded, a leg drawn up, the trunk twisted.
 const POSE: &str = "
 title = \"Hard pose\"
 [[key]]
@@ -31,7 +31,7 @@ rightLowerArm = [0, 130, 0]
 leftUpperLeg = [-75, 0, 0]
 leftLowerLeg = [130, 0, 0]
 ";
-/// Joints that are seen from near.
+/// Joints shown in close-ups.
 const ELBOW: &str = "lowerarm01.L";
 const KNEE: &str = "lowerleg01.L";
 /// Width and height of a tile [px].
@@ -91,7 +91,7 @@ fn main() {
     check(&results);
 }
 
-/// The flesh vertices under the geometric methods.
+/// The flesh skinned with the geometric methods.
 fn geometric(character: &Character, flesh: &Flesh, pose: &Pose) -> Vec<(&'static str, TriMesh)> {
     let key = |p: &Vec3| p.to_array().map(f32::to_bits);
     let bind = character.bind_mesh(0).positions;
@@ -121,7 +121,7 @@ fn geometric(character: &Character, flesh: &Flesh, pose: &Pose) -> Vec<(&'static
     methods.into_iter().map(skin).collect()
 }
 
-/// The simulated bone surface below another skin.
+/// A state with the simulated bone surface and another skin.
 fn with_skin(flesh: &Flesh, simulated: &State, skin: &TriMesh) -> State {
     let mut state = simulated.clone();
     for (column, &place) in flesh.columns().iter().zip(&skin.positions) {
@@ -158,7 +158,7 @@ fn folded_vertices(flesh: &Flesh, state: &State) -> Vec<bool> {
         .collect()
 }
 
-/// On the upper body, or on a joint at right angles to its bones.
+/// A view of the upper body, or of a joint, perpendicular to its bones.
 fn camera(character: &Character, pose: &Pose, joint: Option<&str>, skin: &TriMesh) -> Camera {
     let Some(joint) = joint.map(|name| character.skeleton.find(name).unwrap()) else {
         let upper: Vec<Vec3> = skin

@@ -1,4 +1,4 @@
-//! Contact off, local and global (figures 3.15 and 3.16): a bent knee, crossed arms, a body that sits with its hands on its thighs.
+//! Contact off, local and global (figures 3.15 and 3.16): a bent knee, crossed arms, a sitting body with its hands on its thighs.
 
 mod common;
 
@@ -10,7 +10,7 @@ use supple::geom::TriMesh;
 use supple::glam::{Vec3, vec3};
 use supple::picture::{DrawMesh, Image};
 
-/// Clip, moment [s], joint that is looked at, how much around it [m], from where.
+/// Clip, time [s], joint in the centre, extent of the view [m], direction of the view.
 const ROWS: [(&str, f32, &str, f32, [f32; 3]); 3] = [
     ("knee", 0.95, "lowerleg01.L", 0.2, [1.0, 0.1, 0.25]),
     ("arms_crossed", 1.5, "spine02", 0.3, [0.3, 0.1, 1.0]),

@@ -1,5 +1,5 @@
-//! The four strain formulations (figures 2.4 and 2.5): take the rotation of F or of H, fit gradients or positions. A bar
-//! of a short and a long element stretched to twice its length, a fine tube and a coarse cuboid bent.
+//! The four strain formulations (figures 2.4 and 2.5): the rotation of F or of H, fitted to gradients or to positions. A bar of a
+//! short and a long element is stretched to twice its length; a fine tube and a coarse cuboid are bent.
 
 mod common;
 
@@ -60,7 +60,7 @@ fn main() {
     check(&shares, &changes);
 }
 
-/// A bar of a short and a long box, pulled to twice its length; returns the share of the short one.
+/// A bar of a short and a long box, stretched to twice its length; returns the share of the short one.
 fn stretched_bar(settings: &Settings) -> (Image, f32) {
     let mut mesh = bar([2, 1, 1], 1.0);
     // The joint between them at a quarter of the length.
@@ -98,7 +98,7 @@ fn stretched_bar(settings: &Settings) -> (Image, f32) {
     )
 }
 
-/// Two boxes between three places along X, lifted.
+/// Two boxes between three positions along X, lifted.
 fn boxes(ends: [f32; 3], lift: f32) -> Vec<DrawMesh<'static>> {
     let colours = [RED, supple::picture::scene::CLAY];
     let one = |k: usize| {
@@ -124,7 +124,7 @@ fn cuboid() -> Character {
     common::character("cuboid", mesh, &joints)
 }
 
-/// A bent character and how much its tets change their volume.
+/// Draws a bent character; returns the mean change of volume of its tets.
 fn bent(character: &Character, flesh: &Flesh, settings: &Settings) -> (Image, f64) {
     let pose = common::turned(character, "elbow", Vec3::Z, BEND);
     let rest = flesh.rest_pose();

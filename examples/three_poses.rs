@@ -12,7 +12,7 @@ use supple::picture::DrawMesh;
 use supple::rig::skinning::Method;
 use supple::tissue::{SoftBody, follow};
 
-/// Poses that are reached in a second, and from where they are seen.
+/// Poses, reached within a second, and the direction of the view.
 const POSES: [(&str, &str, [f32; 3]); 3] = [
     (
         "a deep squat",

@@ -1,5 +1,5 @@
-//! Virtual bones (figure 3.21): bones that shape the tissue without holding it. The trunk of an elephant with all its
-//! bones, with only its tip held, and without any while the head shakes.
+//! Virtual bones (figure 3.21): bones that shape the tissue but do not hold it. The trunk of an elephant with all its bones, with only
+//! its tip held, and without any while the head shakes.
 
 mod common;
 
@@ -21,7 +21,7 @@ const TRUNK: [Vec3; 6] = [
 ];
 /// Width and height of a tile [px].
 const SIZE: (usize, usize) = (255, 285);
-/// Turns of the head there and back a second.
+/// Frequency of the head's rotation [Hz].
 const SHAKES: f32 = 1.0;
 
 fn main() {
@@ -77,7 +77,7 @@ fn soft() -> Settings {
     settings
 }
 
-/// Shakes the head and draws the trunk at some moments; returns how far its tip swings beside the head [m].
+/// Shakes the head and draws the trunk at some times; returns the sideways swing of its tip relative to the head [m].
 fn shake(elephant: &Character, settings: Settings, tiles: &mut Vec<(Image, String)>) -> f32 {
     let mut body = SoftBody::new(elephant, settings).unwrap();
     let rest = body.flesh().skin_mesh().positions.clone();
@@ -134,7 +134,7 @@ fn elephant() -> Character {
     common::character("elephant", common::blob(&limbs, 0.08, 0.024), &joints)
 }
 
-/// The elephant with the bones that hold, seen through it.
+/// The elephant with the bones that hold it drawn on top.
 fn draw(flesh: &Flesh, elephant: &Character, pose: &Pose, positions: Vec<Vec3>) -> Image {
     let (ears, trunk) = (
         [vec3(-0.55, 0.05, -0.1), vec3(0.55, 0.05, -0.1)],

@@ -11,14 +11,14 @@ use supple::{Character, Pose};
 
 use super::rod;
 
-/// The rest pose with one joint turned about a world axis.
+/// The rest pose with one joint rotated about a world axis.
 pub fn turned(character: &Character, joint: &str, axis: Vec3, degrees: f32) -> Pose {
     let mut pose = Pose::rest(&character.skeleton);
     turn(&mut pose, character, joint, axis, degrees);
     pose
 }
 
-/// Turns one joint of a pose about a world axis.
+/// Rotates one joint of a pose about a world axis.
 pub fn turn(pose: &mut Pose, character: &Character, joint: &str, axis: Vec3, degrees: f32) {
     let index = character.skeleton.find(joint).unwrap();
     let rotation = Quat::from_axis_angle(axis.normalize(), degrees.to_radians());

@@ -1,4 +1,4 @@
-//! From a character to its tissue, step by step as in [3.2.1].
+//! Builds the tissue of a character, in the steps of [3.2.1].
 
 use glam::{DVec3, Vec3};
 use supple_geom::adjacency::NONE;
@@ -31,7 +31,7 @@ use crate::sliding::{Attachment, attachments};
 use crate::surface::Surface;
 use crate::untangle::untangle;
 
-/// Collects what is set, then builds.
+/// Collects options, then builds a [`Flesh`].
 pub struct FleshBuilder<'a> {
     character: &'a Character,
     settings: Settings,
@@ -39,7 +39,7 @@ pub struct FleshBuilder<'a> {
 }
 
 impl<'a> FleshBuilder<'a> {
-    /// With automatic settings.
+    /// A builder with default settings.
     pub fn new(character: &'a Character) -> Self {
         Self {
             character,
@@ -48,13 +48,13 @@ impl<'a> FleshBuilder<'a> {
         }
     }
 
-    /// With the user's settings.
+    /// Replaces the settings.
     pub fn settings(mut self, settings: Settings) -> Self {
         self.settings = settings;
         self
     }
 
-    /// Where the simulation mesh and the weights of the full skin are kept from one run to the next.
+    /// Sets the cache for the simulation mesh and the upsampling weights.
     pub fn cache(mut self, cache: &'a dyn DetailCache) -> Self {
         self.cache = Some(cache);
         self
@@ -84,7 +84,8 @@ impl<'a> FleshBuilder<'a> {
         if let Some(joint) = worlds.iter().position(|world| !world.is_finite()) {
             return Err(FleshError::BadPart {
                 part: character.skeleton.joints()[joint].name.clone(),
-                reason: "the joint's position is not finite".to_owned(),
+                reason: "its position is not finite; check this joint's transform in the file"
+                    .to_owned(),
             });
         }
         let roles = shell_roles(character, &settings.roles)?;
@@ -244,7 +245,7 @@ fn surface(mesh: &TriMesh) -> Surface {
     Surface::new(positions, mesh.triangles.clone())
 }
 
-/// Skin vertices that follow the pose alone, wholly or in part: those that listen to simulated vertices which do.
+/// Skin vertices that are interpolated, wholly or in part, from excluded simulated vertices, and the smoothed share.
 fn kinematic_shares(upsampler: &Upsampler, count: usize, excluded: &[bool]) -> Vec<(u32, f32)> {
     let shares = upsampler.shares(count, excluded);
     (0..count as u32)
@@ -291,12 +292,12 @@ fn given_radii(
     let find = |name: &String, radius: f64| {
         if !(radius.is_finite() && radius >= 0.0) {
             return Err(FleshError::Settings(format!(
-                "the radius of `{name}` is {radius}; it must be finite and not negative"
+                "the radius of `{name}` is {radius}; it must be finite and at least 0"
             )));
         }
         character.skeleton.find(name).ok_or_else(|| {
             FleshError::Settings(format!(
-                "a radius is set for joint `{name}`, which the skeleton does not have"
+                                "a radius is set for joint `{name}`, which the skeleton does not have; `supple info --joints` lists its joints"
             ))
         })
     };
@@ -323,7 +324,7 @@ fn given_radii(
 struct ModelInput<'a> {
     settings: &'a Settings,
     skin: &'a Surface,
-    /// Inside the full skin \[m³\].
+    /// Volume enclosed by the full skin \[m³\].
     volume: f64,
     bone: &'a [DVec3],
     tets: &'a [[u32; 4]],
@@ -431,7 +432,7 @@ fn assemble_model(input: &ModelInput) -> Result<Assembled, FleshError> {
     })
 }
 
-/// How every original vertex gets its place.
+/// How every original vertex is moved.
 fn rides(
     character: &Character,
     roles: &ShellRoles,
@@ -475,7 +476,7 @@ fn rides(
         .collect()
 }
 
-/// The character as if it never had those weights: its skin lies in the world, where they had it at rest.
+/// The character without its computed weights: unbound, with the skin at its rest position in the world.
 fn without_computed_weights(character: &Character) -> Character {
     let mut character = character.clone();
     let worlds = character.skeleton.rest_worlds();

@@ -1,5 +1,5 @@
-//! Collision tets: the prisms carried on from the bone surface to the base points, so that nothing hides inside a
-//! limb [3.2.5].
+//! Collision tets: prisms from the skin down to the base points, past the bone surface, so that contact also detects
+//! points deep inside a limb [3.2.5].
 
 use glam::DVec3;
 use supple_geom::adjacency::NONE;
@@ -14,16 +14,16 @@ use crate::untangle::is_sound;
 /// Tets between skin and base points, and the skin triangle each belongs to.
 #[derive(Clone, Debug, Default)]
 pub struct CollisionTets {
-    /// Corners: below the vertex count skin, above base points.
+    /// Corners: indices below the vertex count are skin vertices, the others base points.
     pub tets: Vec<[u32; 4]>,
     /// Index of the skin triangle of each tet.
     pub triangles: Vec<u32>,
-    /// Tets left out because base points coincide or turn them inside out.
+    /// Tets left out because they are degenerate or inverted.
     pub excluded: usize,
 }
 
-/// Collision tets of a skin and its base points; degenerate ones are excluded. Split as the tissue
-/// is, by `orders`.
+/// Collision tets of a skin and its base points; degenerate ones are left out. Prisms are split by `orders`, as in the
+/// tissue.
 pub fn collision_tets(skin: &Surface, base: &[DVec3], orders: &[[u32; 3]]) -> CollisionTets {
     let (count, size) = (skin.len(), skin.size());
     let mut result = CollisionTets::default();
@@ -49,7 +49,7 @@ pub fn collision_tets(skin: &Surface, base: &[DVec3], orders: &[[u32; 3]]) -> Co
     result
 }
 
-/// The skin as the solver's contact sees it. Columns whose skin is not in the model come from outside.
+/// The contact surface of the skin. Columns whose skin vertex is not in the model are [`Source::Outside`].
 pub(crate) fn contact_surface(
     skin: &Surface,
     base: &[DVec3],

@@ -1,4 +1,4 @@
-//! The tissue of a character: its model, and the way from poses to targets and from states to skins.
+//! The tissue of a character: its model, targets from poses, and skins from states.
 
 use glam::{Affine3A, DVec3, Vec3};
 use supple_geom::TriMesh;
@@ -33,15 +33,15 @@ pub struct BuildReport {
     pub name: String,
     /// Flesh vertices of the full skin, after welding.
     pub shown: usize,
-    /// What became of the cache.
+    /// What happened to the cache.
     pub cache: CacheUse,
     /// Vertices of the simulation mesh.
     pub vertices: usize,
-    /// Its triangles.
+    /// Triangles of the simulation mesh.
     pub triangles: usize,
     /// Tets of the model.
     pub tets: usize,
-    /// Unknowns of the model.
+    /// Free vertices of the model: its unknowns.
     pub free: usize,
     /// Driven vertices of the model.
     pub fixed: usize,
@@ -57,18 +57,18 @@ pub struct BuildReport {
     pub shells: Vec<Shell>,
 }
 
-/// A skin vertex with all below it.
+/// A skin vertex and its bone-surface point.
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
-    /// The skin vertex in the caller's numbering of the model, or [`NONE`].
+    /// The skin vertex, in the model's input numbering, or [`NONE`].
     pub skin: u32,
-    /// Its bone-surface twin likewise.
+    /// The bone-surface point, likewise.
     pub bone: u32,
-    /// Whether the simulation moves it.
+    /// Whether the skin vertex is simulated.
     pub is_free: bool,
 }
 
-/// What a driven vertex of the model is.
+/// The origin of a driven vertex of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Driven {
     /// Bone-surface point of a column.
@@ -77,27 +77,27 @@ pub enum Driven {
     Skin(u32),
 }
 
-/// How an original vertex gets its place.
+/// How an original vertex is moved.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Ride {
     /// It is a vertex of the full flesh.
     Flesh(u32),
-    /// It rides on the flesh.
+    /// It is bound to the nearest flesh.
     Bound(Rider),
-    /// It rides on a joint.
+    /// It is rigid on a joint.
     Rigid(u32),
 }
 
 /// The tissue of a character.
 #[derive(Clone, Debug)]
 pub struct Flesh {
-    /// What is simulated.
+    /// The simulation model.
     pub model: Model,
     /// What construction did.
     pub report: BuildReport,
     /// Tets for contact, over flesh vertices and base points.
     pub collision: CollisionTets,
-    /// What it was built with.
+    /// The settings it was built with.
     pub settings: Settings,
     /// Ground and colliders.
     pub colliders: Vec<Attached>,
@@ -133,7 +133,7 @@ impl Flesh {
         &self.graph
     }
 
-    /// Their radii.
+    /// Radii of bones and joints.
     pub fn volume(&self) -> &SkeletonVolume {
         &self.volume
     }
@@ -150,7 +150,7 @@ impl Flesh {
             .map_or(&self.skin, |detail| &detail.mesh)
     }
 
-    /// What lies between the simulation mesh and the full skin; `None` where they are the same.
+    /// The upsampling from the simulation mesh to the full skin; `None` if the full skin is simulated.
     pub fn detail(&self) -> Option<&Detail> {
         self.detail.as_ref()
     }
@@ -170,12 +170,12 @@ impl Flesh {
         &self.bone
     }
 
-    /// What each bone-surface point follows.
+    /// The bones or joints that each bone-surface point follows.
     pub fn attachments(&self) -> &[Attachment] {
         &self.attachments
     }
 
-    /// What else holds it, around joints that do not slide.
+    /// The blend of joints that holds each bone-surface point around joints that do not slide.
     pub fn holds(&self) -> &[Hold] {
         &self.holds
     }
@@ -201,7 +201,7 @@ impl Flesh {
         ))
     }
 
-    /// Where a pose puts the bone-surface point of a column, if anything holds it.
+    /// Position of a column's bone-surface point in a pose, if the pose drives it.
     pub(crate) fn driven_position(&self, frames: &Frames, column: usize) -> Option<DVec3> {
         let (point, hold) = (self.bone[column], &self.holds[column]);
         let attachment = &self.attachments[column];
@@ -217,7 +217,7 @@ impl Flesh {
         })
     }
 
-    /// Where a point goes that keeps to the frame of a column.
+    /// Position of a point that moves rigidly with the frame of a column.
     pub(crate) fn carried_position(&self, frames: &Frames, column: usize, point: DVec3) -> DVec3 {
         let (attachment, foot) = (&self.attachments[column], &self.feet[column]);
         let carried = rigid_position(&self.graph, frames, attachment, foot, point);
@@ -229,7 +229,7 @@ impl Flesh {
         }
     }
 
-    /// Vertices of the simulation mesh (columns) of a state \[m\].
+    /// Positions of the simulation mesh's vertices (columns) in a state \[m\].
     pub fn flesh_positions(&self, pose: &Pose, state: &State) -> Result<Vec<Vec3>, FleshError> {
         let simulated = self.model.caller_positions(state);
         let outside = self.outside_columns();
@@ -244,7 +244,7 @@ impl Flesh {
             .collect())
     }
 
-    /// Vertices of the full flesh of a state, and their unit normals \[m\].
+    /// Positions \[m\] and unit normals of the full flesh in a state.
     pub fn full_positions(
         &self,
         pose: &Pose,
@@ -284,7 +284,7 @@ impl Flesh {
         (positions, normals)
     }
 
-    /// Positions of skin vertices that are not simulated: by their weights, or with their bone where there are none.
+    /// Positions of skin vertices that are not simulated: by their skin weights, or rigidly with their bone without weights.
     pub(crate) fn kinematic_positions(
         &self,
         pose: &Pose,
@@ -338,7 +338,7 @@ impl Flesh {
             .collect()
     }
 
-    /// Linear blend skinning of every part that has weights; empty lists for others.
+    /// Linear blend skinning of every part that has weights; an empty list for the others.
     fn blended_parts(&self, pose: &Pose) -> Vec<Vec<Vec3>> {
         let worlds = pose.worlds(&self.character.skeleton);
         self.character
@@ -359,8 +359,8 @@ impl Flesh {
         (part, original - self.starts[part])
     }
 
-    /// Posed positions of every vertex of every part, in the file's order \[m\]. The pose is the one the state's targets
-    /// were made from: rigid shells and excluded regions follow it alone.
+    /// Posed positions of every vertex of every part, in the file's order \[m\]. `pose` must be the one the state's targets
+    /// were made from: rigid shells and excluded regions follow it directly.
     pub fn skin(&self, pose: &Pose, state: &State) -> Result<Vec<Vec<Vec3>>, FleshError> {
         Ok(self.skin_of(pose, &self.flesh_positions(pose, state)?))
     }

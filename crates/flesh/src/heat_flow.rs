@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use crate::surface::Surface;
 
-/// One implicit heat step `(A + τL) s = A s₀`, solved by conjugate gradients for three values a vertex at once.
+/// One implicit heat step `(A + τL) s = A s₀`, solved by conjugate gradients for three values per vertex at once.
 pub struct HeatStep<'a> {
     skin: &'a Surface,
     /// τ × edge weight, parallel to the surface's rings.
@@ -16,7 +16,7 @@ pub struct HeatStep<'a> {
 }
 
 impl<'a> HeatStep<'a> {
-    /// For heat that flows for `time(v)` \[m²\] at vertex `v`; `fixed` vertices keep their values.
+    /// A step of diffusion time `time(v)` \[m²\] at vertex `v`; `fixed` vertices keep their values.
     pub fn new(skin: &'a Surface, time: &dyn Fn(usize) -> f64, fixed: &'a [bool]) -> Self {
         let mut weights = cotangent_weights(skin);
         for v in 0..skin.len() {
@@ -62,7 +62,7 @@ impl<'a> HeatStep<'a> {
             .collect()
     }
 
-    /// The values after the step, up to a residual of √`tolerance` of the first.
+    /// The values after the step. The residual ends at √`tolerance` of the initial one.
     pub fn solve(&self, start: &[DVec3], tolerance: f64) -> Vec<DVec3> {
         let mut x = start.to_vec();
         let product = self.apply(&x);
@@ -112,7 +112,7 @@ fn dot(a: &[DVec3], b: &[DVec3]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a.dot(*b)).sum()
 }
 
-/// Half cotangent sums per ring entry, clamped so that needles and obtuse triangles keep the maximum principle.
+/// Half cotangent sums per ring entry, clamped so that the maximum principle holds with needles and obtuse triangles.
 fn cotangent_weights(skin: &Surface) -> Vec<f64> {
     let mut weights = vec![0.0; skin.rings.len()];
     for t in &skin.triangles {

@@ -1,10 +1,15 @@
 //! Soft tissue from a skin mesh and a skeleton: the volumetric mesh and its coupling to the bones.
 //!
-//! [`Flesh::builder`] runs the construction of [3.2.1] one file a step: [`roles`] and [`body`] say what is flesh,
-//! [`bone_graph`] and [`skeleton_volume`] make the volumetric skeleton, [`base_points`] and [`bone_surface`] shrink the
-//! skin onto it, [`prisms`] and [`untangle`] fill the space between. [`sliding`], [`holds`] and [`targets`] move the inner
-//! surface with a pose [3.2.2]; [`riders`] bring everything that is not simulated along. All of this happens on the
-//! [`simulation_mesh`]; [`detail`] brings its motion to the full skin [3.2.4].
+//! [`Flesh::builder`] runs the construction of [3.2.1], one module per step:
+//!
+//! 1. [`body`] welds the parts, and [`roles`] decides which shells are flesh.
+//! 2. [`simulation_mesh`] chooses the vertices to simulate.
+//! 3. [`bone_graph`] and [`skeleton_volume`] build the volumetric skeleton.
+//! 4. [`base_points`] and [`bone_surface`] shrink the skin onto it.
+//! 5. [`prisms`] and [`untangle`] fill the space between with tets.
+//!
+//! In a pose, [`sliding`], [`holds`] and [`targets`] move the bone surface [3.2.2]. After a step, [`detail`] upsamples the
+//! motion to the full skin [3.2.4], and [`riders`] move what is not simulated.
 //!
 //! Numbers in brackets are sections of the thesis named in `docs/references.md`.
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-//! Who can meet whom around joints: points that get into prisms across a joint in extreme poses [seed 001 §5].
+//! Pairs of local contact: points that penetrate prisms across a joint in extreme poses [Projective Skinning §5].
 
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
@@ -8,11 +8,11 @@ use crate::base_points::Foot;
 use crate::extreme_poses::{Bend, extreme_poses};
 use crate::flesh::Flesh;
 
-/// Joints between the bones of a pair, at most. With one, forearms do not meet upper arms that have a bone for their twist.
+/// Most joints between the bones of a pair. With one, forearms and upper arms with a twist bone form no pairs.
 const MOST_JOINTS: usize = 4;
 
 impl Flesh {
-    /// Finds the pairs of local contact, unless the model has them. Nothing else depends on them.
+    /// Finds the pairs of local contact, unless the model has them.
     pub fn find_local_pairs(&mut self) {
         let Some(surface) = self.model.contact_surface() else {
             return;
@@ -51,7 +51,7 @@ impl Flesh {
         LocalPairs::new(surface, found.concat())
     }
 
-    /// Pairs across the joints of a bend, at growing angles.
+    /// Pairs across the joints of a bend, at increasing angles.
     fn pairs_of_bend(
         &self,
         surface: &ContactSurface,
@@ -129,7 +129,7 @@ impl Flesh {
         })
     }
 
-    /// How many joints of a bend are between two bones; `None` where they are too far apart.
+    /// Number of bent joints between two bones; `None` if they are too far apart.
     fn bent_between(&self, bend: &Bend, a: usize, b: usize) -> Option<usize> {
         let joints = self.character.skeleton.joints();
         let chain = |mut joint: usize| {

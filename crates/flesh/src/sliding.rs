@@ -1,5 +1,5 @@
-//! How bone-surface points follow the skeleton: rigidly on bones, half-turned on joints, sliding around joints between
-//! bones that are nearly in line [3.2.2].
+//! How bone-surface points follow the skeleton: rigidly on bones, half-rotated on joints, and sliding around joints between nearly
+//! collinear bones [3.2.2].
 
 use glam::{DQuat, DVec3};
 
@@ -9,28 +9,27 @@ use crate::bone_surface::{Contact, Hit};
 use crate::frames::{BoneFrame, Frames, NodeFrame};
 use crate::skeleton_volume::SkeletonVolume;
 
-/// The bone ring lies this far along the bone (share of its length): beyond it nothing slides.
+/// Position of the bone ring, relative to the bone's length. Beyond it nothing slides.
 pub const RING: f64 = 0.4;
-/// A joint of two bones slides when they are straighter than this (cosine of the bend): a hip that turns the chain by a
-/// right angle has no ring all around.
+/// Least cosine of the bend between two bones for a joint to slide. A hip that turns the chain by 90° has no closed ring.
 pub const STRAIGHT: f64 = 0.5;
 
-/// What a bone-surface point follows.
+/// The bone or joint that a bone-surface point follows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Attachment {
-    /// Rides on a bone, at `t` along it.
+    /// Rigid on a bone, at `t` along it.
     Bone {
         /// The bone.
         bone: usize,
-        /// Foot along the bone; may lie beyond its ends.
+        /// Closest point on the bone's line, as a parameter; may lie beyond its ends.
         t: f64,
     },
-    /// Turns with a joint.
+    /// Rotates with a joint.
     Node {
         /// The node.
         node: usize,
     },
-    /// Between a joint ring and a bone ring: the anchors on both are blended, the rest offset turns with the blend.
+    /// Between a joint ring and a bone ring: the anchors on both are blended, and the rest offset rotates with the blend.
     Slide {
         /// The node.
         node: usize,
@@ -42,19 +41,19 @@ pub enum Attachment {
         joint_anchor: DVec3,
         /// Anchor on the bone ring at rest \[m\].
         bone_anchor: DVec3,
-        /// Foot of the bone anchor along the bone.
+        /// Parameter of the bone anchor along the bone.
         t: f64,
-        /// How far out the point stays.
+        /// Least distances of the point from bone and joint.
         clearance: Clearance,
     },
     /// On a virtual bone [3.4.1] or between a joint and its bone: an unknown of the simulation.
     Free,
 }
 
-/// How far from the axis of its bone's capsule and from its joint a slid point stays at least.
+/// Least distances of a sliding point from the axis of its bone's capsule and from its joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clearance {
-    /// Parameters along the bone between which the capsule's axis runs.
+    /// Start and end of the capsule's axis, as parameters along the bone.
     pub capsule: [f64; 2],
     /// From that axis \[m\].
     pub of_bone: f64,
@@ -62,7 +61,7 @@ pub struct Clearance {
     pub of_node: f64,
 }
 
-/// Attachments of all bone-surface points. `hits` tells what they lie on, `points` where they are after repair.
+/// Attachments of all bone-surface points. `hits` are the primitives they lie on, `points` their positions after repair.
 pub fn attachments(
     graph: &BoneGraph,
     volume: &SkeletonVolume,
@@ -79,7 +78,7 @@ pub fn attachments(
         .collect()
 }
 
-/// A joint between two bones that are nearly in line.
+/// A joint between two nearly collinear bones.
 struct SlidingJoint {
     /// Unit normal of the plane between the bones, from the first to the second.
     across: DVec3,
@@ -103,7 +102,7 @@ fn sliding_joint(graph: &BoneGraph, node: usize) -> Option<SlidingJoint> {
         })
 }
 
-/// Whether the inner surface slides over a node.
+/// Whether the bone surface slides over a node.
 pub fn is_sliding(graph: &BoneGraph, node: usize) -> bool {
     sliding_joint(graph, node).is_some()
 }
@@ -156,12 +155,12 @@ fn attachment(
                 .and_then(|joint| slide(graph, volume, joint, node, bone, point))
                 .unwrap_or(Attachment::Bone { bone, t })
         }
-        // Between sphere and capsule there is no bone to hold the tissue: it may stretch there.
+        // Between sphere and capsule there is no bone to hold the tissue; it may stretch there.
         Contact::Frustum { .. } => Attachment::Free,
     }
 }
 
-/// Where the foot of a point lies along a bone; may be outside 0..1.
+/// Parameter of the closest point on a bone's line; may be outside 0..1.
 pub fn along(graph: &BoneGraph, bone: usize, point: DVec3) -> f64 {
     let (a, b) = graph.segment(bone);
     let direction = b - a;
@@ -235,8 +234,8 @@ pub fn attached_position(
             let (bone_frame, node_frame) = (&frames.bones[bone], &frames.nodes[node]);
             let end = usize::from(graph.bones[bone].end == node);
             let bend = bone_frame.bend_at(t, end, node_frame.turn);
-            // Both anchors are wrung to the point's own share of the twist first: blending points that lie apart around
-            // the bone would pull them in towards it.
+            // Both anchors first get the point's own share of the twist: blending points at different angles around the bone
+            // would pull them towards it.
             let (axis, twist) = (bone_frame.axis, bend.twist);
             let on_joint = node_frame.map(graph.nodes[node].position, joint_anchor);
             let on_joint = turned_about(on_joint, node_frame.position, axis, twist * weight);
@@ -251,7 +250,7 @@ pub fn attached_position(
     }
 }
 
-/// Where a point goes that keeps to its column's frame: bones rigidly, joints half-turned, blended in between.
+/// Position of a point that moves rigidly with its column's frame: bones rigidly, joints half-rotated, blended in between.
 pub fn rigid_position(
     graph: &BoneGraph,
     frames: &Frames,
@@ -274,7 +273,7 @@ pub fn rigid_position(
     }
 }
 
-/// Smaller turns move a point around a bone by less than single precision tells \[rad\].
+/// Rotations below this move a point around a bone by less than single precision resolves \[rad\].
 const LEAST_TURN: f64 = 1e-7;
 
 fn turned_about(point: DVec3, centre: DVec3, axis: DVec3, angle: f64) -> DVec3 {
@@ -284,7 +283,7 @@ fn turned_about(point: DVec3, centre: DVec3, axis: DVec3, angle: f64) -> DVec3 {
     centre + DQuat::from_axis_angle(axis, angle) * (point - centre)
 }
 
-/// Pushes a slid point out of the joint's sphere and its own bone, as far out as it was at rest.
+/// Pushes a sliding point out of the joint's sphere and its own bone, to its distance at rest.
 fn push_out(bone: &BoneFrame, node: &NodeFrame, clearance: &Clearance, point: DVec3) -> DVec3 {
     let foot = nearest_on(bone.start, bone.end, clearance.capsule, point);
     let point = pushed(point, foot, clearance.of_bone * bone.scale);
@@ -308,7 +307,7 @@ fn clearance(
     }
 }
 
-/// Parameters along a bone between which its capsule's axis runs.
+/// Start and end of a capsule's axis, as parameters along its bone.
 fn capsule(graph: &BoneGraph, volume: &SkeletonVolume, bone: usize) -> [f64; 2] {
     let length = graph.length(bone).max(f64::MIN_POSITIVE);
     let radius = volume.bone_radii[bone];
@@ -326,7 +325,7 @@ fn nearest_on(a: DVec3, b: DVec3, [low, high]: [f64; 2], point: DVec3) -> DVec3 
     a.lerp(b, t.clamp(low, high))
 }
 
-/// Moves `point` away from `centre` until it is `clearance` away; exact rest points stay untouched.
+/// Moves `point` away from `centre` to the distance `clearance`, if it is closer.
 fn pushed(point: DVec3, centre: DVec3, clearance: f64) -> DVec3 {
     let offset = point - centre;
     let squared = offset.length_squared();

@@ -1,9 +1,9 @@
-//! The welded surface that construction works on: f64 positions, triangles, one-rings.
+//! The welded surface used in construction: f64 positions, triangles, one-rings.
 
 use glam::DVec3;
 use rayon::prelude::*;
 
-/// A triangle surface with its one-rings, indices checked.
+/// A triangle surface with its one-rings.
 #[derive(Clone, Debug, Default)]
 pub struct Surface {
     /// Vertex positions \[m\].
@@ -62,7 +62,7 @@ impl Surface {
         &self.rings[self.ring_starts[vertex] as usize..self.ring_starts[vertex + 1] as usize]
     }
 
-    /// Largest side of the bounding box \[m\]: the length that tolerances are relative to.
+    /// Largest side of the bounding box \[m\]. Tolerances are relative to it.
     pub fn size(&self) -> f64 {
         size_of(&self.positions)
     }

@@ -1,7 +1,7 @@
-//! How driven vertices follow the skeleton, as plain data: for a device that computes them itself from the frames of a pose.
+//! How driven vertices follow the skeleton, as plain data for a device that computes targets from the frames of a pose.
 //!
-//! Bones, nodes and joints are all one kind of [frame](supple_sim::follow). [`TargetTable`] says which frames a vertex follows
-//! and how, as [`sliding`](crate::sliding) and [`holds`](crate::holds) do; [`Flesh::pose_frames`] gives the frames of a pose.
+//! Bones, nodes and joints all become [frames](supple_sim::follow). [`TargetTable`] holds which frames a vertex follows and how, with the
+//! rules of [`sliding`](crate::sliding) and [`holds`](crate::holds); [`Flesh::pose_frames`] gives the frames of a pose.
 
 use std::collections::BTreeMap;
 
@@ -15,25 +15,25 @@ use crate::base_points::Foot;
 use crate::flesh::{Driven, Flesh};
 use crate::sliding::Attachment;
 
-/// All vertices that follow the pose alone.
+/// All vertices that follow the pose directly.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TargetTable {
     /// The model's driven vertices, in their order.
     pub driven: Vec<Follows>,
     /// Columns that are not in the model, in their order.
     pub outside: Vec<Follows>,
-    /// Vertices of the full skin that follow the pose: vertex, how much, and how.
+    /// Vertices of the full skin that follow the pose: vertex, blend factor, and how.
     pub kinematic: Vec<(u32, f32, Follows)>,
-    /// Base point of every column: its frame, and where it is along the frame's line.
+    /// Base point of every column: its frame, and its parameter along the frame's axis.
     pub bases: Vec<(u32, f32)>,
-    /// Frames with a turn; matrices follow.
+    /// Number of frames with a rotation; matrices follow.
     pub rigid: u32,
     /// Part and slot of each matrix.
     pub matrices: Vec<(u32, u32)>,
 }
 
 impl Flesh {
-    /// What every vertex follows that the pose alone moves.
+    /// Builds the table.
     pub fn target_table(&self) -> TargetTable {
         let mut maker = Maker {
             flesh: self,
@@ -130,7 +130,7 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// On a bone, at `t` along it; beyond the ends nothing stretches.
+    /// On a bone, at `t` along it; no stretch beyond the ends.
     fn on_bone(&self, bone: usize, t: f64, point: DVec3, weight: f64) -> Anchor {
         let t = t.clamp(0.0, 1.0);
         let (start, end) = self.flesh.graph.segment(bone);
@@ -199,7 +199,7 @@ impl Maker<'_> {
         follows
     }
 
-    /// What holds a point of a column, with nothing else yet.
+    /// The hold of a column's point, without its attachment.
     fn held(&self, column: usize, point: DVec3) -> Follows {
         let hold = &self.flesh.holds[column];
         if hold.share <= 0.0 {
@@ -216,7 +216,7 @@ impl Maker<'_> {
         }
     }
 
-    /// A skin vertex that is not simulated: by its weights, or with its column's frame.
+    /// A skin vertex that is not simulated: by its skin weights, or rigidly with its column's frame.
     fn skin(&mut self, column: usize) -> Follows {
         let flesh = self.flesh;
         if let Some(anchors) = self.blend(flesh.original_of[column]) {

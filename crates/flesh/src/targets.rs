@@ -1,4 +1,4 @@
-//! From a pose to the positions of the driven vertices, and across jumps of the pose.
+//! Positions of the driven vertices in a pose, and rigid frames for jumps of the pose.
 
 use glam::{Affine3A, Vec3};
 use rayon::prelude::*;
@@ -11,11 +11,11 @@ use crate::base_points::Foot;
 use crate::flesh::{Driven, Flesh};
 use crate::frames::Frames;
 
-/// Points worth a thread: a hundred microseconds.
+/// Points per parallel task: about a hundred microseconds.
 const POINTS_A_PIECE: usize = 512;
 
 impl Flesh {
-    /// Targets of the solver for a pose. The pose the skin was bound in gives the rest positions exactly.
+    /// Targets of the solver for a pose. The bind pose gives the rest positions exactly.
     pub fn targets(&self, pose: &Pose) -> Result<Targets, FleshError> {
         let frames = self.frames(pose)?;
         let skins: Vec<u32> = self
@@ -63,7 +63,7 @@ impl Flesh {
         self.feet.iter().map(|foot| at(foot).as_vec3()).collect()
     }
 
-    /// Columns whose skin is not in the model.
+    /// Columns whose skin vertex is not in the model.
     pub(crate) fn outside_columns(&self) -> Vec<u32> {
         (0..self.columns.len() as u32)
             .filter(|&v| self.columns[v as usize].skin == NONE)
@@ -85,7 +85,7 @@ impl Flesh {
         let frame = |column: usize| {
             let at = |frames, p| self.carried_position(frames, column, p);
             let centre = self.skin.positions[column].as_dvec3();
-            // Three points around the vertex tell its rigid motion.
+            // The rigid motion follows from three points around the vertex.
             let corner = |frames, axis: glam::DVec3| at(frames, centre + axis) - at(frames, centre);
             let matrix = |frames| {
                 glam::DMat3::from_cols(
@@ -110,7 +110,7 @@ impl Flesh {
     }
 }
 
-/// The pose whose joints have these worlds.
+/// The pose with the given world transforms of joints.
 pub(crate) fn pose_of_worlds(skeleton: &Skeleton, worlds: &[Affine3A]) -> Pose {
     let mut pose = Pose::rest(skeleton);
     if worlds == skeleton.rest_worlds().as_slice() {

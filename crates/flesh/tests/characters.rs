@@ -1,4 +1,4 @@
-//! Real files become tissue without an inverted tet.
+//! Tissue of real files has no inverted tet.
 
 mod common;
 
@@ -113,7 +113,7 @@ fn embedded_bodies() {
     }
 }
 
-/// Heads of humanoids follow their joints alone, unless the settings say otherwise.
+/// The head of a humanoid is not simulated unless the settings say so.
 #[test]
 fn heads_are_left_out() {
     let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets");

@@ -145,7 +145,7 @@ fn virtual_bones_and_excluded_regions() {
     let part = Flesh::builder(&character).settings(part).build().unwrap();
     assert!(part.model.free_count() < full.model.free_count());
 
-    // The excluded half follows its bone, and the whole skin still comes back.
+    // The excluded half follows its bone, and the whole skin is still reproduced at rest.
     let mut pose = Pose::rest(&character.skeleton);
     pose.rotate(1, Quat::from_rotation_x(1.0));
     let skin = part.skin(&pose, &State::at_rest(&part.model)).unwrap();

@@ -43,13 +43,13 @@ pub mod follow;
 pub mod ldlt;
 pub mod merge;
 pub mod model;
-pub mod pieces;
 pub mod quality;
 pub mod reference;
 pub mod settings;
 pub mod shapes;
 pub mod start;
 pub mod state;
+pub mod substeps;
 pub mod targets;
 pub mod units;
 

@@ -1,4 +1,4 @@
-//! Every constraint type and option: either the same as the reference, or an honest refusal.
+//! Every constraint type and option either agrees with the reference or is reported as unsupported.
 
 use glam::{Affine3A, DVec3, Quat, Vec3};
 
@@ -10,8 +10,8 @@ use crate::{
     State, Strain,
 };
 
-/// For each constraint type and each option of the settings: if the backend says it supports it, ten steps agree with
-/// the reference to 1e-4 of the size (1e-6 in double precision); if not, the step is refused.
+/// For each constraint type and each option of the settings: if the backend supports it, ten steps agree with the reference
+/// to 1e-4 of the size (1e-6 in double precision); if not, the step returns [`SolveError::Unsupported`].
 pub fn every_constraint_and_option(backend: &mut dyn Backend, precision: Precision) {
     for kind in 0..7 {
         let model = tissue_with(kind);
@@ -99,8 +99,8 @@ fn compare(
     found.assert_like(&expected.state, bound, what);
 }
 
-/// A layer of tissue with one more type of constraint: 0 none, 1 volume, 2 springs, 3 bending, 4 anchors,
-/// 5 polyhedra, 6 all of them.
+/// A layer of tissue with an additional type of constraint: 0 none, 1 volume, 2 springs, 3 bending, 4 anchors, 5 polyhedra,
+/// 6 all of them.
 fn tissue_with(kind: usize) -> Model {
     let n = 4;
     let lower = (n + 1) * (n + 1);

@@ -1,4 +1,4 @@
-//! How well one global step is solved, measured against the papers' iterative solver.
+//! Accuracy of one global step, compared with the papers' iterative solver.
 
 use glam::{Affine3A, DVec3, Quat, Vec3};
 
@@ -6,8 +6,8 @@ use super::{Precision, Random, STATE_EPSILON, extent, moved_targets, run, tissue
 use crate::energy::{predict, project_constraints};
 use crate::{Backend, Model, Reference, Settings, State, System, Targets, assemble};
 
-/// One local/global iteration lands at least as close to the exact solution as ten iterations of Jacobi-preconditioned
-/// conjugate gradients from the same start (the papers' GPU solver [3.2.3]), up to rounding of the state.
+/// One local/global iteration is at least as close to the exact solution as ten iterations of Jacobi-preconditioned conjugate
+/// gradients from the same initial guess (the papers' GPU solver [3.2.3]), up to rounding of the state.
 pub fn global_step_beats_ten_cg_iterations(backend: &mut dyn Backend, precision: Precision) {
     beats_ten_cg_iterations(backend, precision, &tissue());
 }

@@ -26,7 +26,7 @@ pub struct BendingStencil {
     pub vertices: Vec<u32>,
     /// Δx = Σ coefficient × position [1/m²].
     pub coefficients: Vec<f64>,
-    /// A third of the triangles around the vertex \[m²\].
+    /// A third of the area of the triangles around the vertex \[m²\].
     pub area: f64,
 }
 
@@ -36,7 +36,7 @@ impl Bendings {
         self.weights.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no constraints.
     pub fn is_empty(&self) -> bool {
         self.weights.is_empty()
     }
@@ -106,9 +106,8 @@ impl Bendings {
     }
 }
 
-/// Cotangent Laplacian of every vertex of a triangle surface with a full or open fan around it; areas are a third of
-/// the incident triangles (barycentric cells, which unlike Voronoi cells never turn negative on obtuse triangles).
-/// Cotangents are clamped to ±100 so that needles stay harmless.
+/// Cotangent Laplacian of every vertex of a triangle surface. Areas are a third of the incident triangles (barycentric cells,
+/// which unlike Voronoi cells are never negative on obtuse triangles). Cotangents are clamped to ±100 for needle triangles.
 pub fn surface_bending(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<BendingStencil> {
     use std::collections::BTreeMap;
     let mut rings: BTreeMap<u32, (BTreeMap<u32, f64>, f64)> = BTreeMap::new();

@@ -1,13 +1,13 @@
-//! Fast motion, taken in pieces.
+//! Substeps for fast motion, against tunnelling.
 //!
-//! A hand that goes through a chest in one step is in front of it before and behind it afterwards: no point is ever found inside. Where
-//! parts of a body that could meet move farther against each other in a step than half the tissue that is there to catch
-//! them, the step is taken in pieces.
+//! A hand that passes through a chest in one step is in front of it before and behind it afterwards: no point is ever
+//! detected inside. If two parts of a body move farther relative to each other in one step than half the thickness of the
+//! tissue between them, the step is split into substeps.
 //!
-//! A piece uses the matrix of a whole step, for which everything is prepared: what moves is slowed down instead. With n pieces,
-//! velocities are n times smaller and bodies with a mass n² times heavier while they last, so that paths, impulses and
-//! damping of the whole are those of one step; tissue alone is lighter than it should be, that is, follows its bones more closely,
-//! and depth is taken back in every piece.
+//! A substep uses the matrix of a whole step, because that is the one that is factorised. The motion is slowed down instead:
+//! with n substeps velocities are divided by n, and masses of free colliders are multiplied by n². Paths, impulses and damping
+//! of the whole are then those of one step. Only tissue is effectively lighter, so that it follows its bones more closely, and
+//! penetration is resolved in every substep.
 
 use glam::{Mat3, Vec3};
 use supple_geom::Aabb;
@@ -18,13 +18,14 @@ use crate::contact::{ContactSurface, Motion, Source};
 use crate::model::NO_CARRIER;
 use crate::{Backend, ContactMode, Mode, Model, Settings, SolveError, State, StepReport, Targets};
 
-/// Most pieces of a step. A hand at thirty metres a second moves by a belly's depth in each.
-pub const MOST_PIECES: u32 = 8;
-/// Motion of a piece relative to the thickness of the tissue that is met, or to an edge where that is longer. At 1, points come out on the
-/// far side of thin limbs.
-const FAR: f32 = 0.5;
-/// How many pieces a step from the state to `targets` takes: 1, 2, 4 or 8. `bases` are base points before it.
-pub fn pieces(
+/// Most substeps of a step. A hand at 30 m/s then moves by a belly's thickness in each.
+pub const MAX_SUBSTEPS: u32 = 8;
+/// Largest relative motion in a substep, relative to the tissue's thickness or the mean edge, whichever is longer. At 1
+/// points come out on the far side of thin limbs.
+const MAX_MOTION: f32 = 0.5;
+
+/// Number of substeps of a step from the state to `targets`: 1, 2, 4 or 8. `bases` are the base points before it.
+pub fn substep_count(
     model: &Model,
     settings: &Settings,
     state: &State,
@@ -42,7 +43,7 @@ pub fn pieces(
     let Some(Ways { together, farthest }) = Ways::new(bases, &targets.bases) else {
         return 1;
     };
-    // What comes no farther than the shell in a step is seen in it.
+    // Motion within the contact shell is detected without substeps.
     if 2.0 * farthest <= surface.shell() {
         return 1;
     }
@@ -55,15 +56,15 @@ pub fn pieces(
             if a.swept.overlaps(&b.swept) {
                 let thickness = a.thickness.max(b.thickness).max(surface.mean_edge());
                 let way = a.way_against(b).max(b.way_against(a));
-                most = most.max(way / (FAR * thickness));
+                most = most.max(way / (MAX_MOTION * thickness));
             }
         }
     }
-    (most.ceil() as u32).next_power_of_two().min(MOST_PIECES)
+    (most.ceil() as u32).next_power_of_two().min(MAX_SUBSTEPS)
 }
 
-/// Takes a step to `to` in so many pieces.
-pub fn step_in_pieces(
+/// Takes a step from `from` to `to` in `count` substeps.
+pub fn step_in_substeps(
     backend: &mut dyn Backend,
     model: &Model,
     settings: &Settings,
@@ -105,7 +106,7 @@ pub fn step_in_pieces(
     result
 }
 
-/// A rigid motion: where a point goes, and how directions turn.
+/// A rigid motion: a point before and after, and a rotation.
 #[derive(Clone, Copy)]
 struct Rigid {
     from: Vec3,
@@ -113,13 +114,13 @@ struct Rigid {
     turn: Mat3,
 }
 
-/// Neighbours on the skin, around their base points.
+/// A group of neighbouring skin points with their base points.
 struct Group {
-    /// Before the step \[m\].
+    /// Bounds before the step \[m\].
     before: Aabb,
-    /// From before to after, where all that move together stand still \[m\].
+    /// Bounds of the motion, without the translation common to all \[m\].
     swept: Aabb,
-    /// Some base points before and after \[m\].
+    /// Some base points, before and after \[m\].
     samples: [(Vec3, Vec3); 4],
     /// Mean distance from skin to base points at rest \[m\].
     thickness: f32,
@@ -191,7 +192,7 @@ impl Group {
         }
     }
 
-    /// How far it moves as another sees it, if it may meet it on the way \[m\].
+    /// Largest motion relative to another group, if the two may meet on the way \[m\].
     fn way_against(&self, other: &Group) -> f32 {
         let Rigid { from, to, turn } = other.motion;
         let mut longest = 0.0_f32;

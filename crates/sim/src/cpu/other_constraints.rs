@@ -1,4 +1,4 @@
-//! Every constraint but tet strain and its volume, one at a time: projections in double precision, forces in single.
+//! All constraints other than tet strain and tet volume, not vectorised: projections in double precision, forces in single.
 
 use glam::{DMat3, DVec3};
 use supple_geom::simd::Row;
@@ -11,7 +11,7 @@ use crate::{Model, Targets};
 
 /// The constraints of one region, in its local rows.
 #[derive(Clone, Debug, Default)]
-pub struct Loose {
+pub struct OtherConstraints {
     anchors: Vec<Anchor>,
     lengths: Vec<Length>,
     shapes: Vec<Shape>,
@@ -59,11 +59,11 @@ impl Goal {
     }
 }
 
-/// Tells the region of a constraint from its vertices, and its rows there; `None` where no vertex is free.
+/// Gives the region of a constraint from its vertices, and their rows there; `None` if no vertex is free.
 pub type Place<'a> = &'a mut dyn FnMut(&[u32]) -> Option<(usize, Vec<u32>)>;
 
-/// Distributes a model's constraints to regions; weights are scaled.
-pub fn distribute(model: &Model, scale: f64, place: Place, regions: &mut [&mut Loose]) {
+/// Distributes a model's constraints to regions, with scaled weights.
+pub fn distribute(model: &Model, scale: f64, place: Place, regions: &mut [&mut OtherConstraints]) {
     let anchors = model.anchors();
     for (index, (&vertex, &w)) in anchors.vertices.iter().zip(&anchors.weights).enumerate() {
         if let Some((region, rows)) = place(&[vertex]).filter(|_| w > 0.0) {
@@ -139,7 +139,7 @@ pub fn distribute(model: &Model, scale: f64, place: Place, regions: &mut [&mut L
     }
 }
 
-impl Loose {
+impl OtherConstraints {
     /// Adds the forces w Qᵀ(p − Qx) at positions `x` to `forces`.
     pub fn add_forces(&self, model: &Model, targets: &Targets, x: &[Row], forces: &mut [Row]) {
         for anchor in &self.anchors {
@@ -148,7 +148,7 @@ impl Loose {
             add(forces, anchor.row, force);
         }
         for c in &self.lengths {
-            // Coefficients sum to zero: differences to one corner keep the digits.
+            // Coefficients sum to zero, so differences to one corner avoid cancellation.
             let origin = point(x, c.rows[0]);
             let terms = c.rows.iter().zip(&c.coefficients);
             let sum: DVec3 = terms
@@ -169,7 +169,7 @@ impl Loose {
         }
     }
 
-    /// Bytes held, less the lists inside bending constraints and polyhedra.
+    /// Memory \[bytes\], without the lists inside bending constraints and polyhedra.
     pub fn memory(&self) -> usize {
         size_of_val(&self.anchors[..])
             + size_of_val(&self.lengths[..])
