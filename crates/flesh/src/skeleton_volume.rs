@@ -6,7 +6,7 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use crate::bone_graph::BoneGraph;
-use crate::surface::Surface;
+use crate::rest_skin::RestSkin;
 
 /// Share of the distance between bone and skin that the bone fills [3.2.1].
 pub const FILL: f64 = 0.75;
@@ -31,7 +31,7 @@ pub struct GivenRadii {
 
 /// Automatic radii: 0.75 × the distance to the skin, joints as thick as their thickest bone, and both shrunk until
 /// `r₁ + r₂ + 2 r_b ≤ l_b`. Given radii are taken as they are, and still shrunk where they do not fit.
-pub fn skeleton_volume(graph: &BoneGraph, skin: &Surface, given: &GivenRadii) -> SkeletonVolume {
+pub fn skeleton_volume(graph: &BoneGraph, skin: &RestSkin, given: &GivenRadii) -> SkeletonVolume {
     let samples = skin_samples(skin);
     let bone_radii: Vec<f64> = (0..graph.bones.len())
         .into_par_iter()
@@ -88,7 +88,7 @@ fn fit_bones(graph: &BoneGraph, volume: &mut SkeletonVolume) {
 }
 
 /// Vertices and face centres: on coarse meshes a face may be nearer than its corners.
-fn skin_samples(skin: &Surface) -> Vec<DVec3> {
+fn skin_samples(skin: &RestSkin) -> Vec<DVec3> {
     let centres = skin.triangles.iter().map(|t| {
         t.map(|v| skin.positions[v as usize])
             .into_iter()

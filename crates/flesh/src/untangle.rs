@@ -2,9 +2,9 @@
 
 use glam::DVec3;
 use rayon::prelude::*;
+use supple_geom::tet_mesh::{altitude, determinant, longest_edge};
 
-use crate::prisms::{altitude, determinant, longest_edge};
-use crate::surface::Surface;
+use crate::rest_skin::RestSkin;
 
 /// A tet lower than this, relative to the character's size, counts as flat: positions are f32, and their rounding
 /// (1e-7 of the size) would be percents of strain. Ten times more drops tets between the toes of fine meshes.
@@ -41,7 +41,7 @@ pub struct UntangleReport {
 /// Folds and slivers of the bone surface are evened out by averaging with the neighbours, which only continues the smoothing of the
 /// base points; what stays folded is lifted to just below the skin, where a prism of matching normals cannot fold.
 pub fn untangle(
-    skin: &Surface,
+    skin: &RestSkin,
     bone: &mut [DVec3],
     tets: &[[u32; 4]],
     is_simulated: &dyn Fn(usize) -> bool,
@@ -112,7 +112,7 @@ fn is_stout(corners: [DVec3; 4], size: f64, slender: f64) -> bool {
     is_sound(corners, size) && altitude(corners) >= slender * longest_edge(corners)
 }
 
-fn corners(skin: &Surface, bone: &[DVec3], tet: &[u32; 4]) -> [DVec3; 4] {
+fn corners(skin: &RestSkin, bone: &[DVec3], tet: &[u32; 4]) -> [DVec3; 4] {
     let count = skin.len();
     tet.map(|v| {
         let v = v as usize;
@@ -124,7 +124,7 @@ fn corners(skin: &Surface, bone: &[DVec3], tet: &[u32; 4]) -> [DVec3; 4] {
     })
 }
 
-fn soundness(skin: &Surface, bone: &[DVec3], tets: &[[u32; 4]], slender: f64) -> Vec<bool> {
+fn soundness(skin: &RestSkin, bone: &[DVec3], tets: &[[u32; 4]], slender: f64) -> Vec<bool> {
     let size = skin.size();
     tets.par_iter()
         .with_min_len(1024)
@@ -134,7 +134,7 @@ fn soundness(skin: &Surface, bone: &[DVec3], tets: &[[u32; 4]], slender: f64) ->
 
 /// Knows which tets are sound, and looks again only where points have moved.
 struct Checker<'a> {
-    skin: &'a Surface,
+    skin: &'a RestSkin,
     tets: &'a [[u32; 4]],
     simulated: &'a [bool],
     sound: Vec<bool>,
@@ -147,7 +147,7 @@ struct Checker<'a> {
 
 impl<'a> Checker<'a> {
     fn new(
-        skin: &'a Surface,
+        skin: &'a RestSkin,
         bone: &[DVec3],
         tets: &'a [[u32; 4]],
         simulated: &'a [bool],
@@ -206,7 +206,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-fn even_out(skin: &Surface, bone: &mut [DVec3], vertices: &[usize]) {
+fn even_out(skin: &RestSkin, bone: &mut [DVec3], vertices: &[usize]) {
     let moved: Vec<DVec3> = vertices
         .iter()
         .map(|&v| {
@@ -221,7 +221,7 @@ fn even_out(skin: &Surface, bone: &mut [DVec3], vertices: &[usize]) {
 }
 
 /// Half the mean edge at each vertex: prisms that thin keep their shape where the skin curves.
-fn lift_depths(skin: &Surface) -> Vec<f64> {
+fn lift_depths(skin: &RestSkin) -> Vec<f64> {
     (0..skin.len())
         .map(|v| {
             let ring = skin.ring(v);
@@ -236,7 +236,7 @@ fn lift_depths(skin: &Surface) -> Vec<f64> {
 
 /// A direction at each vertex that all its triangles face, where there is one: normals reweighted towards the triangle
 /// that faces it least.
-fn visible_normals(skin: &Surface) -> Vec<DVec3> {
+fn visible_normals(skin: &RestSkin) -> Vec<DVec3> {
     let mut normals = skin.normals.clone();
     let face_normals: Vec<DVec3> = skin
         .triangles

@@ -5,15 +5,15 @@
 //! bone, with `H = 1 / d²` and `p` one where the bone is nearest. Seams are welded first. A shell that sees no bone
 //! (clothes around a body) is heated by its nearest bones all the same.
 
-use glam::{Affine3A, Mat4, Vec3};
+use glam::{Affine3A, DVec3, Mat4, Vec3};
 use rayon::prelude::*;
-use supple_geom::bvh::Ray;
 use supple_geom::laplace::{Clamp, cotan_laplacian};
 use supple_geom::normals::vertex_normals;
 use supple_geom::shells::shells;
 use supple_geom::sparse::{Factor, SymmetricCsc};
+use supple_geom::surface::Ray;
 use supple_geom::weld::weld;
-use supple_geom::{Adjacency, Bvh, TriMesh};
+use supple_geom::{Surface, TriMesh};
 
 use crate::character::{Binding, Influences};
 use crate::skeleton::JointKind;
@@ -135,7 +135,7 @@ fn sources(skeleton: &Skeleton) -> Vec<Source> {
 
 /// The nearest visible bone of each vertex, or the nearest of all where none is visible.
 fn heat_vertices(mesh: &TriMesh, sources: &[Source]) -> Vec<Heat> {
-    let bvh = Bvh::new(mesh);
+    let surface = Surface::new(mesh.clone());
     let normals = vertex_normals(mesh);
     let size = mesh.bounds().diagonal();
     (0..mesh.positions.len())
@@ -149,7 +149,7 @@ fn heat_vertices(mesh: &TriMesh, sources: &[Source]) -> Vec<Heat> {
                 })
                 .collect();
             near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            let sees = |point: Vec3| can_see(&bvh, place, normals[vertex], point, size);
+            let sees = |point: Vec3| can_see(&surface, place, normals[vertex], point, size);
             // The first few tell: what is nearest of all and hidden is beyond another limb.
             let seen = near.iter().take(6).find(|&&(_, _, point)| sees(point));
             let &(distance, source, _) = seen.unwrap_or(&near[0]);
@@ -178,7 +178,7 @@ fn nearest_on(source: &Source, place: Vec3) -> (f32, Vec3) {
 }
 
 /// Whether the way to a point leads inwards and meets no other skin.
-fn can_see(bvh: &Bvh, place: Vec3, normal: Vec3, point: Vec3, size: f32) -> bool {
+fn can_see(surface: &Surface, place: Vec3, normal: Vec3, point: Vec3, size: f32) -> bool {
     let way = point - place;
     let distance = way.length();
     let lift = 1e-4 * size;
@@ -194,7 +194,7 @@ fn can_see(bvh: &Bvh, place: Vec3, normal: Vec3, point: Vec3, size: f32) -> bool
         origin,
         direction: point - origin,
     };
-    !bvh.any_hit(ray, 1.0)
+    !surface.any_hit(ray, 1.0)
 }
 
 /// Solves the heat equation for all bones at once and keeps the strongest weights.
@@ -204,7 +204,8 @@ fn spread_heat(
     bones: usize,
 ) -> Result<Vec<Vec<(u32, f32)>>, WeightsError> {
     let count = mesh.positions.len();
-    let laplacian = cotan_laplacian(mesh, &Adjacency::new(mesh), Clamp::NonNegative);
+    let positions: Vec<DVec3> = mesh.positions.iter().map(|p| p.as_dvec3()).collect();
+    let laplacian = cotan_laplacian(&positions, &mesh.triangles, Clamp::NON_NEGATIVE);
     let heated = heated(mesh, heats);
     let largest = laplacian
         .mass
