@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use rayon::prelude::*;
-use supple_geom::sparse::{Csc, Ldlt, SymmetricCsc};
+use supple_geom::sparse::{Csc, Ldlt, SymmetricCsc, conjugate_gradients};
 use supple_sim::SolveError;
 
 /// Columns of a patch: the first number that leaves no more of a rough and of a smooth right-hand side than ten Jacobi-CG
@@ -82,9 +82,14 @@ fn decode(code: i16, unit: f32) -> f64 {
 }
 
 /// Local inverses for every patch.
-pub fn patch_inverse(matrix: &Csc, patches: &[Vec<u32>]) -> Result<Vec<PatchRows>, SolveError> {
-    let sides = right_hand_sides(matrix.width());
-    let allowed = sides.each_ref().map(|b| cg_residual(matrix, b, 10));
+pub fn patch_inverse(
+    matrix: &SymmetricCsc,
+    patches: &[Vec<u32>],
+) -> Result<Vec<PatchRows>, SolveError> {
+    let sides = right_hand_sides(matrix.len());
+    let allowed = (sides.each_ref())
+        .map(|b| conjugate_gradients(matrix, b, &mut vec![0.0; matrix.len()], 10));
+    let matrix = &Csc::from_symmetric(matrix);
     let mut rows = with_columns(matrix, patches, COLUMNS[0])?;
     for columns in &COLUMNS[1..] {
         let left = sides
@@ -188,29 +193,6 @@ fn product_residual(matrix: &Csc, patches: &[Vec<u32>], rows: &[ExactRows], b: &
     let x = product(patches, rows, b);
     let left = matrix.multiply(&x).into_iter().zip(b).map(|(ax, b)| b - ax);
     left.map(|r| r * r).sum::<f64>().sqrt()
-}
-
-/// ‖b − A x‖ after some iterations of conjugate gradients with the diagonal as preconditioner.
-fn cg_residual(matrix: &Csc, b: &[f64], iterations: usize) -> f64 {
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    let precondition = |r: &[f64]| -> Vec<f64> {
-        let each = r.iter().enumerate();
-        each.map(|(i, r)| r / matrix.at(i, i)).collect()
-    };
-    let mut r = b.to_vec();
-    let mut p = precondition(&r);
-    let mut rho = dot(&r, &p);
-    for _ in 0..iterations {
-        let q = matrix.multiply(&p);
-        let alpha = rho / dot(&p, &q).max(f64::MIN_POSITIVE);
-        r.iter_mut().zip(&q).for_each(|(r, q)| *r -= alpha * q);
-        let z = precondition(&r);
-        let next = dot(&r, &z);
-        let beta = next / rho.max(f64::MIN_POSITIVE);
-        p.iter_mut().zip(&z).for_each(|(p, z)| *p = z + beta * *p);
-        rho = next;
-    }
-    dot(&r, &r).sqrt()
 }
 
 /// Scratch for one patch after the other.
@@ -371,16 +353,17 @@ mod tests {
     use super::*;
 
     /// A chain of n springs, held at both ends and a little everywhere.
-    fn chain(n: usize) -> Csc {
+    fn chain(n: usize) -> SymmetricCsc {
         let n = n as u32;
         let springs = (1..n).map(|k| (k, k - 1, -0.5));
         let entries = springs.chain((0..n).map(|k| (k, k, 1.05)));
-        Csc::from_symmetric(&CscCsc::summed(n as usize, entries))
+        SymmetricCsc::summed(n as usize, entries)
     }
 
     #[test]
     fn small_matrices_are_inverted_exactly() {
         let matrix = chain(50);
+        let both = Csc::from_symmetric(&matrix);
         let patches = [(0..30).collect::<Vec<u32>>(), (30..50).collect()];
         let rows = patch_inverse(&matrix, &patches).expect("positive definite");
         for (patch, own) in rows.iter().zip(&patches) {
@@ -392,7 +375,7 @@ mod tests {
                 assert!(bound < 1e-3);
                 for j in 0..50 {
                     let product: f64 = (patch.columns.iter().zip(codes))
-                        .map(|(&k, &code)| decode(code, unit) * matrix.at(j as usize, k as usize))
+                        .map(|(&k, &code)| decode(code, unit) * both.at(j as usize, k as usize))
                         .sum();
                     let expected = f64::from(u8::from(i == j));
                     assert!((product - expected).abs() < bound, "{i} {j}: {product}");

@@ -81,14 +81,14 @@ impl Tables {
         let system = assemble(model, settings);
         let largest = system.diagonal().into_iter().fold(0.0, f64::max);
         let scale = if largest > 0.0 { 1.0 / largest } else { 1.0 };
-        let matrix = Csc::from_symmetric(&system.matrix.scaled(scale));
+        let matrix = system.matrix.scaled(scale);
         let local = patch_inverse(&matrix, &patches)?;
         let rows = Rows::new(model, &patches);
         let groups = patches.len() * PATCH / GROUP;
         let tets = tet_table(model, scale, &rows.row_of, groups);
         let mut tables = Tables {
             row_data: rows.data(model),
-            matrix: rows.permuted(&matrix),
+            matrix: rows.permuted(&Csc::from_symmetric(&matrix)),
             vertex_of_row: rows.vertex_of,
             patches: Vec::new(),
             tets: tets.tets,
