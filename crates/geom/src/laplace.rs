@@ -132,18 +132,20 @@ impl CotanLaplacian {
             rings[a as usize].push((b, w));
             rings[b as usize].push((a, w));
         }
-        let of = |(v, (ring, &area)): (usize, (&Vec<(u32, f64)>, &f64))| {
-            let sum = ring.iter().map(|&(_, w)| w).sum::<f64>();
-            let neighbours = ring.iter().map(|&(vertex, _)| vertex);
-            let weights = ring.iter().map(|&(_, w)| w / area);
-            (area > 0.0).then(|| Stencil {
-                vertices: std::iter::once(v as u32).chain(neighbours).collect(),
-                coefficients: std::iter::once(-sum / area).chain(weights).collect(),
-                area,
-            })
-        };
-        let vertices = rings.iter().zip(&self.mass).enumerate();
-        vertices.filter_map(of).collect()
+        let mut stencils = Vec::new();
+        for (v, (ring, &area)) in rings.iter().zip(&self.mass).enumerate() {
+            if area > 0.0 {
+                let sum = ring.iter().map(|&(_, w)| w).sum::<f64>();
+                let neighbours = ring.iter().map(|&(vertex, _)| vertex);
+                let weights = ring.iter().map(|&(_, w)| w / area);
+                stencils.push(Stencil {
+                    vertices: std::iter::once(v as u32).chain(neighbours).collect(),
+                    coefficients: std::iter::once(-sum / area).chain(weights).collect(),
+                    area,
+                });
+            }
+        }
+        stencils
     }
 
     /// `L x` for one value a vertex.
