@@ -7,7 +7,7 @@ use common::{BLUE, RED};
 use supple::flesh::settings::ContactMode;
 use supple::geom::adjacency::Adjacency;
 use supple::geom::section::{Plane, section};
-use supple::geom::{Bvh, TriMesh};
+use supple::geom::{Surface, TriMesh};
 use supple::glam::{Vec3, vec3};
 use supple::picture::{Camera, Image, Line};
 use supple::tissue::SoftBody;
@@ -101,31 +101,31 @@ impl Halves {
         }
     }
 
-    fn trees(&self, skin: &[Vec3]) -> [Bvh; 2] {
-        [false, true].map(|fore| Bvh::new(&self.half(skin, fore)))
+    fn surfaces(&self, skin: &[Vec3]) -> [Surface; 2] {
+        [false, true].map(|fore| Surface::new(self.half(skin, fore)))
     }
 
-    /// The tree of the part that a point does not belong to.
-    fn other<'a>(&self, trees: &'a [Bvh; 2], v: usize) -> &'a Bvh {
-        &trees[usize::from(!self.is_fore[v])]
+    /// The surface of the part that a point does not belong to.
+    fn other<'a>(&self, surfaces: &'a [Surface; 2], v: usize) -> &'a Surface {
+        &surfaces[usize::from(!self.is_fore[v])]
     }
 
     /// Points inside the other part, except at the elbow, where both parts are connected.
     fn inside(&self, skin: &[Vec3]) -> Vec<usize> {
-        let trees = self.trees(skin);
+        let surfaces = self.surfaces(skin);
         (0..skin.len())
             .filter(|&v| self.from_elbow[v] > 0.07 && skin[v].z.abs() < 0.03)
-            .filter(|&v| self.other(&trees, v).winding_number(skin[v]) > 0.6)
+            .filter(|&v| self.other(&surfaces, v).winding_number(skin[v]) > 0.6)
             .collect()
     }
 
     /// Every point inside moved to the nearest point of the other part's surface.
     fn projected(&self, skin: &[Vec3], inside: &[usize]) -> Vec<Vec3> {
-        let trees = self.trees(skin);
+        let surfaces = self.surfaces(skin);
         let mut moved = skin.to_vec();
         for &v in inside {
             moved[v] = self
-                .other(&trees, v)
+                .other(&surfaces, v)
                 .closest_point(skin[v])
                 .unwrap()
                 .position;
@@ -134,9 +134,9 @@ impl Halves {
     }
 
     fn mean_distance(&self, skin: &[Vec3], points: &[usize]) -> f32 {
-        let trees = self.trees(skin);
+        let surfaces = self.surfaces(skin);
         let distance = |&v: &usize| {
-            self.other(&trees, v)
+            self.other(&surfaces, v)
                 .closest_point(skin[v])
                 .unwrap()
                 .distance

@@ -5,7 +5,7 @@ mod common;
 use common::touch::{self, Painter, Shot};
 use supple::embedded::{Body, body};
 use supple::flesh::settings::ContactMode;
-use supple::geom::Bvh;
+use supple::geom::Surface;
 use supple::glam::{Vec3, vec3};
 use supple::rig::ik::{Limb, reach};
 use supple::tissue::SoftBody;
@@ -166,11 +166,11 @@ impl<'a> Hand<'a> {
         let joint = |name| character.skeleton.find(name).unwrap();
         let place = |name| Vec3::from(worlds[joint(name)].translation);
         let height = place("root").lerp(place("neck01"), 0.28).y;
-        let ray = supple::geom::bvh::Ray {
+        let ray = supple::geom::surface::Ray {
             origin: vec3(0.0, height, 2.0),
             direction: Vec3::NEG_Z,
         };
-        let hit = Bvh::new(skin).first_hit(ray, 4.0).unwrap();
+        let hit = Surface::new(skin.clone()).first_hit(ray, 4.0).unwrap();
         Self {
             character,
             limb: Limb::of(character, joint("wrist.L")),

@@ -9,8 +9,8 @@ use rayon::prelude::*;
 
 use crate::bone_graph::BoneGraph;
 use crate::heat_flow::HeatStep;
+use crate::rest_skin::RestSkin;
 use crate::stretched::stretched_nodes;
-use crate::surface::Surface;
 
 /// A base point: a point on the bone graph.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,7 +43,7 @@ impl Default for Smoothing {
 }
 
 /// The base point of every skin vertex.
-pub fn base_points(graph: &BoneGraph, skin: &Surface, smoothing: Smoothing) -> Vec<Foot> {
+pub fn base_points(graph: &BoneGraph, skin: &RestSkin, smoothing: Smoothing) -> Vec<Foot> {
     let rest: Vec<DVec3> = graph.nodes.iter().map(|node| node.position).collect();
     let mut feet: Vec<Foot> = (0..skin.len())
         .into_par_iter()

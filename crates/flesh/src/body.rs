@@ -7,7 +7,7 @@ use supple_geom::shells::{Shells, shells};
 use supple_geom::simd::LANES;
 use supple_geom::tidy::{first_of_kind, turn_alike};
 use supple_geom::weld::{Welded, weld};
-use supple_geom::{Bvh, TriMesh};
+use supple_geom::{Surface, TriMesh};
 use supple_rig::Character;
 
 use crate::FleshError;
@@ -53,7 +53,7 @@ impl Body {
             });
         }
         let doubles: Vec<DVec3> = merged.positions.iter().map(|p| p.as_dvec3()).collect();
-        let size = crate::surface::size_of(&doubles);
+        let size = crate::rest_skin::size_of(&doubles);
         if size <= 0.0 {
             return Err(FleshError::NoSkin {
                 name: character.name.clone(),
@@ -147,9 +147,9 @@ impl Body {
         (ordered, order.iter().map(|&v| welded[v as usize]).collect())
     }
 
-    /// A search tree over chosen shells.
-    pub fn tree(&self, chosen: &dyn Fn(usize) -> bool) -> Bvh {
-        Bvh::new(&self.shells_mesh(chosen).0)
+    /// Chosen shells as one surface.
+    pub fn surface(&self, chosen: &dyn Fn(usize) -> bool) -> Surface {
+        Surface::new(self.shells_mesh(chosen).0)
     }
 }
 

@@ -6,8 +6,8 @@ use rayon::prelude::*;
 
 use crate::base_points::{Foot, foot_position};
 use crate::bone_graph::BoneGraph;
+use crate::rest_skin::RestSkin;
 use crate::skeleton_volume::SkeletonVolume;
-use crate::surface::Surface;
 
 /// Radii of the frusta between bone caps and joint spheres, relative to the cap's and the sphere's [appendix A].
 pub const FRUSTUM_SHARE: f64 = 0.8;
@@ -79,7 +79,7 @@ pub fn enter_sphere(from: DVec3, direction: DVec3, centre: DVec3, radius: f64) -
 pub fn bone_surface(
     graph: &BoneGraph,
     volume: &SkeletonVolume,
-    skin: &Surface,
+    skin: &RestSkin,
     feet: &[Foot],
 ) -> Vec<Hit> {
     let nodes: Vec<DVec3> = graph.nodes.iter().map(|node| node.position).collect();

@@ -3,7 +3,8 @@
 use glam::{DVec3, Vec3};
 use supple_geom::adjacency::NONE;
 use supple_geom::decimate::Decimated;
-use supple_geom::{Bvh, TriMesh};
+use supple_geom::tet_mesh::determinant;
+use supple_geom::{Surface, TriMesh};
 use supple_rig::Character;
 use supple_rig::skinning::{linear_blend, morphed};
 use supple_sim::ModelBuilder;
@@ -20,15 +21,15 @@ use crate::flesh::{BuildReport, Column, Driven, Flesh, Ride};
 use crate::holds::{HoldInput, flesh_weights, given_weights, holds};
 use crate::joint_use::joint_uses;
 use crate::masses::{BODY_DENSITY, vertex_masses};
-use crate::prisms::{determinant, split_orders, split_prisms};
+use crate::prisms::{split_orders, split_prisms};
 use crate::regions::{bending_joints, depth_factor, excluded_columns, stiffness_factors};
+use crate::rest_skin::RestSkin;
 use crate::riders::bind_riders;
 use crate::roles::{Role, ShellRoles, shell_roles};
 use crate::settings::Settings;
 use crate::simulation_mesh::bending_points;
 use crate::skeleton_volume::{GivenRadii, skeleton_volume};
 use crate::sliding::{Attachment, attachments};
-use crate::surface::Surface;
 use crate::untangle::untangle;
 
 /// Collects options, then builds a [`Flesh`].
@@ -240,9 +241,9 @@ impl<'a> FleshBuilder<'a> {
     }
 }
 
-fn surface(mesh: &TriMesh) -> Surface {
+fn surface(mesh: &TriMesh) -> RestSkin {
     let positions = mesh.positions.iter().map(|p| p.as_dvec3()).collect();
-    Surface::new(positions, mesh.triangles.clone())
+    RestSkin::new(positions, mesh.triangles.clone())
 }
 
 /// Skin vertices that are interpolated, wholly or in part, from excluded simulated vertices, and the smoothed share.
@@ -261,9 +262,9 @@ fn flesh_graph(
     roles: &ShellRoles,
     mesh: &TriMesh,
     worlds: &[glam::Affine3A],
-    skin: &Surface,
+    skin: &RestSkin,
 ) -> BoneGraph {
-    let tree = Bvh::new(mesh);
+    let surface = Surface::new(mesh.clone());
     let meshes: Vec<TriMesh> = (0..character.parts.len())
         .map(|part| character.bind_mesh(part))
         .collect();
@@ -278,7 +279,7 @@ fn flesh_graph(
         skeleton: &character.skeleton,
         worlds,
         uses: uses.as_deref(),
-        inside: &|point| tree.is_inside(point.as_vec3()),
+        inside: &|point| surface.contains(point.as_vec3()),
         merge_distance: 1e-3 * skin.size(),
         virtual_bones: &settings.virtual_bones,
     })
@@ -323,7 +324,7 @@ fn given_radii(
 
 struct ModelInput<'a> {
     settings: &'a Settings,
-    skin: &'a Surface,
+    skin: &'a RestSkin,
     /// Volume enclosed by the full skin \[m³\].
     volume: f64,
     bone: &'a [DVec3],

@@ -8,7 +8,7 @@ use supple_sim::contact::{ContactSurface, Source, SurfaceInput};
 
 use crate::flesh::Column;
 use crate::prisms::split_prisms;
-use crate::surface::Surface;
+use crate::rest_skin::RestSkin;
 use crate::untangle::is_sound;
 
 /// Tets between skin and base points, and the skin triangle each belongs to.
@@ -24,7 +24,7 @@ pub struct CollisionTets {
 
 /// Collision tets of a skin and its base points; degenerate ones are left out. Prisms are split by `orders`, as in the
 /// tissue.
-pub fn collision_tets(skin: &Surface, base: &[DVec3], orders: &[[u32; 3]]) -> CollisionTets {
+pub fn collision_tets(skin: &RestSkin, base: &[DVec3], orders: &[[u32; 3]]) -> CollisionTets {
     let (count, size) = (skin.len(), skin.size());
     let mut result = CollisionTets::default();
     for (index, tet) in split_prisms(&skin.triangles, orders, count)
@@ -51,7 +51,7 @@ pub fn collision_tets(skin: &Surface, base: &[DVec3], orders: &[[u32; 3]]) -> Co
 
 /// The contact surface of the skin. Columns whose skin vertex is not in the model are [`Source::Outside`].
 pub(crate) fn contact_surface(
-    skin: &Surface,
+    skin: &RestSkin,
     base: &[DVec3],
     collision: &CollisionTets,
     columns: &[Column],

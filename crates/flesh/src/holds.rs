@@ -13,8 +13,8 @@ use crate::base_points::Foot;
 use crate::bone_graph::BoneGraph;
 use crate::frames::{Frames, dual_part};
 use crate::heat_flow::HeatStep;
+use crate::rest_skin::RestSkin;
 use crate::sliding::{Attachment, along, is_sliding};
-use crate::surface::Surface;
 
 /// One of the joints that hold a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,7 +57,7 @@ pub struct HoldInput<'a> {
     /// All joints.
     pub skeleton: &'a Skeleton,
     /// The skin.
-    pub skin: &'a Surface,
+    pub skin: &'a RestSkin,
     /// Base points.
     pub feet: &'a [Foot],
     /// Base points' positions \[m\].

@@ -3,13 +3,13 @@
 use glam::{DVec3, Vec3};
 use supple_geom::TriMesh;
 use supple_geom::section::{Plane, section};
+use supple_geom::tet_mesh::determinant;
 use supple_geom::{Aabb, Adjacency};
 use supple_rig::Pose;
 use supple_sim::State;
 
 use crate::FleshError;
 use crate::flesh::Flesh;
-use crate::prisms::determinant;
 use crate::sliding::rigid_position;
 
 /// Share of each incident bone, from the joint, that belongs to the joint's region.

@@ -7,7 +7,7 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 use supple_geom::ring_normals::RingNormals;
 use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, Row, dispatch, prefetch};
-use supple_geom::{Bvh, TriMesh};
+use supple_geom::{Surface, TriMesh};
 
 use crate::upsample::write;
 
@@ -44,10 +44,10 @@ pub struct Workspace {
 impl NormalDisplacement {
     /// Binds every vertex of `skin` to the closest triangle of `coarse`.
     pub fn new(skin: &TriMesh, coarse: &TriMesh) -> Self {
-        let tree = Bvh::new(coarse);
+        let surface = Surface::new(coarse.clone());
         let groups: Vec<([u32; 3], [f32; 3], f32)> = (skin.positions.par_iter())
             .map(|&point| {
-                let nearest = tree.closest_point(point);
+                let nearest = surface.closest_point(point);
                 let corners =
                     nearest.map_or([0; 3], |near| coarse.triangles[near.triangle as usize]);
                 displacement(

@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-use crate::surface::Surface;
+use crate::rest_skin::RestSkin;
 
 /// Tetrahedra of all prisms, three per triangle. Skin vertex `i` is node `i`; its bone-surface point is node `count + i`.
 ///
@@ -28,7 +28,7 @@ pub fn split_prisms(triangles: &[[u32; 3]], orders: &[[u32; 3]], count: usize) -
 /// Each quad is split along its shorter diagonal. The tets are better shaped than with the papers' random choice and keep
 /// their volume longer under a bend. Where the three diagonals of a triangle form a cycle, one is flipped: the one with the
 /// smallest difference in length that creates no cycle next door or, as in the papers, a random one.
-pub fn split_orders(skin: &Surface, bone: &[DVec3]) -> Vec<[u32; 3]> {
+pub fn split_orders(skin: &RestSkin, bone: &[DVec3]) -> Vec<[u32; 3]> {
     let mut arrows = Arrows::new(skin, bone);
     arrows.break_cycles();
     arrows.orders()
@@ -50,7 +50,7 @@ struct Arrows {
 }
 
 impl Arrows {
-    fn new(skin: &Surface, bone: &[DVec3]) -> Self {
+    fn new(skin: &RestSkin, bone: &[DVec3]) -> Self {
         let mut edges: Vec<(u32, u32)> = skin
             .triangles
             .iter()
@@ -140,45 +140,14 @@ impl Arrows {
     }
 }
 
-/// Six times the signed volume.
-pub fn determinant([a, b, c, d]: [DVec3; 4]) -> f64 {
-    (b - a).dot((c - a).cross(d - a))
-}
-
-/// Smallest altitude of a tet: negative if inverted, near zero if flat.
-pub fn altitude(corners: [DVec3; 4]) -> f64 {
-    let [a, b, c, d] = corners;
-    let double_area = |p: DVec3, q: DVec3, r: DVec3| (q - p).cross(r - p).length_squared();
-    let largest = double_area(a, b, c)
-        .max(double_area(a, b, d))
-        .max(double_area(a, c, d))
-        .max(double_area(b, c, d))
-        .sqrt();
-    if largest > 0.0 {
-        determinant(corners) / largest
-    } else {
-        0.0
-    }
-}
-
-/// Longest edge of a tet.
-pub fn longest_edge(corners: [DVec3; 4]) -> f64 {
-    let mut longest = 0.0_f64;
-    for i in 0..4 {
-        for j in 0..i {
-            longest = longest.max(corners[i].distance_squared(corners[j]));
-        }
-    }
-    longest.sqrt()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::surface::tests::sphere;
+    use crate::rest_skin::tests::sphere;
     use std::collections::BTreeMap;
+    use supple_geom::tet_mesh::determinant;
 
-    fn prism_positions() -> (Vec<DVec3>, Vec<[u32; 4]>, crate::surface::Surface) {
+    fn prism_positions() -> (Vec<DVec3>, Vec<[u32; 4]>, crate::rest_skin::RestSkin) {
         let skin = sphere(2);
         let inner: Vec<DVec3> = skin.positions.iter().map(|&p| 0.4 * p).collect();
         let orders = split_orders(&skin, &inner);

@@ -2,7 +2,7 @@
 
 use glam::{Quat, Vec3};
 use rayon::prelude::*;
-use supple_geom::{Bvh, TriMesh};
+use supple_geom::{Surface, TriMesh};
 
 /// A vertex bound to the flesh.
 #[derive(Clone, Copy, Debug)]
@@ -24,11 +24,11 @@ const NO_GRIP_DISTANCE: f32 = 0.08;
 
 /// Binds points to the flesh. `size` is the character's size \[m\].
 pub fn bind_riders(flesh: &TriMesh, points: &[Vec3], size: f32) -> Vec<Option<Rider>> {
-    let tree = Bvh::new(flesh);
+    let surface = Surface::new(flesh.clone());
     points
         .par_iter()
         .map(|&point| {
-            let nearest = tree.closest_point(point)?;
+            let nearest = surface.closest_point(point)?;
             let t = ((nearest.distance / size - FULL_GRIP_DISTANCE)
                 / (NO_GRIP_DISTANCE - FULL_GRIP_DISTANCE))
                 .clamp(0.0, 1.0);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
-use supple_geom::Bvh;
+use supple_geom::Surface;
 use supple_rig::Character;
 
 use crate::FleshError;
@@ -231,9 +231,9 @@ fn seen_from_bones(character: &Character, body: &Body, shells: &[Shell], total: 
     if shells.len() == 1 {
         return vec![true];
     }
-    let large: Vec<(usize, Bvh)> = (0..shells.len())
+    let large: Vec<(usize, Surface)> = (0..shells.len())
         .filter(|&s| shells[s].area >= LEAST_FLESH_SHARE * total)
-        .map(|s| (s, body.tree(&|shell| shell == s)))
+        .map(|s| (s, body.surface(&|shell| shell == s)))
         .collect();
     let worlds = character.bind_worlds();
     let mut seen = vec![0_usize; shells.len()];
@@ -244,8 +244,8 @@ fn seen_from_bones(character: &Character, body: &Body, shells: &[Shell], total: 
             let point = a.lerp(b, t).into();
             let innermost = large
                 .iter()
-                .filter(|(_, tree)| tree.is_inside(point))
-                .filter_map(|(s, tree)| Some((tree.closest_point(point)?.distance, *s)))
+                .filter(|(_, surface)| surface.contains(point))
+                .filter_map(|(s, surface)| Some((surface.closest_point(point)?.distance, *s)))
                 .min_by(|a, b| a.0.total_cmp(&b.0));
             if let Some((_, shell)) = innermost {
                 seen[shell] += 1;

@@ -96,7 +96,7 @@ fn densities(skin: &TriMesh, bends: &[DVec3], excluded: &[bool]) -> Vec<f64> {
 /// Vertices with another shell within about [`TOUCH_DISTANCE`], found with a grid of cells of that size.
 fn touching(skin: &TriMesh, points: &[DVec3]) -> Vec<usize> {
     let shells = shells(skin);
-    let size = crate::surface::size_of(points);
+    let size = crate::rest_skin::size_of(points);
     if shells.count < 2 || size <= 0.0 {
         return Vec::new();
     }

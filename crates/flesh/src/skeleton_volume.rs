@@ -6,7 +6,7 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use crate::bone_graph::BoneGraph;
-use crate::surface::Surface;
+use crate::rest_skin::RestSkin;
 
 /// Radius of a bone relative to its distance from the skin [3.2.1].
 pub const RADIUS_SHARE: f64 = 0.75;
@@ -31,7 +31,7 @@ pub struct GivenRadii {
 
 /// Radii of bones and joints. Automatic radii are 0.75 × the distance to the skin for bones, and the radius of the thickest
 /// bone for joints. All radii, given ones too, are shrunk until `r₁ + r₂ + 2 r_b ≤ l_b`.
-pub fn skeleton_volume(graph: &BoneGraph, skin: &Surface, given: &GivenRadii) -> SkeletonVolume {
+pub fn skeleton_volume(graph: &BoneGraph, skin: &RestSkin, given: &GivenRadii) -> SkeletonVolume {
     let samples = skin_samples(skin);
     let bone_radii: Vec<f64> = (0..graph.bones.len())
         .into_par_iter()
@@ -88,7 +88,7 @@ fn shrink_to_lengths(graph: &BoneGraph, volume: &mut SkeletonVolume) {
 }
 
 /// Vertices and triangle centres: on coarse meshes a triangle may be nearer than its corners.
-fn skin_samples(skin: &Surface) -> Vec<DVec3> {
+fn skin_samples(skin: &RestSkin) -> Vec<DVec3> {
     let centres = skin.triangles.iter().map(|t| {
         t.map(|v| skin.positions[v as usize])
             .into_iter()

@@ -2,9 +2,9 @@
 
 use glam::DVec3;
 use rayon::prelude::*;
+use supple_geom::tet_mesh::{altitude, determinant, longest_edge};
 
-use crate::prisms::{altitude, determinant, longest_edge};
-use crate::surface::Surface;
+use crate::rest_skin::RestSkin;
 
 /// Altitude below which a tet counts as flat, relative to the character's size. Positions are f32, and their rounding (1e-7
 /// of the size) would be percents of strain. A value ten times as large drops tets between the toes of fine meshes.
@@ -42,7 +42,7 @@ pub struct UntangleReport {
 /// Folds and slivers of the bone surface are first averaged with their neighbours, which continues the smoothing of the base
 /// points. What stays folded is lifted to just below the skin, where a prism along the skin's normals cannot fold.
 pub fn untangle(
-    skin: &Surface,
+    skin: &RestSkin,
     bone: &mut [DVec3],
     tets: &[[u32; 4]],
     is_simulated: &dyn Fn(usize) -> bool,
@@ -113,7 +113,7 @@ fn is_stout(corners: [DVec3; 4], size: f64, slender: f64) -> bool {
     is_sound(corners, size) && altitude(corners) >= slender * longest_edge(corners)
 }
 
-fn corners(skin: &Surface, bone: &[DVec3], tet: &[u32; 4]) -> [DVec3; 4] {
+fn corners(skin: &RestSkin, bone: &[DVec3], tet: &[u32; 4]) -> [DVec3; 4] {
     let count = skin.len();
     tet.map(|v| {
         let v = v as usize;
@@ -125,7 +125,7 @@ fn corners(skin: &Surface, bone: &[DVec3], tet: &[u32; 4]) -> [DVec3; 4] {
     })
 }
 
-fn soundness(skin: &Surface, bone: &[DVec3], tets: &[[u32; 4]], slender: f64) -> Vec<bool> {
+fn soundness(skin: &RestSkin, bone: &[DVec3], tets: &[[u32; 4]], slender: f64) -> Vec<bool> {
     let size = skin.size();
     tets.par_iter()
         .with_min_len(1024)
@@ -135,7 +135,7 @@ fn soundness(skin: &Surface, bone: &[DVec3], tets: &[[u32; 4]], slender: f64) ->
 
 /// Tracks which tets are sound; rechecks only around moved points.
 struct Checker<'a> {
-    skin: &'a Surface,
+    skin: &'a RestSkin,
     tets: &'a [[u32; 4]],
     simulated: &'a [bool],
     sound: Vec<bool>,
@@ -148,7 +148,7 @@ struct Checker<'a> {
 
 impl<'a> Checker<'a> {
     fn new(
-        skin: &'a Surface,
+        skin: &'a RestSkin,
         bone: &[DVec3],
         tets: &'a [[u32; 4]],
         simulated: &'a [bool],
@@ -208,7 +208,7 @@ impl<'a> Checker<'a> {
 }
 
 /// Moves bone-surface points half way to the mean of their neighbours.
-fn smooth(skin: &Surface, bone: &mut [DVec3], vertices: &[usize]) {
+fn smooth(skin: &RestSkin, bone: &mut [DVec3], vertices: &[usize]) {
     let moved: Vec<DVec3> = vertices
         .iter()
         .map(|&v| {
@@ -223,7 +223,7 @@ fn smooth(skin: &Surface, bone: &mut [DVec3], vertices: &[usize]) {
 }
 
 /// Half the mean edge length at each vertex: prisms this thin do not fold where the skin curves.
-fn lift_depths(skin: &Surface) -> Vec<f64> {
+fn lift_depths(skin: &RestSkin) -> Vec<f64> {
     (0..skin.len())
         .map(|v| {
             let ring = skin.ring(v);
@@ -238,7 +238,7 @@ fn lift_depths(skin: &Surface) -> Vec<f64> {
 
 /// A direction at each vertex that faces all its triangles, where there is one: vertex normals, moved repeatedly towards the
 /// normal of the triangle that faces them least.
-fn visible_normals(skin: &Surface) -> Vec<DVec3> {
+fn visible_normals(skin: &RestSkin) -> Vec<DVec3> {
     let mut normals = skin.normals.clone();
     let face_normals: Vec<DVec3> = skin
         .triangles

@@ -1,11 +1,12 @@
 //! The tables of a model on the device, as plain data.
 
+use supple_geom::sparse::Csc;
 use supple_sim::model::NO_CARRIER;
 use supple_sim::{
     ContactMode, Decompose, Model, Rotations, Settings, SolveError, assemble, settings::Fit,
 };
 
-use crate::patch_inverse::{PatchRows, Symmetric, patch_inverse};
+use crate::patch_inverse::{PatchRows, patch_inverse};
 use crate::patches::{GROUP, PATCH, partition};
 use crate::tet_table::{incidences, tet_table};
 
@@ -40,7 +41,7 @@ pub struct Tables {
     /// Common factor of matrix and forces, which keeps them within the range of single precision.
     pub scale: f64,
     /// The scaled matrix, in the device's order of rows.
-    pub matrix: Symmetric,
+    pub matrix: Csc,
 }
 
 /// A feature of the model or settings that the kernels do not support, if there is one.
@@ -80,14 +81,14 @@ impl Tables {
         let system = assemble(model, settings);
         let largest = system.diagonal().into_iter().fold(0.0, f64::max);
         let scale = if largest > 0.0 { 1.0 / largest } else { 1.0 };
-        let matrix = Symmetric::new(&system.upper, scale);
+        let matrix = system.matrix.scaled(scale);
         let local = patch_inverse(&matrix, &patches)?;
         let rows = Rows::new(model, &patches);
         let groups = patches.len() * PATCH / GROUP;
         let tets = tet_table(model, scale, &rows.row_of, groups);
         let mut tables = Tables {
             row_data: rows.data(model),
-            matrix: rows.permuted(&matrix),
+            matrix: rows.permuted(&Csc::from_symmetric(&matrix)),
             vertex_of_row: rows.vertex_of,
             patches: Vec::new(),
             tets: tets.tets,
@@ -197,23 +198,16 @@ impl Rows {
     }
 
     /// The matrix with rows in the device's order; padding rows hold a one.
-    fn permuted(&self, matrix: &Symmetric) -> Symmetric {
-        let mut permuted = Symmetric {
-            offsets: vec![0],
-            ..Symmetric::default()
-        };
+    fn permuted(&self, matrix: &Csc) -> Csc {
+        let mut entries = Vec::new();
         for (row, &v) in self.vertex_of.iter().enumerate() {
             if v == NO_VERTEX {
-                permuted.columns.push(row as u32);
-                permuted.values.push(1.0);
+                entries.push((row as u32, row as u32, 1.0));
             } else {
-                for (column, value) in matrix.row(v as usize) {
-                    permuted.columns.push(self.row_of[column as usize]);
-                    permuted.values.push(value);
-                }
+                let column = matrix.column(v as usize);
+                entries.extend(column.map(|(i, value)| (self.row_of[i], row as u32, value)));
             }
-            permuted.offsets.push(permuted.columns.len());
         }
-        permuted
+        Csc::summed(self.vertex_of.len(), self.vertex_of.len(), entries)
     }
 }

@@ -7,7 +7,7 @@ use supple_geom::boundary::boundary_loops;
 use supple_geom::shells::shells;
 use supple_geom::tidy::turn_alike;
 use supple_geom::weld::weld;
-use supple_geom::{Bvh, TriMesh};
+use supple_geom::{Surface, TriMesh};
 
 use crate::character::{Character, Part, Problem, Severity};
 use crate::skeleton::JointKind;
@@ -282,9 +282,9 @@ fn skin_problems(character: &Character, problems: &mut Vec<Problem>) {
                 .to_owned();
         problems.push(problem(Severity::Note, "", text));
     }
-    let bvh = Bvh::new(&skin);
+    let surface = Surface::new(skin);
     let outside: Vec<&str> = bones()
-        .filter(|&(index, _)| moves[index] && !bvh.is_inside(rest[index].translation.into()))
+        .filter(|&(index, _)| moves[index] && !surface.contains(rest[index].translation.into()))
         .map(|(_, joint)| joint.name.as_str())
         .collect();
     if !outside.is_empty() {

@@ -10,7 +10,9 @@
 
 use glam::{Affine3A, DVec3, Vec3};
 
-use crate::shapes::{TetMesh, bar, prism_layer};
+use supple_geom::TetMesh;
+
+use crate::shapes::{bar, prism_layer};
 use crate::{Backend, Model, ModelBuilder, Settings, State, StepReport, Targets};
 
 mod colliders;

@@ -3,7 +3,7 @@
 use glam::Vec3;
 use supple_flesh::settings::ContactMode;
 use supple_flesh::{Flesh, Settings};
-use supple_geom::Bvh;
+use supple_geom::Surface;
 use supple_picture::hex;
 use supple_picture::scene::CLAY;
 use supple_rig::{Character, Clip, Pose};
@@ -115,9 +115,9 @@ pub fn compare_contact(
 /// The simulated vertices around every vertex of every part, at rest.
 pub fn nearest_columns(flesh: &Flesh, character: &Character) -> Vec<Vec<[u32; 3]>> {
     let skin = flesh.skin_mesh();
-    let tree = Bvh::new(skin);
+    let surface = Surface::new(skin.clone());
     let corners = |p: &Vec3| {
-        let found = tree.closest_point(*p);
+        let found = surface.closest_point(*p);
         found.map_or([0; 3], |found| {
             let corners = skin.triangles[found.triangle as usize];
             // On an edge or a vertex the other corners do not count.

@@ -1,8 +1,8 @@
 //! Rigging: a skeleton for a mesh that has none.
 
 use serde::{Deserialize, Serialize};
-use supple::geom::bvh::Ray;
-use supple::geom::{Bvh, TriMesh};
+use supple::geom::surface::Ray;
+use supple::geom::{Surface, TriMesh};
 use supple::glam::Vec3;
 use supple::rig::character::Up;
 use supple::rig::skeleton_fit::fit_humanoid;
@@ -28,8 +28,8 @@ pub struct Placed {
 impl Stage {
     /// The middle of the first stretch of a ray inside the flesh: between where it enters and where it leaves.
     pub fn middle(&self, origin: Vec3, direction: Vec3) -> Option<Vec3> {
-        let tree = self.tree.get_or_init(|| Bvh::new(&self.rest_mesh()));
-        let hits = tree.all_hits(Ray { origin, direction }, f32::MAX);
+        let surface = (self.surface).get_or_init(|| Surface::new(self.rest_mesh()));
+        let hits = surface.all_hits(Ray { origin, direction }, f32::MAX);
         let first = hits.first()?;
         let leaves = hits
             .iter()

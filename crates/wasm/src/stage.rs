@@ -4,7 +4,7 @@ use serde::Serialize;
 use supple::embedded::{self, Body};
 use supple::faces::add_morphs;
 use supple::flesh::Settings;
-use supple::geom::Bvh;
+use supple::geom::Surface;
 use supple::geom::tidy::turn_alike;
 use supple::geom::weld::weld;
 use supple::glam::Vec3;
@@ -113,8 +113,8 @@ pub struct Stage {
     hands: Hands,
     pub(crate) surroundings: Surroundings,
     pub(crate) settings: Settings,
-    /// Search tree of the mesh at rest, for rays.
-    pub(crate) tree: std::cell::OnceCell<Bvh>,
+    /// The mesh at rest, for rays.
+    pub(crate) surface: std::cell::OnceCell<Surface>,
     clips: Vec<ClipEntry>,
     clip: Option<usize>,
     time: f32,
@@ -177,7 +177,7 @@ impl Stage {
             hands: Hands::default(),
             surroundings: Surroundings::default(),
             settings: Settings::default(),
-            tree: std::cell::OnceCell::new(),
+            surface: std::cell::OnceCell::new(),
             clip: None,
             time: 0.0,
             clips,

@@ -5,15 +5,15 @@
 //! bone, with `H = 1 / d²` and `p` one where the bone is nearest. Seams are welded first. A connected component that sees no
 //! bone (clothes around a body) is heated by its nearest bones.
 
-use glam::{Affine3A, Mat4, Vec3};
+use glam::{Affine3A, DVec3, Mat4, Vec3};
 use rayon::prelude::*;
-use supple_geom::bvh::Ray;
 use supple_geom::laplace::{Clamp, cotan_laplacian};
 use supple_geom::normals::vertex_normals;
 use supple_geom::shells::shells;
 use supple_geom::sparse::{Factor, SymmetricCsc};
+use supple_geom::surface::Ray;
 use supple_geom::weld::weld;
-use supple_geom::{Adjacency, Bvh, TriMesh};
+use supple_geom::{Surface, TriMesh};
 
 use crate::character::{Binding, Influences};
 use crate::skeleton::JointKind;
@@ -137,7 +137,7 @@ fn sources(skeleton: &Skeleton) -> Vec<Source> {
 
 /// The nearest visible bone of each vertex, or the nearest bone if none is visible.
 fn heat_vertices(mesh: &TriMesh, sources: &[Source]) -> Vec<Heat> {
-    let bvh = Bvh::new(mesh);
+    let surface = Surface::new(mesh.clone());
     let normals = vertex_normals(mesh);
     let size = mesh.bounds().diagonal();
     (0..mesh.positions.len())
@@ -151,7 +151,7 @@ fn heat_vertices(mesh: &TriMesh, sources: &[Source]) -> Vec<Heat> {
                 })
                 .collect();
             near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            let sees = |point: Vec3| can_see(&bvh, place, normals[vertex], point, size);
+            let sees = |point: Vec3| can_see(&surface, place, normals[vertex], point, size);
             // Only the nearest few are tested: a hidden nearest bone is usually in another limb.
             let seen = near.iter().take(6).find(|&&(_, _, point)| sees(point));
             let &(distance, source, _) = seen.unwrap_or(&near[0]);
@@ -180,7 +180,7 @@ fn nearest_on(source: &Source, place: Vec3) -> (f32, Vec3) {
 }
 
 /// Whether the segment to a point runs inwards and crosses no other skin.
-fn can_see(bvh: &Bvh, place: Vec3, normal: Vec3, point: Vec3, size: f32) -> bool {
+fn can_see(surface: &Surface, place: Vec3, normal: Vec3, point: Vec3, size: f32) -> bool {
     let way = point - place;
     let distance = way.length();
     let lift = 1e-4 * size;
@@ -196,7 +196,7 @@ fn can_see(bvh: &Bvh, place: Vec3, normal: Vec3, point: Vec3, size: f32) -> bool
         origin,
         direction: point - origin,
     };
-    !bvh.any_hit(ray, 1.0)
+    !surface.any_hit(ray, 1.0)
 }
 
 /// Solves the heat equation for all bones and keeps the largest weights.
@@ -206,7 +206,8 @@ fn spread_heat(
     bones: usize,
 ) -> Result<Vec<Vec<(u32, f32)>>, WeightsError> {
     let count = mesh.positions.len();
-    let laplacian = cotan_laplacian(mesh, &Adjacency::new(mesh), Clamp::NonNegative);
+    let positions: Vec<DVec3> = mesh.positions.iter().map(|p| p.as_dvec3()).collect();
+    let laplacian = cotan_laplacian(&positions, &mesh.triangles, Clamp::NON_NEGATIVE);
     let heated = heated(mesh, heats);
     let largest = laplacian
         .mass

@@ -4,7 +4,9 @@ use glam::{Affine3A, DVec3, Quat, Vec3};
 
 use super::{Precision, Trial, extent, moved_targets};
 use crate::constraints::{AnchorKind, StretchLimits};
-use crate::shapes::{TetMesh, prism_layer};
+use supple_geom::TetMesh;
+
+use crate::shapes::prism_layer;
 use crate::{
     Backend, Decompose, Fit, Mode, Model, ModelBuilder, Reference, Rotations, Settings, SolveError,
     State, Strain,

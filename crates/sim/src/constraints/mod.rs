@@ -14,7 +14,7 @@ pub mod tet_strain;
 pub mod volume;
 
 pub use anchor::{AnchorKind, Anchors};
-pub use bending::{BendingStencil, Bendings, surface_bending};
+pub use bending::{Bendings, surface_bending};
 pub use cluster::Clusters;
 pub use polyhedron::{Polyhedra, StretchLimits};
 pub use spring::Springs;
