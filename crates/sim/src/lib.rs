@@ -52,6 +52,7 @@ pub mod start;
 pub mod state;
 pub mod targets;
 pub mod units;
+pub mod weights;
 
 pub use advance::{Advance, advance};
 pub use assemble::{System, assemble};
@@ -66,3 +67,4 @@ pub use reference::Reference;
 pub use settings::{Decompose, Fit, Mode, Rotations, Settings, Strain};
 pub use state::State;
 pub use targets::Targets;
+pub use weights::Weights;
