@@ -1,11 +1,12 @@
 //! Everything a model needs on the device, as plain data.
 
+use supple_geom::sparse::Csc;
 use supple_sim::model::NO_CARRIER;
 use supple_sim::{
     ContactMode, Decompose, Model, Rotations, Settings, SolveError, assemble, settings::Fit,
 };
 
-use crate::patch_inverse::{PatchRows, Symmetric, patch_inverse};
+use crate::patch_inverse::{PatchRows, patch_inverse};
 use crate::patches::{GROUP, PATCH, partition};
 use crate::tet_table::{incidences, tet_table};
 
@@ -40,7 +41,7 @@ pub struct Tables {
     /// Common factor of matrix and forces: keeps single precision away from its limits.
     pub scale: f64,
     /// The matrix, scaled, by rows of the device.
-    pub matrix: Symmetric,
+    pub matrix: Csc,
 }
 
 /// What the kernels cannot do, if model or settings ask for it.
@@ -80,7 +81,7 @@ impl Tables {
         let system = assemble(model, settings);
         let largest = system.diagonal().into_iter().fold(0.0, f64::max);
         let scale = if largest > 0.0 { 1.0 / largest } else { 1.0 };
-        let matrix = Symmetric::new(&system.upper, scale);
+        let matrix = Csc::from_symmetric(&system.matrix.scaled(scale));
         let local = patch_inverse(&matrix, &patches)?;
         let rows = Rows::new(model, &patches);
         let groups = patches.len() * PATCH / GROUP;
@@ -198,23 +199,16 @@ impl Rows {
     }
 
     /// The matrix with rows in the device's order; padding rows hold a one.
-    fn permuted(&self, matrix: &Symmetric) -> Symmetric {
-        let mut permuted = Symmetric {
-            offsets: vec![0],
-            ..Symmetric::default()
-        };
+    fn permuted(&self, matrix: &Csc) -> Csc {
+        let mut entries = Vec::new();
         for (row, &v) in self.vertex_of.iter().enumerate() {
             if v == NO_VERTEX {
-                permuted.columns.push(row as u32);
-                permuted.values.push(1.0);
+                entries.push((row as u32, row as u32, 1.0));
             } else {
-                for (column, value) in matrix.row(v as usize) {
-                    permuted.columns.push(self.row_of[column as usize]);
-                    permuted.values.push(value);
-                }
+                let column = matrix.column(v as usize);
+                entries.extend(column.map(|(i, value)| (self.row_of[i], row as u32, value)));
             }
-            permuted.offsets.push(permuted.columns.len());
         }
-        permuted
+        Csc::summed(self.vertex_of.len(), self.vertex_of.len(), entries)
     }
 }

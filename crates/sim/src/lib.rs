@@ -40,7 +40,6 @@ pub mod convergence;
 pub mod cpu;
 pub mod energy;
 pub mod follow;
-pub mod ldlt;
 pub mod merge;
 pub mod model;
 pub mod pieces;

@@ -4,11 +4,11 @@
 
 use glam::{DVec3, Vec3};
 use supple_geom::simd::Row;
+use supple_geom::sparse::{Ldlt, SparseError};
 
 use crate::backend::check_step;
 use crate::contact::{ContactSolver, Reach};
 use crate::energy::{Prediction, damped_velocity, objective, predict, project_constraints};
-use crate::ldlt::{BadPivot, Ldlt};
 use crate::settings::MatrixKey;
 use crate::{
     Backend, ContactReport, Model, Settings, SolveError, State, StepReport, System, Targets,
@@ -158,18 +158,19 @@ fn contact_solver(model: &Model, factor: &Ldlt) -> ContactSolver {
 /// Factorises, adding a growing proximal part where stiffness and mass are too far apart for double precision.
 fn factorise(system: &mut System) -> Result<Ldlt, SolveError> {
     let diagonal = system.diagonal();
-    let mut failed = BadPivot(0);
+    let mut failed = 0;
     for relative in [0.0, 1e-12, 1e-10, 1e-8, 1e-6] {
         if relative > 0.0 {
             let amounts: Vec<f64> = diagonal.iter().map(|d| d * relative).collect();
             system.add_proximal(&amounts);
         }
-        match Ldlt::new(&system.upper) {
+        match Ldlt::new(&system.matrix) {
             Ok(factor) => return Ok(factor),
-            Err(bad) => failed = bad,
+            Err(SparseError::NonPositivePivot { index }) => failed = index,
+            Err(_) => {}
         }
     }
-    Err(SolveError::NotPositiveDefinite { vertex: failed.0 })
+    Err(SolveError::NotPositiveDefinite { vertex: failed })
 }
 
 impl Prepared {

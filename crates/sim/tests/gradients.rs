@@ -32,7 +32,7 @@ fn forces(model: &Model, settings: &Settings, targets: &Targets, z: &[DVec3]) ->
         .map(|i| -rhs[i] - z[i] * system.proximal[i])
         .collect();
     for k in 0..n {
-        for (i, a) in system.upper.column(k) {
+        for (i, a) in system.matrix.column(k) {
             gradient[i] += z[k] * a;
             if i != k {
                 gradient[k] += z[i] * a;

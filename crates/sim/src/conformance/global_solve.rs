@@ -93,7 +93,7 @@ fn conjugate_gradients(system: &System, b: &[f64], x: &mut [f64], iterations: us
         |r: &[f64]| -> Vec<f64> { r.iter().zip(&diagonal).map(|(r, d)| r / d).collect() };
     let mut r: Vec<f64> = b
         .iter()
-        .zip(multiply(system, x))
+        .zip(system.matrix.multiply(x))
         .map(|(b, ax)| b - ax)
         .collect();
     let mut p = precondition(&r);
@@ -102,7 +102,7 @@ fn conjugate_gradients(system: &System, b: &[f64], x: &mut [f64], iterations: us
         if rho == 0.0 {
             return;
         }
-        let ap = multiply(system, &p);
+        let ap = system.matrix.multiply(&p);
         let alpha = rho / dot(&p, &ap);
         for k in 0..x.len() {
             x[k] += alpha * p[k];
@@ -115,17 +115,4 @@ fn conjugate_gradients(system: &System, b: &[f64], x: &mut [f64], iterations: us
         }
         rho = next;
     }
-}
-
-fn multiply(system: &System, x: &[f64]) -> Vec<f64> {
-    let mut y = vec![0.0; x.len()];
-    for k in 0..x.len() {
-        for (i, a) in system.upper.column(k) {
-            y[i] += a * x[k];
-            if i != k {
-                y[k] += a * x[i];
-            }
-        }
-    }
-    y
 }

@@ -23,7 +23,7 @@ mod volume_lanes;
 use std::sync::Mutex;
 
 use glam::DVec3;
-use supple_geom::sparse::{Factor, SparseError, SymmetricCsc, solve3_alone};
+use supple_geom::sparse::{Factor, SparseError, solve3_alone};
 
 use crate::backend::check_step;
 use crate::contact::{ContactSolver, Reach};
@@ -366,21 +366,10 @@ fn factorise(system: &mut System, scale: f64) -> Result<Factor, SolveError> {
             let amounts: Vec<f64> = diagonal.iter().map(|d| d * relative).collect();
             system.add_proximal(&amounts);
         }
-        let columns = 0..system.upper.columns();
-        let entries = columns.flat_map(|c| {
-            system
-                .upper
-                .column(c)
-                .map(move |(r, value)| (r as u32, c as u32, value * scale))
-        });
-        match SymmetricCsc::from_entries(system.upper.columns(), entries)
-            .and_then(|matrix| Factor::new(&matrix))
-        {
+        match Factor::new(&system.matrix.scaled(scale)) {
             Ok(factor) => return Ok(factor),
             Err(SparseError::NonPositivePivot { index }) => failed = index,
-            Err(SparseError::OutOfRange { row, .. } | SparseError::NotFinite { row, .. }) => {
-                failed = row as usize
-            }
+            Err(_) => {}
         }
     }
     Err(SolveError::NotPositiveDefinite { vertex: failed })
