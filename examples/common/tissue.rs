@@ -6,7 +6,7 @@ use supple::flesh::frames::frames;
 use supple::flesh::surface::Surface;
 use supple::geom::{TriMesh, shapes};
 use supple::glam::{Affine3A, DVec3, Quat, Vec3};
-use supple::sim::{Backend, CpuBackend, Mode, Settings, State, Targets};
+use supple::sim::{Backend, CpuBackend, Equilibrium, Settings, State, Targets};
 use supple::{Character, Pose};
 
 use super::rod;
@@ -48,15 +48,15 @@ pub fn settle_by(
     settings: Settings,
     targets: impl Fn(f32) -> Targets,
 ) -> State {
-    let settings = Settings {
-        mode: Mode::Static,
-        ..settings
-    };
     let mut state = State::at_rest(&flesh.model);
-    for step in 1..=26 {
-        let targets = targets((step as f32 / 12.0).min(1.0));
-        backend
-            .step(&flesh.model, &settings, &targets, &mut state)
+    for step in 1..=12 {
+        let search = match step {
+            12 => Equilibrium::default(),
+            _ => Equilibrium::default().iterations(settings.iterations),
+        };
+        let targets = targets(step as f32 / 12.0);
+        search
+            .solve(backend, &flesh.model, &settings, &targets, &mut state)
             .unwrap();
     }
     state

@@ -8,28 +8,22 @@ use supple_flesh::{Flesh, Settings};
 use supple_rig::skinning::Method;
 use supple_rig::skinning::weights::automatic_binding;
 use supple_rig::{Character, Pose};
-use supple_sim::{Backend, CpuBackend, Mode, State};
+use supple_sim::{CpuBackend, Equilibrium, State};
 
-fn settle(flesh: &Flesh, pose: &Pose) -> State {
-    let settings = supple_sim::Settings {
-        mode: Mode::Static,
-        iterations: 20,
-        ..supple_sim::Settings::default()
-    };
+/// The tissue in equilibrium, led there in ten steps as a motion would.
+fn settled(flesh: &Flesh, pose: &Pose) -> State {
+    let settings = supple_sim::Settings::default();
     let mut state = State::at_rest(&flesh.model);
     let mut solver = CpuBackend::new();
-    // By steps, as a motion would get there.
     let rest = flesh.rest_pose();
     for k in 1..=10 {
+        let search = match k {
+            10 => Equilibrium::default(),
+            _ => Equilibrium::default().iterations(20),
+        };
         let targets = flesh.targets(&rest.blend(pose, k as f32 / 10.0)).unwrap();
-        solver
-            .step(&flesh.model, &settings, &targets, &mut state)
-            .unwrap();
-    }
-    let targets = flesh.targets(pose).unwrap();
-    for _ in 0..4 {
-        solver
-            .step(&flesh.model, &settings, &targets, &mut state)
+        search
+            .solve(&mut solver, &flesh.model, &settings, &targets, &mut state)
             .unwrap();
     }
     state
@@ -86,7 +80,7 @@ fn measure(
         let state = flesh.state_of_skin(pose, &parts).unwrap();
         measures(flesh, joint, pose, &state)
     };
-    let state = settle(flesh, pose);
+    let state = settled(flesh, pose);
     let rows = [
         ("tissue", measures(flesh, joint, pose, &state)),
         ("LBS", skinned(Method::Lbs)),

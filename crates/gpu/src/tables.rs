@@ -85,7 +85,8 @@ impl Tables {
         let local = patch_inverse(&matrix, &patches)?;
         let rows = Rows::new(model, &patches);
         let groups = patches.len() * PATCH / GROUP;
-        let tets = tet_table(model, scale, &rows.row_of, groups);
+        let scales = [settings.weights.strain, settings.weights.volume].map(|w| w * scale);
+        let tets = tet_table(model, scales, &rows.row_of, groups);
         let mut tables = Tables {
             row_data: rows.data(model),
             matrix: rows.permuted(&Csc::from_symmetric(&matrix)),

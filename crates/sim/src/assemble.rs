@@ -43,19 +43,23 @@ pub fn assemble(model: &Model, settings: &Settings) -> System {
             coupling.push((row - free, column, value));
         }
     };
-    model.tets().add_matrix(settings.strain.fit, &mut add);
-    model.volumes().add_matrix(model.tets(), &mut add);
-    model.springs().add_matrix(&mut add);
-    model.bendings().add_matrix(&mut add);
-    model.anchors().add_matrix(&mut add);
-    model.polyhedra().add_matrix(&mut add);
+    // A factor of zero leaves its entries in the pattern, which depends on the model alone.
+    let weights = &settings.weights;
+    let fit = settings.strain.fit;
+    model.tets().add_matrix(weights.strain, fit, &mut add);
+    let tets = model.tets();
+    model.volumes().add_matrix(weights.volume, tets, &mut add);
+    model.springs().add_matrix(weights.springs, &mut add);
+    model.bendings().add_matrix(weights.bending, &mut add);
+    model.anchors().add_matrix(weights, &mut add);
+    model.polyhedra().add_matrix(weights.polyhedra, &mut add);
     let n = model.free_count();
     let mut system = System {
         matrix: SymmetricCsc::summed(n, matrix),
         coupling: Csc::summed(model.vertex_count() - n, n, coupling),
         proximal: vec![0.0; n],
     };
-    hold_floating(model, inertia, &mut system);
+    hold_floating(model, settings, &mut system);
     system
 }
 
@@ -76,8 +80,9 @@ impl System {
 }
 
 /// Parts that neither mass, anchor nor fixed vertex holds make A singular: hold them softly where they are.
-fn hold_floating(model: &Model, inertia: f64, system: &mut System) {
+fn hold_floating(model: &Model, settings: &Settings, system: &mut System) {
     let n = model.free_count();
+    let inertia = settings.inertia();
     let mut parts = Parts::new(n);
     for column in 0..n {
         for (row, value) in system.matrix.column(column) {
@@ -94,13 +99,10 @@ fn hold_floating(model: &Model, inertia: f64, system: &mut System) {
             held[parts.root(i)] = true;
         }
     }
-    for (&v, &w) in model
-        .anchors()
-        .vertices
-        .iter()
-        .zip(&model.anchors().weights)
-    {
-        if w > 0.0 && (v as usize) < n {
+    let anchors = model.anchors();
+    for (i, &v) in anchors.vertices.iter().enumerate() {
+        let weight = anchors.weights[i] * settings.weights.anchor(i);
+        if weight > 0.0 && (v as usize) < n {
             held[parts.root(v as usize)] = true;
         }
     }

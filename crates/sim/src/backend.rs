@@ -101,6 +101,14 @@ pub enum SolveError {
         /// Its value.
         value: f64,
     },
+    /// A factor of the weights makes no sense.
+    #[error("{name} is {value}, it must be finite and not negative")]
+    Weight {
+        /// Name of the factor.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+    },
     /// The system matrix could not be factorised.
     #[error(
         "the system matrix is not positive definite at vertex {vertex}; check stiffness and masses"
@@ -147,6 +155,7 @@ pub fn check_step(
             value: settings.damping_half_life,
         });
     }
+    settings.weights.check(model)?;
     let (free, fixed) = (model.free_count(), model.fixed_count());
     let lengths = [
         ("targets.fixed", targets.fixed.len(), fixed),

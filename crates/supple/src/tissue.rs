@@ -13,14 +13,14 @@ use supple_rig::{Character, Clip, Pose};
 use supple_sim::advance::{advance, displayed};
 use supple_sim::contact::{Penetration, measure_penetration};
 use supple_sim::{
-    Backend, Collider, CpuBackend, Mode, Model, Quality, SolveError, State, Targets, measure,
+    Backend, Collider, CpuBackend, Equilibrium, Model, Quality, SolveError, State, Targets, measure,
 };
 
 use crate::faces::with_morphs;
 use crate::skin::Span;
 
-/// Static steps that bring the tissue to rest in the first pose of a motion. Fewer leave a tremor at its start.
-const SETTLING_STEPS: usize = 30;
+/// Most iterations that bring the tissue to rest in the first pose of a motion. Fewer leave a tremor at its start.
+const SETTLING_ITERATIONS: u32 = 300;
 
 /// Why a character could not be made soft or moved.
 #[derive(Debug, thiserror::Error)]
@@ -267,7 +267,7 @@ impl DetailCache for FileCache {
     }
 }
 
-/// Brings a state to rest: static steps, then no velocity.
+/// Brings a state to rest.
 pub(crate) fn settle(
     backend: &mut dyn Backend,
     model: &Model,
@@ -275,16 +275,8 @@ pub(crate) fn settle(
     targets: &Targets,
     state: &mut State,
 ) -> Result<(), SolveError> {
-    let settling = supple_sim::Settings {
-        mode: Mode::Static,
-        ..solver.clone()
-    };
-    for _ in 0..SETTLING_STEPS {
-        backend.step(model, &settling, targets, state)?;
-    }
-    state.velocities.fill(Vec3::ZERO);
-    state.rebase(targets);
-    state.remainder = 0.0;
+    let search = Equilibrium::default().iterations(SETTLING_ITERATIONS);
+    search.solve(backend, model, solver, targets, state)?;
     Ok(())
 }
 

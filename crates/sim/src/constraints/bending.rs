@@ -68,17 +68,18 @@ impl Bendings {
     }
 
     /// w QᵀQ with Q the Laplacian's row.
-    pub fn add_matrix(&self, add: AddEntry) {
+    pub fn add_matrix(&self, factor: f64, add: AddEntry) {
         for i in 0..self.len() {
             let (vertices, coefficients) = self.stencil(i);
-            add_row(vertices, coefficients, self.weights[i], add);
+            add_row(vertices, coefficients, factor * self.weights[i], add);
         }
     }
 
     /// Local step.
-    pub fn add_rhs(&self, z: &[DVec3], rhs: &mut [DVec3]) {
+    pub fn add_rhs(&self, factor: f64, z: &[DVec3], rhs: &mut [DVec3]) {
         for i in 0..self.len() {
-            let p = self.project(i, self.laplacian(i, z)) * self.weights[i];
+            let weight = factor * self.weights[i];
+            let p = self.project(i, self.laplacian(i, z)) * weight;
             let (vertices, coefficients) = self.stencil(i);
             for (&v, &c) in vertices.iter().zip(coefficients) {
                 rhs[v as usize] += p * c;

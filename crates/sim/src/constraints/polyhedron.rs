@@ -88,15 +88,15 @@ impl Polyhedra {
     }
 
     /// w QᵀQ.
-    pub fn add_matrix(&self, add: AddEntry) {
+    pub fn add_matrix(&self, factor: f64, add: AddEntry) {
         for i in 0..self.len() {
             let (vertices, gradients) = self.stencil(i);
-            add_gradients(vertices, gradients, self.weights[i], add);
+            add_gradients(vertices, gradients, factor * self.weights[i], add);
         }
     }
 
     /// Local step.
-    pub fn add_rhs(&self, z: &[DVec3], rhs: &mut [DVec3]) {
+    pub fn add_rhs(&self, factor: f64, z: &[DVec3], rhs: &mut [DVec3]) {
         for i in 0..self.len() {
             let (vertices, gradients) = self.stencil(i);
             let target = closest_limited(
@@ -104,7 +104,7 @@ impl Polyhedra {
                 &self.limits[i],
             );
             for (&v, &g) in vertices.iter().zip(gradients) {
-                rhs[v as usize] += target * g * self.weights[i];
+                rhs[v as usize] += target * g * (factor * self.weights[i]);
             }
         }
     }

@@ -33,16 +33,16 @@ impl Springs {
     }
 
     /// w QᵀQ with Q = (−1 1).
-    pub fn add_matrix(&self, add: AddEntry) {
+    pub fn add_matrix(&self, factor: f64, add: AddEntry) {
         for (ends, &w) in self.vertices.iter().zip(&self.weights) {
-            add_row(ends, &[-1.0, 1.0], w, add);
+            add_row(ends, &[-1.0, 1.0], factor * w, add);
         }
     }
 
     /// Local step: p = L d/‖d‖.
-    pub fn add_rhs(&self, z: &[DVec3], rhs: &mut [DVec3]) {
+    pub fn add_rhs(&self, factor: f64, z: &[DVec3], rhs: &mut [DVec3]) {
         for (i, (&[a, b], &w)) in self.vertices.iter().zip(&self.weights).enumerate() {
-            let p = self.project(i, z[b as usize] - z[a as usize]) * w;
+            let p = self.project(i, z[b as usize] - z[a as usize]) * (factor * w);
             rhs[a as usize] -= p;
             rhs[b as usize] += p;
         }

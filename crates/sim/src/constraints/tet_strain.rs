@@ -100,21 +100,30 @@ impl TetStrains {
         }
     }
 
+    fn weight(&self, i: usize, fit: Fit) -> f64 {
+        match fit {
+            Fit::Gradients => self.weights[i],
+            Fit::Positions => self.position_weight(i),
+        }
+    }
+
     /// w QᵀQ.
-    pub fn add_matrix(&self, fit: Fit, add: AddEntry) {
+    pub fn add_matrix(&self, factor: f64, fit: Fit, add: AddEntry) {
         for (i, corners) in self.vertices.iter().enumerate() {
+            let weight = factor * self.weight(i, fit);
             match fit {
-                Fit::Gradients => add_gradients(corners, &self.gradients(i), self.weights[i], add),
-                Fit::Positions => add_mean_centring(corners, self.position_weight(i), add),
+                Fit::Gradients => add_gradients(corners, &self.gradients(i), weight, add),
+                Fit::Positions => add_mean_centring(corners, weight, add),
             }
         }
     }
 
     /// Local step of tet `i`: adds w Qᵀp for target rotation `rotation`.
-    pub fn add_rhs(&self, i: usize, rotation: DMat3, fit: Fit, rhs: &mut [DVec3]) {
-        let (q, weight) = match fit {
-            Fit::Gradients => (self.gradients(i), self.weights[i]),
-            Fit::Positions => (self.centred_rest(i), self.position_weight(i)),
+    pub fn add_rhs(&self, factor: f64, i: usize, rotation: DMat3, fit: Fit, rhs: &mut [DVec3]) {
+        let weight = factor * self.weight(i, fit);
+        let q = match fit {
+            Fit::Gradients => self.gradients(i),
+            Fit::Positions => self.centred_rest(i),
         };
         for (g, &v) in q.iter().zip(&self.vertices[i]) {
             rhs[v as usize] += rotation * *g * weight;

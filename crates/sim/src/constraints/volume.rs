@@ -28,20 +28,20 @@ impl TetVolumes {
     }
 
     /// w QᵀQ, the same Q as tet strain.
-    pub fn add_matrix(&self, tets: &TetStrains, add: AddEntry) {
+    pub fn add_matrix(&self, factor: f64, tets: &TetStrains, add: AddEntry) {
         for (&t, &w) in self.tets.iter().zip(&self.weights) {
             let t = t as usize;
-            add_gradients(&tets.vertices[t], &tets.gradients(t), w, add);
+            add_gradients(&tets.vertices[t], &tets.gradients(t), factor * w, add);
         }
     }
 
     /// Local step.
-    pub fn add_rhs(&self, tets: &TetStrains, z: &[DVec3], rhs: &mut [DVec3]) {
+    pub fn add_rhs(&self, factor: f64, tets: &TetStrains, z: &[DVec3], rhs: &mut [DVec3]) {
         for (i, &t) in self.tets.iter().enumerate() {
             let t = t as usize;
             let target = closest_with_determinant(tets.deformation_gradient(t, z), self.ratios[i]);
             for (g, &v) in tets.gradients(t).iter().zip(&tets.vertices[t]) {
-                rhs[v as usize] += target * *g * self.weights[i];
+                rhs[v as usize] += target * *g * (factor * self.weights[i]);
             }
         }
     }

@@ -433,7 +433,7 @@ mod tests {
             let tet = |t: usize| {
                 let [i, j, k] = CORNERS[t].map(|corner| prism.corners[corner]);
                 let order = [prism.corners[5], i, j, k];
-                local_tet(model, 1.0, &volumes, prism.tets[t], order, [0; 4])
+                local_tet(model, [1.0; 2], &volumes, prism.tets[t], order, [0; 4])
             };
             (prism.corners, [0, 1, 2].map(tet))
         };

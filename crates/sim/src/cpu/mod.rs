@@ -23,7 +23,7 @@ mod volume_lanes;
 use std::sync::Mutex;
 
 use glam::DVec3;
-use supple_geom::sparse::{Factor, SparseError, solve3_alone};
+use supple_geom::sparse::{Factor, SparseError, Symbolic, solve3_alone};
 
 use crate::backend::check_step;
 use crate::contact::{ContactSolver, Reach};
@@ -58,6 +58,9 @@ pub struct Timings {
 #[derive(Clone, Debug, Default)]
 pub struct CpuBackend {
     prepared: Option<Prepared>,
+    /// The model whose pattern was analysed last, and what was found: it does not depend on settings.
+    analysed: Option<(u64, Symbolic)>,
+    analyses: usize,
     clock: Option<Clock>,
 }
 
@@ -113,6 +116,11 @@ impl CpuBackend {
         self.prepared.as_ref().map_or(0, |p| p.entries)
     }
 
+    /// How many patterns have been analysed: one per model, whatever its weights.
+    pub fn analyses(&self) -> usize {
+        self.analyses
+    }
+
     /// Memory of the prepared model \[bytes\].
     pub fn memory(&self) -> usize {
         let contact = self.prepared.as_ref().and_then(|p| p.contact.as_ref());
@@ -147,7 +155,15 @@ impl CpuBackend {
         }
         match &mut self.prepared {
             Some(ready) => Ok(ready),
-            empty => Ok(empty.insert(Prepared::new(model, settings)?)),
+            empty => {
+                let system = assemble(model, settings);
+                if !(self.analysed.as_ref()).is_some_and(|(id, _)| *id == model.id()) {
+                    self.analysed = Some((model.id(), Symbolic::new(&system.matrix)));
+                    self.analyses += 1;
+                }
+                let (_, symbolic) = self.analysed.get_or_insert_with(Default::default);
+                Ok(empty.insert(Prepared::new(model, settings, system, symbolic)?))
+            }
         }
     }
 }
@@ -241,12 +257,16 @@ struct Step<'a> {
 }
 
 impl Prepared {
-    fn new(model: &Model, settings: &Settings) -> Result<Prepared, SolveError> {
-        let mut system = assemble(model, settings);
+    fn new(
+        model: &Model,
+        settings: &Settings,
+        mut system: System,
+        symbolic: &Symbolic,
+    ) -> Result<Prepared, SolveError> {
         // A common factor changes nothing, but keeps entries within the range of single precision.
         let largest = system.diagonal().into_iter().fold(0.0, f64::max);
         let scale = if largest > 0.0 { 1.0 / largest } else { 1.0 };
-        let factor = factorise(&mut system, scale)?;
+        let factor = factorise(&mut system, scale, symbolic)?;
         let (bytes_per_solve, entries) = (factor.bytes_per_solve(), factor.entries);
         let regions = region::build(model, settings, factor, scale);
         let mut rows = vec![(0, 0); model.free_count()];
@@ -360,7 +380,7 @@ fn solve_top(regions: &[Mutex<Cell<Region>>], clock: Option<Clock>) {
 
 /// Factorises the matrix. If that fails, a growing proximal term is added to the diagonal (mass and stiffness too different
 /// for single precision).
-fn factorise(system: &mut System, scale: f64) -> Result<Factor, SolveError> {
+fn factorise(system: &mut System, scale: f64, symbolic: &Symbolic) -> Result<Factor, SolveError> {
     let diagonal = system.diagonal();
     let mut failed = 0;
     for relative in [0.0, 1e-9, 1e-8, 1e-7, 1e-6] {
@@ -368,7 +388,7 @@ fn factorise(system: &mut System, scale: f64) -> Result<Factor, SolveError> {
             let amounts: Vec<f64> = diagonal.iter().map(|d| d * relative).collect();
             system.add_proximal(&amounts);
         }
-        match Factor::new(&system.matrix.scaled(scale)) {
+        match Factor::with(symbolic, &system.matrix.scaled(scale)) {
             Ok(factor) => return Ok(factor),
             Err(SparseError::NonPositivePivot { index }) => failed = index,
             Err(_) => {}

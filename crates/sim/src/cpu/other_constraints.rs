@@ -7,7 +7,7 @@ use super::rows::volume_of_tets;
 use crate::constraints::polyhedron::{StretchLimits, closest_limited};
 use crate::constraints::rescale;
 use crate::constraints::volume::closest_with_determinant;
-use crate::{Model, Targets};
+use crate::{Model, Targets, Weights};
 
 /// The constraints of one region, in its local rows.
 #[derive(Clone, Debug, Default)]
@@ -63,14 +63,20 @@ impl Goal {
 pub type Place<'a> = &'a mut dyn FnMut(&[u32]) -> Option<(usize, Vec<u32>)>;
 
 /// Distributes a model's constraints to regions, with scaled weights.
-pub fn distribute(model: &Model, scale: f64, place: Place, regions: &mut [&mut OtherConstraints]) {
+pub fn distribute(
+    model: &Model,
+    weights: &Weights,
+    scale: f64,
+    place: Place,
+    regions: &mut [&mut OtherConstraints],
+) {
     let anchors = model.anchors();
     for (index, (&vertex, &w)) in anchors.vertices.iter().zip(&anchors.weights).enumerate() {
         if let Some((region, rows)) = place(&[vertex]).filter(|_| w > 0.0) {
             regions[region].anchors.push(Anchor {
                 index,
                 row: rows[0],
-                weight: w * scale,
+                weight: w * weights.anchor(index) * scale,
             });
         }
     }
@@ -91,7 +97,7 @@ pub fn distribute(model: &Model, scale: f64, place: Place, regions: &mut [&mut O
         length(
             ends,
             &[-1.0, 1.0],
-            springs.weights[i],
+            springs.weights[i] * weights.springs,
             springs.lengths[i],
             springs.rest[i],
         );
@@ -102,7 +108,7 @@ pub fn distribute(model: &Model, scale: f64, place: Place, regions: &mut [&mut O
         length(
             vertices,
             coefficients,
-            bendings.weights[i],
+            bendings.weights[i] * weights.bending,
             bendings.rest[i].length(),
             bendings.rest[i],
         );
@@ -127,7 +133,7 @@ pub fn distribute(model: &Model, scale: f64, place: Place, regions: &mut [&mut O
         shape(
             &tets.vertices[t],
             &tets.gradients(t),
-            volumes.weights[i],
+            volumes.weights[i] * weights.volume,
             Goal::Volume(volumes.ratios[i]),
         );
     }
@@ -135,7 +141,8 @@ pub fn distribute(model: &Model, scale: f64, place: Place, regions: &mut [&mut O
     for i in 0..polyhedra.len() {
         let (vertices, gradients) = polyhedra.stencil(i);
         let limits = Goal::Limits(Box::new(polyhedra.limits[i]));
-        shape(vertices, gradients, polyhedra.weights[i], limits);
+        let weight = polyhedra.weights[i] * weights.polyhedra;
+        shape(vertices, gradients, weight, limits);
     }
 }
 

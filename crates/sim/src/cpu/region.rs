@@ -72,7 +72,8 @@ pub fn build(model: &Model, settings: &Settings, factor: Factor, scale: f64) -> 
     }
     let parts: Vec<&Part> = regions.iter().map(|region| &region.part).collect();
     let mut rows = Rows::new(model, &parts);
-    let tets = distribute_tets(model, scale, &mut rows, parts.len());
+    let scales = [settings.weights.strain, settings.weights.volume].map(|w| w * scale);
+    let tets = distribute_tets(model, scales, &mut rows, parts.len());
     for (region, tets) in regions.iter_mut().zip(tets) {
         region.tets = tets;
     }
@@ -82,6 +83,7 @@ pub fn build(model: &Model, settings: &Settings, factor: Factor, scale: f64) -> 
         .collect();
     distribute(
         model,
+        &settings.weights,
         scale,
         &mut |vertices| rows.place(vertices),
         &mut others,
