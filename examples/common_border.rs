@@ -8,9 +8,9 @@ use supple::geom::adjacency::Adjacency;
 use supple::geom::section::{Plane, section};
 use supple::geom::{Bvh, TriMesh};
 use supple::glam::{Vec3, vec3};
-use supple::picture::{Camera, Image, Line};
 use supple::tissue::SoftBody;
 use supple::{Character, Pose};
+use supple_picture::{Camera, Image, Line};
 
 /// How far the arm is bent [degrees].
 const BENT: f32 = 125.0;

@@ -10,12 +10,12 @@ use supple::flesh::flesh::Column;
 use supple::flesh::{Flesh, Settings};
 use supple::geom::TriMesh;
 use supple::glam::{DVec3, Vec3, vec3};
-use supple::picture::scene::CLAY;
-use supple::picture::{Camera, DrawMesh};
 use supple::rig::keyed::KeyedClip;
 use supple::rig::skinning::Method;
 use supple::sim::{State, measure};
 use supple::{Character, Pose};
+use supple_picture::scene::CLAY;
+use supple_picture::{Camera, DrawMesh};
 
 /// One pose: arms pulled back and folded, a leg drawn up, the trunk wrung.
 const POSE: &str = "

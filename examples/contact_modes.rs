@@ -3,12 +3,12 @@
 mod common;
 
 use supple::Character;
-use supple::compare_contact::{ContactFrame, compare_contact};
 use supple::embedded::{Body, body, clip};
 use supple::flesh::Settings;
 use supple::geom::TriMesh;
 use supple::glam::{Vec3, vec3};
-use supple::picture::{DrawMesh, Image};
+use supple_lab::compare_contact::{ContactFrame, compare_contact};
+use supple_picture::{DrawMesh, Image};
 
 /// Clip, moment [s], joint that is looked at, how much around it [m], from where.
 const ROWS: [(&str, f32, &str, f32, [f32; 3]); 3] = [

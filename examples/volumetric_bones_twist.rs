@@ -10,11 +10,11 @@ use supple::flesh::frames::frames;
 use supple::flesh::{Flesh, Settings};
 use supple::geom::TriMesh;
 use supple::glam::{DVec3, Vec3, vec3};
-use supple::picture::scene::CLAY;
-use supple::picture::{Camera, DrawMesh, Image};
 use supple::sim::units::STIFFNESS;
 use supple::sim::{self, Backend, CpuBackend, Mode, ModelBuilder, State};
 use supple::{Character, Pose};
+use supple_picture::scene::CLAY;
+use supple_picture::{Camera, DrawMesh, Image};
 
 /// How far the leg turns outwards [°].
 const TWIST: f32 = 50.0;

@@ -2,6 +2,7 @@
 
 /// Everything that can stop the construction.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum FleshError {
     /// The file holds a mesh but no joint.
     #[error(
@@ -68,5 +69,5 @@ pub enum FleshError {
     Settings(String),
     /// The solver's model refused what was built.
     #[error("the tissue could not be made into a model: {0}")]
-    Model(String),
+    Model(#[source] supple_sim::BuildError),
 }

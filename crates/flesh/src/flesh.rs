@@ -3,9 +3,7 @@
 use glam::{Affine3A, DVec3, Vec3};
 use supple_geom::TriMesh;
 use supple_geom::adjacency::NONE;
-use supple_geom::normals::vertex_normals;
-use supple_geom::turns::vertex_turns;
-use supple_rig::skinning::{linear_blend, skin_matrices};
+use supple_rig::skinning::skin_matrices;
 use supple_rig::{Character, Pose};
 use supple_sim::{Model, State};
 
@@ -15,11 +13,11 @@ use crate::bone_graph::BoneGraph;
 use crate::builder::FleshBuilder;
 use crate::colliders::Attached;
 use crate::collision_tets::CollisionTets;
-use crate::detail::{Detail, DetailWork};
+use crate::detail::Detail;
 use crate::detail_cache::CacheUse;
 use crate::frames::{Frames, frames};
 use crate::holds::{Hold, held_position};
-use crate::riders::{Rider, rider_position};
+use crate::riders::Rider;
 use crate::roles::Shell;
 use crate::settings::Settings;
 use crate::skeleton_volume::SkeletonVolume;
@@ -120,6 +118,10 @@ pub struct Flesh {
     pub(crate) shapes: Vec<Vec<Vec3>>,
     /// The same in the world.
     pub(crate) bind_positions: Vec<Vec<Vec3>>,
+    /// Unit normals of every part in the world, as the file has them where it has some.
+    pub(crate) bind_normals: Vec<Vec<Vec3>>,
+    /// Unit normals of the full flesh at rest.
+    pub(crate) rest_normals: Vec<Vec3>,
 }
 
 impl Flesh {
@@ -244,44 +246,18 @@ impl Flesh {
             .collect())
     }
 
-    /// Vertices of the full flesh of a state, and their unit normals \[m\].
-    pub fn full_positions(
-        &self,
-        pose: &Pose,
-        state: &State,
-    ) -> Result<(Vec<Vec3>, Vec<Vec3>), FleshError> {
-        Ok(self.full_positions_of(pose, &self.flesh_positions(pose, state)?))
-    }
-
-    /// The same from the vertices of the simulation mesh.
-    fn full_positions_of(&self, pose: &Pose, simulated: &[Vec3]) -> (Vec<Vec3>, Vec<Vec3>) {
-        let Some(detail) = &self.detail else {
-            let mesh = TriMesh {
-                positions: simulated.to_vec(),
-                triangles: self.skin.triangles.clone(),
-            };
-            let normals = vertex_normals(&mesh);
-            return (mesh.positions, normals);
-        };
-        let mut positions = vec![Vec3::ZERO; detail.mesh.positions.len()];
-        let mut normals = positions.clone();
-        detail.upsampler.apply(
-            simulated,
-            &mut DetailWork::default(),
-            &mut positions,
-            &mut normals,
-        );
-        let originals = detail
-            .kinematic
-            .iter()
-            .map(|&(v, _)| detail.original_of[v as usize]);
-        for (&(v, share), kinematic) in detail.kinematic.iter().zip(self.blended(pose, originals)) {
-            if let Some(place) = kinematic {
-                let position = &mut positions[v as usize];
-                *position = position.lerp(place, share);
-            }
-        }
-        (positions, normals)
+    /// The same from the vertices of the model, free then fixed, and those columns that are not in it, as
+    /// [`Targets::outside`](supple_sim::Targets::outside) has them \[m\].
+    pub fn columns_of(&self, vertices: &[Vec3], outside: &[Vec3]) -> Vec<Vec3> {
+        let index_of = self.model.index_of();
+        let mut outside = outside.iter().copied();
+        let columns = self.columns.iter();
+        columns
+            .map(|column| match column.skin {
+                NONE => outside.next().unwrap_or_default(),
+                skin => vertices[index_of[skin as usize] as usize],
+            })
+            .collect()
     }
 
     /// Positions of skin vertices that are not simulated: by their weights, or with their bone where there are none.
@@ -315,7 +291,11 @@ impl Flesh {
     }
 
     /// Linear blend skinning of some original vertices; `None` for those without weights.
-    fn blended(&self, pose: &Pose, originals: impl Iterator<Item = u32>) -> Vec<Option<Vec3>> {
+    pub(crate) fn blended(
+        &self,
+        pose: &Pose,
+        originals: impl Iterator<Item = u32>,
+    ) -> Vec<Option<Vec3>> {
         let worlds = pose.worlds(&self.character.skeleton);
         let parts = &self.character.parts;
         let matrices: Vec<Vec<Affine3A>> = (parts.iter())
@@ -338,75 +318,8 @@ impl Flesh {
             .collect()
     }
 
-    /// Linear blend skinning of every part that has weights; empty lists for others.
-    fn blended_parts(&self, pose: &Pose) -> Vec<Vec<Vec3>> {
-        let worlds = pose.worlds(&self.character.skeleton);
-        self.character
-            .parts
-            .iter()
-            .map(|part| {
-                if part.binding.influences.is_empty() {
-                    Vec::new()
-                } else {
-                    linear_blend(part, &worlds, &part.morph_weights).positions
-                }
-            })
-            .collect()
-    }
-
     pub(crate) fn part_of(&self, original: usize) -> (usize, usize) {
         let part = self.starts.partition_point(|&start| start <= original) - 1;
         (part, original - self.starts[part])
-    }
-
-    /// Posed positions of every vertex of every part, in the file's order \[m\]. The pose is the one the state's targets
-    /// were made from: rigid shells and excluded regions follow it alone.
-    pub fn skin(&self, pose: &Pose, state: &State) -> Result<Vec<Vec<Vec3>>, FleshError> {
-        Ok(self.skin_of(pose, &self.flesh_positions(pose, state)?))
-    }
-
-    /// The same from the vertices of the simulation mesh, as [`Flesh::flesh_positions`] gives them for this pose.
-    pub fn skin_of(&self, pose: &Pose, simulated: &[Vec3]) -> Vec<Vec<Vec3>> {
-        let (now, _) = self.full_positions_of(pose, simulated);
-        let flesh = self.full_mesh();
-        let any_bound = self.rides.iter().any(|ride| matches!(ride, Ride::Bound(_)));
-        let turns = if any_bound {
-            vertex_turns(flesh, &now)
-        } else {
-            Vec::new()
-        };
-        let any_loose = |ride: &Ride| matches!(ride, Ride::Bound(rider) if rider.grip < 1.0);
-        let blended = if self.rides.iter().any(any_loose) {
-            self.blended_parts(pose)
-        } else {
-            vec![Vec::new(); self.character.parts.len()]
-        };
-        let moves: Vec<Affine3A> = pose
-            .worlds(&self.character.skeleton)
-            .iter()
-            .zip(&self.bind_worlds)
-            .map(|(world, bind)| *world * bind.inverse())
-            .collect();
-        (0..self.character.parts.len())
-            .map(|part| {
-                let start = self.starts[part];
-                self.bind_positions[part]
-                    .iter()
-                    .enumerate()
-                    .map(|(v, &rest)| match &self.rides[start + v] {
-                        Ride::Flesh(column) => now[*column as usize],
-                        Ride::Rigid(joint) => moves[*joint as usize].transform_point3(rest),
-                        Ride::Bound(rider) => {
-                            let triangle = flesh.triangles[rider.triangle as usize];
-                            let on_flesh = rider_position(rider, triangle, &now, &turns);
-                            match blended[part].get(v) {
-                                Some(&loose) => loose.lerp(on_flesh, rider.grip),
-                                None => on_flesh,
-                            }
-                        }
-                    })
-                    .collect()
-            })
-            .collect()
     }
 }

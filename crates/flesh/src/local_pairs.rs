@@ -12,16 +12,12 @@ use crate::flesh::Flesh;
 const MOST_JOINTS: usize = 4;
 
 impl Flesh {
-    /// Finds the pairs of local contact, unless the model has them. Nothing else depends on them.
-    pub fn find_local_pairs(&mut self) {
-        let Some(surface) = self.model.contact_surface() else {
-            return;
-        };
-        if surface.local_pairs().is_some() {
-            return;
+    /// Finds the pairs of local contact, unless the model has them. Building does where the settings ask for local contact;
+    /// they depend on the character alone.
+    pub fn find_local_pairs(&self) {
+        if let Some(surface) = self.model.contact_surface() {
+            surface.local_pairs_or_find(|surface| self.local_pairs(surface));
         }
-        let pairs = self.local_pairs(surface);
-        self.model.set_local_pairs(pairs);
     }
 
     fn local_pairs(&self, surface: &ContactSurface) -> LocalPairs {

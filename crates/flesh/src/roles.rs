@@ -317,7 +317,7 @@ mod tests {
     /// A floor of a hundred square metres in the file, on a node of its own, changes no role and is no flesh.
     #[test]
     fn a_floor_is_no_flesh() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets/male.glb");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../supple/assets/male.glb");
         let bytes = std::fs::read(path).unwrap();
         let mut male = supple_rig::formats::gltf::read_glb(&bytes, &Default::default()).unwrap();
         let alone = shell_roles(&male, &BTreeMap::new()).unwrap();

@@ -102,6 +102,16 @@ pub enum ContactMode {
     Global,
 }
 
+impl From<ContactMode> for supple_sim::ContactMode {
+    fn from(mode: ContactMode) -> Self {
+        match mode {
+            ContactMode::Off => Self::Off,
+            ContactMode::Local => Self::Local,
+            ContactMode::Global => Self::Global,
+        }
+    }
+}
+
 impl Default for Contact {
     fn default() -> Self {
         Self {
@@ -224,11 +234,7 @@ impl Settings {
 
     fn contact_settings(&self) -> supple_sim::ContactSettings {
         supple_sim::ContactSettings {
-            mode: match self.contact.mode {
-                ContactMode::Off => supple_sim::ContactMode::Off,
-                ContactMode::Local => supple_sim::ContactMode::Local,
-                ContactMode::Global => supple_sim::ContactMode::Global,
-            },
+            mode: self.contact.mode.into(),
             friction: self.contact.friction as f32,
             ..supple_sim::ContactSettings::default()
         }

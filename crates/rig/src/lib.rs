@@ -14,9 +14,11 @@ pub mod inspect;
 pub mod keyed;
 pub mod pose;
 pub mod retarget;
+pub mod rigging;
 pub mod skeleton;
 pub mod skinning;
 mod stray_weights;
+pub mod subdivision;
 pub mod surprises;
 pub mod transform;
 

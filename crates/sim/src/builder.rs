@@ -10,6 +10,7 @@ use crate::constraints::{
     AnchorKind, Anchors, Bendings, Clusters, Polyhedra, Springs, StretchLimits, TetStrains,
     TetVolumes, fit_gradients, surface_bending,
 };
+use crate::contact::{ContactSurface, SurfaceInput};
 use crate::model::SoftDriven;
 
 /// A tet whose rest determinant is below this times its longest edge cubed is flat and becomes inert. Thinner tets
@@ -247,6 +248,17 @@ impl ModelBuilder {
         };
         model.carriers = crate::carrier::find_carriers(&model);
         model.carrier_frames = crate::carrier::find_carrier_frames(&model, &model.carriers);
+        Ok(model)
+    }
+
+    /// As [`ModelBuilder::build`], with skin that may touch: `input` is given the model, in whose numbering the
+    /// [sources](SurfaceInput::sources) of the skin points are.
+    pub fn build_with_surface(
+        &self,
+        input: impl FnOnce(&Model) -> SurfaceInput,
+    ) -> Result<Model, BuildError> {
+        let mut model = self.build()?;
+        model.contact = Some(ContactSurface::new(input(&model)));
         Ok(model)
     }
 

@@ -472,7 +472,7 @@ mod tests {
 
     #[test]
     fn a_person_decides_where_the_shape_does_not() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets/male.glb");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../supple/assets/male.glb");
         let bytes = std::fs::read(path).unwrap();
         let mut male = crate::formats::gltf::read_glb(&bytes, &ReadOptions::default()).unwrap();
         assert_eq!(up_of_person(&male), Some(Up::Y));
