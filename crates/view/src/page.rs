@@ -1,4 +1,4 @@
-//! The page's files, part of the program where `viewer/dist` was there when it was built.
+//! The page's files, part of the program where `dist` was there when it was built: `npm run build` in `viewer/` writes it.
 
 /// Name below the page's root, and content.
 static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/page.rs"));
