@@ -30,6 +30,7 @@ use crate::simulation_mesh::bending_points;
 use crate::skeleton_volume::{GivenRadii, skeleton_volume};
 use crate::sliding::{Attachment, attachments};
 use crate::surface::Surface;
+use crate::target_table::FollowTable;
 use crate::untangle::untangle;
 
 /// Collects what is set, then builds.
@@ -217,6 +218,7 @@ impl<'a> FleshBuilder<'a> {
             feet,
             attachments,
             holds,
+            follow: FollowTable::default(),
             bone,
             skin: mesh,
             original_of,
@@ -234,6 +236,7 @@ impl<'a> FleshBuilder<'a> {
             bind_normals: Vec::new(),
             rest_normals: Vec::new(),
         };
+        flesh.find_follows();
         flesh.find_rest_normals();
         if flesh.settings.contact.mode == ContactMode::Local {
             flesh.find_local_pairs();

@@ -3,7 +3,6 @@
 use glam::{Affine3A, DVec3, Vec3};
 use supple_geom::TriMesh;
 use supple_geom::adjacency::NONE;
-use supple_rig::skinning::skin_matrices;
 use supple_rig::{Character, Pose};
 use supple_sim::{Model, State};
 
@@ -16,12 +15,14 @@ use crate::collision_tets::CollisionTets;
 use crate::detail::Detail;
 use crate::detail_cache::CacheUse;
 use crate::frames::{Frames, frames};
-use crate::holds::{Hold, held_position};
+use crate::holds::Hold;
 use crate::riders::Rider;
 use crate::roles::Shell;
 use crate::settings::Settings;
 use crate::skeleton_volume::SkeletonVolume;
-use crate::sliding::{Attachment, attached_position, rigid_position};
+use crate::sliding::Attachment;
+use crate::target_table::FollowTable;
+use crate::targets::positions;
 use crate::untangle::UntangleReport;
 
 /// What construction did.
@@ -106,6 +107,7 @@ pub struct Flesh {
     pub(crate) feet: Vec<Foot>,
     pub(crate) attachments: Vec<Attachment>,
     pub(crate) holds: Vec<Hold>,
+    pub(crate) follow: FollowTable,
     pub(crate) bone: Vec<DVec3>,
     pub(crate) skin: TriMesh,
     pub(crate) original_of: Vec<u32>,
@@ -203,47 +205,17 @@ impl Flesh {
         ))
     }
 
-    /// Where a pose puts the bone-surface point of a column, if anything holds it.
-    pub(crate) fn driven_position(&self, frames: &Frames, column: usize) -> Option<DVec3> {
-        let (point, hold) = (self.bone[column], &self.holds[column]);
-        let attachment = &self.attachments[column];
-        let held = || held_position(&self.graph, frames, hold, point);
-        if hold.share >= 1.0 {
-            return Some(held());
-        }
-        let attached = attached_position(&self.graph, frames, attachment, point)?;
-        Some(if hold.share > 0.0 {
-            attached.lerp(held(), hold.share)
-        } else {
-            attached
-        })
-    }
-
-    /// Where a point goes that keeps to the frame of a column.
-    pub(crate) fn carried_position(&self, frames: &Frames, column: usize, point: DVec3) -> DVec3 {
-        let (attachment, foot) = (&self.attachments[column], &self.feet[column]);
-        let carried = rigid_position(&self.graph, frames, attachment, foot, point);
-        let hold = &self.holds[column];
-        if hold.share > 0.0 {
-            carried.lerp(held_position(&self.graph, frames, hold, point), hold.share)
-        } else {
-            carried
-        }
-    }
-
     /// Vertices of the simulation mesh (columns) of a state \[m\].
     pub fn flesh_positions(&self, pose: &Pose, state: &State) -> Result<Vec<Vec3>, FleshError> {
-        let simulated = self.model.caller_positions(state);
-        let outside = self.outside_columns();
-        let mut kinematic = self.kinematic_positions(pose, &outside)?.into_iter();
-        Ok(self
-            .columns
-            .iter()
-            .map(|column| match column.skin {
-                NONE => kinematic.next().unwrap_or_default(),
-                skin => simulated[skin as usize],
-            })
-            .collect())
+        let outside = match self.follow.outside.is_empty() {
+            true => Vec::new(),
+            false => positions(&self.follow.outside, &self.all_frames(pose)?),
+        };
+        let vertices: Vec<Vec3> = (state.positions.iter())
+            .chain(&state.fixed)
+            .copied()
+            .collect();
+        Ok(self.columns_of(&vertices, &outside))
     }
 
     /// The same from the vertices of the model, free then fixed, and those columns that are not in it, as
@@ -256,64 +228,6 @@ impl Flesh {
             .map(|column| match column.skin {
                 NONE => outside.next().unwrap_or_default(),
                 skin => vertices[index_of[skin as usize] as usize],
-            })
-            .collect()
-    }
-
-    /// Positions of skin vertices that are not simulated: by their weights, or with their bone where there are none.
-    pub(crate) fn kinematic_positions(
-        &self,
-        pose: &Pose,
-        columns: &[u32],
-    ) -> Result<Vec<Vec3>, FleshError> {
-        if columns.is_empty() {
-            return Ok(Vec::new());
-        }
-        let originals = columns
-            .iter()
-            .map(|&column| self.original_of[column as usize]);
-        let blended = self.blended(pose, originals);
-        let frames = match blended.iter().any(Option::is_none) {
-            true => self.frames(pose)?,
-            false => Frames::default(),
-        };
-        Ok(columns
-            .iter()
-            .zip(blended)
-            .map(|(&column, blended)| {
-                blended.unwrap_or_else(|| {
-                    let column = column as usize;
-                    let point = self.skin.positions[column].as_dvec3();
-                    self.carried_position(&frames, column, point).as_vec3()
-                })
-            })
-            .collect())
-    }
-
-    /// Linear blend skinning of some original vertices; `None` for those without weights.
-    pub(crate) fn blended(
-        &self,
-        pose: &Pose,
-        originals: impl Iterator<Item = u32>,
-    ) -> Vec<Option<Vec3>> {
-        let worlds = pose.worlds(&self.character.skeleton);
-        let parts = &self.character.parts;
-        let matrices: Vec<Vec<Affine3A>> = (parts.iter())
-            .map(|part| skin_matrices(part, &worlds))
-            .collect();
-        originals
-            .map(|original| {
-                let (part, vertex) = self.part_of(original as usize);
-                let influences = &parts[part].binding.influences;
-                (vertex < influences.len()).then(|| {
-                    let place = self.shapes[part][vertex];
-                    let moved =
-                        |&(slot, weight): &(u32, f32)| match matrices[part].get(slot as usize) {
-                            Some(matrix) => weight * matrix.transform_point3(place),
-                            None => weight * place,
-                        };
-                    influences.of(vertex).iter().map(moved).sum()
-                })
             })
             .collect()
     }

@@ -123,11 +123,6 @@ impl JointFrame {
             dual: (scale == 1.0).then(dual),
         }
     }
-
-    /// Where a point goes that the joint moves.
-    pub fn map(&self, point: DVec3) -> DVec3 {
-        self.position + self.turn * (point - self.rest) * self.scale
-    }
 }
 
 /// All frames of a pose.

@@ -2,8 +2,8 @@
 //!
 //! [`Flesh::builder`] runs the construction of [3.2.1] one file a step: [`roles`] and [`body`] say what is flesh,
 //! [`bone_graph`] and [`skeleton_volume`] make the volumetric skeleton, [`base_points`] and [`bone_surface`] shrink the
-//! skin onto it, [`prisms`] and [`untangle`] fill the space between. [`sliding`], [`holds`] and [`targets`] move the inner
-//! surface with a pose [3.2.2]; [`riders`] bring everything that is not simulated along. All of this happens on the
+//! skin onto it, [`prisms`] and [`untangle`] fill the space between. [`sliding`] and [`holds`] find what the inner
+//! surface follows, [`target_table`] lists it and [`targets`] moves it with a pose [3.2.2]; [`riders`] bring everything that is not simulated along. All of this happens on the
 //! [`simulation_mesh`]; [`detail`] brings its motion to the full skin [3.2.4].
 //!
 //! Numbers in brackets are sections of the thesis named in `docs/references.md`.
@@ -21,6 +21,7 @@ pub mod detail_cache;
 pub mod error;
 pub mod extreme_poses;
 pub mod flesh;
+pub mod follow;
 pub mod frames;
 pub mod heat_flow;
 pub mod holds;

@@ -7,6 +7,8 @@ use supple_sim::contact::{ContactSurface, Detector, Filter, LocalPair, LocalPair
 use crate::base_points::Foot;
 use crate::extreme_poses::{Bend, extreme_poses};
 use crate::flesh::Flesh;
+use crate::follow::{Follow, PoseFrames};
+use crate::targets::positions;
 
 /// Joints between the bones of a pair, at most. With one, forearms do not meet upper arms that have a bone for their twist.
 const MOST_JOINTS: usize = 4;
@@ -40,9 +42,10 @@ impl Flesh {
         }
         let bends = extreme_poses(skeleton, &self.rest_pose(), &bones);
         let ends = self.bone_ends(&joints);
+        let carried: Vec<Follow> = (0..self.columns.len()).map(|c| self.carried(c)).collect();
         let found: Vec<Vec<LocalPair>> = bends
             .par_iter()
-            .map(|bend| self.pairs_of_bend(surface, &joints, &ends, bend))
+            .map(|bend| self.pairs_of_bend(surface, &joints, &ends, &carried, bend))
             .collect();
         LocalPairs::new(surface, found.concat())
     }
@@ -53,6 +56,7 @@ impl Flesh {
         surface: &ContactSurface,
         joints: &[usize],
         ends: &[Vec<u32>],
+        carried: &[Follow],
         bend: &Bend,
     ) -> Vec<LocalPair> {
         let mut detector = Detector::new(surface);
@@ -60,16 +64,15 @@ impl Flesh {
         let mut at_rest = vec![false; surface.point_count()];
         let mut pairs = Vec::new();
         for pose in &bend.poses {
-            let Ok(frames) = self.frames(pose) else {
+            let Ok(rigid) = self.frames(pose) else {
                 continue;
             };
-            let bases = self.base_positions(&frames);
-            let skin: Vec<Vec3> = (0..self.columns.len())
-                .map(|column| {
-                    let rest = self.skin.positions[column].as_dvec3();
-                    self.carried_position(&frames, column, rest).as_vec3()
-                })
-                .collect();
+            let bases = self.base_positions(&rigid);
+            let frames = PoseFrames {
+                rigid,
+                ..PoseFrames::default()
+            };
+            let skin = positions(carried, &frames);
             detector.update(surface, |i| skin[i], |i| bases[i]);
             detector.search(surface, Filter::Facing);
             if before.is_empty() {

@@ -12,6 +12,7 @@ use supple_sim::State;
 use crate::FleshError;
 use crate::detail::DetailWork;
 use crate::flesh::{Flesh, Ride};
+use crate::follow::PoseFrames;
 use crate::riders::{rider_position, rider_turn};
 
 /// Scratch space of a skin, to be kept from one frame to the next.
@@ -53,15 +54,17 @@ impl Flesh {
         positions.resize(detail.mesh.positions.len(), Vec3::ZERO);
         normals.resize(detail.mesh.positions.len(), Vec3::ZERO);
         (detail.upsampler).apply(simulated, scratch, positions, normals);
-        let originals = detail
-            .kinematic
-            .iter()
-            .map(|&(v, _)| detail.original_of[v as usize]);
-        for (&(v, share), kinematic) in detail.kinematic.iter().zip(self.blended(pose, originals)) {
-            if let Some(place) = kinematic {
-                let position = &mut positions[v as usize];
-                *position = position.lerp(place, share);
-            }
+        if self.follow.kinematic.is_empty() {
+            return;
+        }
+        // Weights alone move them: no frame has to be known.
+        let frames = PoseFrames {
+            matrices: self.matrices(pose),
+            ..PoseFrames::default()
+        };
+        for (v, share, follow) in &self.follow.kinematic {
+            let position = &mut positions[*v as usize];
+            *position = position.lerp(follow.position(&frames).as_vec3(), *share);
         }
     }
 

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use glam::Vec3;
 use supple_flesh::settings::ContactMode;
-use supple_flesh::target_table::TargetTable;
 use supple_flesh::{Flesh, FleshError, Settings};
 use supple_gpu::tables::Tables;
 use supple_gpu::{FollowTables, Gpu, GpuBodies, GpuError, GpuSkin, Pending, Solver, unpack_skin};
@@ -45,7 +44,6 @@ pub struct Crowd {
     flesh: Arc<Flesh>,
     /// Pose of every body.
     poses: Vec<Pose>,
-    follows: TargetTable,
     bodies: GpuBodies,
     skin: GpuSkin,
 }
@@ -170,14 +168,13 @@ impl Crowd {
         for &(frame, t) in &follows.bases {
             table.push_base(frame, t);
         }
-        let frames = follows.rigid + follows.matrices.len() as u32;
+        let frames = follows.rigid + follows.matrices;
         bodies.follow(&table, follows.rigid, frames)?;
         let skin = GpuSkin::new(&bodies, &skin)?;
         let rest = flesh.rest_pose();
         let mut crowd = Self {
             poses: vec![rest.clone(); count as usize],
             flesh,
-            follows,
             bodies,
             skin,
         };
@@ -223,7 +220,7 @@ impl Crowd {
         let Some(kept) = self.poses.get_mut(body as usize) else {
             return Err(CrowdError::NoSuchBody { body, count });
         };
-        let frames = self.flesh.pose_frames(&self.follows, pose)?;
+        let frames = self.flesh.pose_frames(pose)?;
         kept.clone_from(pose);
         self.bodies.set_frames(body, &frames);
         Ok(())
