@@ -301,7 +301,7 @@ pub struct Bench {
 /// What steps the tissue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Backend {
-    /// The graphics processor for models of 10,000 vertices and more, where there is one; the processor otherwise.
+    /// The GPU for models of 10,000 free vertices and more, if there is one; else the CPU.
     Auto,
     /// The processor.
     Cpu,

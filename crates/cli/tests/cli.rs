@@ -311,11 +311,11 @@ fn the_backend_is_chosen_by_size_and_said() {
         .collect();
     assert_eq!(lines.len(), 1, "{said}");
     assert!(
-        lines[0].starts_with("note: stepping on the processor: "),
+        lines[0].starts_with("note: stepping on the CPU: "),
         "{said}"
     );
     assert!(
-        lines[0].ends_with("a graphics processor pays from 10000"),
+        lines[0].ends_with("fewer than the 10000 from which a GPU is used"),
         "{said}"
     );
     for _ in 0..2 {

@@ -5,7 +5,7 @@
 //! product a patch of vertices ([`patch_inverse`]). [`GpuBodies`] steps any number of bodies of one model in one submission and
 //! keeps their states on the device; [`GpuBackend`] is the [`Backend`](supple_sim::Backend) for one body.
 //!
-//! Kernels are `.wgsl` files within WebGPU's default limits. `docs/gpu.md` has the measurements behind these choices.
+//! Kernels are `.wgsl` files within WebGPU's default limits. `docs/method/device.md` tells how it works, `docs/benchmarks.md` what it costs.
 #![forbid(unsafe_code)]
 
 pub mod backend;

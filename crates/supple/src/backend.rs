@@ -1,27 +1,27 @@
-//! What steps the tissue: the processor or the graphics processor.
+//! What steps the tissue: the CPU or a GPU.
 //!
 //! [`Choice::Auto`] decides by what is there and how large the model is, never by a stopwatch: the same model on the same machine
 //! is stepped by the same backend every time.
 
 use supple_sim::{Backend, CpuBackend, Model, Settings, SolveError, State, StepReport, Targets};
 
-/// Free vertices from which [`Choice::Auto`] takes a graphics processor.
+/// Free vertices from which [`Choice::Auto`] takes a GPU.
 ///
-/// Twice what a body has that is built with automatic settings, so that those give the same bits on every machine. At this size the
-/// processor takes about 4 ms a step. An H200 takes 0.4 ms with transfers, of which 0.3 are there whatever the size; a card with a
-/// tenth of its bandwidth still takes less than the processor. Below half of it, small cards are slower than the processor.
+/// Bodies built with automatic settings have about 6,000, so they give the same bits on every machine. At 10,000 the CPU takes about
+/// 4 ms a step. An H200 takes 0.4 ms including transfers, of which 0.3 ms do not depend on the size; a card with a tenth of its
+/// bandwidth is still faster than the CPU. At half this size a small card is slower than the CPU.
 pub const GPU_FROM: usize = 10_000;
 
 /// What shall step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Choice {
-    /// The graphics processor for models of [`GPU_FROM`] free vertices and more, where there is one; the processor otherwise.
+    /// The GPU for models of [`GPU_FROM`] free vertices and more, if there is one; else the CPU.
     #[default]
     Auto,
-    /// The processor.
+    /// The CPU.
     Cpu,
-    /// The graphics processor, or a software driver of one; the processor where there is neither.
+    /// The GPU, or a software driver; the CPU if there is neither.
     Gpu,
 }
 
@@ -36,29 +36,29 @@ pub struct Opened {
 /// Hears, in one line, when a backend had to be given up for another.
 pub type Notice = Box<dyn Fn(&str) + Send>;
 
-/// Makes the backend for a model. Where the graphics processor turns out too small, is lost, or cannot do what the model asks for,
-/// the processor takes over and `notice` hears why.
+/// Makes the backend for a model. If the GPU turns out too small, is lost, or cannot do what the model asks for, the CPU takes
+/// over and `notice` hears why.
 pub fn open(choice: Choice, model: &Model, notice: Notice) -> Opened {
     let size = model.free_count();
-    let on_processor = |reason: String| Opened {
+    let on_cpu = |reason: String| Opened {
         backend: Box::new(CpuBackend::new()),
-        reason: format!("stepping on the processor{reason}"),
+        reason: format!("stepping on the CPU{reason}"),
     };
     if choice == Choice::Cpu {
-        return on_processor(String::new());
+        return on_cpu(String::new());
     }
     if choice == Choice::Auto && size < GPU_FROM {
-        return on_processor(format!(
-            ": {size} vertices to solve for, and a graphics processor pays from {GPU_FROM}"
+        return on_cpu(format!(
+            ": the model has {size} free vertices, fewer than the {GPU_FROM} from which a GPU is used"
         ));
     }
-    // Software drivers are slower than the processor's own step, so only who asks for the graphics processor gets one.
+    // A software driver is slower than the CPU backend, so `Auto` takes none.
     match graphics(choice == Choice::Gpu) {
         Ok((backend, name)) => Opened {
             backend: Box::new(Fallback::new(backend, notice)),
-            reason: format!("stepping on the graphics processor: {name}"),
+            reason: format!("stepping on the GPU: {name}"),
         },
-        Err(reason) => on_processor(format!(": {reason}")),
+        Err(reason) => on_cpu(format!(": {reason}")),
     }
 }
 
@@ -290,7 +290,7 @@ mod tests {
         }
     }
 
-    /// A small model is stepped by the processor on every machine, without a look at what else there is.
+    /// A small model is stepped by the CPU on every machine, whatever else there is.
     #[test]
     fn the_size_decides() {
         let model = bar();

@@ -59,7 +59,7 @@ impl<'a> SoftBodyBuilder<'a> {
         self
     }
 
-    /// What steps it; the processor by default, on which the same input gives the same bits everywhere.
+    /// What steps it; the CPU by default, on which the same input gives the same bits everywhere.
     pub fn backend(mut self, choice: Choice) -> Self {
         self.backend = choice;
         self

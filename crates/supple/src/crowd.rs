@@ -1,4 +1,4 @@
-//! Any number of bodies of one character on the graphics processor: poses go in, skins come out when asked.
+//! Any number of bodies of one character on the GPU: poses go in, skins come out when asked.
 //!
 //! The whole step stays on the device: targets from the frames of bones and joints, tissue, contact of each body with itself, full
 //! skin and normals.
@@ -118,7 +118,7 @@ impl CrowdBuilder<'_> {
 }
 
 impl Crowd {
-    /// Builds the tissue of a character and puts `count` bodies of it at rest on the best graphics processor there is.
+    /// Builds the tissue of a character and puts `count` bodies of it at rest on the best GPU there is.
     pub fn new(character: &Character, count: u32) -> Result<Self, CrowdError> {
         Self::builder(character).build(count)
     }

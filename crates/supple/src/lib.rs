@@ -27,7 +27,7 @@
 //! ```
 //!
 //! It is `examples/first.rs`, and runs as it stands. The rest of this page is a tour: [load](#load), [build](#build), [step](#step),
-//! [export](#export), [contact](#contact), [crowds on the graphics processor](#crowds), [settings](#settings).
+//! [export](#export), [contact](#contact), [crowds on the GPU](#crowds), [settings](#settings).
 //!
 //! # Load
 //!
@@ -131,7 +131,7 @@
 //!
 //! # Crowds
 //!
-//! A [`Crowd`] keeps any number of bodies of one character on the graphics processor (feature `gpu`, on by default): poses go in, and
+//! A [`Crowd`] keeps any number of bodies of one character on the GPU (feature `gpu`, on by default): poses go in, and
 //! skins come out when asked. A single body can be stepped there too: [`SoftBodyBuilder::backend`].
 //!
 //! ```no_run
@@ -175,7 +175,7 @@
 //!
 //! Inside Supple everything is metres, Y up, seconds, kilograms. Features: `fbx` (FBX files, through a C library) and `gpu`; without
 //! them the crate builds for `wasm32-unknown-unknown`. The crates behind this one are re-exported: [`geom`] for meshes, [`rig`] for
-//! skeletons, clips, skinning and files, [`flesh`] and [`sim`] for tissue, `gpu` for the graphics processor.
+//! skeletons, clips, skinning and files, [`flesh`] and [`sim`] for tissue, `gpu` for the GPU.
 #![forbid(unsafe_code)]
 
 pub mod backend;
