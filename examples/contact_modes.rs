@@ -20,10 +20,8 @@ const SIZE: (usize, usize) = (300, 270);
 
 fn main() {
     let character = body(Body::Male).unwrap();
-    let settings = Settings {
-        excluded: ["head", "toe*"].map(str::to_owned).to_vec(),
-        ..Settings::default()
-    };
+    let mut settings = Settings::default();
+    settings.excluded = ["head", "toe*"].map(str::to_owned).to_vec();
     let mut tiles = Vec::new();
     let mut columns = 0;
     for (name, time, joint, around, direction) in ROWS {

@@ -17,6 +17,7 @@ use crate::roles::{Role, shell_roles};
 /// Everything a user may set. What is left out is chosen automatically.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Settings {
     /// Material and construction.
     pub tissue: Tissue,
@@ -47,6 +48,7 @@ pub struct Settings {
 /// Material and construction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Tissue {
     /// Stiffness \[Pa\]. Fat and relaxed muscle lie between 1000 and 5000.
     pub stiffness: f64,
@@ -66,6 +68,7 @@ pub struct Tissue {
 /// Time stepping.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Solver {
     /// Local/global iterations of a step.
     pub iterations: u32,
@@ -80,6 +83,7 @@ pub struct Solver {
 /// What the tissue must not go through.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Contact {
     /// What is looked for.
     pub mode: ContactMode,
@@ -92,6 +96,7 @@ pub struct Contact {
 /// What the tissue must not go through.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum ContactMode {
     /// It goes through everything.
     #[default]
