@@ -45,10 +45,8 @@ fn main() {
         .unwrap();
     let pose = clip.sample(&character.skeleton, 0.0);
     let still = ["head", "finger*", "toe*"];
-    let settings = Settings {
-        excluded: still.map(str::to_owned).to_vec(),
-        ..Settings::default()
-    };
+    let mut settings = Settings::default();
+    settings.excluded = still.map(str::to_owned).to_vec();
     let flesh = common::build(&character, settings);
     let simulated = common::settle(&flesh, &pose);
     let mut skins = geometric(&character, &flesh, &pose);

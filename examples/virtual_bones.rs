@@ -28,14 +28,13 @@ fn main() {
     let elephant = elephant();
     let trunk: Vec<String> = (0..TRUNK.len()).map(|k| format!("trunk{k}")).collect();
     let connected = Settings::default();
-    let tip_held = Settings {
-        virtual_bones: trunk[..TRUNK.len() - 2].to_vec(),
-        ..soft()
+    let with_virtual = |bones: &[String]| {
+        let mut settings = soft();
+        settings.virtual_bones = bones.to_vec();
+        settings
     };
-    let loose = Settings {
-        virtual_bones: trunk.clone(),
-        ..soft()
-    };
+    let tip_held = with_virtual(&trunk[..TRUNK.len() - 2]);
+    let loose = with_virtual(&trunk);
 
     let mut curled = Pose::rest(&elephant.skeleton);
     common::turn(&mut curled, &elephant, "trunk2", Vec3::X, -70.0);

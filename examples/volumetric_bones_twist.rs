@@ -65,12 +65,11 @@ fn main() {
 
 /// Only the leg is simulated.
 fn settings() -> Settings {
-    Settings {
-        excluded: ["spine05", "pelvis.R", "foot.L"]
-            .map(str::to_owned)
-            .to_vec(),
-        ..Settings::default()
-    }
+    let mut settings = Settings::default();
+    settings.excluded = ["spine05", "pelvis.R", "foot.L"]
+        .map(str::to_owned)
+        .to_vec();
+    settings
 }
 
 /// The leg with its tissue tied to the base points on the bone lines, which a twist leaves where they are. `held` has
