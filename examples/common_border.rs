@@ -9,9 +9,9 @@ use supple::geom::adjacency::Adjacency;
 use supple::geom::section::{Plane, section};
 use supple::geom::{Surface, TriMesh};
 use supple::glam::{Vec3, vec3};
-use supple::picture::{Camera, Image, Line};
 use supple::tissue::SoftBody;
 use supple::{Character, Pose};
+use supple_picture::{Camera, Image, Line};
 
 /// Bending angle of the arm [degrees].
 const BENT: f32 = 125.0;

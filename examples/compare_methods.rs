@@ -10,12 +10,12 @@ use supple::flesh::flesh::Column;
 use supple::flesh::{Flesh, Settings};
 use supple::geom::TriMesh;
 use supple::glam::{DVec3, Vec3, vec3};
-use supple::picture::scene::CLAY;
-use supple::picture::{Camera, DrawMesh};
 use supple::rig::keyed::KeyedClip;
 use supple::rig::skinning::Method;
 use supple::sim::{State, measure};
 use supple::{Character, Pose};
+use supple_picture::scene::CLAY;
+use supple_picture::{Camera, DrawMesh};
 
 /// The pose: arms pulled back and folded, a leg drawn up, the trunk twisted.
 const POSE: &str = "
@@ -45,10 +45,8 @@ fn main() {
         .unwrap();
     let pose = clip.sample(&character.skeleton, 0.0);
     let still = ["head", "finger*", "toe*"];
-    let settings = Settings {
-        excluded: still.map(str::to_owned).to_vec(),
-        ..Settings::default()
-    };
+    let mut settings = Settings::default();
+    settings.excluded = still.map(str::to_owned).to_vec();
     let flesh = common::build(&character, settings);
     let simulated = common::settle(&flesh, &pose);
     let mut skins = geometric(&character, &flesh, &pose);

@@ -12,7 +12,7 @@ use supple::flesh::bone_surface::bone_surface;
 use supple::flesh::surface::Surface;
 use supple::geom::TriMesh;
 use supple::glam::{DVec3, Vec3, vec3};
-use supple::picture::{BoneStyle, Camera, DrawMesh, Image, Line, Ramp, Wire, bone_mesh};
+use supple_picture::{BoneStyle, Camera, DrawMesh, Image, Line, Ramp, Wire, bone_mesh};
 
 /// Width and height of a tile [px].
 const SIZE: (usize, usize) = (250, 250);

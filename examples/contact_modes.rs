@@ -3,12 +3,12 @@
 mod common;
 
 use supple::Character;
-use supple::compare_contact::{ContactFrame, compare_contact};
 use supple::embedded::{Body, body, clip};
 use supple::flesh::Settings;
 use supple::geom::TriMesh;
 use supple::glam::{Vec3, vec3};
-use supple::picture::{DrawMesh, Image};
+use supple_lab::compare_contact::{ContactFrame, compare_contact};
+use supple_picture::{DrawMesh, Image};
 
 /// Clip, time [s], joint in the centre, extent of the view [m], direction of the view.
 const ROWS: [(&str, f32, &str, f32, [f32; 3]); 3] = [
@@ -20,10 +20,8 @@ const SIZE: (usize, usize) = (300, 270);
 
 fn main() {
     let character = body(Body::Male).unwrap();
-    let settings = Settings {
-        excluded: ["head", "toe*"].map(str::to_owned).to_vec(),
-        ..Settings::default()
-    };
+    let mut settings = Settings::default();
+    settings.excluded = ["head", "toe*"].map(str::to_owned).to_vec();
     let mut tiles = Vec::new();
     let mut columns = 0;
     for (name, time, joint, around, direction) in ROWS {

@@ -2,14 +2,16 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use common::touch::{self, Painter, Shot};
 use supple::embedded::{Body, body};
 use supple::flesh::Flesh;
 use supple::flesh::settings::ContactMode;
 use supple::glam::{Vec3, vec3};
-use supple::picture::hex;
 use supple::scene::{Scene, standing_at};
 use supple::{Character, Pose};
+use supple_picture::hex;
 
 /// Arms around the other's waist.
 const LOW: &str = "
@@ -110,7 +112,7 @@ fn hug(characters: &[Character; 2], tissue: &[Flesh; 2], mode: ContactMode) -> (
     ];
     let turns = [0.0, 180.0];
     let bodies = [0, 1].map(|i| {
-        let flesh = tissue[i].clone();
+        let flesh = Arc::new(tissue[i].clone());
         let skeleton = characters[i].skeleton.clone();
         (
             flesh,
@@ -143,7 +145,7 @@ fn hug(characters: &[Character; 2], tissue: &[Flesh; 2], mode: ContactMode) -> (
     }
     let inside = scene.penetration().unwrap();
     let shots = [0, 1].map(|body| Shot {
-        parts: scene.skin(body).unwrap(),
+        parts: scene.positions(body),
         simulated: scene.simulated_skin(body).unwrap(),
     });
     ((inside.points.clone(), inside.worst(), shots), scene)

@@ -7,7 +7,7 @@ use common::{BLUE, arm_settings, cut_away};
 use supple::geom::section::{Plane, section};
 use supple::geom::{Adjacency, TriMesh};
 use supple::glam::{DVec3, Vec3, vec3};
-use supple::picture::{DrawMesh, Image};
+use supple_picture::{DrawMesh, Image};
 
 const BEND: f32 = 110.0;
 /// Length of outline over which its rotation is measured [m]: half the tube's radius.

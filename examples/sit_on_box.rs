@@ -6,9 +6,10 @@ use common::touch::{self, Painter, Shot};
 use supple::embedded::{Body, body, clip};
 use supple::flesh::settings::ContactMode;
 use supple::glam::{Vec3, vec3};
+use supple::play::follow;
 use supple::sim::Collider;
 use supple::sim::contact::{Placement, Shape, measure_in_colliders};
-use supple::tissue::{SoftBody, follow};
+use supple::tissue::SoftBody;
 
 /// Time at which it sits [s].
 const SEATED: f32 = 1.75;

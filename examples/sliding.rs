@@ -12,8 +12,8 @@ use supple::flesh::frames::frames;
 use supple::flesh::sliding::{Attachment, along};
 use supple::geom::TriMesh;
 use supple::glam::{Vec3, vec3};
-use supple::picture::{Camera, DrawMesh, Image, Ramp, heat_colours};
 use supple::sim::State;
+use supple_picture::{Camera, DrawMesh, Image, Ramp, heat_colours};
 
 const BEND: f32 = 100.0;
 

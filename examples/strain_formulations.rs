@@ -8,10 +8,10 @@ use supple::Character;
 use supple::flesh::Flesh;
 use supple::geom::{TriMesh, shapes};
 use supple::glam::{DVec3, Vec3, vec3};
-use supple::picture::{DrawMesh, Image, Wire};
 use supple::sim::{
     Backend, Decompose, Fit, Mode, ModelBuilder, Reference, Settings, State, Strain, shapes::bar,
 };
+use supple_picture::{DrawMesh, Image, Wire};
 
 const BEND: f32 = 110.0;
 /// Width of a tile [px].
@@ -100,7 +100,7 @@ fn stretched_bar(settings: &Settings) -> (Image, f32) {
 
 /// Two boxes between three positions along X, lifted.
 fn boxes(ends: [f32; 3], lift: f32) -> Vec<DrawMesh<'static>> {
-    let colours = [RED, supple::picture::scene::CLAY];
+    let colours = [RED, supple_picture::scene::CLAY];
     let one = |k: usize| {
         let (a, b) = (ends[k], ends[k + 1]);
         let mut mesh = shapes::cuboid(vec3(b - a, 0.25, 0.25), 16);

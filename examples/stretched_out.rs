@@ -12,7 +12,7 @@ use supple::flesh::bone_graph::BoneGraph;
 use supple::flesh::stretched::stretched_nodes;
 use supple::flesh::surface::Surface;
 use supple::glam::{DVec3, Vec3, vec3};
-use supple::picture::{DrawMesh, Image, Line};
+use supple_picture::{DrawMesh, Image, Line};
 
 const SWEEPS: usize = 400;
 /// λ of Eq. (3.1).

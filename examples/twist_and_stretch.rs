@@ -9,9 +9,9 @@ use supple::flesh::frames::frames;
 use supple::geom::section::{Plane, section};
 use supple::geom::{Adjacency, TriMesh};
 use supple::glam::{Vec3, vec3};
-use supple::picture::{Camera, DrawMesh, Image, Lens, Scene, render};
 use supple::sim::{self, CpuBackend, State, Targets};
 use supple::{Character, Pose};
+use supple_picture::{Camera, DrawMesh, Image, Lens, Scene, render};
 
 const LENGTH: f32 = 1.5;
 const TWIST: f32 = 180.0;
@@ -142,7 +142,7 @@ fn bones(flesh: &Flesh, tube: &Character, pose: &Pose) -> DrawMesh<'static> {
         .map(|b| (b.start.as_vec3(), b.end.as_vec3()))
         .collect();
     let joints: Vec<Vec3> = frames.nodes.iter().map(|n| n.position.as_vec3()).collect();
-    supple::picture::bone_mesh(&ends, &joints, &supple::picture::BoneStyle::default())
+    supple_picture::bone_mesh(&ends, &joints, &supple_picture::BoneStyle::default())
 }
 
 /// The tube with stripes along it, in a wide tile.
@@ -152,7 +152,7 @@ fn draw(mesh: &TriMesh, bones: Option<DrawMesh<'static>>) -> Image {
         // Between two rows of vertices, so that rounding does not affect the stripes.
         let around = (p.z.atan2(p.y) + 0.1).rem_euclid(std::f32::consts::TAU);
         if (around / std::f32::consts::TAU * 8.0) as i32 % 2 == 0 {
-            supple::picture::scene::CLAY
+            supple_picture::scene::CLAY
         } else {
             BLUE.lerp(Vec3::ONE, 0.35)
         }

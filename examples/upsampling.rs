@@ -7,8 +7,8 @@ use supple::flesh::Settings;
 use supple::flesh::settings::Resolution;
 use supple::geom::TriMesh;
 use supple::glam::{Vec3, vec3};
-use supple::picture::{Camera, DrawMesh, Image, Wire};
 use supple::sim::State;
+use supple_picture::{Camera, DrawMesh, Image, Wire};
 
 fn main() {
     let character = body(Body::Male).unwrap();

@@ -9,7 +9,7 @@ use supple::geom::mls::Basis;
 use supple::geom::normals::face_normals;
 use supple::geom::{Adjacency, TriMesh};
 use supple::glam::{Vec3, vec3};
-use supple::picture::{Camera, DrawMesh, Image, Line, Wire};
+use supple_picture::{Camera, DrawMesh, Image, Line, Wire};
 
 const ANGLE: f32 = 1.9;
 

@@ -7,7 +7,7 @@ use common::bend::{bent_mesh, carried, fine_and_coarse, rms};
 use supple::geom::TriMesh;
 use supple::geom::mls::Basis;
 use supple::glam::vec3;
-use supple::picture::{Camera, DrawMesh, Image, Wire};
+use supple_picture::{Camera, DrawMesh, Image, Wire};
 
 const ANGLE: f32 = 1.5;
 

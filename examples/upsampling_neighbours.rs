@@ -7,7 +7,7 @@ use supple::embedded::{Body, body, clip};
 use supple::flesh::Settings;
 use supple::glam::vec3;
 use supple::skin::Span;
-use supple::upsampling::{NEIGHBOURS, UpsamplingStudy, upsampling_sheet};
+use supple_lab::upsampling::{NEIGHBOURS, UpsamplingStudy, upsampling_sheet};
 
 fn main() {
     let character = body(Body::Male).unwrap();

@@ -6,9 +6,9 @@ mod common;
 use common::{Limb, edge_stretches};
 use supple::flesh::{Flesh, Settings};
 use supple::glam::{Vec3, vec3};
-use supple::picture::{BoneStyle, DrawMesh, Image, bone_mesh};
 use supple::tissue::SoftBody;
 use supple::{Character, Pose};
+use supple_picture::{BoneStyle, DrawMesh, Image, bone_mesh};
 
 /// Joints of the trunk, from the head to the tip.
 const TRUNK: [Vec3; 6] = [
@@ -28,14 +28,13 @@ fn main() {
     let elephant = elephant();
     let trunk: Vec<String> = (0..TRUNK.len()).map(|k| format!("trunk{k}")).collect();
     let connected = Settings::default();
-    let tip_held = Settings {
-        virtual_bones: trunk[..TRUNK.len() - 2].to_vec(),
-        ..soft()
+    let with_virtual = |bones: &[String]| {
+        let mut settings = soft();
+        settings.virtual_bones = bones.to_vec();
+        settings
     };
-    let loose = Settings {
-        virtual_bones: trunk.clone(),
-        ..soft()
-    };
+    let tip_held = with_virtual(&trunk[..TRUNK.len() - 2]);
+    let loose = with_virtual(&trunk);
 
     let mut curled = Pose::rest(&elephant.skeleton);
     common::turn(&mut curled, &elephant, "trunk2", Vec3::X, -70.0);
@@ -158,10 +157,10 @@ fn draw(flesh: &Flesh, elephant: &Character, pose: &Pose, positions: Vec<Vec3>) 
         positions,
         triangles: flesh.skin_mesh().triangles.clone(),
     };
-    let skin = DrawMesh::owned(skin).coloured(supple::picture::hex(0xb9b6bd));
+    let skin = DrawMesh::owned(skin).coloured(supple_picture::hex(0xb9b6bd));
     let head = worlds[0] * elephant.skeleton.rest_worlds()[0].inverse();
     let eyes = [1.0, -1.0].map(|side| head.transform_point3(vec3(0.14 * side, 0.1, 0.15)));
-    let eyes = DrawMesh::owned(common::dots(eyes, 0.025)).coloured(supple::picture::hex(0x25282d));
+    let eyes = DrawMesh::owned(common::dots(eyes, 0.025)).coloured(supple_picture::hex(0x25282d));
     let style = BoneStyle {
         opacity: 0.7,
         ..BoneStyle::default()

@@ -10,11 +10,11 @@ use supple::flesh::frames::frames;
 use supple::flesh::{Flesh, Settings};
 use supple::geom::TriMesh;
 use supple::glam::{DVec3, Vec3, vec3};
-use supple::picture::scene::CLAY;
-use supple::picture::{Camera, DrawMesh, Image};
 use supple::sim::units::STIFFNESS;
 use supple::sim::{self, Backend, CpuBackend, Mode, ModelBuilder, State};
 use supple::{Character, Pose};
+use supple_picture::scene::CLAY;
+use supple_picture::{Camera, DrawMesh, Image};
 
 /// Outward rotation of the leg [°].
 const TWIST: f32 = 50.0;
@@ -65,12 +65,11 @@ fn main() {
 
 /// Only the leg is simulated.
 fn settings() -> Settings {
-    Settings {
-        excluded: ["spine05", "pelvis.R", "foot.L"]
-            .map(str::to_owned)
-            .to_vec(),
-        ..Settings::default()
-    }
+    let mut settings = Settings::default();
+    settings.excluded = ["spine05", "pelvis.R", "foot.L"]
+        .map(str::to_owned)
+        .to_vec();
+    settings
 }
 
 /// The leg with its tissue attached to the base points on the bone lines, which a twist does not move. `held` has the skin that is not

@@ -1,10 +1,10 @@
-//! Embeds the built page, `viewer/dist`, into the program.
+//! Embeds the built page, `dist`, into the program.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 fn main() {
-    let dist = PathBuf::from("../../viewer/dist");
+    let dist = PathBuf::from("dist");
     println!("cargo:rerun-if-changed={}", dist.display());
     let out = PathBuf::from(std::env::var("OUT_DIR").unwrap_or_default());
     let mut files = Vec::new();

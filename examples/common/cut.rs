@@ -3,9 +3,9 @@
 use supple::flesh::Flesh;
 use supple::geom::TriMesh;
 use supple::glam::Vec3;
-use supple::picture::{DrawMesh, Wire};
 use supple::sim::State;
 use supple::{Character, Pose};
+use supple_picture::{DrawMesh, Wire};
 
 use super::{BONE, FLESH, RED, bone_surface, skin, volumetric_skeleton};
 

@@ -18,7 +18,7 @@ pub use tissue::{
 use std::path::PathBuf;
 
 use supple::glam::Vec3;
-use supple::picture::{
+use supple_picture::{
     Camera, DrawMesh, Image, Lens, Line, Scene, SheetStyle, contact_sheet, hex, render,
 };
 

@@ -1,17 +1,17 @@
 //! Examples with contact: keyed poses, penetration, drawings of colliders.
 
-use supple::compare_contact::nearest_columns;
 use supple::flesh::Flesh;
 use supple::flesh::settings::ContactMode;
 use supple::geom::TriMesh;
 use supple::glam::Vec3;
-use supple::picture::scene::CLAY;
-use supple::picture::{DrawMesh, Ramp, heat_colours, hex};
 use supple::rig::keyed::KeyedClip;
 use supple::sim::Collider;
-use supple::things::collider_mesh;
 use supple::tissue::SoftBody;
 use supple::{Character, Clip};
+use supple_lab::collider_drawing::collider_mesh;
+use supple_lab::compare_contact::nearest_columns;
+use supple_picture::scene::CLAY;
+use supple_picture::{DrawMesh, Ramp, heat_colours, hex};
 
 use super::RED;
 
@@ -58,7 +58,7 @@ pub struct Shot {
 impl Shot {
     pub fn of(body: &SoftBody) -> Self {
         Self {
-            parts: body.skin().unwrap(),
+            parts: body.positions(),
             simulated: body.simulated_skin().unwrap(),
         }
     }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync, existsSync } from "node:fs";
 import path from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import { openPage, root, run, untilSimulated, viewer } from "./browser.mjs";
+import { openPage, root, run, untilSimulated } from "./browser.mjs";
 
 const SECONDS = Number(process.env.SUPPLE_BENCH_SECONDS ?? 8);
 /** The limits apply to an idle machine: set SUPPLE_BENCH_CHECK=1 to enforce them. */
@@ -22,7 +22,7 @@ function compressedSize() {
       }
     }
   };
-  walk(path.join(viewer, "dist"));
+  walk(path.join(root, "crates", "view", "dist"));
   return { gzip: gzip / 1e6, brotli: brotli / 1e6 };
 }
 

@@ -18,7 +18,7 @@ const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/cs
 export async function serve(file) {
   const program = process.env.SUPPLE_BIN;
   if (program) return serveWith(path.resolve(root, program), file);
-  const dist = path.join(viewer, "dist");
+  const dist = path.join(root, "crates", "view", "dist");
   const server = createServer((request, response) => {
     const name = request.url.split("?")[0].slice(1) || "index.html";
     const full = path.join(dist, name);

@@ -288,7 +288,7 @@ async function appliesImportOptions({ context, url }) {
     });
   };
   const near = (a, b) => assert.ok(a.every((x, axis) => Math.abs(x - b[axis]) < 1e-3), `${a} is not ${b}`);
-  const file = path.join(root, "assets", "female.glb");
+  const file = path.join(root, "crates", "supple", "assets", "female.glb");
   const [x, y, z] = await size(() => drop(page, [file]));
   near(await size(() => up.selectOption("z")), [x, z, y]);
   near(await size(() => unit.selectOption("ft")), [x, z, y].map((side) => 0.3048 * side));

@@ -7,7 +7,8 @@ use supple_geom::tet_mesh::determinant;
 use supple_geom::{Surface, TriMesh};
 use supple_rig::Character;
 use supple_rig::skinning::{linear_blend, morphed};
-use supple_sim::ModelBuilder;
+use supple_sim::contact::SurfaceInput;
+use supple_sim::{Model, ModelBuilder};
 
 use crate::FleshError;
 use crate::base_points::{Smoothing, base_points, foot_position};
@@ -26,10 +27,11 @@ use crate::regions::{bending_joints, depth_factor, excluded_columns, stiffness_f
 use crate::rest_skin::RestSkin;
 use crate::riders::bind_riders;
 use crate::roles::{Role, ShellRoles, shell_roles};
-use crate::settings::Settings;
+use crate::settings::{ContactMode, Settings};
 use crate::simulation_mesh::bending_points;
 use crate::skeleton_volume::{GivenRadii, skeleton_volume};
 use crate::sliding::{Attachment, attachments};
+use crate::target_table::FollowTable;
 use crate::untangle::untangle;
 
 /// Collects options, then builds a [`Flesh`].
@@ -170,14 +172,9 @@ impl<'a> FleshBuilder<'a> {
             excluded: &excluded,
             factors: &factors,
         };
-        let assembled = assemble_model(&input)?;
-        let surface = contact_surface(
-            &skin,
-            &base,
-            &collision,
-            &assembled.columns,
-            &assembled.model,
-        );
+        let assembled = assemble_model(&input, |columns, model| {
+            contact_surface(&skin, &base, &collision, columns, model)
+        })?;
         let rides = rides(character, &roles, &full, &welded_of);
         let shown = full.positions.len();
         let detail = upsampler.map(|upsampler| {
@@ -210,8 +207,8 @@ impl<'a> FleshBuilder<'a> {
             collision_excluded: collision.excluded,
             shells: roles.shells.clone(),
         };
-        Ok(Flesh {
-            model: assembled.model.with_contact_surface(surface),
+        let mut flesh = Flesh {
+            model: assembled.model,
             report,
             collision,
             settings,
@@ -223,6 +220,7 @@ impl<'a> FleshBuilder<'a> {
             feet,
             attachments,
             holds,
+            follow: FollowTable::default(),
             bone,
             skin: mesh,
             original_of,
@@ -237,7 +235,15 @@ impl<'a> FleshBuilder<'a> {
             bind_positions: (0..character.parts.len())
                 .map(|part| character.bind_mesh(part).positions)
                 .collect(),
-        })
+            bind_normals: Vec::new(),
+            rest_normals: Vec::new(),
+        };
+        flesh.find_follows();
+        flesh.find_rest_normals();
+        if flesh.settings.contact.mode == ContactMode::Local {
+            flesh.find_local_pairs();
+        }
+        Ok(flesh)
     }
 }
 
@@ -336,13 +342,16 @@ struct ModelInput<'a> {
 }
 
 struct Assembled {
-    model: supple_sim::Model,
+    model: Model,
     columns: Vec<Column>,
     driven: Vec<Driven>,
     mass: f64,
 }
 
-fn assemble_model(input: &ModelInput) -> Result<Assembled, FleshError> {
+fn assemble_model(
+    input: &ModelInput,
+    surface: impl FnOnce(&[Column], &Model) -> SurfaceInput,
+) -> Result<Assembled, FleshError> {
     let count = input.skin.len();
     let kept: Vec<usize> = (0..input.tets.len()).filter(|&t| input.keep[t]).collect();
     let mut used = vec![false; 2 * count];
@@ -415,16 +424,16 @@ fn assemble_model(input: &ModelInput) -> Result<Assembled, FleshError> {
             prism.clear();
         }
     }
-    let model = builder
-        .build()
-        .map_err(|error| FleshError::Model(error.to_string()))?;
-    let columns = (0..count)
+    let columns: Vec<Column> = (0..count)
         .map(|v| Column {
             skin: id[v],
             bone: id[count + v],
             is_free: id[v] != NONE && !input.excluded[v],
         })
         .collect();
+    let model = builder
+        .build_with_surface(|model| surface(&columns, model))
+        .map_err(FleshError::Model)?;
     Ok(Assembled {
         model,
         columns,

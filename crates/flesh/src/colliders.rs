@@ -51,11 +51,16 @@ impl Attached {
 impl Flesh {
     /// Ground and colliders in the world, for a pose.
     pub fn colliders_at(&self, pose: &Pose) -> Vec<Collider> {
-        if self.colliders.is_empty() {
+        self.placed_colliders(&self.colliders, pose)
+    }
+
+    /// Any colliders of this character where a pose puts them.
+    pub fn placed_colliders(&self, colliders: &[Attached], pose: &Pose) -> Vec<Collider> {
+        if colliders.is_empty() {
             return Vec::new();
         }
         let worlds = pose.worlds(&self.character.skeleton);
-        self.colliders.iter().map(|each| each.at(&worlds)).collect()
+        colliders.iter().map(|each| each.at(&worlds)).collect()
     }
 }
 

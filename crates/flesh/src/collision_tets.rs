@@ -4,7 +4,7 @@
 use glam::DVec3;
 use supple_geom::adjacency::NONE;
 use supple_sim::Model;
-use supple_sim::contact::{ContactSurface, Source, SurfaceInput};
+use supple_sim::contact::{Source, SurfaceInput};
 
 use crate::flesh::Column;
 use crate::prisms::split_prisms;
@@ -56,18 +56,18 @@ pub(crate) fn contact_surface(
     collision: &CollisionTets,
     columns: &[Column],
     model: &Model,
-) -> ContactSurface {
+) -> SurfaceInput {
     let mut outside = 0..;
     let sources = columns.iter().map(|column| match column.skin {
         NONE => Source::Outside(outside.next().unwrap_or(u32::MAX)),
         vertex => Source::Vertex(model.index_of()[vertex as usize]),
     });
     let triangles = collision.triangles.iter().copied();
-    ContactSurface::new(SurfaceInput {
+    SurfaceInput {
         sources: sources.collect(),
         skin: skin.positions.iter().map(|p| p.as_vec3()).collect(),
         bases: base.iter().map(|p| p.as_vec3()).collect(),
         triangles: skin.triangles.clone(),
         tets: collision.tets.iter().copied().zip(triangles).collect(),
-    })
+    }
 }

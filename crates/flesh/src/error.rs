@@ -2,6 +2,7 @@
 
 /// Why a tissue could not be built or posed.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum FleshError {
     /// The file holds a mesh but no joint.
     #[error(
@@ -68,5 +69,5 @@ pub enum FleshError {
     Settings(String),
     /// The solver rejected the tissue's model.
     #[error("the solver rejected the tissue's model: {0}")]
-    Model(String),
+    Model(#[source] supple_sim::BuildError),
 }

@@ -123,11 +123,6 @@ impl JointFrame {
             dual: (scale == 1.0).then(dual),
         }
     }
-
-    /// Position of a point that follows the joint.
-    pub fn map(&self, point: DVec3) -> DVec3 {
-        self.position + self.turn * (point - self.rest) * self.scale
-    }
 }
 
 /// All frames of a pose.

@@ -5,13 +5,12 @@
 //! the base points. Both are smoothed along the skin over the tissue's thickness. Dual quaternions are blended (Kavan et al. 2007), so
 //! that nothing collapses.
 
-use glam::{DQuat, DVec3};
+use glam::DVec3;
 use rayon::prelude::*;
 use supple_rig::{Character, Skeleton};
 
 use crate::base_points::Foot;
 use crate::bone_graph::BoneGraph;
-use crate::frames::{Frames, dual_part};
 use crate::heat_flow::HeatStep;
 use crate::rest_skin::RestSkin;
 use crate::sliding::{Attachment, along, is_sliding};
@@ -257,108 +256,4 @@ fn with_neighbours(graph: &BoneGraph, bone: usize) -> Vec<usize> {
         }
     }
     bones
-}
-
-/// Position of a point that follows the blend of a hold's joints.
-pub fn held_position(graph: &BoneGraph, frames: &Frames, hold: &Hold, point: DVec3) -> DVec3 {
-    let mut real = DQuat::from_array([0.0; 4]);
-    let mut dual = real;
-    let mut reference: Option<DQuat> = None;
-    for influence in &hold.influences {
-        let (turn, half) = motion(graph, frames, influence, point);
-        let sign = match reference {
-            Some(first) if first.dot(turn) < 0.0 => -1.0,
-            _ => 1.0,
-        };
-        reference.get_or_insert(turn);
-        real += turn * (sign * influence.weight);
-        dual += half * (sign * influence.weight);
-    }
-    let length = real.length();
-    if length < 1e-9 {
-        return point;
-    }
-    let (real, dual) = (real * (1.0 / length), dual * (1.0 / length));
-    let shift = dual * real.conjugate();
-    real * point + 2.0 * DVec3::new(shift.x, shift.y, shift.z)
-}
-
-/// The motion of an influence as a dual quaternion.
-fn motion(
-    graph: &BoneGraph,
-    frames: &Frames,
-    influence: &Influence,
-    point: DVec3,
-) -> (DQuat, DQuat) {
-    let (turn, goal) = match influence.bone {
-        Some(bone) => {
-            let frame = &frames.bones[bone];
-            if let Some([start, along]) = frame.dual {
-                return (frame.turn, start + along * influence.t.clamp(0.0, 1.0));
-            }
-            let goal = frame.map(graph.segment(bone), influence.t, point);
-            (frame.turn_at(influence.t), goal)
-        }
-        None => {
-            let frame = &frames.joints[influence.joint];
-            if let Some(dual) = frame.dual {
-                return (frame.turn, dual);
-            }
-            (frame.turn, frame.map(point))
-        }
-    };
-    (turn, dual_part(turn, goal - turn * point))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::frames::JointFrame;
-
-    fn hold(weights: &[f64]) -> Hold {
-        let influence = |(joint, &weight): (usize, &f64)| Influence {
-            joint,
-            bone: None,
-            t: 0.0,
-            weight,
-        };
-        Hold {
-            share: 1.0,
-            influences: weights.iter().enumerate().map(influence).collect(),
-        }
-    }
-
-    fn frames(turns: &[DQuat], centre: DVec3, shift: DVec3) -> Frames {
-        let joint = |&turn: &DQuat| JointFrame::new(centre, centre + shift, turn, 1.0);
-        Frames {
-            joints: turns.iter().map(joint).collect(),
-            ..Frames::default()
-        }
-    }
-
-    /// Joints with the same motion move the point rigidly; q and −q are the same rotation.
-    #[test]
-    fn one_motion_is_kept() {
-        let turn = DQuat::from_axis_angle(DVec3::new(1.0, 2.0, -1.0).normalize(), 2.0);
-        let (centre, shift) = (DVec3::new(0.1, 1.0, 0.2), DVec3::new(3.0, 0.0, 1.0));
-        let frames = frames(&[turn, -turn, turn], centre, shift);
-        let point = DVec3::new(0.3, 0.9, -0.4);
-        let held = held_position(
-            &BoneGraph::default(),
-            &frames,
-            &hold(&[0.2, 0.5, 0.3]),
-            point,
-        );
-        let expected = centre + shift + turn * (point - centre);
-        assert!(held.distance(expected) < 1e-14);
-    }
-
-    /// A blend of two rotations about one centre rotates the point half way and keeps its distance.
-    #[test]
-    fn turns_are_halved_without_collapse() {
-        let turns = [DQuat::IDENTITY, DQuat::from_rotation_z(2.8)];
-        let frames = frames(&turns, DVec3::ZERO, DVec3::ZERO);
-        let held = held_position(&BoneGraph::default(), &frames, &hold(&[0.5, 0.5]), DVec3::X);
-        assert!(held.distance(DQuat::from_rotation_z(1.4) * DVec3::X) < 1e-14);
-    }
 }

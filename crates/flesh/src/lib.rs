@@ -8,8 +8,9 @@
 //! 4. [`base_points`] and [`bone_surface`] shrink the skin onto it.
 //! 5. [`prisms`] and [`untangle`] fill the space between with tets.
 //!
-//! In a pose, [`sliding`], [`holds`] and [`targets`] move the bone surface [3.2.2]. After a step, [`detail`] upsamples the
-//! motion to the full skin [3.2.4], and [`riders`] move what is not simulated.
+//! [`sliding`] and [`holds`] decide what the bone surface follows [3.2.2]. [`target_table`] lists it, and [`targets`]
+//! evaluates it for a pose. After a step, [`detail`] upsamples the motion to the full skin [3.2.4], and [`riders`] move
+//! what is not simulated.
 //!
 //! Numbers in brackets are sections of the thesis named in `docs/references.md`.
 #![forbid(unsafe_code)]
@@ -26,6 +27,7 @@ pub mod detail_cache;
 pub mod error;
 pub mod extreme_poses;
 pub mod flesh;
+pub mod follow;
 pub mod frames;
 pub mod heat_flow;
 pub mod holds;
@@ -34,6 +36,7 @@ pub mod local_pairs;
 pub mod masses;
 pub mod measures;
 pub mod normal_displacement;
+pub mod posed_skin;
 pub mod prisms;
 pub mod regions;
 pub mod rest_skin;
@@ -55,4 +58,5 @@ pub use builder::FleshBuilder;
 pub use detail_cache::{CacheUse, DetailCache};
 pub use error::FleshError;
 pub use flesh::{BuildReport, Flesh};
+pub use posed_skin::SkinWork;
 pub use settings::Settings;

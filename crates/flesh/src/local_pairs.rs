@@ -7,21 +7,19 @@ use supple_sim::contact::{ContactSurface, Detector, Filter, LocalPair, LocalPair
 use crate::base_points::Foot;
 use crate::extreme_poses::{Bend, extreme_poses};
 use crate::flesh::Flesh;
+use crate::follow::{Follow, PoseFrames};
+use crate::targets::positions;
 
 /// Most joints between the bones of a pair. With one, forearms and upper arms with a twist bone form no pairs.
 const MOST_JOINTS: usize = 4;
 
 impl Flesh {
-    /// Finds the pairs of local contact, unless the model has them.
-    pub fn find_local_pairs(&mut self) {
-        let Some(surface) = self.model.contact_surface() else {
-            return;
-        };
-        if surface.local_pairs().is_some() {
-            return;
+    /// Finds the pairs of local contact, unless the model has them. Building does where the settings ask for local contact;
+    /// they depend on the character alone.
+    pub fn find_local_pairs(&self) {
+        if let Some(surface) = self.model.contact_surface() {
+            surface.local_pairs_or_find(|surface| self.local_pairs(surface));
         }
-        let pairs = self.local_pairs(surface);
-        self.model.set_local_pairs(pairs);
     }
 
     fn local_pairs(&self, surface: &ContactSurface) -> LocalPairs {
@@ -44,9 +42,10 @@ impl Flesh {
         }
         let bends = extreme_poses(skeleton, &self.rest_pose(), &bones);
         let ends = self.bone_ends(&joints);
+        let carried: Vec<Follow> = (0..self.columns.len()).map(|c| self.carried(c)).collect();
         let found: Vec<Vec<LocalPair>> = bends
             .par_iter()
-            .map(|bend| self.pairs_of_bend(surface, &joints, &ends, bend))
+            .map(|bend| self.pairs_of_bend(surface, &joints, &ends, &carried, bend))
             .collect();
         LocalPairs::new(surface, found.concat())
     }
@@ -57,6 +56,7 @@ impl Flesh {
         surface: &ContactSurface,
         joints: &[usize],
         ends: &[Vec<u32>],
+        carried: &[Follow],
         bend: &Bend,
     ) -> Vec<LocalPair> {
         let mut detector = Detector::new(surface);
@@ -64,16 +64,15 @@ impl Flesh {
         let mut at_rest = vec![false; surface.point_count()];
         let mut pairs = Vec::new();
         for pose in &bend.poses {
-            let Ok(frames) = self.frames(pose) else {
+            let Ok(rigid) = self.frames(pose) else {
                 continue;
             };
-            let bases = self.base_positions(&frames);
-            let skin: Vec<Vec3> = (0..self.columns.len())
-                .map(|column| {
-                    let rest = self.skin.positions[column].as_dvec3();
-                    self.carried_position(&frames, column, rest).as_vec3()
-                })
-                .collect();
+            let bases = self.base_positions(&rigid);
+            let frames = PoseFrames {
+                rigid,
+                ..PoseFrames::default()
+            };
+            let skin = positions(carried, &frames);
             detector.update(surface, |i| skin[i], |i| bases[i]);
             detector.search(surface, Filter::Facing);
             if before.is_empty() {

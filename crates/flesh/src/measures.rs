@@ -10,7 +10,7 @@ use supple_sim::State;
 
 use crate::FleshError;
 use crate::flesh::Flesh;
-use crate::sliding::rigid_position;
+use crate::prisms::determinant;
 
 /// Share of each incident bone, from the joint, that belongs to the joint's region.
 const REGION_SHARE: f64 = 0.4;
@@ -32,7 +32,7 @@ impl Flesh {
                 });
             }
         }
-        let frames = self.frames(pose)?;
+        let frames = self.all_frames(pose)?;
         let mut state = State::at_rest(&self.model);
         state.fixed = self.targets(pose)?.fixed;
         state.fixed_previous.clone_from(&state.fixed);
@@ -46,8 +46,8 @@ impl Flesh {
         for (v, column) in self.columns.iter().enumerate() {
             let (part, vertex) = self.part_of(self.original_of[v] as usize);
             put(column.skin, parts[part][vertex]);
-            let (attachment, foot) = (&self.attachments[v], &self.feet[v]);
-            let bone = rigid_position(&self.graph, &frames, attachment, foot, self.bone[v]);
+            let follow = self.carried(v);
+            let bone = follow.unheld(&frames, self.bone[v] - follow.point);
             put(column.bone, bone.as_vec3());
         }
         Ok(state)

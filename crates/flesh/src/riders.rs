@@ -45,15 +45,21 @@ pub fn bind_riders(flesh: &TriMesh, points: &[Vec3], size: f32) -> Vec<Option<Ri
 /// Position of a bound vertex, given the positions and rotations of the flesh's vertices.
 pub fn rider_position(rider: &Rider, triangle: [u32; 3], now: &[Vec3], turns: &[Quat]) -> Vec3 {
     let mut point = Vec3::ZERO;
-    let mut turn = glam::Vec4::ZERO;
     for (&v, &weight) in triangle.iter().zip(&rider.weights) {
         point += now[v as usize] * weight;
+    }
+    point + rider_turn(rider, triangle, turns) * rider.offset
+}
+
+/// How far a rider is turned, given the flesh's turns.
+pub fn rider_turn(rider: &Rider, triangle: [u32; 3], turns: &[Quat]) -> Quat {
+    let mut turn = glam::Vec4::ZERO;
+    for (&v, &weight) in triangle.iter().zip(&rider.weights) {
         let q = glam::Vec4::from(turns[v as usize]);
         let sign = if turn.dot(q) < 0.0 { -1.0 } else { 1.0 };
         turn += q * (sign * weight);
     }
-    let turn = turn.try_normalize().map_or(Quat::IDENTITY, Quat::from_vec4);
-    point + turn * rider.offset
+    turn.try_normalize().map_or(Quat::IDENTITY, Quat::from_vec4)
 }
 
 #[cfg(test)]

@@ -323,7 +323,7 @@ mod tests {
     /// A large floor on a node of its own is not flesh and changes no other role.
     #[test]
     fn a_floor_is_not_flesh() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets/male.glb");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../supple/assets/male.glb");
         let bytes = std::fs::read(path).unwrap();
         let mut male = supple_rig::formats::gltf::read_glb(&bytes, &Default::default()).unwrap();
         let alone = shell_roles(&male, &BTreeMap::new()).unwrap();

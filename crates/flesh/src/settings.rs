@@ -17,6 +17,7 @@ use crate::roles::{Role, shell_roles};
 /// All user settings. Anything left out is chosen automatically.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Settings {
     /// Material and construction.
     pub tissue: Tissue,
@@ -47,6 +48,7 @@ pub struct Settings {
 /// Material and construction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Tissue {
     /// Stiffness \[Pa\]. Fat and relaxed muscle have 1000 to 5000.
     pub stiffness: f64,
@@ -66,6 +68,7 @@ pub struct Tissue {
 /// Time stepping.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Solver {
     /// Local/global iterations per step.
     pub iterations: u32,
@@ -80,6 +83,7 @@ pub struct Solver {
 /// Contact of the tissue with itself and with colliders.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Contact {
     /// Which contacts are detected.
     pub mode: ContactMode,
@@ -92,6 +96,7 @@ pub struct Contact {
 /// Which contacts are detected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum ContactMode {
     /// None.
     #[default]
@@ -100,6 +105,16 @@ pub enum ContactMode {
     Local,
     /// Contact of all skin with itself and with colliders.
     Global,
+}
+
+impl From<ContactMode> for supple_sim::ContactMode {
+    fn from(mode: ContactMode) -> Self {
+        match mode {
+            ContactMode::Off => Self::Off,
+            ContactMode::Local => Self::Local,
+            ContactMode::Global => Self::Global,
+        }
+    }
 }
 
 impl Default for Contact {
@@ -224,11 +239,7 @@ impl Settings {
 
     fn contact_settings(&self) -> supple_sim::ContactSettings {
         supple_sim::ContactSettings {
-            mode: match self.contact.mode {
-                ContactMode::Off => supple_sim::ContactMode::Off,
-                ContactMode::Local => supple_sim::ContactMode::Local,
-                ContactMode::Global => supple_sim::ContactMode::Global,
-            },
+            mode: self.contact.mode.into(),
             friction: self.contact.friction as f32,
             ..supple_sim::ContactSettings::default()
         }

@@ -1,12 +1,11 @@
 //! How bone-surface points follow the skeleton: rigidly on bones, half-rotated on joints, and sliding around joints between nearly
 //! collinear bones [3.2.2].
 
-use glam::{DQuat, DVec3};
+use glam::DVec3;
 
-use crate::base_points::Foot;
 use crate::bone_graph::BoneGraph;
 use crate::bone_surface::{Contact, Hit};
-use crate::frames::{BoneFrame, Frames, NodeFrame};
+use crate::follow::nearest_on;
 use crate::skeleton_volume::SkeletonVolume;
 
 /// Position of the bone ring, relative to the bone's length. Beyond it nothing slides.
@@ -209,87 +208,6 @@ fn slide(
     })
 }
 
-/// Position of a bone-surface point in a pose; `None` for free ones. At rest this is the point itself.
-pub fn attached_position(
-    graph: &BoneGraph,
-    frames: &Frames,
-    attachment: &Attachment,
-    point: DVec3,
-) -> Option<DVec3> {
-    match *attachment {
-        Attachment::Free => None,
-        Attachment::Bone { bone, t } => Some(frames.bones[bone].map(graph.segment(bone), t, point)),
-        Attachment::Node { node } => {
-            Some(frames.nodes[node].map(graph.nodes[node].position, point))
-        }
-        Attachment::Slide {
-            node,
-            bone,
-            weight,
-            joint_anchor,
-            bone_anchor,
-            t,
-            clearance,
-        } => {
-            let (bone_frame, node_frame) = (&frames.bones[bone], &frames.nodes[node]);
-            let end = usize::from(graph.bones[bone].end == node);
-            let bend = bone_frame.bend_at(t, end, node_frame.turn);
-            // Both anchors first get the point's own share of the twist: blending points at different angles around the bone
-            // would pull them towards it.
-            let (axis, twist) = (bone_frame.axis, bend.twist);
-            let on_joint = node_frame.map(graph.nodes[node].position, joint_anchor);
-            let on_joint = turned_about(on_joint, node_frame.position, axis, twist * weight);
-            let on_bone = bone_frame.map(graph.segment(bone), t, bone_anchor);
-            let on_bone = turned_about(on_bone, bone_frame.start, axis, twist * (weight - 1.0));
-            let scale = node_frame.scale + (bone_frame.scale - node_frame.scale) * weight;
-            let rest_offset = point - joint_anchor.lerp(bone_anchor, weight);
-            let turn = bend.half_way(node_frame.turn, weight);
-            let slid = on_joint.lerp(on_bone, weight) + turn * rest_offset * scale;
-            Some(push_out(bone_frame, node_frame, &clearance, slid))
-        }
-    }
-}
-
-/// Position of a point that moves rigidly with its column's frame: bones rigidly, joints half-rotated, blended in between.
-pub fn rigid_position(
-    graph: &BoneGraph,
-    frames: &Frames,
-    attachment: &Attachment,
-    foot: &Foot,
-    point: DVec3,
-) -> DVec3 {
-    let on_bone = |bone: usize, t: f64| frames.bones[bone].map(graph.segment(bone), t, point);
-    let on_node = |node: usize| frames.nodes[node].map(graph.nodes[node].position, point);
-    match *attachment {
-        Attachment::Bone { bone, t } => on_bone(bone, t),
-        Attachment::Node { node } => on_node(node),
-        Attachment::Slide {
-            node, bone, weight, ..
-        } => on_node(node).lerp(on_bone(bone, foot.t), weight),
-        Attachment::Free => match foot.bone {
-            Some(bone) => on_bone(bone, foot.t),
-            None => on_node(foot.node),
-        },
-    }
-}
-
-/// Rotations below this move a point around a bone by less than single precision resolves \[rad\].
-const LEAST_TURN: f64 = 1e-7;
-
-fn turned_about(point: DVec3, centre: DVec3, axis: DVec3, angle: f64) -> DVec3 {
-    if angle.abs() < LEAST_TURN || axis == DVec3::ZERO {
-        return point;
-    }
-    centre + DQuat::from_axis_angle(axis, angle) * (point - centre)
-}
-
-/// Pushes a sliding point out of the joint's sphere and its own bone, to its distance at rest.
-fn push_out(bone: &BoneFrame, node: &NodeFrame, clearance: &Clearance, point: DVec3) -> DVec3 {
-    let foot = nearest_on(bone.start, bone.end, clearance.capsule, point);
-    let point = pushed(point, foot, clearance.of_bone * bone.scale);
-    pushed(point, node.position, clearance.of_node * node.scale)
-}
-
 fn clearance(
     graph: &BoneGraph,
     volume: &SkeletonVolume,
@@ -317,21 +235,4 @@ fn capsule(graph: &BoneGraph, volume: &SkeletonVolume, bone: usize) -> [f64; 2] 
     };
     let low = inset(graph.bones[bone].start);
     [low, (1.0 - inset(graph.bones[bone].end)).max(low)]
-}
-
-fn nearest_on(a: DVec3, b: DVec3, [low, high]: [f64; 2], point: DVec3) -> DVec3 {
-    let direction = b - a;
-    let t = (point - a).dot(direction) / direction.length_squared().max(f64::MIN_POSITIVE);
-    a.lerp(b, t.clamp(low, high))
-}
-
-/// Moves `point` away from `centre` to the distance `clearance`, if it is closer.
-fn pushed(point: DVec3, centre: DVec3, clearance: f64) -> DVec3 {
-    let offset = point - centre;
-    let squared = offset.length_squared();
-    if squared >= clearance * clearance * (1.0 - 2e-9) || squared <= 0.0 {
-        point
-    } else {
-        centre + offset * (clearance / squared.sqrt())
-    }
 }

@@ -107,7 +107,7 @@ fn characters_of_others() {
 
 #[test]
 fn embedded_bodies() {
-    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets");
+    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../supple/assets");
     for file in ["male.glb", "female.glb"] {
         check(&common::glb(&assets.join(file)));
     }
@@ -116,7 +116,7 @@ fn embedded_bodies() {
 /// The head of a humanoid is not simulated unless the settings say so.
 #[test]
 fn heads_are_left_out() {
-    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets");
+    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../supple/assets");
     let character = common::glb(&assets.join("male.glb"));
     let head = character.skeleton.find("head").unwrap();
     let without = Flesh::builder(&character).build().unwrap();

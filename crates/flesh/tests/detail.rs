@@ -16,7 +16,7 @@ use supple_rig::{Character, Pose};
 use supple_sim::State;
 
 fn embedded(name: &str) -> Character {
-    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets");
+    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../supple/assets");
     common::glb(&assets.join(name))
 }
 

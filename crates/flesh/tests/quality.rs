@@ -158,7 +158,7 @@ fn fps_models() {
 
 #[test]
 fn embedded_bodies() {
-    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets");
+    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../supple/assets");
     for file in ["male.glb", "female.glb"] {
         let character = common::glb(&assets.join(file));
         let joints = ["lowerarm01.L", "lowerleg01.L"];

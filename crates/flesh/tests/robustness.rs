@@ -172,7 +172,7 @@ impl<'a> Tortured<'a> {
 fn everyone() -> Vec<(Character, usize)> {
     let long = std::env::var_os("SUPPLE_LONG").is_some();
     let frames = |short: usize| if long { 600 } else { short };
-    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets");
+    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../supple/assets");
     let mut all = vec![
         (common::glb(&assets.join("male.glb")), frames(120)),
         (common::glb(&assets.join("female.glb")), frames(120)),

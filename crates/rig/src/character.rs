@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use glam::{Affine3A, Vec2, Vec3, Vec4};
+use glam::{Affine3A, Quat, Vec2, Vec3, Vec4};
 use supple_geom::TriMesh;
 
 use crate::formats::Source;
+use crate::retarget::{BoneMap, Humanoid};
 use crate::skeleton::JointKind;
 use crate::skinning::{Method, Posed, Skinner, linear_blend};
 use crate::{Clip, Pose, Skeleton};
@@ -231,6 +232,14 @@ impl Character {
             positions: linear_blend(part, &self.bind_worlds(), &part.morph_weights).positions,
             triangles: part.mesh.triangles.clone(),
         }
+    }
+
+    /// The turn that brings +Z to where a humanoid looks; none for what is no humanoid.
+    pub fn facing(&self) -> Quat {
+        let humanoid = Humanoid::find(&self.skeleton, &BoneMap::of(self));
+        humanoid.map_or(Quat::IDENTITY, |humanoid| {
+            humanoid.facing(&self.skeleton.rest_worlds())
+        })
     }
 
     /// Skins one part. For many poses, build a [`Skinner`] once.

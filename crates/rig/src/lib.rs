@@ -14,10 +14,12 @@ pub mod keyed;
 pub mod motion_warnings;
 pub mod pose;
 pub mod retarget;
+pub mod rigging;
 pub mod skeleton;
 pub mod skeleton_fit;
 pub mod skinning;
 mod stray_weights;
+pub mod subdivision;
 pub mod transform;
 
 pub use character::{Character, Part};

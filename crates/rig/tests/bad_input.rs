@@ -170,7 +170,7 @@ fn implausible_units_are_guessed_and_reported() {
 
 #[test]
 fn joints_outside_the_skin_are_reported() {
-    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets/male.glb");
+    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../supple/assets/male.glb");
     let mut character = load("male.glb", &std::fs::read(assets).unwrap()).unwrap();
     let head = character.skeleton.find("head").unwrap();
     character.skeleton.rest_mut(head).translation.x += 3.0;

@@ -195,7 +195,7 @@ fn files_are_written_in_their_own_units() {
 /// Recomputed weights are in the written file, whatever its units, and everything else is unchanged.
 #[test]
 fn computed_weights_replace_those_of_the_file() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets/female.glb");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../supple/assets/female.glb");
     let bytes = std::fs::read(path).unwrap();
     let options = ReadOptions {
         metres_per_unit: Some(0.5),
@@ -233,7 +233,7 @@ fn computed_weights_replace_those_of_the_file() {
 /// A part bound in its own space (for example centimetres) gets the same weights as in metres.
 #[test]
 fn computed_weights_do_not_depend_on_the_space_of_the_mesh() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets/female.glb");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../supple/assets/female.glb");
     let file = read_glb(&std::fs::read(path).unwrap(), &ReadOptions::default()).unwrap();
     let mut scaled = file.clone();
     let smaller = glam::Affine3A::from_scale(glam::Vec3::splat(0.01));

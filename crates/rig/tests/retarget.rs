@@ -45,7 +45,7 @@ fn read(path: &Path) -> Character {
 
 fn targets(data: &Path) -> Vec<Character> {
     vec![
-        read(&root().join("assets/male.glb")),
+        read(&root().join("crates/supple/assets/male.glb")),
         read(&data.join("characters/100Avatars_001_Crimsom.vrm")),
     ]
 }
@@ -245,7 +245,7 @@ fn bones_of_all_characters_are_found() {
     let Some(data) = shared() else { return };
     let motion = read(&data.join("mocap/09_01.bvh"));
     for (file, arms) in [
-        (root().join("assets/female.glb"), true),
+        (root().join("crates/supple/assets/female.glb"), true),
         (data.join("characters/100Avatars_001_Crimsom.vrm"), true),
         (data.join("characters/CesiumMan.glb"), true),
     ] {

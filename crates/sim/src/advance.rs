@@ -12,6 +12,7 @@ pub const MAX_STEPS: u32 = 8;
 
 /// What happened in a frame.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Advance {
     /// Internal steps taken.
     pub steps: u32,

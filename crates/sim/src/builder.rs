@@ -10,6 +10,7 @@ use crate::constraints::{
     AnchorKind, Anchors, Bendings, Clusters, Polyhedra, Springs, StretchLimits, TetStrains,
     TetVolumes, least_squares_gradients, surface_bending,
 };
+use crate::contact::{ContactSurface, SurfaceInput};
 use crate::model::SoftDriven;
 
 /// Determinant, relative to the longest edge cubed, below which a tet is flat at rest and becomes inert. Thinner tets would
@@ -248,6 +249,17 @@ impl ModelBuilder {
         };
         model.carriers = crate::carrier::find_carriers(&model);
         model.carrier_frames = crate::carrier::find_carrier_frames(&model, &model.carriers);
+        Ok(model)
+    }
+
+    /// As [`ModelBuilder::build`], with skin that may touch: `input` is given the model, in whose numbering the
+    /// [sources](SurfaceInput::sources) of the skin points are.
+    pub fn build_with_surface(
+        &self,
+        input: impl FnOnce(&Model) -> SurfaceInput,
+    ) -> Result<Model, BuildError> {
+        let mut model = self.build()?;
+        model.contact = Some(ContactSurface::new(input(&model)));
         Ok(model)
     }
 

@@ -155,6 +155,11 @@ impl Merged {
     pub fn points_of(&self, body: usize) -> Range<usize> {
         self.bodies[body].points.clone()
     }
+
+    /// Its skin points outside the model, in the order of [`Targets::outside`].
+    pub fn outside_of(&self, body: usize) -> Range<usize> {
+        self.bodies[body].outside.clone()
+    }
 }
 
 fn lay_out(models: &[&Model]) -> Vec<Body> {

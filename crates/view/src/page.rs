@@ -1,4 +1,4 @@
-//! The page's files, embedded if `viewer/dist` existed when the program was built.
+//! The page's files, embedded if `dist` existed when the program was built.
 
 /// Path below the page's root, and content.
 static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/page.rs"));

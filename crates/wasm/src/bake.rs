@@ -25,7 +25,7 @@ impl Stage {
         span.check(supple::skin::frame_bytes(&self.character, Method::Tissue))?;
         let frames = span.times().len() as f32;
         body.set_forces(Vec::new());
-        let motion = supple::tissue::simulate(body, &self.character, &clip, span, &mut |frame| {
+        let motion = supple::play::simulate(body, &self.character, &clip, span, &mut |frame| {
             progress(0.8 * frame as f32 / frames);
         })?;
         let options = supple::bake::CorrectiveOptions {

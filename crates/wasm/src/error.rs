@@ -1,6 +1,7 @@
 //! Errors shown on the page.
 
 use supple::bake::BakeError;
+use supple::clips::MotionError;
 use supple::embedded::ClipError;
 use supple::flesh::FleshError;
 use supple::rig::formats::FormatError;
@@ -25,6 +26,9 @@ pub enum StageError {
     /// A clip that cannot be played.
     #[error(transparent)]
     Clip(#[from] ClipError),
+    /// A motion that cannot be put on this character.
+    #[error(transparent)]
+    Motion(#[from] MotionError),
     /// A motion that cannot be retargeted to this character.
     #[error("the motion cannot be retargeted to this character: {0}")]
     Retarget(#[from] RetargetError),

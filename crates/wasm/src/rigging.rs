@@ -7,9 +7,9 @@ use supple::glam::Vec3;
 use supple::rig::character::Up;
 use supple::rig::skeleton_fit::fit_humanoid;
 use supple::rig::formats::{gltf, skel};
+use supple::rig::rigging::with_skeleton;
 use supple::rig::skeleton::JointKind;
 use supple::rig::{Joint, Skeleton, Transform};
-use supple::rigged::with_skeleton;
 
 use crate::error::StageError;
 use crate::stage::Stage;

@@ -2,20 +2,20 @@
 
 use serde::Serialize;
 use supple::embedded::{self, Body};
-use supple::faces::add_morphs;
 use supple::flesh::Settings;
 use supple::geom::Surface;
 use supple::geom::tidy::turn_alike;
 use supple::geom::weld::weld;
 use supple::glam::Vec3;
+use supple::morphs::add_morphs;
 use supple::rig::formats::ReadOptions;
 use supple::rig::retarget::{BoneMap, Humanoid};
+use supple::rig::rigging::{is_bare, rest_mesh};
 use supple::rig::skeleton::JointKind;
 use supple::rig::skinning::{self, Skinner};
-use supple::rigged::{is_bare, rest_mesh};
 use supple::skin::{Method, bind_missing};
 use supple::tissue::SoftBody;
-use supple::{Character, Clip, Pose, info, motion};
+use supple::{Character, Clip, Pose, clips, info};
 
 use crate::error::StageError;
 use crate::files::{File, Reading, read_character};
@@ -198,7 +198,7 @@ impl Stage {
     pub fn describe(&self) -> Description {
         let joints = self.character.skeleton.joints();
         let bounds = self.character.bounds().unwrap_or_default();
-        let ahead = supple::sheet::facing(&self.character) * Vec3::Z;
+        let ahead = self.character.facing() * Vec3::Z;
         Description {
             info: info::info(&self.character),
             parts: self.looks.parts.clone(),
@@ -268,9 +268,7 @@ impl Stage {
         };
         let source =
             supple::rig::formats::load_bytes(&file.0, &file.1, &nothing, &ReadOptions::default())?;
-        let clip =
-            motion::from_character(&self.character, &source, Default::default(), RETARGET_FPS)
-                .map_err(|error| StageError::Other(error.to_string()))?;
+        let clip = clips::from_character(&self.character, &source, Default::default(), RETARGET_FPS)?;
         self.clips.push(ClipEntry {
             name: source.name.clone(),
             seconds: clip.duration(),
@@ -387,7 +385,7 @@ impl Stage {
         };
         match (&self.body, method) {
             (Some(body), Method::Tissue) => {
-                let mut skin = body.skin()?;
+                let mut skin = body.positions();
                 if let Some(clip) = self.current_clip() {
                     add_morphs(&self.character, clip, self.time, &self.pose, &mut skin);
                 }
@@ -425,7 +423,7 @@ fn geometric(method: Method) -> skinning::Method {
     match method {
         Method::Dqs => skinning::Method::Dqs,
         Method::Cor => skinning::Method::Cor,
-        Method::Lbs | Method::Tissue => skinning::Method::Lbs,
+        _ => skinning::Method::Lbs,
     }
 }
 

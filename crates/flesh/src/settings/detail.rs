@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Simulation mesh and full skin.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Detail {
     /// Vertices that are simulated.
     pub resolution: Resolution,

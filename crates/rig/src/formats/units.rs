@@ -372,7 +372,7 @@ mod tests {
 
     #[test]
     fn a_fitted_humanoid_decides_ambiguous_shapes() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets/male.glb");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../supple/assets/male.glb");
         let bytes = std::fs::read(path).unwrap();
         let mut male = crate::formats::gltf::read_glb(&bytes, &ReadOptions::default()).unwrap();
         assert_eq!(up_of_person(&male), Some(Up::Y));
