@@ -9,7 +9,7 @@ use supple::embedded::{Body, body};
 use supple::flesh::Flesh;
 use supple::flesh::base_points::{Foot, Smoothing, base_points, foot_position};
 use supple::flesh::bone_surface::bone_surface;
-use supple::flesh::surface::Surface;
+use supple::flesh::rest_skin::RestSkin;
 use supple::geom::TriMesh;
 use supple::glam::{DVec3, Vec3, vec3};
 use supple_picture::{BoneStyle, Camera, DrawMesh, Image, Line, Ramp, Wire, bone_mesh};
@@ -76,7 +76,7 @@ struct Shrunken {
 }
 
 impl Shrunken {
-    fn new(flesh: &Flesh, skin: &Surface, smoothing: Smoothing) -> Self {
+    fn new(flesh: &Flesh, skin: &RestSkin, smoothing: Smoothing) -> Self {
         let feet = base_points(flesh.graph(), skin, smoothing);
         let hits = bone_surface(flesh.graph(), flesh.volume(), skin, &feet);
         let points: Vec<DVec3> = hits.iter().map(|hit| hit.position).collect();

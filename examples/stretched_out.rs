@@ -9,8 +9,8 @@ use common::{BLUE, BONE, Limb, RED};
 use supple::flesh::Flesh;
 use supple::flesh::base_points::{Foot, foot_position};
 use supple::flesh::bone_graph::BoneGraph;
+use supple::flesh::rest_skin::RestSkin;
 use supple::flesh::stretched::stretched_nodes;
-use supple::flesh::surface::Surface;
 use supple::glam::{DVec3, Vec3, vec3};
 use supple_picture::{DrawMesh, Image, Line};
 
@@ -80,7 +80,7 @@ fn caption(name: &str, jump: f64) -> String {
 }
 
 /// Equation (3.1) with a re-projection after each sweep, on bones between the given `nodes`.
-fn smoothed(graph: &BoneGraph, skin: &Surface, nodes: &[DVec3], feet: &[Foot]) -> Vec<Foot> {
+fn smoothed(graph: &BoneGraph, skin: &RestSkin, nodes: &[DVec3], feet: &[Foot]) -> Vec<Foot> {
     let is_leaf = |foot: &Foot| {
         let bone = &graph.bones[foot.bone.unwrap()];
         (foot.t == 0.0 && graph.incident[bone.start].len() == 1)

@@ -10,7 +10,6 @@ use supple_sim::State;
 
 use crate::FleshError;
 use crate::flesh::Flesh;
-use crate::prisms::determinant;
 
 /// Share of each incident bone, from the joint, that belongs to the joint's region.
 const REGION_SHARE: f64 = 0.4;

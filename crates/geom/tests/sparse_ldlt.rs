@@ -35,12 +35,9 @@ fn column(n: usize, seed: usize) -> Vec<f64> {
 /// Cholesky with full rows: nothing in common with what is tested.
 fn dense_solve(matrix: &SymmetricCsc, b: &[f64]) -> Vec<f64> {
     let n = matrix.len();
-    let mut l = vec![vec![0.0; n]; n];
-    for j in 0..n {
-        for (i, value) in matrix.column(j) {
-            l[i][j] = value;
-        }
-    }
+    let full = Csc::from_symmetric(matrix);
+    let row = |i: usize| (0..n).map(|j| full.at(i, j)).collect();
+    let mut l: Vec<Vec<f64>> = (0..n).map(row).collect();
     for i in 0..n {
         for j in 0..=i {
             let sum: f64 = (0..j).map(|k| l[i][k] * l[j][k]).sum();

@@ -2,9 +2,9 @@
 
 use supple_geom::TriMesh;
 
-use crate::skeleton_fit::fit_humanoid;
 use crate::formats::Source;
 use crate::skeleton::JointKind;
+use crate::skeleton_fit::fit_humanoid;
 use crate::{Character, Skeleton};
 
 /// Whether nothing could move the mesh: it has neither bones nor a motion of its own. Clips of a file may move nothing

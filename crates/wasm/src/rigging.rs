@@ -5,10 +5,10 @@ use supple::geom::surface::Ray;
 use supple::geom::{Surface, TriMesh};
 use supple::glam::Vec3;
 use supple::rig::character::Up;
-use supple::rig::skeleton_fit::fit_humanoid;
 use supple::rig::formats::{gltf, skel};
 use supple::rig::rigging::with_skeleton;
 use supple::rig::skeleton::JointKind;
+use supple::rig::skeleton_fit::fit_humanoid;
 use supple::rig::{Joint, Skeleton, Transform};
 
 use crate::error::StageError;

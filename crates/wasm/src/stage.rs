@@ -268,7 +268,8 @@ impl Stage {
         };
         let source =
             supple::rig::formats::load_bytes(&file.0, &file.1, &nothing, &ReadOptions::default())?;
-        let clip = clips::from_character(&self.character, &source, Default::default(), RETARGET_FPS)?;
+        let clip =
+            clips::from_character(&self.character, &source, Default::default(), RETARGET_FPS)?;
         self.clips.push(ClipEntry {
             name: source.name.clone(),
             seconds: clip.duration(),
