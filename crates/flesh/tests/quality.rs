@@ -1,4 +1,4 @@
-//! Elbow, knee and twist: what the tissue keeps of its volume and cross-sections.
+//! Volume and cross-sections of the tissue at elbow, knee and twist.
 
 mod common;
 
@@ -8,34 +8,28 @@ use supple_flesh::{Flesh, Settings};
 use supple_rig::skinning::Method;
 use supple_rig::skinning::weights::automatic_binding;
 use supple_rig::{Character, Pose};
-use supple_sim::{Backend, CpuBackend, Mode, State};
+use supple_sim::{CpuBackend, Equilibrium, State};
 
-fn settle(flesh: &Flesh, pose: &Pose) -> State {
-    let settings = supple_sim::Settings {
-        mode: Mode::Static,
-        iterations: 20,
-        ..supple_sim::Settings::default()
-    };
+/// The tissue in equilibrium, led there in ten steps as a motion would.
+fn settled(flesh: &Flesh, pose: &Pose) -> State {
+    let settings = supple_sim::Settings::default();
     let mut state = State::at_rest(&flesh.model);
     let mut solver = CpuBackend::new();
-    // By steps, as a motion would get there.
     let rest = flesh.rest_pose();
     for k in 1..=10 {
+        let search = match k {
+            10 => Equilibrium::default(),
+            _ => Equilibrium::default().iterations(20),
+        };
         let targets = flesh.targets(&rest.blend(pose, k as f32 / 10.0)).unwrap();
-        solver
-            .step(&flesh.model, &settings, &targets, &mut state)
-            .unwrap();
-    }
-    let targets = flesh.targets(pose).unwrap();
-    for _ in 0..4 {
-        solver
-            .step(&flesh.model, &settings, &targets, &mut state)
+        search
+            .solve(&mut solver, &flesh.model, &settings, &targets, &mut state)
             .unwrap();
     }
     state
 }
 
-/// Turns a joint about a world axis.
+/// Rotates a joint about a world axis.
 fn turned(character: &Character, joint: usize, axis: Vec3, degrees: f32) -> Pose {
     let mut pose = Pose::rest(&character.skeleton);
     let worlds = character.skeleton.rest_worlds();
@@ -86,7 +80,7 @@ fn measure(
         let state = flesh.state_of_skin(pose, &parts).unwrap();
         measures(flesh, joint, pose, &state)
     };
-    let state = settle(flesh, pose);
+    let state = settled(flesh, pose);
     let rows = [
         ("tissue", measures(flesh, joint, pose, &state)),
         ("LBS", skinned(Method::Lbs)),
@@ -131,7 +125,7 @@ fn check(character: &Character, joints: &[&str], resolution: Resolution, least_v
             .try_normalize()
             .unwrap_or(before.any_orthonormal_vector());
         for degrees in [90.0, 130.0] {
-            // Elbows and knees that are bent already get the rest of the angle.
+            // Elbows and knees that are already bent get the rest of the angle.
             let bent = before.angle_between(after).to_degrees();
             let pose = turned(character, index, axis, degrees - bent);
             let what = format!("bent to {degrees}°");
@@ -164,7 +158,7 @@ fn fps_models() {
 
 #[test]
 fn embedded_bodies() {
-    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets");
+    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../supple/assets");
     for file in ["male.glb", "female.glb"] {
         let character = common::glb(&assets.join(file));
         let joints = ["lowerarm01.L", "lowerleg01.L"];

@@ -4,27 +4,7 @@ mod common;
 
 use glam::Vec3;
 use supple_flesh::Flesh;
-use supple_sim::{Backend, CpuBackend, Mode, Settings, State};
-
-/// Runs the static solver until vertices move less than 1e-5 of the size an iteration.
-fn settle(flesh: &Flesh, targets: &supple_sim::Targets, size: f32) -> State {
-    let settings = Settings {
-        mode: Mode::Static,
-        iterations: 20,
-        ..Settings::default()
-    };
-    let mut state = State::at_rest(&flesh.model);
-    let mut solver = CpuBackend::new();
-    for _ in 0..30 {
-        let report = solver
-            .step(&flesh.model, &settings, targets, &mut state)
-            .unwrap();
-        if report.residual < 2e-5 * size {
-            break;
-        }
-    }
-    state
-}
+use supple_sim::{CpuBackend, Equilibrium, Settings, State};
 
 fn inverted(flesh: &Flesh, state: &State) -> usize {
     let all: Vec<Vec3> = state
@@ -57,6 +37,7 @@ fn static_poses() {
             return;
         };
         let flesh = Flesh::builder(&character).build().unwrap();
+        let mut solver = CpuBackend::new();
         let bounds = flesh.skin_mesh().bounds();
         let size = (bounds.max - bounds.min).max_element();
         for (name, entry) in index.as_object().unwrap() {
@@ -68,7 +49,16 @@ fn static_poses() {
                 common::read_f32(&common::shared(&format!("fps/reference/{name}.f32")).unwrap());
             let pose = common::reference_pose(&character.skeleton, entry);
             let start = std::time::Instant::now();
-            let state = settle(&flesh, &flesh.targets(&pose).unwrap(), size);
+            let targets = flesh.targets(&pose).unwrap();
+            let mut state = State::at_rest(&flesh.model);
+            let found = Equilibrium::default().solve(
+                &mut solver,
+                &flesh.model,
+                &Settings::default(),
+                &targets,
+                &mut state,
+            );
+            assert!(found.unwrap().is_met, "{name}");
             let skin = &flesh.skin(&pose, &state).unwrap()[0];
             let mut distances: Vec<f32> = skin
                 .iter()

@@ -42,7 +42,7 @@ const CONTACT_TEXT: &str = include_str!("kernels/contact.wgsl");
 const PATCH_SOLVE_TEXT: &str = include_str!("kernels/patch_solve.wgsl");
 const PATCH_SOLVE_SINGLE: &str = include_str!("kernels/patch_solve_single.wgsl");
 const RESIDUAL: &str = include_str!("kernels/patch_residual.wgsl");
-/// Bodies that share a workgroup where there are that many: tables are then read once for all of them.
+/// Bodies that share a workgroup if there are at least this many. Tables are then read once for all of them.
 pub const BATCH: u32 = 4;
 const SINGLE: &str = "const BODIES: u32 = 1u;\n";
 const BATCHED: &str = "const BODIES: u32 = 4u;\n";
@@ -55,12 +55,12 @@ pub const PREDICT: Kernel = Kernel {
     sources: &[COMMON, include_str!("kernels/predict.wgsl")],
     access: &[Write, Write, Write, Read, Read, Read, Write, Write],
 };
-/// Local step and forces, for one body and for [`BATCH`] bodies a workgroup.
+/// Local step and forces, for one body and for [`BATCH`] bodies per workgroup.
 pub const PROJECT: [Kernel; 2] = [
     project(&[SINGLE, COMMON, POLAR, STRESS, NO_FORCES, PROJECT_TEXT]),
     project(&[BATCHED, COMMON, POLAR, STRESS, NO_FORCES, PROJECT_TEXT]),
 ];
-/// Global step, for one body and for [`BATCH`] bodies a workgroup.
+/// Global step, for one body and for [`BATCH`] bodies per workgroup.
 pub const PATCH_SOLVE: [Kernel; 2] = [
     patch_solve(&[COMMON, RESIDUAL, PATCH_SOLVE_TEXT, PATCH_SOLVE_SINGLE]),
     patch_solve(&[
@@ -81,26 +81,26 @@ pub const FINISH: Kernel = Kernel {
     access: &[Read, Write, Write],
 };
 
-/// Kernels of a body that touches itself or colliders.
+/// Kernels of a step with contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Touch {
-    /// Skin points and their normals.
+    /// Skin points and normals.
     Points,
-    /// Boxes around prisms.
+    /// Bounding boxes of prisms.
     Boxes,
-    /// Contacts.
+    /// Detection of self-contact.
     Search,
-    /// How they answer forces.
+    /// Response of contacts to forces (diagonal of the contact matrix).
     Answers,
-    /// One change of their forces.
+    /// One update of contact forces.
     Forces,
     /// Local step.
     Project,
-    /// What moves when forces have changed.
+    /// Displacement due to changed contact forces.
     Shift,
     /// Velocities.
     Finish,
-    /// Contacts with colliders.
+    /// Detection of contact with colliders.
     Collide,
 }
 
@@ -165,7 +165,7 @@ pub const CONTACT: [Kernel; 9] = [
     },
 ];
 
-/// Vertices that follow a pose.
+/// Targets from frames.
 pub const FOLLOW: Kernel = Kernel {
     name: "follow",
     sources: &[include_str!("kernels/follow.wgsl")],
@@ -208,7 +208,7 @@ const fn krylov(name: &'static str) -> Kernel {
     }
 }
 
-/// Entry points of the solvers that are kept for comparison, in the order of [`crate::krylov::Stage`].
+/// Entry points of the comparison solvers, in the order of [`crate::krylov::Stage`].
 pub const COMPARISONS: [Kernel; 8] = [
     krylov("cg_start"),
     krylov("cg_multiply"),
@@ -330,7 +330,7 @@ impl Pipelines {
     }
 }
 
-/// Kernels of a body that touches, compiled when first asked for.
+/// Kernels of a step with contact, compiled on first use.
 #[derive(Clone, Debug)]
 pub(crate) struct Touching([Compiled; 9]);
 
@@ -345,7 +345,7 @@ impl Touching {
     }
 }
 
-/// The comparison solvers, compiled when first asked for; their uniform has a dynamic offset.
+/// The comparison solvers, compiled on first use; their uniform has a dynamic offset.
 pub(crate) fn compile_comparisons(device: &wgpu::Device) -> Vec<Compiled> {
     COMPARISONS
         .iter()

@@ -1,30 +1,30 @@
-//! Iterative global solves, kept to be compared with the patch solve: `supple bench --backend gpu --solver …`.
+//! Iterative global solvers, for comparison with the patch solve: `supple bench --backend gpu --solver …`.
 
 use bytemuck::{Pod, Zeroable};
+use supple_geom::sparse::Csc;
 
 use crate::buffers::buffer;
 use crate::kernels::{Compiled, compile_comparisons};
-use crate::patch_inverse::Symmetric;
 use crate::{Gpu, GpuError};
 
-/// Iterations of each global solve: what the papers use [3.2.3].
+/// Iterations of each global solve, as in the papers [3.2.3].
 pub const INNER: u32 = 10;
-/// Largest over smallest eigenvalue that Chebyshev's iteration is tuned to: more than ten iterations can follow the whole
-/// spectrum, and with less it leaves the smooth part of the error.
+/// Ratio of eigenvalues that the Chebyshev iteration is tuned to. Ten iterations cannot cover a larger range; with a smaller one
+/// the smooth part of the error remains.
 const CHEBYSHEV_RANGE: f64 = 40.0;
 const GROUP: u32 = 128;
 const SLICE: usize = 32;
-/// Distance of uniform blocks, WebGPU's default alignment.
+/// Stride of uniform blocks: WebGPU's default alignment.
 const UNIFORM_STRIDE: u64 = 256;
 
 /// An iterative solver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// The papers': three dispatches an iteration.
+    /// Preconditioned conjugate gradients, as in the papers: three dispatches per iteration.
     Pcg,
-    /// One dispatch an iteration.
+    /// Pipelined conjugate gradients: one dispatch per iteration.
     PipelinedCg,
-    /// One dispatch an iteration, no dot products.
+    /// Chebyshev iteration: one dispatch per iteration, no dot products.
     Chebyshev,
 }
 
@@ -75,14 +75,14 @@ impl Krylov {
     pub fn new(
         gpu: &Gpu,
         method: Method,
-        matrix: &Symmetric,
+        matrix: &Csc,
         vertices: u32,
         bodies: u32,
         residual: &wgpu::Buffer,
         positions: &wgpu::Buffer,
     ) -> Result<Krylov, GpuError> {
         let compiled = compile_comparisons(&gpu.device);
-        let rows = matrix.len() as u32;
+        let rows = matrix.width() as u32;
         let groups = rows.div_ceil(GROUP);
         let sliced = Sliced::new(matrix);
         let storage = wgpu::BufferUsages::STORAGE;
@@ -209,17 +209,17 @@ struct Sliced {
 }
 
 impl Sliced {
-    fn new(matrix: &Symmetric) -> Sliced {
-        let n = matrix.len();
+    fn new(matrix: &Csc) -> Sliced {
+        let n = matrix.width();
         let mut sliced = Sliced {
             slices: vec![0],
             entries: Vec::new(),
-            inverse_diagonal: (0..n).map(|i| (1.0 / matrix.diagonal(i)) as f32).collect(),
+            inverse_diagonal: (0..n).map(|i| (1.0 / matrix.at(i, i)) as f32).collect(),
             largest_eigenvalue: largest_eigenvalue(matrix),
         };
         for first in (0..n).step_by(SLICE) {
-            let rows: Vec<Vec<(u32, f64)>> = (first..(first + SLICE).min(n))
-                .map(|i| matrix.row(i).collect())
+            let rows: Vec<Vec<(usize, f64)>> = (first..(first + SLICE).min(n))
+                .map(|i| matrix.column(i).collect())
                 .collect();
             let width = rows
                 .iter()
@@ -231,7 +231,7 @@ impl Sliced {
                 for lane in 0..SLICE {
                     let entry = rows.get(lane).and_then(|row| row.get(k));
                     sliced.entries.push(match entry {
-                        Some(&(column, value)) => [column, (value as f32).to_bits()],
+                        Some(&(column, value)) => [column as u32, (value as f32).to_bits()],
                         None => [first as u32, 0],
                     });
                 }
@@ -242,14 +242,14 @@ impl Sliced {
     }
 }
 
-/// Power iteration, widened a little: it approaches from below.
-fn largest_eigenvalue(matrix: &Symmetric) -> f64 {
-    let n = matrix.len();
+/// Power iteration, with a margin because it converges from below.
+fn largest_eigenvalue(matrix: &Csc) -> f64 {
+    let n = matrix.width();
     let mut v: Vec<f64> = (0..n).map(|i| 1.0 + (i as f64 * 1.7).sin()).collect();
     let mut eigenvalue = 1.0;
     for _ in 0..40 {
         let product = matrix.multiply(&v).into_iter().enumerate();
-        let next: Vec<f64> = product.map(|(i, x)| x / matrix.diagonal(i)).collect();
+        let next: Vec<f64> = product.map(|(i, x)| x / matrix.at(i, i)).collect();
         let norm = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
         eigenvalue = norm(&next) / norm(&v).max(1e-300);
         let scale = 1.0 / norm(&next).max(1e-300);

@@ -1,103 +1,32 @@
-//! The global solve as one sparse product: rows of local inverses of A (restricted additive Schwarz).
+//! The global solve as one sparse product with rows of local inverses of A (restricted additive Schwarz).
 //!
 //! With the bone surface eliminated, tissue is thin and A⁻¹ decays within a few edges. For each patch of rows the matrix is
-//! inverted on the patch and the rows around it that matter most, and the patch's own rows of that inverse are kept:
-//! B r is then exact but for what lies farther away. The step's residual form sees what is left and corrects it
-//! in the next local/global iteration. Local inverses of a positive definite matrix always exist, however the rows are chosen.
+//! inverted on the patch and the rows with the most influence on it, and the patch's own rows of that inverse are stored. B r is
+//! then exact except for the influence of rows farther away. The step is in residual form, so the next local/global iteration
+//! corrects the error. Local inverses of a positive definite matrix always exist, for any choice of rows.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use rayon::prelude::*;
+use supple_geom::sparse::{Csc, Ldlt, SymmetricCsc, conjugate_gradients};
 use supple_sim::SolveError;
-use supple_sim::assemble::SparseColumns;
-use supple_sim::ldlt::Ldlt;
 
-/// Columns of a patch: the first number that leaves no more of a rough and of a smooth right-hand side than ten Jacobi-CG
-/// iterations do.
-/// On bodies the first leaves a fifth of that; fewer would save little, since a dispatch costs more than its arithmetic,
-/// and the last is what workgroup memory has room for. Deep and stiff tissue needs more, since its inverse reaches farther.
+/// Columns of a patch: the first number whose residual, for a rough and a smooth right-hand side, is no larger than that of ten
+/// Jacobi-CG iterations. On bodies the first number leaves a fifth of that residual. Fewer columns would save little, since a
+/// dispatch costs more than its arithmetic. The last number is the limit of workgroup memory. Deep and stiff tissue needs more
+/// columns, since its inverse decays more slowly.
 pub const COLUMNS: [usize; 3] = [256, 384, 512];
 /// Rows among which the columns are chosen.
 const CANDIDATES: usize = 1024;
-/// Columns whose influence on every row of the patch is below this are left out.
+/// Columns whose influence is below this on every row of the patch are left out.
 const LEAST_INFLUENCE: f64 = 1e-6;
 
-/// A symmetric matrix by rows, scaled.
-#[derive(Clone, Debug, Default)]
-pub struct Symmetric {
-    /// Row i runs from `offsets[i]` to `offsets[i + 1]`.
-    pub offsets: Vec<usize>,
-    /// Column of each entry, ascending within a row.
-    pub columns: Vec<u32>,
-    /// Value of each entry.
-    pub values: Vec<f64>,
-}
-
-impl Symmetric {
-    /// All rows of a matrix given by its upper triangle, times `scale`.
-    pub fn new(upper: &SparseColumns, scale: f64) -> Symmetric {
-        let n = upper.columns();
-        let mut rows: Vec<Vec<(u32, f64)>> = vec![Vec::new(); n];
-        for column in 0..n {
-            for (row, value) in upper.column(column) {
-                rows[column].push((row as u32, value * scale));
-                if row != column {
-                    rows[row].push((column as u32, value * scale));
-                }
-            }
-        }
-        let mut matrix = Symmetric {
-            offsets: vec![0],
-            ..Symmetric::default()
-        };
-        for row in &mut rows {
-            row.sort_unstable_by_key(|&(column, _)| column);
-            matrix.columns.extend(row.iter().map(|&(column, _)| column));
-            matrix.values.extend(row.iter().map(|&(_, value)| value));
-            matrix.offsets.push(matrix.columns.len());
-        }
-        matrix
-    }
-
-    /// Number of rows.
-    pub fn len(&self) -> usize {
-        self.offsets.len().saturating_sub(1)
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// (column, value) of a row.
-    pub fn row(&self, i: usize) -> impl Iterator<Item = (u32, f64)> + '_ {
-        let range = self.offsets[i]..self.offsets[i + 1];
-        self.columns[range.clone()]
-            .iter()
-            .copied()
-            .zip(self.values[range].iter().copied())
-    }
-
-    /// A x.
-    pub fn multiply(&self, x: &[f64]) -> Vec<f64> {
-        let product = |i: usize| self.row(i).map(|(j, a)| a * x[j as usize]).sum();
-        (0..self.len()).map(product).collect()
-    }
-
-    /// Diagonal entry of a row.
-    pub fn diagonal(&self, i: usize) -> f64 {
-        self.row(i)
-            .find(|&(column, _)| column as usize == i)
-            .map_or(0.0, |(_, value)| value)
-    }
-}
-
-/// Codes of a coefficient on either side of zero: it is kept in two bytes, as the root of its share of the row's largest. So
-/// small ones, which are many, are as exact as large ones, which are few.
+/// Largest code of a coefficient. A coefficient is stored in two bytes, as the signed square root of its ratio to the row's
+/// largest. The many small coefficients are then stored with a finer step than the few large ones.
 pub const CODES: f64 = 32767.0;
 
-/// What one patch gathers, and with which coefficients.
+/// The rows that one patch gathers, and their coefficients.
 #[derive(Clone, Debug, Default)]
 pub struct PatchRows {
     /// Rows that are gathered, the patch's own first.
@@ -126,8 +55,8 @@ impl ExactRows {
     }
 }
 
-/// Codes of a row and its unit. From the largest down, each takes over what rounding left of the one before: the row's sum, and
-/// with it what the row makes of a smooth right-hand side, stays.
+/// Codes of a row and its unit. From the largest down, the rounding error of each coefficient is added to the next. That keeps
+/// the row's sum, and so its response to a smooth right-hand side.
 fn encode(row: &[f64]) -> (Vec<i16>, f32) {
     let largest = row.iter().fold(0.0_f64, |m, c| m.max(c.abs()));
     let unit = (largest / (CODES * CODES)) as f32;
@@ -154,11 +83,13 @@ fn decode(code: i16, unit: f32) -> f64 {
 
 /// Local inverses for every patch.
 pub fn patch_inverse(
-    matrix: &Symmetric,
+    matrix: &SymmetricCsc,
     patches: &[Vec<u32>],
 ) -> Result<Vec<PatchRows>, SolveError> {
     let sides = right_hand_sides(matrix.len());
-    let allowed = sides.each_ref().map(|b| cg_residual(matrix, b, 10));
+    let allowed = (sides.each_ref())
+        .map(|b| conjugate_gradients(matrix, b, &mut vec![0.0; matrix.len()], 10));
+    let matrix = &Csc::from_symmetric(matrix);
     let mut rows = with_columns(matrix, patches, COLUMNS[0])?;
     for columns in &COLUMNS[1..] {
         let left = sides
@@ -179,15 +110,15 @@ pub fn patch_inverse(
     Ok(rows.into_par_iter().map(ExactRows::rounded).collect())
 }
 
-/// A patch that misses more than this share of its answer to a smooth right-hand side gets more columns. Without, a deep belly
-/// that is thrown upwards lags behind by a millimetre and a half.
-const MOST_MISSING: f64 = 0.05;
-/// Corrections after which a smooth right-hand side is solved well enough to tell.
+/// Relative error of the response to a smooth right-hand side above which a patch gets more columns. Without, a deep belly that
+/// is thrown upwards lags behind by 1.5 mm.
+const SMOOTH_TOLERANCE: f64 = 0.05;
+/// Iterations that solve a smooth right-hand side accurately enough to measure that error.
 const CORRECTIONS: usize = 50;
 
-/// Gives more columns to patches in deep tissue, where the inverse reaches farther than elsewhere.
+/// Gives more columns to patches in deep tissue, where the inverse decays more slowly.
 fn widen(
-    matrix: &Symmetric,
+    matrix: &Csc,
     patches: &[Vec<u32>],
     rows: &mut [ExactRows],
     smooth: &[f64],
@@ -203,7 +134,7 @@ fn widen(
     }
     let misses = |&i: &u32| {
         let (first, x) = (first[i as usize], x[i as usize]);
-        (first - x).abs() > MOST_MISSING * x.abs()
+        (first - x).abs() > SMOOTH_TOLERANCE * x.abs()
     };
     let diagonal = diagonal(matrix);
     patches
@@ -231,19 +162,19 @@ fn product(patches: &[Vec<u32>], rows: &[ExactRows], b: &[f64]) -> Vec<f64> {
     x
 }
 
-fn diagonal(matrix: &Symmetric) -> Vec<f64> {
-    (0..matrix.len()).map(|i| matrix.diagonal(i)).collect()
+fn diagonal(matrix: &Csc) -> Vec<f64> {
+    (0..matrix.width()).map(|i| matrix.at(i, i)).collect()
 }
 
-/// A rough and a smooth right-hand side: the first tells how well near rows are coupled, the second whether the inverse
-/// reaches far enough.
+/// A rough and a smooth right-hand side. The first tests the coupling of near rows, the second whether the local inverse is wide
+/// enough.
 fn right_hand_sides(rows: usize) -> [Vec<f64>; 2] {
     let noise = (0..rows).map(|i| (i as f64 * 12.9898).sin()).collect();
     [noise, vec![1.0; rows]]
 }
 
 fn with_columns(
-    matrix: &Symmetric,
+    matrix: &Csc,
     patches: &[Vec<u32>],
     columns: usize,
 ) -> Result<Vec<ExactRows>, SolveError> {
@@ -258,47 +189,19 @@ fn with_columns(
 }
 
 /// ‖b − A B b‖.
-fn product_residual(
-    matrix: &Symmetric,
-    patches: &[Vec<u32>],
-    rows: &[ExactRows],
-    b: &[f64],
-) -> f64 {
+fn product_residual(matrix: &Csc, patches: &[Vec<u32>], rows: &[ExactRows], b: &[f64]) -> f64 {
     let x = product(patches, rows, b);
     let left = matrix.multiply(&x).into_iter().zip(b).map(|(ax, b)| b - ax);
     left.map(|r| r * r).sum::<f64>().sqrt()
 }
 
-/// ‖b − A x‖ after some iterations of conjugate gradients with the diagonal as preconditioner.
-fn cg_residual(matrix: &Symmetric, b: &[f64], iterations: usize) -> f64 {
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    let precondition = |r: &[f64]| -> Vec<f64> {
-        let each = r.iter().enumerate();
-        each.map(|(i, r)| r / matrix.diagonal(i)).collect()
-    };
-    let mut r = b.to_vec();
-    let mut p = precondition(&r);
-    let mut rho = dot(&r, &p);
-    for _ in 0..iterations {
-        let q = matrix.multiply(&p);
-        let alpha = rho / dot(&p, &q).max(f64::MIN_POSITIVE);
-        r.iter_mut().zip(&q).for_each(|(r, q)| *r -= alpha * q);
-        let z = precondition(&r);
-        let next = dot(&r, &z);
-        let beta = next / rho.max(f64::MIN_POSITIVE);
-        p.iter_mut().zip(&z).for_each(|(p, z)| *p = z + beta * *p);
-        rho = next;
-    }
-    dot(&r, &r).sqrt()
-}
-
-/// Scratch for one patch after the other.
+/// Scratch space, reused from patch to patch.
 struct Local<'a> {
-    matrix: &'a Symmetric,
+    matrix: &'a Csc,
     diagonal: &'a [f64],
-    /// Path length to each row; infinite where not met.
+    /// Path length to each row; infinite for rows not visited.
     distance: Vec<f64>,
-    /// Place of each row in the current set.
+    /// Index of each row in the current set.
     place: Vec<u32>,
     /// Most columns of a patch.
     columns: usize,
@@ -307,12 +210,12 @@ struct Local<'a> {
 const OUTSIDE: u32 = u32::MAX;
 
 impl<'a> Local<'a> {
-    fn new(matrix: &'a Symmetric, diagonal: &'a [f64], columns: usize) -> Local<'a> {
+    fn new(matrix: &'a Csc, diagonal: &'a [f64], columns: usize) -> Local<'a> {
         Local {
             matrix,
             diagonal,
-            distance: vec![f64::INFINITY; matrix.len()],
-            place: vec![OUTSIDE; matrix.len()],
+            distance: vec![f64::INFINITY; matrix.width()],
+            place: vec![OUTSIDE; matrix.width()],
             columns,
         }
     }
@@ -355,18 +258,18 @@ impl<'a> Local<'a> {
             if found.len() >= count {
                 break;
             }
-            for (j, value) in self.matrix.row(i as usize) {
-                let scale = self.diagonal[i as usize] * self.diagonal[j as usize];
-                if j == i || value == 0.0 || scale <= 0.0 {
+            for (j, value) in self.matrix.column(i as usize) {
+                let scale = self.diagonal[i as usize] * self.diagonal[j];
+                if j == i as usize || value == 0.0 || scale <= 0.0 {
                     continue;
                 }
                 let length = here - (value.abs() / scale.sqrt()).ln().min(-1e-3);
-                if length < self.distance[j as usize] {
-                    if self.distance[j as usize].is_infinite() {
-                        met.push(j);
+                if length < self.distance[j] {
+                    if self.distance[j].is_infinite() {
+                        met.push(j as u32);
                     }
-                    self.distance[j as usize] = length;
-                    queue.push(Reverse((length.to_bits(), 0, j)));
+                    self.distance[j] = length;
+                    queue.push(Reverse((length.to_bits(), 0, j as u32)));
                 }
             }
         }
@@ -399,8 +302,8 @@ impl<'a> Local<'a> {
         if set.is_empty() {
             return Ok(Vec::new());
         }
-        let mut upper = self.restricted(set);
-        let factor = factorise(&mut upper).ok_or(SolveError::NotPositiveDefinite {
+        let mut local = self.restricted(set);
+        let factor = factorise(&mut local).ok_or(SolveError::NotPositiveDefinite {
             vertex: set.first().map_or(0, |&i| i as usize),
         })?;
         let mut work = vec![0.0; set.len()];
@@ -413,41 +316,32 @@ impl<'a> Local<'a> {
         Ok((0..own).map(row).collect())
     }
 
-    /// Upper triangle of the matrix on the rows of `set`.
-    fn restricted(&mut self, set: &[u32]) -> SparseColumns {
+    /// The matrix on the rows of `set`.
+    fn restricted(&mut self, set: &[u32]) -> SymmetricCsc {
         for (k, &i) in set.iter().enumerate() {
             self.place[i as usize] = k as u32;
         }
-        let mut upper = SparseColumns {
-            offsets: vec![0],
-            ..SparseColumns::default()
-        };
-        let mut column: Vec<(u32, f64)> = Vec::new();
+        let mut entries = Vec::new();
         for (k, &i) in set.iter().enumerate() {
-            column.clear();
-            let entries = self.matrix.row(i as usize);
-            let inside = entries.map(|(j, value)| (self.place[j as usize], value));
-            column.extend(inside.filter(|&(row, _)| row <= k as u32));
-            column.sort_unstable_by_key(|&(row, _)| row);
-            upper.rows.extend(column.iter().map(|&(row, _)| row));
-            upper.values.extend(column.iter().map(|&(_, value)| value));
-            upper.offsets.push(upper.rows.len());
+            let column = self.matrix.column(i as usize);
+            let inside = column.map(|(j, value)| (self.place[j], k as u32, value));
+            entries.extend(inside.filter(|&(row, column, _)| row <= column));
         }
         for &i in set {
             self.place[i as usize] = OUTSIDE;
         }
-        upper
+        SymmetricCsc::summed(set.len(), entries)
     }
 }
 
 /// Factorises, with a little added to the diagonal where stiffness and mass are too far apart for double precision.
-fn factorise(upper: &mut SparseColumns) -> Option<Ldlt> {
+fn factorise(matrix: &mut SymmetricCsc) -> Option<Ldlt> {
     for added in [0.0, 1e-12, 1e-10, 1e-8, 1e-6] {
-        for k in 0..upper.columns() {
-            // The diagonal is the last entry of a column.
-            upper.values[upper.offsets[k + 1] - 1] *= 1.0 + added;
+        for k in 0..matrix.len() {
+            // The diagonal is the first entry of a column.
+            matrix.values[matrix.column_starts[k] as usize] *= 1.0 + added;
         }
-        if let Ok(factor) = Ldlt::new(upper) {
+        if let Ok(factor) = Ldlt::new(matrix) {
             return Some(factor);
         }
     }
@@ -459,41 +353,29 @@ mod tests {
     use super::*;
 
     /// A chain of n springs, held at both ends and a little everywhere.
-    fn chain(n: usize) -> Symmetric {
-        let mut upper = SparseColumns {
-            offsets: vec![0],
-            ..SparseColumns::default()
-        };
-        for k in 0..n as u32 {
-            if k > 0 {
-                upper.rows.push(k - 1);
-                upper.values.push(-1.0);
-            }
-            upper.rows.push(k);
-            upper.values.push(2.1);
-            upper.offsets.push(upper.rows.len());
-        }
-        Symmetric::new(&upper, 0.5)
+    fn chain(n: usize) -> SymmetricCsc {
+        let n = n as u32;
+        let springs = (1..n).map(|k| (k, k - 1, -0.5));
+        let entries = springs.chain((0..n).map(|k| (k, k, 1.05)));
+        SymmetricCsc::summed(n as usize, entries)
     }
 
     #[test]
     fn small_matrices_are_inverted_exactly() {
         let matrix = chain(50);
+        let both = Csc::from_symmetric(&matrix);
         let patches = [(0..30).collect::<Vec<u32>>(), (30..50).collect()];
         let rows = patch_inverse(&matrix, &patches).expect("positive definite");
         for (patch, own) in rows.iter().zip(&patches) {
             assert_eq!(patch.columns.len(), 50);
             for ((codes, &unit), &i) in patch.codes.iter().zip(&patch.units).zip(own) {
-                // Row i of B A is row i of the identity, but for what rounding did: a code's distance from the next, twice the
-                // root, times a column of A (2.05 at most).
+                // Row i of B A is row i of the identity up to rounding: the distance between codes, twice the root, times a
+                // column of A (2.05 at most).
                 let bound = 2.05 * 2.0 * CODES * f64::from(unit);
                 assert!(bound < 1e-3);
                 for j in 0..50 {
                     let product: f64 = (patch.columns.iter().zip(codes))
-                        .map(|(&k, &code)| {
-                            let entry = matrix.row(k as usize).find(|e| e.0 == j);
-                            decode(code, unit) * entry.map_or(0.0, |e| e.1)
-                        })
+                        .map(|(&k, &code)| decode(code, unit) * both.at(j as usize, k as usize))
                         .sum();
                     let expected = f64::from(u8::from(i == j));
                     assert!((product - expected).abs() < bound, "{i} {j}: {product}");

@@ -1,21 +1,22 @@
-//! Everything a model needs on the device, as plain data.
+//! The tables of a model on the device, as plain data.
 
+use supple_geom::sparse::Csc;
 use supple_sim::model::NO_CARRIER;
 use supple_sim::{
     ContactMode, Decompose, Model, Rotations, Settings, SolveError, assemble, settings::Fit,
 };
 
-use crate::patch_inverse::{PatchRows, Symmetric, patch_inverse};
+use crate::patch_inverse::{PatchRows, patch_inverse};
 use crate::patches::{GROUP, PATCH, partition};
 use crate::tet_table::{incidences, tet_table};
 
-/// No vertex at this row: padding.
+/// Marks a padding row.
 pub const NO_VERTEX: u32 = u32::MAX;
-/// Words of a patch, and of a group.
+/// Words per patch, and per group.
 const WORDS: usize = 4;
 /// Added to a code, so that it is never negative.
 const BIAS: u32 = 1 << 15;
-/// Columns of a patch come in multiples of this: two for each of 32 parts of one body, a chunk of four bodies.
+/// Columns of a patch are padded to a multiple of this: two for each of 32 parts with one body, one chunk with four bodies.
 const COLUMN_MULTIPLE: usize = 64;
 
 /// The tables of one model and one system matrix.
@@ -31,19 +32,19 @@ pub struct Tables {
     pub shapes: Vec<[f32; 4]>,
     /// Rows that patches gather.
     pub columns: Vec<u32>,
-    /// Codes of the local inverses' coefficients, those of two rows a word.
+    /// Codes of the local inverses' coefficients, two rows per word.
     pub inverse: Vec<u32>,
     /// Coefficient of code 1 in each row.
     pub units: Vec<f32>,
-    /// Mass (bits) of each row, its carrier and two fixed vertices beside that.
+    /// Mass (bits) of each row, its carrier and two fixed vertices near it.
     pub row_data: Vec<[u32; 4]>,
-    /// Common factor of matrix and forces: keeps single precision away from its limits.
+    /// Common factor of matrix and forces, which keeps them within the range of single precision.
     pub scale: f64,
-    /// The matrix, scaled, by rows of the device.
-    pub matrix: Symmetric,
+    /// The scaled matrix, in the device's order of rows.
+    pub matrix: Csc,
 }
 
-/// What the kernels cannot do, if model or settings ask for it.
+/// A feature of the model or settings that the kernels do not support, if there is one.
 pub fn unsupported(model: &Model, settings: &Settings) -> Option<&'static str> {
     if settings.strain.fit != Fit::Gradients || settings.strain.decompose != Decompose::Gradient {
         return Some("this strain formulation");
@@ -66,7 +67,7 @@ pub fn unsupported(model: &Model, settings: &Settings) -> Option<&'static str> {
 }
 
 impl Tables {
-    /// Partition, local inverses, tets by patch.
+    /// Partitions the model and computes its local inverses and tet tables.
     pub fn new(model: &Model, settings: &Settings) -> Result<Tables, SolveError> {
         let refuse = |what| SolveError::Unsupported {
             backend: "gpu",
@@ -80,14 +81,15 @@ impl Tables {
         let system = assemble(model, settings);
         let largest = system.diagonal().into_iter().fold(0.0, f64::max);
         let scale = if largest > 0.0 { 1.0 / largest } else { 1.0 };
-        let matrix = Symmetric::new(&system.upper, scale);
+        let matrix = system.matrix.scaled(scale);
         let local = patch_inverse(&matrix, &patches)?;
         let rows = Rows::new(model, &patches);
         let groups = patches.len() * PATCH / GROUP;
-        let tets = tet_table(model, scale, &rows.row_of, groups);
+        let scales = [settings.weights.strain, settings.weights.volume].map(|w| w * scale);
+        let tets = tet_table(model, scales, &rows.row_of, groups);
         let mut tables = Tables {
             row_data: rows.data(model),
-            matrix: rows.permuted(&matrix),
+            matrix: rows.permuted(&Csc::from_symmetric(&matrix)),
             vertex_of_row: rows.vertex_of,
             patches: Vec::new(),
             tets: tets.tets,
@@ -111,7 +113,7 @@ impl Tables {
         Ok(tables)
     }
 
-    /// Number of rows: free vertices and padding.
+    /// Number of rows, including padding.
     pub fn rows(&self) -> usize {
         self.vertex_of_row.len()
     }
@@ -140,7 +142,7 @@ impl Tables {
         let count = local.columns.len().next_multiple_of(COLUMN_MULTIPLE);
         let pad = local.columns.first().copied().unwrap_or(0);
         let first_column = self.columns.len() as u32;
-        // In words; a column has half as many as the patch has rows.
+        // In words: a column has half as many as the patch has rows.
         let first_word = self.inverse.len() as u32;
         self.patches
             .extend_from_slice(&[first_column, count as u32, first_word, 0]);
@@ -160,7 +162,7 @@ impl Tables {
     }
 }
 
-/// Where vertices lie on the device.
+/// Rows of vertices on the device.
 struct Rows {
     vertex_of: Vec<u32>,
     /// Row of each free vertex, then of each fixed one.
@@ -197,23 +199,16 @@ impl Rows {
     }
 
     /// The matrix with rows in the device's order; padding rows hold a one.
-    fn permuted(&self, matrix: &Symmetric) -> Symmetric {
-        let mut permuted = Symmetric {
-            offsets: vec![0],
-            ..Symmetric::default()
-        };
+    fn permuted(&self, matrix: &Csc) -> Csc {
+        let mut entries = Vec::new();
         for (row, &v) in self.vertex_of.iter().enumerate() {
             if v == NO_VERTEX {
-                permuted.columns.push(row as u32);
-                permuted.values.push(1.0);
+                entries.push((row as u32, row as u32, 1.0));
             } else {
-                for (column, value) in matrix.row(v as usize) {
-                    permuted.columns.push(self.row_of[column as usize]);
-                    permuted.values.push(value);
-                }
+                let column = matrix.column(v as usize);
+                entries.extend(column.map(|(i, value)| (self.row_of[i], row as u32, value)));
             }
-            permuted.offsets.push(permuted.columns.len());
         }
-        permuted
+        Csc::summed(self.vertex_of.len(), self.vertex_of.len(), entries)
     }
 }

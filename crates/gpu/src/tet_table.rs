@@ -22,7 +22,7 @@ struct Tet {
 pub struct TetTable {
     /// First tet and number of tets of each group.
     pub ranges: Vec<[u32; 2]>,
-    /// First slot of each row of each group, and the end: [`GROUP`] + 1 numbers a group.
+    /// First slot of each row of each group, and the end: [`GROUP`] + 1 numbers per group.
     pub slot_offsets: Vec<u32>,
     /// Six sections: corners 0 to 3, slots 0|1, slots 2|3.
     pub tets: Vec<u32>,
@@ -30,10 +30,10 @@ pub struct TetTable {
     pub shapes: Vec<[f32; 4]>,
 }
 
-/// Number of tets at each free vertex, as [`tet_table`] counts them.
+/// Number of tets at each free vertex, counted as in [`tet_table`].
 pub fn incidences(model: &Model) -> Vec<u32> {
     let mut counts = vec![0; model.free_count()];
-    for tet in elements(model, 1.0) {
+    for tet in elements(model, [1.0; 2]) {
         for corner in tet.corners {
             if let Some(count) = counts.get_mut(corner as usize) {
                 *count += 1;
@@ -44,10 +44,10 @@ pub fn incidences(model: &Model) -> Vec<u32> {
 }
 
 /// Sorts the tets of a model. `row_of` gives the position of each vertex on the device, `groups` the number of groups.
-pub fn tet_table(model: &Model, scale: f64, row_of: &[u32], groups: usize) -> TetTable {
+pub fn tet_table(model: &Model, scales: [f64; 2], row_of: &[u32], groups: usize) -> TetTable {
     let free_rows = (groups * GROUP) as u32;
     let mut of_group: Vec<Vec<Tet>> = vec![Vec::new(); groups];
-    for tet in elements(model, scale) {
+    for tet in elements(model, scales) {
         let tet = Tet {
             corners: tet.corners.map(|v| row_of[v as usize]),
             ..tet
@@ -124,15 +124,16 @@ fn slot_offsets(group: usize, tets: &[Tet]) -> Vec<u32> {
     offsets
 }
 
-/// Every tet with weight; a second volume constraint on a tet becomes an element of its own. Weights are scaled.
-fn elements(model: &Model, scale: f64) -> Vec<Tet> {
+/// Every tet with weight; a second volume constraint on a tet becomes a separate element. Weights of strain and
+/// volume are multiplied by `scales`.
+fn elements(model: &Model, [strain, keeping]: [f64; 2]) -> Vec<Tet> {
     let (strains, volumes) = (model.tets(), model.volumes());
-    let tet = |i: usize, strain: f64| {
+    let tet = |i: usize, weight: f64| {
         let gradients = strains.gradients(i);
         Tet {
             corners: strains.vertices[i],
             gradients: [1, 2, 3].map(|k: usize| gradients[k].as_vec3().to_array()),
-            strain: (strain * scale) as f32,
+            strain: (weight * strain) as f32,
             volume: 0.0,
             ratio: 1.0,
         }
@@ -154,7 +155,7 @@ fn elements(model: &Model, scale: f64) -> Vec<Tet> {
             elements.push(tet(t, 0.0));
             elements.len() - 1
         });
-        elements[at].volume = (volumes.weights[k] * scale) as f32;
+        elements[at].volume = (volumes.weights[k] * keeping) as f32;
         elements[at].ratio = volumes.ratios[k] as f32;
     }
     elements

@@ -1,5 +1,7 @@
 //! The system matrix A = M/h² + QᵀWQ of Eq. (2.13), reduced to the free vertices [2.2.3].
 
+use supple_geom::sparse::{Csc, SymmetricCsc};
+
 use crate::{Model, Settings};
 
 /// How strongly a floating part is held where it is, relative to its diagonal.
@@ -8,78 +10,26 @@ const FLOATING_HOLD: f64 = 1e-3;
 /// The assembled system for one model and one [`Settings::matrix_key`].
 ///
 /// One local/global iteration solves
-/// `upper · z = M/h² y + f + Qᵀ W p − coupling · z_fixed + proximal · z_before`; equivalently, from the gradient g of
-/// the objective at `z_before`, `upper · (z − z_before) = −g`. The proximal part therefore slows some motions down but
+/// `matrix · z = M/h² y + f + Qᵀ W p − coupling · z_fixed + proximal · z_before`; equivalently, from the gradient g of
+/// the objective at `z_before`, `matrix · (z − z_before) = −g`. The proximal part therefore slows some motions down but
 /// never changes what the iteration converges to.
 #[derive(Clone, Debug)]
 pub struct System {
-    /// Upper triangle with diagonal of A + P, by column: row indices ascend within a column, the diagonal is last.
-    pub upper: SparseColumns,
+    /// A + P.
+    pub matrix: SymmetricCsc,
     /// Q_fᵀ W Q_b, one column per *free* vertex, row indices are fixed vertices (0-based among the fixed).
-    pub coupling: SparseColumns,
+    pub coupling: Csc,
     /// P: zero but for vertices that nothing holds (a floating part in a static solve, a massless loose vertex).
     pub proximal: Vec<f64>,
-}
-
-/// Compressed sparse columns.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct SparseColumns {
-    /// Column k runs from `offsets[k]` to `offsets[k + 1]`.
-    pub offsets: Vec<usize>,
-    /// Row of each entry.
-    pub rows: Vec<u32>,
-    /// Value of each entry.
-    pub values: Vec<f64>,
-}
-
-impl SparseColumns {
-    /// Number of columns.
-    pub fn columns(&self) -> usize {
-        self.offsets.len().saturating_sub(1)
-    }
-
-    /// (row, value) of a column.
-    pub fn column(&self, k: usize) -> impl Iterator<Item = (usize, f64)> {
-        let range = self.offsets[k]..self.offsets[k + 1];
-        self.rows[range.clone()]
-            .iter()
-            .map(|&r| r as usize)
-            .zip(self.values[range].iter().copied())
-    }
-
-    /// Sums entries (column, row, value), given in any order.
-    pub(crate) fn from_entries(columns: usize, mut entries: Vec<(u32, u32, f64)>) -> SparseColumns {
-        entries.sort_by_key(|&(column, row, _)| (column, row));
-        let mut matrix = SparseColumns {
-            offsets: vec![0; columns + 1],
-            ..SparseColumns::default()
-        };
-        let mut last = None;
-        for (column, row, value) in entries {
-            if last == Some((column, row)) {
-                *matrix.values.last_mut().unwrap_or(&mut 0.0) += value;
-            } else {
-                matrix.rows.push(row);
-                matrix.values.push(value);
-                matrix.offsets[column as usize + 1] += 1;
-                last = Some((column, row));
-            }
-        }
-        for k in 0..columns {
-            matrix.offsets[k + 1] += matrix.offsets[k];
-        }
-        matrix
-    }
 }
 
 /// Assembles the system in double precision.
 pub fn assemble(model: &Model, settings: &Settings) -> System {
     let free = model.free_count() as u32;
-    let mut upper: Vec<(u32, u32, f64)> = Vec::new();
+    let mut matrix: Vec<(u32, u32, f64)> = Vec::new();
     let mut coupling: Vec<(u32, u32, f64)> = Vec::new();
     let inertia = settings.inertia();
-    // Every diagonal entry exists, even where nothing touches the vertex.
-    upper.extend(
+    matrix.extend(
         model
             .masses()
             .iter()
@@ -88,33 +38,35 @@ pub fn assemble(model: &Model, settings: &Settings) -> System {
     );
     let mut add = |row: u32, column: u32, value: f64| {
         if row <= column && column < free {
-            upper.push((column, row, value));
+            matrix.push((row, column, value));
         } else if row >= free && column < free {
-            coupling.push((column, row - free, value));
+            coupling.push((row - free, column, value));
         }
     };
-    model.tets().add_matrix(settings.strain.fit, &mut add);
-    model.volumes().add_matrix(model.tets(), &mut add);
-    model.springs().add_matrix(&mut add);
-    model.bendings().add_matrix(&mut add);
-    model.anchors().add_matrix(&mut add);
-    model.polyhedra().add_matrix(&mut add);
+    // A factor of zero leaves its entries in the pattern, which depends on the model alone.
+    let weights = &settings.weights;
+    let fit = settings.strain.fit;
+    model.tets().add_matrix(weights.strain, fit, &mut add);
+    let tets = model.tets();
+    model.volumes().add_matrix(weights.volume, tets, &mut add);
+    model.springs().add_matrix(weights.springs, &mut add);
+    model.bendings().add_matrix(weights.bending, &mut add);
+    model.anchors().add_matrix(weights, &mut add);
+    model.polyhedra().add_matrix(weights.polyhedra, &mut add);
     let n = model.free_count();
     let mut system = System {
-        upper: SparseColumns::from_entries(n, upper),
-        coupling: SparseColumns::from_entries(n, coupling),
+        matrix: SymmetricCsc::summed(n, matrix),
+        coupling: Csc::summed(model.vertex_count() - n, n, coupling),
         proximal: vec![0.0; n],
     };
-    hold_floating(model, inertia, &mut system);
+    hold_floating(model, settings, &mut system);
     system
 }
 
 impl System {
     /// Diagonal of A + P.
     pub fn diagonal(&self) -> Vec<f64> {
-        (0..self.upper.columns())
-            .map(|k| self.upper.values[self.upper.offsets[k + 1] - 1])
-            .collect()
+        self.matrix.diagonal()
     }
 
     /// Adds `amounts` to the diagonal and to P. A backend that meets a bad pivot in its precision adds a little of the
@@ -122,17 +74,18 @@ impl System {
     pub fn add_proximal(&mut self, amounts: &[f64]) {
         for (k, amount) in amounts.iter().enumerate() {
             self.proximal[k] += amount;
-            self.upper.values[self.upper.offsets[k + 1] - 1] += amount;
         }
+        self.matrix.add_diagonal(amounts);
     }
 }
 
 /// Parts that neither mass, anchor nor fixed vertex holds make A singular: hold them softly where they are.
-fn hold_floating(model: &Model, inertia: f64, system: &mut System) {
+fn hold_floating(model: &Model, settings: &Settings, system: &mut System) {
     let n = model.free_count();
+    let inertia = settings.inertia();
     let mut parts = Parts::new(n);
     for column in 0..n {
-        for (row, value) in system.upper.column(column) {
+        for (row, value) in system.matrix.column(column) {
             if value != 0.0 {
                 parts.join(row, column);
             }
@@ -146,13 +99,10 @@ fn hold_floating(model: &Model, inertia: f64, system: &mut System) {
             held[parts.root(i)] = true;
         }
     }
-    for (&v, &w) in model
-        .anchors()
-        .vertices
-        .iter()
-        .zip(&model.anchors().weights)
-    {
-        if w > 0.0 && (v as usize) < n {
+    let anchors = model.anchors();
+    for (i, &v) in anchors.vertices.iter().enumerate() {
+        let weight = anchors.weights[i] * settings.weights.anchor(i);
+        if weight > 0.0 && (v as usize) < n {
             held[parts.root(v as usize)] = true;
         }
     }

@@ -10,7 +10,9 @@
 
 use glam::{Affine3A, DVec3, Vec3};
 
-use crate::shapes::{TetMesh, bar, prism_layer};
+use supple_geom::TetMesh;
+
+use crate::shapes::{bar, prism_layer};
 use crate::{Backend, Model, ModelBuilder, Settings, State, StepReport, Targets};
 
 mod colliders;
@@ -30,8 +32,11 @@ pub(crate) use contact::some_pads;
 pub use contact::{
     contact_agrees_with_the_reference, leaning_columns_push_aside, pads_press_and_part, pads_rub,
 };
-pub use coverage::every_constraint_and_option;
-pub use equilibrium::{energy_never_rises, patch_test, settles_to_the_static_solution};
+pub use coverage::{every_constraint_and_option, weights_are_those_of_a_model_built_so};
+pub use equilibrium::{
+    energy_never_rises, equilibrium_is_within_its_tolerance, patch_test,
+    settles_to_the_static_solution,
+};
 pub use global_solve::{beats_ten_cg_iterations, global_step_beats_ten_cg_iterations};
 pub use motion::{
     angular_momentum, constant_velocity, free_fall, linear_momentum, rest_pose, rigid_root_motion,
@@ -71,6 +76,7 @@ macro_rules! backend_tests {
         $crate::backend_tests!(@each $make, $precision;
             rest_pose rigid_root_motion constant_velocity free_fall linear_momentum angular_momentum
             patch_test settles_to_the_static_solution energy_never_rises
+            equilibrium_is_within_its_tolerance weights_are_those_of_a_model_built_so
             recovers_from_garbage degenerate_models agrees_with_the_reference carried_jump
             refuses_bad_input violent_motion every_constraint_and_option
             global_step_beats_ten_cg_iterations

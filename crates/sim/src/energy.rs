@@ -1,4 +1,4 @@
-//! The objective that a step minimises, Eq. (2.8), and the start it is given.
+//! The objective that a step minimises, Eq. (2.8), and its initial guess.
 
 use glam::{DVec3, Vec3};
 use supple_geom::simd::Row;
@@ -8,15 +8,15 @@ use crate::model::NO_CARRIER;
 use crate::start::carried;
 use crate::{Mode, Model, Rotations, Settings, State, Targets};
 
-/// What is known before the first iteration of a step.
+/// Prediction and initial guess of a step.
 #[derive(Clone, Debug)]
 pub struct Prediction {
-    /// Where inertia alone takes each free vertex, x + h v \[m\]; x itself in a static solve.
+    /// Inertial prediction x + h v of each free vertex \[m\]; x itself in a static solve.
     pub inertial: Vec<DVec3>,
     /// Gravity and external force on each free vertex \[N\].
     pub forces: Vec<DVec3>,
-    /// The first iterate: where carriers take the free vertices, or y of Eq. (2.9) where they have none; the targets of
-    /// the fixed ones \[m\].
+    /// Initial guess \[m\]. Free vertices move with their carriers, or to y of Eq. (2.9) without one; fixed vertices are at
+    /// their targets.
     pub start: Vec<DVec3>,
 }
 
@@ -109,15 +109,17 @@ pub fn objective(
 
 /// Sum of all constraint potentials at positions `z` (free then fixed) \[J\].
 pub fn potential(model: &Model, settings: &Settings, targets: &Targets, z: &[DVec3]) -> f64 {
+    let weights = &settings.weights;
     let mut sum = 0.0;
     for_each_rotation(model, settings, z, |tet, rotation| {
         sum += model.tets().energy(tet, rotation, settings.strain, z);
     });
-    sum + model.volumes().energy(model.tets(), z)
-        + model.springs().energy(z)
-        + model.bendings().energy(z)
-        + model.anchors().energy(targets, z)
-        + model.polyhedra().energy(z)
+    weights.strain * sum
+        + weights.volume * model.volumes().energy(model.tets(), z)
+        + weights.springs * model.springs().energy(z)
+        + weights.bending * model.bendings().energy(z)
+        + model.anchors().energy(weights, targets, z)
+        + weights.polyhedra * model.polyhedra().energy(z)
 }
 
 /// Local step: adds Qᵀ W p of every constraint at positions `z` to `rhs` (both free then fixed).
@@ -128,16 +130,19 @@ pub fn project_constraints(
     z: &[DVec3],
     rhs: &mut [DVec3],
 ) {
+    let (weights, fit) = (&settings.weights, settings.strain.fit);
     for_each_rotation(model, settings, z, |tet, rotation| {
         model
             .tets()
-            .add_rhs(tet, rotation, settings.strain.fit, rhs);
+            .add_rhs(weights.strain, tet, rotation, fit, rhs);
     });
-    model.volumes().add_rhs(model.tets(), z, rhs);
-    model.springs().add_rhs(z, rhs);
-    model.bendings().add_rhs(z, rhs);
-    model.anchors().add_rhs(targets, z, rhs);
-    model.polyhedra().add_rhs(z, rhs);
+    model
+        .volumes()
+        .add_rhs(weights.volume, model.tets(), z, rhs);
+    model.springs().add_rhs(weights.springs, z, rhs);
+    model.bendings().add_rhs(weights.bending, z, rhs);
+    model.anchors().add_rhs(weights, targets, z, rhs);
+    model.polyhedra().add_rhs(weights.polyhedra, z, rhs);
 }
 
 /// Calls `visit` with every tet that has weight, and its target rotation.

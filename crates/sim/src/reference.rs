@@ -2,13 +2,15 @@
 //!
 //! Supports everything; what other backends are compared with and timed against.
 
+use std::sync::Arc;
+
 use glam::{DVec3, Vec3};
 use supple_geom::simd::Row;
+use supple_geom::sparse::{Ldlt, LdltSymbolic, SparseError};
 
 use crate::backend::check_step;
 use crate::contact::{ContactSolver, Reach};
 use crate::energy::{Prediction, damped_velocity, objective, predict, project_constraints};
-use crate::ldlt::{BadPivot, Ldlt};
 use crate::settings::MatrixKey;
 use crate::{
     Backend, ContactReport, Model, Settings, SolveError, State, StepReport, System, Targets,
@@ -19,6 +21,9 @@ use crate::{
 #[derive(Clone, Debug, Default)]
 pub struct Reference {
     prepared: Option<Prepared>,
+    /// The model whose pattern was analysed last, and what was found: it does not depend on settings.
+    analysed: Option<(u64, Arc<LdltSymbolic>)>,
+    analyses: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -42,9 +47,54 @@ impl Reference {
         Reference::default()
     }
 
+    /// How many patterns have been analysed: one a model, whatever its weights.
+    pub fn analyses(&self) -> usize {
+        self.analyses
+    }
+
     /// Entries of the Cholesky factor, once prepared.
     pub fn factor_entries(&self) -> usize {
         self.prepared.as_ref().map_or(0, |p| p.factor.entries())
+    }
+
+    /// The cached factorisation, made anew where model or matrix settings have changed.
+    fn prepared(
+        &mut self,
+        model: &Model,
+        settings: &Settings,
+    ) -> Result<&mut Prepared, SolveError> {
+        let key = settings.matrix_key();
+        let fits = |p: &Prepared| p.model == model.id() && p.key == key;
+        if !self.prepared.as_ref().is_some_and(fits) {
+            self.prepared = None;
+        }
+        match &mut self.prepared {
+            Some(ready) => Ok(ready),
+            empty => {
+                let mut system = assemble(model, settings);
+                let symbolic = match &self.analysed {
+                    Some((id, symbolic)) if *id == model.id() => Arc::clone(symbolic),
+                    _ => {
+                        self.analyses += 1;
+                        Arc::new(LdltSymbolic::new(&system.matrix))
+                    }
+                };
+                self.analysed = Some((model.id(), Arc::clone(&symbolic)));
+                let factor = factorise(&mut system, &symbolic)?;
+                let n = model.free_count();
+                Ok(empty.insert(Prepared {
+                    contact: None,
+                    touches: false,
+                    model: model.id(),
+                    key,
+                    system,
+                    factor,
+                    rhs: vec![DVec3::ZERO; model.vertex_count()],
+                    column: vec![0.0; n],
+                    work: vec![0.0; n],
+                }))
+            }
+        }
     }
 }
 
@@ -58,7 +108,7 @@ impl Backend for Reference {
     }
 
     fn prepare(&mut self, model: &Model, settings: &Settings) -> Result<(), SolveError> {
-        prepared(&mut self.prepared, model, settings).map(|_| ())
+        self.prepared(model, settings).map(|_| ())
     }
 
     fn step(
@@ -69,7 +119,7 @@ impl Backend for Reference {
         state: &mut State,
     ) -> Result<StepReport, SolveError> {
         check_step(model, settings, targets, state)?;
-        let prepared = prepared(&mut self.prepared, model, settings)?;
+        let prepared = self.prepared(model, settings)?;
         let prediction = predict(model, settings, targets, state);
         let mut z = prediction.start.clone();
         let mut report = StepReport {
@@ -105,40 +155,6 @@ impl Backend for Reference {
     }
 }
 
-/// The cached factorisation, made anew where model or matrix settings have changed.
-fn prepared<'a>(
-    cache: &'a mut Option<Prepared>,
-    model: &Model,
-    settings: &Settings,
-) -> Result<&'a mut Prepared, SolveError> {
-    let key = settings.matrix_key();
-    let fits = cache
-        .as_ref()
-        .is_some_and(|p| p.model == model.id() && p.key == key);
-    if !fits {
-        *cache = None;
-    }
-    match cache {
-        Some(ready) => Ok(ready),
-        None => {
-            let mut system = assemble(model, settings);
-            let factor = factorise(&mut system)?;
-            let n = model.free_count();
-            Ok(cache.insert(Prepared {
-                contact: None,
-                touches: false,
-                model: model.id(),
-                key,
-                system,
-                factor,
-                rhs: vec![DVec3::ZERO; model.vertex_count()],
-                column: vec![0.0; n],
-                work: vec![0.0; n],
-            }))
-        }
-    }
-}
-
 /// Contacts with whole columns of A⁻¹: nothing is cut off.
 fn contact_solver(model: &Model, factor: &Ldlt) -> ContactSolver {
     ContactSolver::new(model, 1.0, Reach::FULL, &|x| {
@@ -156,20 +172,21 @@ fn contact_solver(model: &Model, factor: &Ldlt) -> ContactSolver {
 }
 
 /// Factorises, adding a growing proximal part where stiffness and mass are too far apart for double precision.
-fn factorise(system: &mut System) -> Result<Ldlt, SolveError> {
+fn factorise(system: &mut System, symbolic: &Arc<LdltSymbolic>) -> Result<Ldlt, SolveError> {
     let diagonal = system.diagonal();
-    let mut failed = BadPivot(0);
+    let mut failed = 0;
     for relative in [0.0, 1e-12, 1e-10, 1e-8, 1e-6] {
         if relative > 0.0 {
             let amounts: Vec<f64> = diagonal.iter().map(|d| d * relative).collect();
             system.add_proximal(&amounts);
         }
-        match Ldlt::new(&system.upper) {
+        match Ldlt::with(Arc::clone(symbolic), &system.matrix) {
             Ok(factor) => return Ok(factor),
-            Err(bad) => failed = bad,
+            Err(SparseError::NonPositivePivot { index }) => failed = index,
+            Err(_) => {}
         }
     }
-    Err(SolveError::NotPositiveDefinite { vertex: failed.0 })
+    Err(SolveError::NotPositiveDefinite { vertex: failed })
 }
 
 impl Prepared {

@@ -2,6 +2,7 @@
 
 use glam::Vec3;
 
+use crate::Weights;
 use crate::contact::ContactSettings;
 
 /// Settings of a step. [`crate::units`] derives the defaults from the papers' numbers.
@@ -24,6 +25,8 @@ pub struct Settings {
     pub rotations: Rotations,
     /// A fixed vertex that moves farther in one frame has jumped: the tissue is carried along \[m\].
     pub jump_distance: f32,
+    /// Factors of the model's weights.
+    pub weights: Weights,
     /// What is kept from going through itself and others.
     pub contact: ContactSettings,
     /// Whether the step reports its energy after every iteration (slow; for tests and figures).
@@ -41,6 +44,7 @@ impl Default for Settings {
             strain: Strain::default(),
             rotations: Rotations::PerTet,
             jump_distance: 0.5,
+            weights: Weights::default(),
             contact: ContactSettings::default(),
             trace_energy: false,
         }
@@ -63,12 +67,21 @@ impl Settings {
 
     /// The settings the system matrix depends on: a backend factorises again when they change.
     pub fn matrix_key(&self) -> MatrixKey {
-        (self.inertia().to_bits(), self.strain.fit)
+        MatrixKey {
+            inertia: self.inertia(),
+            fit: self.strain.fit,
+            weights: self.weights.clone(),
+        }
     }
 }
 
-/// What [`Settings::matrix_key`] gives: inertia and strain formulation.
-pub type MatrixKey = (u64, Fit);
+/// What [`Settings::matrix_key`] gives: inertia, strain formulation and weights.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MatrixKey {
+    inertia: f64,
+    fit: Fit,
+    weights: Weights,
+}
 
 /// With or without inertia [2.2].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -24,7 +24,7 @@ fn adjacency(matrix: &SymmetricCsc) -> (Vec<i32>, Vec<i32>) {
     let mut starts = vec![0i32; n + 1];
     let pairs = || {
         (0..n)
-            .flat_map(|c| matrix.column(c).map(move |(r, _)| (r as usize, c)))
+            .flat_map(|c| matrix.column(c).map(move |(r, _)| (r, c)))
             .filter(|(r, c)| r != c)
     };
     for (r, c) in pairs() {

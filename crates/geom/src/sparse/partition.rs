@@ -4,7 +4,8 @@
 //! triangular solves run at the same time, and only the small top waits for all. The cut depends on the matrix
 //! alone, never on the number of threads, and sums are made in its order: results do not depend on threads either.
 
-use super::symbolic::{ROOT, Supernode};
+use super::symbolic::Supernode;
+use super::tree::ROOT;
 
 /// Rows that make a part worth its copies of the top's rows.
 const ROWS_PER_PART: usize = 600;

@@ -2,12 +2,10 @@
 //! precision, stored in single precision in the layout that the triangular solves read.
 
 use super::partition::partition;
-use super::symbolic::{ROOT, Supernode, analyse};
-use super::{SparseError, SymmetricCsc};
+use super::symbolic::{Supernode, Symbolic};
+use super::tree::ROOT;
+use super::{SMALLEST_PIVOT, SparseError, SymmetricCsc};
 use crate::simd::{F32x8, LANES};
-
-/// A pivot below this share of its diagonal entry is rounding error, not a number.
-const SMALLEST_PIVOT: f64 = 1e-14;
 
 /// A factorised matrix: independent [`Part`]s and the top that joins them.
 #[derive(Clone, Debug, Default)]
@@ -119,7 +117,12 @@ impl Part {
 impl Factor {
     /// Factorises a positive definite matrix.
     pub fn new(matrix: &SymmetricCsc) -> Result<Self, SparseError> {
-        let (symbolic, permuted) = analyse(matrix);
+        Self::with(&Symbolic::new(matrix), matrix)
+    }
+
+    /// Factorises a positive definite matrix of a pattern that has been analysed.
+    pub fn with(symbolic: &Symbolic, matrix: &SymmetricCsc) -> Result<Self, SparseError> {
+        let permuted = symbolic.permuted(matrix)?;
         let nodes = &symbolic.supernodes;
         let parts = partition(nodes, matrix.len());
         let mut layout = Layout::new(nodes, &parts, &symbolic.permutation);
@@ -241,7 +244,7 @@ impl Front {
         let mut values = vec![0.0; size * size];
         for column in 0..width {
             for (row, value) in matrix.column(node.first + column) {
-                values[column * size + positions[row as usize] as usize] += value;
+                values[column * size + positions[row] as usize] += value;
             }
         }
         Front { size, values }
@@ -264,7 +267,9 @@ impl Front {
         for j in 0..width {
             let before: f64 = self.at(j, j) + (0..j).map(|k| self.at(j, k).powi(2)).sum::<f64>();
             let pivot = self.at(j, j);
-            if pivot.is_nan() || pivot <= SMALLEST_PIVOT * before {
+            // False also where one of the two is not a number.
+            let sound = pivot > SMALLEST_PIVOT * before;
+            if !sound {
                 return Err(j);
             }
             let (done, rest) = self.values.split_at_mut((j + 1) * size);

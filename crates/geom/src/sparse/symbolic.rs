@@ -1,10 +1,9 @@
-//! What a Cholesky factor looks like before its numbers: elimination tree (Liu 1990), column patterns, and supernodes
-//! (neighbouring columns of nearly the same pattern, stored as one dense block; Ashcraft and Grimes 1989).
+//! What a supernodal factor looks like before its numbers: column patterns and supernodes (neighbouring columns of nearly
+//! the same pattern, stored as one dense block; Ashcraft and Grimes 1989).
 
-use super::{SymmetricCsc, order};
+use super::tree::{ROOT, elimination_tree, postorder};
+use super::{SparseError, SymmetricCsc, order};
 
-/// No parent.
-pub const ROOT: u32 = u32::MAX;
 /// Widest supernode: larger ones are split, so that a solve works on a small buffer.
 pub const MAX_WIDTH: usize = 32;
 
@@ -30,94 +29,61 @@ pub struct Symbolic {
     pub supernodes: Vec<Supernode>,
     /// Entries of the factor without the zeros stored by merged supernodes.
     pub entries: usize,
+    pattern: Pattern,
 }
 
-/// Orders and analyses a matrix; also returns it renumbered.
-pub fn analyse(matrix: &SymmetricCsc) -> (Symbolic, SymmetricCsc) {
-    let ordered = order::minimum_degree(matrix);
-    let parents = elimination_tree(&matrix.permuted(&ordered));
-    let permutation: Vec<u32> = postorder(&parents)
-        .iter()
-        .map(|&i| ordered[i as usize])
-        .collect();
-    let permuted = matrix.permuted(&permutation);
-    let parents = elimination_tree(&permuted);
-    let patterns = column_patterns(&permuted, &parents);
-    let entries = patterns.iter().map(Vec::len).sum();
-    let merged = merge(fundamental(&parents, &patterns));
-    let supernodes = with_parents(split(merged), matrix.len());
-    (
+impl Symbolic {
+    /// Orders and analyses a matrix.
+    pub fn new(matrix: &SymmetricCsc) -> Self {
+        let ordered = order::minimum_degree(matrix);
+        let parents = elimination_tree(&matrix.permuted(&ordered));
+        let permutation: Vec<u32> = postorder(&parents)
+            .iter()
+            .map(|&i| ordered[i as usize])
+            .collect();
+        let permuted = matrix.permuted(&permutation);
+        let parents = elimination_tree(&permuted);
+        let patterns = column_patterns(&permuted, &parents);
+        let entries = patterns.iter().map(Vec::len).sum();
+        let merged = merge(fundamental(&parents, &patterns));
         Symbolic {
+            supernodes: with_parents(split(merged), matrix.len()),
             permutation,
-            supernodes,
             entries,
-        },
-        permuted,
-    )
-}
-
-/// Parent of each column: the row of the first entry below the diagonal of the factor.
-pub fn elimination_tree(matrix: &SymmetricCsc) -> Vec<u32> {
-    let n = matrix.len();
-    let mut parents = vec![ROOT; n];
-    let mut ancestors = vec![ROOT; n];
-    for (row, columns) in transposed(matrix).into_iter().enumerate() {
-        for mut column in columns {
-            while column != ROOT && (column as usize) < row {
-                let next = std::mem::replace(&mut ancestors[column as usize], row as u32);
-                if next == ROOT {
-                    parents[column as usize] = row as u32;
-                }
-                column = next;
-            }
+            pattern: Pattern::of(matrix),
         }
     }
-    parents
+
+    /// A matrix of the analysed pattern in the order of elimination.
+    pub(super) fn permuted(&self, matrix: &SymmetricCsc) -> Result<SymmetricCsc, SparseError> {
+        self.pattern.check(matrix)?;
+        Ok(matrix.permuted(&self.permutation))
+    }
 }
 
-/// Columns of each row of the lower triangle, ascending.
-fn transposed(matrix: &SymmetricCsc) -> Vec<Vec<u32>> {
-    let mut columns = vec![Vec::new(); matrix.len()];
-    for column in 0..matrix.len() {
-        for (row, _) in matrix.column(column) {
-            columns[row as usize].push(column as u32);
+/// Where a matrix has entries.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Pattern {
+    column_starts: Vec<u32>,
+    rows: Vec<u32>,
+}
+
+impl Pattern {
+    pub fn of(matrix: &SymmetricCsc) -> Self {
+        Pattern {
+            column_starts: matrix.column_starts.clone(),
+            rows: matrix.rows.clone(),
         }
     }
-    columns
-}
 
-/// Children before parents, the largest subtree last: it then lies next to its parent and can be merged with it.
-fn postorder(parents: &[u32]) -> Vec<u32> {
-    let n = parents.len();
-    let mut sizes = vec![1u32; n];
-    let mut children = vec![Vec::new(); n];
-    let mut roots = Vec::new();
-    for (i, &parent) in parents.iter().enumerate() {
-        if parent == ROOT {
-            roots.push(i as u32);
+    /// Refuses matrices with entries elsewhere.
+    pub fn check(&self, matrix: &SymmetricCsc) -> Result<(), SparseError> {
+        if self.column_starts == matrix.column_starts && self.rows == matrix.rows {
+            Ok(())
         } else {
-            sizes[parent as usize] += sizes[i];
-            children[parent as usize].push(i as u32);
+            Err(SparseError::OtherPattern)
         }
     }
-    for list in &mut children {
-        list.sort_by_key(|&c| sizes[c as usize]);
-    }
-    let mut order = Vec::with_capacity(n);
-    let mut stack: Vec<(u32, usize)> = Vec::new();
-    for root in roots {
-        stack.push((root, 0));
-        while let Some((node, next)) = stack.last_mut() {
-            if let Some(&child) = children[*node as usize].get(*next) {
-                *next += 1;
-                stack.push((child, 0));
-            } else {
-                order.push(*node);
-                stack.pop();
-            }
-        }
-    }
-    order
 }
 
 /// Rows of each column of the factor, diagonal first: those of the matrix and of the column's children.
@@ -127,7 +93,7 @@ fn column_patterns(matrix: &SymmetricCsc, parents: &[u32]) -> Vec<Vec<u32>> {
     let mut patterns = Vec::with_capacity(n);
     for column in 0..n {
         let mut rows = std::mem::take(&mut inherited[column]);
-        rows.extend(matrix.column(column).map(|(row, _)| row));
+        rows.extend(matrix.column(column).map(|(row, _)| row as u32));
         rows.sort_unstable();
         rows.dedup();
         if parents[column] != ROOT {

@@ -3,7 +3,7 @@
 use glam::Vec3;
 
 use super::{Precision, STIFFNESS, run};
-use crate::contact::{ContactSurface, Source, SurfaceInput};
+use crate::contact::{Source, SurfaceInput};
 use crate::shapes::prism_layer;
 use crate::{
     Backend, ContactMode, ContactSettings, Model, ModelBuilder, Reference, Settings, State, Targets,
@@ -46,9 +46,8 @@ fn leaning_pads(pads: usize, lean: f32) -> Model {
         }
     }
     builder.distribute_mass(0.25 * pads as f64);
-    let model = builder.build().expect("pads");
-    let surface = ContactSurface::new(pad_surface(&model, pads, lean));
-    model.with_contact_surface(surface)
+    let surface = |model: &Model| pad_surface(model, pads, lean);
+    builder.build_with_surface(surface).expect("pads")
 }
 
 fn pad_surface(model: &Model, pads: usize, lean: f32) -> SurfaceInput {

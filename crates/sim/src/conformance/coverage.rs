@@ -1,20 +1,22 @@
-//! Every constraint type and option: either the same as the reference, or an honest refusal.
+//! Every constraint type and option either agrees with the reference or is reported as unsupported.
 
 use glam::{Affine3A, DVec3, Quat, Vec3};
 
 use super::{Precision, Trial, extent, moved_targets};
 use crate::constraints::{AnchorKind, StretchLimits};
-use crate::shapes::{TetMesh, prism_layer};
+use supple_geom::TetMesh;
+
+use crate::shapes::prism_layer;
 use crate::{
     Backend, Decompose, Fit, Mode, Model, ModelBuilder, Reference, Rotations, Settings, SolveError,
-    State, Strain,
+    State, Strain, Weights,
 };
 
-/// For each constraint type and each option of the settings: if the backend says it supports it, ten steps agree with
-/// the reference to 1e-4 of the size (1e-6 in double precision); if not, the step is refused.
+/// For each constraint type and each option of the settings: if the backend supports it, ten steps agree with the reference
+/// to 1e-4 of the size (1e-6 in double precision); if not, the step returns [`SolveError::Unsupported`].
 pub fn every_constraint_and_option(backend: &mut dyn Backend, precision: Precision) {
     for kind in 0..7 {
-        let model = tissue_with(kind);
+        let model = tissue_with(kind, &Weights::default());
         for (name, settings) in options() {
             compare(
                 backend,
@@ -99,9 +101,71 @@ fn compare(
     found.assert_like(&expected.state, bound, what);
 }
 
-/// A layer of tissue with one more type of constraint: 0 none, 1 volume, 2 springs, 3 bending, 4 anchors,
+/// A model whose weights are multiplied by [`Settings::weights`] moves as one that was built with the products, dynamic and
+/// static; factors that make no sense are refused.
+pub fn weights_are_those_of_a_model_built_so(backend: &mut dyn Backend, precision: Precision) {
+    let weights = Weights {
+        strain: 0.7,
+        volume: 2.0,
+        springs: 3.0,
+        bending: 0.1,
+        polyhedra: 0.2,
+        anchors: 0.5,
+        each_anchor: (0..25).map(|i| [0.1, 1.0, 100.0][i % 3]).collect(),
+    };
+    for kind in 0..7 {
+        let (model, built) = (
+            tissue_with(kind, &Weights::default()),
+            tissue_with(kind, &weights),
+        );
+        let mut factors = weights.clone();
+        factors.each_anchor.truncate(model.anchors().len());
+        for (name, settings) in options() {
+            let weighted = Settings {
+                weights: factors.clone(),
+                ..settings.clone()
+            };
+            if !backend.supports(&model, &weighted) {
+                continue;
+            }
+            let mut reference = Reference::new();
+            let mut expected = Trial::new(&mut reference, &built, settings);
+            let mut found = Trial::new(backend, &model, weighted);
+            for k in 0..10 {
+                let turn = Quat::from_rotation_z(0.3 * (k as f32 * 0.3).sin());
+                let targets = moved_targets(&model, Affine3A::from_quat(turn));
+                found.step(&targets);
+                expected.step(&targets);
+            }
+            let bound = precision.of_the_reference() * extent(&model);
+            found.assert_like(
+                &expected.state,
+                bound,
+                &format!("constraint {kind}, {name}"),
+            );
+        }
+    }
+    let model = tissue_with(0, &Weights::default());
+    for strain in [-1.0, f64::NAN, f64::INFINITY] {
+        let mut settings = Settings::default();
+        settings.weights.strain = strain;
+        let refused = backend.step(
+            &model,
+            &settings,
+            &model.rest_targets(),
+            &mut State::at_rest(&model),
+        );
+        assert!(
+            matches!(refused, Err(SolveError::Weight { .. })),
+            "{}: {strain}: {refused:?}",
+            backend.name()
+        );
+    }
+}
+
+/// A layer of tissue with an additional type of constraint: 0 none, 1 volume, 2 springs, 3 bending, 4 anchors,
 /// 5 polyhedra, 6 all of them.
-fn tissue_with(kind: usize) -> Model {
+fn tissue_with(kind: usize, weights: &Weights) -> Model {
     let n = 4;
     let lower = (n + 1) * (n + 1);
     let mesh = prism_layer(n, 0.02, 0.02);
@@ -110,7 +174,7 @@ fn tissue_with(kind: usize) -> Model {
         builder.vertex(p, i < lower);
     }
     for &tet in &mesh.tets {
-        builder.tet(tet, 2_500.0);
+        builder.tet(tet, 2_500.0 * weights.strain);
     }
     for cell in &mesh.cells {
         builder.cluster(cell);
@@ -119,25 +183,28 @@ fn tissue_with(kind: usize) -> Model {
     let wants = |k: usize| kind == k || kind == 6;
     if wants(1) {
         for t in 0..mesh.tets.len() as u32 {
-            builder.tet_volume(t, 5_000.0, 1.05);
+            builder.tet_volume(t, 5_000.0 * weights.volume, 1.05);
         }
     }
     if wants(2) {
         for tet in &mesh.tets {
-            builder.spring([tet[0], tet[3]], 0.025, 5.0);
+            builder.spring([tet[0], tet[3]], 0.025, 5.0 * weights.springs);
         }
     }
     if wants(3) {
-        builder.surface_bending(&upper_triangles(n as u32, lower as u32), 1e-3);
+        let triangles = upper_triangles(n as u32, lower as u32);
+        builder.surface_bending(&triangles, 1e-3 * weights.bending);
     }
     if wants(4) {
         for v in lower..mesh.positions.len() {
             let kinds = [AnchorKind::Point, AnchorKind::Line, AnchorKind::Plane];
-            builder.directed_anchor(v as u32, 2.0, kinds[v % 3], Vec3::new(0.2, 1.0, 0.1));
+            let weight = 2.0 * weights.anchor(v - lower);
+            let direction = Vec3::new(0.2, 1.0, 0.1);
+            builder.directed_anchor(v as u32, weight, kinds[v % 3], direction);
         }
     }
     if wants(5) {
-        add_prisms(&mesh, &mut builder);
+        add_prisms(&mesh, weights.polyhedra, &mut builder);
     }
     builder.build().expect("test body")
 }
@@ -151,11 +218,12 @@ fn upper_triangles(n: u32, first: u32) -> Vec<[u32; 3]> {
     (0..n * n).flat_map(square).collect()
 }
 
-fn add_prisms(mesh: &TetMesh, builder: &mut ModelBuilder) {
+fn add_prisms(mesh: &TetMesh, factor: f64, builder: &mut ModelBuilder) {
     for cell in &mesh.cells {
         let mut corners: Vec<u32> = cell.iter().flat_map(|&t| mesh.tets[t as usize]).collect();
         corners.sort_unstable();
         corners.dedup();
-        builder.polyhedron(&corners, 0.01, StretchLimits::along(DVec3::Y, 0.5, 2.0));
+        let limits = StretchLimits::along(DVec3::Y, 0.5, 2.0);
+        builder.polyhedron(&corners, 0.01 * factor, limits);
     }
 }

@@ -1,13 +1,13 @@
 //! What steps converge to, and how: static solutions and descent.
 
-use glam::{Affine3A, Vec3};
+use glam::{Affine3A, Quat, Vec3};
 
 use super::{
     Precision, Random, STATE_EPSILON, STIFFNESS, Trial, body, cantilever, extent, floating,
     moved_targets, tissue,
 };
 use crate::shapes::bar;
-use crate::{Backend, Mode, Settings};
+use crate::{Backend, Equilibrium, Mode, Reference, Settings, State};
 
 /// Patch test: a bar stretched between two fixed ends takes the linear shape exactly. With F = diag(1.2, 1, 1) the
 /// stress k (F − R) has no component on the free sides, so no vertex between the ends feels a force.
@@ -27,6 +27,41 @@ pub fn patch_test(backend: &mut dyn Backend, precision: Precision) {
         Precision::Single => 1e-5,
     };
     trial.assert_at(stretch, bound * extent(&model), "from the linear shape");
+}
+
+/// [`Equilibrium`] of a bent bar and of turned tissue under gravity: the tolerance is met, and a far longer solve of the reference moves
+/// no vertex farther.
+pub fn equilibrium_is_within_its_tolerance(backend: &mut dyn Backend, _: Precision) {
+    let settings = Settings {
+        gravity: Vec3::new(0.0, -0.1, 0.0),
+        ..Settings::default()
+    };
+    for model in [tissue(), cantilever()] {
+        let turn = Affine3A::from_quat(Quat::from_rotation_z(0.7));
+        let targets = moved_targets(&model, turn);
+        let mut state = State::at_rest(&model);
+        let search = Equilibrium::default().tolerance(1e-4);
+        let report = search
+            .solve(backend, &model, &settings, &targets, &mut state)
+            .expect("an equilibrium");
+        let name = backend.name();
+        assert!(report.is_met, "{name}: {report:?}");
+        let long = Settings {
+            mode: Mode::Static,
+            iterations: 20_000,
+            ..settings.clone()
+        };
+        let mut truth = state.clone();
+        Reference::new()
+            .step(&model, &long, &targets, &mut truth)
+            .expect("step");
+        let pairs = state.positions.iter().zip(&truth.positions);
+        let off = pairs.fold(0.0, |m: f32, (a, b)| m.max(a.distance(*b)));
+        assert!(
+            f64::from(off) <= 1e-4 * extent(&model),
+            "{name}: {off} m off, {report:?}"
+        );
+    }
 }
 
 /// A bar held at one end under gravity: the damped dynamic solution ends in the static one, and the sag is that of a

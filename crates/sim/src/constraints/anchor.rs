@@ -3,7 +3,7 @@
 use glam::{DVec3, Vec3};
 
 use super::AddEntry;
-use crate::Targets;
+use crate::{Targets, Weights};
 
 /// What an anchor pulls its vertex to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -26,9 +26,9 @@ pub struct Anchors {
     pub weights: Vec<f64>,
     /// Point, line or plane.
     pub kinds: Vec<AnchorKind>,
-    /// Target where the caller gives none \[m\].
+    /// Default target \[m\].
     pub points: Vec<Vec3>,
-    /// Unit direction of a line or normal of a plane where the caller gives none.
+    /// Default unit direction of a line or normal of a plane.
     pub directions: Vec<Vec3>,
 }
 
@@ -38,7 +38,7 @@ impl Anchors {
         self.vertices.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no anchors.
     pub fn is_empty(&self) -> bool {
         self.vertices.is_empty()
     }
@@ -48,7 +48,7 @@ impl Anchors {
         self.points.clone()
     }
 
-    /// Closest allowed position for `x`.
+    /// Closest allowed position to `x`.
     pub fn project(&self, i: usize, targets: &Targets, x: DVec3) -> DVec3 {
         let point = targets.anchors[i].as_dvec3();
         let direction = targets
@@ -66,24 +66,25 @@ impl Anchors {
     }
 
     /// w QᵀQ with Q a selector.
-    pub fn add_matrix(&self, add: AddEntry) {
-        for (&v, &w) in self.vertices.iter().zip(&self.weights) {
-            add(v, v, w);
+    pub fn add_matrix(&self, weights: &Weights, add: AddEntry) {
+        for (i, (&v, &w)) in self.vertices.iter().zip(&self.weights).enumerate() {
+            add(v, v, w * weights.anchor(i));
         }
     }
 
     /// Local step.
-    pub fn add_rhs(&self, targets: &Targets, z: &[DVec3], rhs: &mut [DVec3]) {
+    pub fn add_rhs(&self, weights: &Weights, targets: &Targets, z: &[DVec3], rhs: &mut [DVec3]) {
         for (i, (&v, &w)) in self.vertices.iter().zip(&self.weights).enumerate() {
-            rhs[v as usize] += self.project(i, targets, z[v as usize]) * w;
+            let weight = w * weights.anchor(i);
+            rhs[v as usize] += self.project(i, targets, z[v as usize]) * weight;
         }
     }
 
     /// Energy \[J\].
-    pub fn energy(&self, targets: &Targets, z: &[DVec3]) -> f64 {
+    pub fn energy(&self, weights: &Weights, targets: &Targets, z: &[DVec3]) -> f64 {
         let of = |(i, (&v, &w)): (usize, (&u32, &f64))| {
             let x = z[v as usize];
-            0.5 * w * x.distance_squared(self.project(i, targets, x))
+            0.5 * w * weights.anchor(i) * x.distance_squared(self.project(i, targets, x))
         };
         self.vertices
             .iter()

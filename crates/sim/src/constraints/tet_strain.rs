@@ -8,7 +8,7 @@ use crate::{Decompose, Fit, Strain};
 
 /// Tetrahedra with strain energy w/2 ‖F − R‖², w = stiffness × rest volume, Eqs. (2.15) and (2.16).
 ///
-/// A tet that is flat at rest has no deformation gradient: it keeps its index, with weight, volume and inverse zero.
+/// A tet that is flat at rest has no deformation gradient. It keeps its index, with zero weight, volume and inverse.
 #[derive(Clone, Debug, Default)]
 pub struct TetStrains {
     /// Corners.
@@ -19,8 +19,8 @@ pub struct TetStrains {
     pub weights: Vec<f64>,
     /// Rest volume \[m³\], positive whatever the orientation of the corners.
     pub volumes: Vec<f64>,
-    /// Edge of a cube with the mean tet's volume \[m\]: makes stiffness × length² × length an energy when
-    /// [`Fit::Positions`] fits lengths, equally for all elements as in Eq. (2.20).
+    /// Edge of a cube with the mean tet's volume \[m\]. With [`Fit::Positions`] it makes stiffness × length² an energy,
+    /// equally for all elements as in Eq. (2.20).
     pub mean_size: f64,
 }
 
@@ -30,12 +30,12 @@ impl TetStrains {
         self.vertices.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no tets.
     pub fn is_empty(&self) -> bool {
         self.vertices.is_empty()
     }
 
-    /// Whether tet `i` was flat at rest and is therefore inert.
+    /// Whether tet `i` is flat at rest and therefore inert.
     pub fn is_flat(&self, i: usize) -> bool {
         self.volumes[i] == 0.0
     }
@@ -91,7 +91,7 @@ impl TetStrains {
         h
     }
 
-    /// Weight of tet `i` when positions are fitted \[N/m\].
+    /// Weight of tet `i` with [`Fit::Positions`] \[N/m\].
     fn position_weight(&self, i: usize) -> f64 {
         if self.is_flat(i) {
             0.0
@@ -100,21 +100,30 @@ impl TetStrains {
         }
     }
 
+    fn weight(&self, i: usize, fit: Fit) -> f64 {
+        match fit {
+            Fit::Gradients => self.weights[i],
+            Fit::Positions => self.position_weight(i),
+        }
+    }
+
     /// w QᵀQ.
-    pub fn add_matrix(&self, fit: Fit, add: AddEntry) {
+    pub fn add_matrix(&self, factor: f64, fit: Fit, add: AddEntry) {
         for (i, corners) in self.vertices.iter().enumerate() {
+            let weight = factor * self.weight(i, fit);
             match fit {
-                Fit::Gradients => add_gradients(corners, &self.gradients(i), self.weights[i], add),
-                Fit::Positions => add_mean_centring(corners, self.position_weight(i), add),
+                Fit::Gradients => add_gradients(corners, &self.gradients(i), weight, add),
+                Fit::Positions => add_mean_centring(corners, weight, add),
             }
         }
     }
 
     /// Local step of tet `i`: adds w Qᵀp for target rotation `rotation`.
-    pub fn add_rhs(&self, i: usize, rotation: DMat3, fit: Fit, rhs: &mut [DVec3]) {
-        let (q, weight) = match fit {
-            Fit::Gradients => (self.gradients(i), self.weights[i]),
-            Fit::Positions => (self.centred_rest(i), self.position_weight(i)),
+    pub fn add_rhs(&self, factor: f64, i: usize, rotation: DMat3, fit: Fit, rhs: &mut [DVec3]) {
+        let weight = factor * self.weight(i, fit);
+        let q = match fit {
+            Fit::Gradients => self.gradients(i),
+            Fit::Positions => self.centred_rest(i),
         };
         for (g, &v) in q.iter().zip(&self.vertices[i]) {
             rhs[v as usize] += rotation * *g * weight;

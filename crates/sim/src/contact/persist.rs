@@ -6,7 +6,7 @@
 
 use glam::{DVec3, Quat, Vec3, Vec3A};
 use rayon::prelude::*;
-use supple_geom::bvh::closest_on_triangle;
+use supple_geom::surface::closest_on_triangle;
 
 use super::detect::{Detector, Found, blend};
 use super::surface::ContactSurface;

@@ -91,8 +91,8 @@ pub const TANGLE_TOLERANCE: f32 = 0.1;
 pub const FOLLOWED_WAY: f32 = 0.5;
 /// Advances along such a way at most: enough for a grazing way, which is a miss if nothing is met by then.
 pub const ADVANCES: usize = 32;
-/// Motion of parts of a body against each other in one piece of a step \[thickness of the tissue\].
-pub const PIECE_WAY: f32 = 0.5;
+/// Motion of parts of a body against each other in one substep \[thickness of the tissue\].
+pub const SUBSTEP_WAY: f32 = 0.5;
 
 /// What is left of something with a half-life after a step \[both s\].
 pub fn kept(half_life: f32, step: f32) -> f32 {

@@ -128,7 +128,7 @@ impl ContactSolver {
             bases: &targets.bases,
         };
         let folds = match settings.contact.mode {
-            ContactMode::Local => surface.local.as_ref(),
+            ContactMode::Local => surface.local_pairs(),
             _ => None,
         };
         let is_rested = folds.is_none() && self.lapses.is_rested();
@@ -501,7 +501,7 @@ fn surface_of<'a>(model: &'a Model, settings: &Settings) -> Option<&'a ContactSu
     let surface = model.contact_surface();
     surface.filter(|surface| match settings.contact.mode {
         ContactMode::Off => false,
-        ContactMode::Local => surface.local.is_some(),
+        ContactMode::Local => surface.local_pairs().is_some(),
         ContactMode::Global => true,
     })
 }

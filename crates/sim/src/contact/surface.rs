@@ -1,5 +1,7 @@
 //! The skin as contact sees it: triangles, base points below them, what to leave out.
 
+use std::sync::OnceLock;
+
 use glam::Vec3;
 use supple_geom::shells::shells;
 use supple_geom::simd::LANES;
@@ -61,7 +63,7 @@ pub struct ContactSurface {
     /// The other two corners of the triangles at each skin point, in their order.
     rims: (Vec<u32>, Vec<[u32; 2]>),
     /// Who may meet whom in local contact.
-    pub(crate) local: Option<LocalPairs>,
+    local: OnceLock<LocalPairs>,
     /// Mean edge \[m\].
     pub(crate) edge: f32,
     /// Longest side of the box around the largest piece of skin at rest \[m\].
@@ -156,7 +158,7 @@ impl ContactSurface {
             tree,
             near_leaves,
             rims: rims(count, &input.triangles),
-            local: None,
+            local: OnceLock::new(),
             edge: mean_edge(&input),
             overlaps: vec![0.0; count],
             size: largest_piece(&input, &shells),
@@ -253,15 +255,15 @@ impl ContactSurface {
         self.near.of(point).binary_search(&triangle).is_ok()
     }
 
-    /// The same with pairs for local contact.
-    pub fn with_local_pairs(mut self, pairs: LocalPairs) -> ContactSurface {
-        self.local = Some(pairs);
-        self
+    /// Pairs for local contact: those that `find` finds, which is called for the first time alone. They take a while to
+    /// find, so a model has none until someone asks.
+    pub fn local_pairs_or_find(&self, find: impl FnOnce(&Self) -> LocalPairs) -> &LocalPairs {
+        self.local.get_or_init(|| find(self))
     }
 
-    /// Pairs for local contact.
+    /// Pairs for local contact, where they have been found.
     pub fn local_pairs(&self) -> Option<&LocalPairs> {
-        self.local.as_ref()
+        self.local.get()
     }
 
     /// The other two corners of the triangles at a skin point.

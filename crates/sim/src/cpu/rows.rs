@@ -1,4 +1,4 @@
-//! Where the elements of a model go: regions, rows in them, prisms and single tets.
+//! Distribution of a model's elements to regions and their local rows, as prisms or single tets.
 
 use supple_geom::sparse::Part;
 
@@ -6,7 +6,7 @@ use super::prism::{CORNERS, LocalPrism, find_prisms};
 use super::tet_batch::{Tet, TetBatches, triangle};
 use crate::Model;
 
-/// Finds local rows while the regions are built.
+/// Local rows of vertices, during construction of the regions.
 pub struct Rows {
     free: usize,
     /// Region that owns each free vertex.
@@ -41,8 +41,8 @@ impl Rows {
         rows
     }
 
-    /// The first region that owns one of the vertices (the top is the last), and their rows there. The free vertices of an
-    /// element are all coupled in the matrix, so that they lie in one part and the top.
+    /// The first region that owns one of the vertices (the top is last), and their rows there. The free vertices of an element
+    /// are all coupled in the matrix, so they lie in one part and the top.
     pub fn place(&mut self, vertices: &[u32]) -> Option<(usize, Vec<u32>)> {
         let free = vertices.iter().filter(|&&v| (v as usize) < self.free);
         let region = free.map(|&v| self.owner[v as usize]).min()? as usize;
@@ -52,7 +52,7 @@ impl Rows {
         ))
     }
 
-    /// As [`Rows::place`], for vertices that are not all coupled; `None` also where the region lacks one of them.
+    /// As [`Rows::place`], for vertices that are not all coupled; also `None` if the region lacks one of them.
     pub fn place_whole(&mut self, vertices: &[u32]) -> Option<(usize, Vec<u32>)> {
         let (region, rows) = self.place(vertices)?;
         let padding = self.first_fixed[region] - 1;
@@ -62,7 +62,7 @@ impl Rows {
     fn row(&mut self, region: usize, vertex: u32) -> u32 {
         if (vertex as usize) < self.free {
             let local = &self.local[region];
-            // An element's free vertices are all here; the padding row is a harmless answer.
+            // An element's free vertices are all in the region; the padding row is harmless.
             return match local.binary_search_by_key(&vertex, |&(v, _)| v) {
                 Ok(at) => local[at].1,
                 Err(_) => self.first_fixed[region] - 1,
@@ -80,7 +80,7 @@ impl Rows {
     }
 }
 
-/// For each tet that has strain, the volume constraint that is done together with it: its first.
+/// For each tet with strain, the volume constraint that is computed together with it: its first.
 pub fn volume_of_tets(model: &Model) -> Vec<Option<usize>> {
     let (tets, volumes) = (model.tets(), model.volumes());
     let mut of_tet = vec![None; tets.len()];
@@ -93,10 +93,10 @@ pub fn volume_of_tets(model: &Model) -> Vec<Option<usize>> {
     of_tet
 }
 
-/// The tets of a model for each region; weights are scaled.
+/// The tets of each region. Weights of strain and volume are multiplied by `scales`.
 pub fn distribute_tets(
     model: &Model,
-    scale: f64,
+    scales: [f64; 2],
     rows: &mut Rows,
     regions: usize,
 ) -> Vec<TetBatches> {
@@ -105,7 +105,7 @@ pub fn distribute_tets(
     let volumes = volume_of_tets(model);
     let mut prisms: Vec<[Vec<LocalPrism>; 2]> = vec![Default::default(); regions];
     for prism in find_prisms(model) {
-        // The ends of a prism need not be coupled: rarely, no region has all of it.
+        // The ends of a prism are not coupled, so in rare cases no region has all of its corners.
         let Some((region, local)) = rows.place_whole(&prism.corners) else {
             continue;
         };
@@ -115,7 +115,7 @@ pub fn distribute_tets(
             let [i, j, k] = CORNERS[t].map(|corner| prism.corners[corner]);
             local_tet(
                 model,
-                scale,
+                scales,
                 &volumes,
                 prism.tets[t],
                 [base, i, j, k],
@@ -131,14 +131,14 @@ pub fn distribute_tets(
         }
         batches.set_prisms(lists);
     }
-    push_single_tets(model, scale, rows, &single, &volumes, &mut batches);
+    push_single_tets(model, scales, rows, &single, &volumes, &mut batches);
     batches.iter_mut().for_each(TetBatches::finish);
     batches
 }
 
 fn push_single_tets(
     model: &Model,
-    scale: f64,
+    scales: [f64; 2],
     rows: &mut Rows,
     single: &[bool],
     volumes: &[Option<usize>],
@@ -166,7 +166,7 @@ fn push_single_tets(
             .filter(|&&v| (v as usize) < rows.free)
             .count();
         let local = std::array::from_fn(|k| local[k]);
-        sorted[region][free - 1].push(local_tet(model, scale, volumes, i, order, local));
+        sorted[region][free - 1].push(local_tet(model, scales, volumes, i, order, local));
     }
     for (batches, lists) in batches.iter_mut().zip(&mut sorted) {
         for (k, list) in lists.iter_mut().enumerate() {
@@ -179,7 +179,7 @@ fn push_single_tets(
 /// Tet `i` of the model with its corners in the order given.
 pub fn local_tet(
     model: &Model,
-    scale: f64,
+    [strain, keeping]: [f64; 2],
     volumes: &[Option<usize>],
     i: usize,
     order: [u32; 4],
@@ -195,8 +195,8 @@ pub fn local_tet(
     Tet {
         rows,
         shape: triangle([a, b, c].map(gradient)),
-        weight: tets.weights[i] * scale,
-        volume_weight: volume.map_or(0.0, |k| model.volumes().weights[k] * scale),
+        weight: tets.weights[i] * strain,
+        volume_weight: volume.map_or(0.0, |k| model.volumes().weights[k] * keeping),
         ratio: volume.map_or(1.0, |k| model.volumes().ratios[k]),
     }
 }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use supple::bench::detail::full_male;
-use supple::bench::gpu::{GpuRow, SOLVERS, embedded_clips, measure};
-use supple::bench::gpu_contact::{self, GpuContactRow, HeldRow};
-use supple::bench::held::Held;
-use supple::bench::jump::Drag;
 use supple::gpu::{Gpu, Options, Solver};
+use supple_lab::bench::detail::full_male;
+use supple_lab::bench::gpu::{GpuRow, SOLVERS, embedded_clips, measure};
+use supple_lab::bench::gpu_contact::{self, GpuContactRow, HeldRow};
+use supple_lab::bench::held::Held;
+use supple_lab::bench::jump::Drag;
 
 use crate::args::{Bench, GpuSolver};
 use crate::console::{Console, Failure};

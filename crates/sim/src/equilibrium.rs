@@ -1,0 +1,400 @@
+//! Static equilibrium: where a model comes to rest for given targets.
+//!
+//! Local/global iterations converge linearly, and slowly where tissue is folded: a squatting body is centimetres from its rest
+//! after six hundred of them. Without contact they are therefore taken as evaluations of a quasi-Newton method
+//! (`lbfgs.rs`), which needs one iteration of the backend each and no other solve. Contacts make the problem non-smooth: with them plain
+//! steps are taken.
+//!
+//! What is left is estimated from the last moves: moves m that shrink by a rate r an iteration sum up to m/(1 − r) from here on.
+
+use glam::{DVec3, Vec3};
+
+use crate::assemble::{System, assemble};
+use crate::backend::check_step;
+use crate::contact::ContactSolver;
+use crate::lbfgs::{Pairs, Point, difference, dot};
+use crate::{Backend, ContactReport, Mode, Model, Settings, SolveError, State, Targets};
+
+/// Iterations over which the rate of convergence is measured: shorter, a few good steps pass for convergence.
+const SPAN: usize = 10;
+
+/// Steps over which it is measured with contact, each of [`Settings::iterations`].
+const SPAN_OF_STEPS: usize = 3;
+
+/// Largest rate that counts as converging: what is left is a thousand moves at most.
+const SLOWEST: f64 = 0.999;
+
+/// Longest step relative to the model's size. Bodies take a tenth of it.
+const LONGEST_STEP: f64 = 0.25;
+
+/// Steps tried along one direction.
+const TRIES: usize = 6;
+
+/// Share of the slope that a step must gain [Armijo 1966].
+const LEAST_GAIN: f64 = 1e-4;
+
+/// How static equilibrium is looked for.
+///
+/// ```
+/// use supple_sim::{Equilibrium, ModelBuilder, Reference, Settings, State, shapes};
+///
+/// let bar = shapes::bar([4, 1, 1], 0.1);
+/// let mut builder = ModelBuilder::new();
+/// for &p in &bar.positions {
+///     builder.vertex(p, p.x == 0.0); // one end is held
+/// }
+/// for &tet in &bar.tets {
+///     builder.tet(tet, 2_000.0);
+/// }
+/// builder.distribute_mass(0.004);
+/// let model = builder.build()?;
+///
+/// let settings = Settings { gravity: glam::Vec3::new(0.0, -9.81, 0.0), ..Settings::default() };
+/// let mut state = State::at_rest(&model);
+/// let report = Equilibrium::default().tolerance(1e-6).solve(
+///     &mut Reference::new(),
+///     &model,
+///     &settings,
+///     &model.rest_targets(),
+///     &mut state,
+/// )?;
+/// assert!(report.is_met);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Equilibrium {
+    /// Distance to the equilibrium at which to stop, of the farthest vertex and relative to the size of the model's rest shape.
+    pub tolerance: f64,
+    /// Most local/global iterations.
+    pub iterations: u32,
+}
+
+/// What was found.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct EquilibriumReport {
+    /// Local/global iterations done.
+    pub iterations: u32,
+    /// Estimated distance of the farthest vertex to the equilibrium \[m\].
+    pub left: f64,
+    /// Whether that is within the tolerance.
+    pub is_met: bool,
+    /// What touches.
+    pub contact: ContactReport,
+}
+
+impl Default for Equilibrium {
+    fn default() -> Equilibrium {
+        Equilibrium {
+            tolerance: 1e-5,
+            iterations: 1_000,
+        }
+    }
+}
+
+impl Equilibrium {
+    /// With another tolerance, relative to the model's size.
+    pub fn tolerance(mut self, tolerance: f64) -> Equilibrium {
+        self.tolerance = tolerance;
+        self
+    }
+
+    /// With another cap of iterations.
+    pub fn iterations(mut self, iterations: u32) -> Equilibrium {
+        self.iterations = iterations;
+        self
+    }
+
+    /// Brings `state` to rest at `targets`, whatever [`Settings::mode`] is: positions in equilibrium, no velocities. On an error
+    /// the state is unchanged.
+    ///
+    /// Ends when the tolerance is met, at the cap of iterations, or where moves are lost in the rounding of the state.
+    pub fn solve(
+        &self,
+        backend: &mut dyn Backend,
+        model: &Model,
+        settings: &Settings,
+        targets: &Targets,
+        state: &mut State,
+    ) -> Result<EquilibriumReport, SolveError> {
+        if !(self.tolerance > 0.0 && self.tolerance.is_finite()) {
+            return Err(SolveError::Setting {
+                name: "tolerance",
+                value: self.tolerance,
+            });
+        }
+        let settings = Settings {
+            mode: Mode::Static,
+            trace_energy: false,
+            ..settings.clone()
+        };
+        check_step(model, &settings, targets, state)?;
+        let mut search = Search {
+            backend,
+            model,
+            settings: &settings,
+            targets,
+            state: state.clone(),
+            size: size(model),
+            most: self.iterations,
+            report: EquilibriumReport {
+                left: f64::INFINITY,
+                ..EquilibriumReport::default()
+            },
+        };
+        let tolerance = self.tolerance * search.size;
+        if ContactSolver::is_wanted(model, &settings, targets) {
+            search.step_until(tolerance)?;
+        } else {
+            search.descend_until(tolerance)?;
+        }
+        let mut report = search.report;
+        report.is_met = report.left <= tolerance;
+        *state = search.state;
+        state.velocities.fill(Vec3::ZERO);
+        state.rebase(targets);
+        state.remainder = 0.0;
+        Ok(report)
+    }
+}
+
+/// A search on its way.
+struct Search<'a> {
+    backend: &'a mut dyn Backend,
+    model: &'a Model,
+    settings: &'a Settings,
+    targets: &'a Targets,
+    state: State,
+    /// Of the model \[m\].
+    size: f64,
+    /// Cap of iterations.
+    most: u32,
+    report: EquilibriumReport,
+}
+
+impl Search<'_> {
+    /// Plain steps, for bodies that touch.
+    fn step_until(&mut self, tolerance: f64) -> Result<(), SolveError> {
+        let mut moves = Moves::new(SPAN_OF_STEPS);
+        while self.remaining() > 0 {
+            let before = self.state.positions.clone();
+            self.step(self.settings.iterations.max(1))?;
+            if !self.state.is_finite() {
+                self.state.positions = before;
+                return Ok(());
+            }
+            let moved = before.iter().zip(&self.state.positions);
+            let moved = moved.map(|(a, b)| f64::from(a.distance(*b)));
+            moves.push(moved.fold(0.0, f64::max));
+            self.report.left = moves.left();
+            if self.report.left <= tolerance || moves.last() <= self.rounding() {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Quasi-Newton steps.
+    fn descend_until(&mut self, tolerance: f64) -> Result<(), SolveError> {
+        let (mut moves, mut pairs) = (Moves::new(SPAN), Pairs::default());
+        let start = self.state.positions.clone();
+        // The first step takes the fixed vertices to their targets, and what they carry along.
+        self.step(self.settings.iterations.max(1))?;
+        let system = assemble(self.model, self.settings);
+        let mut point = self.evaluate(&system)?;
+        if !is_finite(&point) {
+            self.state.positions = start;
+            return Ok(());
+        }
+        loop {
+            let mut direction = pairs.direction(&point);
+            if dot(&direction, &point.g) >= 0.0 {
+                pairs.clear();
+                moves.clear();
+                direction.clone_from(&point.f);
+            }
+            moves.push(largest(&direction));
+            let slowest = largest(&point.f) / (1.0 - SLOWEST);
+            self.report.left = moves.left().min(slowest);
+            let is_lost = moves.last() <= self.rounding();
+            if self.report.left <= tolerance || is_lost || self.remaining() == 0 {
+                break;
+            }
+            match self.search_along(&system, &point, &direction)? {
+                Some(next) => {
+                    pairs.push(&point, &next);
+                    point = next;
+                }
+                None if pairs.is_empty() || self.remaining() == 0 => break,
+                None => {
+                    pairs.clear();
+                    moves.clear();
+                }
+            }
+        }
+        // One local/global iteration further: it never raises the objective.
+        let reached = point
+            .x
+            .iter()
+            .zip(&point.f)
+            .map(|(x, f)| (*x + *f).as_vec3());
+        self.state.positions = reached.collect();
+        Ok(())
+    }
+
+    /// A point along a direction where the objective is lower. Its change is taken from the slopes at both ends: the objective itself costs
+    /// more than an iteration, and its differences drown in rounding near the minimum.
+    fn search_along(
+        &mut self,
+        system: &System,
+        point: &Point,
+        direction: &[DVec3],
+    ) -> Result<Option<Point>, SolveError> {
+        let slope = dot(&point.g, direction);
+        let mut t = (LONGEST_STEP * self.size / largest(direction)).min(1.0);
+        for _ in 0..TRIES {
+            if self.remaining() == 0 {
+                return Ok(None);
+            }
+            let places = point.x.iter().zip(direction);
+            self.state.positions = places.map(|(x, d)| (*x + *d * t).as_vec3()).collect();
+            let next = self.evaluate(system)?;
+            let end = dot(&next.g, direction);
+            if is_finite(&next) && 0.5 * (slope + end) <= LEAST_GAIN * slope {
+                return Ok(Some(next));
+            }
+            let secant = slope / (slope - end);
+            t *= if secant.is_finite() {
+                secant.clamp(0.1, 0.6)
+            } else {
+                0.1
+            };
+        }
+        Ok(None)
+    }
+
+    /// Where one iteration moves the state, and the gradient there.
+    fn evaluate(&mut self, system: &System) -> Result<Point, SolveError> {
+        let read = |state: &State| -> Vec<DVec3> {
+            state.positions.iter().map(|p| p.as_dvec3()).collect()
+        };
+        let x = read(&self.state);
+        self.step(1)?;
+        let f = difference(&read(&self.state), &x);
+        let mut g = vec![DVec3::ZERO; f.len()];
+        for column in 0..f.len() {
+            for (row, value) in system.matrix.column(column) {
+                g[row] -= f[column] * value;
+                if row != column {
+                    g[column] -= f[row] * value;
+                }
+            }
+        }
+        Ok(Point { x, f, g })
+    }
+
+    fn step(&mut self, iterations: u32) -> Result<(), SolveError> {
+        let iterations = iterations.min(self.remaining()).max(1);
+        let settings = Settings {
+            iterations,
+            ..self.settings.clone()
+        };
+        let (model, targets) = (self.model, self.targets);
+        let report = self
+            .backend
+            .step(model, &settings, targets, &mut self.state)?;
+        self.report.iterations += iterations;
+        self.report.contact = report.contact;
+        Ok(())
+    }
+
+    fn remaining(&self) -> u32 {
+        self.most.saturating_sub(self.report.iterations)
+    }
+
+    /// Rounding of positions as the state keeps them \[m\].
+    fn rounding(&self) -> f64 {
+        let farthest = self.state.positions.iter().map(|p| p.abs().max_element());
+        f64::from(farthest.fold(0.0, f32::max) * f32::EPSILON)
+    }
+}
+
+/// Lengths of the last moves.
+struct Moves {
+    span: usize,
+    lengths: Vec<f64>,
+}
+
+impl Moves {
+    fn new(span: usize) -> Moves {
+        Moves {
+            span,
+            lengths: Vec::new(),
+        }
+    }
+
+    fn push(&mut self, length: f64) {
+        self.lengths.push(length);
+    }
+
+    fn clear(&mut self) {
+        self.lengths.clear();
+    }
+
+    fn last(&self) -> f64 {
+        self.lengths.last().copied().unwrap_or(f64::INFINITY)
+    }
+
+    /// The sum of all moves to come if they go on shrinking as they did: the largest of the last `span` against the largest of the
+    /// `span` before.
+    fn left(&self) -> f64 {
+        let Some(first) = self.lengths.len().checked_sub(2 * self.span) else {
+            return f64::INFINITY;
+        };
+        let largest = |list: &[f64]| list.iter().fold(0.0, |m: f64, l| m.max(*l));
+        let (before, now) = self.lengths[first..].split_at(self.span);
+        let (before, now) = (largest(before), largest(now));
+        if now == 0.0 {
+            return 0.0;
+        }
+        let rate = (now / before).powf(1.0 / self.span as f64);
+        now / (1.0 - rate.min(SLOWEST))
+    }
+}
+
+/// Longest side of the box around the rest shape \[m\].
+fn size(model: &Model) -> f64 {
+    let start = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+    let grow = |(low, high): (Vec3, Vec3), p: &Vec3| (low.min(*p), high.max(*p));
+    let (low, high) = model.rest().iter().fold(start, grow);
+    f64::from((high - low).max_element().max(0.0))
+}
+
+fn largest(list: &[DVec3]) -> f64 {
+    list.iter().map(|v| v.length()).fold(0.0, f64::max)
+}
+
+fn is_finite(point: &Point) -> bool {
+    point.f.iter().all(|f| f.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_geometric_series_is_summed() {
+        let mut moves = Moves::new(3);
+        for k in 0..12 {
+            moves.push(0.5_f64.powi(k));
+        }
+        // The largest of the last three is two moves old: 0.5⁹/(1 − 0.5), and what is left is 0.5¹¹.
+        assert!((moves.left() - 2.0 * 0.5_f64.powi(9)).abs() < 1e-12);
+        // What does not shrink is never near.
+        for _ in 0..6 {
+            moves.push(1e-3);
+        }
+        assert!(moves.left() >= 0.99);
+    }
+}
