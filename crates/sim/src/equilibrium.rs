@@ -192,7 +192,7 @@ impl Search<'_> {
             let moved = moved.map(|(a, b)| f64::from(a.distance(*b)));
             moves.push(moved.fold(0.0, f64::max));
             self.report.left = moves.left() + self.rounding();
-            if self.report.left <= tolerance || moves.last() <= self.rounding() {
+            if self.report.left <= tolerance || moves.are_within(self.rounding()) {
                 return Ok(());
             }
         }
@@ -220,8 +220,11 @@ impl Search<'_> {
             moves.push(largest(&direction));
             let slowest = largest(&point.f) / (1.0 - SLOWEST);
             self.report.left = moves.left().min(slowest) + self.rounding();
-            let is_lost = moves.last() <= self.rounding();
-            if self.report.left <= tolerance || is_lost || self.remaining() == 0 {
+            if moves.are_within(self.rounding()) {
+                self.report.left = SAFETY * self.rounding();
+                break;
+            }
+            if self.report.left <= tolerance || self.remaining() == 0 {
                 break;
             }
             match self.search_along(&system, &point, &direction)? {
@@ -229,7 +232,14 @@ impl Search<'_> {
                     pairs.push(&point, &next);
                     point = next;
                 }
-                None if pairs.is_empty() || self.remaining() == 0 => break,
+                None if self.remaining() == 0 => break,
+                None if pairs.is_empty() => {
+                    // One iteration lowers the objective, if not by less than its gradient is rounded.
+                    if largest(&point.f) <= self.rounding() {
+                        self.report.left = SAFETY * self.rounding();
+                    }
+                    break;
+                }
                 None => pairs.clear(),
             }
         }
@@ -338,8 +348,11 @@ impl Moves {
         self.lengths.push(length);
     }
 
-    fn last(&self) -> f64 {
-        self.lengths.last().copied().unwrap_or(f64::INFINITY)
+    /// Whether the last ones are no longer than a bound.
+    fn are_within(&self, bound: f64) -> bool {
+        let first = self.lengths.len().saturating_sub(LEAST_SPAN);
+        let last = &self.lengths[first..];
+        last.len() == LEAST_SPAN && last.iter().all(|length| *length <= bound)
     }
 
     /// The sum of all moves to come if they go on shrinking as they did, with [`SAFETY`]: the largest of the last `span` against
