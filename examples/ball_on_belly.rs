@@ -1,4 +1,4 @@
-//! A ball is dropped on the belly of somebody who lies on the back: the belly catches it.
+//! A ball dropped on the belly of a body that lies on its back.
 
 mod common;
 
@@ -14,7 +14,7 @@ use supple::tissue::SoftBody;
 const RADIUS: f32 = 0.09;
 /// Mass of the ball [kg].
 const MASS: f32 = 3.0;
-/// It falls so far before it touches [m].
+/// Height of the fall [m].
 const FALL: f32 = 0.25;
 const STEP: f64 = 1.0 / 60.0;
 const SIZE: (usize, usize) = (300, 320);
@@ -69,14 +69,14 @@ fn main() {
     let left = after.farthest(&rest);
     let dent = heights.iter().copied().fold(0.0, f32::min);
     println!(
-        "the ball goes {:.0} mm into the belly, bounces and lies {:.0} mm deep with {:.0} mm/s; the belly carries {weight:.1} N of {:.1} N",
+        "largest dent {:.0} mm; at rest {:.0} mm deep at {:.0} mm/s; the belly supports {weight:.1} N of {:.1} N",
         -1e3 * dent,
         -1e3 * heights[heights.len() - 1],
         1e3 * speed,
         9.81 * MASS
     );
     println!(
-        "skin in the ball: {:.1} mm at most; {:.2} mm are left once it is gone",
+        "largest penetration {:.1} mm; {:.2} mm from rest after the ball is removed",
         1e3 * deepest,
         1e3 * left
     );
@@ -104,13 +104,13 @@ fn main() {
         "ball_on_belly",
         &common::sheet("A ball of 3 kg dropped on a belly", &tiles, 4),
     );
-    assert!(dent < -0.02, "the belly gives way: {dent}");
-    assert!(lowest - RADIUS > root.y, "the ball stays outside the bones");
-    assert!(deepest < 0.008, "skin in the ball: {deepest} m");
-    assert!(speed < 0.05, "it lies: {speed} m/s");
+    assert!(dent < -0.02, "the belly hardly gives way: {dent} m");
+    assert!(lowest - RADIUS > root.y, "the ball reaches the bones");
+    assert!(deepest < 0.008, "penetration of {deepest} m");
+    assert!(speed < 0.05, "the ball does not come to rest: {speed} m/s");
     assert!(
         (weight - 9.81 * MASS).abs() < 0.15 * 9.81 * MASS,
         "{weight} N"
     );
-    assert!(left < 0.001, "the belly is as before: {left} m");
+    assert!(left < 0.001, "the belly does not return to rest: {left} m");
 }

@@ -1,4 +1,5 @@
-//! Where two parts of a skin meet (figure 3.14): moved onto each other's surface they part, sharing the way they do not.
+//! Contact where two parts of a skin meet (figure 3.14): projection onto the other part's surface leaves a gap, contact between
+//! both does not.
 
 mod common;
 
@@ -6,13 +7,13 @@ use common::{BLUE, RED};
 use supple::flesh::settings::ContactMode;
 use supple::geom::adjacency::Adjacency;
 use supple::geom::section::{Plane, section};
-use supple::geom::{Bvh, TriMesh};
+use supple::geom::{Surface, TriMesh};
 use supple::glam::{Vec3, vec3};
-use supple::picture::{Camera, Image, Line};
 use supple::tissue::SoftBody;
 use supple::{Character, Pose};
+use supple_picture::{Camera, Image, Line};
 
-/// How far the arm is bent [degrees].
+/// Bending angle of the arm [degrees].
 const BENT: f32 = 125.0;
 const SIZE: (usize, usize) = (330, 300);
 
@@ -58,7 +59,7 @@ fn main() {
     assert!(gaps[1] < 0.5 * gaps[0], "{gaps:?}");
 }
 
-/// Bends the arm in a second and holds it.
+/// Bends the arm within a second and holds it.
 fn bend(body: &mut SoftBody, arm: &Character) {
     let bent = common::turned(arm, "elbow", Vec3::Z, BENT);
     let rest = Pose::rest(&arm.skeleton);
@@ -73,7 +74,7 @@ fn bend(body: &mut SoftBody, arm: &Character) {
 struct Halves {
     triangles: [Vec<[u32; 3]>; 2],
     is_fore: Vec<bool>,
-    /// Along the arm at rest [m].
+    /// Positions along the arm at rest [m].
     from_elbow: Vec<f32>,
 }
 
@@ -100,31 +101,31 @@ impl Halves {
         }
     }
 
-    fn trees(&self, skin: &[Vec3]) -> [Bvh; 2] {
-        [false, true].map(|fore| Bvh::new(&self.half(skin, fore)))
+    fn surfaces(&self, skin: &[Vec3]) -> [Surface; 2] {
+        [false, true].map(|fore| Surface::new(self.half(skin, fore)))
     }
 
-    /// The tree of the part that a point does not belong to.
-    fn other<'a>(&self, trees: &'a [Bvh; 2], v: usize) -> &'a Bvh {
-        &trees[usize::from(!self.is_fore[v])]
+    /// The surface of the part that a point does not belong to.
+    fn other<'a>(&self, surfaces: &'a [Surface; 2], v: usize) -> &'a Surface {
+        &surfaces[usize::from(!self.is_fore[v])]
     }
 
-    /// Points inside the other part, not at the elbow itself, where both are one.
+    /// Points inside the other part, except at the elbow, where both parts are connected.
     fn inside(&self, skin: &[Vec3]) -> Vec<usize> {
-        let trees = self.trees(skin);
+        let surfaces = self.surfaces(skin);
         (0..skin.len())
             .filter(|&v| self.from_elbow[v] > 0.07 && skin[v].z.abs() < 0.03)
-            .filter(|&v| self.other(&trees, v).winding_number(skin[v]) > 0.6)
+            .filter(|&v| self.other(&surfaces, v).winding_number(skin[v]) > 0.6)
             .collect()
     }
 
     /// Every point inside moved to the nearest point of the other part's surface.
     fn projected(&self, skin: &[Vec3], inside: &[usize]) -> Vec<Vec3> {
-        let trees = self.trees(skin);
+        let surfaces = self.surfaces(skin);
         let mut moved = skin.to_vec();
         for &v in inside {
             moved[v] = self
-                .other(&trees, v)
+                .other(&surfaces, v)
                 .closest_point(skin[v])
                 .unwrap()
                 .position;
@@ -133,9 +134,9 @@ impl Halves {
     }
 
     fn mean_distance(&self, skin: &[Vec3], points: &[usize]) -> f32 {
-        let trees = self.trees(skin);
+        let surfaces = self.surfaces(skin);
         let distance = |&v: &usize| {
-            self.other(&trees, v)
+            self.other(&surfaces, v)
                 .closest_point(skin[v])
                 .unwrap()
                 .distance
@@ -143,7 +144,7 @@ impl Halves {
         points.iter().map(distance).sum::<f32>() / points.len() as f32
     }
 
-    /// Outlines of both parts where the plane z = 0 cuts them.
+    /// Outlines of both parts in the plane z = 0.
     fn draw(&self, skin: &[Vec3], camera: &Camera) -> Image {
         let mut lines = Vec::new();
         for (fore, colour) in [(false, RED), (true, BLUE)] {

@@ -1,4 +1,4 @@
-//! Four ways to skin a body (figure 3.18): linear blend, dual quaternions, centres of rotation, tissue, in one hard pose.
+//! Four skinning methods in one difficult pose (figure 3.18): linear blend, dual quaternions, centres of rotation, tissue.
 
 mod common;
 
@@ -10,14 +10,14 @@ use supple::flesh::flesh::Column;
 use supple::flesh::{Flesh, Settings};
 use supple::geom::TriMesh;
 use supple::glam::{DVec3, Vec3, vec3};
-use supple::picture::scene::CLAY;
-use supple::picture::{Camera, DrawMesh};
 use supple::rig::keyed::KeyedClip;
 use supple::rig::skinning::Method;
 use supple::sim::{State, measure};
 use supple::{Character, Pose};
+use supple_picture::scene::CLAY;
+use supple_picture::{Camera, DrawMesh};
 
-/// One pose: arms pulled back and folded, a leg drawn up, the trunk wrung.
+/// The pose: arms pulled back and folded, a leg drawn up, the trunk twisted.
 const POSE: &str = "
 title = \"Hard pose\"
 [[key]]
@@ -31,7 +31,7 @@ rightLowerArm = [0, 130, 0]
 leftUpperLeg = [-75, 0, 0]
 leftLowerLeg = [130, 0, 0]
 ";
-/// Joints that are seen from near.
+/// Joints shown in close-ups.
 const ELBOW: &str = "lowerarm01.L";
 const KNEE: &str = "lowerleg01.L";
 /// Width and height of a tile [px].
@@ -45,10 +45,8 @@ fn main() {
         .unwrap();
     let pose = clip.sample(&character.skeleton, 0.0);
     let still = ["head", "finger*", "toe*"];
-    let settings = Settings {
-        excluded: still.map(str::to_owned).to_vec(),
-        ..Settings::default()
-    };
+    let mut settings = Settings::default();
+    settings.excluded = still.map(str::to_owned).to_vec();
     let flesh = common::build(&character, settings);
     let simulated = common::settle(&flesh, &pose);
     let mut skins = geometric(&character, &flesh, &pose);
@@ -91,7 +89,7 @@ fn main() {
     check(&results);
 }
 
-/// The flesh vertices under the geometric methods.
+/// The flesh skinned with the geometric methods.
 fn geometric(character: &Character, flesh: &Flesh, pose: &Pose) -> Vec<(&'static str, TriMesh)> {
     let key = |p: &Vec3| p.to_array().map(f32::to_bits);
     let bind = character.bind_mesh(0).positions;
@@ -121,7 +119,7 @@ fn geometric(character: &Character, flesh: &Flesh, pose: &Pose) -> Vec<(&'static
     methods.into_iter().map(skin).collect()
 }
 
-/// The simulated bone surface below another skin.
+/// A state with the simulated bone surface and another skin.
 fn with_skin(flesh: &Flesh, simulated: &State, skin: &TriMesh) -> State {
     let mut state = simulated.clone();
     for (column, &place) in flesh.columns().iter().zip(&skin.positions) {
@@ -158,7 +156,7 @@ fn folded_vertices(flesh: &Flesh, state: &State) -> Vec<bool> {
         .collect()
 }
 
-/// On the upper body, or on a joint at right angles to its bones.
+/// A view of the upper body, or of a joint, perpendicular to its bones.
 fn camera(character: &Character, pose: &Pose, joint: Option<&str>, skin: &TriMesh) -> Camera {
     let Some(joint) = joint.map(|name| character.skeleton.find(name).unwrap()) else {
         let upper: Vec<Vec3> = skin

@@ -1,4 +1,4 @@
-//! From skin and skeleton to the bone surface (figure 3.1): volumetric bones, base points, shrunken skin.
+//! Construction of the bone surface from skin and skeleton (figure 3.1): volumetric bones, base points, shrunken skin.
 
 mod common;
 
@@ -9,10 +9,10 @@ use supple::embedded::{Body, body};
 use supple::flesh::Flesh;
 use supple::flesh::base_points::{Foot, Smoothing, base_points, foot_position};
 use supple::flesh::bone_surface::bone_surface;
-use supple::flesh::surface::Surface;
+use supple::flesh::rest_skin::RestSkin;
 use supple::geom::TriMesh;
 use supple::glam::{DVec3, Vec3, vec3};
-use supple::picture::{BoneStyle, Camera, DrawMesh, Image, Line, Ramp, Wire, bone_mesh};
+use supple_picture::{BoneStyle, Camera, DrawMesh, Image, Line, Ramp, Wire, bone_mesh};
 
 /// Width and height of a tile [px].
 const SIZE: (usize, usize) = (250, 250);
@@ -60,23 +60,23 @@ fn main() {
     check(&closest, &smooth);
 }
 
-/// What the close pictures show.
+/// The region of the close-ups.
 fn is_at_hips(p: Vec3) -> bool {
     p.x.abs() < 0.24 && (0.62..1.1).contains(&p.y)
 }
 
-/// The skin shrunken onto the bones.
+/// The skin shrunken onto the bone lines.
 struct Shrunken {
     feet: Vec<Foot>,
     points: Vec<DVec3>,
-    /// Longest way along the bones between base points of neighbours around the hips [m].
+    /// Largest distance along the bones between base points of neighbours around the hips [m].
     jump: f64,
     /// Longest edge of the shrunken skin there [m].
     edge: f64,
 }
 
 impl Shrunken {
-    fn new(flesh: &Flesh, skin: &Surface, smoothing: Smoothing) -> Self {
+    fn new(flesh: &Flesh, skin: &RestSkin, smoothing: Smoothing) -> Self {
         let feet = base_points(flesh.graph(), skin, smoothing);
         let hits = bone_surface(flesh.graph(), flesh.volume(), skin, &feet);
         let points: Vec<DVec3> = hits.iter().map(|hit| hit.position).collect();
@@ -97,7 +97,7 @@ impl Shrunken {
         }
     }
 
-    /// Lines from the front of the skin to the base points, a colour for each bone.
+    /// Lines from the front of the skin to the base points, coloured by bone.
     fn lines(&self, flesh: &Flesh, camera: &Camera) -> Image {
         let graph = flesh.graph();
         let nodes: Vec<DVec3> = graph.nodes.iter().map(|node| node.position).collect();
@@ -180,7 +180,7 @@ fn volumes(flesh: &Flesh, character: &Character, camera: &Camera) -> Image {
 
 fn check(closest: &Shrunken, smooth: &Shrunken) {
     println!(
-        "around the hips, base points of neighbours are up to {:.3} m apart, {:.3} m after smoothing; longest edge {:.3} and {:.3} m",
+        "distance between base points of neighbours around the hips: at most {:.3} m, {:.3} m after smoothing; longest edge {:.3} and {:.3} m",
         closest.jump, smooth.jump, closest.edge, smooth.edge
     );
     assert!(smooth.jump < 0.7 * closest.jump);

@@ -1,16 +1,16 @@
-//! Contact off, local and global (figures 3.15 and 3.16): a bent knee, crossed arms, a body that sits with its hands on its thighs.
+//! Contact off, local and global (figures 3.15 and 3.16): a bent knee, crossed arms, a sitting body with its hands on its thighs.
 
 mod common;
 
 use supple::Character;
-use supple::compare_contact::{ContactFrame, compare_contact};
 use supple::embedded::{Body, body, clip};
 use supple::flesh::Settings;
 use supple::geom::TriMesh;
 use supple::glam::{Vec3, vec3};
-use supple::picture::{DrawMesh, Image};
+use supple_lab::compare_contact::{ContactFrame, compare_contact};
+use supple_picture::{DrawMesh, Image};
 
-/// Clip, moment [s], joint that is looked at, how much around it [m], from where.
+/// Clip, time [s], joint in the centre, extent of the view [m], direction of the view.
 const ROWS: [(&str, f32, &str, f32, [f32; 3]); 3] = [
     ("knee", 0.95, "lowerleg01.L", 0.2, [1.0, 0.1, 0.25]),
     ("arms_crossed", 1.5, "spine02", 0.3, [0.3, 0.1, 1.0]),
@@ -20,10 +20,8 @@ const SIZE: (usize, usize) = (300, 270);
 
 fn main() {
     let character = body(Body::Male).unwrap();
-    let settings = Settings {
-        excluded: ["head", "toe*"].map(str::to_owned).to_vec(),
-        ..Settings::default()
-    };
+    let mut settings = Settings::default();
+    settings.excluded = ["head", "toe*"].map(str::to_owned).to_vec();
     let mut tiles = Vec::new();
     let mut columns = 0;
     for (name, time, joint, around, direction) in ROWS {

@@ -1,5 +1,5 @@
-//! Half-rotated joints (figure 3.5): the inner surface around a joint turns by the mean of its two bones. Where it turns
-//! with the child bone alone, it is torn on one side of the joint.
+//! Half-rotated joints (figure 3.5): the bone surface around a joint rotates by the mean of its two bones. If it rotates with the
+//! child bone only, it is stretched on one side of the joint.
 
 mod common;
 
@@ -41,7 +41,7 @@ fn main() {
     check(torn, even);
 }
 
-/// Targets with joints that turn with the bone that starts at them.
+/// Targets with joints that rotate with the bone that starts at them.
 fn full_turn(flesh: &Flesh, character: &Character, pose: &Pose) -> Targets {
     let mut targets = flesh.targets(pose).unwrap();
     let graph = flesh.graph();
@@ -63,7 +63,7 @@ fn full_turn(flesh: &Flesh, character: &Character, pose: &Pose) -> Targets {
     targets
 }
 
-/// Longest edge of the bone surface against rest.
+/// Largest stretch of an edge of the bone surface.
 fn largest_stretch(flesh: &Flesh, state: &State) -> f32 {
     let rest = common::bone_surface(flesh, &State::at_rest(&flesh.model));
     let now = common::bone_surface(flesh, state);
@@ -101,7 +101,7 @@ fn draw(
 
 fn check(torn: f32, even: f32) {
     println!(
-        "largest stretch of the bone surface: {torn:.2} with the child bone, {even:.2} half-way"
+        "largest stretch of the bone surface: {torn:.2} rotated with the child bone, {even:.2} half-rotated"
     );
     assert!(
         even - 1.0 < 0.65 * (torn - 1.0),

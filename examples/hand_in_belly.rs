@@ -1,11 +1,11 @@
-//! A hand is pushed 5 cm into the belly: both give way, nothing is inside, and all is as before when it is gone.
+//! A hand pushed 5 cm into the belly: both give way without penetration, and return to rest when the hand is removed.
 
 mod common;
 
 use common::touch::{self, Painter, Shot};
 use supple::embedded::{Body, body};
 use supple::flesh::settings::ContactMode;
-use supple::geom::Bvh;
+use supple::geom::Surface;
 use supple::glam::{Vec3, vec3};
 use supple::rig::ik::{Limb, reach};
 use supple::tissue::SoftBody;
@@ -20,9 +20,9 @@ leftUpperArm = [40, -15, -75]
 leftLowerArm = [0, -80, 0]
 rightUpperArm = [0, 0, 65]
 ";
-/// How deep the hand is pushed [m].
+/// Depth to which the hand is pushed [m].
 const DEPTH: f32 = 0.05;
-/// Way of the hand before it touches [m].
+/// Distance of the hand before it touches [m].
 const AWAY: f32 = 0.10;
 /// The same for a blow [m].
 const BLOW: f32 = 0.15;
@@ -56,7 +56,7 @@ fn main() {
     }
     let after = Shot::of(&soft);
 
-    // The same blow in a single step, at more than ten metres a second, then held as long.
+    // The same as a blow in a single step, at more than 10 m/s, then held as long.
     let mut struck = SoftBody::from_flesh(soft.flesh().clone()).unwrap();
     struck.place(&hand.pose(-BLOW)).unwrap();
     for _ in 0..60 {
@@ -67,7 +67,7 @@ fn main() {
     let square = pairs.map(|(a, b)| a.distance_squared(*b)).sum::<f32>();
     let differs = (square / blow.simulated.len() as f32).sqrt();
     println!(
-        "struck in one step: {:.1} mm RMS from where a slow push ends, {} points up to {:.1} mm inside",
+        "blow in one step: {:.1} mm RMS from the result of a slow push, {} points inside, at most {:.1} mm deep",
         1e3 * differs,
         stuck.count(),
         1e3 * stuck.worst()
@@ -78,26 +78,26 @@ fn main() {
         .filter(|&v| was[v].distance(hand.belly) < 0.12)
         .map(|v| was[v].z - now[v].z)
         .fold(0.0, f32::max);
-    // Points that would be in the belly, and are not of it.
+    // Points inside the belly that do not belong to it.
     let is_hand = |v: &usize| through.simulated[*v].distance(was[*v]) > 0.05;
     let gave = (deep.points.iter().map(|&v| v as usize))
         .filter(is_hand)
         .map(|v| now[v].distance(through.simulated[v]))
         .fold(0.0, f32::max);
-    // Of the belly: a thumb that was crushed between hand and belly may stay caught on its neighbour.
+    // Measured on the belly: a thumb crushed between hand and belly may stay caught on its neighbour.
     let left = (0..was.len())
         .filter(|&v| was[v].distance(hand.belly) < 0.15)
         .map(|v| was[v].distance(after.simulated[v]))
         .fold(0.0, f32::max);
     println!(
-        "without contact {} points up to {:.1} mm inside, with contact {} up to {:.1} mm",
+        "inside without contact: {} points, at most {:.1} mm deep; with contact: {}, at most {:.1} mm",
         deep.count(),
         1e3 * deep.worst(),
         inside.count(),
         1e3 * inside.worst()
     );
     println!(
-        "the belly gives way by {:.1} mm, the hand by {:.1} mm; {:.2} mm are left a second after",
+        "the belly gives way by {:.1} mm, the hand by {:.1} mm; {:.2} mm from rest a second later",
         1e3 * dent,
         1e3 * gave,
         1e3 * left
@@ -131,15 +131,15 @@ fn main() {
         "hand_in_belly",
         &common::sheet("A hand 5 cm into the belly", &tiles, 4),
     );
-    assert!(deep.worst() > 0.9 * DEPTH, "it is pushed 5 cm in");
+    assert!(deep.worst() > 0.9 * DEPTH, "the hand is not pushed in");
     assert!(
         inside.worst() < 0.3 * deep.worst(),
         "{} m inside",
         inside.worst()
     );
     assert!(inside.count() * 10 < deep.count(), "{}", inside.count());
-    assert!(dent > 0.015, "the belly gives way: {dent}");
-    assert!(gave > 0.003, "the hand gives way: {gave}");
+    assert!(dent > 0.015, "the belly hardly gives way: {dent} m");
+    assert!(gave > 0.003, "the hand hardly gives way: {gave} m");
     assert!(
         stuck.count() * 10 < deep.count() && stuck.worst() < 0.3 * deep.worst(),
         "a blow goes through: {} points, {} m",
@@ -147,14 +147,14 @@ fn main() {
         stuck.worst()
     );
     assert!(differs < 0.003, "a blow ends {differs} m from a push");
-    assert!(left < 0.003, "it comes back out: {left}");
+    assert!(left < 0.003, "the belly does not return to rest: {left} m");
 }
 
-/// Puts the left hand at any depth in the belly.
+/// Poses with the left hand at a given depth in the belly.
 struct Hand<'a> {
     character: &'a Character,
     limb: Limb,
-    /// The point of the belly that is touched [m].
+    /// The contact point on the belly [m].
     belly: Vec3,
     /// Height of the wrist above the belly where the hand touches [m].
     touching: f32,
@@ -166,11 +166,11 @@ impl<'a> Hand<'a> {
         let joint = |name| character.skeleton.find(name).unwrap();
         let place = |name| Vec3::from(worlds[joint(name)].translation);
         let height = place("root").lerp(place("neck01"), 0.28).y;
-        let ray = supple::geom::bvh::Ray {
+        let ray = supple::geom::surface::Ray {
             origin: vec3(0.0, height, 2.0),
             direction: Vec3::NEG_Z,
         };
-        let hit = Bvh::new(skin).first_hit(ray, 4.0).unwrap();
+        let hit = Surface::new(skin.clone()).first_hit(ray, 4.0).unwrap();
         Self {
             character,
             limb: Limb::of(character, joint("wrist.L")),
@@ -186,7 +186,7 @@ impl<'a> Hand<'a> {
         pose
     }
 
-    /// Finds the wrist's height at which the hand is [`DEPTH`] deep where nothing stops it.
+    /// Finds the wrist's height at which the hand is [`DEPTH`] deep without contact.
     fn find_depth(&mut self, off: &mut SoftBody) {
         let (mut low, mut high) = (-0.05, 0.15);
         for _ in 0..7 {

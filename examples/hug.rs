@@ -1,15 +1,17 @@
-//! Two characters hug: their bodies press each other, and neither is inside the other.
+//! Two characters hug: contact between two bodies.
 
 mod common;
+
+use std::sync::Arc;
 
 use common::touch::{self, Painter, Shot};
 use supple::embedded::{Body, body};
 use supple::flesh::Flesh;
 use supple::flesh::settings::ContactMode;
 use supple::glam::{Vec3, vec3};
-use supple::picture::hex;
 use supple::scene::{Scene, standing_at};
 use supple::{Character, Pose};
+use supple_picture::hex;
 
 /// Arms around the other's waist.
 const LOW: &str = "
@@ -43,8 +45,8 @@ lowerArm = [0, -118, 0]
 spine = [3, 0, 0]
 neck = [0, 0, 22]
 ";
-/// Between the middles of both at the beginning and in the hug [m].
-const APART: [f32; 2] = [0.5, 0.27];
+/// Distance between both bodies at the beginning and in the hug [m].
+const DISTANCES: [f32; 2] = [0.5, 0.27];
 const SECONDS: f32 = 1.4;
 const STEP: f64 = 1.0 / 60.0;
 const SIZE: (usize, usize) = (300, 330);
@@ -55,7 +57,7 @@ fn main() {
     let (deep, _) = hug(&characters, &tissue, ContactMode::Off);
     let (inside, scene) = hug(&characters, &tissue, ContactMode::Global);
     println!(
-        "inside: {} points up to {:.1} mm without contact, {} up to {:.1} mm with it",
+        "inside without contact: {} points, at most {:.1} mm deep; with contact: {}, at most {:.1} mm",
         deep.0.len(),
         1e3 * deep.1,
         inside.0.len(),
@@ -90,7 +92,7 @@ fn main() {
     common::save("hug", &common::sheet("A hug; red: inside", &tiles, 4));
     assert!(
         deep.0.len() > 100 && deep.1 > 0.02,
-        "they would be inside each other"
+        "without contact the bodies should penetrate"
     );
     assert!(
         inside.0.len() * 4 < deep.0.len(),
@@ -100,7 +102,7 @@ fn main() {
     assert!(inside.1 < 0.7 * deep.1, "{} m inside", inside.1);
 }
 
-/// Points inside at the end, the depth of the deepest, both bodies.
+/// Points inside at the end, the largest depth, both bodies.
 type Inside = (Vec<u32>, f32, [Shot; 2]);
 
 fn hug(characters: &[Character; 2], tissue: &[Flesh; 2], mode: ContactMode) -> (Inside, Scene) {
@@ -110,7 +112,7 @@ fn hug(characters: &[Character; 2], tissue: &[Flesh; 2], mode: ContactMode) -> (
     ];
     let turns = [0.0, 180.0];
     let bodies = [0, 1].map(|i| {
-        let flesh = tissue[i].clone();
+        let flesh = Arc::new(tissue[i].clone());
         let skeleton = characters[i].skeleton.clone();
         (
             flesh,
@@ -124,11 +126,11 @@ fn hug(characters: &[Character; 2], tissue: &[Flesh; 2], mode: ContactMode) -> (
     }
     let poses = |time: f32| -> Vec<Pose> {
         let way = (time / 1.0).min(1.0);
-        let apart = APART[0] + (APART[1] - APART[0]) * way * way * (3.0 - 2.0 * way);
+        let apart = DISTANCES[0] + (DISTANCES[1] - DISTANCES[0]) * way * way * (3.0 - 2.0 * way);
         let each = characters.iter().zip(&clips);
         each.map(|(character, clip)| {
             let mut pose = clip.sample(&character.skeleton, time);
-            // Each steps back by half the distance from where both stand.
+            // Each body is moved back by half the distance.
             let back = supple::sim::contact::Placement::at(vec3(0.0, 0.0, -0.5 * apart));
             pose = supple::scene::placed_pose(&character.skeleton, &pose, &back);
             pose
@@ -143,7 +145,7 @@ fn hug(characters: &[Character; 2], tissue: &[Flesh; 2], mode: ContactMode) -> (
     }
     let inside = scene.penetration().unwrap();
     let shots = [0, 1].map(|body| Shot {
-        parts: scene.skin(body).unwrap(),
+        parts: scene.positions(body),
         simulated: scene.simulated_skin(body).unwrap(),
     });
     ((inside.points.clone(), inside.worst(), shots), scene)

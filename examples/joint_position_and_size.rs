@@ -1,5 +1,5 @@
-//! Position and size of joints (figure 3.22): a small joint close to the surface bends to a sharp tip, as in fingers
-//! and elbows; a large one in the middle to a smooth bulge, as in shoulders and knees.
+//! Position and size of joints (figure 3.22): a small joint close to the surface gives a sharp bend, as in fingers and elbows; a
+//! large one in the middle gives a smooth one, as in shoulders and knees.
 
 mod common;
 
@@ -7,10 +7,10 @@ use common::{BLUE, arm_settings, cut_away};
 use supple::geom::section::{Plane, section};
 use supple::geom::{Adjacency, TriMesh};
 use supple::glam::{DVec3, Vec3, vec3};
-use supple::picture::{DrawMesh, Image};
+use supple_picture::{DrawMesh, Image};
 
 const BEND: f32 = 110.0;
-/// Length of outline over which its turn is measured [m]: half the tube's radius.
+/// Length of outline over which its rotation is measured [m]: half the tube's radius.
 const WINDOW: f64 = 0.05;
 
 fn main() {
@@ -29,7 +29,7 @@ fn main() {
     check(sharp, smooth);
 }
 
-/// Draws the tube at rest and bent; returns the sharpest turn of its outline too [°].
+/// Draws the tube at rest and bent; also returns the largest rotation of its outline [°].
 fn bend(depth: f32, bones: f64, joint: f64) -> ([Image; 2], f64) {
     let arm = common::arm(depth);
     let flesh = common::build(&arm, arm_settings(bones, joint));
@@ -50,7 +50,7 @@ fn bend(depth: f32, bones: f64, joint: f64) -> ([Image; 2], f64) {
     (images, sharpest_turn(&common::skin(&flesh, &pose, &bent)))
 }
 
-/// Largest angle by which the outer side of the outline in the plane z = 0 turns over [`WINDOW`] [°].
+/// Largest rotation of the outer outline in the plane z = 0 over [`WINDOW`] [°].
 fn sharpest_turn(skin: &TriMesh) -> f64 {
     let plane = Plane {
         point: Vec3::ZERO,
@@ -84,7 +84,7 @@ fn outer_side(p: DVec3) -> bool {
 
 fn check(sharp: f64, smooth: f64) {
     println!(
-        "the outline turns by {sharp:.1}° over 5 cm at the small joint, by {smooth:.1}° at the large one"
+        "rotation of the outline over 5 cm: {sharp:.1}° at the small joint, {smooth:.1}° at the large one"
     );
     assert!(
         sharp > 1.4 * smooth,

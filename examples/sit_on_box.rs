@@ -1,4 +1,4 @@
-//! A body sits down on a box: its seat is pressed flat on it.
+//! A body sits down on a box, which flattens its seat.
 
 mod common;
 
@@ -6,13 +6,14 @@ use common::touch::{self, Painter, Shot};
 use supple::embedded::{Body, body, clip};
 use supple::flesh::settings::ContactMode;
 use supple::glam::{Vec3, vec3};
+use supple::play::follow;
 use supple::sim::Collider;
 use supple::sim::contact::{Placement, Shape, measure_in_colliders};
-use supple::tissue::{SoftBody, follow};
+use supple::tissue::SoftBody;
 
-/// When it sits [s].
+/// Time at which it sits [s].
 const SEATED: f32 = 1.75;
-/// How much higher than the seat would hang the box is [m].
+/// Height of the box above the lowest point of the seat without contact [m].
 const PRESSED: f32 = 0.035;
 const SIZE: (usize, usize) = (320, 340);
 
@@ -57,14 +58,14 @@ fn main() {
         .filter(|p| (p.y - top).abs() < 0.003 && (p.z - place.translation.z).abs() < half.z);
     let flat = flat.count();
     println!(
-        "in the box: {} points up to {:.1} mm without it in the way, {} up to {:.1} mm with it (on the way down {:.1} mm)",
+        "inside the box without contact: {} points, at most {:.1} mm deep; with contact: {}, at most {:.1} mm (on the way down {:.1} mm)",
         before.count(),
         1e3 * before.worst(),
         after.count(),
         1e3 * after.worst(),
         1e3 * worst
     );
-    println!("{flat} points lie on it");
+    println!("{flat} points touch the box");
 
     let corners = [hips - vec3(0.35, 0.42, 0.3), hips + vec3(0.35, 0.28, 0.45)];
     let side = common::view_in(SIZE, &corners, vec3(1.0, 0.1, 0.0));

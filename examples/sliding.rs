@@ -1,5 +1,5 @@
-//! Skin sliding (figures 3.6 and 3.7): around a joint the inner surface follows rings of anchors on the bones and the
-//! joint, so that a bend stretches a long stretch of it a little instead of a short one a lot.
+//! Skin sliding (figures 3.6 and 3.7): around a joint the bone surface follows rings of anchors on the bones and the joint, so that
+//! the stretch of a bend is distributed over a longer distance.
 
 mod common;
 
@@ -12,8 +12,8 @@ use supple::flesh::frames::frames;
 use supple::flesh::sliding::{Attachment, along};
 use supple::geom::TriMesh;
 use supple::glam::{Vec3, vec3};
-use supple::picture::{Camera, DrawMesh, Image, Ramp, heat_colours};
 use supple::sim::State;
+use supple_picture::{Camera, DrawMesh, Image, Ramp, heat_colours};
 
 const BEND: f32 = 100.0;
 
@@ -55,7 +55,7 @@ fn main() {
     check(arm_stretch, knee_stretch);
 }
 
-/// A cut-away drawing with the inner surface's vertices in the cut and their anchors.
+/// A cut-away drawing with the bone surface's vertices in the cut and their anchors.
 fn rings(flesh: &Flesh, arm: &Character, pose: &Pose, state: &State, camera: &Camera) -> Image {
     let mut meshes = cut_away(flesh, arm, pose, state);
     let inside = common::bone_surface(flesh, state);
@@ -92,7 +92,7 @@ fn rings(flesh: &Flesh, arm: &Character, pose: &Pose, state: &State, camera: &Ca
     common::tile(meshes, vec![], camera)
 }
 
-/// The knee of a body, coloured by the stretch of its skin; returns its RMS stretch for sticking and sliding.
+/// Draws a knee coloured by the stretch of its skin; returns its RMS stretch without and with sliding.
 fn knee(tiles: &mut Vec<(Image, String)>) -> [f32; 2] {
     let character = body(Body::Male).unwrap();
     let pose = common::turned(&character, "lowerleg01.L", Vec3::X, 110.0);
@@ -160,11 +160,11 @@ fn stretch_of_inside(flesh: &Flesh, state: &State) -> f32 {
 
 fn check(arm: [f32; 2], knee: [f32; 2]) {
     println!(
-        "largest stretch inside the arm: sticking {:.2}, sliding {:.2}",
+        "largest stretch of the arm's bone surface: {:.2} without sliding, {:.2} with it",
         arm[0], arm[1]
     );
     println!(
-        "RMS stretch of the knee's skin: sticking {:.3}, sliding {:.3}",
+        "RMS stretch of the knee's skin: {:.3} without sliding, {:.3} with it",
         knee[0], knee[1]
     );
     assert!(arm[1] - 1.0 < 0.8 * (arm[0] - 1.0), "the inside of the arm");

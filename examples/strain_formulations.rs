@@ -1,5 +1,5 @@
-//! The four strain formulations (figures 2.4 and 2.5): take the rotation of F or of H, fit gradients or positions. A bar
-//! of a short and a long element stretched to twice its length, a fine tube and a coarse cuboid bent.
+//! The four strain formulations (figures 2.4 and 2.5): the rotation of F or of H, fitted to gradients or to positions. A bar of a
+//! short and a long element is stretched to twice its length; a fine tube and a coarse cuboid are bent.
 
 mod common;
 
@@ -8,10 +8,10 @@ use supple::Character;
 use supple::flesh::Flesh;
 use supple::geom::{TriMesh, shapes};
 use supple::glam::{DVec3, Vec3, vec3};
-use supple::picture::{DrawMesh, Image, Wire};
 use supple::sim::{
     Backend, Decompose, Fit, Mode, ModelBuilder, Reference, Settings, State, Strain, shapes::bar,
 };
+use supple_picture::{DrawMesh, Image, Wire};
 
 const BEND: f32 = 110.0;
 /// Width of a tile [px].
@@ -60,7 +60,7 @@ fn main() {
     check(&shares, &changes);
 }
 
-/// A bar of a short and a long box, pulled to twice its length; returns the share of the short one.
+/// A bar of a short and a long box, stretched to twice its length; returns the share of the short one.
 fn stretched_bar(settings: &Settings) -> (Image, f32) {
     let mut mesh = bar([2, 1, 1], 1.0);
     // The joint between them at a quarter of the length.
@@ -98,9 +98,9 @@ fn stretched_bar(settings: &Settings) -> (Image, f32) {
     )
 }
 
-/// Two boxes between three places along X, lifted.
+/// Two boxes between three positions along X, lifted.
 fn boxes(ends: [f32; 3], lift: f32) -> Vec<DrawMesh<'static>> {
-    let colours = [RED, supple::picture::scene::CLAY];
+    let colours = [RED, supple_picture::scene::CLAY];
     let one = |k: usize| {
         let (a, b) = (ends[k], ends[k + 1]);
         let mut mesh = shapes::cuboid(vec3(b - a, 0.25, 0.25), 16);
@@ -124,7 +124,7 @@ fn cuboid() -> Character {
     common::character("cuboid", mesh, &joints)
 }
 
-/// A bent character and how much its tets change their volume.
+/// Draws a bent character; returns the mean change of volume of its tets.
 fn bent(character: &Character, flesh: &Flesh, settings: &Settings) -> (Image, f64) {
     let pose = common::turned(character, "elbow", Vec3::Z, BEND);
     let rest = flesh.rest_pose();

@@ -1,6 +1,6 @@
-//! The stretched-out skeleton (figure 3.2): base points are smoothed along the skin and put back on the bones after each
-//! sweep. Between two legs their mean lies in the air, and goes back to where it was; with the legs spread out it walks up
-//! to the hips.
+//! The stretched-out skeleton (figure 3.2): base points are smoothed along the skin and re-projected onto the bones after each
+//! sweep. The mean of points on two legs lies between the legs and is projected back to where it came from. With the legs spread out
+//! it moves up to the hips.
 
 mod common;
 
@@ -9,10 +9,10 @@ use common::{BLUE, BONE, Limb, RED};
 use supple::flesh::Flesh;
 use supple::flesh::base_points::{Foot, foot_position};
 use supple::flesh::bone_graph::BoneGraph;
+use supple::flesh::rest_skin::RestSkin;
 use supple::flesh::stretched::stretched_nodes;
-use supple::flesh::surface::Surface;
 use supple::glam::{DVec3, Vec3, vec3};
-use supple::picture::{DrawMesh, Image, Line};
+use supple_picture::{DrawMesh, Image, Line};
 
 const SWEEPS: usize = 400;
 /// λ of Eq. (3.1).
@@ -79,8 +79,8 @@ fn caption(name: &str, jump: f64) -> String {
     format!("{name}: neighbours up to {:.0} cm apart", 100.0 * jump)
 }
 
-/// Equation (3.1) with the re-projection after each sweep, on bones laid out as `nodes` says.
-fn smoothed(graph: &BoneGraph, skin: &Surface, nodes: &[DVec3], feet: &[Foot]) -> Vec<Foot> {
+/// Equation (3.1) with a re-projection after each sweep, on bones between the given `nodes`.
+fn smoothed(graph: &BoneGraph, skin: &RestSkin, nodes: &[DVec3], feet: &[Foot]) -> Vec<Foot> {
     let is_leaf = |foot: &Foot| {
         let bone = &graph.bones[foot.bone.unwrap()];
         (foot.t == 0.0 && graph.incident[bone.start].len() == 1)
@@ -158,7 +158,7 @@ fn draw(flesh: &Flesh, nodes: &[DVec3], feet: &[Foot]) -> Image {
 
 fn check(posed: f64, spread: f64, edge: f64) {
     println!(
-        "base points of neighbours are up to {posed:.3} m apart, {spread:.3} m with the legs spread; edges are {edge:.3} m"
+        "largest distance between base points of neighbours: {posed:.3} m, {spread:.3} m with the legs spread; edge length {edge:.3} m"
     );
     assert!(spread < 0.5 * posed, "{spread} is not well below {posed}");
 }

@@ -8,11 +8,12 @@ use supple::embedded::{Body, body};
 use supple::flesh::settings::ContactMode;
 use supple::geom::TriMesh;
 use supple::glam::{Vec3, vec3};
-use supple::picture::DrawMesh;
+use supple::play::follow;
 use supple::rig::skinning::Method;
-use supple::tissue::{SoftBody, follow};
+use supple::tissue::SoftBody;
+use supple_picture::DrawMesh;
 
-/// Poses that are reached in a second, and from where they are seen.
+/// Poses, reached within a second, and the direction of the view.
 const POSES: [(&str, &str, [f32; 3]); 3] = [
     (
         "a deep squat",
@@ -68,7 +69,7 @@ fn main() {
             totals[k] += inside.count();
             let caption = format!("{label}: {} inside", inside.count());
             println!("{name}, {caption}, {:.1} mm deep", 1e3 * inside.worst());
-            skins.push((bodies[k].skin().unwrap(), caption));
+            skins.push((bodies[k].positions(), caption));
         }
         let points: Vec<Vec3> = skins[2].0.iter().flatten().copied().collect();
         let [x, y, z] = direction;

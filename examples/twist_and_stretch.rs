@@ -1,5 +1,5 @@
-//! Bones that twist and stretch (figure 3.20): the skeleton's motion need not be rigid. A tube with three bones, then its
-//! second bone twisted and its third stretched, then a bone surface moved by a formula.
+//! Bones that twist and stretch (figure 3.20): the skeleton's motion need not be rigid. A tube with three bones; its second bone
+//! twisted and its third stretched; a bone surface moved by a formula.
 
 mod common;
 
@@ -9,9 +9,9 @@ use supple::flesh::frames::frames;
 use supple::geom::section::{Plane, section};
 use supple::geom::{Adjacency, TriMesh};
 use supple::glam::{Vec3, vec3};
-use supple::picture::{Camera, DrawMesh, Image, Lens, Scene, render};
 use supple::sim::{self, CpuBackend, State, Targets};
 use supple::{Character, Pose};
+use supple_picture::{Camera, DrawMesh, Image, Lens, Scene, render};
 
 const LENGTH: f32 = 1.5;
 const TWIST: f32 = 180.0;
@@ -69,7 +69,7 @@ fn main() {
     check(&numbers, supple::sim::measure(&flesh.model, &wild).inverted);
 }
 
-/// The bone surface on a wave, swollen in turn.
+/// Targets that move the bone surface along a wave and vary its thickness.
 fn formula(flesh: &Flesh, t: f32) -> Targets {
     let mut targets = flesh.targets(&flesh.rest_pose()).unwrap();
     for (column, point) in flesh.bone_surface().iter().enumerate() {
@@ -83,19 +83,19 @@ fn formula(flesh: &Flesh, t: f32) -> Targets {
     targets
 }
 
-/// What the twisted and stretched tube is measured by.
+/// Measures of the twisted and stretched tube.
 struct Numbers {
-    /// How far the end is turned [°].
+    /// Rotation of the end [°].
     turn: f32,
-    /// How much longer it is [m].
+    /// Increase in length [m].
     longer: f32,
-    /// Smallest cross-section of the twisted third over rest.
+    /// Smallest cross-section of the twisted third, relative to rest.
     section: f64,
 }
 
 impl Numbers {
     fn of(rest: &TriMesh, now: &TriMesh) -> Self {
-        // Vertices on the third bone and over its end.
+        // Vertices on the third bone and beyond its end.
         let nearest = |to: Vec3| {
             let far = |&v: &usize| rest.positions[v].distance(to);
             (0..rest.positions.len())
@@ -142,17 +142,17 @@ fn bones(flesh: &Flesh, tube: &Character, pose: &Pose) -> DrawMesh<'static> {
         .map(|b| (b.start.as_vec3(), b.end.as_vec3()))
         .collect();
     let joints: Vec<Vec3> = frames.nodes.iter().map(|n| n.position.as_vec3()).collect();
-    supple::picture::bone_mesh(&ends, &joints, &supple::picture::BoneStyle::default())
+    supple_picture::bone_mesh(&ends, &joints, &supple_picture::BoneStyle::default())
 }
 
 /// The tube with stripes along it, in a wide tile.
 fn draw(mesh: &TriMesh, bones: Option<DrawMesh<'static>>) -> Image {
     let rest = common::tube(0.1, LENGTH, 32, 90);
     let stripe = |p: &Vec3| {
-        // Between two rows of vertices, so that rounding does not fray the stripes.
+        // Between two rows of vertices, so that rounding does not affect the stripes.
         let around = (p.z.atan2(p.y) + 0.1).rem_euclid(std::f32::consts::TAU);
         if (around / std::f32::consts::TAU * 8.0) as i32 % 2 == 0 {
-            supple::picture::scene::CLAY
+            supple_picture::scene::CLAY
         } else {
             BLUE.lerp(Vec3::ONE, 0.35)
         }
@@ -180,7 +180,7 @@ fn draw(mesh: &TriMesh, bones: Option<DrawMesh<'static>>) -> Image {
 
 fn check(numbers: &Numbers, inverted: usize) {
     println!(
-        "end turned by {:.1}°, {:.3} m longer, smallest cross-section {:.1} %, {inverted} inverted tets under the formula",
+        "end rotated by {:.1}°, {:.3} m longer, smallest cross-section {:.1} %, {inverted} inverted tets under the formula",
         numbers.turn,
         numbers.longer,
         100.0 * numbers.section

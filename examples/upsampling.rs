@@ -1,4 +1,4 @@
-//! A coarse simulation shown fine (figure 3.9): a body of few vertices is posed, and the skin of all vertices follows it.
+//! Upsampling (figure 3.9): a coarse simulation mesh is posed, and the full skin follows it.
 
 mod common;
 
@@ -7,8 +7,8 @@ use supple::flesh::Settings;
 use supple::flesh::settings::Resolution;
 use supple::geom::TriMesh;
 use supple::glam::{Vec3, vec3};
-use supple::picture::{Camera, DrawMesh, Image, Wire};
 use supple::sim::State;
+use supple_picture::{Camera, DrawMesh, Image, Wire};
 
 fn main() {
     let character = body(Body::Male).unwrap();
@@ -45,7 +45,7 @@ fn main() {
     let sheet = common::sheet("Simulated coarse, shown fine", &tiles, 3);
     common::save("upsampling", &sheet);
 
-    // At rest the fine skin is the file's own; posed it keeps its volume.
+    // At rest the full skin is reproduced; posed it keeps its volume.
     let off = (full(&rest, &at_rest).positions.iter())
         .zip(&flesh.full_mesh().positions)
         .map(|(a, b)| a.distance(*b))
@@ -56,7 +56,7 @@ fn main() {
         few.positions.len(),
         all.positions.len()
     );
-    assert!(off < 1e-5, "rest is reproduced");
+    assert!(off < 1e-5, "rest is not reproduced");
     assert!(
         (0.97..1.03).contains(&volume),
         "the skin neither swells nor shrinks"

@@ -1,6 +1,5 @@
-//! Normal displacements against moving least squares (figure 3.10): a tube is bent by a formula. A skin vertex that lies
-//! above one coarse triangle turns with that triangle alone and the bend shows facets; least squares listen to twenty
-//! vertices around it.
+//! Normal displacements against moving least squares (figure 3.10) on a tube bent by a formula. With normal displacements a skin vertex
+//! follows a single coarse triangle, and the bend shows facets; with least squares it is interpolated from twenty vertices.
 
 mod common;
 
@@ -10,7 +9,7 @@ use supple::geom::mls::Basis;
 use supple::geom::normals::face_normals;
 use supple::geom::{Adjacency, TriMesh};
 use supple::glam::{Vec3, vec3};
-use supple::picture::{Camera, DrawMesh, Image, Line, Wire};
+use supple_picture::{Camera, DrawMesh, Image, Line, Wire};
 
 const ANGLE: f32 = 1.9;
 

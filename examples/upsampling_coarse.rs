@@ -1,5 +1,5 @@
-//! Very few simulated vertices (figure 3.12): quadratic least squares carry a fine skin smoothly through a bend that has a
-//! handful of triangles, and keep its volume; linear ones flatten it.
+//! Very few simulated vertices (figure 3.12): with quadratic least squares a fine skin stays smooth in a bend of a handful of coarse
+//! triangles and keeps its volume; linear ones flatten it.
 
 mod common;
 
@@ -7,7 +7,7 @@ use common::bend::{bent_mesh, carried, fine_and_coarse, rms};
 use supple::geom::TriMesh;
 use supple::geom::mls::Basis;
 use supple::glam::vec3;
-use supple::picture::{Camera, DrawMesh, Image, Wire};
+use supple_picture::{Camera, DrawMesh, Image, Wire};
 
 const ANGLE: f32 = 1.5;
 

@@ -1,5 +1,5 @@
-//! Linear and quadratic least squares of 8, 16 and 32 neighbours (figure 3.11) beside the simulation mesh, normal
-//! displacements and a simulation of all vertices. Linear ones of many neighbours flatten the elbow.
+//! Linear and quadratic least squares with 8, 16 and 32 neighbours (figure 3.11), compared with the simulation mesh, normal
+//! displacements and a simulation of all vertices. Linear ones with many neighbours flatten the elbow.
 
 mod common;
 
@@ -7,7 +7,7 @@ use supple::embedded::{Body, body, clip};
 use supple::flesh::Settings;
 use supple::glam::vec3;
 use supple::skin::Span;
-use supple::upsampling::{NEIGHBOURS, UpsamplingStudy, upsampling_sheet};
+use supple_lab::upsampling::{NEIGHBOURS, UpsamplingStudy, upsampling_sheet};
 
 fn main() {
     let character = body(Body::Male).unwrap();

@@ -1,14 +1,14 @@
-//! Virtual bones (figure 3.21): bones that shape the tissue without holding it. The trunk of an elephant with all its
-//! bones, with only its tip held, and without any while the head shakes.
+//! Virtual bones (figure 3.21): bones that shape the tissue but do not hold it. The trunk of an elephant with all its bones, with only
+//! its tip held, and without any while the head shakes.
 
 mod common;
 
 use common::{Limb, edge_stretches};
 use supple::flesh::{Flesh, Settings};
 use supple::glam::{Vec3, vec3};
-use supple::picture::{BoneStyle, DrawMesh, Image, bone_mesh};
 use supple::tissue::SoftBody;
 use supple::{Character, Pose};
+use supple_picture::{BoneStyle, DrawMesh, Image, bone_mesh};
 
 /// Joints of the trunk, from the head to the tip.
 const TRUNK: [Vec3; 6] = [
@@ -21,21 +21,20 @@ const TRUNK: [Vec3; 6] = [
 ];
 /// Width and height of a tile [px].
 const SIZE: (usize, usize) = (255, 285);
-/// Turns of the head there and back a second.
+/// Frequency of the head's rotation [Hz].
 const SHAKES: f32 = 1.0;
 
 fn main() {
     let elephant = elephant();
     let trunk: Vec<String> = (0..TRUNK.len()).map(|k| format!("trunk{k}")).collect();
     let connected = Settings::default();
-    let tip_held = Settings {
-        virtual_bones: trunk[..TRUNK.len() - 2].to_vec(),
-        ..soft()
+    let with_virtual = |bones: &[String]| {
+        let mut settings = soft();
+        settings.virtual_bones = bones.to_vec();
+        settings
     };
-    let loose = Settings {
-        virtual_bones: trunk.clone(),
-        ..soft()
-    };
+    let tip_held = with_virtual(&trunk[..TRUNK.len() - 2]);
+    let loose = with_virtual(&trunk);
 
     let mut curled = Pose::rest(&elephant.skeleton);
     common::turn(&mut curled, &elephant, "trunk2", Vec3::X, -70.0);
@@ -77,7 +76,7 @@ fn soft() -> Settings {
     settings
 }
 
-/// Shakes the head and draws the trunk at some moments; returns how far its tip swings beside the head [m].
+/// Shakes the head and draws the trunk at some times; returns the sideways swing of its tip relative to the head [m].
 fn shake(elephant: &Character, settings: Settings, tiles: &mut Vec<(Image, String)>) -> f32 {
     let mut body = SoftBody::new(elephant, settings).unwrap();
     let rest = body.flesh().skin_mesh().positions.clone();
@@ -134,7 +133,7 @@ fn elephant() -> Character {
     common::character("elephant", common::blob(&limbs, 0.08, 0.024), &joints)
 }
 
-/// The elephant with the bones that hold, seen through it.
+/// The elephant with the bones that hold it drawn on top.
 fn draw(flesh: &Flesh, elephant: &Character, pose: &Pose, positions: Vec<Vec3>) -> Image {
     let (ears, trunk) = (
         [vec3(-0.55, 0.05, -0.1), vec3(0.55, 0.05, -0.1)],
@@ -158,10 +157,10 @@ fn draw(flesh: &Flesh, elephant: &Character, pose: &Pose, positions: Vec<Vec3>) 
         positions,
         triangles: flesh.skin_mesh().triangles.clone(),
     };
-    let skin = DrawMesh::owned(skin).coloured(supple::picture::hex(0xb9b6bd));
+    let skin = DrawMesh::owned(skin).coloured(supple_picture::hex(0xb9b6bd));
     let head = worlds[0] * elephant.skeleton.rest_worlds()[0].inverse();
     let eyes = [1.0, -1.0].map(|side| head.transform_point3(vec3(0.14 * side, 0.1, 0.15)));
-    let eyes = DrawMesh::owned(common::dots(eyes, 0.025)).coloured(supple::picture::hex(0x25282d));
+    let eyes = DrawMesh::owned(common::dots(eyes, 0.025)).coloured(supple_picture::hex(0x25282d));
     let style = BoneStyle {
         opacity: 0.7,
         ..BoneStyle::default()

@@ -9,8 +9,9 @@ import { fileURLToPath } from 'node:url';
 
 process.chdir(join(dirname(fileURLToPath(import.meta.url)), '..'));
 
-const FOLDERS = 'crates|docs|examples|scripts|viewer/src|viewer/tests|viewer/scripts|viewer/bindgen|assets';
-const REPOSITORY_PATH = new RegExp(`^(?:${FOLDERS})/[\\w./-]*$`);
+const FOLDERS = 'crates|docs|examples|scripts|viewer/src|viewer/tests|viewer/scripts|viewer/bindgen';
+// The page is built there, not committed.
+const REPOSITORY_PATH = new RegExp(`^(?!crates/view/dist)(?:${FOLDERS})/[\\w./-]*$`);
 
 const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '*.md'], {
   encoding: 'utf8',

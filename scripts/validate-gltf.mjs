@@ -1,7 +1,7 @@
 // Runs the Khronos glTF validator on files: node scripts/validate-gltf.mjs FILE...
 //
-// Installs nothing: `npm install gltf-validator` anywhere, and name that folder's node_modules in
-// GLTF_VALIDATOR_MODULES unless it is the current one's. Exit status 1 on any error; --json prints all messages.
+// Requires `npm install gltf-validator` in any folder; set GLTF_VALIDATOR_MODULES to its node_modules unless that is in
+// the current folder. Exit status 1 on any error; --json prints all messages.
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";

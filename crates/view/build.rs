@@ -1,10 +1,10 @@
-//! Takes the files of `viewer/dist`, where the page was built, into the program.
+//! Embeds the built page, `dist`, into the program.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 fn main() {
-    let dist = PathBuf::from("../../viewer/dist");
+    let dist = PathBuf::from("dist");
     println!("cargo:rerun-if-changed={}", dist.display());
     let out = PathBuf::from(std::env::var("OUT_DIR").unwrap_or_default());
     let mut files = Vec::new();
@@ -12,7 +12,7 @@ fn main() {
     files.sort();
     let mut code = String::from("&[\n");
     for (number, file) in files.iter().enumerate() {
-        // A copy, so that a page that is built meanwhile does not take files away.
+        // Copied, so that rebuilding the page during compilation does not remove files.
         let copy = format!("page-{number}");
         let Ok(name) = file.strip_prefix(&dist) else {
             continue;
@@ -28,7 +28,7 @@ fn main() {
     }
     code.push(']');
     if let Err(error) = std::fs::write(out.join("page.rs"), code) {
-        println!("cargo:warning=the page could not be listed: {error}");
+        println!("cargo:warning=could not list viewer/dist: {error}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! A tube bent by a formula, so that every way of carrying its skin can be measured against what is right.
+//! A tube bent by a formula: the exact solution to measure upsampling against.
 
 use supple::flesh::normal_displacement::{NormalDisplacement, Workspace};
 use supple::flesh::upsample::{NEIGHBOURS, Samples, Upsampling};
@@ -9,10 +9,10 @@ use supple::glam::Vec3;
 
 use super::tube;
 
-/// Where the tube begins and ends to bend [m].
+/// Start and end of the bend along the tube [m].
 const BEND: [f32; 2] = [0.38, 0.62];
 
-/// A fine tube along X and a few of its vertices, as even as decimation makes them.
+/// A fine tube along X and its evenly decimated mesh.
 pub fn fine_and_coarse(around: u32, along: u32, target: usize) -> (TriMesh, Decimated) {
     let fine = tube(0.1, 1.0, around, along);
     let settings = Decimation {
@@ -24,7 +24,7 @@ pub fn fine_and_coarse(around: u32, along: u32, target: usize) -> (TriMesh, Deci
     (fine, coarse)
 }
 
-/// Bends space around Z, by an angle [rad] that grows evenly over the middle of the tube.
+/// Bends space around Z by an angle [rad] that grows linearly over the middle of the tube.
 pub fn bent(angle: f32, p: Vec3) -> Vec3 {
     let [from, to] = BEND;
     let curvature = angle / (to - from);
@@ -44,7 +44,7 @@ pub fn bent_mesh(angle: f32, mesh: &TriMesh) -> TriMesh {
     }
 }
 
-/// The fine mesh, carried by moved vertices of the coarse one: by least squares, or by normal displacements.
+/// The fine mesh upsampled from the moved coarse one: by least squares, or (without a basis) by normal displacements.
 pub fn carried(
     fine: &TriMesh,
     coarse: &Decimated,

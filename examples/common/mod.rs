@@ -1,4 +1,4 @@
-//! What the examples share: small scenes, settled tissue, drawings.
+//! Shared code of the examples: small scenes, tissue in equilibrium, drawings.
 #![allow(dead_code, unused_imports, reason = "every example uses a part of it")]
 
 pub mod bend;
@@ -18,14 +18,14 @@ pub use tissue::{
 use std::path::PathBuf;
 
 use supple::glam::Vec3;
-use supple::picture::{
+use supple_picture::{
     Camera, DrawMesh, Image, Lens, Line, Scene, SheetStyle, contact_sheet, hex, render,
 };
 
 /// Colour of bones.
 pub const BONE: Vec3 = hex(0xf2efe6);
 
-/// Colour of the inner surface.
+/// Colour of the bone surface.
 pub const RED: Vec3 = hex(0xcf4a3f);
 
 /// Colour of marks.
@@ -37,7 +37,7 @@ pub const FLESH: Vec3 = hex(0xf5b0a2);
 /// Width and height of a tile [px].
 pub const TILE: (usize, usize) = (310, 310);
 
-/// Writes a picture into the folder given as first argument, or `docs/gallery`.
+/// Writes a picture to the folder given as the first argument, or to `docs/gallery`.
 pub fn save(name: &str, picture: &Image) {
     let folder = std::env::args_os().nth(1).map_or_else(
         || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/gallery")),
@@ -54,7 +54,7 @@ pub fn sheet(title: &str, tiles: &[(Image, String)], columns: usize) -> Image {
     contact_sheet(title, tiles, columns, &SheetStyle::default())
 }
 
-/// Pictures below each other.
+/// Pictures stacked vertically.
 pub fn stack(pictures: &[Image]) -> Image {
     let width = pictures.iter().map(|p| p.width).max().unwrap_or(0);
     let height = pictures.iter().map(|p| p.height).sum();
@@ -67,7 +67,7 @@ pub fn stack(pictures: &[Image]) -> Image {
     all
 }
 
-/// An orthographic camera on points.
+/// An orthographic camera that fits points.
 pub fn view(points: &[Vec3], direction: Vec3) -> Camera {
     view_in(TILE, points, direction)
 }

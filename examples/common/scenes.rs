@@ -1,4 +1,4 @@
-//! Scenes in a few lines: characters, tubes, blobs.
+//! Small scenes: characters, tubes, blobs.
 
 use supple::Character;
 use supple::flesh::Settings;
@@ -72,7 +72,7 @@ pub fn arm_settings(bones: f64, elbow: f64) -> Settings {
 pub struct Limb {
     pub ends: [Vec3; 2],
     pub radii: [f32; 2],
-    /// Factor by which it is thinner along Z.
+    /// Factor by which it is flattened along Z.
     pub flat: f64,
 }
 

@@ -3,7 +3,7 @@
 use supple::flesh::Flesh;
 use supple::flesh::flesh::Column;
 use supple::flesh::frames::frames;
-use supple::flesh::surface::Surface;
+use supple::flesh::rest_skin::RestSkin;
 use supple::geom::{TriMesh, shapes};
 use supple::glam::{Affine3A, DVec3, Quat, Vec3};
 use supple::sim::{Backend, CpuBackend, Equilibrium, Settings, State, Targets};
@@ -11,14 +11,14 @@ use supple::{Character, Pose};
 
 use super::rod;
 
-/// The rest pose with one joint turned about a world axis.
+/// The rest pose with one joint rotated about a world axis.
 pub fn turned(character: &Character, joint: &str, axis: Vec3, degrees: f32) -> Pose {
     let mut pose = Pose::rest(&character.skeleton);
     turn(&mut pose, character, joint, axis, degrees);
     pose
 }
 
-/// Turns one joint of a pose about a world axis.
+/// Rotates one joint of a pose about a world axis.
 pub fn turn(pose: &mut Pose, character: &Character, joint: &str, axis: Vec3, degrees: f32) {
     let index = character.skeleton.find(joint).unwrap();
     let rotation = Quat::from_axis_angle(axis.normalize(), degrees.to_radians());
@@ -73,10 +73,10 @@ pub fn drive(flesh: &Flesh, targets: &mut Targets, column: usize, to: Vec3) {
 }
 
 /// The skin at rest, as construction sees it.
-pub fn surface(flesh: &Flesh) -> Surface {
+pub fn surface(flesh: &Flesh) -> RestSkin {
     let skin = flesh.skin_mesh();
     let positions = skin.positions.iter().map(|p| p.as_dvec3()).collect();
-    Surface::new(positions, skin.triangles.clone())
+    RestSkin::new(positions, skin.triangles.clone())
 }
 
 /// The skin of a state.

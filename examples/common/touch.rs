@@ -1,21 +1,21 @@
-//! Bodies that touch: keyed poses, what is inside, drawings of things.
+//! Examples with contact: keyed poses, penetration, drawings of colliders.
 
-use supple::compare_contact::nearest_columns;
 use supple::flesh::Flesh;
 use supple::flesh::settings::ContactMode;
 use supple::geom::TriMesh;
 use supple::glam::Vec3;
-use supple::picture::scene::CLAY;
-use supple::picture::{DrawMesh, Ramp, heat_colours, hex};
 use supple::rig::keyed::KeyedClip;
 use supple::sim::Collider;
-use supple::things::collider_mesh;
 use supple::tissue::SoftBody;
 use supple::{Character, Clip};
+use supple_lab::collider_drawing::collider_mesh;
+use supple_lab::compare_contact::nearest_columns;
+use supple_picture::scene::CLAY;
+use supple_picture::{DrawMesh, Ramp, heat_colours, hex};
 
 use super::RED;
 
-/// Colour of things.
+/// Colour of colliders.
 pub const THING: Vec3 = hex(0xb8b4ab);
 
 /// A keyed clip on a character.
@@ -24,7 +24,7 @@ pub fn keyed(character: &Character, text: &str) -> Clip {
     clip.on(character, 60.0).unwrap()
 }
 
-/// The body's tissue under a mode of contact; head and toes follow their bones.
+/// The body's tissue with a contact mode; head and toes are not simulated.
 pub fn touching(character: &Character, mode: ContactMode) -> Flesh {
     let mut settings = supple::flesh::Settings::default();
     settings.contact.mode = mode;
@@ -32,7 +32,7 @@ pub fn touching(character: &Character, mode: ContactMode) -> Flesh {
     super::build(character, settings)
 }
 
-/// The same tissue that goes through everything.
+/// The same tissue without contact and colliders.
 pub fn without(flesh: &Flesh) -> Flesh {
     let mut flesh = flesh.clone();
     flesh.settings.contact.mode = ContactMode::Off;
@@ -40,16 +40,16 @@ pub fn without(flesh: &Flesh) -> Flesh {
     flesh
 }
 
-/// Draws all of a character's skin in colours of its simulation mesh.
+/// Draws a character's full skin in colours of its simulation mesh.
 pub struct Painter {
     character: Character,
     nearest: Vec<Vec<[u32; 3]>>,
     columns: usize,
-    /// Colour of skin about which there is nothing to say.
+    /// Default colour of the skin.
     pub plain: Vec3,
 }
 
-/// A body at a moment: every part as it is shown, and the simulation mesh.
+/// A snapshot of a body: every part, and the simulation mesh.
 pub struct Shot {
     pub parts: Vec<Vec<Vec3>>,
     pub simulated: Vec<Vec3>,
@@ -58,12 +58,12 @@ pub struct Shot {
 impl Shot {
     pub fn of(body: &SoftBody) -> Self {
         Self {
-            parts: body.skin().unwrap(),
+            parts: body.positions(),
             simulated: body.simulated_skin().unwrap(),
         }
     }
 
-    /// Largest distance of a point from where it is in another shot [m].
+    /// Largest distance of a point from its position in another snapshot [m].
     pub fn farthest(&self, other: &Shot) -> f32 {
         let pairs = self.simulated.iter().zip(&other.simulated);
         pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f32::max)
@@ -80,7 +80,7 @@ impl Painter {
         }
     }
 
-    /// The given points red.
+    /// Draws with the given points in red.
     pub fn marked(&self, shot: &Shot, points: &[u32]) -> Vec<DrawMesh<'static>> {
         let mut red = vec![false; self.columns];
         points.iter().for_each(|&p| red[p as usize] = true);
@@ -92,7 +92,7 @@ impl Painter {
         })
     }
 
-    /// How far the skin is from that of another shot, up to `most` [m].
+    /// Draws coloured by the distance from another snapshot, up to `most` [m].
     pub fn moved(&self, shot: &Shot, from: &Shot, most: f32) -> Vec<DrawMesh<'static>> {
         let pairs = shot.simulated.iter().zip(&from.simulated);
         let far: Vec<f32> = pairs.map(|(a, b)| a.distance(*b)).collect();
@@ -115,7 +115,7 @@ impl Painter {
     }
 }
 
-/// Colliders that have an end.
+/// Colliders of finite extent.
 pub fn things(colliders: &[Collider]) -> Vec<DrawMesh<'static>> {
     let meshes = colliders.iter().filter_map(collider_mesh);
     meshes

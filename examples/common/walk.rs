@@ -2,7 +2,7 @@
 
 use supple::flesh::base_points::Foot;
 use supple::flesh::bone_graph::BoneGraph;
-use supple::flesh::surface::Surface;
+use supple::flesh::rest_skin::RestSkin;
 
 /// Distances between all nodes of a graph along its bones [m].
 pub struct Walk<'a> {
@@ -53,7 +53,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The largest distance between base points of neighbours on the skin.
-    pub fn largest_jump(&self, skin: &Surface, feet: &[Foot]) -> f64 {
+    pub fn largest_jump(&self, skin: &RestSkin, feet: &[Foot]) -> f64 {
         let jump = |v: usize| {
             let to = |&w: &u32| self.distance(&feet[v], &feet[w as usize]);
             skin.ring(v)

@@ -1,7 +1,7 @@
-// Pictures of the page's main states for docs/page: node scripts/screenshots.mjs [FOLDER]
+// Screenshots of the page for docs/page: node scripts/screenshots.mjs [FOLDER]
 import { mkdirSync } from "node:fs";
 import path from "node:path";
-import { data, drop, haveData, launch, openPage, root, serve, untilSoft } from "../tests/browser.mjs";
+import { data, drop, haveData, launch, openPage, root, serve, untilSimulated } from "../tests/browser.mjs";
 
 const folder = process.argv[2] ?? path.join(root, "docs", "page");
 mkdirSync(folder, { recursive: true });
@@ -11,7 +11,7 @@ const size = { width: 1280, height: 800 };
 
 async function shoot(name, dark, act) {
   const { page, problems } = await openPage(browser.context, server.url, { size, dark });
-  await untilSoft(page);
+  await untilSimulated(page);
   await act(page);
   await sharpen(page);
   await page.screenshot({ path: path.join(folder, `${name}.png`) });
@@ -19,7 +19,7 @@ async function shoot(name, dark, act) {
   await page.close();
 }
 
-/** Stops a clip at a time, when the tissue has come there. */
+/** Pauses a clip at a time, after the tissue has settled. */
 async function at(page, clip, time) {
   await page.selectOption("#clip", { label: clip });
   const until = async (steps) => {
@@ -33,11 +33,11 @@ async function at(page, clip, time) {
   await until(5);
 }
 
-/** A slow machine draws fewer pixels; a picture is worth all of them. */
+/** Full resolution, which a slow machine would reduce. */
 const sharpen = async (page) => {
   await page.evaluate(() => {
-    window.supple.keepUp = () => {};
-    window.supple.scene.sharpen(10);
+    window.supple.adaptResolution = () => {};
+    window.supple.scene.scaleResolution(10);
   });
   await page.waitForTimeout(1500);
 };
@@ -61,7 +61,7 @@ await shoot("inside", true, async (page) => {
 });
 await shoot("touch", false, async (page) => {
   await page.selectOption("#clip", { label: "rest pose" });
-  await page.getByRole("tab", { name: "Feel" }).click();
+  await page.getByRole("tab", { name: "Tissue" }).click();
   await page.waitForTimeout(1500);
   const at = await page.evaluate(() => {
     const { supple } = window;

@@ -1,11 +1,11 @@
-// What is shown, and what it is doing: the state that all controls share.
+// Application state shared by all controls: the character on the page and how it is shown.
 import * as THREE from "three";
 import { BodyView } from "./body-view";
 import { byId } from "./dom";
-import type { Drawing } from "./drawing";
-import { say, type Message } from "./messages";
+import type { GlCanvas } from "./gl-canvas";
+import { showMessage, type Message } from "./messages";
 import { OverlayView } from "./overlays";
-import { AS_FOUND, type BuildReport, type Description, type DroppedFile, type Method, type Opened, type OverlayName, type Reading, type Settings } from "./protocol";
+import { DEFAULT_OPTIONS, type BuildReport, type Description, type DroppedFile, type Method, type Opened, type OverlayName, type ImportOptions, type Settings } from "./protocol";
 import { ReadoutView } from "./readout";
 import { Scene } from "./scene";
 import type { Simulation } from "./simulation";
@@ -14,10 +14,10 @@ import { Tools } from "./tools";
 export type Compare = "off" | "side" | "divider";
 export type Embedded = "male" | "female";
 
-const MOTIONS = ["bvh"];
+const MOTION_EXTENSIONS = ["bvh"];
 const METHOD_NAMES: Record<Method, string> = { tissue: "Tissue", lbs: "Linear blend", dqs: "Dual quaternions" };
-/** Overlays that lie inside the body: the skin turns to glass for them. */
-const INNER: OverlayName[] = ["volumes", "boneSurface", "tets"];
+/** Overlays inside the body. The skin becomes transparent when one is shown. */
+const INNER_OVERLAYS: OverlayName[] = ["volumes", "boneSurface", "tets"];
 
 export class App {
   readonly scene: Scene;
@@ -26,11 +26,11 @@ export class App {
   readonly tools: Tools;
   description: Description | null = null;
   settings: Settings | null = null;
-  /** The embedded body that is shown, if it is one. */
+  /** The embedded body on the page; null for the user's own file. */
   embedded: Embedded | null = null;
-  /** The files that are shown, and how they are read; none for an embedded body. */
+  /** The files on the page and how they are read; null for an embedded body. */
   files: DroppedFile[] | null = null;
-  reading: Reading = AS_FOUND;
+  importOptions: ImportOptions = DEFAULT_OPTIONS;
   method: Method = "tissue";
   other: Method = "lbs";
   compare: Compare = "off";
@@ -38,95 +38,95 @@ export class App {
   speed = 1;
   repeat = true;
   time = 0;
-  /** Joints as the newest frame has them. */
-  places: Float32Array = new Float32Array(0);
-  /** Milliseconds from navigation to the first frame whose skin differs from the one before. */
+  /** Joint positions of the newest frame. */
+  jointPositions: Float32Array = new Float32Array(0);
+  /** Milliseconds from navigation to the first frame whose skin moved. */
   firstMovement: number | null = null;
-  /** Whether the tissue of what is shown is built. */
-  soft = false;
+  /** Whether the tissue of the current character is built. */
+  simulated = false;
   report: BuildReport | null = null;
-  /** Tells the panels that another character or clip is here. */
+  /** Called when another character, clip or motion is loaded. */
   onOpened: (() => void)[] = [];
   onFrame: (() => void)[] = [];
-  /** A rig is ready to be tried. */
+  /** Called when a rig is ready to be simulated. */
   onRigged: () => void = () => {};
   private bodies: BodyView[] = [];
   private share: number | null = null;
-  private lastPlace: Float32Array | null = null;
+  private lastSample: Float32Array | null = null;
 
   constructor(
     readonly simulation: Simulation,
-    drawing: Drawing,
+    glCanvas: GlCanvas,
   ) {
-    this.scene = new Scene(drawing);
+    this.scene = new Scene(glCanvas);
     this.tools = new Tools(this.scene, simulation);
     this.scene.scene.add(this.overlays.group);
-    this.simulation.onTrouble = (message) => this.complain(message);
+    this.simulation.onError = (message) => this.reportError(message);
     requestAnimationFrame(() => this.draw());
-    setInterval(() => this.keepUp(), 1500);
-    // Nobody sees a hidden page: the body waits.
+    setInterval(() => this.adaptResolution(), 1500);
+    // Pause while the page is hidden.
     document.onvisibilitychange = () => this.simulation.order({ type: document.hidden ? "stop" : "start" });
   }
 
-  private complaint = { message: "", at: 0 };
-  /** Trouble of a step comes again with the next one: once is enough. */
-  private complain(message: string): void {
+  private lastError = { message: "", at: 0 };
+  /** An error in one step usually repeats in the next, so repeats within 15 s are dropped. */
+  private reportError(message: string): void {
     const now = performance.now();
-    const again = message === this.complaint.message && now - this.complaint.at < 15_000;
-    if (!again) say(message, "bad");
-    this.complaint = { message, at: now };
+    const again = message === this.lastError.message && now - this.lastError.at < 15_000;
+    if (!again) showMessage(message, "bad");
+    this.lastError = { message, at: now };
   }
 
-  /** Fewer pixels where drawing is slow. */
-  private keepUp(): void {
-    if (!document.hidden && this.readout.fps > 0 && this.readout.fps < 22) this.scene.sharpen(0.85);
+  /** Reduces the resolution if glCanvas is slow. */
+  private adaptResolution(): void {
+    if (!document.hidden && this.readout.fps > 0 && this.readout.fps < 22) this.scene.scaleResolution(0.85);
   }
 
   async openEmbedded(name: Embedded): Promise<void> {
     await this.show(await this.simulation.request("embedded", { name }), name);
   }
 
-  /** A character, a motion for the one that is shown, or settings. */
+  /** Opens a character, a motion for the current one, or settings. */
   async openFiles(files: DroppedFile[]): Promise<void> {
-    const ending = (name: string): string => name.slice(name.lastIndexOf(".") + 1).toLowerCase();
+    const extension = (name: string): string => name.slice(name.lastIndexOf(".") + 1).toLowerCase();
     const only = files.length === 1 ? files[0] : undefined;
-    if (only && ending(only.name) === "toml") {
+    if (only && extension(only.name) === "toml") {
       const text = new TextDecoder().decode(only.bytes);
       await this.useSettings(await this.simulation.request("settingsFromToml", { text }));
-      say(`${only.name} is in use`, "good");
+      showMessage(`${only.name} loaded`, "good");
       return;
     }
-    if (only && MOTIONS.includes(ending(only.name))) {
+    if (only && MOTION_EXTENSIONS.includes(extension(only.name))) {
       await this.useMotion(only);
       return;
     }
-    const natively = files.some((file) => ending(file.name) === "fbx");
+    const natively = files.some((file) => extension(file.name) === "fbx");
     const readable = natively ? await converted(files) : files;
-    const opened = await this.simulation.request("open", { files: readable, reading: AS_FOUND }).catch(async (error: unknown) => {
-      // A file without a mesh may hold a motion for the body that is here.
+    const opened = await this.simulation.request("open", { files: readable, options: DEFAULT_OPTIONS }).catch(async (error: unknown) => {
+      // A file without a mesh may hold a motion for the current character.
       const motion = readable.length === 1 ? readable[0] : undefined;
       if (!motion || !this.description || !(await this.useMotion(motion).catch(() => false))) throw error;
       return null;
     });
     if (!opened) return;
     this.files = readable;
-    this.reading = AS_FOUND;
+    this.importOptions = DEFAULT_OPTIONS;
     await this.show(opened);
   }
 
-  /** The same files, read in another way. */
-  async readAgain(change: Partial<Reading>): Promise<void> {
+  /** Reads the current files again with other options. */
+  async reload(change: Partial<ImportOptions>): Promise<void> {
     const { files } = this;
     if (!files) return;
-    const reading = { ...this.reading, ...change };
-    const opened = await this.simulation.request("open", { files, reading });
-    this.reading = reading;
+    const options = { ...this.importOptions, ...change };
+    const opened = await this.simulation.request("open", { files, options });
+    this.importOptions = options;
     await this.show(opened);
   }
 
   private async useMotion(file: DroppedFile): Promise<boolean> {
     this.description = await this.simulation.request("motion", { file });
-    for (const heard of this.onOpened) heard();
+    for (const callback of this.onOpened) callback();
     return true;
   }
 
@@ -134,7 +134,7 @@ export class App {
     this.embedded = embedded;
     if (embedded) this.files = null;
     this.simulation.forget();
-    this.soft = false;
+    this.simulated = false;
     this.description = opened.description;
     this.settings = opened.settings;
     this.tools.joints = opened.description.joints;
@@ -143,38 +143,38 @@ export class App {
     for (const body of this.bodies) body.dispose();
     this.bodies = [new BodyView(opened, null), new BodyView(opened, new THREE.Color(0xb9c4d6))];
     for (const body of this.bodies) {
-      // A shadow that comes late is not seen on the ground, but on the body itself.
+      // With software rendering shadows lag behind, which is visible on the body but not on the ground.
       body.mesh.receiveShadow = !this.scene.software;
       this.scene.scene.add(body.mesh);
     }
     this.tools.body = this.bodies[0] ?? null;
     this.overlays.forget(opened.description.joints);
-    this.frame();
-    this.applyLook();
+    this.resetView();
+    this.applyView();
     this.simulation.order({ type: "start" });
-    for (const heard of this.onOpened) heard();
+    for (const callback of this.onOpened) callback();
     for (const problem of opened.description.info.problems.filter(({ severity }) => severity === "warning").slice(0, 2)) {
-      say(problem.place ? `${problem.place}: ${problem.text}` : problem.text);
+      showMessage(problem.place ? `${problem.place}: ${problem.text}` : problem.text);
     }
     if (!opened.description.bare) await this.build();
   }
 
-  /** Stands the camera before the character. */
-  frame(): void {
+  /** Places the camera in front of the character. */
+  resetView(): void {
     const [low, high] = this.description?.bounds ?? [[-1, 0, -1] as const, [1, 2, 1] as const];
     this.scene.fitCanvas();
-    this.scene.frame(new THREE.Vector3(...low), new THREE.Vector3(...high), this.description?.facing ?? 0);
+    this.scene.placeCamera(new THREE.Vector3(...low), new THREE.Vector3(...high), this.description?.facing ?? 0);
   }
 
   async build(): Promise<void> {
     if (!this.settings) return;
     const notes: Message[] = [];
-    const slow = setTimeout(() => notes.push(say("Growing tissue…", "plain", null)), 700);
+    const slow = setTimeout(() => notes.push(showMessage("Building tissue…", "plain", null)), 700);
     try {
       const report = await this.simulation.build(this.settings);
       if (!report) return;
       this.report = report;
-      this.soft = true;
+      this.simulated = true;
     } finally {
       clearTimeout(slow);
       for (const note of notes) note.close();
@@ -184,7 +184,7 @@ export class App {
   async useSettings(settings: Settings): Promise<void> {
     this.settings = settings;
     await this.build();
-    for (const heard of this.onOpened) heard();
+    for (const callback of this.onOpened) callback();
   }
 
   applyPlay(): void {
@@ -197,13 +197,13 @@ export class App {
     if (this.description) this.description.clip = index;
   }
 
-  applyLook(): void {
+  applyView(): void {
     const { shown } = this.overlays;
     this.simulation.order({ type: "methods", left: this.method, right: this.compare === "off" ? null : this.other });
     this.simulation.order({ type: "overlays", names: [...shown] });
-    const glassy = INNER.some((name) => shown.has(name)) || this.tools.rigHand !== null;
+    const seeThrough = INNER_OVERLAYS.some((name) => shown.has(name)) || this.tools.rigTool !== null;
     for (const body of this.bodies) {
-      body.look({ strain: shown.has("strain"), wireframe: shown.has("wireframe"), glassy });
+      body.setAppearance({ strain: shown.has("strain"), wireframe: shown.has("wireframe"), seeThrough });
     }
     this.caption();
   }
@@ -220,7 +220,7 @@ export class App {
     byId("divider").setAttribute("aria-valuenow", String(Math.round(100 * this.share)));
   }
 
-  /** Where the divider is, of the whole width; in the middle of what the panel leaves free at first. */
+  /** Position of the divider as a fraction of the width; initially the centre of the area beside the panel. */
   get divider(): number {
     return this.share ?? (0.5 * this.scene.free) / this.scene.width;
   }
@@ -232,34 +232,34 @@ export class App {
     if (frame) {
       frame.slots.forEach((slot, index) => this.bodies[index]?.take(slot));
       this.overlays.take(frame.overlays);
-      this.tools.places = this.places = frame.overlays.joints;
+      this.tools.jointPositions = this.jointPositions = frame.overlays.joints;
       this.time = frame.time;
-      if (frame.slots[0]?.strains && this.overlays.shown.has("strain")) this.lookOnce();
-      this.noticeMovement(frame.slots[0]?.positions);
+      if (frame.slots[0]?.strains && this.overlays.shown.has("strain")) this.showStrainOnce();
+      this.detectMovement(frame.slots[0]?.positions);
     }
     this.scene.fitCanvas();
     this.scene.castShadows();
     this.scene.controls.update();
     this.render();
-    for (const heard of this.onFrame) heard();
-    this.readout.frame(frame?.readout ?? null, performance.now() - begin);
+    for (const callback of this.onFrame) callback();
+    this.readout.update(frame?.readout ?? null, performance.now() - begin);
   }
 
-  private painted = false;
-  /** Strain colours exist once a frame has brought them. */
-  private lookOnce(): void {
-    if (!this.painted) this.applyLook();
-    this.painted = true;
+  private strainShown = false;
+  /** Strain colours are available from the first frame that contains them. */
+  private showStrainOnce(): void {
+    if (!this.strainShown) this.applyView();
+    this.strainShown = true;
   }
 
-  private noticeMovement(positions: Float32Array | undefined): void {
+  private detectMovement(positions: Float32Array | undefined): void {
     if (this.firstMovement !== null || !positions) return;
     const sample = positions.slice(0, 300);
-    if (this.lastPlace && sample.some((x, index) => Math.abs(x - (this.lastPlace?.[index] ?? x)) > 1e-5)) {
+    if (this.lastSample && sample.some((x, index) => Math.abs(x - (this.lastSample?.[index] ?? x)) > 1e-5)) {
       this.firstMovement = performance.now();
-      setTimeout(() => this.scene.addRoom(), 500);
+      setTimeout(() => this.scene.addEnvironment(), 500);
     }
-    this.lastPlace = sample;
+    this.lastSample = sample;
   }
 
   private render(): void {
@@ -296,16 +296,16 @@ export class App {
     byId("caption-right").style.left = `${cut + shift}px`;
   }
 
-  /** A picture of what is seen now. */
+  /** A PNG of the current view. */
   picture(): Promise<Blob> {
     this.render();
     return new Promise((resolve, reject) => {
-      this.scene.canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the canvas gave no picture"))), "image/png");
+      this.scene.canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the browser could not encode the picture"))), "image/png");
     });
   }
 }
 
-/** FBX is read by `supple view`; a static page cannot. */
+/** FBX is converted by `supple view`; a static page cannot read it. */
 async function converted(files: DroppedFile[]): Promise<DroppedFile[]> {
   const fbx = files.find((file) => file.name.toLowerCase().endsWith(".fbx"));
   if (!fbx) return files;
@@ -315,7 +315,7 @@ async function converted(files: DroppedFile[]): Promise<DroppedFile[]> {
     body: fbx.bytes as BodyInit,
   }).catch(() => null);
   if (!answer || answer.status === 404 || answer.status === 405) {
-    throw new Error("FBX needs the local program: run `supple view`, or convert with `supple convert FILE.fbx FILE.glb`");
+    throw new Error("this page cannot read FBX; open it with `supple view`, or convert it with `supple convert FILE.fbx FILE.glb`");
   }
   if (!answer.ok) throw new Error(await answer.text());
   const name = fbx.name.replace(/\.fbx$/i, ".glb");

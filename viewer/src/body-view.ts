@@ -1,11 +1,11 @@
-// The skin of one method: geometry that takes the worker's arrays as they are.
+// The skin of one method. Uses the worker's arrays without copying.
 import * as THREE from "three";
 import type { Opened, SlotBuffers } from "./protocol";
 
-/** Skin of a body without a look of its own. */
+/** Colour of skin without a material. */
 const SKIN = new THREE.Color(0xc98f70);
-/** Opacity of skin that shows what is inside. */
-const GLASS = 0.28;
+/** Opacity of skin while overlays inside the body are shown. */
+const SEE_THROUGH_OPACITY = 0.28;
 const strainRamp = [new THREE.Color(0x2f6fd0), new THREE.Color(0xd9d2c7), new THREE.Color(0xd6402b)] as const;
 
 export class BodyView {
@@ -33,7 +33,7 @@ export class BodyView {
     for (const [index, part] of opened.description.parts.entries()) {
       this.geometry.addGroup(part.first_index, part.indices, index);
     }
-    // Moves every frame, and is always in view: a sphere computed once would be wrong, one a frame wasteful.
+    // The skin moves every frame and is always in view, so no bounding sphere is computed.
     this.geometry.boundingSphere = new THREE.Sphere(new THREE.Vector3(), Infinity);
     const materials = opened.description.parts.map((part) => this.material(opened, part.material, tint));
     this.mesh = new THREE.Mesh(this.geometry, materials);
@@ -75,7 +75,7 @@ export class BodyView {
       material.map = texture;
       material.needsUpdate = true;
     } catch {
-      // An image that the browser cannot decode leaves the part in its plain colour.
+      // Images that the browser cannot decode are ignored.
     }
   }
 
@@ -98,7 +98,7 @@ export class BodyView {
     const [cold, calm, warm] = strainRamp;
     const colors = this.colors.array;
     for (let v = 0; v < strains.length; v += 1) {
-      // A fifth longer or shorter is full colour: more than living skin takes without pain.
+      // A strain of 20 % has full colour: more than living skin takes without pain.
       const t = Math.max(-1, Math.min(1, (strains[v] ?? 0) / 0.26));
       const end = t < 0 ? cold : warm;
       const share = Math.abs(t);
@@ -109,7 +109,7 @@ export class BodyView {
     this.colors.needsUpdate = true;
   }
 
-  look(options: { strain: boolean; wireframe: boolean; glassy: boolean }): void {
+  setAppearance(options: { strain: boolean; wireframe: boolean; seeThrough: boolean }): void {
     for (const material of this.mesh.material) {
       const kept = material.userData as { color?: THREE.Color; map?: THREE.Texture | null; alphaTest?: number };
       kept.color ??= material.color.clone();
@@ -119,11 +119,11 @@ export class BodyView {
       material.vertexColors = strain;
       material.color.copy(strain ? new THREE.Color(0xffffff) : kept.color);
       material.map = strain ? null : (kept.map ?? null);
-      material.transparent = options.glassy;
-      material.opacity = options.glassy ? GLASS : 1;
-      // Opacity counts before the test: glass as such is no hole in a texture.
+      material.transparent = options.seeThrough;
+      material.opacity = options.seeThrough ? SEE_THROUGH_OPACITY : 1;
+      // The alpha test applies after the opacity, so it is scaled with it.
       material.alphaTest = kept.alphaTest * material.opacity;
-      material.depthWrite = !options.glassy;
+      material.depthWrite = !options.seeThrough;
       material.needsUpdate = true;
     }
     this.showLines(options.wireframe);
@@ -153,7 +153,7 @@ export class BodyView {
     if (this.lines) this.lines.visible = shown;
   }
 
-  /** Where the pointer's ray meets the skin. */
+  /** Intersection of the pointer's ray with the skin. */
   pick(raycaster: THREE.Raycaster): THREE.Intersection | null {
     return raycaster.intersectObject(this.mesh, false)[0] ?? null;
   }

@@ -1,4 +1,4 @@
-// Small helpers for controls that are labelled and reachable by keyboard.
+// Helpers for labelled, keyboard-accessible controls.
 
 export function byId<T extends HTMLElement>(id: string): T {
   const element = document.getElementById(id);
@@ -41,10 +41,10 @@ export interface SliderOptions {
   min: number;
   max: number;
   step: number;
-  /** Equal distances are equal factors. */
+  /** Logarithmic scale. */
   logarithmic?: boolean;
   show: (value: number) => string;
-  /** Called while it moves, and with `done` when it is let go. */
+  /** Called while the slider moves, and with `done` when it is released. */
   change: (value: number, done: boolean) => void;
 }
 
@@ -59,7 +59,7 @@ export function slider(options: SliderOptions): Slider {
   input.step = logarithmic ? "any" : String(options.step);
   const output = make("output");
   output.htmlFor.add(id);
-  const say = (value: number): void => {
+  const showValue = (value: number): void => {
     output.textContent = options.show(value);
     input.setAttribute("aria-valuetext", options.show(value));
   };
@@ -68,7 +68,7 @@ export function slider(options: SliderOptions): Slider {
     return Math.round(value / options.step) * options.step;
   };
   input.oninput = () => {
-    say(read());
+    showValue(read());
     options.change(read(), false);
   };
   input.onchange = () => options.change(read(), true);
@@ -77,7 +77,7 @@ export function slider(options: SliderOptions): Slider {
     row: make("div", { className: "row" }, label, input, output),
     set(value: number): void {
       input.value = String(to(Math.min(options.max, Math.max(options.min, value))));
-      say(value);
+      showValue(value);
     },
   };
 }
@@ -87,7 +87,7 @@ export interface Choice<T extends string> {
   set(value: T): void;
 }
 
-/** One of a few: arrow keys move the choice. */
+/** Radio buttons in a row; arrow keys move the selection. */
 export function segmented<T extends string>(
   label: string,
   choices: readonly (readonly [T, string])[],

@@ -1,7 +1,7 @@
-// Files from the page: GLB, picture, film.
+// Export page: GLB, picture, video.
 import type { App } from "./app";
 import { button, buttons, choiceRow, heading, make } from "./dom";
-import { say } from "./messages";
+import { showMessage } from "./messages";
 import type { Page } from "./panel";
 import { recorder, save } from "./save";
 
@@ -14,14 +14,14 @@ export class ExportPage implements Page {
   private record: HTMLButtonElement;
 
   constructor(private app: App) {
-    const rate = choiceRow("Frames a second", [["24", "24"], ["30", "30"], ["60", "60"]] as const, (value) => (this.fps = Number(value)));
+    const rate = choiceRow("Frames per second", [["24", "24"], ["30", "30"], ["60", "60"]] as const, (value) => (this.fps = Number(value)));
     const bound = choiceRow("Largest error", [["0.5", "0.5 mm"], ["1", "1 mm"], ["2", "2 mm"], ["5", "5 mm"]] as const, (value) => (this.bound = Number(value)));
     rate.set("30");
     bound.set("1");
-    this.record = button("Record film", () => this.toggleFilm());
+    this.record = button("Record video", () => this.toggleVideo());
     this.element.append(
       heading("Motion"),
-      make("p", { textContent: "The clip as simulated, baked into a GLB that any engine plays: the file's own skin, plus the morph targets that correct it." }),
+      make("p", { textContent: "Bakes the simulated clip into a GLB that any engine can play: the file's own skinning plus corrective morph targets." }),
       rate.row,
       bound.row,
       buttons(button("Export GLB", () => void this.bake(), true)),
@@ -38,16 +38,16 @@ export class ExportPage implements Page {
   }
 
   async bake(): Promise<void> {
-    const note = say("Simulating the clip…", "plain", null);
-    this.app.simulation.onProgress = (share) => note.update(share < 0.8 ? "Simulating the clip…" : "Finding correctives…", share);
+    const note = showMessage("Simulating the clip…", "plain", null);
+    this.app.simulation.onProgress = (share) => note.update(share < 0.8 ? "Simulating the clip…" : "Computing correctives…", share);
     try {
       const bytes = await this.app.simulation.request("bake", { fps: this.fps, boundMm: this.bound });
       const { description } = this.app;
       const clip = description?.clips[description.clip ?? -1]?.name ?? "motion";
       save(`${this.title}-${clip}.glb`, bytes as BlobPart, "model/gltf-binary");
-      say(`${this.title}-${clip}.glb: ${(bytes.length / 1e6).toFixed(1)} MB`, "good");
+      showMessage(`${this.title}-${clip}.glb: ${(bytes.length / 1e6).toFixed(1)} MB`, "good");
     } catch (error) {
-      say((error as Error).message, "bad");
+      showMessage((error as Error).message, "bad");
     } finally {
       note.close();
     }
@@ -57,20 +57,20 @@ export class ExportPage implements Page {
     save(`${this.title}.png`, await this.app.picture(), "image/png");
   }
 
-  toggleFilm(): void {
+  toggleVideo(): void {
     if (this.running) {
       this.running.stop();
       this.running = null;
-      this.record.textContent = "Record film";
+      this.record.textContent = "Record video";
       return;
     }
-    const film = recorder(this.app.scene.canvas, (file, ending) => save(`${this.title}.${ending}`, file, file.type));
-    if (!film) {
-      say("This browser cannot record a film of the page.", "bad");
+    const video = recorder(this.app.scene.canvas, (file, extension) => save(`${this.title}.${extension}`, file, file.type));
+    if (!video) {
+      showMessage("This browser cannot record video of the page.", "bad");
       return;
     }
-    film.start(500);
-    this.running = film;
+    video.start(500);
+    this.running = video;
     this.record.textContent = "Stop and save";
   }
 }

@@ -1,4 +1,4 @@
-// Drawn here, so that nothing is fetched.
+// Inline icons, so that nothing is loaded from the network.
 const stroke = (path: string): string =>
   `<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">${path}</svg>`;
 

@@ -1,15 +1,15 @@
-// Messages that do not stop anybody.
+// Non-blocking messages.
 import { byId, make } from "./dom";
 
 type Kind = "plain" | "good" | "bad";
-const LASTING = { plain: 6000, good: 5000, bad: 14000 } as const;
+const DURATIONS = { plain: 6000, good: 5000, bad: 14000 } as const;
 
 export interface Message {
   update(text: string, share?: number): void;
   close(): void;
 }
 
-export function say(text: string, kind: Kind = "plain", lasting: number | null = LASTING[kind]): Message {
+export function showMessage(text: string, kind: Kind = "plain", duration: number | null = DURATIONS[kind]): Message {
   const words = make("span", { textContent: text });
   const progress = make("progress", { max: 1, hidden: true });
   progress.setAttribute("aria-label", text);
@@ -17,9 +17,9 @@ export function say(text: string, kind: Kind = "plain", lasting: number | null =
   const close = (): void => box.remove();
   const dismiss = make("button", { type: "button", textContent: "✕", onclick: close });
   dismiss.setAttribute("aria-label", "Dismiss");
-  if (lasting !== null) {
+  if (duration !== null) {
     box.append(dismiss);
-    setTimeout(close, lasting);
+    setTimeout(close, duration);
   }
   const place = byId("messages");
   while (place.childElementCount > 3) place.firstElementChild?.remove();
@@ -34,7 +34,7 @@ export function say(text: string, kind: Kind = "plain", lasting: number | null =
   };
 }
 
-/** Instead of a blank page. */
+/** Shown instead of the page after a fatal error. */
 export function fatal(title: string, text: string): void {
   const box = make("div", { className: "fatal" }, make("h2", { textContent: title }), make("p", { textContent: text }));
   box.setAttribute("role", "alert");

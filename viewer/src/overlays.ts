@@ -1,4 +1,4 @@
-// What lies below the skin, drawn over it.
+// Overlays: skeleton, bone volumes, tets and contacts.
 import * as THREE from "three";
 import type { JointEntry, OverlayName, Overlays } from "./protocol";
 
@@ -164,7 +164,7 @@ function setPositions(geometry: THREE.BufferGeometry, values: Float32Array | num
     old.needsUpdate = true;
     return;
   }
-  // Of another length: the graphics card's own buffer is made anew.
+  // A different length needs a new buffer on the GPU.
   geometry.dispose();
   geometry.setAttribute("position", new THREE.Float32BufferAttribute(values, 3));
   geometry.boundingSphere = new THREE.Sphere(new THREE.Vector3(), Infinity);

@@ -1,10 +1,10 @@
-// The panel's tabs.
+// The tabs of the control panel.
 import { arrowKeys, byId, make } from "./dom";
 
 export interface Page {
   name: string;
   element: HTMLElement;
-  /** Called when the page comes into view or goes. */
+  /** Called when the page is shown or hidden. */
   visit?: (open: boolean) => void;
 }
 

@@ -1,6 +1,6 @@
-// What page and worker say to each other.
+// Messages between page and worker.
 
-/** How the skin follows the skeleton; the numbers are those of crates/wasm. */
+/** Skinning methods; the numbers are those of crates/wasm. */
 export const METHODS = { tissue: 0, lbs: 1, dqs: 2 } as const;
 export type Method = keyof typeof METHODS;
 
@@ -56,15 +56,15 @@ export interface Description {
   materials: MaterialEntry[];
   bounds: [[number, number, number], [number, number, number]];
   humanoid: boolean;
-  /** Whether it has nothing that could move it: a skeleton is to be built first. */
+  /** Whether the character has no skeleton yet. */
   bare: boolean;
-  /** Whether some of the skin is turned over, and has to be seen from both sides. */
+  /** Whether some triangles face inwards, so that both sides must be drawn. */
   two_sided: boolean;
-  /** How far the character is turned about the vertical from looking along +Z [rad]. */
+  /** Rotation of the character's facing from +Z about the vertical [rad]. */
   facing: number;
 }
 
-/** Tissue settings, as the TOML file has them. */
+/** Tissue settings, in the structure of the TOML file. */
 export interface Settings {
   tissue: { stiffness: number; mass: number; volume_stiffness: number; sliding: boolean; simulate_head: boolean } & Record<string, unknown>;
   solver: { iterations: number; steps_per_second: number; damping_half_life: number; gravity: number } & Record<string, unknown>;
@@ -94,13 +94,13 @@ export interface DroppedFile {
   bytes: Uint8Array;
 }
 
-/** How files are to be read, in the words of the command line; empty: as they say, or as guessed. */
-export interface Reading {
+/** Import options, with the values of the command line; empty: as declared by the file, or guessed. */
+export interface ImportOptions {
   up: "" | "y" | "z";
   unit: "" | "m" | "cm" | "mm" | "in" | "ft";
   auto_weights: boolean;
 }
-export const AS_FOUND: Reading = { up: "", unit: "", auto_weights: false };
+export const DEFAULT_OPTIONS: ImportOptions = { up: "", unit: "", auto_weights: false };
 
 export type OverlayName = "skeleton" | "volumes" | "boneSurface" | "tets" | "contacts" | "strain" | "wireframe";
 export type Vector = [number, number, number];
@@ -121,15 +121,15 @@ export type Order =
   | { type: "ground"; height: number | null }
   | { type: "poke"; centre: Vector; radius: number }
   | { type: "shake"; amplitude: Vector }
-  /** Until it comes, a stage stands still: it may be built behind the scenes. */
+  /** A stage is paused until it starts, so that it can be built in the background. */
   | { type: "start" }
   | { type: "stop" }
-  | { type: "give"; slots: SlotBuffers[] };
+  | { type: "returnBuffers"; slots: SlotBuffers[] };
 
-/** Messages that are answered, by name: what is asked and what comes back. */
+/** Messages with an answer, by name. */
 export interface Requests {
   embedded: { ask: { name: string }; answer: Opened };
-  open: { ask: { files: DroppedFile[]; reading: Reading }; answer: Opened };
+  open: { ask: { files: DroppedFile[]; options: ImportOptions }; answer: Opened };
   rig: { ask: { placed: Placed[] }; answer: Opened };
   build: { ask: { settings: Settings }; answer: BuildReport | null };
   clip: { ask: { index: number }; answer: null };
@@ -172,7 +172,7 @@ export interface Overlays {
 }
 
 export interface Readout {
-  /** Simulation steps in all, since the worker began. */
+  /** Simulation steps since the worker started. */
   steps: number;
   solveMs: number;
   skinMs: number;
@@ -193,8 +193,8 @@ export type FromWorker =
   | Frame
   | { type: "answer"; id: number; value: unknown }
   | { type: "refused"; id: number; message: string }
-  | { type: "awake" }
+  | { type: "ready" }
   | { type: "progress"; share: number }
-  | { type: "trouble"; message: string };
+  | { type: "error"; message: string };
 
 export type ToWorker = Order | { type: "request"; id: number; name: RequestName; ask: unknown };

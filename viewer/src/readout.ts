@@ -1,4 +1,4 @@
-// Live figures, and two of them over time.
+// Live statistics, and two of them plotted over time.
 import { byId } from "./dom";
 import type { Readout } from "./protocol";
 
@@ -16,7 +16,7 @@ export class ReadoutView {
   drawMs = 0;
   newest: Readout | null = null;
 
-  frame(readout: Readout | null, drawMs: number): void {
+  update(readout: Readout | null, drawMs: number): void {
     this.frames += 1;
     this.drawMs += 0.1 * (drawMs - this.drawMs);
     if (readout) this.newest = readout;

@@ -1,4 +1,4 @@
-// A skeleton being built: pure edits of a list of joints, and the way back.
+// Edits of a list of joints as pure functions, and the undo history.
 import type { Placed, Vector } from "./protocol";
 
 export interface RigState {
@@ -11,14 +11,14 @@ export class RigHistory {
   private future: RigState[] = [];
   state: RigState = { joints: [], selected: null };
 
-  /** A new state; the old one can be come back to. */
+  /** Adds a state to the history. */
   push(state: RigState): void {
     this.past.push(this.state);
     this.future = [];
     this.state = state;
   }
 
-  /** The same edit goes on: a drag is one step back. */
+  /** Replaces the current state: a drag is one undo step. */
   replace(state: RigState): void {
     this.state = state;
   }
@@ -60,7 +60,7 @@ function freeName(joints: readonly Placed[], wish: string): string {
   for (let k = 2; ; k += 1) if (!taken.has(`${wish}_${k}`)) return `${wish}_${k}`;
 }
 
-/** A joint below the selected one. */
+/** Adds a joint below the selected one. */
 export function added({ joints, selected }: RigState, position: Vector): RigState {
   const name = freeName(joints, `joint_${joints.length + 1}`);
   const parent = selected ?? (joints.length > 0 ? joints.length - 1 : null);
@@ -77,7 +77,7 @@ export function renamed({ joints, selected }: RigState, index: number, name: str
   return { joints: joints.map((joint, k) => (k === index ? { ...joint, name: clean } : joint)), selected };
 }
 
-/** Without a joint: its children go to its parent. */
+/** Removes a joint; its children move to its parent. */
 export function removed({ joints }: RigState, index: number): RigState {
   const heir = joints[index]?.parent ?? null;
   const shift = (parent: number | null): number | null => (parent !== null && parent > index ? parent - 1 : parent);
@@ -87,7 +87,7 @@ export function removed({ joints }: RigState, index: number): RigState {
   return { joints: left, selected: left.length > 0 ? shift(heir) : null };
 }
 
-/** The selected joint and all below it, once more on the other side of the plane x = `middle`. */
+/** Copies the selected joint and its descendants to the other side of the plane x = `middle`. */
 export function mirrored({ joints, selected }: RigState, middle: number): RigState {
   if (selected === null) return { joints, selected };
   const copies = new Map<number, number>();

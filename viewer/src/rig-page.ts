@@ -1,16 +1,16 @@
-// Building a skeleton by hand.
+// Rigging page: builds a skeleton by hand.
 import * as THREE from "three";
 import type { App } from "./app";
 import { button, buttons, check, heading, make } from "./dom";
-import { say } from "./messages";
+import { showMessage } from "./messages";
 import type { Page } from "./panel";
 import type { Placed, Vector } from "./protocol";
-import { readingBlock } from "./reading";
+import { importOptionsBlock } from "./import-options";
 import { RigHistory, added, mirrored, moved, removed, renamed, type RigState } from "./rig-joints";
 import { save } from "./save";
 
-/** A joint is taken from this near [px]. */
-const NEAR = 16;
+/** Picking distance of joints [px]. */
+const PICK_DISTANCE = 16;
 
 export class RigPage implements Page {
   name = "Rig";
@@ -37,12 +37,12 @@ export class RigPage implements Page {
     this.group.add(this.bones, this.balls);
     this.group.visible = false;
     app.scene.scene.add(this.group);
-    const inside = check("Place inside, between opposite sides", "", (on) => (this.inside = on));
+    const inside = check("Place joints inside the body", "", (on) => (this.inside = on));
     inside.box.checked = true;
     this.nameField.setAttribute("aria-label", "Name of the selected joint");
     this.nameField.onchange = () => this.rename(this.nameField.value);
     this.element.append(
-      readingBlock(app),
+      importOptionsBlock(app),
       heading("Skeleton"),
       make("p", { textContent: "Click the body to place a joint below the selected one. Drag a joint to move it." }),
       buttons(button("Fit a humanoid", () => void this.template()), button("Start empty", () => this.start([]))),
@@ -55,7 +55,7 @@ export class RigPage implements Page {
         this.undoButton,
         this.redoButton,
       ),
-      heading("Use it"),
+      heading("Apply"),
       buttons(button("Simulate", () => void this.simulate(), true)),
       buttons(button("Save .skel", () => void this.saveSkel()), button("Save GLB", () => void this.saveGlb())),
     );
@@ -66,16 +66,16 @@ export class RigPage implements Page {
   visit(open: boolean): void {
     this.open = open;
     this.group.visible = open;
-    this.app.tools.rigHand = open ? { press: (ray, at) => this.press(ray, at), move: (ray) => this.drag(ray), release: () => this.release() } : null;
+    this.app.tools.rigTool = open ? { press: (ray, at) => this.press(ray, at), move: (ray) => this.drag(ray), release: () => this.release() } : null;
     if (open) void this.enter();
     else void this.leave();
-    this.app.applyLook();
+    this.app.applyView();
   }
 
   private async enter(): Promise<void> {
     const { description } = this.app;
     if (!description) return;
-    // Joints are placed on the body as it rests.
+    // Joints are placed on the body at rest.
     await this.app.simulation.request("clip", { index: description.clips.length });
     if (this.history.state.joints.length === 0 && !description.bare) {
       this.start(await this.app.simulation.request("placed", {}));
@@ -130,14 +130,14 @@ export class RigPage implements Page {
     try {
       this.start(await this.app.simulation.request("template", {}));
     } catch (error) {
-      say((error as Error).message, "bad");
+      showMessage((error as Error).message, "bad");
     }
   }
 
   private press(raycaster: THREE.Raycaster, pointer: THREE.Vector2): boolean {
     const { joints } = this.history.state;
     const near = joints.findIndex(
-      (joint) => this.app.tools.onScreen(new THREE.Vector3(...joint.position)).distanceTo(pointer) < NEAR,
+      (joint) => this.app.tools.onScreen(new THREE.Vector3(...joint.position)).distanceTo(pointer) < PICK_DISTANCE,
     );
     if (near >= 0) {
       this.set({ joints, selected: near });
@@ -231,7 +231,7 @@ export class RigPage implements Page {
   private async rigged(): Promise<boolean> {
     const { joints } = this.history.state;
     if (joints.length < 2) {
-      say("A skeleton needs two joints at least: click the body to place them.");
+      showMessage("A skeleton needs at least two joints. Click the body to place them.");
       return false;
     }
     const opened = await this.app.simulation.request("rig", { placed: [...joints] });
@@ -245,14 +245,14 @@ export class RigPage implements Page {
     try {
       if (await this.rigged()) await work();
     } catch (error) {
-      say((error as Error).message, "bad");
+      showMessage((error as Error).message, "bad");
     }
   }
 
   async simulate(): Promise<void> {
     await this.attempt(async () => {
       this.app.onRigged();
-      say("Soft now. Pull on it, or drag a joint.", "good");
+      showMessage("The character is simulated now. Pull the tissue or drag a joint.", "good");
     });
   }
 
@@ -263,7 +263,7 @@ export class RigPage implements Page {
   private async saveSkel(): Promise<void> {
     await this.attempt(async () => {
       save(`${this.title}.skel`, await this.app.simulation.request("skel", {}), "text/plain");
-      say("The .skel has the units and axes of the mesh's file: open both together.", "good");
+      showMessage("The .skel uses the units and axes of the mesh file. Open both files together.", "good");
     });
   }
 

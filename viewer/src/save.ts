@@ -1,4 +1,4 @@
-// Files that the page makes.
+// Saves files and records video.
 export function save(name: string, content: BlobPart, type: string): void {
   const address = URL.createObjectURL(new Blob([content], { type }));
   const link = document.createElement("a");
@@ -8,8 +8,8 @@ export function save(name: string, content: BlobPart, type: string): void {
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
 
-/** A clip of the canvas in a format the browser can record; null where it can none. */
-export function recorder(canvas: HTMLCanvasElement, done: (file: Blob, ending: string) => void): MediaRecorder | null {
+/** Records the canvas in a format the browser supports; null if there is none. */
+export function recorder(canvas: HTMLCanvasElement, done: (file: Blob, extension: string) => void): MediaRecorder | null {
   if (typeof MediaRecorder === "undefined" || !canvas.captureStream) return null;
   const types = ["video/webm;codecs=vp9", "video/webm", "video/mp4"];
   const type = types.find((type) => MediaRecorder.isTypeSupported(type));

@@ -1,8 +1,8 @@
-// Renderer, light, ground and camera.
+// Renderer, lights, ground and camera.
 import * as THREE from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import { RoomEnvironment } from "three/addons/environments/RoomEnvironment.js";
-import type { Drawing } from "./drawing";
+import type { GlCanvas } from "./gl-canvas";
 
 export interface Palette {
   ground: number;
@@ -14,11 +14,11 @@ export interface Palette {
 const DARK: Palette = { ground: 0x34373f, line: 0x4a4f5b, sky: 0xdfe8ff, bounce: 0x3a3028 };
 const LIGHT: Palette = { ground: 0xe9e7e3, line: 0xd5d1ca, sky: 0xffffff, bounce: 0xb9a999 };
 
-/** Pixels drawn at most: beyond it, sharpness is not seen but paid for. */
-const MOST_PIXELS = 2560 * 1440;
+/** Most pixels drawn; beyond it, the gain in resolutionScale is not visible. */
+const MAX_PIXELS = 2560 * 1440;
 
-/** Pixels drawn at least: with fewer, edges fall to pieces and little is gained, since triangles cost more than pixels then. */
-const FEWEST_PIXELS = 440 * 330;
+/** Fewest pixels drawn; below it, edges break up and little time is saved, because triangles dominate the cost. */
+const MIN_PIXELS = 440 * 330;
 
 export class Scene {
   readonly scene = new THREE.Scene();
@@ -33,11 +33,11 @@ export class Scene {
   private ground: Ground;
   private rings: THREE.LineSegments<THREE.BufferGeometry, THREE.LineBasicMaterial>;
   private size = new THREE.Vector2();
-  private sharpness = 1;
+  private resolutionScale = 1;
   private frames = 0;
   private beside = 0;
 
-  constructor({ canvas, context, software }: Drawing) {
+  constructor({ canvas, context, software }: GlCanvas) {
     this.canvas = canvas;
     this.software = software;
     this.renderer = new THREE.WebGLRenderer({ canvas, context, antialias: !software, alpha: true });
@@ -54,7 +54,7 @@ export class Scene {
     this.rings = rings();
     this.addLights();
     this.scene.add(this.ground, this.rings);
-    if (this.software) this.sharpness = 0.75;
+    if (this.software) this.resolutionScale = 0.75;
   }
 
   private addLights(): void {
@@ -67,9 +67,9 @@ export class Scene {
     this.scene.add(key, key.target, this.rim, this.rim.target, this.hemisphere);
   }
 
-  /** Light from a room all around; it takes a moment to make, so not before something moves. */
-  addRoom(): void {
-    // Each pixel costs more with it, which drawing without a graphics card cannot spare.
+  /** Adds environment lighting. It takes a moment to compute, so it is added after the first movement. */
+  addEnvironment(): void {
+    // Too expensive per pixel for software rendering.
     if (this.software || this.scene.environment) return;
     const maker = new THREE.PMREMGenerator(this.renderer);
     this.scene.environment = maker.fromScene(new RoomEnvironment(), 0.04).texture;
@@ -78,8 +78,8 @@ export class Scene {
     maker.dispose();
   }
 
-  /** Stands the camera before a character that looks `facing` from +Z about the vertical. */
-  frame(low: THREE.Vector3, high: THREE.Vector3, facing: number): void {
+  /** Places the camera in front of a character that is rotated by `facing` from +Z about the vertical. */
+  placeCamera(low: THREE.Vector3, high: THREE.Vector3, facing: number): void {
     const centre = low.clone().add(high).multiplyScalar(0.5);
     const size = high.clone().sub(low);
     const radius = 0.5 * Math.max(size.y, 0.8 * size.x, 0.9 * size.z, 1e-3);
@@ -116,7 +116,7 @@ export class Scene {
   useTheme(dark: boolean): void {
     const palette = dark ? DARK : LIGHT;
     this.ground.material.color.setHex(palette.ground);
-    // A matte ground lacks the sheen that lights a dark one.
+    // The matte ground of software rendering is darker.
     if (dark && this.software) this.ground.material.color.multiplyScalar(1.9);
     this.rings.material.color.setHex(palette.line);
     this.hemisphere.color.setHex(palette.sky);
@@ -126,14 +126,14 @@ export class Scene {
     this.rim.intensity = dark ? 1.6 : 0.8;
   }
 
-  /** Fewer or more pixels, so that a slow machine keeps moving. */
-  sharpen(factor: number): void {
-    const least = Math.sqrt(FEWEST_PIXELS / Math.max(1, this.width * this.height));
-    this.sharpness = Math.min(1, Math.max(least, 0.5, this.sharpness * factor));
+  /** Scales the resolution, so that a slow machine keeps its frame rate. */
+  scaleResolution(factor: number): void {
+    const least = Math.sqrt(MIN_PIXELS / Math.max(1, this.width * this.height));
+    this.resolutionScale = Math.min(1, Math.max(least, 0.5, this.resolutionScale * factor));
     this.size.set(0, 0);
   }
 
-  /** Call before each frame: without a graphics card the shadow on the ground follows every third. */
+  /** Call before each frame. With software rendering, shadows are updated every third frame. */
   castShadows(): void {
     this.frames += 1;
     if (this.software && this.frames % 3 === 0) this.renderer.shadowMap.needsUpdate = true;
@@ -143,22 +143,22 @@ export class Scene {
     const { clientWidth: width, clientHeight: height } = this.canvas;
     if (width === this.size.x && height === this.size.y) return;
     this.size.set(width, height);
-    const wanted = Math.min(window.devicePixelRatio, 2) * this.sharpness;
-    const most = Math.sqrt(MOST_PIXELS / Math.max(1, width * height));
+    const wanted = Math.min(window.devicePixelRatio, 2) * this.resolutionScale;
+    const most = Math.sqrt(MAX_PIXELS / Math.max(1, width * height));
     this.renderer.setPixelRatio(Math.min(wanted, Math.max(most, 0.4)));
     this.renderer.setSize(width, height, false);
     this.camera.aspect = width / Math.max(1, height);
     this.centre(width, height);
   }
 
-  /** The character stands in the middle of what controls leave free. */
+  /** Centres the character in the area beside the panel. */
   private centre(width: number, height: number): void {
     const panel = document.getElementById("panel");
     this.beside = panel && panel.clientHeight > 0.6 * height ? panel.clientWidth : 0;
     this.camera.setViewOffset(width, height, 0.5 * this.beside, 0.02 * height, width, height);
   }
 
-  /** Width that no panel covers [px]. */
+  /** Width that is not covered by the panel [px]. */
   get free(): number {
     return this.width - this.beside;
   }
@@ -174,10 +174,10 @@ export class Scene {
 
 type Ground = THREE.Mesh<THREE.CircleGeometry, THREE.MeshStandardMaterial | THREE.MeshLambertMaterial>;
 
-/** A disc that fades into the page's own background. */
+/** A disc that fades into the page background. */
 function ground(software: boolean): Ground {
   const look = { transparent: true, depthWrite: false };
-  // So rough a ground is all but a matte one, which costs half as much a pixel but knows no light from all around.
+  // Lambert shading looks almost like a rough standard material and costs half as much, but has no environment lighting.
   const material = software ? new THREE.MeshLambertMaterial(look) : new THREE.MeshStandardMaterial({ ...look, roughness: 0.95 });
   material.alphaMap = fade();
   const mesh = new THREE.Mesh(new THREE.CircleGeometry(1, 48), material);

@@ -1,4 +1,4 @@
-// Keys, and the sheet that tells them.
+// Keyboard shortcuts and their help dialog.
 import { byId, button, make } from "./dom";
 
 export interface Shortcut {
@@ -31,12 +31,12 @@ export function help(shortcuts: Shortcut[]): void {
     const names = shown.flatMap((key, index) => (index > 0 ? [" ", key] : [key]));
     list.append(make("dt", {}, ...names), make("dd", { textContent: text }));
   }
-  list.append(make("dt", {}, "drag"), make("dd", { textContent: "the tool, on the character; else look around" }));
+  list.append(make("dt", {}, "drag"), make("dd", { textContent: "on the character: use the tool; elsewhere: rotate the view" }));
   list.append(make("dt", {}, "right drag, two fingers"), make("dd", { textContent: "move the view" }));
-  list.append(make("dt", {}, "wheel, pinch"), make("dd", { textContent: "come nearer; with the ball, its size" }));
+  list.append(make("dt", {}, "wheel, pinch"), make("dd", { textContent: "zoom; with the poke tool: size of the ball" }));
   const close = button("Close", () => dialog.close(), true);
-  dialog.replaceChildren(make("h2", { textContent: "Keys" }), list, close);
+  dialog.replaceChildren(make("h2", { textContent: "Keyboard shortcuts" }), list, close);
   dialog.showModal();
-  // The button below has the focus, which would show the end of the list.
+  // The focused button would scroll the list to its end.
   dialog.scrollTop = 0;
 }

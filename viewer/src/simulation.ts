@@ -1,40 +1,40 @@
-// The page's side of the workers: orders, requests with answers, the newest frame.
+// The page's connection to the workers: orders, requests with answers, and the newest frame.
 //
-// Tissue takes seconds to grow. A second worker grows it from the same files while the first goes on moving the body, and
-// then takes over: nothing on the page stands still meanwhile.
+// Building tissue takes seconds. A second worker builds it from the same files while the first keeps animating the body, and
+// then replaces it, so the page never freezes.
 import type { BuildReport, DroppedFile, Frame, FromWorker, Order, Overlays, RequestName, Requests, Settings, SlotBuffers } from "./protocol";
 
-interface Waiting {
+interface Pending {
   resolve: (value: never) => void;
   reject: (error: Error) => void;
 }
 
-/** A worker, and what it was asked. */
-class Line {
+/** A worker and its pending requests. */
+class WorkerConnection {
   private worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
-  private waiting = new Map<number, Waiting>();
+  private pending = new Map<number, Pending>();
   private nextId = 1;
 
   constructor(
-    private onMessage: (line: Line, message: FromWorker) => void,
-    private onTrouble: (line: Line, message: string) => void,
+    private onMessage: (connection: WorkerConnection, message: FromWorker) => void,
+    private onError: (connection: WorkerConnection, message: string) => void,
   ) {
     this.worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
-      if (data.type === "answer") this.settle(data.id)?.resolve(data.value as never);
-      else if (data.type === "refused") this.settle(data.id)?.reject(new Error(data.message));
+      if (data.type === "answer") this.takePending(data.id)?.resolve(data.value as never);
+      else if (data.type === "refused") this.takePending(data.id)?.reject(new Error(data.message));
       else this.onMessage(this, data);
     };
     this.worker.onerror = (event) => {
       event.preventDefault();
       this.end(event.message || "the simulation stopped");
-      this.onTrouble(this, event.message || "the simulation stopped");
+      this.onError(this, event.message || "the simulation stopped");
     };
   }
 
-  private settle(id: number): Waiting | undefined {
-    const waiting = this.waiting.get(id);
-    this.waiting.delete(id);
-    return waiting;
+  private takePending(id: number): Pending | undefined {
+    const pending = this.pending.get(id);
+    this.pending.delete(id);
+    return pending;
   }
 
   order(order: Order, transfer: Transferable[] = []): void {
@@ -44,187 +44,187 @@ class Line {
   request<K extends RequestName>(name: K, ask: Requests[K]["ask"]): Promise<Requests[K]["answer"]> {
     const id = this.nextId++;
     return new Promise((resolve, reject) => {
-      this.waiting.set(id, { resolve: resolve as (value: never) => void, reject });
+      this.pending.set(id, { resolve: resolve as (value: never) => void, reject });
       this.worker.postMessage({ type: "request", id, name, ask });
     });
   }
 
   end(reason: string): void {
-    for (const { reject } of this.waiting.values()) reject(new Error(reason));
-    this.waiting.clear();
+    for (const { reject } of this.pending.values()) reject(new Error(reason));
+    this.pending.clear();
     this.worker.terminate();
   }
 }
 
-/** What has to be said again to another worker, so that it shows the same. */
-interface Story {
-  /** How the character came: one or two requests, the second a rig on the first. */
+/** Everything that must be repeated to bring a new worker to the same state. */
+interface ReplayState {
+  /** Requests that loaded the character: one or two, the second being a rig on the first. */
   opening: ({ name: "embedded"; ask: { name: string } } | { name: "open"; ask: Requests["open"]["ask"] } | { name: "rig"; ask: Requests["rig"]["ask"] })[];
   motions: DroppedFile[];
   clip: number | null;
   orders: Map<Order["type"], Order>;
 }
 
-const LASTING: Order["type"][] = ["play", "pace", "methods", "overlays", "gravity", "contact", "ground"];
+const PERSISTENT_ORDERS: Order["type"][] = ["play", "pace", "methods", "overlays", "gravity", "contact", "ground"];
 const SUPERSEDED = "another build took over";
 
 /** Longest wait for the worker's script [ms]. */
-const WAKING = 250;
+const MAX_STARTUP_WAIT = 250;
 
 export class Simulation {
-  /** Settled when the worker runs by itself: until then it needs this thread, which shall not be kept busy. */
-  readonly awake: Promise<void>;
-  private wake: () => void = () => {};
+  /** Resolves when the worker's script runs. Loading it needs this thread, which must stay free until then. */
+  readonly ready: Promise<void>;
+  private markReady: () => void = () => {};
   onProgress: (share: number) => void = () => {};
-  onTrouble: (message: string) => void = () => {};
-  private line = this.newLine();
-  private growing: Line | null = null;
-  private story: Story = { opening: [], motions: [], clip: null, orders: new Map() };
+  onError: (message: string) => void = () => {};
+  private connection = this.connect();
+  private building: WorkerConnection | null = null;
+  private replay: ReplayState = { opening: [], motions: [], clip: null, orders: new Map() };
   private newest: Frame | null = null;
-  private shown: { line: Line; slots: SlotBuffers[] } | null = null;
+  private shown: { connection: WorkerConnection; slots: SlotBuffers[] } | null = null;
   private time = 0;
   private stepsBefore = 0;
 
   constructor() {
-    this.awake = new Promise((resolve) => {
-      this.wake = resolve;
-      setTimeout(resolve, WAKING);
+    this.ready = new Promise((resolve) => {
+      this.markReady = resolve;
+      setTimeout(resolve, MAX_STARTUP_WAIT);
     });
   }
 
-  private newLine(): Line {
-    return new Line(
-      (line, message) => this.hear(line, message),
-      (line, message) => {
-        if (line === this.line) this.recover(message);
+  private connect(): WorkerConnection {
+    return new WorkerConnection(
+      (connection, message) => this.receive(connection, message),
+      (connection, message) => {
+        if (connection === this.connection) this.recover(message);
       },
     );
   }
 
   order(order: Order): void {
-    if (LASTING.includes(order.type)) this.story.orders.set(order.type, order);
-    this.line.order(order);
+    if (PERSISTENT_ORDERS.includes(order.type)) this.replay.orders.set(order.type, order);
+    this.connection.order(order);
   }
 
   async request<K extends RequestName>(name: K, ask: Requests[K]["ask"]): Promise<Requests[K]["answer"]> {
-    const answer = await this.line.request(name, ask);
+    const answer = await this.connection.request(name, ask);
     this.remember(name, ask);
     return answer;
   }
 
   private remember(name: RequestName, ask: unknown): void {
-    const { story } = this;
+    const { replay } = this;
     if (name === "embedded" || name === "open" || name === "rig") {
-      this.growing?.end(SUPERSEDED);
-      this.growing = null;
-      const opening = { name, ask } as Story["opening"][number];
-      // Meshes are rigged from the file they came in, however often that is done.
-      story.opening = name === "rig" ? [...story.opening.filter((step) => step.name !== "rig"), opening] : [opening];
-      story.motions = [];
-      story.clip = null;
+      this.building?.end(SUPERSEDED);
+      this.building = null;
+      const opening = { name, ask } as ReplayState["opening"][number];
+      // A rig always starts from the original file, so only the last one is kept.
+      replay.opening = name === "rig" ? [...replay.opening.filter((step) => step.name !== "rig"), opening] : [opening];
+      replay.motions = [];
+      replay.clip = null;
     } else if (name === "motion") {
-      story.motions.push((ask as Requests["motion"]["ask"]).file);
-      story.clip = null;
+      replay.motions.push((ask as Requests["motion"]["ask"]).file);
+      replay.clip = null;
     } else if (name === "clip") {
-      story.clip = (ask as Requests["clip"]["ask"]).index;
+      replay.clip = (ask as Requests["clip"]["ask"]).index;
     }
   }
 
-  /** Grows tissue beside what is shown and changes over; null where a newer wish came in between. */
+  /** Builds tissue in a second worker and switches to it; null if a newer build superseded it. */
   async build(settings: Settings): Promise<BuildReport | null> {
-    this.growing?.end(SUPERSEDED);
-    const line = this.newLine();
-    this.growing = line;
+    this.building?.end(SUPERSEDED);
+    const connection = this.connect();
+    this.building = connection;
     try {
-      for (const { name, ask } of this.story.opening) await line.request(name, ask);
-      for (const file of this.story.motions) await line.request("motion", { file });
-      if (this.story.clip !== null) await line.request("clip", { index: this.story.clip });
-      line.order({ type: "seek", time: this.time });
-      const report = await line.request("build", { settings });
-      if (this.growing !== line) return null;
-      this.changeOver(line);
+      for (const { name, ask } of this.replay.opening) await connection.request(name, ask);
+      for (const file of this.replay.motions) await connection.request("motion", { file });
+      if (this.replay.clip !== null) await connection.request("clip", { index: this.replay.clip });
+      connection.order({ type: "seek", time: this.time });
+      const report = await connection.request("build", { settings });
+      if (this.building !== connection) return null;
+      this.switchTo(connection);
       return report;
     } catch (error) {
-      if (this.growing !== line) return null;
-      this.growing = null;
-      line.end("the build failed");
+      if (this.building !== connection) return null;
+      this.building = null;
+      connection.end("the build failed");
       throw error;
     }
   }
 
-  private changeOver(line: Line): void {
-    this.growing = null;
-    this.line.end("another simulation took over");
+  private switchTo(connection: WorkerConnection): void {
+    this.building = null;
+    this.connection.end("another simulation took over");
     this.stepsBefore += this.newestSteps;
     this.newestSteps = 0;
-    this.line = line;
-    for (const order of this.story.orders.values()) line.order(order);
-    // What happened on the old stage while the new one was built.
-    if (this.story.clip !== null) void line.request("clip", { index: this.story.clip });
-    line.order({ type: "seek", time: this.time });
-    line.order({ type: "start" });
+    this.connection = connection;
+    for (const order of this.replay.orders.values()) connection.order(order);
+    // Repeat what happened on the old stage during the build.
+    if (this.replay.clip !== null) void connection.request("clip", { index: this.replay.clip });
+    connection.order({ type: "seek", time: this.time });
+    connection.order({ type: "start" });
   }
 
   private newestSteps = 0;
 
-  /** A worker that died is replaced by one that shows the same, without its tissue. */
+  /** Replaces a crashed worker by one in the same state, without tissue. */
   private recover(message: string): void {
-    this.onTrouble(message);
-    this.line = this.newLine();
-    const { opening } = this.story;
+    this.onError(message);
+    this.connection = this.connect();
+    const { opening } = this.replay;
     void (async () => {
-      for (const { name, ask } of opening) await this.line.request(name, ask);
-      for (const order of this.story.orders.values()) this.line.order(order);
-      this.line.order({ type: "start" });
-    })().catch(() => this.onTrouble("The simulation could not be started again: reload the page."));
+      for (const { name, ask } of opening) await this.connection.request(name, ask);
+      for (const order of this.replay.orders.values()) this.connection.order(order);
+      this.connection.order({ type: "start" });
+    })().catch(() => this.onError("The simulation could not be started again: reload the page."));
   }
 
-  /** The newest frame, once; buffers of the one before go back to their worker. */
+  /** Returns each new frame once; the buffers of the previous one go back to their worker. */
   take(): Frame | null {
     const frame = this.newest;
     this.newest = null;
     if (frame) {
-      if (this.shown) giveBack(this.shown.line, this.shown.slots);
-      this.shown = { line: this.line, slots: frame.slots };
+      if (this.shown) returnBuffers(this.shown.connection, this.shown.slots);
+      this.shown = { connection: this.connection, slots: frame.slots };
       this.time = frame.time;
     }
     return frame;
   }
 
-  /** Before another character comes: buffers of this one are of no more use. */
+  /** Drops the buffers of the current character before another one is loaded. */
   forget(): void {
     this.newest = null;
     this.shown = null;
   }
 
-  private hear(line: Line, message: FromWorker): void {
+  private receive(connection: WorkerConnection, message: FromWorker): void {
     if (message.type === "frame") {
-      if (line !== this.line) return;
+      if (connection !== this.connection) return;
       if (this.newest) {
         keepTopology(this.newest.overlays, message.overlays);
-        giveBack(line, this.newest.slots);
+        returnBuffers(connection, this.newest.slots);
       }
       this.newestSteps = message.readout.steps;
       message.readout.steps += this.stepsBefore;
       this.newest = message;
-    } else if (message.type === "awake") {
-      this.wake();
+    } else if (message.type === "ready") {
+      this.markReady();
     } else if (message.type === "progress") {
       this.onProgress(message.share);
-    } else if (message.type === "trouble" && line === this.line) {
-      this.onTrouble(message.message);
+    } else if (message.type === "error" && connection === this.connection) {
+      this.onError(message.message);
     }
   }
 }
 
-/** What is sent once must not be lost with a frame that is never shown. */
+/** Topology is sent only once, so it is carried over from a skipped frame to the next. */
 function keepTopology(skipped: Overlays, next: Overlays): void {
   if (next.tets) next.tets.edges ??= skipped.tets?.edges ?? null;
   if (next.boneSurface) next.boneSurface.triangles ??= skipped.boneSurface?.triangles ?? null;
 }
 
-function giveBack(line: Line, slots: SlotBuffers[]): void {
+function returnBuffers(connection: WorkerConnection, slots: SlotBuffers[]): void {
   const arrays = slots.flatMap((slot) => [slot.positions, slot.normals, slot.strains]);
   const transfer = arrays.flatMap((array) => (array ? [array.buffer as ArrayBuffer] : []));
-  line.order({ type: "give", slots }, transfer);
+  connection.order({ type: "returnBuffers", slots }, transfer);
 }

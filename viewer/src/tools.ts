@@ -1,4 +1,4 @@
-// What a pointer does to the character: pull the flesh, drag a joint, poke, or look around.
+// Pointer tools: pull the tissue, drag a joint, poke, or rotate the view.
 import * as THREE from "three";
 import type { BodyView } from "./body-view";
 import { arrowKeys, byId, make } from "./dom";
@@ -10,17 +10,17 @@ import type { Simulation } from "./simulation";
 export type ToolName = "pull" | "pose" | "poke" | "look" | "joint";
 
 const TOOLS = [
-  ["pull", "Pull", "Pull the flesh (1)"],
+  ["pull", "Pull", "Pull the tissue (1)"],
   ["pose", "Pose", "Drag a joint (2)"],
-  ["poke", "Poke", "Press a ball into the flesh (3)"],
-  ["look", "Look", "Only look around (4)"],
+  ["poke", "Poke", "Press a ball into the tissue (3)"],
+  ["look", "Look", "Rotate the view only (4)"],
 ] as const;
 
-/** A joint is taken from this near [px]. */
-const NEAR = 34;
+/** Picking distance of joints [px]. */
+const PICK_DISTANCE = 34;
 
-export interface RigHand {
-  /** Whether a press on the canvas belonged to the rig. */
+export interface RigTool {
+  /** Returns whether the press was handled by the rig page. */
   press(raycaster: THREE.Raycaster, pointer: THREE.Vector2): boolean;
   move(raycaster: THREE.Raycaster): void;
   release(): void;
@@ -29,13 +29,13 @@ export interface RigHand {
 export class Tools {
   current: ToolName = "pull";
   joints: JointEntry[] = [];
-  places: Float32Array = new Float32Array(0);
+  jointPositions: Float32Array = new Float32Array(0);
   body: BodyView | null = null;
   height = 1.7;
-  rigHand: RigHand | null = null;
+  rigTool: RigTool | null = null;
   private raycaster = new THREE.Raycaster();
   private plane = new THREE.Plane();
-  private held: { kind: "pull" | "pose" | "poke" | "rig"; joint: number } | null = null;
+  private drag: { kind: "pull" | "pose" | "poke" | "rig"; joint: number } | null = null;
   private buttons = new Map<string, HTMLButtonElement>();
   private ball: THREE.Mesh;
   private ballRadius = 0.06;
@@ -95,7 +95,7 @@ export class Tools {
 
   private listen(): void {
     const { canvas } = this.scene;
-    // Before the camera's own listeners: what the tool takes, the camera shall not turn.
+    // Registered before the camera's own listeners, so that a tool's drag does not rotate the camera.
     canvas.addEventListener("pointerdown", (event) => this.down(event), { capture: true });
     canvas.addEventListener("pointermove", (event) => this.move(event), { capture: true });
     for (const name of ["pointerup", "pointercancel", "lostpointercapture"] as const) {
@@ -115,15 +115,15 @@ export class Tools {
   private down(event: PointerEvent): void {
     if (event.button !== 0 || !event.isPrimary || event.shiftKey) return;
     this.aim(event);
-    if (this.rigHand) {
-      if (this.rigHand.press(this.raycaster, this.pointer)) this.hold({ kind: "rig", joint: -1 }, event);
+    if (this.rigTool) {
+      if (this.rigTool.press(this.raycaster, this.pointer)) this.hold({ kind: "rig", joint: -1 }, event);
       return;
     }
-    if (this.current === "pose") this.takeJoint(event);
-    if (this.current === "pull" || this.current === "poke") this.takeFlesh(event);
+    if (this.current === "pose") this.grabJoint(event);
+    if (this.current === "pull" || this.current === "poke") this.grabSkin(event);
   }
 
-  private takeJoint(event: PointerEvent): void {
+  private grabJoint(event: PointerEvent): void {
     const joint = this.nearestJoint();
     if (joint === null) return;
     const place = this.place(joint);
@@ -132,7 +132,7 @@ export class Tools {
     this.simulation.order({ type: "grab", joint, to: place.toArray() as Vector });
   }
 
-  private takeFlesh(event: PointerEvent): void {
+  private grabSkin(event: PointerEvent): void {
     const hit = this.body?.pick(this.raycaster);
     if (!hit) return;
     this.facePlane(hit.point);
@@ -147,8 +147,8 @@ export class Tools {
     }
   }
 
-  private hold(held: NonNullable<typeof this.held>, event: PointerEvent): void {
-    this.held = held;
+  private hold(drag: NonNullable<typeof this.drag>, event: PointerEvent): void {
+    this.drag = drag;
     event.stopImmediatePropagation();
     this.scene.controls.enabled = false;
     this.scene.canvas.setPointerCapture(event.pointerId);
@@ -161,20 +161,20 @@ export class Tools {
 
   private move(event: PointerEvent): void {
     this.aim(event);
-    if (!this.held) {
+    if (!this.drag) {
       this.hover(event);
       return;
     }
     event.stopImmediatePropagation();
-    if (this.held.kind === "rig") {
-      this.rigHand?.move(this.raycaster);
+    if (this.drag.kind === "rig") {
+      this.rigTool?.move(this.raycaster);
       return;
     }
     const to = this.raycaster.ray.intersectPlane(this.plane, new THREE.Vector3());
     if (!to) return;
-    if (this.held.kind === "pose") {
-      this.simulation.order({ type: "grab", joint: this.held.joint, to: to.toArray() as Vector });
-    } else if (this.held.kind === "pull") {
+    if (this.drag.kind === "pose") {
+      this.simulation.order({ type: "grab", joint: this.drag.joint, to: to.toArray() as Vector });
+    } else if (this.drag.kind === "pull") {
       this.simulation.order({ type: "pull", from: null, to: to.toArray() as Vector });
       this.showMarker(to);
     } else {
@@ -184,7 +184,7 @@ export class Tools {
 
   private hover(event: PointerEvent): void {
     if (event.pointerType === "touch" || event.buttons !== 0) return;
-    if (this.rigHand) return;
+    if (this.rigTool) return;
     if (this.current === "pose") {
       const joint = this.nearestJoint();
       this.marker.visible = joint !== null;
@@ -197,7 +197,7 @@ export class Tools {
     }
   }
 
-  /** The ball's centre for a touch at a point of the skin: most of the ball is below it. */
+  /** Pokes at a point of the skin: places the ball so that most of it is below the skin. */
   private poke(point: THREE.Vector3): void {
     const centre = this.showBall(point, 0.25);
     this.simulation.order({ type: "poke", centre: centre.toArray() as Vector, radius: this.radius() });
@@ -222,12 +222,12 @@ export class Tools {
   }
 
   private up(): void {
-    if (!this.held) return;
-    const { kind } = this.held;
-    this.held = null;
+    if (!this.drag) return;
+    const { kind } = this.drag;
+    this.drag = null;
     this.scene.controls.enabled = true;
     this.marker.visible = this.ball.visible = false;
-    if (kind === "rig") this.rigHand?.release();
+    if (kind === "rig") this.rigTool?.release();
     else this.simulation.order({ type: "release" });
   }
 
@@ -240,14 +240,14 @@ export class Tools {
   }
 
   private place(joint: number): THREE.Vector3 {
-    return new THREE.Vector3().fromArray(this.places, 3 * joint);
+    return new THREE.Vector3().fromArray(this.jointPositions, 3 * joint);
   }
 
   private nearestJoint(): number | null {
     let best: number | null = null;
-    let nearest = NEAR;
+    let nearest = PICK_DISTANCE;
     for (const [index, joint] of this.joints.entries()) {
-      if (!joint.bone || 3 * index + 2 >= this.places.length) continue;
+      if (!joint.bone || 3 * index + 2 >= this.jointPositions.length) continue;
       const at = this.onScreen(this.place(index));
       const distance = at.distanceTo(this.pointer);
       if (distance < nearest) {

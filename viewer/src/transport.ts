@@ -1,8 +1,8 @@
-// The bar below: play, clip, time, speed.
+// The transport bar: play, clip, time, speed.
 import type { App } from "./app";
 import { byId, make } from "./dom";
 import { icons } from "./icons";
-import { say } from "./messages";
+import { showMessage } from "./messages";
 
 export class Transport {
   private play = byId<HTMLButtonElement>("play");
@@ -48,7 +48,7 @@ export class Transport {
     try {
       await this.app.chooseClip(index);
     } catch (error) {
-      say((error as Error).message, "bad");
+      showMessage((error as Error).message, "bad");
     }
     this.clip.value = String(this.app.description?.clip ?? "");
   }
@@ -69,7 +69,7 @@ export class Transport {
     this.app.simulation.order({ type: "seek", time: Math.max(0, Math.min(this.seconds, time)) });
   }
 
-  /** A frame back or forth. */
+  /** Moves by a number of frames. */
   nudge(frames: number): void {
     this.seek(this.app.time + frames / 30);
   }

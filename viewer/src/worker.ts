@@ -1,4 +1,4 @@
-// The simulation's own thread: owns the WebAssembly, steps it in real time, sends frames when the page has room for them.
+// The simulation thread: owns the WebAssembly module, steps it in real time, and sends frames when buffers are free.
 import init, {
   Files,
   PageStage,
@@ -27,12 +27,12 @@ import {
 import address from "./wasm/supple_bg.wasm?url";
 
 const STEP = 1 / 60;
-/** Time that a slow machine may fall behind before it plays in slow motion instead. */
-const BACKLOG = 2 * STEP;
-/** Volume is measured every so many steps: it costs a tenth of one. */
-const MEASURING = 12;
-/** One that is shown and one that waits for its turn: the next is made when the page has taken that, not for nothing before. */
-const POOL = 2;
+/** Largest backlog on a slow machine [s]; beyond it, playback slows down. */
+const MAX_BACKLOG = 2 * STEP;
+/** Interval between volume measurements [steps]: one measurement costs a tenth of a step. */
+const MEASURE_INTERVAL = 12;
+/** Number of frame buffers: one shown and one waiting. More frames would be computed without being shown. */
+const MAX_BUFFERS = 2;
 
 let wasm: InitOutput;
 let stage: PageStage | null = null;
@@ -45,8 +45,8 @@ let unlimited = false;
 let methods: { left: Method; right: Method | null } = { left: "tissue", right: null };
 let overlays = new Set<OverlayName>();
 let freshOverlays = new Set<OverlayName>();
-let spare: SlotBuffers[][] = [];
-let made = 0;
+let freeBuffers: SlotBuffers[][] = [];
+let allocated = 0;
 let last = 0;
 let backlog = 0;
 const readout: Readout = { steps: 0, solveMs: 0, skinMs: 0, volumeKept: 1, contacts: 0, inverted: 0 };
@@ -55,13 +55,13 @@ function post(message: FromWorker, transfer: Transferable[] = []): void {
   self.postMessage(message, { transfer });
 }
 
-function opened(next: PageStage): Opened {
+function openStage(next: PageStage): Opened {
   const description = JSON.parse(next.describe()) as Description;
   stage?.free();
   stage = next;
   built = false;
-  spare = [];
-  made = 0;
+  freeBuffers = [];
+  allocated = 0;
   freshOverlays = new Set(overlays);
   return {
     description,
@@ -79,14 +79,14 @@ function fileSet(files: DroppedFile[]): Files {
 }
 
 function current(): PageStage {
-  if (!stage) throw new Error("no character is shown");
+  if (!stage) throw new Error("no character is loaded");
   return stage;
 }
 
 const answers: { [K in RequestName]: (ask: Requests[K]["ask"]) => Requests[K]["answer"] } = {
-  embedded: ({ name }) => opened(PageStage.embedded(name)),
-  open: ({ files, reading }) => opened(PageStage.from_files(fileSet(files), JSON.stringify(reading))),
-  rig: ({ placed }) => opened(current().rigged(JSON.stringify(placed))),
+  embedded: ({ name }) => openStage(PageStage.embedded(name)),
+  open: ({ files, options }) => openStage(PageStage.from_files(fileSet(files), JSON.stringify(options))),
+  rig: ({ placed }) => openStage(current().rigged(JSON.stringify(placed))),
   build: ({ settings }) => {
     const report = JSON.parse(current().build(JSON.stringify(settings)));
     built = report !== null;
@@ -127,15 +127,15 @@ function answer(id: number, name: RequestName, ask: unknown): void {
     const value = (answers[name] as (ask: unknown) => unknown)(ask);
     post({ type: "answer", id, value });
   } catch (error) {
-    post({ type: "refused", id, message: text(error) });
+    post({ type: "refused", id, message: errorText(error) });
   }
 }
 
-function text(error: unknown): string {
+function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function obey(order: Order): void {
+function applyOrder(order: Order): void {
   switch (order.type) {
     case "play":
       ({ playing, speed, repeat } = order);
@@ -187,8 +187,8 @@ function obey(order: Order): void {
     case "stop":
       started = false;
       break;
-    case "give":
-      if (order.slots[0]?.positions.length === 3 * (stage?.vertex_count() ?? -1)) spare.push(order.slots);
+    case "returnBuffers":
+      if (order.slots[0]?.positions.length === 3 * (stage?.vertex_count() ?? -1)) freeBuffers.push(order.slots);
       break;
   }
 }
@@ -199,7 +199,7 @@ function step(): void {
   stage.advance(STEP * (playing ? speed : 1), playing ? STEP * speed : 0, repeat);
   readout.solveMs += 0.1 * (performance.now() - begin - readout.solveMs);
   readout.steps += 1;
-  if (built && readout.steps % MEASURING === 0) {
+  if (built && readout.steps % MEASURE_INTERVAL === 0) {
     const [kept = 1, , inverted = 0] = stage.quality();
     readout.volumeKept = kept;
     readout.inverted = inverted;
@@ -207,13 +207,13 @@ function step(): void {
   }
 }
 
-/** Buffers for a frame, or nothing while the page still shows or holds all there are. */
+/** Buffers for a frame; null while the page holds all of them. */
 function buffers(count: number): SlotBuffers[] | null {
   if (!stage) return null;
-  let slots = spare.pop();
+  let slots = freeBuffers.pop();
   if (!slots) {
-    if (made >= POOL) return null;
-    made += 1;
+    if (allocated >= MAX_BUFFERS) return null;
+    allocated += 1;
     slots = [];
   }
   const vertices = stage.vertex_count();
@@ -242,11 +242,11 @@ function fill(slots: SlotBuffers[]): void {
 }
 
 /** The first three of every six numbers. */
-function places(contacts: Float32Array): Float32Array {
+function contactPositions(contacts: Float32Array): Float32Array {
   return contacts.filter((_, index) => index % 6 < 3);
 }
 
-function belowTheSkin(): Overlays {
+function collectOverlays(): Overlays {
   const show = current();
   const has = (name: OverlayName): boolean => overlays.has(name) && built;
   const fresh = (name: OverlayName): boolean => freshOverlays.delete(name);
@@ -258,7 +258,7 @@ function belowTheSkin(): Overlays {
       ? { positions: show.bone_surface(), triangles: fresh("boneSurface") ? show.bone_surface_triangles() : null }
       : null,
     tets: has("tets") ? { positions: show.tet_vertices(), edges: fresh("tets") ? show.tet_edges() : null } : null,
-    contacts: has("contacts") ? places(show.contacts()) : null,
+    contacts: has("contacts") ? contactPositions(show.contacts()) : null,
   };
 }
 
@@ -272,14 +272,14 @@ function send(): void {
     [slot.positions, slot.normals, slot.strains].flatMap((array) => (array ? [array.buffer as ArrayBuffer] : [])),
   );
   post(
-    { type: "frame", slots, overlays: belowTheSkin(), time: stage.time(), readout: { ...readout } },
+    { type: "frame", slots, overlays: collectOverlays(), time: stage.time(), readout: { ...readout } },
     transfer,
   );
 }
 
 function tick(): void {
   const now = performance.now();
-  backlog = Math.min(backlog + (now - last) / 1000, BACKLOG);
+  backlog = Math.min(backlog + (now - last) / 1000, MAX_BACKLOG);
   last = now;
   try {
     if (stage && started && (unlimited || backlog >= STEP)) {
@@ -288,44 +288,44 @@ function tick(): void {
       send();
     }
   } catch (error) {
-    post({ type: "trouble", message: text(error) });
+    post({ type: "error", message: errorText(error) });
   }
   const wait = unlimited || backlog >= STEP ? 0 : 1000 * (STEP - backlog);
   if (wait > 1) setTimeout(tick, wait - 1);
   else channel.port2.postMessage(null);
 }
 
-// A message to oneself comes back at once, while timers of a worker wait at least 4 ms.
+// A MessageChannel fires immediately, while timers in a worker wait at least 4 ms.
 const channel = new MessageChannel();
 channel.port1.onmessage = tick;
 
-function hear(message: ToWorker): void {
+function receive(message: ToWorker): void {
   if (message.type === "request") {
     answer(message.id, message.name, message.ask);
     return;
   }
   try {
-    obey(message);
+    applyOrder(message);
   } catch (error) {
-    post({ type: "trouble", message: text(error) });
+    post({ type: "error", message: errorText(error) });
   }
 }
 
-post({ type: "awake" });
+post({ type: "ready" });
 
-// What is said before the WebAssembly is there waits for it.
-const early: ToWorker[] = [];
+// Messages that arrive before the WebAssembly module is ready are queued.
+const queue: ToWorker[] = [];
 self.onmessage = ({ data }: MessageEvent<ToWorker>): void => {
-  early.push(data);
+  queue.push(data);
 };
 
 init({ module_or_path: address }).then(
   (output) => {
     wasm = output;
     last = performance.now();
-    self.onmessage = ({ data }: MessageEvent<ToWorker>): void => hear(data);
-    early.forEach(hear);
+    self.onmessage = ({ data }: MessageEvent<ToWorker>): void => receive(data);
+    queue.forEach(receive);
     tick();
   },
-  (error: unknown) => post({ type: "trouble", message: `WebAssembly could not start: ${text(error)}` }),
+  (error: unknown) => post({ type: "error", message: `WebAssembly could not start: ${errorText(error)}` }),
 );

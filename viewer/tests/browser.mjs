@@ -1,4 +1,4 @@
-// A real browser on the real page.
+// Runs the page in a real browser.
 import { execFileSync, spawn } from "node:child_process";
 import { createServer } from "node:http";
 import { mkdtempSync, readFileSync, existsSync, rmSync } from "node:fs";
@@ -14,16 +14,16 @@ export const haveData = existsSync(data);
 
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm" };
 
-/** `supple view` where SUPPLE_BIN names the program, else the built files as a static site. */
+/** Serves the page with `supple view` if SUPPLE_BIN is set, else the built files as a static site. */
 export async function serve(file) {
   const program = process.env.SUPPLE_BIN;
   if (program) return serveWith(path.resolve(root, program), file);
-  const dist = path.join(viewer, "dist");
+  const dist = path.join(root, "crates", "view", "dist");
   const server = createServer((request, response) => {
     const name = request.url.split("?")[0].slice(1) || "index.html";
     const full = path.join(dist, name);
     if (request.method !== "GET" || !full.startsWith(dist) || !existsSync(full)) {
-      response.writeHead(404).end("not here");
+      response.writeHead(404).end("not found");
       return;
     }
     response.writeHead(200, { "content-type": TYPES[path.extname(full)] ?? "application/octet-stream" });
@@ -74,7 +74,7 @@ export async function launch() {
   return { context, close };
 }
 
-/** A page whose console stays clean: `problems` collects what does not. */
+/** Opens a page; `problems` collects console errors. */
 export async function openPage(context, url, options = {}) {
   const page = await context.newPage();
   if (options.size) await page.setViewportSize(options.size);
@@ -84,22 +84,22 @@ export async function openPage(context, url, options = {}) {
     if (message.type() === "error") problems.push(message.text());
   });
   page.on("pageerror", (error) => problems.push(String(error)));
-  // A tab behind another one is not drawn.
+  // Background tabs are not rendered.
   await page.bringToFront();
   await page.goto(url);
   return { page, problems };
 }
 
-/** Until the embedded body (or whatever was opened) is soft and moving. */
-export async function untilSoft(page, timeout = 60_000) {
+/** Waits until tissue is built and simulated. */
+export async function untilSimulated(page, timeout = 60_000) {
   await page.waitForFunction(
-    () => window.supple?.soft === true && (window.supple.readout.newest?.steps ?? 0) > 3,
+    () => window.supple?.simulated === true && (window.supple.readout.newest?.steps ?? 0) > 3,
     null,
     { timeout },
   );
 }
 
-/** Drops files as a hand would. */
+/** Drops files on the page. */
 export async function drop(page, files) {
   const list = files.map((file) => ({ name: path.basename(file), base64: readFileSync(file).toString("base64") }));
   await dropBytes(page, list);
@@ -118,7 +118,7 @@ export async function dropBytes(page, list) {
   }, list);
 }
 
-/** Runs `act` and gives back the file that it makes the page save, as a path. */
+/** Runs `act` and returns the path of the file that the page saves. */
 export async function download(page, act) {
   const [file] = await Promise.all([page.waitForEvent("download", { timeout: 180_000 }), act()]);
   const folder = mkdtempSync(path.join(os.tmpdir(), "supple-download-"));
@@ -127,7 +127,7 @@ export async function download(page, act) {
   return target;
 }
 
-/** Positions of the skin that is shown now. */
+/** Current positions of the skin. */
 export async function skin(page) {
   return page.evaluate(() => Array.from(window.supple.bodies[0].positions.array));
 }

@@ -1,15 +1,15 @@
-// Half an hour of play at the speed of this machine: memory must stay flat.
+// Plays half an hour of simulated time at full speed: memory must not grow.
 import assert from "node:assert/strict";
-import { openPage, untilSoft } from "./browser.mjs";
+import { openPage, untilSimulated } from "./browser.mjs";
 
-/** Length of the test; a release is tried with 180. */
+/** Duration of the test [s]; 180 for a release. */
 const SECONDS = Number(process.env.SUPPLE_MEMORY_SECONDS ?? 40);
-/** Growth that garbage collection and lazily made buffers explain [MB]. */
-const SLACK = 12;
+/** Growth explained by garbage collection and lazily allocated buffers [MB]. */
+const MAX_GROWTH = 12;
 
-async function flat({ context, url }) {
+async function memoryStaysFlat({ context, url }) {
   const { page, problems } = await openPage(context, url, { size: { width: 640, height: 480 } });
-  await untilSoft(page);
+  await untilSimulated(page);
   await page.evaluate(() => window.supple.simulation.order({ type: "pace", unlimited: true }));
   const sizes = [];
   const clips = ["squat", "jump", "shake", "sit"];
@@ -31,11 +31,11 @@ async function flat({ context, url }) {
   }
   const steps = await page.evaluate(() => window.supple.readout.newest.steps);
   // The first quarter fills caches and pools.
-  const settled = sizes.slice(Math.floor(sizes.length / 4));
-  const grown = (name) => settled.at(-1)[name] - settled[0][name];
+  const steady = sizes.slice(Math.floor(sizes.length / 4));
+  const grown = (name) => steady.at(-1)[name] - steady[0][name];
   console.log(`     ${steps} steps; page ${grown("page").toFixed(1)} MB, WebAssembly ${grown("wasm").toFixed(1)} MB grown`);
-  assert.ok(grown("page") < SLACK && grown("wasm") < SLACK, JSON.stringify(settled));
+  assert.ok(grown("page") < MAX_GROWTH && grown("wasm") < MAX_GROWTH, JSON.stringify(steady));
   assert.deepEqual(problems, []);
 }
 
-export const memory = { name: "memory stays flat", run: flat };
+export const memory = { name: "memory stays flat", run: memoryStaysFlat };

@@ -1,16 +1,16 @@
-// What a person does with the page.
+// User actions on the page.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { data, download, drop, dropBytes, farthest, openPage, root, run, skin, untilSoft } from "./browser.mjs";
+import { data, download, drop, dropBytes, farthest, openPage, root, run, skin, untilSimulated } from "./browser.mjs";
 
-/** Lets so much time pass in the simulation, however long a slow machine takes for it. */
+/** Waits for an amount of simulated time. */
 async function pass(page, seconds) {
   const until = (await page.evaluate(() => window.supple.readout.newest.steps)) + 60 * seconds;
   await page.waitForFunction((until) => window.supple.readout.newest.steps >= until, until, { timeout: 120_000 });
 }
 
-/** Share of the canvas that changes in half a second of the simulation. */
+/** Fraction of the canvas that changes in half a second of simulated time. */
 async function changedPixels(page) {
   const grab = () =>
     page.evaluate(async () => {
@@ -34,32 +34,32 @@ async function changedPixels(page) {
 async function opensAndMoves({ context, url }) {
   const { page, problems } = await openPage(context, url);
   await page.waitForFunction(() => window.supple?.firstMovement, null, { timeout: 60_000 });
-  await untilSoft(page);
+  await untilSimulated(page);
   const changed = await changedPixels(page);
-  assert.ok(changed > 0.002, `${changed} of the pixels changed`);
+  assert.ok(changed > 0.002, `${changed} of the pixels changed, expected more`);
   assert.deepEqual(problems, []);
   assert.equal(await page.locator("dialog[open]").count(), 0);
 }
 
 async function sharedCharacters({ context, url }) {
   const { page, problems } = await openPage(context, url);
-  await untilSoft(page);
+  await untilSimulated(page);
   const files = [
     ...readdirSync(path.join(data, "characters")).map((name) => [path.join(data, "characters", name)]),
     ["cylinder/cylinder.off", "cylinder/cylinder.skel", "cylinder/cylinder0.anim"].map((name) => path.join(data, "fps", name)),
   ];
   for (const set of files) {
-    await page.evaluate(() => (window.supple.soft = false));
+    await page.evaluate(() => (window.supple.simulated = false));
     await drop(page, set);
-    await untilSoft(page);
+    await untilSimulated(page);
     const name = path.basename(set[0]).replace(/\.\w+$/, "");
     const seen = await page.evaluate(() => ({ name: window.supple.description.info.name, finite: window.supple.bodies[0].positions.array.every(Number.isFinite) }));
     assert.equal(seen.name, name);
-    assert.ok(seen.finite, `${name} has places that are no numbers`);
-    assert.equal(await page.locator("#bodies").inputValue(), "", "no embedded body is shown");
+    assert.ok(seen.finite, `${name} has positions that are not numbers`);
+    assert.equal(await page.locator("#bodies").inputValue(), "", "the selection of embedded bodies is cleared");
     if (name.includes("Crimsom")) {
       const z = await page.evaluate(() => window.supple.scene.camera.position.z);
-      assert.ok(z < 0, "a VRM 0.x looks along -Z, and is seen from there");
+      assert.ok(z < 0, "a VRM 0.x faces -Z, so the camera is there");
     }
     const before = await skin(page);
     await pass(page, 0.7);
@@ -67,7 +67,7 @@ async function sharedCharacters({ context, url }) {
     await page.keyboard.press("u");
     await pass(page, 0.2);
     const hidden = await page.evaluate(() => window.supple.bodies[0].mesh.material.some(({ alphaTest, opacity }) => alphaTest >= opacity));
-    assert.ok(!hidden, `${name} is seen as glass`);
+    assert.ok(!hidden, `${name} is invisible when transparent`);
     await page.keyboard.press("u");
   }
   assert.deepEqual(problems, []);
@@ -75,20 +75,20 @@ async function sharedCharacters({ context, url }) {
 
 async function motions({ context, url }) {
   const { page, problems } = await openPage(context, url);
-  await untilSoft(page);
+  await untilSimulated(page);
   await drop(page, [path.join(data, "mocap", "09_01.bvh")]);
   await page.waitForFunction(() => window.supple.description.clips.at(-1).name === "09_01");
   const before = await skin(page);
   await pass(page, 0.6);
-  assert.ok(farthest(before, await skin(page)) > 0.02, "a run moves the body");
-  assert.equal(await page.locator("#bodies").inputValue(), "male", "the body stayed");
+  assert.ok(farthest(before, await skin(page)) > 0.02, "a run must move the body");
+  assert.equal(await page.locator("#bodies").inputValue(), "male", "the body must stay the same");
   await dropBytes(page, [{ name: "walk.glb", base64: withoutMeshes(path.join(data, "characters", "CesiumMan.glb")) }]);
   await page.waitForFunction(() => window.supple.description.clips.at(-1).name === "walk");
-  assert.equal(await page.locator("#bodies").inputValue(), "male", "a file without a mesh is a motion");
+  assert.equal(await page.locator("#bodies").inputValue(), "male", "a file without a mesh must be read as a motion");
   assert.deepEqual(problems, []);
 }
 
-/** A GLB's skeleton and clips alone, in base64. */
+/** A GLB's skeleton and clips without meshes, in base64. */
 function withoutMeshes(file) {
   const bytes = readFileSync(file);
   const length = bytes.readUInt32LE(12);
@@ -100,7 +100,7 @@ function withoutMeshes(file) {
   return Buffer.concat([bytes.subarray(0, 20), Buffer.from(text), bytes.subarray(20 + length)]).toString("base64");
 }
 
-/** Stands still in the rest pose. */
+/** Waits in the rest pose. */
 async function stand(page) {
   await page.selectOption("#clip", { label: "rest pose" });
   await pass(page, 1.5);
@@ -108,7 +108,7 @@ async function stand(page) {
 
 async function dragsAJoint({ context, url }) {
   const { page, problems } = await openPage(context, url);
-  await untilSoft(page);
+  await untilSimulated(page);
   await stand(page);
   await page.locator("#view").focus();
   await page.keyboard.press("2");
@@ -116,7 +116,7 @@ async function dragsAJoint({ context, url }) {
   const at = await page.evaluate(() => {
     const { supple } = window;
     const joint = supple.description.joints.findIndex(({ name }) => /wrist|hand/i.test(name) && /L$|left/i.test(name));
-    const place = supple.scene.camera.position.clone().fromArray(supple.places, 3 * joint);
+    const place = supple.scene.camera.position.clone().fromArray(supple.jointPositions, 3 * joint);
     return supple.tools.onScreen(place).toArray();
   });
   await page.mouse.move(...at);
@@ -125,20 +125,20 @@ async function dragsAJoint({ context, url }) {
   await page.mouse.move(at[0] + 20, at[1] - 130, { steps: 4 });
   await pass(page, 1.5);
   const pulled = farthest(before, await skin(page));
-  assert.ok(pulled > 0.1, `the skin followed by ${pulled} m`);
+  assert.ok(pulled > 0.1, `the skin moved by ${pulled} m only`);
   await page.mouse.up();
   await pass(page, 2.5);
   const left = farthest(before, await skin(page));
-  assert.ok(left < 0.1 * pulled, `${left} m of ${pulled} m are left`);
+  assert.ok(left < 0.1 * pulled, `${left} m of ${pulled} m remain`);
   assert.deepEqual(problems, []);
 }
 
-async function pullsTheFlesh({ context, url }) {
+async function pullsTheTissue({ context, url }) {
   const { page, problems } = await openPage(context, url);
-  await untilSoft(page);
+  await untilSimulated(page);
   await stand(page);
   const before = await skin(page);
-  // The belly, a hand's breadth above the middle.
+  // The belly, slightly above the middle.
   const at = await page.evaluate(() => {
     const { supple } = window;
     const point = supple.scene.camera.position.clone().set(0.02, 0.6 * supple.tools.height, 0.1);
@@ -149,20 +149,20 @@ async function pullsTheFlesh({ context, url }) {
   await page.mouse.move(at[0] + 90, at[1], { steps: 6 });
   await pass(page, 1);
   const pulled = farthest(before, await skin(page));
-  assert.ok(pulled > 0.004, `the flesh gave way by ${pulled} m`);
+  assert.ok(pulled > 0.004, `the tissue moved by ${pulled} m only`);
   await page.mouse.up();
   await pass(page, 2);
-  assert.ok(farthest(before, await skin(page)) < 0.5 * pulled, "it returns");
+  assert.ok(farthest(before, await skin(page)) < 0.5 * pulled, "the tissue must return");
   await page.locator("#view").focus();
   await page.keyboard.press("s");
   await pass(page, 0.25);
-  assert.ok(farthest(before, await skin(page)) > 0.01, "a shake shakes");
+  assert.ok(farthest(before, await skin(page)) > 0.01, "the shake must move the skin");
   assert.deepEqual(problems, []);
 }
 
 async function switchesMethods({ context, url }) {
   const { page, problems } = await openPage(context, url);
-  await untilSoft(page);
+  await untilSimulated(page);
   await page.selectOption("#clip", { label: "squat" });
   await page.click("#play");
   await page.evaluate(() => window.supple.simulation.order({ type: "seek", time: 1.2 }));
@@ -189,9 +189,9 @@ async function switchesMethods({ context, url }) {
   assert.deepEqual(problems, []);
 }
 
-async function survivesBadFiles({ context, url }) {
+async function reportsBadFiles({ context, url }) {
   const { page, problems } = await openPage(context, url);
-  await untilSoft(page);
+  await untilSimulated(page);
   const base64 = (text) => Buffer.from(text).toString("base64");
   const bad = [
     { name: "broken.glb", base64: base64("glTF\u0002\u0000\u0000\u0000garbage") },
@@ -210,14 +210,14 @@ async function survivesBadFiles({ context, url }) {
     assert.ok(text.includes(file.name) && text.length > file.name.length + 10, text);
     await page.evaluate(() => document.querySelectorAll(".message").forEach((box) => box.remove()));
   }
-  assert.ok((await changedPixels(page)) > 0.001, "the body still moves");
-  // The browser itself reports a refused conversion.
+  assert.ok((await changedPixels(page)) > 0.001, "the body must still move");
+  // The browser logs a refused conversion itself.
   assert.deepEqual(problems.filter((text) => !/status of (404|405|422)/.test(text)), []);
 }
 
 async function buildsARig({ context, url }) {
   const { page, problems } = await openPage(context, url);
-  await untilSoft(page);
+  await untilSimulated(page);
   const mesh = path.join(data, "fps", "cylinder", "cylinder.off");
   await drop(page, [mesh]);
   await page.getByRole("button", { name: "Start empty" }).waitFor();
@@ -236,7 +236,7 @@ async function buildsARig({ context, url }) {
     await page.mouse.click(...at);
     await page.waitForFunction((count) => document.querySelectorAll(".joints li").length === count + 1, count);
   }
-  // There and back again, and a name.
+  // Undo, redo and rename.
   await page.getByRole("button", { name: "Undo" }).click();
   assert.equal(await page.locator(".joints li").count(), 2);
   await page.getByRole("button", { name: "Redo" }).click();
@@ -250,10 +250,10 @@ async function buildsARig({ context, url }) {
   run("node", [path.join(root, "scripts", "validate-gltf.mjs"), glb], { GLTF_VALIDATOR_MODULES: validator() });
   for (const files of [[mesh, skel], [glb]]) {
     await page.reload();
-    await untilSoft(page);
-    await page.evaluate(() => (window.supple.soft = false));
+    await untilSimulated(page);
+    await page.evaluate(() => (window.supple.simulated = false));
     await drop(page, files);
-    await untilSoft(page);
+    await untilSimulated(page);
     const joints = await page.evaluate(() => window.supple.description.joints.filter(({ bone }) => bone).map(({ name }) => name));
     assert.equal(joints.length, 3);
     assert.ok(joints.includes("the_tip"));
@@ -261,7 +261,7 @@ async function buildsARig({ context, url }) {
     await page.locator("#view").focus();
     await page.keyboard.press("s");
     await pass(page, 0.3);
-    assert.ok(farthest(before, await skin(page)) > 1e-3, "it moves when shaken");
+    assert.ok(farthest(before, await skin(page)) > 1e-3, "it must move when shaken");
     await pass(page, 1.5);
   }
   assert.deepEqual(problems, []);
@@ -271,24 +271,24 @@ function validator() {
   return process.env.GLTF_VALIDATOR_MODULES ?? path.join(root, "target", "validator", "node_modules");
 }
 
-/** Up axis, unit and weights, as the command line has them. */
-async function readsAsAsked({ context, url }) {
+/** Up axis, unit and weights, as on the command line. */
+async function appliesImportOptions({ context, url }) {
   const { page, problems } = await openPage(context, url);
-  await untilSoft(page);
+  await untilSimulated(page);
   await page.getByRole("tab", { name: "Rig" }).click();
-  const [up, unit, weights] = ["Up axis", "Unit", "Compute weights anew"].map((label) => page.getByLabel(label));
-  assert.equal(await up.isVisible(), false, "an embedded body is as it is");
+  const [up, unit, weights] = ["Up axis", "Unit", "Recompute weights"].map((label) => page.getByLabel(label));
+  assert.equal(await up.isVisible(), false, "embedded bodies have no import options");
   const size = async (act) => {
-    await page.evaluate(() => (window.supple.soft = false));
+    await page.evaluate(() => (window.supple.simulated = false));
     await act();
-    await untilSoft(page);
+    await untilSimulated(page);
     return page.evaluate(() => {
       const [low, high] = window.supple.description.bounds;
       return high.map((x, axis) => x - low[axis]);
     });
   };
   const near = (a, b) => assert.ok(a.every((x, axis) => Math.abs(x - b[axis]) < 1e-3), `${a} is not ${b}`);
-  const file = path.join(root, "assets", "female.glb");
+  const file = path.join(root, "crates", "supple", "assets", "female.glb");
   const [x, y, z] = await size(() => drop(page, [file]));
   near(await size(() => up.selectOption("z")), [x, z, y]);
   near(await size(() => unit.selectOption("ft")), [x, z, y].map((side) => 0.3048 * side));
@@ -300,7 +300,7 @@ async function readsAsAsked({ context, url }) {
 
 async function exportsAGlb({ context, url }) {
   const { page, problems } = await openPage(context, url);
-  await untilSoft(page);
+  await untilSimulated(page);
   await page.selectOption("#clip", { label: "elbow" });
   await page.getByRole("tab", { name: "Export" }).click();
   await page.getByLabel("Largest error").selectOption("5");
@@ -309,13 +309,13 @@ async function exportsAGlb({ context, url }) {
   run("node", [path.join(root, "scripts", "validate-gltf.mjs"), file], { GLTF_VALIDATOR_MODULES: validator() });
   const png = await download(page, () => page.getByRole("button", { name: "Save PNG" }).click());
   assert.match(path.basename(png), /\.png$/);
-  await page.getByRole("tab", { name: "Feel" }).click();
+  await page.getByRole("tab", { name: "Tissue" }).click();
   const toml = await download(page, () => page.getByRole("button", { name: "Save TOML" }).click());
   assert.match(path.basename(toml), /\.supple\.toml$/);
   assert.deepEqual(problems, []);
 }
 
-async function fitsEveryScreen({ context, url }) {
+async function layoutFitsScreens({ context, url }) {
   for (const [width, height] of [[360, 640], [768, 1024], [1280, 800], [3840, 2160]]) {
     const { page, problems } = await openPage(context, url, { size: { width, height } });
     await page.waitForFunction(() => window.supple?.firstMovement, null, { timeout: 60_000 });
@@ -335,13 +335,13 @@ async function fitsEveryScreen({ context, url }) {
         .filter((element) => !(element.textContent?.trim() || element.getAttribute("aria-label") || element.labels?.length))
         .map((element) => element.outerHTML.slice(0, 80)),
     );
-    assert.deepEqual(unnamed, [], "every control has a name");
+    assert.deepEqual(unnamed, [], "every control needs a name");
     assert.deepEqual(problems, []);
     await page.close();
   }
 }
 
-async function saysWhatIsMissing({ context, url }) {
+async function reportsMissingFeatures({ context, url }) {
   const page = await context.newPage();
   await page.addInitScript(() => {
     WebAssembly.validate = () => false;
@@ -357,12 +357,12 @@ export const tests = [
   { name: "drop every shared character", needsData: true, run: sharedCharacters },
   { name: "drop a motion", needsData: true, run: motions },
   { name: "drag a joint", run: dragsAJoint },
-  { name: "pull and shake", run: pullsTheFlesh },
+  { name: "pull and shake", run: pullsTheTissue },
   { name: "switch methods", run: switchesMethods },
-  { name: "bad files", run: survivesBadFiles },
+  { name: "bad files", run: reportsBadFiles },
   { name: "build a rig", needsData: true, run: buildsARig },
-  { name: "read as asked", run: readsAsAsked },
+  { name: "import options", run: appliesImportOptions },
   { name: "export", run: exportsAGlb },
-  { name: "every screen", run: fitsEveryScreen },
-  { name: "missing features", run: saysWhatIsMissing },
+  { name: "screen sizes", run: layoutFitsScreens },
+  { name: "missing features", run: reportsMissingFeatures },
 ];

@@ -1,4 +1,4 @@
-// Runs the page's tests: node tests/run.mjs [part of a name …]; "bench" runs the benchmark alone.
+// Runs the page's tests: node tests/run.mjs [part of a test name …]; "bench" runs only the benchmark.
 import { launch, serve, haveData } from "./browser.mjs";
 import { tests } from "./page.test.mjs";
 import { bench } from "./bench.mjs";
@@ -14,7 +14,7 @@ let failed = 0;
 try {
   for (const { name, needsData, run } of chosen) {
     if (needsData && !haveData) {
-      console.log("skipped: ../shared/data is not here");
+      console.log("skipped: ../shared/data was not found");
       failed += process.env.CI ? 1 : 0;
       continue;
     }

@@ -176,6 +176,9 @@ pub struct Skin {
     /// Compute weights anew even where the file has some.
     #[arg(long)]
     pub auto_weights: bool,
+    /// With contact: simulate a second time without it, and report what contact keeps out.
+    #[arg(long)]
+    pub compare: bool,
     /// What steps the tissue.
     #[arg(long, default_value = "auto")]
     pub backend: Backend,
@@ -298,7 +301,7 @@ pub struct Bench {
 /// What steps the tissue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Backend {
-    /// Whichever is faster, by measurement.
+    /// The GPU for models of 10,000 free vertices and more, if there is one; else the CPU.
     Auto,
     /// The processor.
     Cpu,

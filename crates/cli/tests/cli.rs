@@ -253,40 +253,78 @@ fn quiet_is_quiet() {
     assert!(output.stdout.is_empty() && output.stderr.is_empty());
 }
 
+const TOUCHING: [&str; 15] = [
+    "skin",
+    "@male",
+    "--clip",
+    "elbow",
+    "--fps",
+    "10",
+    "--to",
+    "1",
+    "--contact",
+    "global",
+    "--ground",
+    "--resolution",
+    "2500",
+    "-o",
+    "a.pc2",
+];
+
 #[test]
-fn contact_is_reported_before_and_after() {
+fn contact_is_simulated_once_unless_a_comparison_is_asked_for() {
     let folder = tempfile::tempdir().unwrap();
-    let json = succeed(
-        folder.path(),
-        &[
-            "skin",
-            "@male",
-            "--clip",
-            "elbow",
-            "--fps",
-            "10",
-            "--to",
-            "1",
-            "--json",
-            "--contact",
-            "global",
-            "--ground",
-            "--backend",
-            "cpu",
-            "--resolution",
-            "2500",
-            "-o",
-            "a.pc2",
-        ],
-    );
-    let written: serde_json::Value = serde_json::from_str(&json).unwrap();
-    let contact = &written["contact"];
-    assert_eq!(contact["frames"].as_array().unwrap().len(), 11, "{json}");
+    let run = |more: &[&str]| -> serde_json::Value {
+        let args: Vec<&str> = TOUCHING.iter().chain(more).copied().collect();
+        serde_json::from_str(&succeed(folder.path(), &args)).unwrap()
+    };
+    let once = run(&["--json"]);
+    let contact = &once["contact"];
+    assert_eq!(contact["frames"].as_array().unwrap().len(), 11, "{once}");
+    assert!(contact["after"]["vertices"].is_u64(), "{once}");
+    assert!(contact["before"].is_null(), "{once}");
+    assert!(contact["frames"][5]["before"].is_null(), "{once}");
+
+    let compared = run(&["--json", "--compare"]);
+    let contact = &compared["contact"];
+    assert_eq!(contact["after"], once["contact"]["after"]);
     let count = |when: &str| contact[when]["vertices"].as_u64().unwrap();
     assert!(
         count("before") > 0 && 4 * count("after") <= count("before"),
-        "{json}"
+        "{compared}"
     );
+}
+
+/// The size of the model decides, whatever the machine has: the same words every time.
+#[test]
+fn the_backend_is_chosen_by_size_and_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let short: Vec<&str> = TOUCHING
+        .iter()
+        .map(|&a| if a == "1" { "0.1" } else { a })
+        .collect();
+    let output = supple(folder.path(), &short);
+    let said = text(&output.stderr);
+    let lines: Vec<&str> = said
+        .lines()
+        .filter(|line| line.contains("stepping on"))
+        .collect();
+    assert_eq!(lines.len(), 1, "{said}");
+    assert!(
+        lines[0].starts_with("note: stepping on the CPU: "),
+        "{said}"
+    );
+    assert!(
+        lines[0].ends_with("fewer than the 10000 from which a GPU is used"),
+        "{said}"
+    );
+    for _ in 0..2 {
+        let args: Vec<&str> = short.iter().chain(&["--json"]).copied().collect();
+        let json: serde_json::Value = serde_json::from_str(&succeed(folder.path(), &args)).unwrap();
+        assert_eq!(json["backend"]["name"], "cpu");
+        let reason = json["backend"]["reason"].as_str().unwrap();
+        assert_eq!(format!("note: {reason}"), lines[0]);
+    }
 }
 
 #[test]

@@ -1,18 +1,18 @@
-//! Base points: for every skin vertex its foot point on the bone lines, smoothed along the skin [3.2.1, Eq. 3.1].
+//! Base points: for every skin vertex its closest point on the bone lines, smoothed along the skin [3.2.1, Eq. 3.1].
 //!
-//! The papers sweep `s ← s + λ Δs` and re-project after each sweep until it moves little. Sweeps make the result depend
-//! on the mesh's resolution and cost seconds; the same heat flow is run here as a few implicit steps
-//! `(A + τL) s = A s₀` in metric time, each followed by the re-projection, all on the stretched-out skeleton.
+//! The papers iterate `s ← s + λ Δs`, re-projecting after each sweep, until nothing moves much. The result then depends on
+//! the mesh resolution and takes seconds. Here the same heat flow is a few implicit steps `(A + τL) s = A s₀` in metric
+//! time, each followed by a re-projection. All of it happens on the stretched-out skeleton.
 
 use glam::DVec3;
 use rayon::prelude::*;
 
 use crate::bone_graph::BoneGraph;
 use crate::heat_flow::HeatStep;
+use crate::rest_skin::RestSkin;
 use crate::stretched::stretched_nodes;
-use crate::surface::Surface;
 
-/// A point on the bone graph.
+/// A base point: a point on the bone graph.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Foot {
     /// The bone, or `None` on a node that has no bone.
@@ -23,11 +23,11 @@ pub struct Foot {
     pub node: usize,
 }
 
-/// How the base points are smoothed.
+/// Smoothing of the base points.
 #[derive(Clone, Copy, Debug)]
 pub struct Smoothing {
-    /// How far differences even out along the skin, relative to the character's size. Below 0.01 the armpits' prisms
-    /// fold over; above 0.03 base points of thick and thin limbs drift into each other.
+    /// Diffusion length along the skin, relative to the character's size. Below 0.01 prisms in the armpits fold over;
+    /// above 0.03 base points of thick and thin limbs drift into each other.
     pub reach: f64,
     /// Implicit steps, each with a re-projection. Fewer than 5 leave points off the branch they belong to.
     pub steps: usize,
@@ -42,8 +42,8 @@ impl Default for Smoothing {
     }
 }
 
-/// The foot point of every vertex of the skin, in the given skeleton.
-pub fn base_points(graph: &BoneGraph, skin: &Surface, smoothing: Smoothing) -> Vec<Foot> {
+/// The base point of every skin vertex.
+pub fn base_points(graph: &BoneGraph, skin: &RestSkin, smoothing: Smoothing) -> Vec<Foot> {
     let rest: Vec<DVec3> = graph.nodes.iter().map(|node| node.position).collect();
     let mut feet: Vec<Foot> = (0..skin.len())
         .into_par_iter()
@@ -78,7 +78,7 @@ pub fn base_points(graph: &BoneGraph, skin: &Surface, smoothing: Smoothing) -> V
     feet
 }
 
-/// Position of a foot point for given node positions.
+/// Position of a base point for given node positions.
 pub fn foot_position(graph: &BoneGraph, nodes: &[DVec3], foot: &Foot) -> DVec3 {
     match foot.bone {
         None => nodes[foot.node],
@@ -89,8 +89,8 @@ pub fn foot_position(graph: &BoneGraph, nodes: &[DVec3], foot: &Foot) -> DVec3 {
     }
 }
 
-/// Closest point on the graph, where bones that the skin turns its back to count as farther: half again sideways, twice
-/// as far behind. Fingers side by side and arms along the body keep to their own bones.
+/// Closest point on the graph, with distances weighted by direction: ×1 straight below the skin, ×1.5 sideways, ×2
+/// behind it. Fingers side by side and arms along the body then keep to their own bones.
 fn facing_foot(graph: &BoneGraph, nodes: &[DVec3], point: DVec3, normal: DVec3) -> Foot {
     let mut best = Foot {
         bone: None,
@@ -149,7 +149,8 @@ fn on_bone(graph: &BoneGraph, nodes: &[DVec3], index: usize, point: DVec3) -> (F
     (foot, point.distance_squared(a + direction * t))
 }
 
-/// On an end where only one bone arrives: already the best correspondence, and smoothing would pull it inwards.
+/// Whether a base point is at the end of a leaf bone. That is already the best correspondence; smoothing would pull it
+/// inwards.
 fn at_leaf(graph: &BoneGraph, foot: &Foot) -> bool {
     let Some(bone) = foot.bone.map(|b| &graph.bones[b]) else {
         return true;

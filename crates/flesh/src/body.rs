@@ -1,4 +1,4 @@
-//! A character's parts as one welded mesh in bind pose, split into shells.
+//! A character's parts as one welded mesh in bind pose, split into shells (connected components).
 
 use glam::DVec3;
 use supple_geom::adjacency::NONE;
@@ -7,22 +7,22 @@ use supple_geom::shells::{Shells, shells};
 use supple_geom::simd::LANES;
 use supple_geom::tidy::{first_of_kind, turn_alike};
 use supple_geom::weld::{Welded, weld};
-use supple_geom::{Bvh, TriMesh};
+use supple_geom::{Surface, TriMesh};
 use supple_rig::Character;
 
 use crate::FleshError;
 use crate::simulation_mesh::FULL_UP_TO;
 
-/// Vertices closer than this, relative to the character's size, are one. Below, corners that a file rounds apart (half
-/// floats, few digits) stay apart; above, lids and lips begin to close.
-const WELD: f64 = 1e-5;
+/// Welding distance, relative to the character's size. Below, corners that a file rounds differently (half floats, few
+/// digits) stay apart; above, eyelids and lips begin to close.
+const WELD_DISTANCE: f64 = 1e-5;
 
 /// All parts welded by position.
 #[derive(Clone, Debug)]
 pub struct Body {
     /// The welded mesh and its map from original vertices, parts one after another.
     pub welded: Welded,
-    /// Connected parts of the welded mesh.
+    /// Connected components of the welded mesh.
     pub shells: Shells,
     /// First original vertex of each part, and the total at the end.
     pub starts: Vec<usize>,
@@ -53,13 +53,13 @@ impl Body {
             });
         }
         let doubles: Vec<DVec3> = merged.positions.iter().map(|p| p.as_dvec3()).collect();
-        let size = crate::surface::size_of(&doubles);
+        let size = crate::rest_skin::size_of(&doubles);
         if size <= 0.0 {
             return Err(FleshError::NoSkin {
                 name: character.name.clone(),
             });
         }
-        let mut welded = weld(&merged, (WELD * size) as f32);
+        let mut welded = weld(&merged, (WELD_DISTANCE * size) as f32);
         tidy(&mut welded);
         let shells = shells(&welded.mesh);
         if shells.count == 0 {
@@ -89,12 +89,12 @@ impl Body {
         (shell != NONE).then_some(shell as usize)
     }
 
-    /// One shell as a mesh of its own, turned outside out, and its vertices' welded indices.
+    /// One shell as a mesh of its own with outward normals, and the welded index of each of its vertices.
     pub fn shell_mesh(&self, shell: usize) -> (TriMesh, Vec<u32>) {
         self.shells_mesh(&|s| s == shell)
     }
 
-    /// Chosen shells as one mesh, each turned outside out, and its vertices' welded indices.
+    /// The chosen shells as one mesh with outward normals, and the welded index of each of its vertices.
     pub fn shells_mesh(&self, chosen: &dyn Fn(usize) -> bool) -> (TriMesh, Vec<u32>) {
         let mesh = &self.welded.mesh;
         let mut volumes = vec![0.0; self.shells.count];
@@ -127,7 +127,7 @@ impl Body {
         (result, welded)
     }
 
-    /// The same with the vertices of large meshes numbered so that those upsampled together lie together.
+    /// The same, with the vertices of large meshes reordered so that vertices upsampled in one group are close in space.
     pub fn ordered_shells_mesh(&self, chosen: &dyn Fn(usize) -> bool) -> (TriMesh, Vec<u32>) {
         let (mesh, welded) = self.shells_mesh(chosen);
         if mesh.positions.len() <= FULL_UP_TO {
@@ -147,13 +147,13 @@ impl Body {
         (ordered, order.iter().map(|&v| welded[v as usize]).collect())
     }
 
-    /// A search tree over chosen shells.
-    pub fn tree(&self, chosen: &dyn Fn(usize) -> bool) -> Bvh {
-        Bvh::new(&self.shells_mesh(chosen).0)
+    /// Chosen shells as one surface.
+    pub fn surface(&self, chosen: &dyn Fn(usize) -> bool) -> Surface {
+        Surface::new(self.shells_mesh(chosen).0)
     }
 }
 
-/// Each triangle once, neighbours turned alike.
+/// Drops duplicate triangles and makes the orientation of neighbours consistent.
 fn tidy(welded: &mut Welded) {
     let first = first_of_kind(&welded.mesh);
     let mut keep = first.iter();
@@ -183,11 +183,11 @@ mod tests {
     }
 
     #[test]
-    fn a_soup_of_triangles_is_the_ball_it_shows() {
+    fn triangle_soup_welds_to_the_original_ball() {
         let ball = icosphere(1.0, 3);
         let mut soup = TriMesh::default();
         for (t, _) in ball.triangles.iter().enumerate() {
-            // Corners rounded apart, some triangles turned over, some twice.
+            // Corners off by rounding, some triangles flipped, some duplicated.
             let shift = Vec3::new(3e-6, -2e-6, 2e-6) * (t % 3) as f32;
             let mut corners = ball.corners(t).map(|corner| corner + shift);
             if t % 5 == 0 {
@@ -214,10 +214,10 @@ mod tests {
     }
 
     #[test]
-    fn a_vertex_far_away_is_told() {
+    fn a_distant_vertex_is_reported() {
         let mut ball = icosphere(1.0, 2);
         ball.positions[7] = Vec3::X * 1e7;
-        let told = body(ball).unwrap_err().to_string();
-        assert!(told.contains("far away"), "{told}");
+        let message = body(ball).unwrap_err().to_string();
+        assert!(message.contains("far away"), "{message}");
     }
 }

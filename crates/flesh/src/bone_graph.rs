@@ -11,7 +11,7 @@ use crate::joint_use::JointUse;
 pub struct Node {
     /// Rest position \[m\].
     pub position: DVec3,
-    /// Joints that sit here; empty at the free end of a tail.
+    /// Joints at this point; empty at the free end of a tail.
     pub joints: Vec<usize>,
 }
 
@@ -24,16 +24,16 @@ pub struct Bone {
     pub end: usize,
     /// The joint whose rotation moves the bone.
     pub joint: usize,
-    /// Bridges parts of an unconnected skeleton [3.4.1]: shapes the tissue but holds nothing.
+    /// Whether the bone is virtual [3.4.1]: it shapes the tissue but does not hold it.
     pub is_virtual: bool,
 }
 
-/// A forest of bones. Nodes without a bone are joints on their own.
+/// A forest of bones. A node without a bone is an isolated joint.
 #[derive(Clone, Debug, Default)]
 pub struct BoneGraph {
-    /// Meeting points.
+    /// Points where bones meet or end.
     pub nodes: Vec<Node>,
-    /// Segments.
+    /// Line segments between nodes.
     pub bones: Vec<Bone>,
     /// Bones at each node.
     pub incident: Vec<Vec<usize>>,
@@ -98,9 +98,9 @@ impl BoneGraph {
     }
 }
 
-/// A leaf joint that moves less flesh than this share of its parent's (an eye of a head) is no bone of its own: its line
-/// would draw the skin around it to itself.
-const SIDE_SHARE: f64 = 0.1;
+/// A leaf joint with less than this share of its parent's skin weight (an eye on a head) gets no bone: its line would
+/// attract the base points around it.
+const MINOR_LEAF_SHARE: f64 = 0.1;
 
 /// What the graph is built from.
 pub struct GraphInput<'a> {
@@ -108,18 +108,18 @@ pub struct GraphInput<'a> {
     pub skeleton: &'a Skeleton,
     /// `world_from_joint` in the pose the skin was bound in.
     pub worlds: &'a [Affine3A],
-    /// How much flesh each joint moves, where the file says so.
+    /// How much flesh each joint moves, if the file has skin weights.
     pub uses: Option<&'a [JointUse]>,
     /// Whether a point is inside the flesh.
     pub inside: &'a dyn Fn(DVec3) -> bool,
-    /// Joints closer than this are one \[m\].
+    /// Joints closer than this share a node \[m\].
     pub merge_distance: f64,
-    /// Names of joints whose bones hold nothing [3.4.1].
+    /// Names of joints whose bones are virtual [3.4.1].
     pub virtual_bones: &'a [String],
 }
 
-/// The bone graph of a skeleton: helpers and idle joints are left out, coincident ones merged, leaves that move skin
-/// get a tail, and separate parts are bridged with virtual bones where the bridge stays inside the flesh.
+/// The bone graph of a skeleton. Helpers and joints without skin weights are left out, and coincident joints are merged.
+/// Leaves that move skin get a tail. Unconnected parts are bridged by virtual bones where the bridge stays inside the flesh.
 pub fn bone_graph(input: &GraphInput) -> BoneGraph {
     let kept = kept_joints(input);
     let joints = input.skeleton.joints();
@@ -196,7 +196,7 @@ fn kept_joints(input: &GraphInput) -> Vec<bool> {
             .map(|joint| {
                 let is_side = children[joint].is_empty()
                     && joints[joint].parent.is_some_and(|parent| {
-                        uses[joint].weight < SIDE_SHARE * uses[parent].weight
+                        uses[joint].weight < MINOR_LEAF_SHARE * uses[parent].weight
                     });
                 uses[joint].weight > 0.0 && !is_side
             })
@@ -207,7 +207,7 @@ fn kept_joints(input: &GraphInput) -> Vec<bool> {
             }
         }
         for joint in 0..count {
-            // An idle only child shows where its parent's bone ends; other idle joints would only attract skin.
+            // A weightless only child marks the end of its parent's bone; other weightless joints would only attract skin.
             let marks_end = joints[joint]
                 .parent
                 .is_some_and(|p| uses[p].weight > 0.0 && children[p].len() == 1);
@@ -221,7 +221,7 @@ fn kept_joints(input: &GraphInput) -> Vec<bool> {
     kept
 }
 
-/// Leaves out roots that only carry: idle with a single child, or idle and outside the flesh.
+/// Leaves out roots that move no skin themselves: those with a single child, and those outside the flesh.
 fn trim_roots(input: &GraphInput, children: &[Vec<usize>], kept: &mut [bool]) {
     for joint in 0..kept.len() {
         let is_root = kept_ancestor(input.skeleton, kept, joint).is_none();
@@ -279,7 +279,7 @@ fn add_tails(input: &GraphInput, graph: &mut BoneGraph, node_of: &[usize]) {
     }
 }
 
-/// Connects components by their nearest nodes where the way is inside the flesh [3.4.1].
+/// Connects components by their nearest nodes if the segment between them lies inside the flesh [3.4.1].
 fn add_bridges(input: &GraphInput, graph: &mut BoneGraph) {
     let mut tried = std::collections::BTreeSet::new();
     loop {
@@ -296,7 +296,7 @@ fn add_bridges(input: &GraphInput, graph: &mut BoneGraph) {
                 }
             }
         }
-        // A few failed bridges show that the parts lie in separate bodies.
+        // After a few failed bridges the parts are taken to lie in separate bodies.
         let Some((_, a, b)) = best.filter(|_| tried.len() < 16) else {
             return;
         };
@@ -315,7 +315,7 @@ fn add_bridges(input: &GraphInput, graph: &mut BoneGraph) {
     }
 }
 
-/// Shortens leaf bones that poke through the skin, so that their ends stay inside.
+/// Shortens leaf bones whose ends stick out of the skin.
 fn pull_leaves_inside(input: &GraphInput, graph: &mut BoneGraph) {
     for node in 0..graph.nodes.len() {
         let &[bone] = graph.incident[node].as_slice() else {

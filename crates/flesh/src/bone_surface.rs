@@ -6,13 +6,13 @@ use rayon::prelude::*;
 
 use crate::base_points::{Foot, foot_position};
 use crate::bone_graph::BoneGraph;
+use crate::rest_skin::RestSkin;
 use crate::skeleton_volume::SkeletonVolume;
-use crate::surface::Surface;
 
-/// Radii of the frusta between bone caps and joint spheres, relative to their neighbours' (method of the papers).
+/// Radii of the frusta between bone caps and joint spheres, relative to the cap's and the sphere's [appendix A].
 pub const FRUSTUM_SHARE: f64 = 0.8;
 
-/// What a bone-surface vertex lies on.
+/// The primitive of the volumetric skeleton that a bone-surface vertex lies on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Contact {
     /// A bone's capsule.
@@ -33,7 +33,7 @@ pub enum Contact {
 pub struct Hit {
     /// Position on the bone surface \[m\].
     pub position: DVec3,
-    /// What was hit.
+    /// The primitive.
     pub contact: Contact,
 }
 
@@ -75,11 +75,11 @@ pub fn enter_sphere(from: DVec3, direction: DVec3, centre: DVec3, radius: f64) -
     (discriminant >= 0.0).then(|| -b - discriminant.sqrt())
 }
 
-/// The bone surface: one hit a skin vertex. A segment that meets nothing ends at its base point.
+/// The bone surface: one hit per skin vertex. A segment that hits nothing ends at its base point.
 pub fn bone_surface(
     graph: &BoneGraph,
     volume: &SkeletonVolume,
-    skin: &Surface,
+    skin: &RestSkin,
     feet: &[Foot],
 ) -> Vec<Hit> {
     let nodes: Vec<DVec3> = graph.nodes.iter().map(|node| node.position).collect();
@@ -257,7 +257,7 @@ mod tests {
         assert!(enter_sphere(from, DVec3::NEG_X, DVec3::Y * 3.0, 2.0).is_none());
         let hit = enter_cone(from, DVec3::NEG_X, DVec3::ZERO, DVec3::Y, 2.0, 0.0).unwrap();
         assert!(close(hit, 3.0));
-        // At an angle of 45° in the plane of the axis the way to the wall grows by √2.
+        // At 45° in the plane of the axis the distance to the wall grows by √2.
         let slanted = DVec3::new(-1.0, 1.0, 0.0).normalize();
         let hit = enter_cone(from, slanted, DVec3::ZERO, DVec3::Y, 2.0, 0.0).unwrap();
         assert!(close(hit, 3.0 * 2.0_f64.sqrt()));

@@ -1,12 +1,14 @@
-//! From a character to its tissue, step by step as in [3.2.1].
+//! Builds the tissue of a character, in the steps of [3.2.1].
 
 use glam::{DVec3, Vec3};
 use supple_geom::adjacency::NONE;
 use supple_geom::decimate::Decimated;
-use supple_geom::{Bvh, TriMesh};
+use supple_geom::tet_mesh::determinant;
+use supple_geom::{Surface, TriMesh};
 use supple_rig::Character;
 use supple_rig::skinning::{linear_blend, morphed};
-use supple_sim::ModelBuilder;
+use supple_sim::contact::SurfaceInput;
+use supple_sim::{Model, ModelBuilder};
 
 use crate::FleshError;
 use crate::base_points::{Smoothing, base_points, foot_position};
@@ -20,18 +22,19 @@ use crate::flesh::{BuildReport, Column, Driven, Flesh, Ride};
 use crate::holds::{HoldInput, flesh_weights, given_weights, holds};
 use crate::joint_use::joint_uses;
 use crate::masses::{BODY_DENSITY, vertex_masses};
-use crate::prisms::{determinant, split_orders, split_prisms};
+use crate::prisms::{split_orders, split_prisms};
 use crate::regions::{bending_joints, depth_factor, excluded_columns, stiffness_factors};
+use crate::rest_skin::RestSkin;
 use crate::riders::bind_riders;
 use crate::roles::{Role, ShellRoles, shell_roles};
-use crate::settings::Settings;
+use crate::settings::{ContactMode, Settings};
 use crate::simulation_mesh::bending_points;
 use crate::skeleton_volume::{GivenRadii, skeleton_volume};
 use crate::sliding::{Attachment, attachments};
-use crate::surface::Surface;
+use crate::target_table::FollowTable;
 use crate::untangle::untangle;
 
-/// Collects what is set, then builds.
+/// Collects options, then builds a [`Flesh`].
 pub struct FleshBuilder<'a> {
     character: &'a Character,
     settings: Settings,
@@ -39,7 +42,7 @@ pub struct FleshBuilder<'a> {
 }
 
 impl<'a> FleshBuilder<'a> {
-    /// With automatic settings.
+    /// A builder with default settings.
     pub fn new(character: &'a Character) -> Self {
         Self {
             character,
@@ -48,13 +51,13 @@ impl<'a> FleshBuilder<'a> {
         }
     }
 
-    /// With the user's settings.
+    /// Replaces the settings.
     pub fn settings(mut self, settings: Settings) -> Self {
         self.settings = settings;
         self
     }
 
-    /// Where the simulation mesh and the weights of the full skin are kept from one run to the next.
+    /// Sets the cache for the simulation mesh and the upsampling weights.
     pub fn cache(mut self, cache: &'a dyn DetailCache) -> Self {
         self.cache = Some(cache);
         self
@@ -84,7 +87,8 @@ impl<'a> FleshBuilder<'a> {
         if let Some(joint) = worlds.iter().position(|world| !world.is_finite()) {
             return Err(FleshError::BadPart {
                 part: character.skeleton.joints()[joint].name.clone(),
-                reason: "the joint's position is not finite".to_owned(),
+                reason: "its position is not finite; check this joint's transform in the file"
+                    .to_owned(),
             });
         }
         let roles = shell_roles(character, &settings.roles)?;
@@ -168,14 +172,9 @@ impl<'a> FleshBuilder<'a> {
             excluded: &excluded,
             factors: &factors,
         };
-        let assembled = assemble_model(&input)?;
-        let surface = contact_surface(
-            &skin,
-            &base,
-            &collision,
-            &assembled.columns,
-            &assembled.model,
-        );
+        let assembled = assemble_model(&input, |columns, model| {
+            contact_surface(&skin, &base, &collision, columns, model)
+        })?;
         let rides = rides(character, &roles, &full, &welded_of);
         let shown = full.positions.len();
         let detail = upsampler.map(|upsampler| {
@@ -208,8 +207,8 @@ impl<'a> FleshBuilder<'a> {
             collision_excluded: collision.excluded,
             shells: roles.shells.clone(),
         };
-        Ok(Flesh {
-            model: assembled.model.with_contact_surface(surface),
+        let mut flesh = Flesh {
+            model: assembled.model,
             report,
             collision,
             settings,
@@ -221,6 +220,7 @@ impl<'a> FleshBuilder<'a> {
             feet,
             attachments,
             holds,
+            follow: FollowTable::default(),
             bone,
             skin: mesh,
             original_of,
@@ -235,16 +235,24 @@ impl<'a> FleshBuilder<'a> {
             bind_positions: (0..character.parts.len())
                 .map(|part| character.bind_mesh(part).positions)
                 .collect(),
-        })
+            bind_normals: Vec::new(),
+            rest_normals: Vec::new(),
+        };
+        flesh.find_follows();
+        flesh.find_rest_normals();
+        if flesh.settings.contact.mode == ContactMode::Local {
+            flesh.find_local_pairs();
+        }
+        Ok(flesh)
     }
 }
 
-fn surface(mesh: &TriMesh) -> Surface {
+fn surface(mesh: &TriMesh) -> RestSkin {
     let positions = mesh.positions.iter().map(|p| p.as_dvec3()).collect();
-    Surface::new(positions, mesh.triangles.clone())
+    RestSkin::new(positions, mesh.triangles.clone())
 }
 
-/// Skin vertices that follow the pose alone, wholly or in part: those that listen to simulated vertices which do.
+/// Skin vertices that are interpolated, wholly or in part, from excluded simulated vertices, and the smoothed share.
 fn kinematic_shares(upsampler: &Upsampler, count: usize, excluded: &[bool]) -> Vec<(u32, f32)> {
     let shares = upsampler.shares(count, excluded);
     (0..count as u32)
@@ -260,9 +268,9 @@ fn flesh_graph(
     roles: &ShellRoles,
     mesh: &TriMesh,
     worlds: &[glam::Affine3A],
-    skin: &Surface,
+    skin: &RestSkin,
 ) -> BoneGraph {
-    let tree = Bvh::new(mesh);
+    let surface = Surface::new(mesh.clone());
     let meshes: Vec<TriMesh> = (0..character.parts.len())
         .map(|part| character.bind_mesh(part))
         .collect();
@@ -277,7 +285,7 @@ fn flesh_graph(
         skeleton: &character.skeleton,
         worlds,
         uses: uses.as_deref(),
-        inside: &|point| tree.is_inside(point.as_vec3()),
+        inside: &|point| surface.contains(point.as_vec3()),
         merge_distance: 1e-3 * skin.size(),
         virtual_bones: &settings.virtual_bones,
     })
@@ -291,12 +299,12 @@ fn given_radii(
     let find = |name: &String, radius: f64| {
         if !(radius.is_finite() && radius >= 0.0) {
             return Err(FleshError::Settings(format!(
-                "the radius of `{name}` is {radius}; it must be finite and not negative"
+                "the radius of `{name}` is {radius}; it must be finite and at least 0"
             )));
         }
         character.skeleton.find(name).ok_or_else(|| {
             FleshError::Settings(format!(
-                "a radius is set for joint `{name}`, which the skeleton does not have"
+                                "a radius is set for joint `{name}`, which the skeleton does not have; `supple info --joints` lists its joints"
             ))
         })
     };
@@ -322,8 +330,8 @@ fn given_radii(
 
 struct ModelInput<'a> {
     settings: &'a Settings,
-    skin: &'a Surface,
-    /// Inside the full skin \[m³\].
+    skin: &'a RestSkin,
+    /// Volume enclosed by the full skin \[m³\].
     volume: f64,
     bone: &'a [DVec3],
     tets: &'a [[u32; 4]],
@@ -334,13 +342,16 @@ struct ModelInput<'a> {
 }
 
 struct Assembled {
-    model: supple_sim::Model,
+    model: Model,
     columns: Vec<Column>,
     driven: Vec<Driven>,
     mass: f64,
 }
 
-fn assemble_model(input: &ModelInput) -> Result<Assembled, FleshError> {
+fn assemble_model(
+    input: &ModelInput,
+    surface: impl FnOnce(&[Column], &Model) -> SurfaceInput,
+) -> Result<Assembled, FleshError> {
     let count = input.skin.len();
     let kept: Vec<usize> = (0..input.tets.len()).filter(|&t| input.keep[t]).collect();
     let mut used = vec![false; 2 * count];
@@ -413,16 +424,16 @@ fn assemble_model(input: &ModelInput) -> Result<Assembled, FleshError> {
             prism.clear();
         }
     }
-    let model = builder
-        .build()
-        .map_err(|error| FleshError::Model(error.to_string()))?;
-    let columns = (0..count)
+    let columns: Vec<Column> = (0..count)
         .map(|v| Column {
             skin: id[v],
             bone: id[count + v],
             is_free: id[v] != NONE && !input.excluded[v],
         })
         .collect();
+    let model = builder
+        .build_with_surface(|model| surface(&columns, model))
+        .map_err(FleshError::Model)?;
     Ok(Assembled {
         model,
         columns,
@@ -431,7 +442,7 @@ fn assemble_model(input: &ModelInput) -> Result<Assembled, FleshError> {
     })
 }
 
-/// How every original vertex gets its place.
+/// How every original vertex is moved.
 fn rides(
     character: &Character,
     roles: &ShellRoles,
@@ -475,7 +486,7 @@ fn rides(
         .collect()
 }
 
-/// The character as if it never had those weights: its skin lies in the world, where they had it at rest.
+/// The character without its computed weights: unbound, with the skin at its rest position in the world.
 fn without_computed_weights(character: &Character) -> Character {
     let mut character = character.clone();
     let worlds = character.skeleton.rest_worlds();

@@ -1,4 +1,4 @@
-//! Colliders of a character: fixed in the world, or moved by a joint.
+//! Colliders of a character: fixed in the world, or attached to a joint.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,12 +14,12 @@ use crate::flesh::Flesh;
 use crate::settings::collider::bad;
 use crate::settings::{ColliderSettings, Ground, Settings, ShapeName};
 
-/// A collider and what it follows.
+/// A collider, optionally attached to a joint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attached {
-    /// The collider; its placement is in the frame of the joint, or in the world.
+    /// The collider. Its placement is relative to the joint if there is one, otherwise to the world.
     pub collider: Collider,
-    /// The joint.
+    /// The joint it follows.
     pub joint: Option<usize>,
 }
 
@@ -33,7 +33,7 @@ impl From<Collider> for Attached {
 }
 
 impl Attached {
-    /// Where a pose puts it.
+    /// The collider in the world, for given joint transforms.
     pub fn at(&self, worlds: &[Affine3A]) -> Collider {
         let mut collider = self.collider.clone();
         if let Some(world) = self.joint.and_then(|joint| worlds.get(joint)) {
@@ -49,17 +49,22 @@ impl Attached {
 }
 
 impl Flesh {
-    /// Ground and colliders where a pose puts them.
+    /// Ground and colliders in the world, for a pose.
     pub fn colliders_at(&self, pose: &Pose) -> Vec<Collider> {
-        if self.colliders.is_empty() {
+        self.placed_colliders(&self.colliders, pose)
+    }
+
+    /// Any colliders of this character where a pose puts them.
+    pub fn placed_colliders(&self, colliders: &[Attached], pose: &Pose) -> Vec<Collider> {
+        if colliders.is_empty() {
             return Vec::new();
         }
         let worlds = pose.worlds(&self.character.skeleton);
-        self.colliders.iter().map(|each| each.at(&worlds)).collect()
+        colliders.iter().map(|each| each.at(&worlds)).collect()
     }
 }
 
-/// Ground and colliders of settings; `lowest` is the character's lowest point at rest \[m\].
+/// Ground and colliders of the settings. `lowest` is the height of the character's lowest point at rest \[m\].
 pub(crate) fn attached(
     character: &Character,
     settings: &Settings,
@@ -80,7 +85,7 @@ fn attach(character: &Character, settings: &ColliderSettings) -> Result<Attached
         None => None,
         Some(name) => Some(character.skeleton.find(name).ok_or_else(|| {
             bad(format!(
-                "there is no joint '{name}'; `supple info --joints` lists them"
+                "the skeleton has no joint `{name}`; `supple info --joints` lists its joints"
             ))
         })?),
     };
@@ -88,7 +93,7 @@ fn attach(character: &Character, settings: &ColliderSettings) -> Result<Attached
     Ok(Attached { collider, joint })
 }
 
-/// The collider that settings describe.
+/// The collider described by its settings.
 pub fn collider(settings: &ColliderSettings) -> Result<Collider, FleshError> {
     settings.check()?;
     let [x, y, z] = settings.rotation.map(|degrees| degrees.to_radians() as f32);
@@ -128,7 +133,7 @@ fn shape(settings: &ColliderSettings) -> Result<Shape, FleshError> {
     })
 }
 
-/// All parts of a file as they stand at rest.
+/// All parts of a file in bind pose, as one mesh.
 fn mesh_of_file(path: &Path) -> Result<TriMesh, FleshError> {
     let thing = load(path, &ReadOptions::default()).map_err(|error| bad(error.to_string()))?;
     let parts: Vec<TriMesh> = (0..thing.parts.len())

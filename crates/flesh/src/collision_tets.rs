@@ -1,30 +1,30 @@
-//! Collision tets: the prisms carried on from the bone surface to the base points, so that nothing hides inside a
-//! limb [3.2.5].
+//! Collision tets: prisms from the skin down to the base points, past the bone surface, so that contact also detects
+//! points deep inside a limb [3.2.5].
 
 use glam::DVec3;
 use supple_geom::adjacency::NONE;
 use supple_sim::Model;
-use supple_sim::contact::{ContactSurface, Source, SurfaceInput};
+use supple_sim::contact::{Source, SurfaceInput};
 
 use crate::flesh::Column;
 use crate::prisms::split_prisms;
-use crate::surface::Surface;
+use crate::rest_skin::RestSkin;
 use crate::untangle::is_sound;
 
 /// Tets between skin and base points, and the skin triangle each belongs to.
 #[derive(Clone, Debug, Default)]
 pub struct CollisionTets {
-    /// Corners: below the vertex count skin, above base points.
+    /// Corners: indices below the vertex count are skin vertices, the others base points.
     pub tets: Vec<[u32; 4]>,
     /// Index of the skin triangle of each tet.
     pub triangles: Vec<u32>,
-    /// Tets left out because base points coincide or turn them inside out.
+    /// Tets left out because they are degenerate or inverted.
     pub excluded: usize,
 }
 
-/// Collision tets of a skin and its base points; degenerate ones are excluded. Split as the tissue
-/// is, by `orders`.
-pub fn collision_tets(skin: &Surface, base: &[DVec3], orders: &[[u32; 3]]) -> CollisionTets {
+/// Collision tets of a skin and its base points; degenerate ones are left out. Prisms are split by `orders`, as in the
+/// tissue.
+pub fn collision_tets(skin: &RestSkin, base: &[DVec3], orders: &[[u32; 3]]) -> CollisionTets {
     let (count, size) = (skin.len(), skin.size());
     let mut result = CollisionTets::default();
     for (index, tet) in split_prisms(&skin.triangles, orders, count)
@@ -49,25 +49,25 @@ pub fn collision_tets(skin: &Surface, base: &[DVec3], orders: &[[u32; 3]]) -> Co
     result
 }
 
-/// The skin as the solver's contact sees it. Columns whose skin is not in the model come from outside.
+/// The contact surface of the skin. Columns whose skin vertex is not in the model are [`Source::Outside`].
 pub(crate) fn contact_surface(
-    skin: &Surface,
+    skin: &RestSkin,
     base: &[DVec3],
     collision: &CollisionTets,
     columns: &[Column],
     model: &Model,
-) -> ContactSurface {
+) -> SurfaceInput {
     let mut outside = 0..;
     let sources = columns.iter().map(|column| match column.skin {
         NONE => Source::Outside(outside.next().unwrap_or(u32::MAX)),
         vertex => Source::Vertex(model.index_of()[vertex as usize]),
     });
     let triangles = collision.triangles.iter().copied();
-    ContactSurface::new(SurfaceInput {
+    SurfaceInput {
         sources: sources.collect(),
         skin: skin.positions.iter().map(|p| p.as_vec3()).collect(),
         bases: base.iter().map(|p| p.as_vec3()).collect(),
         triangles: skin.triangles.clone(),
         tets: collision.tets.iter().copied().zip(triangles).collect(),
-    })
+    }
 }

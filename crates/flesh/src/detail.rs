@@ -1,4 +1,4 @@
-//! The full skin above the simulation mesh [3.2.4].
+//! The full skin, upsampled from the simulation mesh [3.2.4].
 
 use glam::{DVec3, Vec3};
 use supple_geom::TriMesh;
@@ -13,7 +13,7 @@ use crate::settings::{self, Upsample};
 use crate::simulation_mesh::{bending_points, simulation_mesh, target_count};
 use crate::upsample::{NEIGHBOURS, Samples, Upsampling};
 
-/// How skin vertices follow simulated ones.
+/// The scheme that moves skin vertices with the simulated ones.
 #[derive(Clone, Debug)]
 pub enum Upsampler {
     /// Moving least squares.
@@ -22,24 +22,24 @@ pub enum Upsampler {
     Normals(NormalDisplacement),
 }
 
-/// Everything between the simulation mesh and the full skin.
+/// The full skin and how it follows the simulation mesh.
 #[derive(Clone, Debug)]
 pub struct Detail {
     /// The full welded flesh in bind pose.
     pub mesh: TriMesh,
-    /// For each simulated vertex (column) its vertex of the full skin.
+    /// For each simulated vertex (column) the vertex of the full skin that it is.
     pub kept: Vec<u32>,
-    /// How the others follow.
+    /// How the full skin follows.
     pub upsampler: Upsampler,
-    /// Original vertex that each vertex of the full skin stands for.
+    /// One original vertex of each welded vertex of the full skin.
     pub(crate) original_of: Vec<u32>,
-    /// Skin vertices that the file's weights keep out of the simulation.
+    /// Skin vertices that are excluded from the simulation, by the file's weights.
     pub(crate) excluded: Vec<bool>,
-    /// Skin vertices that follow the pose alone, and how much.
+    /// Skin vertices that follow the pose directly, and their blend factor.
     pub(crate) kinematic: Vec<(u32, f32)>,
 }
 
-/// Scratch space of a frame, to be kept from one to the next.
+/// Scratch space of an upsampling pass; reuse it between frames.
 #[derive(Clone, Debug, Default)]
 pub struct DetailWork {
     samples: Samples,
@@ -47,7 +47,7 @@ pub struct DetailWork {
 }
 
 impl Detail {
-    /// For every vertex of the full skin whether it follows the simulated ones alone, and not the pose as well.
+    /// For every vertex of the full skin whether it follows simulated vertices only, with no direct influence of the pose.
     pub fn is_upsampled(&self) -> Vec<bool> {
         let mut is_upsampled = vec![true; self.mesh.positions.len()];
         for &(v, _) in &self.kinematic {
@@ -58,7 +58,7 @@ impl Detail {
 }
 
 impl Upsampler {
-    /// Binds the vertices of `skin` to those of the simulation mesh, which are `kept`.
+    /// Binds the vertices of `skin` to the simulation mesh `coarse`, whose vertices are those `kept` of `skin`.
     pub fn new(skin: &TriMesh, kept: &[u32], coarse: &TriMesh, upsample: Upsample) -> Self {
         let basis = match upsample {
             Upsample::Quadratic => Basis::Quadratic,
@@ -88,7 +88,7 @@ impl Upsampler {
         }
     }
 
-    /// For every skin vertex how much of what it listens to is chosen.
+    /// For every skin vertex the share of its positive weights that falls on chosen simulated vertices.
     pub(crate) fn shares(&self, count: usize, chosen: &[bool]) -> Vec<f32> {
         let share = |entries: &mut dyn Iterator<Item = (usize, f32)>| {
             let (mut inside, mut all) = (0.0, 0.0);
@@ -108,7 +108,7 @@ impl Upsampler {
 }
 
 impl Flesh {
-    /// Reads a cache as building would, and says what became of it.
+    /// Reads a cache as [`FleshBuilder::build`](crate::FleshBuilder::build) would, and returns what happened.
     pub fn reload_detail(&self, cache: &dyn DetailCache) -> CacheUse {
         let Some(detail) = &self.detail else {
             return CacheUse::Unused;
@@ -125,20 +125,20 @@ impl Flesh {
     }
 }
 
-/// What simulation mesh and full skin are built from.
+/// Input of the simulation mesh and the upsampling weights.
 pub(crate) struct DetailSource<'a> {
     pub skin: &'a TriMesh,
-    /// Bones of the skeleton: more of them ask for more vertices.
+    /// Number of bones; skeletons with more bones get more vertices.
     pub bones: usize,
-    /// Where the body bends \[m\].
+    /// Points where the body bends \[m\].
     pub bends: &'a [DVec3],
-    /// Skin vertices that are not simulated, where that is known.
+    /// Skin vertices that are excluded from the simulation; empty if not known.
     pub excluded: &'a [bool],
     pub settings: &'a settings::Detail,
 }
 
 impl DetailSource<'_> {
-    /// The simulation mesh and what carries the skin, unless they are the same; from a cache where it has them.
+    /// The simulation mesh, and the upsampler unless the full skin is simulated. Read from the cache if it has them.
     pub fn load_or_build(
         &self,
         cache: Option<&dyn DetailCache>,
@@ -180,7 +180,7 @@ impl DetailSource<'_> {
         (coarse, upsampler)
     }
 
-    /// A hash of everything that the result depends on.
+    /// A hash of everything the result depends on.
     fn key(&self, target: usize) -> u64 {
         let mut hasher = Hasher::default();
         hasher.slice(&self.skin.positions);

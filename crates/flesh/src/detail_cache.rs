@@ -1,7 +1,7 @@
-//! Simulation mesh and weights as bytes, so that they are built once a character.
+//! Serialised simulation mesh and upsampling weights, so that they are built once per character.
 //!
-//! The key is a hash of everything they depend on; a checksum tells damage. Bytes that are not of this character, these
-//! settings and this format are never used.
+//! The key is a hash of everything they depend on; a checksum detects damage. Bytes of another character, other settings
+//! or another format version are never used.
 
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
@@ -13,41 +13,41 @@ use supple_geom::simd::WIDE;
 use crate::upsample::{Offset, Upsampling};
 use crate::upsample_groups::{Groups, Indices};
 
-/// Where the bytes are kept from one run to the next.
+/// Storage for the serialised bytes between runs.
 pub trait DetailCache {
-    /// What was stored last, whatever its key.
+    /// The bytes stored last, whatever their key.
     fn load(&self) -> Option<Vec<u8>>;
-    /// Stores bytes in place of the old ones. Failing to is no error: they are built again next time.
+    /// Replaces the stored bytes. A failure is not an error: they are built again next time.
     fn store(&self, bytes: &[u8]);
 }
 
-/// What became of a cache.
+/// What happened to a cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CacheUse {
-    /// There was none, or nothing to keep in it.
+    /// There was none, or there was nothing to store.
     #[default]
     Unused,
-    /// Simulation mesh and weights were taken from it.
+    /// Simulation mesh and weights were read from it.
     Used,
     /// They were built and stored.
     Filled,
-    /// It belonged to another mesh, other settings or another version, and was built anew.
+    /// It belonged to another mesh, other settings or another version; it was rebuilt.
     Stale,
-    /// It was damaged, and was built anew.
+    /// It was damaged; it was rebuilt.
     Damaged,
 }
 
 const MAGIC: [u8; 8] = *b"SUPPLEDT";
-/// To be raised whenever construction or layout changes.
+/// Raise this whenever construction or layout changes.
 const VERSION: u32 = 10;
 
-/// Sixty-four bits that change with every bit of what they have seen.
+/// A fast 64-bit hash; not cryptographic.
 #[derive(Clone, Copy, Debug)]
 pub struct Hasher([u64; 4]);
 
 impl Default for Hasher {
     fn default() -> Self {
-        // Digits of π, of no meaning.
+        // Digits of π: arbitrary.
         Self([
             0x243f6a8885a308d3,
             0x13198a2e03707344,
@@ -58,7 +58,7 @@ impl Default for Hasher {
 }
 
 impl Hasher {
-    /// Takes in bytes: four words at a time, each multiplied into a lane of its own, as fast as memory is read.
+    /// Adds bytes: four words at a time, one per lane, which keeps up with memory bandwidth.
     pub fn bytes(&mut self, bytes: &[u8]) {
         let mix = |lane: &mut u64, word: u64| {
             *lane = (*lane ^ word)
@@ -77,7 +77,7 @@ impl Hasher {
         mix(&mut self.0[1], bytes.len() as u64);
     }
 
-    /// Takes in plain numbers.
+    /// Adds plain numbers.
     pub fn slice<T: Pod>(&mut self, values: &[T]) {
         self.bytes(bytemuck::cast_slice(values));
     }
@@ -91,7 +91,7 @@ impl Hasher {
     }
 }
 
-/// As bytes, under a key.
+/// Serialises under a key.
 pub fn to_bytes(key: u64, coarse: &Decimated, upsampling: &Upsampling) -> Vec<u8> {
     let mut payload = Vec::new();
     write(&mut payload, &coarse.kept);
@@ -126,7 +126,7 @@ pub fn to_bytes(key: u64, coarse: &Decimated, upsampling: &Upsampling) -> Vec<u8
     bytes
 }
 
-/// From bytes that were stored for a skin under a key.
+/// Reads what [`to_bytes`] wrote for this skin and key.
 pub fn from_bytes(
     key: u64,
     skin: &TriMesh,
@@ -197,7 +197,7 @@ fn checksum(bytes: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// A list with its length before it.
+/// Writes a list, preceded by its length.
 fn write<T: Pod>(bytes: &mut Vec<u8>, values: &[T]) {
     let list: &[u8] = bytemuck::cast_slice(values);
     bytes.extend((list.len() as u64).to_le_bytes());
@@ -216,7 +216,7 @@ fn read<T: Pod + Zeroable>(input: &mut &[u8]) -> Option<Vec<T>> {
     Some(values)
 }
 
-/// Weights of as many groups as the vertices fill, all within their lists.
+/// Reads groups and checks counts and index ranges.
 fn read_groups(input: &mut &[u8], vertices: usize, samples: usize) -> Option<Groups> {
     let starts: Vec<u32> = read(input)?;
     let indices = if samples <= 1 << 16 {
@@ -255,7 +255,7 @@ mod tests {
     use supple_geom::shapes;
 
     #[test]
-    fn bytes_come_back_and_damage_is_noticed() {
+    fn bytes_round_trip_and_damage_is_detected() {
         let skin = shapes::icosphere(1.0, 3);
         let settings = Decimation {
             target: 100,

@@ -1,25 +1,26 @@
-//! Why a character cannot become tissue.
+//! Errors of tissue construction.
 
-/// Everything that can stop the construction.
+/// Why a tissue could not be built or posed.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum FleshError {
     /// The file holds a mesh but no joint.
     #[error(
-        "`{name}` has no skeleton: tissue grows between skin and bones. Give it joints (a rigged glTF, VRM or FBX, or a .skel file beside the mesh)"
+        "`{name}` has no skeleton. Tissue is built between skin and bones: use a rigged glTF, VRM or FBX, or put a .skel file beside the mesh"
     )]
     NoSkeleton {
         /// The character.
         name: String,
     },
     /// The file holds joints but no triangle.
-    #[error("`{name}` has no triangles: there is no skin to fill")]
+    #[error("`{name}` has no triangles, so there is no skin to build tissue under")]
     NoSkin {
         /// The character.
         name: String,
     },
-    /// Some vertices are so far away that the rest is a point beside them.
+    /// A few distant vertices make the rest of the mesh collapse when it is welded.
     #[error(
-        "`{name}`: every triangle is smaller than a hundred-thousandth of its extent of {size} m: some vertex lies far away from the rest"
+        "`{name}`: every triangle is smaller than 1/100,000 of the mesh's extent of {size} m. Some vertex is far away from the rest; remove it"
     )]
     Scattered {
         /// The character.
@@ -27,22 +28,22 @@ pub enum FleshError {
         /// Largest side of its bounding box \[m\].
         size: f64,
     },
-    /// Every shell was given another role than flesh.
+    /// No shell has the role of flesh.
     #[error(
-        "no shell of `{name}` is flesh: {shells} shells are all bound or rigid; set one to \"flesh\" in the settings"
+        "no shell of `{name}` is flesh: all {shells} are bound or rigid. Set one to \"flesh\" under [roles] in the settings"
     )]
     NoFlesh {
         /// The character.
         name: String,
-        /// How many shells there are.
+        /// Number of shells.
         shells: usize,
     },
-    /// A mesh whose indices or numbers cannot be used.
+    /// A mesh or joint with invalid indices or numbers.
     #[error("part `{part}` cannot be used: {reason}")]
     BadPart {
         /// Which part.
         part: String,
-        /// What is wrong with it.
+        /// What is wrong.
         reason: String,
     },
     /// A pose made for another skeleton.
@@ -53,8 +54,8 @@ pub enum FleshError {
         /// Joints of the skeleton.
         expected: usize,
     },
-    /// Posed positions that do not fit the character's parts.
-    #[error("part {part} has {given} posed vertices, but {expected} are needed")]
+    /// Posed positions whose number does not match the part's vertices.
+    #[error("part {part} was given {given} posed vertices, but it has {expected}")]
     SkinSize {
         /// Which part.
         part: usize,
@@ -63,10 +64,10 @@ pub enum FleshError {
         /// Vertices of the part.
         expected: usize,
     },
-    /// Settings that cannot be read or name things that are not there.
+    /// Settings that cannot be read, or that name something the character does not have.
     #[error("settings: {0}")]
     Settings(String),
-    /// The solver's model refused what was built.
-    #[error("the tissue could not be made into a model: {0}")]
-    Model(String),
+    /// The solver rejected the tissue's model.
+    #[error("the solver rejected the tissue's model: {0}")]
+    Model(#[source] supple_sim::BuildError),
 }

@@ -1,27 +1,27 @@
-//! Poses that bend joints as far as bodies go, for any skeleton.
+//! Poses with joints bent to the limits of a body, for any skeleton.
 //!
-//! Joints are far enough apart for many to bend at once: every third along each chain, while the others are at rest.
+//! Many joints bend in one pose: every third along each chain, so that the bent ones do not interfere.
 
 use glam::{Quat, Vec3};
 use supple_rig::{Pose, Skeleton};
 
-/// Angles of the poses, ascending \[degrees\]: skin meets at the first or the second, folds are closed at the last.
+/// Bending angles, ascending \[degrees\]. Skin first touches at one of the small ones; folds are closed at the last.
 pub const ANGLES: [f32; 5] = [30.0, 60.0, 90.0, 120.0, 145.0];
-/// Joints along a chain of which one bends.
+/// Distance between bent joints along a chain \[joints\].
 const SPACING: usize = 3;
-/// Directions in which a joint bends, about its bone.
+/// Number of bending directions around a bone.
 const DIRECTIONS: usize = 4;
 
-/// Joints bent in one direction by growing angles.
+/// A set of joints bent in one direction by increasing angles.
 pub struct Bend {
     /// Which joints bend.
     pub bent: Vec<bool>,
-    /// One pose an angle of [`ANGLES`], and before them the one at rest.
+    /// The rest pose, then one pose for each of [`ANGLES`].
     pub poses: Vec<Pose>,
 }
 
-/// Every joint bent in all directions across its bone. `bones` tells the direction of each joint's bone in the world at `rest`, if it
-/// has one.
+/// Every joint bent in all directions across its bone. `bones` holds the world direction of each joint's bone at `rest`,
+/// if it has one.
 pub fn extreme_poses(skeleton: &Skeleton, rest: &Pose, bones: &[Option<Vec3>]) -> Vec<Bend> {
     let worlds = rest.worlds(skeleton);
     let depths = depths(skeleton);

@@ -1,4 +1,4 @@
-//! Where bones and joints are in a pose: a rigid frame a bone, a half-turned frame a joint [3.2.2].
+//! Frames of bones and joints in a pose: a rigid frame per bone, a half-rotated frame per joint [3.2.2].
 
 use glam::{Affine3A, DMat3, DQuat, DVec3};
 use supple_rig::{Pose, Skeleton};
@@ -12,9 +12,9 @@ pub struct BoneFrame {
     pub start: DVec3,
     /// Posed end \[m\].
     pub end: DVec3,
-    /// Turn from rest to pose.
+    /// Rotation from rest to pose.
     pub turn: DQuat,
-    /// Further turn about the bone, all of it at the end, none at the start \[rad\].
+    /// Additional twist about the bone, from none at the start to all at the end \[rad\].
     pub twist: f64,
     /// Factor on distances from the bone's line.
     pub scale: f64,
@@ -23,11 +23,11 @@ pub struct BoneFrame {
     /// Its motion as a dual quaternion: the dual part at the start, and what is added to it on the way to the end. `None` where
     /// the bone twists or scales.
     pub dual: Option<[DQuat; 2]>,
-    /// How it is turned against the joints at its start and its end.
+    /// Its rotation relative to the joints at its start and its end.
     pub bends: [Bend; 2],
 }
 
-/// The turn from a joint to one of its bones.
+/// The rotation from a joint to one of its bones.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Bend {
     /// Turn of the bone, on the joint's side of all quaternions.
@@ -39,14 +39,14 @@ pub struct Bend {
     pub twist: f64,
 }
 
-/// Quaternions closer than this are blended along the line between them, which is then as good as the arc \[rad\].
+/// Angle below which quaternions are blended linearly, which is then as accurate as slerp \[rad\].
 const SMALL_ANGLE: f64 = 1e-4;
 
 impl Bend {
     /// Between the turns of a joint and of a bone with this direction in the pose.
     pub fn new(joint: DQuat, bone: DQuat, axis: DVec3) -> Bend {
         let turn = if joint.dot(bone) < 0.0 { -bone } else { bone };
-        // The half angle between them is exact for small ones, other than the inverse cosine.
+        // Unlike the inverse cosine, the half angle is accurate for small angles.
         let difference = turn + -joint;
         let angle = 2.0 * (0.5 * difference.length()).min(1.0).asin();
         let is_small = angle < SMALL_ANGLE;
@@ -58,7 +58,7 @@ impl Bend {
         }
     }
 
-    /// The turn `weight` of the way from the joint to the bone (slerp).
+    /// The rotation at `weight` between the joint (0) and the bone (1) (slerp).
     pub fn half_way(&self, joint: DQuat, weight: f64) -> DQuat {
         if self.angle == 0.0 {
             return (joint * (1.0 - weight) + self.turn * weight).normalize();
@@ -69,7 +69,7 @@ impl Bend {
     }
 }
 
-/// Angle of the part of a turn that is about an axis, in (−π, π].
+/// Angle of a rotation's twist about an axis, in (−π, π].
 fn twist_about(axis: DVec3, turn: DQuat) -> f64 {
     let along = DVec3::new(turn.x, turn.y, turn.z).dot(axis);
     let (along, real) = if turn.w < 0.0 {
@@ -80,7 +80,7 @@ fn twist_about(axis: DVec3, turn: DQuat) -> f64 {
     2.0 * along.atan2(real)
 }
 
-/// The dual part of a turn followed by a shift \[m\].
+/// The dual part of a rotation followed by a translation \[m\].
 pub fn dual_part(turn: DQuat, shift: DVec3) -> DQuat {
     DQuat::from_xyzw(0.5 * shift.x, 0.5 * shift.y, 0.5 * shift.z, 0.0) * turn
 }
@@ -90,7 +90,7 @@ pub fn dual_part(turn: DQuat, shift: DVec3) -> DQuat {
 pub struct NodeFrame {
     /// Posed position \[m\].
     pub position: DVec3,
-    /// Average turn of the bones that meet here.
+    /// Average rotation of the bones that meet here.
     pub turn: DQuat,
     /// Average scale of the bones that meet here.
     pub scale: f64,
@@ -123,26 +123,21 @@ impl JointFrame {
             dual: (scale == 1.0).then(dual),
         }
     }
-
-    /// Where a point goes that the joint moves.
-    pub fn map(&self, point: DVec3) -> DVec3 {
-        self.position + self.turn * (point - self.rest) * self.scale
-    }
 }
 
 /// All frames of a pose.
 #[derive(Clone, Debug, Default)]
 pub struct Frames {
-    /// One a bone of the graph.
+    /// One per bone of the graph.
     pub bones: Vec<BoneFrame>,
-    /// One a node of the graph.
+    /// One per node of the graph.
     pub nodes: Vec<NodeFrame>,
-    /// One a joint of the skeleton.
+    /// One per joint of the skeleton.
     pub joints: Vec<JointFrame>,
 }
 
 impl BoneFrame {
-    /// Turn at `t` of the way along the bone.
+    /// Rotation at `t` along the bone.
     pub fn turn_at(&self, t: f64) -> DQuat {
         let angle = self.twist * t.clamp(0.0, 1.0);
         if angle == 0.0 {
@@ -154,7 +149,7 @@ impl BoneFrame {
         }
     }
 
-    /// [`Bend`] of a place on the bone against the joint at its start (0) or end (1).
+    /// [`Bend`] of a point on the bone relative to the joint at its start (0) or end (1).
     pub fn bend_at(&self, t: f64, end: usize, joint: DQuat) -> Bend {
         if self.twist == 0.0 {
             self.bends[end]
@@ -163,9 +158,9 @@ impl BoneFrame {
         }
     }
 
-    /// Where a point goes whose foot on the rest bone (`start`, `end`) is at `t`.
+    /// Position of a point whose closest point on the rest bone (`start`, `end`) is at `t`.
     pub fn map(&self, (start, end): (DVec3, DVec3), t: f64, point: DVec3) -> DVec3 {
-        // Beyond the ends nothing stretches.
+        // No stretch beyond the ends.
         let t = t.clamp(0.0, 1.0);
         let foot = start.lerp(end, t);
         self.start.lerp(self.end, t) + self.turn_at(t) * (point - foot) * self.scale
@@ -173,13 +168,13 @@ impl BoneFrame {
 }
 
 impl NodeFrame {
-    /// Where a point around the joint goes.
+    /// Position of a point around the joint.
     pub fn map(&self, rest: DVec3, point: DVec3) -> DVec3 {
         self.position + self.turn * (point - rest) * self.scale
     }
 }
 
-/// Rotation and scale of an affine map, in f64 so that the rest pose comes out exact.
+/// Rotation and scale of an affine map, in f64 so that the rest pose is reproduced exactly.
 fn turn_and_scale(world: &Affine3A) -> (DQuat, f64) {
     let matrix = DMat3::from_cols(
         world.x_axis.as_dvec3(),
@@ -200,10 +195,10 @@ fn turn_and_scale(world: &Affine3A) -> (DQuat, f64) {
     (turn, scale)
 }
 
-/// Smaller changes of scale are rounding errors of a chain of joints in single precision.
+/// Changes of scale below this are rounding errors of a chain of joints in single precision.
 const LEAST_SCALE: f64 = 2e-6;
 
-/// Frames of all bones and joints in a pose of the skeleton the graph was made from; `rest` are the joints' worlds then.
+/// Frames of all bones and joints in a pose. `rest` are the joints' world transforms when the graph was made.
 pub fn frames(graph: &BoneGraph, skeleton: &Skeleton, rest: &[Affine3A], pose: &Pose) -> Frames {
     let posed = pose.worlds(skeleton);
     let turns: Vec<(DQuat, f64)> = rest
@@ -226,7 +221,7 @@ pub fn frames(graph: &BoneGraph, skeleton: &Skeleton, rest: &[Affine3A], pose: &
         .collect();
     let origin = |joint: usize| posed[joint].translation.as_dvec3();
     let rest_origin = |joint: usize| rest[joint].translation.as_dvec3();
-    // A node may have been shortened away from its joint, so its offset travels with the joint's frame.
+    // A node may have been moved from its joint by shortening; its offset follows the joint's frame.
     let carried = |joint: usize, point: DVec3, stretch: f64| {
         let (turn, scale) = turns[joint];
         origin(joint) + turn * (point - rest_origin(joint)) * (scale * stretch)
@@ -241,7 +236,7 @@ pub fn frames(graph: &BoneGraph, skeleton: &Skeleton, rest: &[Affine3A], pose: &
         })
         .collect();
     for bone in &graph.bones {
-        // Tail ends have no joint, and shortened leaves lie on their bone: both follow the bone's driver.
+        // Tail ends have no joint, and shortened leaves lie on their bone: both follow the bone's joint.
         let end = &graph.nodes[bone.end];
         let free_end = match end.joints.first() {
             None => true,
@@ -286,7 +281,7 @@ fn bone_frame(
     let (a, b) = graph.segment(index);
     let (start, end) = (positions[bone.start], positions[bone.end]);
     let (mut turn, scale) = turns[bone.joint];
-    // A child moved on its own (animated translation) swings the bone after it.
+    // An animated translation of the child also rotates the bone.
     let (now, then) = (
         (end - start).normalize_or_zero(),
         (b - a).normalize_or_zero(),
@@ -327,7 +322,7 @@ fn node_frame(
     for &index in &graph.incident[node] {
         let bone = &graph.bones[index];
         let frame = &bones[index];
-        // Bones that one joint drives count once; virtual ones only where nothing else is.
+        // Bones of one joint count once; virtual ones only if there are no others.
         if drivers.contains(&(bone.joint, bone.end == node)) || bone.is_virtual {
             continue;
         }

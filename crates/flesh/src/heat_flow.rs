@@ -2,12 +2,13 @@
 
 use glam::DVec3;
 use rayon::prelude::*;
+use supple_geom::laplace::{Clamp, cotan_laplacian};
 
-use crate::surface::Surface;
+use crate::rest_skin::RestSkin;
 
-/// One implicit heat step `(A + τL) s = A s₀`, solved by conjugate gradients for three values a vertex at once.
+/// One implicit heat step `(A + τL) s = A s₀`, solved by conjugate gradients for three values per vertex at once.
 pub struct HeatStep<'a> {
-    skin: &'a Surface,
+    skin: &'a RestSkin,
     /// τ × edge weight, parallel to the surface's rings.
     weights: Vec<f64>,
     areas: Vec<f64>,
@@ -16,8 +17,8 @@ pub struct HeatStep<'a> {
 }
 
 impl<'a> HeatStep<'a> {
-    /// For heat that flows for `time(v)` \[m²\] at vertex `v`; `fixed` vertices keep their values.
-    pub fn new(skin: &'a Surface, time: &dyn Fn(usize) -> f64, fixed: &'a [bool]) -> Self {
+    /// A step of diffusion time `time(v)` \[m²\] at vertex `v`; `fixed` vertices keep their values.
+    pub fn new(skin: &'a RestSkin, time: &dyn Fn(usize) -> f64, fixed: &'a [bool]) -> Self {
         let mut weights = cotangent_weights(skin);
         for v in 0..skin.len() {
             let start = skin.ring_starts[v] as usize;
@@ -62,7 +63,7 @@ impl<'a> HeatStep<'a> {
             .collect()
     }
 
-    /// The values after the step, up to a residual of √`tolerance` of the first.
+    /// The values after the step. The residual ends at √`tolerance` of the initial one.
     pub fn solve(&self, start: &[DVec3], tolerance: f64) -> Vec<DVec3> {
         let mut x = start.to_vec();
         let product = self.apply(&x);
@@ -112,34 +113,25 @@ fn dot(a: &[DVec3], b: &[DVec3]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a.dot(*b)).sum()
 }
 
-/// Half cotangent sums per ring entry, clamped so that needles and obtuse triangles keep the maximum principle.
-fn cotangent_weights(skin: &Surface) -> Vec<f64> {
-    let mut weights = vec![0.0; skin.rings.len()];
-    for t in &skin.triangles {
-        for k in 0..3 {
-            let (tip, a, b) = (t[k], t[(k + 1) % 3], t[(k + 2) % 3]);
-            if a == b || a == tip || b == tip {
-                continue;
-            }
-            let [p, q, r] = [tip, a, b].map(|v| skin.positions[v as usize]);
-            let (u, w) = (q - p, r - p);
-            let cotangent = u.dot(w) / u.cross(w).length().max(1e-6 * u.length() * w.length());
-            let half = 0.5
-                * if cotangent.is_finite() {
-                    cotangent
-                } else {
-                    0.0
-                };
-            for (from, to) in [(a, b), (b, a)] {
-                let start = skin.ring_starts[from as usize] as usize;
-                if let Ok(k) = skin.ring(from as usize).binary_search(&to) {
-                    weights[start + k] += half;
-                }
+/// Bounds under which needles and obtuse triangles keep the maximum principle, and no edge carries all the heat.
+const CLAMP: Clamp = Clamp {
+    cotangent: 1e6,
+    least_weight: 0.05,
+    largest_weight: 5.0,
+};
+
+/// Cotangent weights, parallel to the surface's rings.
+fn cotangent_weights(skin: &RestSkin) -> Vec<f64> {
+    let laplacian = cotan_laplacian(&skin.positions, &skin.triangles, CLAMP);
+    // Neighbours by degenerate triangles alone have no edge.
+    let mut weights = vec![CLAMP.least_weight; skin.rings.len()];
+    for (&[a, b], &weight) in laplacian.edges.iter().zip(&laplacian.weights) {
+        for (from, to) in [(a, b), (b, a)] {
+            let start = skin.ring_starts[from as usize] as usize;
+            if let Ok(k) = skin.ring(from as usize).binary_search(&to) {
+                weights[start + k] = weight;
             }
         }
-    }
-    for weight in &mut weights {
-        *weight = weight.clamp(0.05, 5.0);
     }
     weights
 }

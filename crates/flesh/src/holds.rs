@@ -1,38 +1,37 @@
-//! What holds the inner surface where sliding ends: around joints with several or bent bones.
+//! Holds: blends of joints that drive the bone surface where it does not slide, around joints with several or bent bones.
 //!
-//! At hips, shoulders and necks a bone-surface point lies near many bones, and the papers' choice of one of them tears
-//! neighbours apart. There the point follows a blend of joints instead: those of the file's skin weights where it has
-//! some, else those of the base points; both spread along the skin as far as the tissue is thick. The blend is of dual
-//! quaternions (Kavan et al. 2007), so nothing collapses.
+//! At hips, shoulders and necks a bone-surface point is near many bones, and the papers' choice of a single one separates
+//! neighbouring points. There the point follows a blend of joints: those of the file's skin weights if it has any, otherwise those of
+//! the base points. Both are smoothed along the skin over the tissue's thickness. Dual quaternions are blended (Kavan et al. 2007), so
+//! that nothing collapses.
 
-use glam::{DQuat, DVec3};
+use glam::DVec3;
 use rayon::prelude::*;
 use supple_rig::{Character, Skeleton};
 
 use crate::base_points::Foot;
 use crate::bone_graph::BoneGraph;
-use crate::frames::{Frames, dual_part};
 use crate::heat_flow::HeatStep;
+use crate::rest_skin::RestSkin;
 use crate::sliding::{Attachment, along, is_sliding};
-use crate::surface::Surface;
 
 /// One of the joints that hold a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Influence {
     /// The joint.
     pub joint: usize,
-    /// Its bone nearest to the point, where it has one.
+    /// Its bone nearest to the point, if it has one.
     pub bone: Option<usize>,
-    /// The point's foot along that bone.
+    /// The closest point on that bone, as a parameter along it.
     pub t: f64,
-    /// Its share; all of a point sum to one.
+    /// Its weight; those of a point sum to one.
     pub weight: f64,
 }
 
 /// A blend of joints that holds a bone-surface point.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Hold {
-    /// From 0, where the point's attachment alone counts, to 1, where the blend does.
+    /// Blend factor from the point's attachment (0) to the blend of joints (1).
     pub share: f64,
     /// The joints.
     pub influences: Vec<Influence>,
@@ -41,32 +40,32 @@ pub struct Hold {
 /// Joints of a vertex and their weights.
 pub type Weights = Vec<(u32, f64)>;
 
-/// Reach of the spreading along the skin, relative to the tissue's thickness, for weights of the file.
+/// Diffusion length along the skin, relative to the tissue's thickness, for weights of the file.
 const REACH_GIVEN: f64 = 0.35;
-/// The same for those of base points, which change from one bone to the next at once.
+/// The same for weights of base points, which jump from one bone to the next.
 const REACH_FEET: f64 = 0.55;
-/// Joints with less are forgotten.
+/// Joints with a smaller weight are dropped.
 const LEAST: f64 = 0.01;
-/// Weight of joints other than the attachment's own below which it is left alone, and above which the blend rules.
+/// Weight of joints other than the attachment's own below which the blend factor is 0, and above which it is 1.
 const FOREIGN: (f64, f64) = (0.05, 0.3);
 
-/// What the holds are made from.
+/// Input of the holds.
 pub struct HoldInput<'a> {
     /// Bones.
     pub graph: &'a BoneGraph,
     /// All joints.
     pub skeleton: &'a Skeleton,
     /// The skin.
-    pub skin: &'a Surface,
+    pub skin: &'a RestSkin,
     /// Base points.
     pub feet: &'a [Foot],
     /// Base points' positions \[m\].
     pub base: &'a [DVec3],
-    /// The file's weights, one list a skin vertex; `None` where some vertex has none.
+    /// The file's weights, one list per skin vertex; `None` if some vertex has none.
     pub given: Option<Vec<Weights>>,
 }
 
-/// Weights of the file on the welded skin, or `None` where a vertex has none.
+/// Weights of the file on the welded skin, or `None` if some vertex has none.
 pub fn given_weights(
     character: &Character,
     part_and_vertex: impl Fn(usize) -> (usize, usize),
@@ -96,7 +95,7 @@ fn normalised(mut list: Weights) -> Option<Weights> {
     (sum > 0.0 && sum.is_finite()).then_some(list)
 }
 
-/// Joints that hold the flesh at every skin vertex: the file's weights or the base points' bones, spread along the skin.
+/// Joints that hold the flesh at every skin vertex: the file's weights or the base points' bones, smoothed along the skin.
 pub fn flesh_weights(input: &HoldInput) -> Vec<Weights> {
     match &input.given {
         Some(given) => spread(input, given, REACH_GIVEN),
@@ -109,7 +108,7 @@ pub fn flesh_weights(input: &HoldInput) -> Vec<Weights> {
     }
 }
 
-/// The joint of the foot's bone; at a node those of all bones there alike.
+/// The joint of the base point's bone; at a node the joints of all bones there, equally.
 fn foot_weights(graph: &BoneGraph, foot: &Foot) -> Weights {
     let of_node = |node: usize| {
         let bones = graph.incident[node]
@@ -166,8 +165,7 @@ fn spread(input: &HoldInput, weights: &[Weights], reach: f64) -> Vec<Weights> {
         .collect()
 }
 
-/// The holds of all bone-surface points, given where they are, what they are attached to and the weights of
-/// [`flesh_weights`].
+/// The holds of all bone-surface points, given their positions, their attachments and the weights of [`flesh_weights`].
 pub fn holds(
     input: &HoldInput,
     points: &[DVec3],
@@ -216,7 +214,7 @@ fn influence(graph: &BoneGraph, bones: &[usize], joint: usize, weight: f64, p: D
     }
 }
 
-/// For each joint itself or the nearest joint above that drives a bone.
+/// For each joint the nearest ancestor, or itself, that drives a bone.
 fn bone_owners(graph: &BoneGraph, skeleton: &Skeleton) -> Vec<usize> {
     let mut drives = vec![false; skeleton.len()];
     for bone in &graph.bones {
@@ -231,14 +229,13 @@ fn bone_owners(graph: &BoneGraph, skeleton: &Skeleton) -> Vec<usize> {
     owners
 }
 
-/// How far the blend replaces an attachment: wholly at joints that do not slide, and where other joints than the
-/// attachment's own move the flesh.
+/// Blend factor of a hold: 1 at joints that do not slide, and where joints other than the attachment's own move the flesh.
 fn share(graph: &BoneGraph, attachment: &Attachment, weights: &Weights, owners: &[usize]) -> f64 {
     let own: Vec<usize> = match *attachment {
         Attachment::Node { node } if !is_sliding(graph, node) => return 1.0,
         Attachment::Node { node } | Attachment::Slide { node, .. } => graph.incident[node].clone(),
         Attachment::Bone { bone, .. } => with_neighbours(graph, bone),
-        // What is free stays so: driving it inverts more tets where hips and shoulders fold.
+        // Free points stay free: driving them inverts more tets where hips and shoulders fold.
         Attachment::Free => return 0.0,
     };
     let is_own = |joint: usize| own.iter().any(|&bone| graph.bones[bone].joint == joint);
@@ -259,108 +256,4 @@ fn with_neighbours(graph: &BoneGraph, bone: usize) -> Vec<usize> {
         }
     }
     bones
-}
-
-/// Where a point goes that all of a hold's joints move.
-pub fn held_position(graph: &BoneGraph, frames: &Frames, hold: &Hold, point: DVec3) -> DVec3 {
-    let mut real = DQuat::from_array([0.0; 4]);
-    let mut dual = real;
-    let mut reference: Option<DQuat> = None;
-    for influence in &hold.influences {
-        let (turn, half) = motion(graph, frames, influence, point);
-        let sign = match reference {
-            Some(first) if first.dot(turn) < 0.0 => -1.0,
-            _ => 1.0,
-        };
-        reference.get_or_insert(turn);
-        real += turn * (sign * influence.weight);
-        dual += half * (sign * influence.weight);
-    }
-    let length = real.length();
-    if length < 1e-9 {
-        return point;
-    }
-    let (real, dual) = (real * (1.0 / length), dual * (1.0 / length));
-    let shift = dual * real.conjugate();
-    real * point + 2.0 * DVec3::new(shift.x, shift.y, shift.z)
-}
-
-/// What an influence does to a point, as a dual quaternion.
-fn motion(
-    graph: &BoneGraph,
-    frames: &Frames,
-    influence: &Influence,
-    point: DVec3,
-) -> (DQuat, DQuat) {
-    let (turn, goal) = match influence.bone {
-        Some(bone) => {
-            let frame = &frames.bones[bone];
-            if let Some([start, along]) = frame.dual {
-                return (frame.turn, start + along * influence.t.clamp(0.0, 1.0));
-            }
-            let goal = frame.map(graph.segment(bone), influence.t, point);
-            (frame.turn_at(influence.t), goal)
-        }
-        None => {
-            let frame = &frames.joints[influence.joint];
-            if let Some(dual) = frame.dual {
-                return (frame.turn, dual);
-            }
-            (frame.turn, frame.map(point))
-        }
-    };
-    (turn, dual_part(turn, goal - turn * point))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::frames::JointFrame;
-
-    fn hold(weights: &[f64]) -> Hold {
-        let influence = |(joint, &weight): (usize, &f64)| Influence {
-            joint,
-            bone: None,
-            t: 0.0,
-            weight,
-        };
-        Hold {
-            share: 1.0,
-            influences: weights.iter().enumerate().map(influence).collect(),
-        }
-    }
-
-    fn frames(turns: &[DQuat], centre: DVec3, shift: DVec3) -> Frames {
-        let joint = |&turn: &DQuat| JointFrame::new(centre, centre + shift, turn, 1.0);
-        Frames {
-            joints: turns.iter().map(joint).collect(),
-            ..Frames::default()
-        }
-    }
-
-    /// Joints that move as one move the point rigidly; q and −q are the same turn.
-    #[test]
-    fn one_motion_is_kept() {
-        let turn = DQuat::from_axis_angle(DVec3::new(1.0, 2.0, -1.0).normalize(), 2.0);
-        let (centre, shift) = (DVec3::new(0.1, 1.0, 0.2), DVec3::new(3.0, 0.0, 1.0));
-        let frames = frames(&[turn, -turn, turn], centre, shift);
-        let point = DVec3::new(0.3, 0.9, -0.4);
-        let held = held_position(
-            &BoneGraph::default(),
-            &frames,
-            &hold(&[0.2, 0.5, 0.3]),
-            point,
-        );
-        let expected = centre + shift + turn * (point - centre);
-        assert!(held.distance(expected) < 1e-14);
-    }
-
-    /// Between two turns about one centre the point turns half way and keeps its distance.
-    #[test]
-    fn turns_are_halved_without_collapse() {
-        let turns = [DQuat::IDENTITY, DQuat::from_rotation_z(2.8)];
-        let frames = frames(&turns, DVec3::ZERO, DVec3::ZERO);
-        let held = held_position(&BoneGraph::default(), &frames, &hold(&[0.5, 0.5]), DVec3::X);
-        assert!(held.distance(DQuat::from_rotation_z(1.4) * DVec3::X) < 1e-14);
-    }
 }

@@ -1,4 +1,4 @@
-//! What skin weights say about joints: how much flesh each moves, and where a leaf bone would end.
+//! What skin weights tell about joints: how much flesh each moves, and where a leaf bone ends.
 
 use glam::DVec3;
 use supple_geom::TriMesh;
@@ -9,18 +9,18 @@ use supple_rig::Character;
 pub struct JointUse {
     /// Sum of weights over flesh vertices.
     pub weight: f64,
-    /// Vertices on which this joint has the largest weight \[m\], and their area \[m²\].
+    /// Positions \[m\] and areas \[m²\] of the vertices on which this joint has the largest weight.
     pub owned: Vec<(DVec3, f64)>,
 }
 
 impl JointUse {
-    /// End of a leaf bone that starts at `start`: along the owned vertices' mean direction, short of their far end by
-    /// their own half width, so that the tip keeps tissue on all sides.
+    /// End of a leaf bone that begins at `start`. It points to the mean of the owned vertices and stops short of the
+    /// farthest by their mean distance from the axis, so that the tip has tissue on all sides.
     pub fn tail_from(&self, start: DVec3) -> Option<DVec3> {
         if self.owned.len() < 4 {
             return None;
         }
-        // By area: faces hold most of a head's vertices.
+        // Weighted by area: the face has most of a head's vertices.
         let total: f64 = self.owned.iter().map(|(_, area)| area).sum();
         let mean = self.owned.iter().map(|&(p, area)| p * area).sum::<DVec3>() / total;
         let direction = (mean - start).try_normalize()?;
@@ -32,12 +32,13 @@ impl JointUse {
             width += area / total * (point - start - direction * along).length();
         }
         let length = (reach - width).max(0.3 * reach);
-        // The mean may lie beside the joint rather than ahead of it: then a tail says nothing.
+        // If the mean lies beside the joint rather than ahead of it, there is no clear direction.
         (length > 0.0 && mean.distance(start) > 0.25 * width).then(|| start + direction * length)
     }
 }
 
-/// Uses of all joints over the vertices (`meshes` by part) where `is_flesh(part, vertex)`; `None` where no part has weights.
+/// Uses of all joints over the vertices (`meshes` by part) for which `is_flesh(part, vertex)` holds; `None` if no part has
+/// weights.
 pub fn joint_uses(
     character: &Character,
     meshes: &[TriMesh],

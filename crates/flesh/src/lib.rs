@@ -1,10 +1,16 @@
 //! Soft tissue from a skin mesh and a skeleton: the volumetric mesh and its coupling to the bones.
 //!
-//! [`Flesh::builder`] runs the construction of [3.2.1] one file a step: [`roles`] and [`body`] say what is flesh,
-//! [`bone_graph`] and [`skeleton_volume`] make the volumetric skeleton, [`base_points`] and [`bone_surface`] shrink the
-//! skin onto it, [`prisms`] and [`untangle`] fill the space between. [`sliding`], [`holds`] and [`targets`] move the inner
-//! surface with a pose [3.2.2]; [`riders`] bring everything that is not simulated along. All of this happens on the
-//! [`simulation_mesh`]; [`detail`] brings its motion to the full skin [3.2.4].
+//! [`Flesh::builder`] runs the construction of [3.2.1], one module per step:
+//!
+//! 1. [`body`] welds the parts, and [`roles`] decides which shells are flesh.
+//! 2. [`simulation_mesh`] chooses the vertices to simulate.
+//! 3. [`bone_graph`] and [`skeleton_volume`] build the volumetric skeleton.
+//! 4. [`base_points`] and [`bone_surface`] shrink the skin onto it.
+//! 5. [`prisms`] and [`untangle`] fill the space between with tets.
+//!
+//! [`sliding`] and [`holds`] decide what the bone surface follows [3.2.2]. [`target_table`] lists it, and [`targets`]
+//! evaluates it for a pose. After a step, [`detail`] upsamples the motion to the full skin [3.2.4], and [`riders`] move
+//! what is not simulated.
 //!
 //! Numbers in brackets are sections of the thesis named in `docs/references.md`.
 #![forbid(unsafe_code)]
@@ -21,6 +27,7 @@ pub mod detail_cache;
 pub mod error;
 pub mod extreme_poses;
 pub mod flesh;
+pub mod follow;
 pub mod frames;
 pub mod heat_flow;
 pub mod holds;
@@ -29,8 +36,10 @@ pub mod local_pairs;
 pub mod masses;
 pub mod measures;
 pub mod normal_displacement;
+pub mod posed_skin;
 pub mod prisms;
 pub mod regions;
+pub mod rest_skin;
 pub mod riders;
 pub mod roles;
 pub mod settings;
@@ -38,7 +47,6 @@ pub mod simulation_mesh;
 pub mod skeleton_volume;
 pub mod sliding;
 pub mod stretched;
-pub mod surface;
 pub mod target_table;
 pub mod targets;
 pub mod untangle;
@@ -50,4 +58,5 @@ pub use builder::FleshBuilder;
 pub use detail_cache::{CacheUse, DetailCache};
 pub use error::FleshError;
 pub use flesh::{BuildReport, Flesh};
+pub use posed_skin::SkinWork;
 pub use settings::Settings;

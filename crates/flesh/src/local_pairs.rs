@@ -1,4 +1,4 @@
-//! Who can meet whom around joints: points that get into prisms across a joint in extreme poses [seed 001 §5].
+//! Pairs of local contact: points that penetrate prisms across a joint in extreme poses [Projective Skinning §5].
 
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
@@ -7,21 +7,19 @@ use supple_sim::contact::{ContactSurface, Detector, Filter, LocalPair, LocalPair
 use crate::base_points::Foot;
 use crate::extreme_poses::{Bend, extreme_poses};
 use crate::flesh::Flesh;
+use crate::follow::{Follow, PoseFrames};
+use crate::targets::positions;
 
-/// Joints between the bones of a pair, at most. With one, forearms do not meet upper arms that have a bone for their twist.
+/// Most joints between the bones of a pair. With one, forearms and upper arms with a twist bone form no pairs.
 const MOST_JOINTS: usize = 4;
 
 impl Flesh {
-    /// Finds the pairs of local contact, unless the model has them. Nothing else depends on them.
-    pub fn find_local_pairs(&mut self) {
-        let Some(surface) = self.model.contact_surface() else {
-            return;
-        };
-        if surface.local_pairs().is_some() {
-            return;
+    /// Finds the pairs of local contact, unless the model has them. Building does where the settings ask for local contact;
+    /// they depend on the character alone.
+    pub fn find_local_pairs(&self) {
+        if let Some(surface) = self.model.contact_surface() {
+            surface.local_pairs_or_find(|surface| self.local_pairs(surface));
         }
-        let pairs = self.local_pairs(surface);
-        self.model.set_local_pairs(pairs);
     }
 
     fn local_pairs(&self, surface: &ContactSurface) -> LocalPairs {
@@ -44,19 +42,21 @@ impl Flesh {
         }
         let bends = extreme_poses(skeleton, &self.rest_pose(), &bones);
         let ends = self.bone_ends(&joints);
+        let carried: Vec<Follow> = (0..self.columns.len()).map(|c| self.carried(c)).collect();
         let found: Vec<Vec<LocalPair>> = bends
             .par_iter()
-            .map(|bend| self.pairs_of_bend(surface, &joints, &ends, bend))
+            .map(|bend| self.pairs_of_bend(surface, &joints, &ends, &carried, bend))
             .collect();
         LocalPairs::new(surface, found.concat())
     }
 
-    /// Pairs across the joints of a bend, at growing angles.
+    /// Pairs across the joints of a bend, at increasing angles.
     fn pairs_of_bend(
         &self,
         surface: &ContactSurface,
         joints: &[usize],
         ends: &[Vec<u32>],
+        carried: &[Follow],
         bend: &Bend,
     ) -> Vec<LocalPair> {
         let mut detector = Detector::new(surface);
@@ -64,16 +64,15 @@ impl Flesh {
         let mut at_rest = vec![false; surface.point_count()];
         let mut pairs = Vec::new();
         for pose in &bend.poses {
-            let Ok(frames) = self.frames(pose) else {
+            let Ok(rigid) = self.frames(pose) else {
                 continue;
             };
-            let bases = self.base_positions(&frames);
-            let skin: Vec<Vec3> = (0..self.columns.len())
-                .map(|column| {
-                    let rest = self.skin.positions[column].as_dvec3();
-                    self.carried_position(&frames, column, rest).as_vec3()
-                })
-                .collect();
+            let bases = self.base_positions(&rigid);
+            let frames = PoseFrames {
+                rigid,
+                ..PoseFrames::default()
+            };
+            let skin = positions(carried, &frames);
             detector.update(surface, |i| skin[i], |i| bases[i]);
             detector.search(surface, Filter::Facing);
             if before.is_empty() {
@@ -129,7 +128,7 @@ impl Flesh {
         })
     }
 
-    /// How many joints of a bend are between two bones; `None` where they are too far apart.
+    /// Number of bent joints between two bones; `None` if they are too far apart.
     fn bent_between(&self, bend: &Bend, a: usize, b: usize) -> Option<usize> {
         let joints = self.character.skeleton.joints();
         let chain = |mut joint: usize| {

@@ -3,9 +3,9 @@
 /// Density of a body as a whole \[kg/m³\]: about that of water.
 pub const BODY_DENSITY: f64 = 1010.0;
 
-/// Mass of every node \[kg\]: each takes a quarter of its tets, scaled so that all tissue weighs `total`.
+/// Mass of every node \[kg\]: a quarter of each of its tets, scaled so that the sum is `total`.
 ///
-/// The share that falls on fixed bone-surface nodes moves with the bones, as it would in a body.
+/// The share of fixed bone-surface nodes moves with the bones.
 pub fn vertex_masses(nodes: usize, tets: &[[u32; 4]], volumes: &[f64], total: f64) -> Vec<f64> {
     let mut masses = vec![0.0; nodes];
     let sum: f64 = volumes.iter().sum();

@@ -1,26 +1,25 @@
-//! Measures of quality around a joint: tissue volume and cross-sections against rest.
+//! Quality measures around a joint: tissue volume and cross-sections relative to rest.
 
 use glam::{DVec3, Vec3};
 use supple_geom::TriMesh;
 use supple_geom::section::{Plane, section};
+use supple_geom::tet_mesh::determinant;
 use supple_geom::{Aabb, Adjacency};
 use supple_rig::Pose;
 use supple_sim::State;
 
 use crate::FleshError;
 use crate::flesh::Flesh;
-use crate::prisms::determinant;
-use crate::sliding::rigid_position;
 
-/// Share of each bone, from the joint, that counts as the joint's region.
-const REGION: f64 = 0.4;
-/// Sections along each bone.
+/// Share of each incident bone, from the joint, that belongs to the joint's region.
+const REGION_SHARE: f64 = 0.4;
+/// Number of cross-sections along each bone.
 const SECTIONS: usize = 8;
 
 impl Flesh {
-    /// The state in which the tissue's skin lies where another method puts it, to measure that method with the same
-    /// tets. `parts` are the posed positions of every part in the file's order \[m\]. Driven vertices are at the pose's
-    /// targets, free bone-surface points where their column's frame takes them.
+    /// The state whose skin is that of another skinning method, so that both methods are measured on the same tets.
+    /// `parts` are the posed positions of every part in the file's order \[m\]. Driven vertices are at the pose's targets;
+    /// free bone-surface points move rigidly with their column's frame.
     pub fn state_of_skin(&self, pose: &Pose, parts: &[Vec<Vec3>]) -> Result<State, FleshError> {
         for (part, range) in self.starts.windows(2).enumerate() {
             let (given, expected) = (parts.get(part).map_or(0, Vec::len), range[1] - range[0]);
@@ -32,7 +31,7 @@ impl Flesh {
                 });
             }
         }
-        let frames = self.frames(pose)?;
+        let frames = self.all_frames(pose)?;
         let mut state = State::at_rest(&self.model);
         state.fixed = self.targets(pose)?.fixed;
         state.fixed_previous.clone_from(&state.fixed);
@@ -46,15 +45,15 @@ impl Flesh {
         for (v, column) in self.columns.iter().enumerate() {
             let (part, vertex) = self.part_of(self.original_of[v] as usize);
             put(column.skin, parts[part][vertex]);
-            let (attachment, foot) = (&self.attachments[v], &self.feet[v]);
-            let bone = rigid_position(&self.graph, &frames, attachment, foot, self.bone[v]);
+            let follow = self.carried(v);
+            let bone = follow.unheld(&frames, self.bone[v] - follow.point);
             put(column.bone, bone.as_vec3());
         }
         Ok(state)
     }
 
-    /// Tissue volume around a joint relative to rest: of all tets whose columns have their foot within 40 % of a bone's
-    /// length from it. Inverted tets count negative.
+    /// Tissue volume around a joint relative to rest, and the number of tets it was taken from: those whose columns have
+    /// their base points within 40 % of a bone's length from the joint. Inverted tets count negative.
     pub fn joint_volume(&self, joint: usize, state: &State) -> Option<(f64, usize)> {
         let node = self.node_of(joint)?;
         let near: Vec<bool> = self
@@ -91,10 +90,10 @@ impl Flesh {
         (before > 0.0).then_some((after / before, tets))
     }
 
-    /// Smallest ratio of a cross-section in the pose to the same one at rest, over sections through both bones of a
-    /// joint, perpendicular to each bone. `skin` are the flesh vertices in the pose.
+    /// Smallest ratio of a cross-section's area in the pose to its area at rest, over sections perpendicular to the bones
+    /// of a joint. `skin` are the simulation mesh's vertices in the pose.
     ///
-    /// A section is the closed curve around the bone: other limbs that the plane meets do not count.
+    /// A section is the closed curve around the bone; other limbs in the same plane do not count.
     pub fn smallest_section(
         &self,
         joint: usize,
@@ -150,11 +149,12 @@ impl Flesh {
             return foot.node == node;
         };
         let ends = &self.graph.bones[bone];
-        (ends.start == node && foot.t <= REGION) || (ends.end == node && foot.t >= 1.0 - REGION)
+        (ends.start == node && foot.t <= REGION_SHARE)
+            || (ends.end == node && foot.t >= 1.0 - REGION_SHARE)
     }
 }
 
-/// Area of the section curve around `point`: the closed loop that winds around it.
+/// Area of the smallest closed section curve that winds around `point`.
 fn enclosing_area(mesh: &TriMesh, adjacency: &Adjacency, point: DVec3, axis: DVec3) -> Option<f64> {
     let bounds: Aabb = mesh.bounds();
     if !(bounds.min.is_finite() && point.is_finite()) {

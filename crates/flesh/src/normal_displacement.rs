@@ -1,40 +1,40 @@
-//! From the simulation mesh to the full skin by normal displacements [Botsch and Sorkine 2008], to compare with.
+//! Upsampling by normal displacements [Botsch and Sorkine 2008], for comparison.
 //!
-//! Every skin vertex lies at a fixed place above its closest simulated triangle: barycentric coordinates in the triangle's
-//! plane and a height along its normal. Normals of the skin are summed anew from its triangles.
+//! Every skin vertex is stored relative to its closest simulated triangle: barycentric coordinates in the triangle's plane
+//! and a height along its normal. Skin normals are recomputed from the skin's triangles.
 
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 use supple_geom::ring_normals::RingNormals;
 use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, Row, dispatch, prefetch};
-use supple_geom::{Bvh, TriMesh};
+use supple_geom::{Surface, TriMesh};
 
 use crate::upsample::write;
 
-/// Elements that a task carries; a multiple of the lanes.
+/// Vertices per parallel task; a multiple of the lanes.
 const CHUNK: usize = 1024;
 
-/// Groups of vertices that are asked for ahead of their use: four kilobytes.
-const AHEAD: usize = 16;
+/// Prefetch distance \[groups\]: 4 kB.
+const PREFETCH_DISTANCE: usize = 16;
 
-/// Eight skin vertices and the triangles they lie above; the last group repeats its last vertex.
+/// Displacements of eight skin vertices; the last group repeats its last vertex.
 #[derive(Clone, Debug, PartialEq)]
-struct Feet {
+struct DisplacementGroup {
     corners: [[u32; LANES]; 3],
     weights: [F32x8; 3],
     heights: F32x8,
 }
 
-/// Places of skin vertices above simulated triangles.
+/// Displacements of all skin vertices from simulated triangles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NormalDisplacement {
     count: usize,
-    feet: Vec<Feet>,
+    groups: Vec<DisplacementGroup>,
     /// Rings of the skin, for its normals.
     rings: RingNormals,
 }
 
-/// What a frame needs besides its result.
+/// Scratch space of a frame.
 #[derive(Clone, Debug, Default)]
 pub struct Workspace {
     samples: Vec<Row>,
@@ -44,23 +44,23 @@ pub struct Workspace {
 impl NormalDisplacement {
     /// Binds every vertex of `skin` to the closest triangle of `coarse`.
     pub fn new(skin: &TriMesh, coarse: &TriMesh) -> Self {
-        let tree = Bvh::new(coarse);
-        let feet: Vec<([u32; 3], [f32; 3], f32)> = (skin.positions.par_iter())
+        let surface = Surface::new(coarse.clone());
+        let groups: Vec<([u32; 3], [f32; 3], f32)> = (skin.positions.par_iter())
             .map(|&point| {
-                let nearest = tree.closest_point(point);
+                let nearest = surface.closest_point(point);
                 let corners =
                     nearest.map_or([0; 3], |near| coarse.triangles[near.triangle as usize]);
-                foot(
+                displacement(
                     corners,
                     corners.map(|v| coarse.positions[v as usize]),
                     point,
                 )
             })
             .collect();
-        let grouped = feet.chunks(LANES).map(|group| {
+        let grouped = groups.chunks(LANES).map(|group| {
             let of = |lane: usize| &group[lane.min(group.len() - 1)];
             let lanes = |pick: &dyn Fn(usize) -> f32| F32x8(std::array::from_fn(pick));
-            Feet {
+            DisplacementGroup {
                 corners: [0, 1, 2].map(|k| std::array::from_fn(|lane| of(lane).0[k])),
                 weights: [0, 1, 2].map(|k| lanes(&|lane| of(lane).1[k])),
                 heights: lanes(&|lane| of(lane).2),
@@ -68,7 +68,7 @@ impl NormalDisplacement {
         });
         Self {
             count: skin.positions.len(),
-            feet: grouped.collect(),
+            groups: grouped.collect(),
             rings: RingNormals::new(skin),
         }
     }
@@ -83,15 +83,15 @@ impl NormalDisplacement {
         self.count == 0
     }
 
-    /// Simulated vertices that a skin vertex listens to, and their weights.
+    /// Simulated vertices that a skin vertex depends on, and their weights.
     pub fn of(&self, vertex: usize) -> impl Iterator<Item = (usize, f32)> {
-        let (feet, lane) = (&self.feet[vertex / LANES], vertex % LANES);
-        (0..3).map(move |k| (feet.corners[k][lane] as usize, feet.weights[k].0[lane]))
+        let (groups, lane) = (&self.groups[vertex / LANES], vertex % LANES);
+        (0..3).map(move |k| (groups.corners[k][lane] as usize, groups.weights[k].0[lane]))
     }
 
-    /// Bytes that a frame reads and writes at least.
+    /// Least memory traffic of a frame \[bytes\].
     pub fn bytes_per_frame(&self, samples: usize) -> usize {
-        // Places are written once and read once.
+        // Skin positions are written once and read once.
         samples * (12 + 32) + self.count * (28 + 24 + 32) + self.rings.bytes()
     }
 
@@ -106,13 +106,14 @@ impl NormalDisplacement {
         work.samples.clear();
         work.samples
             .extend(simulated.iter().map(|p| Row::new(p.to_array())));
-        work.places.resize(self.feet.len() * LANES, Row::default());
+        work.places
+            .resize(self.groups.len() * LANES, Row::default());
         let chunks = (work.places.par_chunks_mut(CHUNK))
-            .zip(self.feet.par_chunks(CHUNK / LANES))
+            .zip(self.groups.par_chunks(CHUNK / LANES))
             .zip(positions.par_chunks_mut(CHUNK));
-        chunks.for_each(|((places, feet), positions)| {
+        chunks.for_each(|((places, groups), positions)| {
             dispatch(Place {
-                feet,
+                groups,
                 samples: &work.samples,
                 places,
                 positions: bytemuck::cast_slice_mut(positions),
@@ -130,8 +131,8 @@ impl NormalDisplacement {
     }
 }
 
-/// Barycentric coordinates in the plane of a triangle and height above it; where it has no area, its first corner.
-fn foot(corners: [u32; 3], places: [Vec3; 3], point: Vec3) -> ([u32; 3], [f32; 3], f32) {
+/// Barycentric coordinates in the plane of a triangle and height above it. A triangle without area gives its first corner.
+fn displacement(corners: [u32; 3], places: [Vec3; 3], point: Vec3) -> ([u32; 3], [f32; 3], f32) {
     let [a, b, c] = places.map(|p| p.as_dvec3());
     let (u, v, w): (DVec3, DVec3, DVec3) = (b - a, c - a, point.as_dvec3() - a);
     let normal = u.cross(v);
@@ -150,31 +151,31 @@ fn foot(corners: [u32; 3], places: [Vec3; 3], point: Vec3) -> ([u32; 3], [f32; 3
 }
 
 struct Place<'a> {
-    feet: &'a [Feet],
+    groups: &'a [DisplacementGroup],
     samples: &'a [Row],
     places: &'a mut [Row],
     positions: &'a mut [[f32; 3]],
 }
 
-// Loops, not closures: those would not take on the features of their kernel.
+// Loops, not closures: a closure would not be compiled with the SIMD features of its kernel.
 impl Kernel for Place<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
         let output = (self.places.chunks_exact_mut(LANES)).zip(self.positions.chunks_mut(LANES));
-        for (group, (feet, (places, positions))) in self.feet.iter().zip(output).enumerate() {
-            prefetch(self.feet, group + AHEAD);
-            let a = L::gather(self.samples, &feet.corners[0]);
-            let b = L::gather(self.samples, &feet.corners[1]);
-            let c = L::gather(self.samples, &feet.corners[2]);
+        for (group, (groups, (places, positions))) in self.groups.iter().zip(output).enumerate() {
+            prefetch(self.groups, group + PREFETCH_DISTANCE);
+            let a = L::gather(self.samples, &groups.corners[0]);
+            let b = L::gather(self.samples, &groups.corners[1]);
+            let c = L::gather(self.samples, &groups.corners[2]);
             let normal = cross(a, b, c);
             let square = normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2];
-            let height = L::load(&feet.heights) / square.max(L::splat(1e-30)).sqrt();
+            let height = L::load(&groups.heights) / square.max(L::splat(1e-30)).sqrt();
             let (u, v, w) = (
-                L::load(&feet.weights[0]),
-                L::load(&feet.weights[1]),
-                L::load(&feet.weights[2]),
+                L::load(&groups.weights[0]),
+                L::load(&groups.weights[1]),
+                L::load(&groups.weights[2]),
             );
             let mut place = [L::splat(0.0); 3];
             for axis in 0..3 {

@@ -2,12 +2,12 @@
 
 use glam::DVec3;
 
-use crate::surface::Surface;
+use crate::rest_skin::RestSkin;
 
-/// Tetrahedra of all prisms: three a triangle, skin vertex `i` is node `i`, its bone-surface twin node `count + i`.
+/// Tetrahedra of all prisms, three per triangle. Skin vertex `i` is node `i`; its bone-surface point is node `count + i`.
 ///
-/// `orders` are the triangles' vertices as [`split_orders`] sorts them: every quad is split from its earlier to its later
-/// vertex. Each tet has positive volume where its prism does.
+/// `orders` are the triangles' vertices as sorted by [`split_orders`]: the diagonal of every side quad runs from the skin at
+/// its earlier vertex to the bone surface at its later vertex. Tets have positive volume where their prism does.
 pub fn split_prisms(triangles: &[[u32; 3]], orders: &[[u32; 3]], count: usize) -> Vec<[u32; 4]> {
     let mut tets = Vec::with_capacity(3 * triangles.len());
     let below = |v: u32| v + count as u32;
@@ -25,12 +25,12 @@ pub fn split_prisms(triangles: &[[u32; 3]], orders: &[[u32; 3]], count: usize) -
 
 /// The vertices of every triangle in the order its quads are split.
 ///
-/// Each quad is split along its shorter diagonal, which gives tets of better shape that keep their volume longer under a
-/// bend than the papers' random choice. Where the three arrows of a triangle run in a circle one is turned round: the
-/// least decided one that leaves the neighbour in order or, as in the papers, any.
-pub fn split_orders(skin: &Surface, bone: &[DVec3]) -> Vec<[u32; 3]> {
+/// Each quad is split along its shorter diagonal. The tets are better shaped than with the papers' random choice and keep
+/// their volume longer under a bend. Where the three diagonals of a triangle form a cycle, one is flipped: the one with the
+/// smallest difference in length that creates no cycle next door or, as in the papers, a random one.
+pub fn split_orders(skin: &RestSkin, bone: &[DVec3]) -> Vec<[u32; 3]> {
     let mut arrows = Arrows::new(skin, bone);
-    arrows.break_circles();
+    arrows.break_cycles();
     arrows.orders()
 }
 
@@ -40,9 +40,9 @@ struct Arrows {
     edges: Vec<(u32, u32)>,
     /// Whether the arrow goes from `i` to `j`.
     forward: Vec<bool>,
-    /// How much longer the other diagonal is (squared).
-    decided: Vec<f64>,
-    /// Edges of each triangle `(a, b, c)`: `ab`, `bc`, `ca`, and whether they run along the edge's own direction.
+    /// Difference of the diagonals' squared lengths.
+    length_gaps: Vec<f64>,
+    /// Edges of each triangle `(a, b, c)`: `ab`, `bc`, `ca`, and whether they run in the edge's own direction.
     of_triangle: Vec<[(u32, bool); 3]>,
     /// Triangles at each edge.
     at_edge: Vec<Vec<u32>>,
@@ -50,7 +50,7 @@ struct Arrows {
 }
 
 impl Arrows {
-    fn new(skin: &Surface, bone: &[DVec3]) -> Self {
+    fn new(skin: &RestSkin, bone: &[DVec3]) -> Self {
         let mut edges: Vec<(u32, u32)> = skin
             .triangles
             .iter()
@@ -82,7 +82,7 @@ impl Arrows {
             .collect();
         Self {
             forward: leans.iter().map(|&lean| lean <= 0.0).collect(),
-            decided: leans.into_iter().map(f64::abs).collect(),
+            length_gaps: leans.into_iter().map(f64::abs).collect(),
             edges,
             of_triangle,
             at_edge,
@@ -90,28 +90,28 @@ impl Arrows {
         }
     }
 
-    fn circles(&self, triangle: u32) -> bool {
+    fn is_cyclic(&self, triangle: u32) -> bool {
         let [a, b, c] = self.of_triangle[triangle as usize]
             .map(|(edge, along)| self.forward[edge as usize] == along);
         a == b && b == c
     }
 
-    fn break_circles(&mut self) {
+    fn break_cycles(&mut self) {
         let mut work: Vec<u32> = (0..self.triangles.len() as u32).rev().collect();
         let mut seed = 1_u32;
-        // The papers' flips always end; the bound is for meshes nobody has thought of.
+        // The papers' flips terminate on manifold meshes; the bound is for all others.
         for _ in 0..100 * self.triangles.len() {
             let Some(triangle) = work.pop() else { return };
-            if !self.circles(triangle) {
+            if !self.is_cyclic(triangle) {
                 continue;
             }
             let mut edges = self.of_triangle[triangle as usize].map(|(edge, _)| edge as usize);
-            edges.sort_by(|&x, &y| self.decided[x].total_cmp(&self.decided[y]));
+            edges.sort_by(|&x, &y| self.length_gaps[x].total_cmp(&self.length_gaps[y]));
             seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             let any = edges[(seed >> 16) as usize % 3];
             let gentle = edges.into_iter().find(|&edge| {
                 self.forward[edge] ^= true;
-                let spoils = self.at_edge[edge].iter().any(|&t| self.circles(t));
+                let spoils = self.at_edge[edge].iter().any(|&t| self.is_cyclic(t));
                 self.forward[edge] ^= true;
                 !spoils
             });
@@ -121,8 +121,8 @@ impl Arrows {
         }
     }
 
-    /// Vertices by the number of arrows that leave them: two, one, none. A circle that is left is cut at its first
-    /// vertex, at the price of a gap.
+    /// Vertices by their number of outgoing arrows: two, one, none. A remaining cycle is cut at its first vertex, which
+    /// leaves a gap.
     fn orders(&self) -> Vec<[u32; 3]> {
         let arrow = |i: u32, j: u32| {
             let edge = self.edges.partition_point(|&e| e < (i.min(j), i.max(j)));
@@ -140,45 +140,14 @@ impl Arrows {
     }
 }
 
-/// Six times the signed volume.
-pub fn determinant([a, b, c, d]: [DVec3; 4]) -> f64 {
-    (b - a).dot((c - a).cross(d - a))
-}
-
-/// Smallest altitude of a tet: negative inverted, near zero flat.
-pub fn altitude(corners: [DVec3; 4]) -> f64 {
-    let [a, b, c, d] = corners;
-    let double_area = |p: DVec3, q: DVec3, r: DVec3| (q - p).cross(r - p).length_squared();
-    let largest = double_area(a, b, c)
-        .max(double_area(a, b, d))
-        .max(double_area(a, c, d))
-        .max(double_area(b, c, d))
-        .sqrt();
-    if largest > 0.0 {
-        determinant(corners) / largest
-    } else {
-        0.0
-    }
-}
-
-/// Longest edge of a tet.
-pub fn longest_edge(corners: [DVec3; 4]) -> f64 {
-    let mut longest = 0.0_f64;
-    for i in 0..4 {
-        for j in 0..i {
-            longest = longest.max(corners[i].distance_squared(corners[j]));
-        }
-    }
-    longest.sqrt()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::surface::tests::sphere;
+    use crate::rest_skin::tests::sphere;
     use std::collections::BTreeMap;
+    use supple_geom::tet_mesh::determinant;
 
-    fn prism_positions() -> (Vec<DVec3>, Vec<[u32; 4]>, crate::surface::Surface) {
+    fn prism_positions() -> (Vec<DVec3>, Vec<[u32; 4]>, crate::rest_skin::RestSkin) {
         let skin = sphere(2);
         let inner: Vec<DVec3> = skin.positions.iter().map(|&p| 0.4 * p).collect();
         let orders = split_orders(&skin, &inner);
@@ -191,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn tets_fill_the_shell() {
+    fn tets_fill_the_space_between_the_surfaces() {
         let (positions, tets, skin) = prism_positions();
         let volumes: Vec<f64> = tets
             .iter()

@@ -1,4 +1,4 @@
-//! Regions of the body named by joints: what is left out of the simulation, and what is stiffer.
+//! Regions of the body named by joints: excluded from the simulation, or stiffer.
 
 use supple_rig::retarget::humanoid::Side;
 use supple_rig::retarget::{BoneMap, HumanBone, Humanoid};
@@ -8,24 +8,25 @@ use crate::FleshError;
 use crate::holds::Weights;
 use crate::settings::{Settings, matches};
 
-/// How much stiffer the hands of a humanoid are: thin tissue over many small bones.
+/// Stiffness factor of a humanoid's hands: thin tissue over many small bones.
 pub const HAND_STIFFNESS: f64 = 8.0;
 
-/// Depth of tissue \[sizes of the character\] up to which it is as soft as the settings say.
+/// Depth, relative to the character's size, up to which tissue has the stiffness of the settings.
 pub const SOFT_DEPTH: f64 = 0.015;
-/// How much stiffer the deepest tissue is.
+/// Largest stiffness factor of deep tissue.
 pub const DEEP_STIFFNESS: f64 = 8.0;
 
-/// Factor on the stiffness of tissue of some depth. A layer of depth h under an acceleration a sags by ρ a h² / k, since
-/// its shear modulus is k/2: at 2.5 kPa a thigh by centimetres at every step. Deep tissue is not fat alone but muscles,
-/// fasciae and ribs, so the stiffness grows with h² until it is that of firm muscle.
+/// Stiffness factor by depth. A layer of depth h under an acceleration a sags by ρ a h² / k, since its shear modulus is
+/// k/2. At 2.5 kPa that is centimetres for a thigh at every footstep. Deep tissue is not only fat but muscle, fascia and
+/// ribs, so the stiffness grows with h² up to that of firm muscle.
 pub fn depth_factor(depth: f64, size: f64) -> f64 {
     (depth / (SOFT_DEPTH * size))
         .powi(2)
         .clamp(1.0, DEEP_STIFFNESS)
 }
 
-/// Which skin vertices are moved mostly by joints that match, or by their descendants; a humanoid's head among them.
+/// Which skin vertices are excluded: those with more than half of their weight on joints that match `excluded`, on the head
+/// of a humanoid (unless it is simulated), or on descendants of these.
 pub fn excluded_columns(
     character: &Character,
     settings: &Settings,
@@ -40,12 +41,12 @@ pub fn excluded_columns(
     }
     if !settings.tissue.simulate_head {
         let head = humanoid(character).and_then(|humanoid| humanoid.joint(HumanBone::Head));
-        // A head that carries everything is no head.
+        // A root joint found as the head is a wrong match.
         if let Some(head) = head.filter(|&head| skeleton.joints()[head].parent.is_some()) {
             out[head] = true;
         }
     }
-    pass_on(skeleton, &mut out, |parent, own| *own |= *parent);
+    propagate(skeleton, &mut out, |parent, own| *own |= *parent);
     let share = |list: &Weights| -> f64 {
         let inside = list.iter().filter(|(joint, _)| out[*joint as usize]);
         inside.map(|(_, weight)| weight).sum()
@@ -57,8 +58,7 @@ pub fn excluded_columns(
     Ok(excluded)
 }
 
-/// Stiffness factor of every skin vertex by the joints that move it: those given, and a humanoid's hands stiffer where
-/// nothing is said.
+/// Stiffness factor of every skin vertex, by its joints: the settings' factors, and by default stiffer hands of a humanoid.
 pub fn stiffness_factors(
     character: &Character,
     settings: &Settings,
@@ -72,14 +72,14 @@ pub fn stiffness_factors(
                 factors[hand] = HAND_STIFFNESS;
             }
         }
-        pass_on(skeleton, &mut factors, |parent, own| {
+        propagate(skeleton, &mut factors, |parent, own| {
             *own = own.max(*parent)
         });
     }
     for (pattern, &factor) in &settings.stiffness_factors {
         if !(factor.is_finite() && factor >= 0.0) {
             return Err(FleshError::Settings(format!(
-                "the stiffness factor of `{pattern}` is {factor}; it must be finite and not negative"
+                "the stiffness factor of `{pattern}` is {factor}; it must be finite and at least 0"
             )));
         }
         for joint in named(skeleton, "stiffness_factors", pattern)? {
@@ -96,8 +96,8 @@ pub fn stiffness_factors(
         .collect())
 }
 
-/// Which joints bend enough to need a denser skin: in a humanoid those of the limbs, neck and head, so that neither joints for twist nor
-/// the spine, which shares a bend among many, count; otherwise all.
+/// Which joints bend enough to need a denser skin. In a humanoid those of the limbs, neck and head; not twist joints, and
+/// not the spine, which distributes its bend over many joints. In other skeletons all joints.
 pub fn bending_joints(character: &Character) -> Vec<bool> {
     let Some(humanoid) = humanoid(character) else {
         return vec![true; character.skeleton.len()];
@@ -117,8 +117,8 @@ fn humanoid(character: &Character) -> Option<Humanoid> {
     Humanoid::find(&character.skeleton, &BoneMap::of(character)).ok()
 }
 
-/// Lets every joint take over from its parent, parents first.
-fn pass_on<T: Copy>(skeleton: &Skeleton, values: &mut [T], take: impl Fn(&T, &mut T)) {
+/// Propagates values from parents to children, parents first.
+fn propagate<T: Copy>(skeleton: &Skeleton, values: &mut [T], take: impl Fn(&T, &mut T)) {
     for joint in 0..skeleton.len() {
         if let Some(parent) = skeleton.joints()[joint].parent {
             let above = values[parent];
@@ -127,14 +127,14 @@ fn pass_on<T: Copy>(skeleton: &Skeleton, values: &mut [T], take: impl Fn(&T, &mu
     }
 }
 
-/// Joints whose names match a pattern, at least one.
+/// Joints whose names match a pattern; an error if there is none.
 fn named(skeleton: &Skeleton, list: &str, pattern: &str) -> Result<Vec<usize>, FleshError> {
     let found: Vec<usize> = (0..skeleton.len())
         .filter(|&joint| matches(pattern, &skeleton.joints()[joint].name))
         .collect();
     if found.is_empty() {
         return Err(FleshError::Settings(format!(
-            "{list} names joint `{pattern}`, which the skeleton does not have"
+            "`{list}` names joint `{pattern}`, which the skeleton does not have; `supple info --joints` lists its joints"
         )));
     }
     Ok(found)

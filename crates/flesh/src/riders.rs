@@ -1,35 +1,37 @@
-//! Vertices that are not simulated: bound ones ride on the nearest flesh, others on bones or by their weights.
+//! Vertices that are not simulated but bound to the nearest flesh: clothes, hair.
 
 use glam::{Quat, Vec3};
 use rayon::prelude::*;
-use supple_geom::{Bvh, TriMesh};
+use supple_geom::{Surface, TriMesh};
 
 /// A vertex bound to the flesh.
 #[derive(Clone, Copy, Debug)]
 pub struct Rider {
-    /// Flesh triangle below it.
+    /// Nearest flesh triangle.
     pub triangle: u32,
-    /// Where on it.
+    /// Barycentric coordinates of the nearest point.
     pub weights: [f32; 3],
-    /// From there to the vertex at rest \[m\].
+    /// From the nearest point to the vertex at rest \[m\].
     pub offset: Vec3,
-    /// How much it follows the flesh rather than its own skin weights: clothes do, hair far from the head does not.
+    /// Blend factor from 0, the vertex's own skin weights (hair far from the head), to 1, the flesh (clothes).
     pub grip: f32,
 }
 
-/// Distance up to which a vertex follows the flesh alone, relative to the character's size.
-const NEAR: f32 = 0.02;
-/// Distance from which it follows its own weights alone.
-const FAR: f32 = 0.08;
+/// Distance up to which the blend factor is 1, relative to the character's size.
+const FULL_GRIP_DISTANCE: f32 = 0.02;
+/// Distance from which it is 0.
+const NO_GRIP_DISTANCE: f32 = 0.08;
 
-/// Binds points to the flesh. `size` is the character's.
+/// Binds points to the flesh. `size` is the character's size \[m\].
 pub fn bind_riders(flesh: &TriMesh, points: &[Vec3], size: f32) -> Vec<Option<Rider>> {
-    let tree = Bvh::new(flesh);
+    let surface = Surface::new(flesh.clone());
     points
         .par_iter()
         .map(|&point| {
-            let nearest = tree.closest_point(point)?;
-            let t = ((nearest.distance / size - NEAR) / (FAR - NEAR)).clamp(0.0, 1.0);
+            let nearest = surface.closest_point(point)?;
+            let t = ((nearest.distance / size - FULL_GRIP_DISTANCE)
+                / (NO_GRIP_DISTANCE - FULL_GRIP_DISTANCE))
+                .clamp(0.0, 1.0);
             Some(Rider {
                 triangle: nearest.triangle,
                 weights: nearest.barycentric,
@@ -40,18 +42,24 @@ pub fn bind_riders(flesh: &TriMesh, points: &[Vec3], size: f32) -> Vec<Option<Ri
         .collect()
 }
 
-/// Where a rider is, given the flesh's positions and turns.
+/// Position of a bound vertex, given the positions and rotations of the flesh's vertices.
 pub fn rider_position(rider: &Rider, triangle: [u32; 3], now: &[Vec3], turns: &[Quat]) -> Vec3 {
-    let mut foot = Vec3::ZERO;
+    let mut point = Vec3::ZERO;
+    for (&v, &weight) in triangle.iter().zip(&rider.weights) {
+        point += now[v as usize] * weight;
+    }
+    point + rider_turn(rider, triangle, turns) * rider.offset
+}
+
+/// How far a rider is turned, given the flesh's turns.
+pub fn rider_turn(rider: &Rider, triangle: [u32; 3], turns: &[Quat]) -> Quat {
     let mut turn = glam::Vec4::ZERO;
     for (&v, &weight) in triangle.iter().zip(&rider.weights) {
-        foot += now[v as usize] * weight;
         let q = glam::Vec4::from(turns[v as usize]);
         let sign = if turn.dot(q) < 0.0 { -1.0 } else { 1.0 };
         turn += q * (sign * weight);
     }
-    let turn = turn.try_normalize().map_or(Quat::IDENTITY, Quat::from_vec4);
-    foot + turn * rider.offset
+    turn.try_normalize().map_or(Quat::IDENTITY, Quat::from_vec4)
 }
 
 #[cfg(test)]

@@ -1,24 +1,25 @@
-//! The role of every shell of a real file: flesh, bound or rigid.
+//! The role of every shell (connected component) of a character: flesh, bound or rigid.
 
 use std::collections::BTreeMap;
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
-use supple_geom::Bvh;
+use supple_geom::Surface;
 use supple_rig::Character;
 
 use crate::FleshError;
 use crate::body::Body;
 
-/// What a connected shell does.
+/// How a shell moves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Role {
     /// Simulated.
     Flesh,
-    /// Rides on the nearest flesh: clothes, hair, eyebrows.
+    /// Follows the nearest flesh: clothes, hair, eyebrows.
     Bound,
-    /// Rides on one bone: eyes, teeth, weapons. The joint's name, or `None` for the one its weights or its place tell.
+    /// Follows one joint rigidly: eyes, teeth, weapons. The joint's name, or `None` for the joint of its weights, or the
+    /// nearest one.
     Rigid(Option<String>),
 }
 
@@ -32,7 +33,7 @@ impl TryFrom<String> for Role {
             None if text == "rigid" => Ok(Self::Rigid(None)),
             Some(("rigid", joint)) => Ok(Self::Rigid(Some(joint.to_owned()))),
             _ => Err(format!(
-                "`{text}` is no role: use \"flesh\", \"bound\", \"rigid\" or \"rigid:JOINT\""
+                "`{text}` is not a role; use \"flesh\", \"bound\", \"rigid\" or \"rigid:JOINT\""
             )),
         }
     }
@@ -52,15 +53,15 @@ impl From<Role> for String {
 /// A shell and its role.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shell {
-    /// How settings name it: its part's name, and `#k` where the part has several.
+    /// Its key in the settings: its part's name, followed by `#k` if the part has several shells.
     pub key: String,
-    /// What it does.
+    /// How it moves.
     pub role: Role,
-    /// The joint a rigid shell rides on.
+    /// The joint that a rigid shell follows.
     pub joint: usize,
     /// Vertices after welding.
     pub vertices: usize,
-    /// Surface \[m²\].
+    /// Surface area \[m²\].
     pub area: f64,
 }
 
@@ -72,13 +73,13 @@ pub struct ShellRoles {
     pub body: Body,
 }
 
-/// A shell smaller than this share of the whole surface is no flesh of its own.
-const SMALL: f64 = 0.02;
-/// Weight above which a vertex belongs to one joint alone.
-const ALONE: f32 = 0.95;
+/// Smallest share of the total surface area that a shell of flesh has.
+const LEAST_FLESH_SHARE: f64 = 0.02;
+/// Weight above which a vertex counts as rigid on one joint.
+const RIGID_WEIGHT: f32 = 0.95;
 
-/// Roles of all shells: those that bones see from inside are flesh, small ones on one bone rigid, others bound; what
-/// the user gave wins.
+/// Roles of all shells. Large shells that are the innermost around some bone are flesh. Shells with weights on one joint
+/// only are rigid, and others are bound. Roles `given` by the user take precedence.
 pub fn shell_roles(
     character: &Character,
     given: &BTreeMap<String, Role>,
@@ -108,10 +109,10 @@ pub fn shell_roles(
         shell.joint = owners[index].unwrap_or(nearest);
         shell.role = if scenery[index] {
             Role::Rigid(None)
-        } else if index == largest || (seen[index] && shell.area >= SMALL * total) {
+        } else if index == largest || (seen[index] && shell.area >= LEAST_FLESH_SHARE * total) {
             Role::Flesh
         } else if owners[index].is_some()
-            || (shell.area < 0.1 * SMALL * total && no_weights(character))
+            || (shell.area < 0.1 * LEAST_FLESH_SHARE * total && no_weights(character))
         {
             Role::Rigid(None)
         } else {
@@ -151,7 +152,7 @@ fn override_role(
     if let Role::Rigid(Some(name)) = role {
         shell.joint = character.skeleton.find(name).ok_or_else(|| {
             FleshError::Settings(format!(
-                "shell `{}` is to be rigid on joint `{name}`, which the skeleton does not have",
+                                "the role of shell `{}` names joint `{name}`, which the skeleton does not have; `supple info --joints` lists its joints",
                 shell.key
             ))
         })?;
@@ -171,7 +172,7 @@ fn check_keys(shells: &[Shell], given: &BTreeMap<String, Role>) -> Result<(), Fl
         });
         if !known {
             return Err(FleshError::Settings(format!(
-                "a role is set for `{key}`, but no shell has that name"
+                "a role is set for `{key}`, but no shell has that name; `supple init` writes all names under [roles]"
             )));
         }
     }
@@ -224,15 +225,15 @@ fn described_shells(character: &Character, body: &Body) -> Vec<Shell> {
         .collect()
 }
 
-/// Shells that are the innermost around some bone: a body under clothes is seen, the clothes are not; where the body
-/// was cut away under them, the clothes are.
+/// Large shells that are the innermost around some bone. A body under clothes is; the clothes are not, unless the body
+/// below them was cut away.
 fn seen_from_bones(character: &Character, body: &Body, shells: &[Shell], total: f64) -> Vec<bool> {
     if shells.len() == 1 {
         return vec![true];
     }
-    let large: Vec<(usize, Bvh)> = (0..shells.len())
-        .filter(|&s| shells[s].area >= SMALL * total)
-        .map(|s| (s, body.tree(&|shell| shell == s)))
+    let large: Vec<(usize, Surface)> = (0..shells.len())
+        .filter(|&s| shells[s].area >= LEAST_FLESH_SHARE * total)
+        .map(|s| (s, body.surface(&|shell| shell == s)))
         .collect();
     let worlds = character.bind_worlds();
     let mut seen = vec![0_usize; shells.len()];
@@ -243,8 +244,8 @@ fn seen_from_bones(character: &Character, body: &Body, shells: &[Shell], total: 
             let point = a.lerp(b, t).into();
             let innermost = large
                 .iter()
-                .filter(|(_, tree)| tree.is_inside(point))
-                .filter_map(|(s, tree)| Some((tree.closest_point(point)?.distance, *s)))
+                .filter(|(_, surface)| surface.contains(point))
+                .filter_map(|(s, surface)| Some((surface.closest_point(point)?.distance, *s)))
                 .min_by(|a, b| a.0.total_cmp(&b.0));
             if let Some((_, shell)) = innermost {
                 seen[shell] += 1;
@@ -254,7 +255,7 @@ fn seen_from_bones(character: &Character, body: &Body, shells: &[Shell], total: 
     seen.iter().map(|&count| count >= 2).collect()
 }
 
-/// Shells that hang on no bone, and so are no measure of the body.
+/// Shells that no bone moves; they do not count towards the body's size.
 fn scenery_shells(character: &Character, body: &Body) -> Vec<bool> {
     let mut scenery = vec![true; body.shells.count];
     for (p, part) in character.parts.iter().enumerate() {
@@ -269,7 +270,7 @@ fn scenery_shells(character: &Character, body: &Body) -> Vec<bool> {
     scenery
 }
 
-/// For each shell the one joint that moves all of it, where there is one.
+/// For each shell the single joint that moves all of it, if there is one.
 fn single_joints(character: &Character, body: &Body) -> Vec<Option<usize>> {
     // None: nothing seen yet; Some(None): several.
     let mut owner: Vec<Option<Option<usize>>> = vec![None; body.shells.count];
@@ -280,7 +281,12 @@ fn single_joints(character: &Character, body: &Body) -> Vec<Option<usize>> {
                 continue;
             };
             let alone = (v < influences.len())
-                .then(|| influences.of(v).iter().find(|(_, weight)| *weight > ALONE))
+                .then(|| {
+                    influences
+                        .of(v)
+                        .iter()
+                        .find(|(_, weight)| *weight > RIGID_WEIGHT)
+                })
                 .flatten()
                 .and_then(|(slot, _)| part.binding.joints.get(*slot as usize))
                 .copied();
@@ -314,10 +320,10 @@ mod tests {
     use supple_rig::character::{Binding, Influences, Part};
     use supple_rig::skeleton::{Joint, JointKind, Skeleton};
 
-    /// A floor of a hundred square metres in the file, on a node of its own, changes no role and is no flesh.
+    /// A large floor on a node of its own is not flesh and changes no other role.
     #[test]
-    fn a_floor_is_no_flesh() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets/male.glb");
+    fn a_floor_is_not_flesh() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../supple/assets/male.glb");
         let bytes = std::fs::read(path).unwrap();
         let mut male = supple_rig::formats::gltf::read_glb(&bytes, &Default::default()).unwrap();
         let alone = shell_roles(&male, &BTreeMap::new()).unwrap();

@@ -1,4 +1,4 @@
-//! Settings of a character's tissue: a small TOML file beside the character.
+//! Settings of a character's tissue, read from a TOML file beside the character.
 
 pub(crate) mod collider;
 mod detail;
@@ -14,9 +14,10 @@ use supple_rig::Character;
 use crate::FleshError;
 use crate::roles::{Role, shell_roles};
 
-/// Everything a user may set. What is left out is chosen automatically.
+/// All user settings. Anything left out is chosen automatically.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Settings {
     /// Material and construction.
     pub tissue: Tissue,
@@ -24,22 +25,22 @@ pub struct Settings {
     pub solver: Solver,
     /// Simulation mesh and full skin.
     pub detail: Detail,
-    /// What the tissue must not go through.
+    /// Self-contact, friction and ground.
     pub contact: Contact,
-    /// Radii of bones, by the joint they start at \[m\]. Left out: 0.75 × the distance to the skin.
+    /// Radii of bones \[m\], by the joint they start at. Default: 0.75 × the distance to the skin.
     pub bone_radii: BTreeMap<String, f64>,
-    /// Radii of joints \[m\]. Left out: that of the thickest bone.
+    /// Radii of joints \[m\]. Default: the radius of the thickest bone there.
     pub joint_radii: BTreeMap<String, f64>,
-    /// Factors on the stiffness around the bones of a joint.
+    /// Stiffness factors of the tissue around a joint's bones. A final `*` matches any ending.
     pub stiffness_factors: BTreeMap<String, f64>,
-    /// Roles of shells: "flesh", "bound", "rigid", or "rigid:JOINT". Keys are a part's name, or `name#2` for its third
-    /// shell.
+    /// Roles of shells: "flesh", "bound", "rigid" or "rigid:JOINT". A key is a part's name, or `name#2` for the part's
+    /// third shell.
     pub roles: BTreeMap<String, Role>,
-    /// Regions that are not simulated: names of joints; their descendants go with them. `*` at the end matches any rest.
+    /// Joints whose region is not simulated, together with their descendants. A final `*` matches any ending.
     pub excluded: Vec<String>,
-    /// Joints whose bones shape the tissue but do not hold it, as in a trunk or a tail.
+    /// Joints whose bones are virtual: they shape the tissue but do not hold it, as in a trunk or a tail.
     pub virtual_bones: Vec<String>,
-    /// Things that the skin must not go through.
+    /// Colliders.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub collider: Vec<ColliderSettings>,
 }
@@ -47,59 +48,73 @@ pub struct Settings {
 /// Material and construction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Tissue {
-    /// Stiffness \[Pa\]. Fat and relaxed muscle lie between 1000 and 5000.
+    /// Stiffness \[Pa\]. Fat and relaxed muscle have 1000 to 5000.
     pub stiffness: f64,
-    /// Mass of the whole body \[kg\]; 0: from the skin's volume and the density of a body.
+    /// Mass of the whole body \[kg\]; 0 computes it from the enclosed volume and [`BODY_DENSITY`](crate::masses::BODY_DENSITY).
     pub mass: f64,
-    /// Stiffness against change of volume, relative to `stiffness`; 0: none. Tissue hardly changes its volume, but the
-    /// stiffer this is, the more iterations a step needs.
+    /// Stiffness against change of volume, relative to `stiffness`; 0 turns it off. Real tissue hardly changes its volume,
+    /// but the larger this value, the more iterations a step needs.
     pub volume_stiffness: f64,
-    /// Whether the inner surface slides over joints.
+    /// Whether the bone surface slides over joints.
     pub sliding: bool,
-    /// Whether a humanoid's head is simulated too: faces have rigs of their own.
+    /// Whether a humanoid's head is simulated. Off by default: faces usually have their own rig.
     pub simulate_head: bool,
-    /// How far base points are evened out along the skin, relative to the character's size.
+    /// Diffusion length of the base points' smoothing along the skin, relative to the character's size.
     pub smoothing: f64,
 }
 
 /// Time stepping.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Solver {
-    /// Local/global iterations of a step.
+    /// Local/global iterations per step.
     pub iterations: u32,
-    /// Internal steps a second.
+    /// Simulation steps per second.
     pub steps_per_second: f64,
-    /// Time after which a jiggle has lost half its speed \[s\]; 0: no damping but the integrator's own.
+    /// Time in which a jiggle loses half its velocity \[s\]; 0 leaves only the integrator's own damping.
     pub damping_half_life: f64,
-    /// Gravity along Y \[m/s²\]. Zero: the rest shape already has it in it.
+    /// Gravity along Y \[m/s²\]. 0 by default: the rest shape already includes it.
     pub gravity: f64,
 }
 
-/// What the tissue must not go through.
+/// Contact of the tissue with itself and with colliders.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Contact {
-    /// What is looked for.
+    /// Which contacts are detected.
     pub mode: ContactMode,
-    /// Coulomb's coefficient; skin on skin has about 0.5.
+    /// Coulomb friction coefficient; skin on skin has about 0.5.
     pub friction: f64,
-    /// Ground that the skin does not go through.
+    /// Ground plane.
     pub ground: Ground,
 }
 
-/// What the tissue must not go through.
+/// Which contacts are detected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum ContactMode {
-    /// It goes through everything.
+    /// None.
     #[default]
     Off,
-    /// Skin around joints, where limbs fold, and colliders.
+    /// Contact of skin across joints, where limbs fold, and with colliders.
     Local,
-    /// All of itself, and colliders.
+    /// Contact of all skin with itself and with colliders.
     Global,
+}
+
+impl From<ContactMode> for supple_sim::ContactMode {
+    fn from(mode: ContactMode) -> Self {
+        match mode {
+            ContactMode::Off => Self::Off,
+            ContactMode::Local => Self::Local,
+            ContactMode::Global => Self::Global,
+        }
+    }
 }
 
 impl Default for Contact {
@@ -112,8 +127,8 @@ impl Default for Contact {
     }
 }
 
-/// Default of [`Tissue::volume_stiffness`]. An elbow bent to 130° keeps 81 % of its volume without, 86 % at 2 and 90 % at 8;
-/// above, ten iterations follow ever less of a fast motion.
+/// Default of [`Tissue::volume_stiffness`]. An elbow bent to 130° keeps 81 % of its volume at 0, 86 % at 2 and 90 % at 8.
+/// Above that, ten iterations fall behind fast motions.
 const VOLUME_STIFFNESS: f64 = 8.0;
 
 impl Default for Tissue {
@@ -141,7 +156,7 @@ impl Default for Solver {
 }
 
 impl Settings {
-    /// The values that are used where nothing is set, written out: radii, roles and mass of this character.
+    /// The automatic settings of a character written out: its radii, roles and mass.
     pub fn automatic(character: &Character) -> Result<Self, FleshError> {
         let flesh = crate::Flesh::builder(character).build()?;
         let name = |joint: usize| character.skeleton.joints()[joint].name.clone();
@@ -173,7 +188,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Refuses numbers that no tissue can have.
+    /// Rejects invalid numbers.
     pub fn check(&self) -> Result<(), FleshError> {
         let tissue = &self.tissue;
         for (name, value) in [
@@ -185,7 +200,7 @@ impl Settings {
         ] {
             if !(value.is_finite() && value >= 0.0) {
                 return Err(FleshError::Settings(format!(
-                    "{name} is {value}; it must be finite and not negative"
+                    "{name} is {value}; it must be finite and at least 0"
                 )));
             }
         }
@@ -199,12 +214,12 @@ impl Settings {
         self.collider.iter().try_for_each(ColliderSettings::check)
     }
 
-    /// From TOML text.
+    /// Parses TOML text.
     pub fn from_toml(text: &str) -> Result<Self, FleshError> {
         toml::from_str(text).map_err(|error| FleshError::Settings(error.to_string()))
     }
 
-    /// As TOML text with a comment on every group.
+    /// Writes TOML text with a comment on every setting.
     pub fn to_toml(&self) -> Result<String, FleshError> {
         let body = toml::to_string_pretty(self)
             .map_err(|error| FleshError::Settings(error.to_string()))?;
@@ -224,17 +239,13 @@ impl Settings {
 
     fn contact_settings(&self) -> supple_sim::ContactSettings {
         supple_sim::ContactSettings {
-            mode: match self.contact.mode {
-                ContactMode::Off => supple_sim::ContactMode::Off,
-                ContactMode::Local => supple_sim::ContactMode::Local,
-                ContactMode::Global => supple_sim::ContactMode::Global,
-            },
+            mode: self.contact.mode.into(),
             friction: self.contact.friction as f32,
             ..supple_sim::ContactSettings::default()
         }
     }
 
-    /// The solver's own settings.
+    /// The solver's settings.
     pub fn solver_settings(&self) -> supple_sim::Settings {
         let or_infinite = |value: f64| if value > 0.0 { value } else { f64::INFINITY };
         supple_sim::Settings {
@@ -248,80 +259,83 @@ impl Settings {
     }
 }
 
-const HEADER: &str = "# Supple: tissue of this character. Lengths in metres, masses in kilograms, stiffness in pascal.\n\
-                      # Delete a line to have its value chosen automatically.\n\n";
+const HEADER: &str = "# Supple: tissue settings of this character. Lengths in metres, masses in kilograms, stiffness in pascals.\n\
+                      # Delete a line to use its automatic value.\n\n";
 
 const COMMENTS: &[(&str, &str)] = &[
     (
         "excluded",
-        "# Joints whose region is not simulated, with their descendants, such as \"head\" or \"finger*\".\n",
+        "# Joints whose region, with all descendants, is not simulated, such as \"head\" or \"finger*\".\n",
     ),
     (
         "virtual_bones",
-        "# Joints whose bones shape the tissue without holding it (trunks, tails).\n",
+        "# Joints whose bones shape the tissue but do not hold it (trunks, tails).\n",
     ),
     (
         "stiffness =",
-        "# 1000 to 5000 Pa is fat and relaxed muscle.\n",
+        "# Fat and relaxed muscle have 1000 to 5000 Pa.\n",
     ),
-    ("mass =", "# Whole body; 0 takes it from the volume.\n"),
+    (
+        "mass =",
+        "# Of the whole body; 0 computes it from the volume.\n",
+    ),
     (
         "volume_stiffness",
-        "# Against change of volume, relative to stiffness; 0 is none, and fastest.\n",
+        "# Resistance to change of volume, relative to stiffness; 0 turns it off and is fastest.\n",
     ),
     (
         "sliding",
-        "# Whether the inner surface slides over joints.\n",
+        "# Whether the bone surface slides over joints.\n",
     ),
     (
         "simulate_head",
-        "# Whether a humanoid's head is simulated; faces usually have rigs of their own.\n",
+        "# Whether a humanoid's head is simulated; faces usually have their own rig.\n",
     ),
     (
         "smoothing",
-        "# Reach of the base points' smoothing, relative to the size.\n",
+        "# Smoothing length of the base points along the skin, relative to the character's size.\n",
     ),
     (
         "resolution",
-        "# Vertices that are simulated: \"automatic\" (3 to 5 thousand), \"full\" (all), or a number.\n",
+        "# Number of simulated vertices: \"automatic\" (3 to 5 thousand), \"full\" (all), or a number.\n",
     ),
     (
         "upsample",
-        "# How the full skin follows them: \"quadratic\"; \"linear\" and \"normals\" are there to compare.\n",
+        "# How the full skin follows them: \"quadratic\"; \"linear\" and \"normals\" are for comparison.\n",
     ),
     (
         "damping_half_life",
-        "# Seconds until a jiggle has lost half its speed; 0 leaves only the integrator's damping.\n",
+        "# Seconds in which a jiggle loses half its velocity; 0 leaves only the integrator's damping.\n",
     ),
     (
         "gravity",
-        "# Along Y; 0 because the rest shape already has it in it.\n",
+        "# Along Y in m/s^2; 0 by default, because the rest shape already includes it.\n",
     ),
     (
         "mode =",
-        "# \"global\" keeps the skin from going through itself, \"off\" does not.\n",
+        "# Contact: \"off\", \"local\" (across joints) or \"global\" (all skin); colliders with both.\n",
     ),
     ("friction", "# Skin on skin has about 0.5.\n"),
     (
         "ground",
-        "# true: the floor below the rest shape; a number: a floor at that height; false: none.\n",
+        "# true: a floor below the rest shape; a number: a floor at that height; false: no floor.\n",
     ),
-    ("[bone_radii]", "# By the joint the bone starts at.\n"),
+    ("[bone_radii]", "# By the joint at which the bone starts.\n"),
     (
         "[joint_radii]",
         "# Larger joints bulge more when bent, smaller ones stay sharper.\n",
     ),
     (
         "[stiffness_factors]",
-        "# Around the bones of a joint, such as \"hand.L\" = 4.0.\n",
+        "# For the tissue around a joint's bones, such as \"hand.L\" = 4.0.\n",
     ),
     (
         "[roles]",
-        "# \"flesh\" is simulated, \"bound\" rides on the nearest flesh, \"rigid\" on one bone (\"rigid:JOINT\").\n",
+        "# \"flesh\" is simulated, \"bound\" follows the nearest flesh, \"rigid\" follows one joint (\"rigid:JOINT\").\n",
     ),
 ];
 
-/// Whether a joint's name matches a pattern: equal but for case, or up to a final `*`.
+/// Whether a joint's name matches a pattern, ignoring case. A final `*` matches any ending.
 pub fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, name) = (pattern.to_lowercase(), name.to_lowercase());
     match pattern.strip_suffix('*') {

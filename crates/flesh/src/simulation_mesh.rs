@@ -1,4 +1,4 @@
-//! The simulation mesh: some of the skin's vertices, few enough for real time, denser where the body bends [3.2.4].
+//! The simulation mesh: a subset of the skin's vertices, small enough for real time, denser where the body bends [3.2.4].
 
 use std::collections::BTreeMap;
 
@@ -10,34 +10,35 @@ use supple_geom::shells::shells;
 use crate::bone_graph::BoneGraph;
 use crate::settings::Resolution;
 
-/// Skins of up to this many vertices are simulated as they are.
+/// Skins of up to this many vertices are simulated in full.
 pub const FULL_UP_TO: usize = 5000;
-/// Automatic resolution: so many vertices, and so many more for every bone, up to [`FULL_UP_TO`].
+/// Automatic resolution: this many vertices plus [`VERTICES_PER_BONE`] per bone, up to [`FULL_UP_TO`].
 const BASE_COUNT: usize = 3000;
-const PER_BONE: usize = 20;
-/// Density around joints that bend, relative to straight limbs. Above 30 straight limbs get facets that show as steps in the
-/// bone surface; at 1 a bent knee has too few vertices to stay round.
+/// Additional vertices per bone.
+const VERTICES_PER_BONE: usize = 20;
+/// Vertex density around bending joints, relative to straight limbs. Above 30 straight limbs get so coarse that the bone
+/// surface has steps; at 1 a bent knee has too few vertices to stay round.
 const JOINT_DENSITY: f64 = 6.0;
-/// Reach of that density, in distances between joint and skin.
+/// Radius of that density, relative to the distance between joint and skin.
 const JOINT_REACH: f64 = 3.0;
-/// Density where separate shells touch.
+/// Vertex density where separate shells touch.
 const TOUCH_DENSITY: f64 = 2.0;
-/// How near that is, relative to the character's size.
-const TOUCH: f64 = 0.01;
-/// Density of what is not simulated: as good as nothing.
+/// Distance at which shells touch, relative to the character's size.
+const TOUCH_DISTANCE: f64 = 0.01;
+/// Vertex density of excluded regions, which are not simulated.
 const EXCLUDED_DENSITY: f64 = 0.05;
 
-/// Vertices to simulate of a skin that has `vertices`, with `bones`.
+/// Number of vertices to simulate of a skin with `vertices` vertices and `bones` bones.
 pub fn target_count(resolution: Resolution, vertices: usize, bones: usize) -> usize {
     match resolution {
         Resolution::Full => vertices,
         Resolution::Vertices(count) => count,
         Resolution::Automatic if vertices <= FULL_UP_TO => vertices,
-        Resolution::Automatic => (BASE_COUNT + PER_BONE * bones).min(FULL_UP_TO),
+        Resolution::Automatic => (BASE_COUNT + VERTICES_PER_BONE * bones).min(FULL_UP_TO),
     }
 }
 
-/// Where bones meet that bend against each other. `bends` tells of every joint whether it bends.
+/// Positions of the nodes where bones bend against each other. `bends` marks the joints that bend.
 pub fn bending_points(graph: &BoneGraph, bends: &[bool]) -> Vec<DVec3> {
     let nodes = graph.nodes.iter().zip(&graph.incident);
     nodes
@@ -48,8 +49,8 @@ pub fn bending_points(graph: &BoneGraph, bends: &[bool]) -> Vec<DVec3> {
         .collect()
 }
 
-/// Chooses the vertices to simulate. `bends` are the places where the body bends; `excluded` tells what is not simulated, and is
-/// empty where that is not known.
+/// Chooses the vertices to simulate. `bends` are the points where the body bends. `excluded` marks vertices that are not
+/// simulated, and is empty if that is not known.
 pub fn simulation_mesh(
     skin: &TriMesh,
     bends: &[DVec3],
@@ -92,14 +93,19 @@ fn densities(skin: &TriMesh, bends: &[DVec3], excluded: &[bool]) -> Vec<f64> {
     densities
 }
 
-/// Vertices with another shell nearby, by a grid of cells as wide as that is.
+/// Vertices with another shell within about [`TOUCH_DISTANCE`], found with a grid of cells of that size.
 fn touching(skin: &TriMesh, points: &[DVec3]) -> Vec<usize> {
     let shells = shells(skin);
-    let size = crate::surface::size_of(points);
+    let size = crate::rest_skin::size_of(points);
     if shells.count < 2 || size <= 0.0 {
         return Vec::new();
     }
-    let cell = |p: DVec3| (p / (TOUCH * size)).floor().as_i64vec3().to_array();
+    let cell = |p: DVec3| {
+        (p / (TOUCH_DISTANCE * size))
+            .floor()
+            .as_i64vec3()
+            .to_array()
+    };
     let mut owners: BTreeMap<[i64; 3], Vec<u32>> = BTreeMap::new();
     for (&p, &shell) in points.iter().zip(&shells.of_vertex) {
         let list = owners.entry(cell(p)).or_default();
@@ -147,12 +153,12 @@ mod tests {
     }
 
     #[test]
-    fn it_is_denser_where_shells_touch() {
+    fn density_is_higher_where_shells_touch() {
         let ball = shapes::icosphere(1.0, 5);
         let mut other = ball.clone();
         other.transform(&Affine3A::from_translation(Vec3::X * 2.0));
         let pair = TriMesh::merged([&ball, &other]);
-        // Of the vertices of a cap of the first ball, how many are kept.
+        // Share of a cap's vertices that is kept.
         let kept = |mesh: &TriMesh, side: f32| {
             let count = |mesh: &TriMesh| {
                 let cap = |p: &&Vec3| p.x < 1.0 && p.x * side > 0.97;

@@ -6,17 +6,17 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use crate::bone_graph::BoneGraph;
-use crate::surface::Surface;
+use crate::rest_skin::RestSkin;
 
-/// Share of the distance between bone and skin that the bone fills [3.2.1].
-pub const FILL: f64 = 0.75;
+/// Radius of a bone relative to its distance from the skin [3.2.1].
+pub const RADIUS_SHARE: f64 = 0.75;
 
 /// Radii of bones and joints.
 #[derive(Clone, Debug, Default)]
 pub struct SkeletonVolume {
-    /// One a bone \[m\].
+    /// One per bone \[m\].
     pub bone_radii: Vec<f64>,
-    /// One a node \[m\]; zero at a leaf end, where the bone's own cap closes it.
+    /// One per node \[m\]; zero at a leaf end, which is closed by the bone's own cap.
     pub node_radii: Vec<f64>,
 }
 
@@ -29,15 +29,15 @@ pub struct GivenRadii {
     pub nodes: BTreeMap<usize, f64>,
 }
 
-/// Automatic radii: 0.75 × the distance to the skin, joints as thick as their thickest bone, and both shrunk until
-/// `r₁ + r₂ + 2 r_b ≤ l_b`. Given radii are taken as they are, and still shrunk where they do not fit.
-pub fn skeleton_volume(graph: &BoneGraph, skin: &Surface, given: &GivenRadii) -> SkeletonVolume {
+/// Radii of bones and joints. Automatic radii are 0.75 × the distance to the skin for bones, and the radius of the thickest
+/// bone for joints. All radii, given ones too, are shrunk until `r₁ + r₂ + 2 r_b ≤ l_b`.
+pub fn skeleton_volume(graph: &BoneGraph, skin: &RestSkin, given: &GivenRadii) -> SkeletonVolume {
     let samples = skin_samples(skin);
     let bone_radii: Vec<f64> = (0..graph.bones.len())
         .into_par_iter()
         .map(|bone| match given.bones.get(&bone) {
             Some(&radius) => radius,
-            None => FILL * segment_distance(&samples, graph.segment(bone)),
+            None => RADIUS_SHARE * segment_distance(&samples, graph.segment(bone)),
         })
         .collect();
     let node_radii: Vec<f64> = (0..graph.nodes.len())
@@ -49,7 +49,7 @@ pub fn skeleton_volume(graph: &BoneGraph, skin: &Surface, given: &GivenRadii) ->
                 Some(&radius) => radius,
                 None if incident.is_empty() => {
                     let point = graph.nodes[node].position;
-                    FILL * segment_distance(&samples, (point, point))
+                    RADIUS_SHARE * segment_distance(&samples, (point, point))
                 }
                 None if is_leaf_end(graph, node) => 0.0,
                 None => thickest,
@@ -60,7 +60,7 @@ pub fn skeleton_volume(graph: &BoneGraph, skin: &Surface, given: &GivenRadii) ->
         bone_radii,
         node_radii,
     };
-    fit_bones(graph, &mut volume);
+    shrink_to_lengths(graph, &mut volume);
     volume
 }
 
@@ -69,16 +69,16 @@ pub fn is_leaf_end(graph: &BoneGraph, node: usize) -> bool {
     matches!(graph.incident[node].as_slice(), &[bone] if graph.bones[bone].end == node)
 }
 
-/// Scales the three radii of every bone that is too short by `l_b / (r₁ + r₂ + 2 r_b)`, in bone order: a joint shrunk
-/// by one bone only makes room for the next.
-fn fit_bones(graph: &BoneGraph, volume: &mut SkeletonVolume) {
+/// Scales the three radii of every bone that is too short by `l_b / (r₁ + r₂ + 2 r_b)`, in bone order. Shrinking a joint for
+/// one bone only makes more room for the next.
+fn shrink_to_lengths(graph: &BoneGraph, volume: &mut SkeletonVolume) {
     for (index, bone) in graph.bones.iter().enumerate() {
         let sum = volume.node_radii[bone.start]
             + volume.node_radii[bone.end]
             + 2.0 * volume.bone_radii[index];
         let length = graph.length(index);
         if sum > length {
-            // Slightly less than equality keeps a cylinder of positive length between the caps.
+            // Slightly below equality, so that the cylinder between the caps has a positive length.
             let factor = 0.99 * length / sum;
             volume.bone_radii[index] *= factor;
             volume.node_radii[bone.start] *= factor;
@@ -87,8 +87,8 @@ fn fit_bones(graph: &BoneGraph, volume: &mut SkeletonVolume) {
     }
 }
 
-/// Vertices and face centres: on coarse meshes a face may be nearer than its corners.
-fn skin_samples(skin: &Surface) -> Vec<DVec3> {
+/// Vertices and triangle centres: on coarse meshes a triangle may be nearer than its corners.
+fn skin_samples(skin: &RestSkin) -> Vec<DVec3> {
     let centres = skin.triangles.iter().map(|t| {
         t.map(|v| skin.positions[v as usize])
             .into_iter()

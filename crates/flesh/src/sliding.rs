@@ -1,36 +1,34 @@
-//! How bone-surface points follow the skeleton: rigidly on bones, half-turned on joints, sliding around joints between
-//! bones that are nearly in line [3.2.2].
+//! How bone-surface points follow the skeleton: rigidly on bones, half-rotated on joints, and sliding around joints between nearly
+//! collinear bones [3.2.2].
 
-use glam::{DQuat, DVec3};
+use glam::DVec3;
 
-use crate::base_points::Foot;
 use crate::bone_graph::BoneGraph;
 use crate::bone_surface::{Contact, Hit};
-use crate::frames::{BoneFrame, Frames, NodeFrame};
+use crate::follow::nearest_on;
 use crate::skeleton_volume::SkeletonVolume;
 
-/// The bone ring lies this far along the bone (share of its length): beyond it nothing slides.
+/// Position of the bone ring, relative to the bone's length. Beyond it nothing slides.
 pub const RING: f64 = 0.4;
-/// A joint of two bones slides when they are straighter than this (cosine of the bend): a hip that turns the chain by a
-/// right angle has no ring all around.
+/// Least cosine of the bend between two bones for a joint to slide. A hip that turns the chain by 90° has no closed ring.
 pub const STRAIGHT: f64 = 0.5;
 
-/// What a bone-surface point follows.
+/// The bone or joint that a bone-surface point follows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Attachment {
-    /// Rides on a bone, at `t` along it.
+    /// Rigid on a bone, at `t` along it.
     Bone {
         /// The bone.
         bone: usize,
-        /// Foot along the bone; may lie beyond its ends.
+        /// Closest point on the bone's line, as a parameter; may lie beyond its ends.
         t: f64,
     },
-    /// Turns with a joint.
+    /// Rotates with a joint.
     Node {
         /// The node.
         node: usize,
     },
-    /// Between a joint ring and a bone ring: the anchors on both are blended, the rest offset turns with the blend.
+    /// Between a joint ring and a bone ring: the anchors on both are blended, and the rest offset rotates with the blend.
     Slide {
         /// The node.
         node: usize,
@@ -42,19 +40,19 @@ pub enum Attachment {
         joint_anchor: DVec3,
         /// Anchor on the bone ring at rest \[m\].
         bone_anchor: DVec3,
-        /// Foot of the bone anchor along the bone.
+        /// Parameter of the bone anchor along the bone.
         t: f64,
-        /// How far out the point stays.
+        /// Least distances of the point from bone and joint.
         clearance: Clearance,
     },
     /// On a virtual bone [3.4.1] or between a joint and its bone: an unknown of the simulation.
     Free,
 }
 
-/// How far from the axis of its bone's capsule and from its joint a slid point stays at least.
+/// Least distances of a sliding point from the axis of its bone's capsule and from its joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clearance {
-    /// Parameters along the bone between which the capsule's axis runs.
+    /// Start and end of the capsule's axis, as parameters along the bone.
     pub capsule: [f64; 2],
     /// From that axis \[m\].
     pub of_bone: f64,
@@ -62,7 +60,7 @@ pub struct Clearance {
     pub of_node: f64,
 }
 
-/// Attachments of all bone-surface points. `hits` tells what they lie on, `points` where they are after repair.
+/// Attachments of all bone-surface points. `hits` are the primitives they lie on, `points` their positions after repair.
 pub fn attachments(
     graph: &BoneGraph,
     volume: &SkeletonVolume,
@@ -79,7 +77,7 @@ pub fn attachments(
         .collect()
 }
 
-/// A joint between two bones that are nearly in line.
+/// A joint between two nearly collinear bones.
 struct SlidingJoint {
     /// Unit normal of the plane between the bones, from the first to the second.
     across: DVec3,
@@ -103,7 +101,7 @@ fn sliding_joint(graph: &BoneGraph, node: usize) -> Option<SlidingJoint> {
         })
 }
 
-/// Whether the inner surface slides over a node.
+/// Whether the bone surface slides over a node.
 pub fn is_sliding(graph: &BoneGraph, node: usize) -> bool {
     sliding_joint(graph, node).is_some()
 }
@@ -156,12 +154,12 @@ fn attachment(
                 .and_then(|joint| slide(graph, volume, joint, node, bone, point))
                 .unwrap_or(Attachment::Bone { bone, t })
         }
-        // Between sphere and capsule there is no bone to hold the tissue: it may stretch there.
+        // Between sphere and capsule there is no bone to hold the tissue; it may stretch there.
         Contact::Frustum { .. } => Attachment::Free,
     }
 }
 
-/// Where the foot of a point lies along a bone; may be outside 0..1.
+/// Parameter of the closest point on a bone's line; may be outside 0..1.
 pub fn along(graph: &BoneGraph, bone: usize, point: DVec3) -> f64 {
     let (a, b) = graph.segment(bone);
     let direction = b - a;
@@ -210,87 +208,6 @@ fn slide(
     })
 }
 
-/// Position of a bone-surface point in a pose; `None` for free ones. At rest this is the point itself.
-pub fn attached_position(
-    graph: &BoneGraph,
-    frames: &Frames,
-    attachment: &Attachment,
-    point: DVec3,
-) -> Option<DVec3> {
-    match *attachment {
-        Attachment::Free => None,
-        Attachment::Bone { bone, t } => Some(frames.bones[bone].map(graph.segment(bone), t, point)),
-        Attachment::Node { node } => {
-            Some(frames.nodes[node].map(graph.nodes[node].position, point))
-        }
-        Attachment::Slide {
-            node,
-            bone,
-            weight,
-            joint_anchor,
-            bone_anchor,
-            t,
-            clearance,
-        } => {
-            let (bone_frame, node_frame) = (&frames.bones[bone], &frames.nodes[node]);
-            let end = usize::from(graph.bones[bone].end == node);
-            let bend = bone_frame.bend_at(t, end, node_frame.turn);
-            // Both anchors are wrung to the point's own share of the twist first: blending points that lie apart around
-            // the bone would pull them in towards it.
-            let (axis, twist) = (bone_frame.axis, bend.twist);
-            let on_joint = node_frame.map(graph.nodes[node].position, joint_anchor);
-            let on_joint = turned_about(on_joint, node_frame.position, axis, twist * weight);
-            let on_bone = bone_frame.map(graph.segment(bone), t, bone_anchor);
-            let on_bone = turned_about(on_bone, bone_frame.start, axis, twist * (weight - 1.0));
-            let scale = node_frame.scale + (bone_frame.scale - node_frame.scale) * weight;
-            let rest_offset = point - joint_anchor.lerp(bone_anchor, weight);
-            let turn = bend.half_way(node_frame.turn, weight);
-            let slid = on_joint.lerp(on_bone, weight) + turn * rest_offset * scale;
-            Some(push_out(bone_frame, node_frame, &clearance, slid))
-        }
-    }
-}
-
-/// Where a point goes that keeps to its column's frame: bones rigidly, joints half-turned, blended in between.
-pub fn rigid_position(
-    graph: &BoneGraph,
-    frames: &Frames,
-    attachment: &Attachment,
-    foot: &Foot,
-    point: DVec3,
-) -> DVec3 {
-    let on_bone = |bone: usize, t: f64| frames.bones[bone].map(graph.segment(bone), t, point);
-    let on_node = |node: usize| frames.nodes[node].map(graph.nodes[node].position, point);
-    match *attachment {
-        Attachment::Bone { bone, t } => on_bone(bone, t),
-        Attachment::Node { node } => on_node(node),
-        Attachment::Slide {
-            node, bone, weight, ..
-        } => on_node(node).lerp(on_bone(bone, foot.t), weight),
-        Attachment::Free => match foot.bone {
-            Some(bone) => on_bone(bone, foot.t),
-            None => on_node(foot.node),
-        },
-    }
-}
-
-/// Smaller turns move a point around a bone by less than single precision tells \[rad\].
-const LEAST_TURN: f64 = 1e-7;
-
-fn turned_about(point: DVec3, centre: DVec3, axis: DVec3, angle: f64) -> DVec3 {
-    if angle.abs() < LEAST_TURN || axis == DVec3::ZERO {
-        return point;
-    }
-    centre + DQuat::from_axis_angle(axis, angle) * (point - centre)
-}
-
-/// Pushes a slid point out of the joint's sphere and its own bone, as far out as it was at rest.
-fn push_out(bone: &BoneFrame, node: &NodeFrame, clearance: &Clearance, point: DVec3) -> DVec3 {
-    let foot = nearest_on(bone.start, bone.end, clearance.capsule, point);
-    let point = pushed(point, foot, clearance.of_bone * bone.scale);
-    pushed(point, node.position, clearance.of_node * node.scale)
-}
-
 fn clearance(
     graph: &BoneGraph,
     volume: &SkeletonVolume,
@@ -308,7 +225,7 @@ fn clearance(
     }
 }
 
-/// Parameters along a bone between which its capsule's axis runs.
+/// Start and end of a capsule's axis, as parameters along its bone.
 fn capsule(graph: &BoneGraph, volume: &SkeletonVolume, bone: usize) -> [f64; 2] {
     let length = graph.length(bone).max(f64::MIN_POSITIVE);
     let radius = volume.bone_radii[bone];
@@ -318,21 +235,4 @@ fn capsule(graph: &BoneGraph, volume: &SkeletonVolume, bone: usize) -> [f64; 2] 
     };
     let low = inset(graph.bones[bone].start);
     [low, (1.0 - inset(graph.bones[bone].end)).max(low)]
-}
-
-fn nearest_on(a: DVec3, b: DVec3, [low, high]: [f64; 2], point: DVec3) -> DVec3 {
-    let direction = b - a;
-    let t = (point - a).dot(direction) / direction.length_squared().max(f64::MIN_POSITIVE);
-    a.lerp(b, t.clamp(low, high))
-}
-
-/// Moves `point` away from `centre` until it is `clearance` away; exact rest points stay untouched.
-fn pushed(point: DVec3, centre: DVec3, clearance: f64) -> DVec3 {
-    let offset = point - centre;
-    let squared = offset.length_squared();
-    if squared >= clearance * clearance * (1.0 - 2e-9) || squared <= 0.0 {
-        point
-    } else {
-        centre + offset * (clearance / squared.sqrt())
-    }
 }

@@ -1,13 +1,13 @@
-//! The stretched-out skeleton: every joint's bones spread to the largest angle between them (thesis Fig. 3.2).
+//! The stretched-out skeleton: at every joint the bones are spread to the largest angles between them (thesis Fig. 3.2).
 //!
-//! Averages of points on it project back to where one would walk along the bones; on the posed skeleton an average of
-//! points on two legs lies in the air between them.
+//! The average of points on it projects back to a point between them along the bones. On the rest skeleton the average of
+//! points on two legs lies in the air between the legs.
 
 use glam::{DQuat, DVec3};
 
 use crate::bone_graph::BoneGraph;
 
-/// Node positions of the stretched-out skeleton; bones keep their lengths, components lie far apart.
+/// Node positions of the stretched-out skeleton. Bones keep their lengths; components are placed far apart.
 pub fn stretched_nodes(graph: &BoneGraph) -> Vec<DVec3> {
     let total: f64 = (0..graph.bones.len()).map(|b| graph.length(b)).sum();
     let mut placed: Vec<Option<DVec3>> = vec![None; graph.nodes.len()];
@@ -51,7 +51,7 @@ fn spread_directions(graph: &BoneGraph, node: usize) -> Vec<DVec3> {
         .enumerate()
         .map(|(slot, &bone)| {
             let other = graph.nodes[graph.opposite(bone, node)].position;
-            // Bones on top of each other need something to tell them apart.
+            // Separates bones with the same direction.
             let nudge = 0.01 * DVec3::new((slot as f64).sin(), (slot as f64 * 2.0).cos(), 0.3);
             ((other - here).normalize_or_zero() + nudge)
                 .try_normalize()
@@ -69,7 +69,7 @@ fn spread_directions(graph: &BoneGraph, node: usize) -> Vec<DVec3> {
     directions
 }
 
-/// Electrons on a sphere: each direction is pushed by all others until they rest.
+/// Spreads directions like charges on a sphere (Thomson problem).
 fn repel(directions: &mut [DVec3]) {
     let count = directions.len();
     for round in 0..400 {

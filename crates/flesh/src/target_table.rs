@@ -1,44 +1,139 @@
-//! How driven vertices follow the skeleton, as plain data: for a device that computes them itself from the frames of a pose.
+//! What every vertex follows that the pose alone moves: driven vertices, skin that is not simulated, base points.
 //!
-//! Bones, nodes and joints are all one kind of [frame](supple_sim::follow). [`TargetTable`] says which frames a vertex follows
-//! and how, as [`sliding`](crate::sliding) and [`holds`](crate::holds) do; [`Flesh::pose_frames`] gives the frames of a pose.
+//! [`FollowTable`] is the one place that says it, by what [`sliding`](crate::sliding) and [`holds`](crate::holds) found.
+//! [`targets`](crate::targets) evaluates it; [`TargetTable`] and [`Flesh::pose_frames`] are the same as plain data, for a device that
+//! computes targets itself. There bones, nodes, joints and matrices are all one kind of [frame](supple_sim::follow).
 
 use std::collections::BTreeMap;
 
-use glam::DVec3;
+use glam::{Affine3A, DVec3};
 use supple_rig::Pose;
 use supple_rig::skinning::skin_matrices;
-use supple_sim::follow::{Anchor, Follows, Frame, Slide};
+use supple_sim::follow::{Follows, Frame};
 
 use crate::FleshError;
 use crate::base_points::Foot;
 use crate::flesh::{Driven, Flesh};
+use crate::follow::{Anchor, Carrier, Follow, Path, PoseFrames, Slide};
+use crate::holds::Influence;
 use crate::sliding::Attachment;
 
-/// All vertices that follow the pose alone.
+/// All vertices that follow the pose directly.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FollowTable {
+    /// The model's driven vertices, in their order.
+    pub driven: Vec<Follow>,
+    /// Columns that are not in the model, in their order.
+    pub outside: Vec<Follow>,
+    /// Vertices of the full skin that follow the pose: vertex, how much, and how.
+    pub kinematic: Vec<(u32, f32, Follow)>,
+    /// Part and slot of each matrix.
+    pub matrices: Vec<(u32, u32)>,
+}
+
+/// The same for a device.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TargetTable {
     /// The model's driven vertices, in their order.
     pub driven: Vec<Follows>,
     /// Columns that are not in the model, in their order.
     pub outside: Vec<Follows>,
-    /// Vertices of the full skin that follow the pose: vertex, how much, and how.
+    /// Vertices of the full skin that follow the pose: vertex, blend factor, and how.
     pub kinematic: Vec<(u32, f32, Follows)>,
-    /// Base point of every column: its frame, and where it is along the frame's line.
+    /// Base point of every column: its frame, and its parameter along the frame's axis.
     pub bases: Vec<(u32, f32)>,
-    /// Frames with a turn; matrices follow.
+    /// Number of frames with a rotation; matrices follow.
     pub rigid: u32,
-    /// Part and slot of each matrix.
-    pub matrices: Vec<(u32, u32)>,
+    /// Matrices.
+    pub matrices: u32,
 }
 
 impl Flesh {
-    /// What every vertex follows that the pose alone moves.
+    /// What every vertex follows that the pose alone moves, for a device.
     pub fn target_table(&self) -> TargetTable {
+        let (bones, nodes) = (self.graph.bones.len(), self.graph.nodes.len());
+        let rigid = bones + nodes + self.bind_worlds.len();
+        let number = |carrier: Carrier| {
+            let number = match carrier {
+                Carrier::Bone(bone) => bone,
+                Carrier::Node(node) => bones + node,
+                Carrier::Joint(joint) => bones + nodes + joint,
+                Carrier::Matrix(matrix) => rigid + matrix,
+            };
+            number as u32
+        };
+        let base = |foot: &Foot| match foot.bone {
+            Some(bone) => (number(Carrier::Bone(bone)), foot.t as f32),
+            None => (number(Carrier::Node(foot.node)), 0.0),
+        };
+        let table = &self.follow;
+        let each = |list: &[Follow]| list.iter().map(|one| one.for_device(number)).collect();
+        let kinematic = table.kinematic.iter();
+        TargetTable {
+            driven: each(&table.driven),
+            outside: each(&table.outside),
+            kinematic: kinematic
+                .map(|(v, share, follow)| (*v, *share, follow.for_device(number)))
+                .collect(),
+            bases: self.feet.iter().map(base).collect(),
+            rigid: rigid as u32,
+            matrices: table.matrices.len() as u32,
+        }
+    }
+
+    /// Frames of a pose, as [`TargetTable`] numbers them.
+    pub fn pose_frames(&self, pose: &Pose) -> Result<Vec<Frame>, FleshError> {
+        let PoseFrames { rigid, matrices } = self.all_frames(pose)?;
+        let rows = |turn: glam::DQuat, place: DVec3, scale: f64, line: DVec3, twist: f64| {
+            [
+                turn.as_quat().to_array(),
+                place.as_vec3().extend(scale as f32).to_array(),
+                line.as_vec3().extend(twist as f32).to_array(),
+            ]
+        };
+        let bones = rigid.bones.iter();
+        let bones = bones.map(|f| rows(f.turn, f.start, f.scale, f.end - f.start, f.twist));
+        let nodes = rigid.nodes.iter();
+        let nodes = nodes.map(|f| rows(f.turn, f.position, f.scale, DVec3::ZERO, 0.0));
+        let joints = rigid.joints.iter();
+        let joints = joints.map(|f| rows(f.turn, f.position, f.scale, DVec3::ZERO, 0.0));
+        let matrices = matrices.iter().map(|&matrix| {
+            let rows = glam::Mat4::from(matrix).transpose();
+            [0, 1, 2].map(|row| rows.col(row).to_array())
+        });
+        Ok(bones.chain(nodes).chain(joints).chain(matrices).collect())
+    }
+
+    /// All frames of a pose.
+    pub(crate) fn all_frames(&self, pose: &Pose) -> Result<PoseFrames, FleshError> {
+        Ok(PoseFrames {
+            rigid: self.frames(pose)?,
+            matrices: self.matrices(pose),
+        })
+    }
+
+    /// Matrices of linear blend skinning that some vertex follows.
+    pub(crate) fn matrices(&self, pose: &Pose) -> Vec<Affine3A> {
+        let table = &self.follow.matrices;
+        if table.is_empty() {
+            return Vec::new();
+        }
+        let worlds = pose.worlds(&self.character.skeleton);
+        let mut of_part: BTreeMap<u32, Vec<Affine3A>> = BTreeMap::new();
+        let matrix = |&(part, slot): &(u32, u32)| {
+            let matrices = of_part.entry(part).or_insert_with(|| {
+                let part = self.character.parts.get(part as usize);
+                part.map_or_else(Vec::new, |part| skin_matrices(part, &worlds))
+            });
+            matrices.get(slot as usize).copied().unwrap_or_default()
+        };
+        table.iter().map(matrix).collect()
+    }
+
+    /// Fills the table.
+    pub(crate) fn find_follows(&mut self) {
         let mut maker = Maker {
             flesh: self,
-            rigid: (self.graph.bones.len() + self.graph.nodes.len() + self.bind_worlds.len())
-                as u32,
             matrices: BTreeMap::new(),
         };
         let driven = (self.driven.iter())
@@ -52,126 +147,82 @@ impl Flesh {
         let mut kinematic = Vec::new();
         if let Some(detail) = &self.detail {
             for &(v, share) in &detail.kinematic {
-                if let Some(anchors) = maker.blend(detail.original_of[v as usize]) {
-                    kinematic.push((v, share, anchors.into()));
+                if let Some(follow) = maker.blend(detail.original_of[v as usize]) {
+                    kinematic.push((v, share, follow));
                 }
             }
         }
-        let bones = self.graph.bones.len();
-        let base = |foot: &Foot| match foot.bone {
-            Some(bone) => (bone as u32, foot.t as f32),
-            None => ((bones + foot.node) as u32, 0.0),
-        };
-        let bases = self.feet.iter().map(base).collect();
         let mut matrices = vec![(0, 0); maker.matrices.len()];
         for (key, index) in maker.matrices {
-            matrices[index as usize] = key;
+            matrices[index] = key;
         }
-        TargetTable {
+        self.follow = FollowTable {
             driven,
             outside,
             kinematic,
-            bases,
-            rigid: maker.rigid,
             matrices,
-        }
+        };
     }
 
-    /// Frames of a pose, in the order of the table.
-    pub fn pose_frames(&self, table: &TargetTable, pose: &Pose) -> Result<Vec<Frame>, FleshError> {
-        let frames = self.frames(pose)?;
-        let rows = |turn: glam::DQuat, place: DVec3, scale: f64, line: DVec3, twist: f64| {
-            [
-                turn.as_quat().to_array(),
-                place.as_vec3().extend(scale as f32).to_array(),
-                line.as_vec3().extend(twist as f32).to_array(),
-            ]
+    /// What keeps to the frame of a column: bones rigidly, joints half-turned, blended in between; the point is its skin vertex.
+    pub(crate) fn carried(&self, column: usize) -> Follow {
+        let maker = Maker {
+            flesh: self,
+            matrices: BTreeMap::new(),
         };
-        let bones = frames.bones.iter();
-        let bones = bones.map(|f| rows(f.turn, f.start, f.scale, f.end - f.start, f.twist));
-        let nodes = frames.nodes.iter();
-        let nodes = nodes.map(|f| rows(f.turn, f.position, f.scale, DVec3::ZERO, 0.0));
-        let joints = frames.joints.iter();
-        let joints = joints.map(|f| rows(f.turn, f.position, f.scale, DVec3::ZERO, 0.0));
-        let mut list: Vec<Frame> = bones.chain(nodes).chain(joints).collect();
-        let worlds = pose.worlds(&self.character.skeleton);
-        let mut of_part: BTreeMap<u32, Vec<glam::Affine3A>> = BTreeMap::new();
-        for &(part, slot) in &table.matrices {
-            let matrices = of_part.entry(part).or_insert_with(|| {
-                let part = self.character.parts.get(part as usize);
-                part.map_or_else(Vec::new, |part| skin_matrices(part, &worlds))
-            });
-            let matrix = matrices.get(slot as usize).copied().unwrap_or_default();
-            let rows = glam::Mat4::from(matrix).transpose();
-            list.push([0, 1, 2].map(|row| rows.col(row).to_array()));
-        }
-        Ok(list)
+        maker.carried(column)
     }
 }
 
 /// No part: its matrix is the identity.
 const NOWHERE: u32 = u32::MAX;
 
-fn still_anchor(frame: u32, point: DVec3) -> Anchor {
-    Anchor {
-        frame,
-        t: 0.0,
-        offset: point.as_vec3(),
-        weight: 1.0,
-    }
-}
-
-/// Fills the table.
+/// Makes the entries of the table.
 struct Maker<'a> {
     flesh: &'a Flesh,
-    rigid: u32,
     /// Number of each part and slot.
-    matrices: BTreeMap<(u32, u32), u32>,
+    matrices: BTreeMap<(u32, u32), usize>,
 }
 
 impl Maker<'_> {
-    /// On a bone, at `t` along it; beyond the ends nothing stretches.
+    /// On a bone, at `t` along it; no stretch beyond the ends.
     fn on_bone(&self, bone: usize, t: f64, point: DVec3, weight: f64) -> Anchor {
         let t = t.clamp(0.0, 1.0);
         let (start, end) = self.flesh.graph.segment(bone);
         Anchor {
-            frame: bone as u32,
-            t: t as f32,
-            offset: (point - start.lerp(end, t)).as_vec3(),
-            weight: weight as f32,
+            carrier: Carrier::Bone(bone),
+            t,
+            offset: point - start.lerp(end, t),
+            weight,
         }
     }
 
     fn on_node(&self, node: usize, point: DVec3, weight: f64) -> Anchor {
         Anchor {
-            frame: (self.flesh.graph.bones.len() + node) as u32,
+            carrier: Carrier::Node(node),
             t: 0.0,
-            offset: (point - self.flesh.graph.nodes[node].position).as_vec3(),
-            weight: weight as f32,
+            offset: point - self.flesh.graph.nodes[node].position,
+            weight,
         }
     }
 
     fn on_joint(&self, joint: usize, point: DVec3, weight: f64) -> Anchor {
-        let graph = &self.flesh.graph;
         let rest = self.flesh.bind_worlds[joint].translation.as_dvec3();
         Anchor {
-            frame: (graph.bones.len() + graph.nodes.len() + joint) as u32,
+            carrier: Carrier::Joint(joint),
             t: 0.0,
-            offset: (point - rest).as_vec3(),
-            weight: weight as f32,
+            offset: point - rest,
+            weight,
         }
     }
 
     /// The bone-surface point of a column.
-    fn driven(&mut self, column: usize) -> Follows {
+    fn driven(&mut self, column: usize) -> Follow {
         let flesh = self.flesh;
         let point = flesh.bone[column];
-        let mut follows = self.held(column, point);
-        match flesh.attachments[column] {
-            Attachment::Bone { bone, t } => {
-                follows.anchors = vec![self.on_bone(bone, t, point, 1.0)];
-            }
-            Attachment::Node { node } => follows.anchors = vec![self.on_node(node, point, 1.0)],
+        let path = match flesh.attachments[column] {
+            Attachment::Bone { bone, t } => Path::Carried(self.on_bone(bone, t, point, 1.0)),
+            Attachment::Node { node } => Path::Carried(self.on_node(node, point, 1.0)),
             Attachment::Slide {
                 node,
                 bone,
@@ -182,93 +233,102 @@ impl Maker<'_> {
                 clearance,
             } => {
                 let (start, end) = flesh.graph.segment(bone);
-                follows.slide = Some(Slide {
-                    joint: self.on_node(node, joint_anchor, weight),
-                    bone: self.on_bone(bone, t, bone_anchor, weight),
-                    offset: (point - joint_anchor.lerp(bone_anchor, weight)).as_vec3(),
-                    axis: (end - start).normalize_or_zero().as_vec3(),
-                    capsule: clearance.capsule.map(|t| t as f32),
-                    clearances: [clearance.of_bone as f32, clearance.of_node as f32],
-                });
+                Path::Slid(Box::new(Slide {
+                    node,
+                    bone,
+                    end: usize::from(flesh.graph.bones[bone].end == node),
+                    on_joint: self.on_node(node, joint_anchor, weight),
+                    on_bone: self.on_bone(bone, t, bone_anchor, weight),
+                    offset: point - joint_anchor.lerp(bone_anchor, weight),
+                    axis: (end - start).normalize_or_zero(),
+                    capsule: clearance.capsule,
+                    clearances: [clearance.of_bone, clearance.of_node],
+                }))
             }
-            Attachment::Free => {
-                let still = self.matrix(NOWHERE, 0);
-                follows.anchors = vec![still_anchor(still, point)];
-            }
-        }
-        follows
+            Attachment::Free => Path::Carried(Anchor {
+                carrier: self.matrix(NOWHERE, 0),
+                t: 0.0,
+                offset: point,
+                weight: 1.0,
+            }),
+        };
+        self.held(column, point, path)
     }
 
-    /// What holds a point of a column, with nothing else yet.
-    fn held(&self, column: usize, point: DVec3) -> Follows {
+    /// A point of a column with what holds it.
+    fn held(&self, column: usize, point: DVec3, path: Path) -> Follow {
         let hold = &self.flesh.holds[column];
-        if hold.share <= 0.0 {
-            return Follows::default();
-        }
-        let anchor = |influence: &crate::holds::Influence| match influence.bone {
+        let anchor = |influence: &Influence| match influence.bone {
             Some(bone) => self.on_bone(bone, influence.t, point, influence.weight),
             None => self.on_joint(influence.joint, point, influence.weight),
         };
-        Follows {
-            held: hold.influences.iter().map(anchor).collect(),
-            share: hold.share as f32,
-            ..Follows::default()
+        let held = match hold.share > 0.0 {
+            true => hold.influences.iter().map(anchor).collect(),
+            false => Vec::new(),
+        };
+        Follow {
+            point,
+            path,
+            held,
+            share: hold.share.max(0.0),
         }
     }
 
     /// A skin vertex that is not simulated: by its weights, or with its column's frame.
-    fn skin(&mut self, column: usize) -> Follows {
+    fn skin(&mut self, column: usize) -> Follow {
+        let blended = self.blend(self.flesh.original_of[column]);
+        blended.unwrap_or_else(|| self.carried(column))
+    }
+
+    fn carried(&self, column: usize) -> Follow {
         let flesh = self.flesh;
-        if let Some(anchors) = self.blend(flesh.original_of[column]) {
-            return anchors.into();
-        }
         let point = flesh.skin.positions[column].as_dvec3();
         let foot = flesh.feet[column];
-        let mut follows = self.held(column, point);
-        follows.anchors = match flesh.attachments[column] {
-            Attachment::Bone { bone, t } => vec![self.on_bone(bone, t, point, 1.0)],
-            Attachment::Node { node } => vec![self.on_node(node, point, 1.0)],
+        let path = match flesh.attachments[column] {
+            Attachment::Bone { bone, t } => Path::Carried(self.on_bone(bone, t, point, 1.0)),
+            Attachment::Node { node } => Path::Carried(self.on_node(node, point, 1.0)),
             Attachment::Slide {
                 node, bone, weight, ..
-            } => vec![
+            } => Path::Blended(vec![
                 self.on_node(node, point, 1.0 - weight),
                 self.on_bone(bone, foot.t, point, weight),
-            ],
-            Attachment::Free => vec![self.on_foot(&foot, point)],
+            ]),
+            Attachment::Free => Path::Carried(match foot.bone {
+                Some(bone) => self.on_bone(bone, foot.t, point, 1.0),
+                None => self.on_node(foot.node, point, 1.0),
+            }),
         };
-        follows
+        self.held(column, point, path)
     }
 
-    fn on_foot(&self, foot: &Foot, point: DVec3) -> Anchor {
-        match foot.bone {
-            Some(bone) => self.on_bone(bone, foot.t, point, 1.0),
-            None => self.on_node(foot.node, point, 1.0),
-        }
-    }
-
-    /// Frame of the matrix of a part's slot.
-    fn matrix(&mut self, part: u32, slot: u32) -> u32 {
-        let next = self.matrices.len() as u32;
-        self.rigid + *self.matrices.entry((part, slot)).or_insert(next)
+    /// The matrix of a part's slot.
+    fn matrix(&mut self, part: u32, slot: u32) -> Carrier {
+        let next = self.matrices.len();
+        Carrier::Matrix(*self.matrices.entry((part, slot)).or_insert(next))
     }
 
     /// Linear blend of an original vertex; `None` without weights.
-    fn blend(&mut self, original: u32) -> Option<Vec<Anchor>> {
+    fn blend(&mut self, original: u32) -> Option<Follow> {
         let (part, vertex) = self.flesh.part_of(original as usize);
         let influences = &self.flesh.character.parts[part].binding.influences;
         if vertex >= influences.len() {
             return None;
         }
-        let place = self.flesh.shapes[part][vertex];
+        let point = self.flesh.shapes[part][vertex].as_dvec3();
         let mut anchors = Vec::new();
         for &(slot, weight) in influences.of(vertex) {
             anchors.push(Anchor {
-                frame: self.matrix(part as u32, slot),
+                carrier: self.matrix(part as u32, slot),
                 t: 0.0,
-                offset: place,
-                weight,
+                offset: point,
+                weight: f64::from(weight),
             });
         }
-        Some(anchors)
+        Some(Follow {
+            point,
+            path: Path::Blended(anchors),
+            held: Vec::new(),
+            share: 0.0,
+        })
     }
 }

@@ -1,4 +1,4 @@
-//! From a pose to the positions of the driven vertices, and across jumps of the pose.
+//! Positions of the driven vertices in a pose, and rigid frames for jumps of the pose.
 
 use glam::{Affine3A, Vec3};
 use rayon::prelude::*;
@@ -8,46 +8,21 @@ use supple_sim::Targets;
 
 use crate::FleshError;
 use crate::base_points::Foot;
-use crate::flesh::{Driven, Flesh};
+use crate::flesh::Flesh;
+use crate::follow::{Follow, PoseFrames};
 use crate::frames::Frames;
 
-/// Points worth a thread: a hundred microseconds.
+/// Points per parallel task: about a hundred microseconds.
 const POINTS_A_PIECE: usize = 512;
 
 impl Flesh {
-    /// Targets of the solver for a pose. The pose the skin was bound in gives the rest positions exactly.
+    /// Targets of the solver for a pose. The bind pose gives the rest positions exactly.
     pub fn targets(&self, pose: &Pose) -> Result<Targets, FleshError> {
-        let frames = self.frames(pose)?;
-        let skins: Vec<u32> = self
-            .driven
-            .iter()
-            .filter_map(|driven| match driven {
-                Driven::Skin(column) => Some(*column),
-                Driven::Bone(_) => None,
-            })
-            .collect();
-        let outside = self.outside_columns();
-        let kinematic: Vec<u32> = skins.iter().chain(&outside).copied().collect();
-        let mut skins = self.kinematic_positions(pose, &kinematic)?.into_iter();
-        let bone = |column: usize| self.driven_position(&frames, column);
-        let mut positions: Vec<Vec3> = (self.driven.par_iter())
-            .with_min_len(POINTS_A_PIECE)
-            .map(|driven| match *driven {
-                Driven::Skin(_) => Vec3::ZERO,
-                Driven::Bone(column) => {
-                    let column = column as usize;
-                    bone(column).unwrap_or(self.bone[column]).as_vec3()
-                }
-            })
-            .collect();
-        for (position, driven) in positions.iter_mut().zip(&self.driven) {
-            if let Driven::Skin(_) = driven {
-                *position = skins.next().unwrap_or_default();
-            }
-        }
-        let mut targets = self.model.targets(&positions, &[]);
-        targets.outside = skins.collect();
-        targets.bases = self.base_positions(&frames);
+        let frames = self.all_frames(pose)?;
+        let driven = positions(&self.follow.driven, &frames);
+        let mut targets = self.model.targets(&driven, &[]);
+        targets.outside = positions(&self.follow.outside, &frames);
+        targets.bases = self.base_positions(&frames.rigid);
         targets.colliders = self.colliders_at(pose);
         Ok(targets)
     }
@@ -63,7 +38,7 @@ impl Flesh {
         self.feet.iter().map(|foot| at(foot).as_vec3()).collect()
     }
 
-    /// Columns whose skin is not in the model.
+    /// Columns whose skin vertex is not in the model.
     pub(crate) fn outside_columns(&self) -> Vec<u32> {
         (0..self.columns.len() as u32)
             .filter(|&v| self.columns[v as usize].skin == NONE)
@@ -72,7 +47,14 @@ impl Flesh {
 
     /// Rigid frame per free vertex from one pose to another, for [`supple_sim::State::carry`] when the pose jumps.
     pub fn carry_frames(&self, from: &Pose, to: &Pose) -> Result<Vec<Affine3A>, FleshError> {
-        let (before, after) = (self.frames(from)?, self.frames(to)?);
+        let frames = |pose| {
+            let rigid = self.frames(pose)?;
+            Ok::<_, FleshError>(PoseFrames {
+                rigid,
+                ..PoseFrames::default()
+            })
+        };
+        let (before, after) = (frames(from)?, frames(to)?);
         let free = self.model.free_count();
         let mut column_of = vec![None; self.model.vertex_count()];
         for (v, column) in self.columns.iter().enumerate() {
@@ -83,10 +65,11 @@ impl Flesh {
             }
         }
         let frame = |column: usize| {
-            let at = |frames, p| self.carried_position(frames, column, p);
-            let centre = self.skin.positions[column].as_dvec3();
+            let follow = self.carried(column);
+            let at = |frames, beside| follow.moved(frames, beside);
+            let centre = glam::DVec3::ZERO;
             // Three points around the vertex tell its rigid motion.
-            let corner = |frames, axis: glam::DVec3| at(frames, centre + axis) - at(frames, centre);
+            let corner = |frames, axis: glam::DVec3| at(frames, axis) - at(frames, centre);
             let matrix = |frames| {
                 glam::DMat3::from_cols(
                     corner(frames, glam::DVec3::X),
@@ -108,6 +91,14 @@ impl Flesh {
             .map(|&caller| column_of[caller as usize].map_or(Affine3A::IDENTITY, frame))
             .collect())
     }
+}
+
+/// Where frames put points \[m\].
+pub(crate) fn positions(points: &[Follow], frames: &PoseFrames) -> Vec<Vec3> {
+    (points.par_iter())
+        .with_min_len(POINTS_A_PIECE)
+        .map(|point| point.position(frames).as_vec3())
+        .collect()
 }
 
 /// The pose whose joints have these worlds.

@@ -1,23 +1,24 @@
-//! Repair of inverted and flat rest tets: bone-surface points are evened out, then lifted towards the skin.
+//! Repair of inverted and flat rest tets: bone-surface points are smoothed, then lifted towards the skin.
 
 use glam::DVec3;
 use rayon::prelude::*;
+use supple_geom::tet_mesh::{altitude, determinant, longest_edge};
 
-use crate::prisms::{altitude, determinant, longest_edge};
-use crate::surface::Surface;
+use crate::rest_skin::RestSkin;
 
-/// A tet lower than this, relative to the character's size, counts as flat: positions are f32, and their rounding
-/// (1e-7 of the size) would be percents of strain. Ten times more drops tets between the toes of fine meshes.
+/// Altitude below which a tet counts as flat, relative to the character's size. Positions are f32, and their rounding (1e-7
+/// of the size) would be percents of strain. A value ten times as large drops tets between the toes of fine meshes.
 pub const FLAT_ALTITUDE: f64 = 1e-5;
-/// So does one with less volume than this, relative to the cube on its longest edge: the solver holds it for inert.
+/// Six times the volume below which a tet counts as flat, relative to the cube of its longest edge. The solver ignores such
+/// tets.
 pub const FLAT_VOLUME: f64 = 2e-6;
 
-/// Altitude of a tet, relative to its longest edge, below which the bone surface is evened out around it. Slender tets are
-/// sound at rest but a turn of a few degrees inverts them: a hundredth leaves a half more of them in a squat; from a tenth on
-/// evening out thins the tissue and as many come back elsewhere.
-const SLENDER: f64 = 0.05;
+/// Altitude of a tet, relative to its longest edge, below which the bone surface around it is smoothed. Slender tets are
+/// sound at rest, but a rotation of a few degrees inverts them. At 0.01 a squat has half as many again; from 0.1 on smoothing
+/// thins the tissue, and as many appear elsewhere.
+const SLENDER_RATIO: f64 = 0.05;
 
-/// Whether a tet has enough volume to be simulated, given the character's size.
+/// Whether a tet has enough volume to be simulated. `size` is the character's \[m\].
 pub fn is_sound(corners: [DVec3; 4], size: f64) -> bool {
     altitude(corners) >= FLAT_ALTITUDE * size
         && determinant(corners) >= FLAT_VOLUME * longest_edge(corners).powi(3)
@@ -32,16 +33,16 @@ pub struct UntangleReport {
     pub flat: usize,
     /// Bone-surface points that were moved.
     pub moved: usize,
-    /// Tets that no move could repair, left out of the model.
+    /// Tets that could not be repaired; they are left out of the model.
     pub dropped: usize,
 }
 
 /// Moves bone-surface points until every tet of a simulated triangle has volume, and returns which tets are kept.
 ///
-/// Folds and slivers of the bone surface are evened out by averaging with the neighbours, which only continues the smoothing of the
-/// base points; what stays folded is lifted to just below the skin, where a prism of matching normals cannot fold.
+/// Folds and slivers of the bone surface are first averaged with their neighbours, which continues the smoothing of the base
+/// points. What stays folded is lifted to just below the skin, where a prism along the skin's normals cannot fold.
 pub fn untangle(
-    skin: &Surface,
+    skin: &RestSkin,
     bone: &mut [DVec3],
     tets: &[[u32; 4]],
     is_simulated: &dyn Fn(usize) -> bool,
@@ -62,7 +63,7 @@ pub fn untangle(
     let depth = lift_depths(skin);
     let direction = visible_normals(skin);
     let mut lifts = vec![0_i32; skin.len()];
-    let mut checker = Checker::new(skin, bone, tets, &simulated, SLENDER);
+    let mut checker = Checker::new(skin, bone, tets, &simulated, SLENDER_RATIO);
     for round in 0..SMOOTHING_ROUNDS + LIFTING_ROUNDS {
         if round == SMOOTHING_ROUNDS {
             checker = Checker::new(skin, bone, tets, &simulated, 0.0);
@@ -72,11 +73,11 @@ pub fn untangle(
             continue;
         }
         if round < SMOOTHING_ROUNDS {
-            even_out(skin, bone, &tangled);
+            smooth(skin, bone, &tangled);
         } else {
             for &v in &tangled {
                 lifts[v] += 1;
-                let height = depth[v] * 0.8_f64.powi(lifts[v]).max(THINNEST);
+                let height = depth[v] * 0.8_f64.powi(lifts[v]).max(LEAST_LIFTED_DEPTH);
                 let goal = skin.positions[v] - direction[v] * height;
                 bone[v] = bone[v].lerp(goal, (0.2 * f64::from(lifts[v])).min(1.0));
             }
@@ -84,7 +85,7 @@ pub fn untangle(
         checker.recheck(bone, &tangled);
     }
     for point in bone.iter_mut() {
-        // What is stored is f32; what is kept must be sound after rounding.
+        // The model stores f32, so tets are judged after rounding.
         *point = point.as_vec3().as_dvec3();
     }
     let mut keep = soundness(skin, bone, tets, 0.0);
@@ -104,15 +105,15 @@ pub fn untangle(
 
 const SMOOTHING_ROUNDS: usize = 12;
 const LIFTING_ROUNDS: usize = 60;
-/// Lifted prisms are never thinner than this share of [`lift_depths`], or they would be flat.
-const THINNEST: f64 = 0.08;
+/// Least thickness of a lifted prism, relative to [`lift_depths`]. Thinner ones would be flat.
+const LEAST_LIFTED_DEPTH: f64 = 0.08;
 
-/// Whether a tet is sound, and no lower than a share of its longest edge.
+/// Whether a tet is sound, and its altitude at least a share `slender` of its longest edge.
 fn is_stout(corners: [DVec3; 4], size: f64, slender: f64) -> bool {
     is_sound(corners, size) && altitude(corners) >= slender * longest_edge(corners)
 }
 
-fn corners(skin: &Surface, bone: &[DVec3], tet: &[u32; 4]) -> [DVec3; 4] {
+fn corners(skin: &RestSkin, bone: &[DVec3], tet: &[u32; 4]) -> [DVec3; 4] {
     let count = skin.len();
     tet.map(|v| {
         let v = v as usize;
@@ -124,7 +125,7 @@ fn corners(skin: &Surface, bone: &[DVec3], tet: &[u32; 4]) -> [DVec3; 4] {
     })
 }
 
-fn soundness(skin: &Surface, bone: &[DVec3], tets: &[[u32; 4]], slender: f64) -> Vec<bool> {
+fn soundness(skin: &RestSkin, bone: &[DVec3], tets: &[[u32; 4]], slender: f64) -> Vec<bool> {
     let size = skin.size();
     tets.par_iter()
         .with_min_len(1024)
@@ -132,13 +133,13 @@ fn soundness(skin: &Surface, bone: &[DVec3], tets: &[[u32; 4]], slender: f64) ->
         .collect()
 }
 
-/// Knows which tets are sound, and looks again only where points have moved.
+/// Tracks which tets are sound; rechecks only around moved points.
 struct Checker<'a> {
-    skin: &'a Surface,
+    skin: &'a RestSkin,
     tets: &'a [[u32; 4]],
     simulated: &'a [bool],
     sound: Vec<bool>,
-    /// Least altitude of a tet, relative to its longest edge.
+    /// Least altitude of a sound tet, relative to its longest edge.
     slender: f64,
     /// Triangles of vertex `i` at `starts[i]..starts[i + 1]`.
     starts: Vec<u32>,
@@ -147,7 +148,7 @@ struct Checker<'a> {
 
 impl<'a> Checker<'a> {
     fn new(
-        skin: &'a Surface,
+        skin: &'a RestSkin,
         bone: &[DVec3],
         tets: &'a [[u32; 4]],
         simulated: &'a [bool],
@@ -179,7 +180,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Columns (skin vertex and its bone-surface twin) touched by a tet without volume, ascending.
+    /// Columns with an unsound tet, ascending.
     fn tangled(&self) -> Vec<usize> {
         let count = self.skin.len();
         let mut touched = vec![false; count];
@@ -206,7 +207,8 @@ impl<'a> Checker<'a> {
     }
 }
 
-fn even_out(skin: &Surface, bone: &mut [DVec3], vertices: &[usize]) {
+/// Moves bone-surface points half way to the mean of their neighbours.
+fn smooth(skin: &RestSkin, bone: &mut [DVec3], vertices: &[usize]) {
     let moved: Vec<DVec3> = vertices
         .iter()
         .map(|&v| {
@@ -220,8 +222,8 @@ fn even_out(skin: &Surface, bone: &mut [DVec3], vertices: &[usize]) {
     }
 }
 
-/// Half the mean edge at each vertex: prisms that thin keep their shape where the skin curves.
-fn lift_depths(skin: &Surface) -> Vec<f64> {
+/// Half the mean edge length at each vertex: prisms this thin do not fold where the skin curves.
+fn lift_depths(skin: &RestSkin) -> Vec<f64> {
     (0..skin.len())
         .map(|v| {
             let ring = skin.ring(v);
@@ -234,9 +236,9 @@ fn lift_depths(skin: &Surface) -> Vec<f64> {
         .collect()
 }
 
-/// A direction at each vertex that all its triangles face, where there is one: normals reweighted towards the triangle
-/// that faces it least.
-fn visible_normals(skin: &Surface) -> Vec<DVec3> {
+/// A direction at each vertex that faces all its triangles, where there is one: vertex normals, moved repeatedly towards the
+/// normal of the triangle that faces them least.
+fn visible_normals(skin: &RestSkin) -> Vec<DVec3> {
     let mut normals = skin.normals.clone();
     let face_normals: Vec<DVec3> = skin
         .triangles

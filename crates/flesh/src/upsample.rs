@@ -1,4 +1,5 @@
-//! From the simulation mesh to the full skin by moving least squares: weights that are applied every frame [3.2.4].
+//! Upsampling from the simulation mesh to the full skin by moving least squares: precomputed weights, applied every frame
+//! [3.2.4].
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -10,19 +11,19 @@ use supple_geom::simd::{
 
 use crate::upsample_groups::{Groups, Index, Indices};
 
-/// Simulated vertices that a skin vertex listens to [3.2.4].
+/// Samples (simulated vertices) that the position of a skin vertex is interpolated from [3.2.4].
 pub const NEIGHBOURS: usize = 20;
-/// How many of them, the nearest, give it its normal: linear weights need fewer.
+/// Samples that its normal is interpolated from: linear weights need fewer.
 pub const NORMAL_NEIGHBOURS: usize = 8;
-/// Skin vertices that a task carries; a multiple of the lanes.
+/// Skin vertices per parallel task; a multiple of the lanes.
 const CHUNK: usize = 1024;
 
-/// Where a vertex lies that weights alone do not reproduce: Σ weight × normal of simulated vertices is added.
+/// Correction of a vertex whose rest position the weights do not reproduce: Σ weight × normal of samples is added.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Offset {
     /// The skin vertex.
     pub vertex: u32,
-    /// Simulated vertices and the weights of their normals \[m\].
+    /// Samples and the weights of their normals \[m\].
     pub normals: Vec<(u32, f32)>,
 }
 
@@ -31,26 +32,26 @@ pub struct Offset {
 pub struct Upsampling {
     /// Rings of the simulation mesh, for its normals.
     pub rings: RingNormals,
-    /// Skin vertices.
+    /// Number of skin vertices.
     pub count: usize,
     /// Weights of positions.
     pub places: Groups,
     /// Weights of normals.
     pub normals: Groups,
-    /// Details that stand out of what the simulated vertices span, by vertex.
+    /// Corrections of details outside the span of the samples, sorted by vertex.
     pub offsets: Vec<Offset>,
 }
 
-/// Positions and unit normals of all simulated vertices: the kernel's input.
+/// Positions and unit normals of all samples: the input of a frame.
 #[derive(Clone, Debug, Default)]
 pub struct Samples {
-    /// Where they are \[m\].
+    /// Positions \[m\].
     pub places: Vec<Row>,
-    /// Where they face.
+    /// Unit normals.
     pub normals: Vec<Row>,
 }
 
-/// Simulated vertices whose normals a task finds; a multiple of the lanes.
+/// Sample normals computed per parallel task; a multiple of the lanes.
 const NORMAL_CHUNK: usize = 512;
 
 impl Samples {
@@ -100,19 +101,19 @@ impl Kernel for SampleNormals<'_> {
 }
 
 impl Upsampling {
-    /// Simulated vertices.
+    /// Number of samples.
     pub fn samples(&self) -> usize {
         self.rings.len()
     }
 
-    /// Bytes that a frame reads and writes at least.
+    /// Least memory traffic of a frame \[bytes\].
     pub fn bytes_per_frame(&self) -> usize {
-        // Simulated positions are read, rows of them and of normals written and read.
+        // Simulated positions are read; rows of positions and normals are written and read.
         let samples = self.samples() * (12 + 64) + self.rings.bytes();
         self.places.bytes() + self.normals.bytes() + samples + self.count * 24
     }
 
-    /// Positions and unit normals of all skin vertices \[m\]. Both lists are as long as there are skin vertices.
+    /// Writes positions \[m\] and unit normals of all skin vertices. Both slices must have one element per skin vertex.
     pub fn apply(&self, samples: &Samples, positions: &mut [Vec3], normals: &mut [Vec3]) {
         let output = (positions.par_chunks_mut(CHUNK)).zip(normals.par_chunks_mut(CHUNK));
         output
@@ -125,7 +126,7 @@ impl Upsampling {
                     (Indices::Long(places), Indices::Long(turns)) => {
                         self.carry(chunk, [places, turns], samples, positions, normals);
                     }
-                    // Both count the same samples, so they have the same width.
+                    // Both index the same samples, so both have the same width.
                     _ => {}
                 }
             });
@@ -174,7 +175,7 @@ struct Carry<'a, I> {
 impl<I: Index> WideKernel for Carry<'_, I> {
     type Output = ();
 
-    // Loops, not closures: those would not take on the features of their kernel.
+    // Loops, not closures: a closure would not be compiled with the SIMD features of its kernel.
     #[inline(always)]
     fn run<W: Wide>(self) {
         let Upsampling {
@@ -205,7 +206,7 @@ fn write_wide<L: Lanes>(vectors: &mut [[f32; 3]], [low, high]: [[L; 3]; 2]) {
     write(last, high);
 }
 
-/// Lanes to vectors; the last ones may be fewer.
+/// Writes lanes to vectors; a last group may be shorter.
 #[inline(always)]
 pub(crate) fn write<L: Lanes>(vectors: &mut [[f32; 3]], lanes: [L; 3]) {
     match <&mut [[f32; 3]; LANES]>::try_from(&mut *vectors) {
@@ -266,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn normals_turn_along_and_threads_do_not_matter() {
+    fn normals_rotate_and_threads_do_not_matter() {
         let (skin, kept, coarse) = body();
         let upsampling = Upsampling::new(&skin, &kept, &coarse, NEIGHBOURS, Basis::Quadratic);
         assert!(matches!(upsampling.places.indices, Indices::Short(_)));
@@ -294,10 +295,10 @@ mod tests {
     }
 
     #[test]
-    fn normals_of_folds_between_simulated_vertices_are_kept() {
+    fn normals_of_pits_between_samples_are_kept() {
         let mut skin = shapes::icosphere(0.5, 5);
         let mut coarse = shapes::icosphere(0.5, 3);
-        // Finer balls begin with the vertices of coarser ones.
+        // A finer icosphere begins with the vertices of a coarser one.
         let kept: Vec<u32> = (0..coarse.positions.len() as u32).collect();
         coarse.positions = skin.positions[..kept.len()].to_vec();
         // A pit in the middle of every fiftieth simulated triangle.
@@ -325,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn small_shells_have_what_they_need() {
+    fn small_shells_are_reproduced() {
         let skin = shapes::icosphere(0.1, 1);
         let settings = Decimation {
             target: 8,

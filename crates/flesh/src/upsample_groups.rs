@@ -1,31 +1,32 @@
-//! Weights of the full skin as frames read them: sixteen skin vertices at a time, two bytes a number.
+//! Upsampling weights in the layout that a frame reads: groups of sixteen skin vertices, 16-bit weights.
 //!
-//! Sixteen skin vertices that lie together share most of the simulated vertices they listen to, so a group of sixteen has one
-//! list of those and a weight for each pair: a place is read once for sixteen vertices, and no index is stored twice.
-//! Weights are whole numbers of a group's power of two, rounded so that a skin vertex keeps its sum and its place.
+//! Sixteen neighbouring skin vertices share most of their samples (simulated vertices). So a group has one list of samples
+//! and a weight for each pair of sample and vertex. Each sample is read once per group, and each index is stored once.
+//! Weights are integer multiples of the group's unit, a power of two. Rounding keeps each vertex's weight sum and its rest
+//! position.
 
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 use supple_geom::simd::{Row, WIDE, Wide, prefetch};
 
-/// Entries of a group are a multiple of this, each summed on its own, so that additions do not wait for each other.
-const SUMS: usize = 2;
-/// Entries that are asked for ahead of their use: four kilobytes. Half as many come a little late, after a step that needs the caches.
-const AHEAD: usize = 128;
-/// Largest whole number of a weight; one more is kept for rounding.
-const MOST: f64 = 32766.0;
+/// Independent accumulators, so that additions do not wait for each other. Group lengths are padded to a multiple.
+const ACCUMULATORS: usize = 2;
+/// Prefetch distance \[entries\]: 4 kB. Half of it is slightly late after a step that has used the caches.
+const PREFETCH_DISTANCE: usize = 128;
+/// Largest integer weight; one below the limit of i16, which leaves room for rounding up.
+const LARGEST_WEIGHT: f64 = 32766.0;
 
-/// Indices in two bytes where they fit.
+/// Indices in two bytes if they fit, otherwise in four.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Indices {
-    /// Of up to 65,536 simulated vertices.
+    /// For up to 65,536 samples.
     Short(Vec<u16>),
-    /// Of more.
+    /// For more.
     Long(Vec<u32>),
 }
 
 impl Indices {
-    /// In two bytes if all of `samples` fit.
+    /// Indices below `samples`.
     pub fn new(list: Vec<u32>, samples: usize) -> Self {
         match samples <= 1 << 16 {
             true => Self::Short(list.iter().map(|&i| i as u16).collect()),
@@ -33,7 +34,7 @@ impl Indices {
         }
     }
 
-    /// One of them.
+    /// The index of an entry.
     pub fn get(&self, entry: usize) -> usize {
         match self {
             Self::Short(list) => usize::from(list[entry]),
@@ -41,7 +42,7 @@ impl Indices {
         }
     }
 
-    /// How many.
+    /// Number of indices.
     pub fn len(&self) -> usize {
         match self {
             Self::Short(list) => list.len(),
@@ -49,12 +50,12 @@ impl Indices {
         }
     }
 
-    /// Whether there is none.
+    /// Whether there are no indices.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes of all.
+    /// Size \[bytes\].
     pub fn bytes(&self) -> usize {
         match self {
             Self::Short(list) => 2 * list.len(),
@@ -66,17 +67,17 @@ impl Indices {
 /// Weights of groups of sixteen skin vertices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Groups {
-    /// Where the entries of each group start, and a last one where they end.
+    /// First entry of each group, and the total at the end.
     pub starts: Vec<u32>,
-    /// What one is worth in each group.
+    /// Value of the integer weight 1 in each group.
     pub units: Vec<f32>,
-    /// The simulated vertex of each entry.
+    /// The sample of each entry.
     pub indices: Indices,
-    /// Its weights for the sixteen skin vertices, in units of the group.
+    /// Its weights for the sixteen skin vertices, in the group's unit.
     pub weights: Vec<[i16; WIDE]>,
 }
 
-/// One group while it is built.
+/// One group during construction.
 struct Group {
     list: Vec<u32>,
     unit: f64,
@@ -84,7 +85,7 @@ struct Group {
 }
 
 impl Groups {
-    /// From the entries of every skin vertex. Rounding keeps Σ weight × value of the `values` at rest.
+    /// From the samples and weights of every skin vertex. Rounding keeps Σ weight × value of the samples' rest `values`.
     pub fn new(rows: &[Vec<(u32, f32)>], values: &[Row]) -> Self {
         let groups: Vec<Group> = (rows.par_chunks(WIDE))
             .map(|rows| Group::new(rows, values))
@@ -103,7 +104,7 @@ impl Groups {
         }
     }
 
-    /// Simulated vertices that a skin vertex listens to, and their weights.
+    /// Samples of a skin vertex, and their weights.
     pub fn of(&self, vertex: usize) -> impl Iterator<Item = (usize, f32)> {
         let (group, lane) = (vertex / WIDE, vertex % WIDE);
         let unit = self.units[group];
@@ -115,7 +116,7 @@ impl Groups {
             .filter(|&(_, weight)| weight != 0.0)
     }
 
-    /// Bytes of all.
+    /// Size \[bytes\].
     pub fn bytes(&self) -> usize {
         8 * self.units.len() + self.indices.bytes() + 2 * WIDE * self.weights.len()
     }
@@ -129,14 +130,14 @@ impl Groups {
         rows: &[Row],
     ) -> [W; 3] {
         let range = self.starts[group] as usize..self.starts[group + 1] as usize;
-        let ahead = range.start + AHEAD;
+        let ahead = range.start + PREFETCH_DISTANCE;
         prefetch(indices, ahead);
-        let indices = indices[range.clone()].as_chunks::<SUMS>().0;
-        let weights = self.weights[range].as_chunks::<SUMS>().0;
-        let mut sums = [[W::splat(0.0); 3]; SUMS];
+        let indices = indices[range.clone()].as_chunks::<ACCUMULATORS>().0;
+        let weights = self.weights[range].as_chunks::<ACCUMULATORS>().0;
+        let mut sums = [[W::splat(0.0); 3]; ACCUMULATORS];
         for (pair, (indices, weights)) in indices.iter().zip(weights).enumerate() {
-            prefetch(&self.weights, ahead + SUMS * pair);
-            for k in 0..SUMS {
+            prefetch(&self.weights, ahead + ACCUMULATORS * pair);
+            for k in 0..ACCUMULATORS {
                 let row = &rows[indices[k].get()].0;
                 let weight = W::whole(&weights[k]);
                 sums[k][0] = weight.mul_add(W::splat(row[0]), sums[k][0]);
@@ -161,7 +162,7 @@ impl Group {
         let largest = (rows.iter().flatten())
             .map(|entry| f64::from(entry.1.abs()))
             .fold(1e-3, f64::max);
-        let unit = (largest / MOST).log2().ceil().exp2();
+        let unit = (largest / LARGEST_WEIGHT).log2().ceil().exp2();
         let mut weights = vec![[0; WIDE]; list.len()];
         for (lane, row) in rows.iter().enumerate() {
             let exact: Vec<f64> = row.iter().map(|entry| f64::from(entry.1) / unit).collect();
@@ -173,11 +174,11 @@ impl Group {
                 weights[entry][lane] = whole as i16;
             }
         }
-        // What rounds to nothing for all of them is left out; empty places repeat a sample at no weight.
+        // Samples whose weights all round to zero are left out; padding repeats a sample with zero weight.
         let mut is_used = weights.iter().map(|lanes| *lanes != [0; WIDE]);
         list.retain(|_| is_used.next().unwrap_or(false));
         weights.retain(|lanes| *lanes != [0; WIDE]);
-        let length = list.len().next_multiple_of(SUMS);
+        let length = list.len().next_multiple_of(ACCUMULATORS);
         list.resize(length, list.first().copied().unwrap_or(0));
         weights.resize(length, [0; WIDE]);
         Self {
@@ -188,8 +189,8 @@ impl Group {
     }
 }
 
-/// Whole numbers next to the exact ones with the same sum and, as well as swaps of two roundings can, the same Σ number ×
-/// value.
+/// Rounds numbers to integers with the same sum. Swaps of rounding up and down then keep Σ number × value as close as they
+/// can.
 fn rounded(exact: &[f64], values: &[DVec3]) -> Vec<f64> {
     let mut whole: Vec<f64> = exact.iter().map(|x| x.floor()).collect();
     let missing = (exact.iter().sum::<f64>() - whole.iter().sum::<f64>()).round() as usize;

@@ -1,4 +1,5 @@
-//! Weights from simulated to skin vertices: geodesic neighbours, moving least squares [3.2.4, Eqs. 3.2–3.9].
+//! Upsampling weights from samples (simulated vertices) to skin vertices: geodesic neighbours, moving least squares [3.2.4,
+//! Eqs. 3.2–3.9].
 
 use glam::{DMat3, DVec3, Vec3};
 use rayon::prelude::*;
@@ -12,44 +13,45 @@ use supple_geom::simd::{Row, WIDE};
 use crate::upsample::{NORMAL_NEIGHBOURS, Offset, Samples, Upsampling};
 use crate::upsample_groups::Groups;
 
-/// What weights, rounded, leave of a vertex's place at rest is carried by normals if it is more than this share of its
-/// shell's size. Below 2e-6 rounding alone sends every second vertex of a body that way.
-const EXACT: f64 = 5e-6;
+/// Error of a vertex's rest position, relative to its shell's size, above which it gets an [`Offset`]. Below 2e-6 rounding
+/// alone gives every second vertex of a body one.
+const REST_TOLERANCE: f64 = 5e-6;
 
-/// How near to its sample a vertex must be, in reaches, to follow it more than others. At 0.1 a bent skin dimples at
-/// simulated vertices; above 1 (the kernel of the papers) it rounds off folds that the simulated vertices have.
-const CLOSE: f64 = 0.2;
+/// ε of [`falloff`]: the distance, relative to the radius, within which a sample dominates. At 0.1 a bent skin dimples at the
+/// samples; above 1 (close to the papers' falloff) folds of the simulation mesh are rounded off.
+const PEAK_WIDTH: f64 = 0.2;
 
-/// How much noise of the simulated vertices may grow (Σ |Nᵢ|). At 8 single vertices stand out of deep folds, at 4 some even
+/// Largest noise amplification of a position (Σ |Nᵢ|). At 8 single vertices stand out of deep folds; at 4 some regular
 /// neighbourhoods lose quadratic precision.
-pub const MOST_GROWTH: f64 = 5.0;
-/// How much it grows without more ado; beyond, the kernel is raised to these powers one after the other.
+pub const MAX_GROWTH: f64 = 5.0;
+/// Noise amplification up to which the falloff is used as it is. Beyond, it is raised to [`FALLOFF_POWERS`] in turn.
 const USUAL_GROWTH: f64 = 2.5;
-const FLATTENINGS: [f64; 4] = [1.0, 0.5, 0.25, 0.0];
-/// The same for normals, which weights of this size must tell apart where the skin is nearly flat.
-const MOST_NORMAL_GROWTH: f64 = 16.0;
-/// A normal that linear weights miss by more at rest is put together without their sum being one. Few are: a hundred vertices of
-/// 23 thousand, most of them in ears.
-const MOST_NORMAL_MISS: f64 = 0.02;
+const FALLOFF_POWERS: [f64; 4] = [1.0, 0.5, 0.25, 0.0];
+/// Largest noise amplification of a normal. Nearly flat skin has nearly equal normals, which needs large weights.
+const MAX_NORMAL_GROWTH: f64 = 16.0;
+/// Error of a rest normal above which its weights need not sum to one. That concerns about a hundred vertices of 23
+/// thousand, most of them in ears.
+const NORMAL_TOLERANCE: f64 = 0.02;
 
-/// What share of a vertex's kernels a sample must have for one vertex of a group at least, or the group does without it: those at
-/// the rim have hardly any, and each costs as much as the nearest. At 0.002 neighbours in different groups part visibly where few vertices carry
-/// many.
+/// Least share of a vertex's total falloff that a sample must have, for at least one vertex, to be kept in a group. Samples
+/// at the rim have hardly any, and cost as much as the nearest. At 0.002 a gap between neighbouring groups shows where few
+/// samples drive many vertices.
 const LEAST_SHARE: f64 = 0.0005;
+/// The same for normals.
 const LEAST_NORMAL_SHARE: f64 = 0.005;
-/// Every vertex keeps at least so many more of its samples than its polynomials have terms.
-const SPARE: usize = 1;
+/// Samples that every vertex keeps beyond the number of terms of its polynomials.
+const SPARE_SAMPLES: usize = 1;
 
-/// Kernel of a sample at a distance: (1 − r/ρ)³ [Eq. 3.3], divided by (r/ρ)² + ε² which draws the skin towards simulated
-/// vertices (Lancaster and Salkauskas 1981, whose ε is zero).
-fn kernel(distance: f64, reach: f64) -> f64 {
-    let share = distance / reach;
-    (1.0 - share).max(0.0).powi(3) / (share * share + CLOSE * CLOSE)
+/// Falloff of a sample's influence with distance: (1 − r/ρ)³ [Eq. 3.3], divided by (r/ρ)² + ε², which makes the skin
+/// nearly interpolate the samples (Lancaster and Salkauskas 1981, with ε = 0).
+fn falloff(distance: f64, radius: f64) -> f64 {
+    let share = distance / radius;
+    (1.0 - share).max(0.0).powi(3) / (share * share + PEAK_WIDTH * PEAK_WIDTH)
 }
 
 impl Upsampling {
-    /// Weights from `samples`, vertices of `skin` that `coarse` is the mesh of, to all vertices of `skin`, with `neighbours`
-    /// each and polynomials up to `basis`.
+    /// Weights from `samples`, the vertices of `skin` that form the mesh `coarse`, to all vertices of `skin`, with
+    /// `neighbours` samples per vertex and polynomials up to `basis`.
     pub fn new(
         skin: &TriMesh,
         samples: &[u32],
@@ -88,7 +90,7 @@ impl Upsampling {
             let miss = dvec(fine.places[v]) - reproduced;
             (miss.length() > tolerance[v]).then(|| Offset {
                 vertex: v as u32,
-                normals: normals_that_carry(miss, &place_rows[v], &rest),
+                normals: offset_weights(miss, &place_rows[v], &rest),
             })
         };
         Self {
@@ -108,7 +110,7 @@ fn dvec(row: Row) -> DVec3 {
     Vec3::from_array(row.xyz()).as_dvec3()
 }
 
-/// How far from its place at rest every vertex may be: a share of its shell's size \[m\].
+/// Tolerance of every vertex's rest position: a share of its shell's size \[m\].
 fn tolerances(skin: &TriMesh) -> Vec<f64> {
     let shells = shells(skin);
     let mut bounds = vec![(Vec3::INFINITY, Vec3::NEG_INFINITY); shells.count];
@@ -120,14 +122,14 @@ fn tolerances(skin: &TriMesh) -> Vec<f64> {
     let tolerance = |&shell: &u32| {
         let bounds = bounds.get(shell as usize);
         bounds.map_or(0.0, |(low, high)| {
-            EXACT * f64::from((*high - *low).max_element())
+            REST_TOLERANCE * f64::from((*high - *low).max_element())
         })
     };
     shells.of_vertex.iter().map(tolerance).collect()
 }
 
-/// The least weights with which normals of samples add up to a vector.
-fn normals_that_carry(vector: DVec3, row: &[(u32, f32)], rest: &Samples) -> Vec<(u32, f32)> {
+/// The weights of least squares with which normals of samples sum to a vector.
+fn offset_weights(vector: DVec3, row: &[(u32, f32)], rest: &Samples) -> Vec<(u32, f32)> {
     let normals: Vec<DVec3> = (row.iter())
         .map(|&(s, _)| dvec(rest.normals[s as usize]))
         .collect();
@@ -135,59 +137,60 @@ fn normals_that_carry(vector: DVec3, row: &[(u32, f32)], rest: &Samples) -> Vec<
     for &n in &normals {
         square += DMat3::from_cols(n * n.x, n * n.y, n * n.z);
     }
-    // A trace of damping: normals that are all alike span one direction only.
+    // A trace of damping, because nearly equal normals span only one direction.
     let damped = square + DMat3::from_diagonal(DVec3::splat(1e-6 * normals.len() as f64));
     let solution = damped.inverse() * vector;
     let weights = normals.iter().map(|n| n.dot(solution) as f32);
     row.iter().map(|entry| entry.0).zip(weights).collect()
 }
 
-/// Weights with which normals of the nearest samples add up to one that is unlike those of the very nearest, as in an ear whose folds
-/// the simulation mesh does not have. The least weights of all, then of those that weigh most; `None` where they are large.
-fn sum_to_normal(near: Nearby, rest: &Samples, normal: DVec3) -> Option<Vec<(u32, f32)>> {
-    let mut kernels = Vec::new();
-    fill_kernels(
+/// Weights, not summing to one, for a normal outside the span of the nearest samples' normals, as in an ear whose folds the
+/// simulation mesh does not have. Minimum-norm weights over all near samples, then over the largest of those; `None` if they
+/// amplify noise too much.
+fn unnormalised_weights(near: Nearby, rest: &Samples, normal: DVec3) -> Option<Vec<(u32, f32)>> {
+    let mut falloffs = Vec::new();
+    fill_falloffs(
         near.distances,
         near.samples.len().saturating_sub(1),
-        &mut kernels,
+        &mut falloffs,
     );
-    let mut entries: Vec<(u32, f64)> = near.samples.iter().copied().zip(kernels).collect();
-    let mut weights = least_sum(&entries, rest, normal);
+    let mut entries: Vec<(u32, f64)> = near.samples.iter().copied().zip(falloffs).collect();
+    let mut weights = minimum_norm(&entries, rest, normal);
     let mut order: Vec<usize> = (0..entries.len()).collect();
     order.sort_by(|&a, &b| weights[b].abs().total_cmp(&weights[a].abs()));
     order.truncate(NORMAL_NEIGHBOURS);
     order.sort_unstable();
     entries = order.iter().map(|&k| entries[k]).collect();
-    weights = least_sum(&entries, rest, normal);
-    // Not a number where normals do not span space.
+    weights = minimum_norm(&entries, rest, normal);
+    // NaN if the normals do not span space; the comparison then fails.
     let growth: f64 = weights.iter().map(|weight| weight.abs()).sum();
     let row = entries.iter().zip(&weights);
-    (growth < MOST_NORMAL_GROWTH).then(|| row.map(|(entry, &w)| (entry.0, w as f32)).collect())
+    (growth < MAX_NORMAL_GROWTH).then(|| row.map(|(entry, &w)| (entry.0, w as f32)).collect())
 }
 
-/// Weights wᵢ with Σ wᵢ nᵢ = n that make Σ wᵢ² / ωᵢ least, of samples and their kernels ω.
-fn least_sum(entries: &[(u32, f64)], rest: &Samples, normal: DVec3) -> Vec<f64> {
+/// Weights wᵢ with Σ wᵢ nᵢ = n that minimise Σ wᵢ² / ωᵢ, for samples with falloffs ωᵢ.
+fn minimum_norm(entries: &[(u32, f64)], rest: &Samples, normal: DVec3) -> Vec<f64> {
     let of = |sample: u32| dvec(rest.normals[sample as usize]);
     let mut square = DMat3::ZERO;
-    for &(sample, kernel) in entries {
+    for &(sample, falloff) in entries {
         let n = of(sample);
-        square += kernel * DMat3::from_cols(n * n.x, n * n.y, n * n.z);
+        square += falloff * DMat3::from_cols(n * n.x, n * n.y, n * n.z);
     }
     let solution = square.inverse() * normal;
-    let weight = |&(sample, kernel): &(u32, f64)| kernel * of(sample).dot(solution);
+    let weight = |&(sample, falloff): &(u32, f64)| falloff * of(sample).dot(solution);
     entries.iter().map(weight).collect()
 }
 
-/// Samples that the vertices of a group listen to.
+/// Samples of every group of skin vertices.
 struct GroupLists<'a> {
     near: &'a NearestSamples,
-    /// How many of its nearest a vertex listens to at most.
+    /// Most samples of a vertex.
     neighbours: usize,
-    /// Ascending.
+    /// Samples of each group, ascending.
     lists: Vec<Vec<u32>>,
 }
 
-/// Samples of a vertex, nearest first: how far they are, how many count, and which of them its group listens to.
+/// Samples around a vertex, nearest first, with their distances, and the samples of its group.
 #[derive(Clone, Copy)]
 struct Nearby<'a> {
     samples: &'a [u32],
@@ -211,15 +214,19 @@ impl<'a> GroupLists<'a> {
         let vertices: Vec<usize> = (0..near.samples.len() / near.count).collect();
         let list = |group: &[usize]| {
             let mut list = Vec::new();
-            let mut kernels = Vec::new();
+            let mut falloffs = Vec::new();
             for &v in group {
                 let (samples, distances) = near.of(v);
-                fill_kernels(distances, neighbours, &mut kernels);
-                let least = least_share * kernels.iter().sum::<f64>();
-                let spare = basis.terms() + SPARE;
-                let heard = |(k, kernel): (usize, &f64)| k < spare || *kernel >= least;
-                let entries = samples.iter().zip(kernels.iter().enumerate());
-                list.extend(entries.filter(|(_, entry)| heard(*entry)).map(|(&s, _)| s));
+                fill_falloffs(distances, neighbours, &mut falloffs);
+                let least = least_share * falloffs.iter().sum::<f64>();
+                let spare = basis.terms() + SPARE_SAMPLES;
+                let is_kept = |(k, falloff): (usize, &f64)| k < spare || *falloff >= least;
+                let entries = samples.iter().zip(falloffs.iter().enumerate());
+                list.extend(
+                    entries
+                        .filter(|(_, entry)| is_kept(*entry))
+                        .map(|(&s, _)| s),
+                );
             }
             list.sort_unstable();
             list.dedup();
@@ -233,31 +240,32 @@ impl<'a> GroupLists<'a> {
     }
 }
 
-/// Kernels of the nearest samples. The next one beyond sets the reach [3.2.4]; where there is none, a little beyond the last.
-fn fill_kernels(distances: &[f64], neighbours: usize, kernels: &mut Vec<f64>) {
-    let reach = match distances.get(neighbours) {
+/// Falloffs of the nearest samples. Their radius is the distance of the next sample [3.2.4] or, without one, a little beyond
+/// the last.
+fn fill_falloffs(distances: &[f64], neighbours: usize, falloffs: &mut Vec<f64>) {
+    let radius = match distances.get(neighbours) {
         Some(&beyond) => beyond,
         None => 1.25 * distances.last().copied().unwrap_or(1.0),
     };
-    let reach = reach.max(f64::MIN_POSITIVE);
+    let radius = radius.max(f64::MIN_POSITIVE);
     let near = distances.iter().take(neighbours);
-    kernels.clear();
-    kernels.extend(near.map(|&d| kernel(d, reach)));
+    falloffs.clear();
+    falloffs.extend(near.map(|&d| falloff(d, radius)));
 }
 
 #[derive(Default)]
 struct Scratch {
     solver: MovingLeastSquares,
-    /// What the vertex listens to, and how much.
+    /// Samples of the vertex, and their falloffs.
     samples: Vec<u32>,
-    kernel: Vec<f64>,
+    falloff: Vec<f64>,
     points: Vec<DVec3>,
     flat: Vec<f64>,
     weights: Vec<f64>,
 }
 
 impl Scratch {
-    /// Samples and weights of a place. A vertex that its group's list does not serve as well as its own gets its own.
+    /// Samples and weights of a position. A vertex that the group's samples cannot reproduce well uses all its own.
     fn place(
         &mut self,
         near: Nearby,
@@ -267,15 +275,15 @@ impl Scratch {
     ) -> Vec<(u32, f32)> {
         let wanted = Wanted {
             most: basis,
-            growth: MOST_GROWTH,
+            growth: MAX_GROWTH,
         };
-        self.listen(near, true, &rest.places);
-        if !self.fit_place(place, wanted) {
-            self.listen(near, false, &rest.places);
-            self.fit_place(place, wanted);
+        self.select(near, true, &rest.places);
+        if !self.solve_place(place, wanted) {
+            self.select(near, false, &rest.places);
+            self.solve_place(place, wanted);
         }
         let mut row = self.row();
-        settle_sum(&mut row);
+        normalise_sum(&mut row);
         row
     }
 
@@ -289,31 +297,31 @@ impl Scratch {
     ) -> Vec<(u32, f32)> {
         let wanted = Wanted {
             most: basis,
-            growth: MOST_NORMAL_GROWTH,
+            growth: MAX_NORMAL_GROWTH,
         };
-        self.listen(near, true, &rest.normals);
+        self.select(near, true, &rest.normals);
         let fit = (self.solver).weights(
             &self.points,
-            &self.kernel,
+            &self.falloff,
             normal,
             wanted,
             &mut self.weights,
         );
-        match fit.miss > MOST_NORMAL_MISS {
-            true => sum_to_normal(near, rest, normal).unwrap_or_else(|| self.row()),
+        match fit.miss > NORMAL_TOLERANCE {
+            true => unnormalised_weights(near, rest, normal).unwrap_or_else(|| self.row()),
             false => self.row(),
         }
     }
 
-    /// Takes the nearest samples, all or those that the group listens to.
-    fn listen(&mut self, near: Nearby, with_the_group: bool, of: &[Row]) {
-        fill_kernels(near.distances, near.neighbours, &mut self.flat);
+    /// Selects the nearest samples: all, or only those of the group.
+    fn select(&mut self, near: Nearby, of_group: bool, of: &[Row]) {
+        fill_falloffs(near.distances, near.neighbours, &mut self.flat);
         self.samples.clear();
-        self.kernel.clear();
-        for (&sample, &kernel) in near.samples.iter().zip(&self.flat) {
-            if !with_the_group || near.list.binary_search(&sample).is_ok() {
+        self.falloff.clear();
+        for (&sample, &falloff) in near.samples.iter().zip(&self.flat) {
+            if !of_group || near.list.binary_search(&sample).is_ok() {
                 self.samples.push(sample);
-                self.kernel.push(kernel);
+                self.falloff.push(falloff);
             }
         }
         let places = self.samples.iter().map(|&s| dvec(of[s as usize]));
@@ -326,18 +334,17 @@ impl Scratch {
         self.samples.iter().copied().zip(weights).collect()
     }
 
-    /// Weights of places. Where they are large the kernel is flattened step by step: weights of an even kernel are the
-    /// smallest that reproduce the same polynomials. Returns whether they are small in the end and reproduce all of them.
-    fn fit_place(&mut self, place: DVec3, wanted: Wanted) -> bool {
+    /// Weights of a position. If they are large, the falloff is flattened step by step: a constant falloff gives the smallest
+    /// weights that reproduce the same polynomials. Returns whether they end up small and reproduce all polynomials.
+    fn solve_place(&mut self, place: DVec3, wanted: Wanted) -> bool {
         let mut least = f64::INFINITY;
         let mut is_whole = false;
         let mut trial = Vec::new();
-        for flattening in FLATTENINGS {
+        for power in FALLOFF_POWERS {
             self.flat.clear();
-            self.flat
-                .extend(self.kernel.iter().map(|w| w.powf(flattening)));
+            self.flat.extend(self.falloff.iter().map(|w| w.powf(power)));
             let fit = (self.solver).weights(&self.points, &self.flat, place, wanted, &mut trial);
-            // Poorer polynomials do with smaller weights, which is no gain.
+            // A lower degree always has smaller weights; that is no improvement.
             let growth = match fit.basis == wanted.most {
                 true => fit.growth,
                 false => wanted.growth,
@@ -355,8 +362,8 @@ impl Scratch {
     }
 }
 
-/// Lets the largest weight take up what rounding changed in the sum, so that a body far from the origin stays whole.
-fn settle_sum(row: &mut [(u32, f32)]) {
+/// Adds the rounding error of the sum to the largest weight: the sum must be exactly one for bodies far from the origin.
+fn normalise_sum(row: &mut [(u32, f32)]) {
     let sum: f64 = row.iter().map(|entry| f64::from(entry.1)).sum();
     if let Some((_, largest)) = row.iter_mut().max_by(|a, b| a.1.total_cmp(&b.1)) {
         *largest = (f64::from(*largest) + 1.0 - sum) as f32;

@@ -1,4 +1,4 @@
-//! Real files become tissue without an inverted tet.
+//! Tissue of real files has no inverted tet.
 
 mod common;
 
@@ -107,16 +107,16 @@ fn characters_of_others() {
 
 #[test]
 fn embedded_bodies() {
-    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets");
+    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../supple/assets");
     for file in ["male.glb", "female.glb"] {
         check(&common::glb(&assets.join(file)));
     }
 }
 
-/// Heads of humanoids follow their joints alone, unless the settings say otherwise.
+/// The head of a humanoid is not simulated unless the settings say so.
 #[test]
 fn heads_are_left_out() {
-    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets");
+    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../supple/assets");
     let character = common::glb(&assets.join("male.glb"));
     let head = character.skeleton.find("head").unwrap();
     let without = Flesh::builder(&character).build().unwrap();

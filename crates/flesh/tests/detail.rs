@@ -16,7 +16,7 @@ use supple_rig::{Character, Pose};
 use supple_sim::State;
 
 fn embedded(name: &str) -> Character {
-    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets");
+    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../supple/assets");
     common::glb(&assets.join(name))
 }
 
@@ -104,7 +104,7 @@ fn legs_together(character: &Character) -> TriMesh {
 }
 
 #[test]
-fn a_thigh_never_listens_to_the_other() {
+fn a_thigh_is_never_interpolated_from_the_other() {
     let character = embedded("male.glb");
     let welded = weld(&legs_together(&character), 0.0);
     let binding = &character.parts[0].binding;
@@ -131,7 +131,7 @@ fn a_thigh_never_listens_to_the_other() {
         NEIGHBOURS,
         Basis::Quadratic,
     );
-    // So far below the crotch that the way around it is longer than any neighbourhood is wide.
+    // So far below the crotch that the geodesic distance is longer than any neighbourhood.
     let crotch = crotch_height(&character, skin, &side);
     let mut near_other = 0;
     for v in 0..skin.positions.len() {

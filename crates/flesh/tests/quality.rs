@@ -1,4 +1,4 @@
-//! Elbow, knee and twist: what the tissue keeps of its volume and cross-sections.
+//! Volume and cross-sections of the tissue at elbow, knee and twist.
 
 mod common;
 
@@ -29,7 +29,7 @@ fn settled(flesh: &Flesh, pose: &Pose) -> State {
     state
 }
 
-/// Turns a joint about a world axis.
+/// Rotates a joint about a world axis.
 fn turned(character: &Character, joint: usize, axis: Vec3, degrees: f32) -> Pose {
     let mut pose = Pose::rest(&character.skeleton);
     let worlds = character.skeleton.rest_worlds();
@@ -125,7 +125,7 @@ fn check(character: &Character, joints: &[&str], resolution: Resolution, least_v
             .try_normalize()
             .unwrap_or(before.any_orthonormal_vector());
         for degrees in [90.0, 130.0] {
-            // Elbows and knees that are bent already get the rest of the angle.
+            // Elbows and knees that are already bent get the rest of the angle.
             let bent = before.angle_between(after).to_degrees();
             let pose = turned(character, index, axis, degrees - bent);
             let what = format!("bent to {degrees}°");
@@ -158,7 +158,7 @@ fn fps_models() {
 
 #[test]
 fn embedded_bodies() {
-    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets");
+    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../supple/assets");
     for file in ["male.glb", "female.glb"] {
         let character = common::glb(&assets.join(file));
         let joints = ["lowerarm01.L", "lowerleg01.L"];

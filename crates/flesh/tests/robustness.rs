@@ -1,6 +1,6 @@
-//! Whatever a pose does, the tissue stays finite, near its bones, and comes back to rest.
+//! With any pose the tissue stays finite and near its bones, and returns to rest.
 //!
-//! Small characters get all 600 wild frames each time; large ones fewer, and all of them where `SUPPLE_LONG` is set.
+//! Small characters get all 600 frames of random poses; large ones fewer, and all of them if `SUPPLE_LONG` is set.
 
 mod common;
 
@@ -26,7 +26,7 @@ impl Random {
     }
 }
 
-/// Every joint somewhere within ±170° about some axis.
+/// Every joint rotated by a random angle of up to ±170° about a random axis.
 fn wild(character: &Character, random: &mut Random) -> Pose {
     let mut pose = Pose::rest(&character.skeleton);
     for joint in 0..character.skeleton.len() {
@@ -79,7 +79,7 @@ impl<'a> Tortured<'a> {
         }
     }
 
-    /// One step to a pose; a jump carries the tissue along, as a caller does. Whether it was one.
+    /// One step to a pose; a jump carries the tissue along, as callers do. Returns whether it was a jump.
     fn advance(&mut self, pose: &Pose) -> bool {
         let targets = self.flesh.targets(pose).unwrap();
         assert!(targets.first_non_finite().is_none());
@@ -125,7 +125,7 @@ impl<'a> Tortured<'a> {
         worst / self.size
     }
 
-    /// Wild poses, half a second from one to the next, with a teleport in the middle of a move; then back to rest.
+    /// Random poses, half a second apart, with a teleport in between; then back to rest.
     fn run(&mut self, frames: usize) {
         let mut random = Random(7);
         let mut to = wild(self.character, &mut random);
@@ -168,11 +168,11 @@ impl<'a> Tortured<'a> {
     }
 }
 
-/// All characters, and how many wild frames each gets.
+/// All characters, and the number of frames for each.
 fn everyone() -> Vec<(Character, usize)> {
     let long = std::env::var_os("SUPPLE_LONG").is_some();
     let frames = |short: usize| if long { 600 } else { short };
-    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets");
+    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../supple/assets");
     let mut all = vec![
         (common::glb(&assets.join("male.glb")), frames(120)),
         (common::glb(&assets.join("female.glb")), frames(120)),
@@ -186,7 +186,7 @@ fn everyone() -> Vec<(Character, usize)> {
             all.push((common::glb(&path), count));
         }
     }
-    // Their file units are metres of nothing: these make them as large as a person.
+    // Their files declare no units; these make them as large as a person.
     for (model, mesh, scale, count) in [
         ("cylinder", "cylinder", 0.1, 600),
         ("tbone", "tbone", 0.1, 600),
@@ -224,7 +224,7 @@ fn zero_and_huge_stiffness() {
     }
 }
 
-/// The simulated skin, not only its targets: nothing moves at rest, and everything moves as one with the root.
+/// For the simulated skin, not only its targets: nothing moves at rest, and everything moves rigidly with the root.
 #[test]
 fn rest_and_root_motion_are_exact() {
     let turn = Quat::from_axis_angle(Vec3::new(1.0, 2.0, 0.5).normalize(), 0.02);
@@ -237,7 +237,7 @@ fn rest_and_root_motion_are_exact() {
             body.advance(&rest);
         }
         let still = largest(&body, &rest, &at_rest, |p| p);
-        // Turning and moving at once: one static step, and time for the jiggle to die away where the pose is held.
+        // Rotation and translation at once: one static step, and time for the jiggle to decay while the pose is held.
         let pose = moved(&character, rest.clone(), turn, shift);
         let motion = |p| turn * p + shift;
         let mut jiggling = Tortured::new(&character, Settings::default(), 1.0 / 60.0);
@@ -256,7 +256,7 @@ fn rest_and_root_motion_are_exact() {
     }
 }
 
-/// Largest distance of the skin from where a motion of the rest skin puts it, relative to the size.
+/// Largest distance of the skin from the rigidly moved rest skin, relative to the size.
 fn largest(body: &Tortured, pose: &Pose, rest: &[Vec<Vec3>], motion: impl Fn(Vec3) -> Vec3) -> f32 {
     let skin = body.flesh.skin(pose, &body.state).unwrap();
     let pairs = skin.iter().flatten().zip(rest.iter().flatten());
@@ -267,7 +267,7 @@ fn largest(body: &Tortured, pose: &Pose, rest: &[Vec<Vec3>], motion: impl Fn(Vec
 }
 
 #[test]
-fn what_cannot_be_flesh_says_so() {
+fn unusable_characters_are_rejected_with_a_reason() {
     let Some(path) = common::shared("characters/Fox.glb") else {
         return;
     };

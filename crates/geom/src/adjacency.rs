@@ -73,8 +73,12 @@ pub struct Adjacency {
 impl Adjacency {
     /// Builds all tables; time and memory linear in the size of the mesh.
     pub fn new(mesh: &TriMesh) -> Self {
-        let vertices = mesh.positions.len();
-        let (edges, triangle_edges) = unique_edges(mesh);
+        Self::of_triangles(mesh.positions.len(), &mesh.triangles)
+    }
+
+    /// The same of triangles over so many vertices.
+    pub fn of_triangles(vertices: usize, triangles: &[[u32; 3]]) -> Self {
+        let (edges, triangle_edges) = unique_edges(vertices, triangles);
         let sides = indexed(&triangle_edges)
             .filter(|(_, edges)| edges[0] != NONE)
             .flat_map(|(t, edges)| edges.map(|e| (e, t)));
@@ -83,7 +87,7 @@ impl Adjacency {
         let ends = edges.iter().flat_map(|&[a, b]| [(a, b), (b, a)]);
         let vertex_vertices = Rows::from_pairs(vertices, ends);
         Self {
-            vertex_triangles: vertex_triangles(mesh),
+            vertex_triangles: triangles_of_vertices(vertices, triangles),
             vertex_vertices,
             edges,
             edge_triangles,
@@ -164,7 +168,11 @@ impl Adjacency {
 
 /// For each vertex its triangles, ascending; a triangle that repeats the vertex is listed once.
 pub fn vertex_triangles(mesh: &TriMesh) -> Rows {
-    let pairs = indexed(&mesh.triangles).flat_map(|(t, [a, b, c])| {
+    triangles_of_vertices(mesh.positions.len(), &mesh.triangles)
+}
+
+fn triangles_of_vertices(vertices: usize, triangles: &[[u32; 3]]) -> Rows {
+    let pairs = indexed(triangles).flat_map(|(t, [a, b, c])| {
         let first = [
             Some(a),
             (b != a).then_some(b),
@@ -172,7 +180,7 @@ pub fn vertex_triangles(mesh: &TriMesh) -> Rows {
         ];
         first.into_iter().flatten().map(move |v| (v, t))
     });
-    Rows::from_pairs(mesh.positions.len(), pairs)
+    Rows::from_pairs(vertices, pairs)
 }
 
 fn indexed(triples: &[[u32; 3]]) -> impl Iterator<Item = (u32, [u32; 3])> + Clone {
@@ -184,24 +192,23 @@ fn indexed(triples: &[[u32; 3]]) -> impl Iterator<Item = (u32, [u32; 3])> + Clon
 
 /// Unique edges in lexicographic order and the edges of each triangle, by two counting sorts of the half-edges
 /// (radix sort: larger vertex first, then smaller), so that even a vertex of huge valence costs linear time.
-fn unique_edges(mesh: &TriMesh) -> (Vec<[u32; 2]>, Vec<[u32; 3]>) {
-    let vertices = mesh.positions.len();
+fn unique_edges(vertices: usize, triangles: &[[u32; 3]]) -> (Vec<[u32; 2]>, Vec<[u32; 3]>) {
     let side = |half: u32| {
-        let corners = mesh.triangles[half as usize / 3];
+        let corners = triangles[half as usize / 3];
         let (a, b) = (corners[half as usize % 3], corners[(half as usize + 1) % 3]);
         [a.min(b), a.max(b)]
     };
     let simple = |half: &u32| {
-        let [a, b, c] = mesh.triangles[*half as usize / 3];
+        let [a, b, c] = triangles[*half as usize / 3];
         a != b && b != c && c != a
     };
-    let halves = (0..3 * mesh.triangles.len() as u32).filter(simple);
+    let halves = (0..3 * triangles.len() as u32).filter(simple);
     let by_larger = Rows::from_pairs(vertices, halves.map(|h| (side(h)[1], h)));
     let pairs = by_larger.items.iter().map(|&h| (side(h)[0], h));
     let sorted = Rows::from_pairs(vertices, pairs).items;
 
     let mut edges: Vec<[u32; 2]> = Vec::with_capacity(sorted.len() / 2 + 1);
-    let mut triangle_edges = vec![[NONE; 3]; mesh.triangles.len()];
+    let mut triangle_edges = vec![[NONE; 3]; triangles.len()];
     for half in sorted {
         let edge = side(half);
         if edges.last() != Some(&edge) {

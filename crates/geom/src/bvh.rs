@@ -108,6 +108,7 @@ impl Bvh {
     }
 
     /// Number of triangles.
+    #[cfg(test)]
     pub fn len(&self) -> usize {
         self.order.len()
     }

@@ -6,16 +6,32 @@
 use glam::DVec3;
 
 use crate::adjacency::{Adjacency, NONE};
-use crate::mesh::TriMesh;
 
-/// What to do with edges whose cotangents sum to a negative number (obtuse, not Delaunay).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Clamp {
-    /// Set them to zero: solutions keep the maximum principle, linear precision is lost at those edges.
-    #[default]
-    NonNegative,
-    /// Leave them as they are.
-    Off,
+/// Bounds that keep bad triangles harmless.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clamp {
+    /// Largest magnitude of a cotangent. Above that of a tenth of a degree (573) a needle outweighs its whole neighbourhood
+    /// and factorisations lose half of their digits; bounds below that of a degree (57) change well-shaped scans.
+    pub cotangent: f64,
+    /// Least weight of an edge. With none below zero, solutions keep the maximum principle; linear precision is lost at
+    /// edges whose cotangents sum to less (obtuse, not Delaunay).
+    pub least_weight: f64,
+    /// Largest weight of an edge.
+    pub largest_weight: f64,
+}
+
+impl Clamp {
+    /// Cotangents alone are bounded, for linear precision.
+    pub const COTANGENTS: Clamp = Clamp {
+        cotangent: 573.0,
+        least_weight: f64::NEG_INFINITY,
+        largest_weight: f64::INFINITY,
+    };
+    /// No edge has a negative weight, for the maximum principle.
+    pub const NON_NEGATIVE: Clamp = Clamp {
+        least_weight: 0.0,
+        ..Clamp::COTANGENTS
+    };
 }
 
 /// A symmetric Laplacian as one weight for each edge: `(L x)ᵢ = Σⱼ wᵢⱼ (xⱼ − xᵢ)`, negative semi-definite.
@@ -25,47 +41,72 @@ pub struct CotanLaplacian {
     pub edges: Vec<[u32; 2]>,
     /// Weight of each edge: `wᵢⱼ = (cot αᵢⱼ + cot βᵢⱼ) / 2`, without unit.
     pub weights: Vec<f64>,
-    /// Lumped mass of each vertex: a third of the area of its triangles \[m²\].
+    /// Lumped mass of each vertex: a third of the area of its triangles \[m²\] (barycentric cells, which unlike Voronoi
+    /// cells never turn negative on obtuse triangles).
     pub mass: Vec<f64>,
 }
 
-/// Cotangents are kept below that of a tenth of a degree. Above it a needle outweighs its whole neighbourhood and
-/// factorisations lose half of their digits; below, well-shaped scans would be changed.
-const LARGEST_COTANGENT: f64 = 573.0;
-
-/// Builds the Laplacian; degenerate triangles add nothing.
-pub fn cotan_laplacian(mesh: &TriMesh, adjacency: &Adjacency, clamp: Clamp) -> CotanLaplacian {
+/// Builds the Laplacian of a surface whose indices are in range; degenerate triangles add nothing.
+pub fn cotan_laplacian(
+    positions: &[DVec3],
+    triangles: &[[u32; 3]],
+    clamp: Clamp,
+) -> CotanLaplacian {
+    let adjacency = Adjacency::of_triangles(positions.len(), triangles);
     let mut weights = vec![0.0; adjacency.edges.len()];
-    for (t, edges) in adjacency.triangle_edges.iter().enumerate() {
-        let cotangents = corner_cotangents(mesh.corners(t).map(|p| p.as_dvec3()));
-        for k in (0..3).filter(|&k| edges[k] != NONE) {
-            // Edge k runs from corner k to corner k + 1 and lies opposite corner k + 2.
-            weights[edges[k] as usize] += 0.5 * cotangents[(k + 2) % 3];
+    let mut mass = vec![0.0; positions.len()];
+    for (corners, edges) in triangles.iter().zip(&adjacency.triangle_edges) {
+        let at = corners.map(|v| positions[v as usize]);
+        for k in 0..3 {
+            let Some(corner) = Corner::of(at, k) else {
+                continue;
+            };
+            mass[corners[k] as usize] += corner.double_area / 6.0;
+            // Edge k + 1 runs from corner k + 1 to corner k + 2, opposite corner k.
+            let opposite = edges[(k + 1) % 3];
+            if opposite != NONE {
+                let bounded = corner.cotangent.clamp(-clamp.cotangent, clamp.cotangent);
+                weights[opposite as usize] += 0.5 * bounded;
+            }
         }
     }
-    if clamp == Clamp::NonNegative {
-        weights.iter_mut().for_each(|w| *w = w.max(0.0));
+    for weight in &mut weights {
+        *weight = weight.clamp(clamp.least_weight, clamp.largest_weight);
     }
     CotanLaplacian {
-        edges: adjacency.edges.clone(),
+        edges: adjacency.edges,
         weights,
-        mass: mesh.vertex_areas(),
+        mass,
     }
 }
 
-/// Cotangent of the angle at each corner, bounded; zero for degenerate triangles.
-pub fn corner_cotangents([a, b, c]: [DVec3; 3]) -> [f64; 3] {
-    let double_area = (b - a).cross(c - a).length();
-    if !double_area.is_finite() || double_area <= 0.0 {
-        return [0.0; 3];
+/// What a triangle is at one of its corners.
+struct Corner {
+    cotangent: f64,
+    double_area: f64,
+}
+
+impl Corner {
+    /// None for degenerate triangles.
+    fn of(at: [DVec3; 3], k: usize) -> Option<Corner> {
+        let (u, v) = (at[(k + 1) % 3] - at[k], at[(k + 2) % 3] - at[k]);
+        let double_area = u.cross(v).length();
+        (double_area > 0.0 && double_area.is_finite()).then(|| Corner {
+            cotangent: u.dot(v) / double_area,
+            double_area,
+        })
     }
-    let cotangent =
-        |u: DVec3, v: DVec3| (u.dot(v) / double_area).clamp(-LARGEST_COTANGENT, LARGEST_COTANGENT);
-    [
-        cotangent(b - a, c - a),
-        cotangent(c - b, a - b),
-        cotangent(a - c, b - c),
-    ]
+}
+
+/// The area-weighted Laplacian at one vertex: `Δx = Σ coefficient × position`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stencil {
+    /// The vertex, then its neighbours in ascending order.
+    pub vertices: Vec<u32>,
+    /// Coefficients \[1/m²\], with sum zero.
+    pub coefficients: Vec<f64>,
+    /// Lumped mass of the vertex \[m²\].
+    pub area: f64,
 }
 
 impl CotanLaplacian {
@@ -83,6 +124,30 @@ impl CotanLaplacian {
         entries
     }
 
+    /// The row of every vertex that has an area, divided by it, in the order of the vertices.
+    pub fn stencils(&self) -> Vec<Stencil> {
+        let mut rings: Vec<Vec<(u32, f64)>> = vec![Vec::new(); self.mass.len()];
+        // Edges are in lexicographic order, so every vertex meets its neighbours in ascending order.
+        for (&[a, b], &w) in self.edges.iter().zip(&self.weights) {
+            rings[a as usize].push((b, w));
+            rings[b as usize].push((a, w));
+        }
+        let mut stencils = Vec::new();
+        for (v, (ring, &area)) in rings.iter().zip(&self.mass).enumerate() {
+            if area > 0.0 {
+                let sum = ring.iter().map(|&(_, w)| w).sum::<f64>();
+                let neighbours = ring.iter().map(|&(vertex, _)| vertex);
+                let weights = ring.iter().map(|&(_, w)| w / area);
+                stencils.push(Stencil {
+                    vertices: std::iter::once(v as u32).chain(neighbours).collect(),
+                    coefficients: std::iter::once(-sum / area).chain(weights).collect(),
+                    area,
+                });
+            }
+        }
+        stencils
+    }
+
     /// `L x` for one value a vertex.
     pub fn apply(&self, x: &[DVec3]) -> Vec<DVec3> {
         let mut y = vec![DVec3::ZERO; self.mass.len()];
@@ -98,11 +163,11 @@ impl CotanLaplacian {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{random::Random, shapes};
+    use crate::{TriMesh, random::Random, shapes};
     use glam::Vec2;
 
     fn laplacian(mesh: &TriMesh, clamp: Clamp) -> CotanLaplacian {
-        cotan_laplacian(mesh, &Adjacency::new(mesh), clamp)
+        cotan_laplacian(&positions(mesh), &mesh.triangles, clamp)
     }
 
     fn positions(mesh: &TriMesh) -> Vec<DVec3> {
@@ -122,7 +187,7 @@ mod tests {
                 glam::Vec3::ZERO
             };
         }
-        let flow = laplacian(&mesh, Clamp::Off).apply(&positions(&mesh));
+        let flow = laplacian(&mesh, Clamp::COTANGENTS).apply(&positions(&mesh));
         for (p, l) in mesh.positions.iter().zip(flow) {
             assert!(p.x.abs() > 0.49 || p.z.abs() > 0.49 || l.length() < 1e-6);
         }
@@ -132,7 +197,7 @@ mod tests {
     fn gradient_of_area_on_a_sphere_is_mean_curvature() {
         // L x = −2 H n · mass, with mean curvature H = 1/r.
         let mesh = shapes::icosphere(2.0, 4);
-        let laplacian = laplacian(&mesh, Clamp::NonNegative);
+        let laplacian = laplacian(&mesh, Clamp::NON_NEGATIVE);
         let x = positions(&mesh);
         let flow = laplacian.apply(&x);
         let energy: f64 = x.iter().zip(&flow).map(|(x, l)| x.dot(*l)).sum();
@@ -150,7 +215,7 @@ mod tests {
     fn rows_sum_to_zero_and_clamping_keeps_weights_positive() {
         let mut mesh = shapes::tube(1.0, 0.1, 8, 3);
         mesh.triangles.push([0, 1, 1]);
-        let clamped = laplacian(&mesh, Clamp::NonNegative);
+        let clamped = laplacian(&mesh, Clamp::NON_NEGATIVE);
         assert!(clamped.weights.iter().all(|w| *w >= 0.0));
         let mut rows = vec![0.0; mesh.positions.len()];
         for (row, _, value) in clamped.triplets() {
@@ -160,10 +225,58 @@ mod tests {
     }
 
     #[test]
-    fn right_angle_has_no_weight() {
-        let cot = corner_cotangents([DVec3::ZERO, DVec3::X, DVec3::Y]);
-        assert_eq!(cot, [0.0, 1.0, 1.0]);
-        assert_eq!(corner_cotangents([DVec3::ZERO; 3]), [0.0; 3]);
-        assert_eq!(corner_cotangents([DVec3::NAN; 3]), [0.0; 3]);
+    fn right_angles_have_no_weight_and_broken_triangles_add_nothing() {
+        let corners = [DVec3::ZERO, DVec3::X, DVec3::Y];
+        let right = cotan_laplacian(&corners, &[[0, 1, 2]], Clamp::COTANGENTS);
+        // Opposite the right angle zero, opposite 45° half of one.
+        assert_eq!(right.edges, [[0, 1], [0, 2], [1, 2]]);
+        assert_eq!(right.weights, [0.5, 0.5, 0.0]);
+        assert_eq!(right.mass, [1.0 / 6.0; 3]);
+        for broken in [
+            [DVec3::ZERO; 3],
+            [DVec3::NAN; 3],
+            [DVec3::X, DVec3::ZERO, -DVec3::X],
+        ] {
+            let nothing = cotan_laplacian(&broken, &[[0, 1, 2]], Clamp::COTANGENTS);
+            assert_eq!(
+                (nothing.weights, nothing.mass),
+                (vec![0.0; 3], vec![0.0; 3])
+            );
+        }
+    }
+
+    #[test]
+    fn bounds_are_kept() {
+        // A needle of a millionth of a radian: cotangents of a million and, in the middle corner, minus a million.
+        let needle = [DVec3::ZERO, DVec3::X, DVec3::new(0.5, 1e-6, 0.0)];
+        let of = |clamp: Clamp| cotan_laplacian(&needle, &[[0, 1, 2]], clamp).weights;
+        assert_eq!(of(Clamp::COTANGENTS), [-286.5, 286.5, 286.5]);
+        assert_eq!(of(Clamp::NON_NEGATIVE), [0.0, 286.5, 286.5]);
+        let narrow = Clamp {
+            cotangent: 100.0,
+            least_weight: 0.05,
+            largest_weight: 5.0,
+        };
+        assert_eq!(of(narrow), [0.05, 5.0, 5.0]);
+    }
+
+    #[test]
+    fn stencils_are_rows_over_areas() {
+        let mut mesh = shapes::icosphere(1.5, 2);
+        mesh.positions.push(glam::Vec3::ONE);
+        let laplacian = laplacian(&mesh, Clamp::COTANGENTS);
+        let x = positions(&mesh);
+        let flow = laplacian.apply(&x);
+        let stencils = laplacian.stencils();
+        // The loose vertex has no area and no stencil.
+        assert_eq!(stencils.len() + 1, x.len());
+        for stencil in stencils {
+            let vertex = stencil.vertices[0] as usize;
+            let pairs = stencil.vertices.iter().zip(&stencil.coefficients);
+            let sum: DVec3 = pairs.map(|(&v, &c)| c * x[v as usize]).sum();
+            assert!((sum * stencil.area - flow[vertex]).length() < 1e-13);
+            assert!(stencil.coefficients.iter().sum::<f64>().abs() < 1e-12 / stencil.area);
+            assert!(stencil.vertices[1..].is_sorted());
+        }
     }
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use supple_geom::sparse::{Csc, Factor, Ldlt, LdltSymbolic, SparseError, Symbolic, SymmetricCsc};
+use supple_geom::sparse::{
+    Csc, Factor, Ldlt, LdltSymbolic, SparseError, Symbolic, SymmetricCsc, conjugate_gradients,
+};
 
 /// Numbers in [-1, 1] without a visible pattern.
 fn noise(i: usize) -> f64 {
@@ -33,12 +35,9 @@ fn column(n: usize, seed: usize) -> Vec<f64> {
 /// Cholesky with full rows: nothing in common with what is tested.
 fn dense_solve(matrix: &SymmetricCsc, b: &[f64]) -> Vec<f64> {
     let n = matrix.len();
-    let mut l = vec![vec![0.0; n]; n];
-    for j in 0..n {
-        for (i, value) in matrix.column(j) {
-            l[i][j] = value;
-        }
-    }
+    let full = Csc::from_symmetric(matrix);
+    let row = |i: usize| (0..n).map(|j| full.at(i, j)).collect();
+    let mut l: Vec<Vec<f64>> = (0..n).map(row).collect();
     for i in 0..n {
         for j in 0..=i {
             let sum: f64 = (0..j).map(|k| l[i][k] * l[j][k]).sum();
@@ -174,6 +173,25 @@ fn indefinite_and_senseless_matrices_are_refused() {
             assert!(row(Factor::new(&matrix).err()).is_some(), "{entry:?}");
         }
     }
+}
+
+#[test]
+fn conjugate_gradients_end_at_the_direct_solution() {
+    let matrix = random_matrix(80, 6, 0.5);
+    let b = column(80, 3);
+    let exact = solved(&Ldlt::new(&matrix).unwrap(), &b);
+    let mut x = vec![0.0; 80];
+    let after_ten = conjugate_gradients(&matrix, &b, &mut x.clone(), 10);
+    let left = conjugate_gradients(&matrix, &b, &mut x, 120);
+    assert!(left < 1e-9 && left < after_ten);
+    for (x, exact) in x.iter().zip(exact) {
+        assert!((x - exact).abs() < 1e-8);
+    }
+    // A solution has nothing left to improve.
+    assert_eq!(
+        conjugate_gradients(&matrix, &[0.0; 80], &mut [0.0; 80], 10),
+        0.0
+    );
 }
 
 #[test]

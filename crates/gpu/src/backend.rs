@@ -1,4 +1,4 @@
-//! The [`Backend`] for one body: state in, state out.
+//! The GPU [`Backend`] for one body: the state is uploaded and read back every step.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::contact;
 use crate::tables::unsupported;
 use crate::{Gpu, GpuBodies, GpuError, Solver};
 
-/// Steps one body on the device. A caller who leaves states there uses [`GpuBodies`].
+/// Steps one body on the device. Use [`GpuBodies`] to keep states on the device.
 #[derive(Debug)]
 pub struct GpuBackend {
     gpu: Arc<Gpu>,
@@ -35,7 +35,7 @@ impl GpuBackend {
         GpuBackend::with_solver(gpu, Solver::default())
     }
 
-    /// A backend with one of the solvers that are compared.
+    /// A backend with a chosen global solver.
     pub fn with_solver(gpu: Arc<Gpu>, solver: Solver) -> GpuBackend {
         GpuBackend {
             gpu,
@@ -123,8 +123,9 @@ impl Backend for GpuBackend {
                 lapses,
                 ..
             } = &mut state.contact;
-            lapses.begin(bases, &targets.bases);
-            lapses.count(surface, (&last, contacts));
+            let step = settings.step as f32;
+            lapses.begin(surface, step, bases, &targets.bases);
+            lapses.count(surface, step, (&last, contacts));
         }
         if bodies.touches() {
             state.contact.bases.clone_from(&targets.bases);
@@ -143,7 +144,7 @@ impl Backend for GpuBackend {
     }
 }
 
-/// A step that stops after each iteration to take the objective.
+/// A step that evaluates the objective after each iteration.
 fn traced_step(
     bodies: &GpuBodies,
     model: &Model,

@@ -1,6 +1,7 @@
-//! What a model and its bodies hold on the device.
+//! Device buffers of a model and its bodies.
 
 use bytemuck::{Pod, Zeroable};
+use supple_sim::contact::rules;
 use supple_sim::{Mode, Model, Settings};
 
 use crate::kernels::{Compiled, Touch};
@@ -22,7 +23,8 @@ pub(crate) struct Params {
     pub gravity: [f32; 3],
     pub scale: f32,
     pub contact_unit: f32,
-    pub pad: [u32; 3],
+    pub pressed_kept: f32,
+    pub pad: [u32; 2],
 }
 
 impl Params {
@@ -41,7 +43,8 @@ impl Params {
             gravity: settings.gravity.to_array(),
             scale: tables.scale as f32,
             contact_unit: 0.0,
-            pad: [0; 3],
+            pressed_kept: rules::kept(rules::PRESSED_HALF_LIFE, settings.step as f32),
+            pad: [0; 2],
         }
     }
 }
@@ -75,7 +78,7 @@ pub(crate) struct Binds {
     pub finish: wgpu::BindGroup,
 }
 
-/// A buffer with `contents`, or of `size` zero bytes; at least one vector long, since empty ones cannot be bound.
+/// A buffer with `contents`, or of `size` zero bytes. It is at least one vector long, since empty buffers cannot be bound.
 pub(crate) fn buffer(
     gpu: &Gpu,
     what: &'static str,
@@ -101,7 +104,7 @@ pub(crate) fn buffer(
 }
 
 impl Buffers {
-    /// Buffers, what binds them to kernels, and the residual.
+    /// Buffers, their bind groups, and the residual.
     pub fn new(
         gpu: &Gpu,
         tables: &Tables,
@@ -217,7 +220,7 @@ impl Buffers {
         kernel.bind(&gpu.device, &self.params, size_of::<Params>() as u64, list)
     }
 
-    /// What binds the local step with contact forces.
+    /// Bind group of the local step with contact forces.
     pub fn bind_touching_project(&self, gpu: &Gpu, sums: &wgpu::Buffer) -> wgpu::BindGroup {
         let list = [
             &self.positions,
@@ -232,7 +235,7 @@ impl Buffers {
         self.bind(gpu, gpu.touching().kernel(Touch::Project), &list)
     }
 
-    /// What binds the answer to changes of contact forces.
+    /// Bind group of the response to changes of contact forces.
     pub fn bind_touching_shift(&self, gpu: &Gpu, sums: &wgpu::Buffer) -> wgpu::BindGroup {
         let list = [
             &self.positions,
@@ -245,7 +248,7 @@ impl Buffers {
         self.bind(gpu, gpu.touching().kernel(Touch::Shift), &list)
     }
 
-    /// What binds the end of a step with contact forces.
+    /// Bind group of the end of a step with contact forces.
     pub fn bind_touching_finish(&self, gpu: &Gpu, sums: &wgpu::Buffer) -> wgpu::BindGroup {
         let list = [
             &self.positions,

@@ -2,11 +2,12 @@
 
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
-use supple_sim::contact::{Collider, ColliderState, Contact, ExternalForce, Source};
+use supple_sim::contact::{Collider, ColliderState, Contact, ExternalForce, Source, rules};
 use supple_sim::{ContactSurface, Mode, Model, Settings, State, Targets};
 
 use crate::buffers::{Buffers, buffer};
 use crate::colliders::{self, MOST, RECORD, SLOTS};
+use crate::contact_rules::{GIVE_WAY_RATE, NONE};
 use crate::contact_tables::{ContactTables, depth_at_rest};
 use crate::follow::TouchedPlaces;
 use crate::kernels::Touch;
@@ -34,14 +35,15 @@ struct Params {
     most: f32,
     entries: u32,
     colliders: u32,
+    fast_way: f32,
+    giving_way: f32,
+    pad: [u32; 2],
 }
 
 /// Units in the largest force that a skin point of usual surroundings can bear: what it takes to push it to its bone line.
 const UNITS: f32 = 4_194_304.0;
 /// Most units of a contact: sums of a hundred contacts fit into 32 bits.
 const MOST_UNITS: f32 = 4.0 * UNITS;
-/// No contact.
-const NONE: u32 = u32::MAX;
 
 /// Tables and contacts of all bodies on the device.
 #[derive(Debug)]
@@ -100,6 +102,9 @@ impl GpuContact {
             most: MOST_UNITS,
             entries: entries as u32,
             colliders: 0,
+            fast_way: 0.0,
+            giving_way: 0.0,
+            pad: [0; 2],
         };
         let storage = wgpu::BufferUsages::STORAGE;
         let table = |what, contents| buffer(gpu, what, contents, 0, storage);
@@ -245,9 +250,11 @@ impl GpuContact {
 
     /// Takes over settings.
     pub fn configure(&mut self, gpu: &Gpu, settings: &Settings) {
-        let contact = &settings.contact;
+        let (contact, step) = (&settings.contact, settings.step as f32);
         let params = Params {
             friction: contact.friction,
+            fast_way: rules::SLIDE_SPEED * self.params.edge * step,
+            giving_way: GIVE_WAY_RATE * step,
             recovery: match settings.mode {
                 Mode::Dynamic => contact.recovery * settings.step as f32,
                 Mode::Static => 1e30,
@@ -343,7 +350,8 @@ impl GpuContact {
         );
         let mut held = vec![0_u32; held_words(points)];
         let last_word = held.len() - 1;
-        held[last_word] = (1.0 - state.contact.lapses.haste()).to_bits();
+        held[last_word - 1] = (1.0 - state.contact.lapses.haste()).to_bits();
+        held[last_word] = u32::from(state.contact.lapses.holds());
         for (k, &point) in self.tables.points.iter().enumerate() {
             if state.contact.lapses.only_holds(point) {
                 held[k / 32] |= 1 << (k % 32);
@@ -500,7 +508,8 @@ pub(crate) fn wanted<'a>(model: &'a Model, settings: &Settings) -> Option<&'a Co
     touchable(model).filter(|_| is_on)
 }
 
-/// Words for each body: a bit for each point that is held, and how much slower than usual the others are pushed out.
+/// Words for each body: a bit for each point that is held, how much slower than usual the others are pushed out, and whether folds keep
+/// their contacts as they turn over.
 fn held_words(points: usize) -> usize {
-    points.div_ceil(32) + 1
+    points.div_ceil(32) + 2
 }

@@ -6,13 +6,13 @@ use supple_sim::contact::Source;
 
 /// Triangles of a cluster, and of an eighth of it.
 pub const CLUSTER: usize = 64;
-const EIGHTH: usize = CLUSTER / 8;
-/// Points have 20 bits; the rest is for the tets.
-const MOST_POINTS: usize = 1 << 20;
+pub const EIGHTH: usize = CLUSTER / 8;
+/// Bits of a point's index; the rest is for the tets.
+pub const INDEX_BITS: u32 = 20;
 /// Corners of a tet that is not there.
 const NO_TET: u32 = 0xfff;
 /// Marks places outside the model.
-const GIVEN: u32 = 1 << 31;
+pub const GIVEN: u32 = 1 << 31;
 
 /// The tables of one contact surface, as plain data.
 #[derive(Clone, Debug, Default)]
@@ -39,7 +39,7 @@ impl ContactTables {
     pub fn new(surface: &ContactSurface, row_of: &dyn Fn(u32) -> u32) -> Option<ContactTables> {
         let input = surface.input();
         let (count, skin) = (surface.point_count(), &input.skin);
-        if count > MOST_POINTS {
+        if count > 1 << INDEX_BITS {
             return None;
         }
         let tets = tets_by_triangle(surface)?;
@@ -59,7 +59,7 @@ impl ContactTables {
             .map(|&t| {
                 let corners = surface.triangles()[t as usize];
                 let tets = tets[t as usize];
-                let [a, b, c] = [0, 1, 2].map(|k| place(corners[k]) | tets[k] << 20);
+                let [a, b, c] = [0, 1, 2].map(|k| place(corners[k]) | tets[k] << INDEX_BITS);
                 [a, b, c, 0]
             })
             .collect();

@@ -1,4 +1,4 @@
-//! Opening a device, and noticing when it is gone.
+//! Opens a device, and detects its loss.
 
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -8,9 +8,9 @@ use crate::kernels::{Pipelines, Touching};
 /// Which device to open.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Whether a software driver will do.
+    /// Whether a software driver is acceptable.
     pub software: bool,
-    /// System interfaces to look through.
+    /// Graphics APIs to search.
     pub backends: wgpu::Backends,
 }
 
@@ -23,7 +23,7 @@ impl Default for Options {
     }
 }
 
-/// An open device with its compiled kernels; shared by everything that runs on it.
+/// An open device with its compiled kernels, shared by everything that runs on it.
 pub struct Gpu {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
@@ -41,12 +41,12 @@ impl std::fmt::Debug for Gpu {
 }
 
 impl Gpu {
-    /// Opens the best device: a card before an integrated processor before a software driver.
+    /// Opens the best device: a discrete GPU before an integrated one before a software driver.
     pub fn open(options: Options) -> Result<Arc<Gpu>, GpuError> {
         pollster::block_on(Gpu::open_async(options))
     }
 
-    /// As [`Gpu::open`], for browsers, where nothing may block.
+    /// As [`Gpu::open`], for browsers, where blocking is not allowed.
     pub async fn open_async(options: Options) -> Result<Arc<Gpu>, GpuError> {
         let adapter = find_adapter(options).await?;
         let info = adapter.get_info();
@@ -75,7 +75,7 @@ impl Gpu {
         Ok(Arc::new(gpu))
     }
 
-    /// Kernels of bodies that touch themselves.
+    /// Contact kernels, compiled on first use.
     pub(crate) fn touching(&self) -> &Touching {
         self.touching.get_or_init(|| Touching::new(&self.device))
     }
@@ -90,29 +90,29 @@ impl Gpu {
         self.software
     }
 
-    /// Whether the device has a clock of its own for [`StageTimes`](crate::StageTimes).
+    /// Whether the device has timestamps for [`StageTimes`](crate::StageTimes).
     pub fn has_clock(&self) -> bool {
         self.device
             .features()
             .contains(wgpu::Features::TIMESTAMP_QUERY)
     }
 
-    /// Gives the device back: whatever still uses it fails from now on.
+    /// Destroys the device. Everything that still uses it fails from now on.
     pub fn destroy(&self) {
         self.device.destroy();
     }
 
-    /// An error if the device has failed since it was opened.
+    /// Returns an error if the device has failed since it was opened.
     pub fn check(&self) -> Result<(), GpuError> {
         let failure = self.failure.lock().map(|failure| failure.clone());
         match failure {
             Ok(None) => Ok(()),
             Ok(Some(reason)) => Err(GpuError::Lost(reason)),
-            Err(_) => Err(GpuError::Lost("its error handler failed".to_owned())),
+            Err(_) => Err(GpuError::Lost("its error handler panicked".to_owned())),
         }
     }
 
-    /// Largest table a kernel can read \[bytes\].
+    /// Largest buffer a kernel can bind \[bytes\].
     pub(crate) fn largest_binding(&self) -> u64 {
         let limits = self.device.limits();
         limits
@@ -129,8 +129,8 @@ impl Gpu {
     }
 }
 
-/// Whether asking drivers for a graphics processor can find one. On a Linux machine without any, Mesa's layers complain of the missing
-/// desktop on the error stream before they say so; nothing but the list of devices tells beforehand.
+/// Whether there may be a GPU. On a Linux machine without one, Mesa's layers print errors about a missing display when they are
+/// queried; looking at `/dev` first avoids that.
 fn may_have_hardware() -> bool {
     const NODES: [&str; 6] = ["dri", "nvidia", "dxg", "mali", "kgsl", "pvr"];
     let is_named = |name| std::env::var_os(name).is_some();
@@ -155,7 +155,7 @@ async fn find_adapter(options: Options) -> Result<wgpu::Adapter, GpuError> {
     }
     let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
     descriptor.backends = options.backends;
-    // No validation layers: they are not there on most machines, and slow.
+    // No validation layers: they are missing on most machines, and slow.
     descriptor.flags = wgpu::InstanceFlags::empty();
     let instance = wgpu::Instance::new(descriptor);
     let rank = |adapter: &wgpu::Adapter| match adapter.get_info().device_type {
@@ -170,20 +170,20 @@ async fn find_adapter(options: Options) -> Result<wgpu::Adapter, GpuError> {
         .into_iter()
         .filter(|adapter| options.software || rank(adapter) < 4)
         .min_by_key(rank)
-        .ok_or_else(|| GpuError::NoDevice("no driver answered".to_owned()))
+        .ok_or_else(|| GpuError::NoDevice("no driver found".to_owned()))
 }
 
-/// What is asked of the device: WebGPU's defaults where kernels are bound by them, all it has for sizes.
+/// Limits to request: WebGPU's defaults for what kernels depend on, the adapter's maximum for sizes.
 fn required_limits(adapter: &str, offered: wgpu::Limits) -> Result<wgpu::Limits, GpuError> {
     let least = wgpu::Limits::default();
     let needs = [
         (
-            "storage buffers a stage",
+            "storage buffers per stage",
             u64::from(offered.max_storage_buffers_per_shader_stage),
             u64::from(least.max_storage_buffers_per_shader_stage),
         ),
         (
-            "invocations a workgroup",
+            "invocations per workgroup",
             u64::from(offered.max_compute_invocations_per_workgroup),
             u64::from(least.max_compute_invocations_per_workgroup),
         ),
@@ -193,7 +193,7 @@ fn required_limits(adapter: &str, offered: wgpu::Limits) -> Result<wgpu::Limits,
             u64::from(least.max_compute_workgroup_storage_size),
         ),
         (
-            "workgroups a dispatch",
+            "workgroups per dispatch",
             u64::from(offered.max_compute_workgroups_per_dimension),
             u64::from(least.max_compute_workgroups_per_dimension),
         ),
@@ -216,7 +216,7 @@ fn required_limits(adapter: &str, offered: wgpu::Limits) -> Result<wgpu::Limits,
     })
 }
 
-/// Keeps the first thing that goes wrong, instead of the panic that is wgpu's default.
+/// Records the first error, instead of wgpu's default panic.
 fn watch(device: &wgpu::Device) -> Arc<Mutex<Option<String>>> {
     let failure = Arc::new(Mutex::new(None));
     let note = |failure: &Arc<Mutex<Option<String>>>, reason: String| {
@@ -257,7 +257,7 @@ mod tests {
         let error = required_limits("Tiny", offered).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "Tiny allows 4 for storage buffers a stage, 8 are needed"
+            "the graphics device Tiny allows 4 storage buffers per stage, but 8 are needed; use the CPU backend"
         );
         assert!(required_limits("Usual", wgpu::Limits::default()).is_ok());
     }

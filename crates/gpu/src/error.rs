@@ -1,27 +1,31 @@
-//! What can go wrong on a device.
+//! Errors of the graphics device.
 
 use supple_sim::SolveError;
 
-/// Why the graphics processor cannot be used.
+/// Why the graphics device cannot be used.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum GpuError {
-    /// No adapter, or none that gives a device.
+    /// No adapter, or no adapter that provides a device.
     #[error("no usable graphics device ({0})")]
     NoDevice(String),
     /// The device offers less than WebGPU's defaults.
-    #[error("{adapter} allows {found} for {limit}, {needed} are needed")]
+    #[error(
+        "the graphics device {adapter} allows {found} {limit}, but {needed} are needed; use the CPU backend"
+    )]
     TooSmall {
         /// Name of the adapter.
         adapter: String,
         /// Name of the limit.
         limit: &'static str,
-        /// What the adapter allows.
+        /// The adapter's limit.
         found: u64,
-        /// What the kernels need.
+        /// The kernels' requirement.
         needed: u64,
     },
-    /// The model does not fit.
-    #[error("the model needs {bytes} bytes for {what}, the graphics device allows {limit}")]
+    /// The model is too large for the device.
+    #[error(
+        "the model needs {bytes} bytes for {what}, but the graphics device allows {limit}; use fewer bodies or the CPU backend"
+    )]
     TooLarge {
         /// Name of the table.
         what: &'static str,
@@ -30,10 +34,10 @@ pub enum GpuError {
         /// The largest size allowed.
         limit: u64,
     },
-    /// The device is gone or ran out of memory.
+    /// The device was lost or ran out of memory.
     #[error("the graphics device was lost ({0})")]
     Lost(String),
-    /// Model or settings.
+    /// The model or settings were rejected.
     #[error(transparent)]
     Solve(#[from] SolveError),
 }

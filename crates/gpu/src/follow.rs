@@ -1,4 +1,4 @@
-//! Vertices that follow a pose, computed on the device from the frames of bones and joints [3.2.2].
+//! Targets computed on the device from the frames of bones and joints [3.2.2].
 
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
@@ -7,7 +7,7 @@ use supple_sim::follow::{Anchor, Follows, Frame};
 use crate::buffers::buffer;
 use crate::{Gpu, GpuError};
 
-/// What vertices follow, as plain data: one record each, the model's fixed vertices first.
+/// How vertices follow frames, as plain data: one record per vertex, the model's fixed vertices first.
 #[derive(Clone, Debug, Default)]
 pub struct FollowTables {
     records: Vec<[u32; 4]>,
@@ -17,7 +17,7 @@ pub struct FollowTables {
 }
 
 const NO_SLIDE: u32 = u32::MAX;
-/// Vectors of a slide.
+/// Number of vectors of a slide.
 const SLIDE_ROWS: usize = 7;
 
 fn rows(anchor: &Anchor) -> [[f32; 4]; 2] {
@@ -50,12 +50,12 @@ impl FollowTables {
         self.records.push([first, counts, at, share]);
     }
 
-    /// Appends the base point of the next skin point: on a frame's line, at `t` from 0 to 1.
+    /// Appends the base point of the next skin point: on a frame's axis, at `t` from 0 to 1.
     pub fn push_base(&mut self, frame: u32, t: f32) {
         self.bases.push([frame, t.to_bits()]);
     }
 
-    /// Records, then base points in an order, two a vector.
+    /// Records, then base points in the given order, two per vector.
     fn packed(&self, order: &[u32]) -> Vec<[u32; 4]> {
         let base = |v: &u32| self.bases.get(*v as usize).copied().unwrap_or_default();
         let bases: Vec<[u32; 2]> = order.iter().map(base).collect();
@@ -72,7 +72,7 @@ impl FollowTables {
         self.records.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no vertices.
     pub fn is_empty(&self) -> bool {
         self.records.is_empty()
     }
@@ -90,16 +90,16 @@ struct Params {
     pad: [u32; 2],
 }
 
-/// What contact follows a pose with.
+/// Contact data that follows a pose.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TouchedPlaces<'a> {
-    /// Skin point at each place of the device.
+    /// Skin point at each index on the device.
     pub points: &'a [u32],
     /// Base points of all bodies.
     pub bases: &'a wgpu::Buffer,
-    /// Skin points outside the model, now and before, of all bodies.
+    /// Skin points outside the model, current and previous, of all bodies.
     pub outside: &'a wgpu::Buffer,
-    /// How many there are.
+    /// Number of skin points outside the model.
     pub outside_count: u32,
 }
 
@@ -108,15 +108,15 @@ pub(crate) struct TouchedPlaces<'a> {
 pub(crate) struct Follow {
     params: Params,
     frames: wgpu::Buffer,
-    /// Vertices beside the model.
+    /// Positions of vertices outside the model.
     pub places: wgpu::Buffer,
     pub bind: wgpu::BindGroup,
     pub bytes: u64,
 }
 
 impl Follow {
-    /// `targets` holds `fixed` vertices a body; `rigid` of the `frames` have a turn; with contact, the first places are the skin points outside
-    /// the model.
+    /// `targets` holds `fixed` vertices per body. The first `rigid` of the `frames` have a rotation; the others are matrices. With
+    /// contact, the first vertices outside the model must be its skin points.
     pub fn new(
         gpu: &Gpu,
         tables: &FollowTables,
@@ -150,7 +150,7 @@ impl Follow {
         let anchors = table("anchors", bytemuck::cast_slice(&tables.anchors))?;
         let slides = table("slides", bytemuck::cast_slice(&tables.slides))?;
         let places = vectors("places", params.records.saturating_sub(fixed))?;
-        // Something has to be bound where nothing is written.
+        // Every binding needs a buffer, also where nothing is written.
         let unused = [vectors("no outside", 1)?, vectors("no bases", 1)?];
         let [outside, bases] = match &touched {
             Some(touched) => [touched.outside, touched.bases],
@@ -174,17 +174,17 @@ impl Follow {
         })
     }
 
-    /// Workgroups a body.
+    /// Workgroups per body.
     pub fn groups(&self) -> u32 {
         (self.params.records + self.params.bases).div_ceil(64)
     }
 
-    /// Vertices beside the model, a body.
+    /// Number of vertices outside the model, per body.
     pub fn place_count(&self) -> u32 {
         self.params.records.saturating_sub(self.params.fixed_count)
     }
 
-    /// Sets the frames of a body's pose; superfluous ones are left out.
+    /// Sets the frames of a body's pose; surplus frames are ignored.
     pub fn set_frames(&self, gpu: &Gpu, body: u32, frames: &[Frame]) {
         let kept = frames.len().min(self.params.frames as usize);
         let offset = 48 * u64::from(body) * u64::from(self.params.frames);

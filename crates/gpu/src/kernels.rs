@@ -21,6 +21,17 @@ pub struct Kernel {
     pub access: &'static [Access],
 }
 
+impl Kernel {
+    /// The whole module. Kernels that begin with `contact.wgsl` get the [constants](crate::contact_rules) before it.
+    pub fn text(&self) -> String {
+        let text = self.sources.concat();
+        match self.sources.first() {
+            Some(&CONTACT_TEXT) => crate::contact_rules::wgsl() + &text,
+            _ => text,
+        }
+    }
+}
+
 const COMMON: &str = include_str!("kernels/common.wgsl");
 const POLAR: &str = include_str!("kernels/polar.wgsl");
 const STRESS: &str = include_str!("kernels/stress.wgsl");
@@ -31,7 +42,7 @@ const CONTACT_TEXT: &str = include_str!("kernels/contact.wgsl");
 const PATCH_SOLVE_TEXT: &str = include_str!("kernels/patch_solve.wgsl");
 const PATCH_SOLVE_SINGLE: &str = include_str!("kernels/patch_solve_single.wgsl");
 const RESIDUAL: &str = include_str!("kernels/patch_residual.wgsl");
-/// Bodies that share a workgroup where there are that many: tables are then read once for all of them.
+/// Bodies that share a workgroup if there are at least this many. Tables are then read once for all of them.
 pub const BATCH: u32 = 4;
 const SINGLE: &str = "const BODIES: u32 = 1u;\n";
 const BATCHED: &str = "const BODIES: u32 = 4u;\n";
@@ -44,12 +55,12 @@ pub const PREDICT: Kernel = Kernel {
     sources: &[COMMON, include_str!("kernels/predict.wgsl")],
     access: &[Write, Write, Write, Read, Read, Read, Write, Write],
 };
-/// Local step and forces, for one body and for [`BATCH`] bodies a workgroup.
+/// Local step and forces, for one body and for [`BATCH`] bodies per workgroup.
 pub const PROJECT: [Kernel; 2] = [
     project(&[SINGLE, COMMON, POLAR, STRESS, NO_FORCES, PROJECT_TEXT]),
     project(&[BATCHED, COMMON, POLAR, STRESS, NO_FORCES, PROJECT_TEXT]),
 ];
-/// Global step, for one body and for [`BATCH`] bodies a workgroup.
+/// Global step, for one body and for [`BATCH`] bodies per workgroup.
 pub const PATCH_SOLVE: [Kernel; 2] = [
     patch_solve(&[COMMON, RESIDUAL, PATCH_SOLVE_TEXT, PATCH_SOLVE_SINGLE]),
     patch_solve(&[
@@ -70,26 +81,26 @@ pub const FINISH: Kernel = Kernel {
     access: &[Read, Write, Write],
 };
 
-/// Kernels of a body that touches itself or colliders.
+/// Kernels of a step with contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Touch {
-    /// Skin points and their normals.
+    /// Skin points and normals.
     Points,
-    /// Boxes around prisms.
+    /// Bounding boxes of prisms.
     Boxes,
-    /// Contacts.
+    /// Detection of self-contact.
     Search,
-    /// How they answer forces.
+    /// Response of contacts to forces (diagonal of the contact matrix).
     Answers,
-    /// One change of their forces.
+    /// One update of contact forces.
     Forces,
     /// Local step.
     Project,
-    /// What moves when forces have changed.
+    /// Displacement due to changed contact forces.
     Shift,
     /// Velocities.
     Finish,
-    /// Contacts with colliders.
+    /// Detection of contact with colliders.
     Collide,
 }
 
@@ -154,7 +165,7 @@ pub const CONTACT: [Kernel; 9] = [
     },
 ];
 
-/// Vertices that follow a pose.
+/// Targets from frames.
 pub const FOLLOW: Kernel = Kernel {
     name: "follow",
     sources: &[include_str!("kernels/follow.wgsl")],
@@ -197,7 +208,7 @@ const fn krylov(name: &'static str) -> Kernel {
     }
 }
 
-/// Entry points of the solvers that are kept for comparison, in the order of [`crate::krylov::Stage`].
+/// Entry points of the comparison solvers, in the order of [`crate::krylov::Stage`].
 pub const COMPARISONS: [Kernel; 8] = [
     krylov("cg_start"),
     krylov("cg_multiply"),
@@ -243,7 +254,7 @@ impl Compiled {
         });
         let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: Some(kernel.name),
-            source: wgpu::ShaderSource::Wgsl(kernel.sources.concat().into()),
+            source: wgpu::ShaderSource::Wgsl(kernel.text().into()),
         });
         let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
             label: Some(kernel.name),
@@ -319,7 +330,7 @@ impl Pipelines {
     }
 }
 
-/// Kernels of a body that touches, compiled when first asked for.
+/// Kernels of a step with contact, compiled on first use.
 #[derive(Clone, Debug)]
 pub(crate) struct Touching([Compiled; 9]);
 
@@ -334,7 +345,7 @@ impl Touching {
     }
 }
 
-/// The comparison solvers, compiled when first asked for; their uniform has a dynamic offset.
+/// The comparison solvers, compiled on first use; their uniform has a dynamic offset.
 pub(crate) fn compile_comparisons(device: &wgpu::Device) -> Vec<Compiled> {
     COMPARISONS
         .iter()
@@ -355,7 +366,7 @@ mod tests {
         let variants = PROJECT.iter().chain(&PATCH_SOLVE).chain(&COMPARISONS);
         let variants = variants.chain(&CONTACT);
         for kernel in step.into_iter().chain(variants) {
-            let text = kernel.sources.concat();
+            let text = kernel.text();
             let module = naga::front::wgsl::parse_str(&text)
                 .unwrap_or_else(|error| panic!("{}: {}", kernel.name, error.emit_to_string(&text)));
             let info = Validator::new(ValidationFlags::all(), Capabilities::empty())

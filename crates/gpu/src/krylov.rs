@@ -1,4 +1,4 @@
-//! Iterative global solves, kept to be compared with the patch solve: `supple bench --backend gpu --solver …`.
+//! Iterative global solvers, for comparison with the patch solve: `supple bench --backend gpu --solver …`.
 
 use bytemuck::{Pod, Zeroable};
 use supple_geom::sparse::Csc;
@@ -7,24 +7,24 @@ use crate::buffers::buffer;
 use crate::kernels::{Compiled, compile_comparisons};
 use crate::{Gpu, GpuError};
 
-/// Iterations of each global solve: what the papers use [3.2.3].
+/// Iterations of each global solve, as in the papers [3.2.3].
 pub const INNER: u32 = 10;
-/// Largest over smallest eigenvalue that Chebyshev's iteration is tuned to: more than ten iterations can follow the whole
-/// spectrum, and with less it leaves the smooth part of the error.
+/// Ratio of eigenvalues that the Chebyshev iteration is tuned to. Ten iterations cannot cover a larger range; with a smaller one
+/// the smooth part of the error remains.
 const CHEBYSHEV_RANGE: f64 = 40.0;
 const GROUP: u32 = 128;
 const SLICE: usize = 32;
-/// Distance of uniform blocks, WebGPU's default alignment.
+/// Stride of uniform blocks: WebGPU's default alignment.
 const UNIFORM_STRIDE: u64 = 256;
 
 /// An iterative solver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// The papers': three dispatches an iteration.
+    /// Preconditioned conjugate gradients, as in the papers: three dispatches per iteration.
     Pcg,
-    /// One dispatch an iteration.
+    /// Pipelined conjugate gradients: one dispatch per iteration.
     PipelinedCg,
-    /// One dispatch an iteration, no dot products.
+    /// Chebyshev iteration: one dispatch per iteration, no dot products.
     Chebyshev,
 }
 
@@ -242,7 +242,7 @@ impl Sliced {
     }
 }
 
-/// Power iteration, widened a little: it approaches from below.
+/// Power iteration, with a margin because it converges from below.
 fn largest_eigenvalue(matrix: &Csc) -> f64 {
     let n = matrix.width();
     let mut v: Vec<f64> = (0..n).map(|i| 1.0 + (i as f64 * 1.7).sin()).collect();

@@ -1,11 +1,12 @@
 //! Projective dynamics on the graphics processor: the step of `supple-sim` through wgpu (Vulkan, Metal, DX12, WebGPU).
 //!
-//! What a step costs on a fast card is not arithmetic but dispatches, about two microseconds each. A local/global iteration is
-//! therefore two of them: [projection](kernels) of all elements with the sum of their forces, and the global solve as one dense
-//! product a patch of vertices ([`patch_inverse`]). [`GpuBodies`] steps any number of bodies of one model in one submission and
-//! keeps their states on the device; [`GpuBackend`] is the [`Backend`](supple_sim::Backend) for one body.
+//! On a fast GPU a step is bound by dispatches, about two microseconds each, not by arithmetic. So a local/global iteration takes
+//! only two: the [projection](kernels) of all elements and the sum of their forces, and the global solve as one dense product per
+//! patch of vertices ([`patch_inverse`]). [`GpuBodies`] steps any number of bodies of one model in one submission and keeps their
+//! states on the device; [`GpuBackend`] is the [`Backend`](supple_sim::Backend) for one body.
 //!
-//! Kernels are `.wgsl` files within WebGPU's default limits. `docs/method/device.md` tells how it works, `docs/benchmarks.md` what it costs.
+//! Kernels are `.wgsl` files within WebGPU's default limits. `docs/method/device.md` describes the method, `docs/benchmarks.md` its
+//! cost.
 #![forbid(unsafe_code)]
 
 pub mod backend;
@@ -13,6 +14,7 @@ pub mod bodies;
 mod buffers;
 mod colliders;
 mod contact;
+mod contact_rules;
 mod contact_tables;
 pub mod device;
 mod error;

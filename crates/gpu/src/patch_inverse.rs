@@ -1,32 +1,32 @@
-//! The global solve as one sparse product: rows of local inverses of A (restricted additive Schwarz).
+//! The global solve as one sparse product with rows of local inverses of A (restricted additive Schwarz).
 //!
 //! With the bone surface eliminated, tissue is thin and A⁻¹ decays within a few edges. For each patch of rows the matrix is
-//! inverted on the patch and the rows around it that matter most, and the patch's own rows of that inverse are kept:
-//! B r is then exact but for what lies farther away. The step's residual form sees what is left and corrects it
-//! in the next local/global iteration. Local inverses of a positive definite matrix always exist, however the rows are chosen.
+//! inverted on the patch and the rows with the most influence on it, and the patch's own rows of that inverse are stored. B r is
+//! then exact except for the influence of rows farther away. The step is in residual form, so the next local/global iteration
+//! corrects the error. Local inverses of a positive definite matrix always exist, for any choice of rows.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use rayon::prelude::*;
-use supple_geom::sparse::{Csc, Ldlt, SymmetricCsc};
+use supple_geom::sparse::{Csc, Ldlt, SymmetricCsc, conjugate_gradients};
 use supple_sim::SolveError;
 
-/// Columns of a patch: the first number that leaves no more of a rough and of a smooth right-hand side than ten Jacobi-CG
-/// iterations do.
-/// On bodies the first leaves a fifth of that; fewer would save little, since a dispatch costs more than its arithmetic,
-/// and the last is what workgroup memory has room for. Deep and stiff tissue needs more, since its inverse reaches farther.
+/// Columns of a patch: the first number whose residual, for a rough and a smooth right-hand side, is no larger than that of ten
+/// Jacobi-CG iterations. On bodies the first number leaves a fifth of that residual. Fewer columns would save little, since a
+/// dispatch costs more than its arithmetic. The last number is the limit of workgroup memory. Deep and stiff tissue needs more
+/// columns, since its inverse decays more slowly.
 pub const COLUMNS: [usize; 3] = [256, 384, 512];
 /// Rows among which the columns are chosen.
 const CANDIDATES: usize = 1024;
-/// Columns whose influence on every row of the patch is below this are left out.
+/// Columns whose influence is below this on every row of the patch are left out.
 const LEAST_INFLUENCE: f64 = 1e-6;
 
-/// Codes of a coefficient on either side of zero: it is kept in two bytes, as the root of its share of the row's largest. So
-/// small ones, which are many, are as exact as large ones, which are few.
+/// Largest code of a coefficient. A coefficient is stored in two bytes, as the signed square root of its ratio to the row's
+/// largest. The many small coefficients are then stored with a finer step than the few large ones.
 pub const CODES: f64 = 32767.0;
 
-/// What one patch gathers, and with which coefficients.
+/// The rows that one patch gathers, and their coefficients.
 #[derive(Clone, Debug, Default)]
 pub struct PatchRows {
     /// Rows that are gathered, the patch's own first.
@@ -55,8 +55,8 @@ impl ExactRows {
     }
 }
 
-/// Codes of a row and its unit. From the largest down, each takes over what rounding left of the one before: the row's sum, and
-/// with it what the row makes of a smooth right-hand side, stays.
+/// Codes of a row and its unit. From the largest down, the rounding error of each coefficient is added to the next. That keeps
+/// the row's sum, and so its response to a smooth right-hand side.
 fn encode(row: &[f64]) -> (Vec<i16>, f32) {
     let largest = row.iter().fold(0.0_f64, |m, c| m.max(c.abs()));
     let unit = (largest / (CODES * CODES)) as f32;
@@ -82,9 +82,14 @@ fn decode(code: i16, unit: f32) -> f64 {
 }
 
 /// Local inverses for every patch.
-pub fn patch_inverse(matrix: &Csc, patches: &[Vec<u32>]) -> Result<Vec<PatchRows>, SolveError> {
-    let sides = right_hand_sides(matrix.width());
-    let allowed = sides.each_ref().map(|b| cg_residual(matrix, b, 10));
+pub fn patch_inverse(
+    matrix: &SymmetricCsc,
+    patches: &[Vec<u32>],
+) -> Result<Vec<PatchRows>, SolveError> {
+    let sides = right_hand_sides(matrix.len());
+    let allowed = (sides.each_ref())
+        .map(|b| conjugate_gradients(matrix, b, &mut vec![0.0; matrix.len()], 10));
+    let matrix = &Csc::from_symmetric(matrix);
     let mut rows = with_columns(matrix, patches, COLUMNS[0])?;
     for columns in &COLUMNS[1..] {
         let left = sides
@@ -105,13 +110,13 @@ pub fn patch_inverse(matrix: &Csc, patches: &[Vec<u32>]) -> Result<Vec<PatchRows
     Ok(rows.into_par_iter().map(ExactRows::rounded).collect())
 }
 
-/// A patch that misses more than this share of its answer to a smooth right-hand side gets more columns. Without, a deep belly
-/// that is thrown upwards lags behind by a millimetre and a half.
-const MOST_MISSING: f64 = 0.05;
-/// Corrections after which a smooth right-hand side is solved well enough to tell.
+/// Relative error of the response to a smooth right-hand side above which a patch gets more columns. Without, a deep belly that
+/// is thrown upwards lags behind by 1.5 mm.
+const SMOOTH_TOLERANCE: f64 = 0.05;
+/// Iterations that solve a smooth right-hand side accurately enough to measure that error.
 const CORRECTIONS: usize = 50;
 
-/// Gives more columns to patches in deep tissue, where the inverse reaches farther than elsewhere.
+/// Gives more columns to patches in deep tissue, where the inverse decays more slowly.
 fn widen(
     matrix: &Csc,
     patches: &[Vec<u32>],
@@ -129,7 +134,7 @@ fn widen(
     }
     let misses = |&i: &u32| {
         let (first, x) = (first[i as usize], x[i as usize]);
-        (first - x).abs() > MOST_MISSING * x.abs()
+        (first - x).abs() > SMOOTH_TOLERANCE * x.abs()
     };
     let diagonal = diagonal(matrix);
     patches
@@ -161,8 +166,8 @@ fn diagonal(matrix: &Csc) -> Vec<f64> {
     (0..matrix.width()).map(|i| matrix.at(i, i)).collect()
 }
 
-/// A rough and a smooth right-hand side: the first tells how well near rows are coupled, the second whether the inverse
-/// reaches far enough.
+/// A rough and a smooth right-hand side. The first tests the coupling of near rows, the second whether the local inverse is wide
+/// enough.
 fn right_hand_sides(rows: usize) -> [Vec<f64>; 2] {
     let noise = (0..rows).map(|i| (i as f64 * 12.9898).sin()).collect();
     [noise, vec![1.0; rows]]
@@ -190,36 +195,13 @@ fn product_residual(matrix: &Csc, patches: &[Vec<u32>], rows: &[ExactRows], b: &
     left.map(|r| r * r).sum::<f64>().sqrt()
 }
 
-/// ‖b − A x‖ after some iterations of conjugate gradients with the diagonal as preconditioner.
-fn cg_residual(matrix: &Csc, b: &[f64], iterations: usize) -> f64 {
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    let precondition = |r: &[f64]| -> Vec<f64> {
-        let each = r.iter().enumerate();
-        each.map(|(i, r)| r / matrix.at(i, i)).collect()
-    };
-    let mut r = b.to_vec();
-    let mut p = precondition(&r);
-    let mut rho = dot(&r, &p);
-    for _ in 0..iterations {
-        let q = matrix.multiply(&p);
-        let alpha = rho / dot(&p, &q).max(f64::MIN_POSITIVE);
-        r.iter_mut().zip(&q).for_each(|(r, q)| *r -= alpha * q);
-        let z = precondition(&r);
-        let next = dot(&r, &z);
-        let beta = next / rho.max(f64::MIN_POSITIVE);
-        p.iter_mut().zip(&z).for_each(|(p, z)| *p = z + beta * *p);
-        rho = next;
-    }
-    dot(&r, &r).sqrt()
-}
-
-/// Scratch for one patch after the other.
+/// Scratch space, reused from patch to patch.
 struct Local<'a> {
     matrix: &'a Csc,
     diagonal: &'a [f64],
-    /// Path length to each row; infinite where not met.
+    /// Path length to each row; infinite for rows not visited.
     distance: Vec<f64>,
-    /// Place of each row in the current set.
+    /// Index of each row in the current set.
     place: Vec<u32>,
     /// Most columns of a patch.
     columns: usize,
@@ -371,28 +353,29 @@ mod tests {
     use super::*;
 
     /// A chain of n springs, held at both ends and a little everywhere.
-    fn chain(n: usize) -> Csc {
+    fn chain(n: usize) -> SymmetricCsc {
         let n = n as u32;
         let springs = (1..n).map(|k| (k, k - 1, -0.5));
         let entries = springs.chain((0..n).map(|k| (k, k, 1.05)));
-        Csc::from_symmetric(&CscCsc::summed(n as usize, entries))
+        SymmetricCsc::summed(n as usize, entries)
     }
 
     #[test]
     fn small_matrices_are_inverted_exactly() {
         let matrix = chain(50);
+        let both = Csc::from_symmetric(&matrix);
         let patches = [(0..30).collect::<Vec<u32>>(), (30..50).collect()];
         let rows = patch_inverse(&matrix, &patches).expect("positive definite");
         for (patch, own) in rows.iter().zip(&patches) {
             assert_eq!(patch.columns.len(), 50);
             for ((codes, &unit), &i) in patch.codes.iter().zip(&patch.units).zip(own) {
-                // Row i of B A is row i of the identity, but for what rounding did: a code's distance from the next, twice the
-                // root, times a column of A (2.05 at most).
+                // Row i of B A is row i of the identity up to rounding: the distance between codes, twice the root, times a
+                // column of A (2.05 at most).
                 let bound = 2.05 * 2.0 * CODES * f64::from(unit);
                 assert!(bound < 1e-3);
                 for j in 0..50 {
                     let product: f64 = (patch.columns.iter().zip(codes))
-                        .map(|(&k, &code)| decode(code, unit) * matrix.at(j as usize, k as usize))
+                        .map(|(&k, &code)| decode(code, unit) * both.at(j as usize, k as usize))
                         .sum();
                     let expected = f64::from(u8::from(i == j));
                     assert!((product - expected).abs() < bound, "{i} {j}: {product}");

@@ -5,14 +5,14 @@ use glam::Vec3;
 
 /// Rows of a patch.
 pub const PATCH: usize = 32;
-/// Rows of a group. Tets on its rim are projected in neighbouring groups too; with 32 rows those are half of all, and
-/// few tets are left for the second round of a workgroup. More than 64 do not always find slots.
+/// Rows of a group. Tets at its border are also projected in neighbouring groups; with 32 rows those are half of all tets. With
+/// more than 64 rows the slots of workgroup memory are not always enough.
 pub const GROUP: usize = 2 * PATCH;
-/// Most (tet, row) incidences of a group: what workgroup memory has slots for.
+/// Most (tet, row) incidences of a group: the number of slots in workgroup memory.
 pub const SLOTS: usize = 1024;
 
-/// Cuts vertices into patches of neighbours, two for each group of vertices that together lie in at most [`SLOTS`] tets
-/// (counted by `incidences`); the second of a small group is empty. `None` where a single vertex lies in more.
+/// Divides vertices into patches of neighbours, two per group. The vertices of a group have at most [`SLOTS`] tets together
+/// (counted by `incidences`). The second patch of a small group is empty. `None` if a single vertex has more tets.
 ///
 /// Recursive bisection across the longest side, in multiples of [`GROUP`], so that nearly all patches are full.
 pub fn partition(rest: &[Vec3], incidences: &[u32]) -> Option<Vec<Vec<u32>>> {
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn crowded_vertices_share_a_patch_with_fewer() {
+    fn vertices_with_many_tets_form_smaller_groups() {
         let rest: Vec<Vec3> = (0..64).map(|i| Vec3::X * i as f32).collect();
         let patches = partition(&rest, &vec![300; 64]).expect("300 fit");
         let groups = patches.chunks_exact(2);
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn one_place_is_no_trouble() {
+    fn coincident_vertices_are_partitioned() {
         assert_eq!(
             partition(&[Vec3::ONE; 100], &[1; 100]).map(|p| p.len()),
             Some(4)

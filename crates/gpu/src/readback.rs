@@ -1,4 +1,4 @@
-//! Numbers that come back from the device, now or later.
+//! Asynchronous readback from the device.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, channel};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::{Gpu, GpuError};
 
-/// Data on its way back from the device.
+/// A pending readback.
 #[derive(Debug)]
 pub struct Pending {
     gpu: Arc<Gpu>,
@@ -15,7 +15,7 @@ pub struct Pending {
 }
 
 impl Pending {
-    /// Copies ranges (offset, size) of buffers, one after the other, once everything submitted so far is done.
+    /// Copies ranges (offset, size) of buffers, concatenated, after everything submitted so far.
     pub(crate) fn new(gpu: &Arc<Gpu>, ranges: &[(&wgpu::Buffer, u64, u64)]) -> Pending {
         let total: u64 = ranges.iter().map(|(_, _, size)| size).sum();
         let buffer = gpu.device.create_buffer(&wgpu::BufferDescriptor {
@@ -33,7 +33,7 @@ impl Pending {
         gpu.queue.submit([encoder.finish()]);
         let (send, answer) = channel();
         buffer.map_async(wgpu::MapMode::Read, .., move |result| {
-            // Nobody listens any more when the request was dropped.
+            // The receiver is gone if the request was dropped.
             let _ = send.send(result);
         });
         Pending {
@@ -43,22 +43,24 @@ impl Pending {
         }
     }
 
-    /// The numbers, four at a time, if they have arrived; does not block.
+    /// The data in vectors of four numbers, if it has arrived; does not block.
     pub fn poll(&self) -> Option<Result<Vec<[f32; 4]>, GpuError>> {
-        // A lost device answers through the request itself.
+        // The loss of the device is reported through the request itself.
         let _ = self.gpu.device.poll(wgpu::PollType::Poll);
         match self.answer.try_recv() {
             Ok(result) => Some(self.take(result)),
             Err(TryRecvError::Empty) => None,
-            Err(TryRecvError::Disconnected) => Some(Err(GpuError::Lost("no answer".to_owned()))),
+            Err(TryRecvError::Disconnected) => {
+                Some(Err(GpuError::Lost("the readback was dropped".to_owned())))
+            }
         }
     }
 
-    /// Waits for the numbers.
+    /// Waits for the data.
     pub fn wait(self) -> Result<Vec<[f32; 4]>, GpuError> {
         loop {
             self.gpu.wait()?;
-            // Another thread may have polled the answer and be about to hand it over.
+            // Another thread may have polled the device and not have sent the result yet.
             match self.answer.recv_timeout(Duration::from_millis(5)) {
                 Ok(result) => return self.take(result),
                 Err(RecvTimeoutError::Timeout) => {}

@@ -1,4 +1,4 @@
-//! The full skin on the device, from the simulated vertices that are already there [3.2.4].
+//! The full skin on the device, upsampled from the simulated vertices [3.2.4].
 
 use std::sync::Arc;
 
@@ -12,24 +12,25 @@ use crate::{Gpu, GpuBodies, GpuError, Pending};
 /// Weights from simulated skin vertices ("samples") to vertices of the full skin, as plain data.
 #[derive(Clone, Debug, Default)]
 pub struct SkinTables {
-    /// Vertex of the model at each sample, free ones first; `None`: not simulated, its place is [given](GpuSkin::set_given).
+    /// Vertex of the model at each sample, free ones first; `None` if the sample is not simulated and its position is
+    /// [given](GpuSkin::set_given).
     pub vertices: Vec<Option<u32>>,
     /// Triangles of samples, for their normals.
     pub triangles: Vec<[u32; 3]>,
-    /// Entries a skin vertex.
+    /// Samples per skin vertex.
     pub neighbours: usize,
-    /// Samples of every skin vertex, `neighbours` each; best those first that have a weight for normals.
+    /// Samples of every skin vertex, `neighbours` each; those with a weight for normals should come first.
     pub indices: Vec<u32>,
     /// Their weights for positions and for normals.
     pub weights: Vec<[f32; 2]>,
-    /// Skin vertices that stand out: weights of their samples' normals, to be added to the position \[m\].
+    /// Corrections of skin vertices: weights of their samples' normals, added to the position \[m\].
     pub extras: Vec<(u32, Vec<f32>)>,
-    /// Skin vertices that follow the pose as well, and how much; their places are given after those of the samples.
+    /// Skin vertices that also follow the pose, and their blend factors; their positions are given after those of the samples.
     pub kinematic: Vec<(u32, f32)>,
 }
 
 impl SkinTables {
-    /// Places that are not simulated: samples, then vertices of the skin.
+    /// Number of given positions: samples, then vertices of the skin.
     pub fn given(&self) -> usize {
         self.vertices.iter().filter(|v| v.is_none()).count() + self.kinematic.len()
     }
@@ -43,19 +44,19 @@ struct Params {
     neighbours: u32,
     vertices: u32,
     given: u32,
-    turned: u32,
+    normal_entries: u32,
     pad: [u32; 2],
 }
 
-/// Samples have two bytes.
-const MOST_SAMPLES: usize = 1 << 16;
-/// Steps of a normal's weight: it has two bytes too, for −8 to 8.
-const NORMAL_STEPS: f32 = 4096.0;
-/// Largest weight in units.
-const MOST: f64 = 32766.0;
+/// Most samples: their indices have two bytes.
+const MAX_SAMPLES: usize = 1 << 16;
+/// Integer weight of 1 for normals: two bytes for −8 to 8.
+const NORMAL_WEIGHT_SCALE: f32 = 4096.0;
+/// Largest integer weight for positions.
+const MAX_WEIGHT: f64 = 32766.0;
 const NO_EXTRA: u32 = 0xff_ffff;
-/// Entries a vertex come in multiples of this: the kernel reads as many at once.
-const ENTRIES: usize = 4;
+/// The entries of a vertex are padded to a multiple of this: the number that the kernel reads at once.
+const ENTRY_MULTIPLE: usize = 4;
 
 /// The full skin of all bodies.
 #[derive(Debug)]
@@ -71,26 +72,26 @@ pub struct GpuSkin {
 }
 
 impl GpuSkin {
-    /// Puts the tables beside the bodies. Where those [follow](GpuBodies::follow) poses on the device, with as many places beside
-    /// the model as are given here, these need not be set.
+    /// Uploads the tables. If the bodies [follow](GpuBodies::follow) poses on the device with the same number of vertices outside
+    /// the model, the given positions need not be set.
     pub fn new(bodies: &GpuBodies, tables: &SkinTables) -> Result<GpuSkin, GpuError> {
         let gpu = bodies.gpu();
         let samples = tables.vertices.len();
-        if samples > MOST_SAMPLES {
+        if samples > MAX_SAMPLES {
             return Err(GpuError::TooLarge {
                 what: "simulated skin vertices",
                 bytes: samples as u64,
-                limit: MOST_SAMPLES as u64,
+                limit: MAX_SAMPLES as u64,
             });
         }
         let skin = tables.indices.len() / tables.neighbours.max(1);
         let params = Params {
             samples: samples as u32,
             skin: skin as u32,
-            neighbours: tables.neighbours.next_multiple_of(ENTRIES) as u32,
+            neighbours: tables.neighbours.next_multiple_of(ENTRY_MULTIPLE) as u32,
             vertices: bodies.vertices(),
             given: tables.given() as u32,
-            turned: turned(tables) as u32,
+            normal_entries: normal_entries(tables) as u32,
             pad: [0; 2],
         };
         let storage = wgpu::BufferUsages::STORAGE;
@@ -106,7 +107,7 @@ impl GpuSkin {
         for (word, exponent) in extra_of.iter_mut().zip(exponents) {
             *word |= exponent << 24;
         }
-        let turns = turns(tables, skin);
+        let normal_weights = normal_weights(tables, skin);
         let uniform = wgpu::BufferUsages::UNIFORM;
         let params_buffer = buffer(
             gpu,
@@ -118,7 +119,7 @@ impl GpuSkin {
         let places = table("samples", bytemuck::cast_slice(&places))?;
         let rings = table("rings", bytemuck::cast_slice(&rings))?;
         let entries = table("skin weights", bytemuck::cast_slice(&entries))?;
-        let turns = table("normal weights", bytemuck::cast_slice(&turns))?;
+        let normal_weights = table("normal weights", bytemuck::cast_slice(&normal_weights))?;
         let extra_of = table("skin details", bytemuck::cast_slice(&extra_of))?;
         let extras = table("detail weights", bytemuck::cast_slice(&extras))?;
         let data = vectors("sample data", 2 * samples)?;
@@ -139,10 +140,26 @@ impl GpuSkin {
             &gpu.device,
             &params_buffer,
             size,
-            &[&data, &entries, &extra_of, &extras, &skin, &given, &turns],
+            &[
+                &data,
+                &entries,
+                &extra_of,
+                &extras,
+                &skin,
+                &given,
+                &normal_weights,
+            ],
         );
         let all = [
-            &places, &rings, &entries, &turns, &extra_of, &extras, &given, &data, &skin,
+            &places,
+            &rings,
+            &entries,
+            &normal_weights,
+            &extra_of,
+            &extras,
+            &given,
+            &data,
+            &skin,
         ];
         Ok(GpuSkin {
             gpu: gpu.clone(),
@@ -156,12 +173,12 @@ impl GpuSkin {
         })
     }
 
-    /// Bytes of device memory held.
+    /// Device memory \[bytes\].
     pub fn memory(&self) -> u64 {
         self.bytes
     }
 
-    /// Places of a body that are not simulated, in their order \[m\].
+    /// Sets the given positions of a body \[m\].
     pub fn set_given(&self, body: u32, places: &[Vec3]) {
         let vectors: Vec<[f32; 4]> = places.iter().map(|p| p.extend(0.0).to_array()).collect();
         let offset = 16 * u64::from(body) * u64::from(self.params.given);
@@ -169,12 +186,12 @@ impl GpuSkin {
         self.gpu.queue.write_buffer(&self.given, offset, bytes);
     }
 
-    /// Computes the skin of all bodies from where they are; returns at once.
+    /// Computes the skin of all bodies; returns immediately.
     pub fn update(&self) -> Result<(), GpuError> {
         self.submit(None)
     }
 
-    /// As [`GpuSkin::update`], waited for and timed by the device \[ms\]; `None` where it has no clock.
+    /// As [`GpuSkin::update`], but waits, and returns the device time \[ms\]; `None` without timestamps.
     pub fn timed_update(&self) -> Result<Option<f64>, GpuError> {
         let Some(mut times) = Timestamps::new(&self.gpu, 1) else {
             self.update()?;
@@ -206,20 +223,20 @@ impl GpuSkin {
         self.gpu.check()
     }
 
-    /// Asks for a body's skin, for [`unpack_skin`].
+    /// Requests a body's skin, for [`unpack_skin`].
     pub fn request(&self, body: u32) -> Pending {
         let size = 16 * u64::from(self.params.skin);
         Pending::new(&self.gpu, &[(&self.skin, u64::from(body) * size, size)])
     }
 }
 
-/// Position and unit normal of a skin vertex that has come back; zero where it faces nowhere. See `kernels/upsample.wgsl`.
+/// Position and unit normal of a skin vertex that was read back; a zero normal if it is undefined. See `kernels/upsample.wgsl`.
 pub fn unpack_skin([x, y, z, facing]: [f32; 4]) -> (Vec3, Vec3) {
     const NOWHERE: u32 = 0x8000_8000;
     let word = facing.to_bits();
     let coordinate = |half: u32| f32::from(half as u16 as i16) / 32767.0;
     let (u, v) = (coordinate(word), coordinate(word >> 16));
-    // The lower half of the octahedron was folded outwards.
+    // The lower half of the octahedron is folded outwards.
     let w = 1.0 - u.abs() - v.abs();
     let under = (-w).max(0.0);
     let fold = |c: f32| c - under.copysign(c);
@@ -230,10 +247,10 @@ pub fn unpack_skin([x, y, z, facing]: [f32; 4]) -> (Vec3, Vec3) {
     (Vec3::new(x, y, z), normal)
 }
 
-/// Marks places among the given samples.
+/// Marks indices of given positions.
 const GIVEN: u32 = 1 << 31;
 
-/// Where the samples are: rows of the device, or places among the given ones.
+/// Indices of the samples: rows on the device, or given positions.
 fn places(bodies: &GpuBodies, vertices: &[Option<u32>]) -> Vec<u32> {
     let simulated: Vec<u32> = vertices.iter().filter_map(|v| *v).collect();
     let mut rows = bodies.rows_of(&simulated).into_iter();
@@ -263,24 +280,24 @@ fn rings(rows: &[u32], triangles: &[[u32; 3]]) -> (Vec<u32>, Vec<[u32; 2]>) {
     (places, of.concat())
 }
 
-/// Entries a vertex among which are all that have a weight for normals.
-fn turned(tables: &SkinTables) -> usize {
+/// Number of leading entries per vertex that contain all weights for normals.
+fn normal_entries(tables: &SkinTables) -> usize {
     let rows = tables.weights.chunks(tables.neighbours.max(1));
     let last = rows.filter_map(|row| row.iter().rposition(|[_, normal]| *normal != 0.0));
     last.max()
-        .map_or(0, |last| (last + 1).next_multiple_of(ENTRIES))
+        .map_or(0, |last| (last + 1).next_multiple_of(ENTRY_MULTIPLE))
 }
 
-/// Samples and weights of all vertices, and the exponents of their units. A weight is a whole number of units, a power of two:
-/// weights that are already such numbers stay as they are, and sums stay in any case.
+/// Samples and weights of all vertices, and the exponents of their units. A weight is an integer multiple of its vertex's unit,
+/// a power of two. Weights that already are such multiples are unchanged, and sums always are.
 fn entries(tables: &SkinTables, skin: usize) -> (Vec<u32>, Vec<u32>) {
-    let count = tables.neighbours.next_multiple_of(ENTRIES);
+    let count = tables.neighbours.next_multiple_of(ENTRY_MULTIPLE);
     let (mut entries, mut exponents) = (vec![0; count * skin], Vec::with_capacity(skin));
     for v in 0..skin {
         let own = v * tables.neighbours..(v + 1) * tables.neighbours;
         let (indices, weights) = (&tables.indices[own.clone()], &tables.weights[own]);
         let largest = weights.iter().fold(1e-3_f32, |m, [w, _]| m.max(w.abs()));
-        let exponent = (f64::from(largest) / MOST).log2().ceil();
+        let exponent = (f64::from(largest) / MAX_WEIGHT).log2().ceil();
         let unit = exponent.exp2();
         exponents.push((exponent as i32 + 127) as u32);
         let exact = || weights.iter().map(|[w, _]| f64::from(*w) / unit);
@@ -291,7 +308,7 @@ fn entries(tables: &SkinTables, skin: usize) -> (Vec<u32>, Vec<u32>) {
             whole[heaviest] += left;
         }
         for k in 0..count {
-            // Beyond the last, the first sample again at no weight.
+            // Padding repeats the first sample with zero weight.
             let sample = indices.get(k).or(indices.first()).copied().unwrap_or(0);
             let weight = whole.get(k).copied().unwrap_or(0.0) as i16;
             entries[k * skin + v] = sample | u32::from(weight as u16) << 16;
@@ -300,20 +317,20 @@ fn entries(tables: &SkinTables, skin: usize) -> (Vec<u32>, Vec<u32>) {
     (entries, exponents)
 }
 
-/// Weights of normals, those of two entries a word.
-fn turns(tables: &SkinTables, skin: usize) -> Vec<u32> {
+/// Weights of normals, two per word.
+fn normal_weights(tables: &SkinTables, skin: usize) -> Vec<u32> {
     let weight = |v: usize, k: usize| {
         let found = (k < tables.neighbours).then(|| tables.weights[v * tables.neighbours + k][1]);
-        let whole = (found.unwrap_or(0.0) * NORMAL_STEPS).round();
+        let whole = (found.unwrap_or(0.0) * NORMAL_WEIGHT_SCALE).round();
         u32::from(whole.clamp(-32768.0, 32767.0) as i16 as u16)
     };
-    let pairs = (0..turned(tables)).step_by(2);
+    let pairs = (0..normal_entries(tables)).step_by(2);
     pairs
         .flat_map(|k| (0..skin).map(move |v| weight(v, k) | weight(v, k + 1) << 16))
         .collect()
 }
 
-/// Which block a vertex has, if any, and the blocks: share and place of the pose, weights of normals.
+/// The block of each vertex, if it has one, and the blocks: blend factor and index of the given position, weights of normals.
 fn extras(tables: &SkinTables, skin: usize) -> (Vec<u32>, Vec<f32>) {
     let mut of = vec![NO_EXTRA; skin];
     let mut blocks: Vec<Vec<f32>> = Vec::new();
@@ -321,7 +338,10 @@ fn extras(tables: &SkinTables, skin: usize) -> (Vec<u32>, Vec<f32>) {
         let of = &mut of[vertex as usize];
         if *of == NO_EXTRA {
             *of = blocks.len() as u32;
-            blocks.push(vec![0.0; tables.neighbours.next_multiple_of(ENTRIES) + 2]);
+            blocks.push(vec![
+                0.0;
+                tables.neighbours.next_multiple_of(ENTRY_MULTIPLE) + 2
+            ]);
         }
         *of as usize
     };

@@ -1,8 +1,8 @@
-//! Times by the device's own clock.
+//! Timing with the device's timestamps.
 
 use crate::{Gpu, GpuError};
 
-/// Where the time of a step goes: (stage, sum over its dispatches by the device's clock \[ms\]).
+/// Time of each stage of a step: (stage, sum over its dispatches, device time \[ms\]).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StageTimes(pub Vec<(&'static str, f64)>);
 
@@ -15,7 +15,7 @@ impl StageTimes {
     }
 }
 
-/// Timestamps at both ends of passes.
+/// Timestamps at the beginning and end of passes.
 pub(crate) struct Timestamps {
     set: wgpu::QuerySet,
     resolved: wgpu::Buffer,
@@ -24,7 +24,7 @@ pub(crate) struct Timestamps {
 }
 
 impl Timestamps {
-    /// `None` where the device has no clock.
+    /// `None` if the device has no timestamps.
     pub fn new(gpu: &Gpu, passes: u32) -> Option<Timestamps> {
         if !gpu.has_clock() {
             return None;
@@ -48,7 +48,7 @@ impl Timestamps {
         })
     }
 
-    /// What to hand to the next pass.
+    /// Timestamp writes of the next pass.
     pub fn writes(&mut self) -> wgpu::ComputePassTimestampWrites<'_> {
         let first = 2 * self.next;
         self.next = (self.next + 1).min(self.passes - 1);
@@ -59,7 +59,7 @@ impl Timestamps {
         }
     }
 
-    /// To be encoded after the passes.
+    /// Encodes the readback; call it after the passes.
     pub fn resolve(&self, encoder: &mut wgpu::CommandEncoder) {
         encoder.resolve_query_set(&self.set, 0..2 * self.passes, &self.resolved, 0);
     }

@@ -1,4 +1,4 @@
-//! Everything a model needs on the device, as plain data.
+//! The tables of a model on the device, as plain data.
 
 use supple_geom::sparse::Csc;
 use supple_sim::model::NO_CARRIER;
@@ -10,13 +10,13 @@ use crate::patch_inverse::{PatchRows, patch_inverse};
 use crate::patches::{GROUP, PATCH, partition};
 use crate::tet_table::{incidences, tet_table};
 
-/// No vertex at this row: padding.
+/// Marks a padding row.
 pub const NO_VERTEX: u32 = u32::MAX;
-/// Words of a patch, and of a group.
+/// Words per patch, and per group.
 const WORDS: usize = 4;
 /// Added to a code, so that it is never negative.
 const BIAS: u32 = 1 << 15;
-/// Columns of a patch come in multiples of this: two for each of 32 parts of one body, a chunk of four bodies.
+/// Columns of a patch are padded to a multiple of this: two for each of 32 parts with one body, one chunk with four bodies.
 const COLUMN_MULTIPLE: usize = 64;
 
 /// The tables of one model and one system matrix.
@@ -32,19 +32,19 @@ pub struct Tables {
     pub shapes: Vec<[f32; 4]>,
     /// Rows that patches gather.
     pub columns: Vec<u32>,
-    /// Codes of the local inverses' coefficients, those of two rows a word.
+    /// Codes of the local inverses' coefficients, two rows per word.
     pub inverse: Vec<u32>,
     /// Coefficient of code 1 in each row.
     pub units: Vec<f32>,
-    /// Mass (bits) of each row, its carrier and two fixed vertices beside that.
+    /// Mass (bits) of each row, its carrier and two fixed vertices near it.
     pub row_data: Vec<[u32; 4]>,
-    /// Common factor of matrix and forces: keeps single precision away from its limits.
+    /// Common factor of matrix and forces, which keeps them within the range of single precision.
     pub scale: f64,
-    /// The matrix, scaled, by rows of the device.
+    /// The scaled matrix, in the device's order of rows.
     pub matrix: Csc,
 }
 
-/// What the kernels cannot do, if model or settings ask for it.
+/// A feature of the model or settings that the kernels do not support, if there is one.
 pub fn unsupported(model: &Model, settings: &Settings) -> Option<&'static str> {
     if settings.strain.fit != Fit::Gradients || settings.strain.decompose != Decompose::Gradient {
         return Some("this strain formulation");
@@ -67,7 +67,7 @@ pub fn unsupported(model: &Model, settings: &Settings) -> Option<&'static str> {
 }
 
 impl Tables {
-    /// Partition, local inverses, tets by patch.
+    /// Partitions the model and computes its local inverses and tet tables.
     pub fn new(model: &Model, settings: &Settings) -> Result<Tables, SolveError> {
         let refuse = |what| SolveError::Unsupported {
             backend: "gpu",
@@ -81,7 +81,7 @@ impl Tables {
         let system = assemble(model, settings);
         let largest = system.diagonal().into_iter().fold(0.0, f64::max);
         let scale = if largest > 0.0 { 1.0 / largest } else { 1.0 };
-        let matrix = Csc::from_symmetric(&system.matrix.scaled(scale));
+        let matrix = system.matrix.scaled(scale);
         let local = patch_inverse(&matrix, &patches)?;
         let rows = Rows::new(model, &patches);
         let groups = patches.len() * PATCH / GROUP;
@@ -89,7 +89,7 @@ impl Tables {
         let tets = tet_table(model, scales, &rows.row_of, groups);
         let mut tables = Tables {
             row_data: rows.data(model),
-            matrix: rows.permuted(&matrix),
+            matrix: rows.permuted(&Csc::from_symmetric(&matrix)),
             vertex_of_row: rows.vertex_of,
             patches: Vec::new(),
             tets: tets.tets,
@@ -113,7 +113,7 @@ impl Tables {
         Ok(tables)
     }
 
-    /// Number of rows: free vertices and padding.
+    /// Number of rows, including padding.
     pub fn rows(&self) -> usize {
         self.vertex_of_row.len()
     }
@@ -142,7 +142,7 @@ impl Tables {
         let count = local.columns.len().next_multiple_of(COLUMN_MULTIPLE);
         let pad = local.columns.first().copied().unwrap_or(0);
         let first_column = self.columns.len() as u32;
-        // In words; a column has half as many as the patch has rows.
+        // In words: a column has half as many as the patch has rows.
         let first_word = self.inverse.len() as u32;
         self.patches
             .extend_from_slice(&[first_column, count as u32, first_word, 0]);
@@ -162,7 +162,7 @@ impl Tables {
     }
 }
 
-/// Where vertices lie on the device.
+/// Rows of vertices on the device.
 struct Rows {
     vertex_of: Vec<u32>,
     /// Row of each free vertex, then of each fixed one.

@@ -22,7 +22,7 @@ struct Tet {
 pub struct TetTable {
     /// First tet and number of tets of each group.
     pub ranges: Vec<[u32; 2]>,
-    /// First slot of each row of each group, and the end: [`GROUP`] + 1 numbers a group.
+    /// First slot of each row of each group, and the end: [`GROUP`] + 1 numbers per group.
     pub slot_offsets: Vec<u32>,
     /// Six sections: corners 0 to 3, slots 0|1, slots 2|3.
     pub tets: Vec<u32>,
@@ -30,7 +30,7 @@ pub struct TetTable {
     pub shapes: Vec<[f32; 4]>,
 }
 
-/// Number of tets at each free vertex, as [`tet_table`] counts them.
+/// Number of tets at each free vertex, counted as in [`tet_table`].
 pub fn incidences(model: &Model) -> Vec<u32> {
     let mut counts = vec![0; model.free_count()];
     for tet in elements(model, [1.0; 2]) {
@@ -124,7 +124,7 @@ fn slot_offsets(group: usize, tets: &[Tet]) -> Vec<u32> {
     offsets
 }
 
-/// Every tet with weight; a second volume constraint on a tet becomes an element of its own. Weights of strain and
+/// Every tet with weight; a second volume constraint on a tet becomes a separate element. Weights of strain and
 /// volume are multiplied by `scales`.
 fn elements(model: &Model, [strain, keeping]: [f64; 2]) -> Vec<Tet> {
     let (strains, volumes) = (model.tets(), model.volumes());

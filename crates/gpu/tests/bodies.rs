@@ -1,4 +1,4 @@
-//! Models of more than one patch's reach, many bodies, comparison solvers, and devices that fail.
+//! Models with truncated local inverses, many bodies, comparison solvers, and devices that fail.
 
 mod common;
 
@@ -53,8 +53,8 @@ fn farthest(a: &[Vec3], b: &[Vec3]) -> f32 {
         .fold(0.0, f32::max)
 }
 
-/// 961 free vertices: columns are left out. Five centimetres of depth make A⁻¹ reach far. Strain alone, since single precision
-/// projects volumes with two steps and the reference with as many as it takes.
+/// With 961 free vertices columns are left out, and at a depth of 5 cm A⁻¹ decays slowly. Strain only, since volumes are projected
+/// with two steps in single precision and to convergence in the reference.
 #[test]
 fn truncated_inverses_beat_ten_cg_iterations() {
     let Some(gpu) = device() else { return };
@@ -65,10 +65,10 @@ fn truncated_inverses_beat_ten_cg_iterations() {
     }
 }
 
-/// 20 steps of a swing, 0.6 m wide: the exact global step of the processor and the truncated one agree to 1e-4 of the size;
-/// so do the comparison solvers to 1e-3.
+/// 20 steps of a swing: the truncated global step agrees with the exact one of the CPU to 1e-4 of the size, the comparison solvers
+/// to 1e-3.
 #[test]
-fn all_solvers_follow_the_processor() {
+fn all_solvers_agree_with_the_cpu() {
     let Some(gpu) = device() else { return };
     let model = tissue(20, 0.03);
     let settings = Settings::default();
@@ -98,9 +98,9 @@ fn all_solvers_follow_the_processor() {
     }
 }
 
-/// Six bodies, each with a motion of its own, in batches of four: as one at a time, up to the order of sums.
+/// Six bodies with different motions, in batches of four, move as they do alone, up to the order of sums.
 #[test]
-fn bodies_do_not_disturb_each_other() {
+fn bodies_are_independent() {
     let Some(gpu) = device() else { return };
     let model = tissue(8, 0.02);
     let settings = Settings::default();
@@ -131,7 +131,7 @@ fn bodies_do_not_disturb_each_other() {
 }
 
 #[test]
-fn positions_can_be_asked_for_and_fetched_later() {
+fn readback_is_asynchronous() {
     let Some(gpu) = device() else { return };
     let model = tissue(4, 0.02);
     let bodies =
@@ -150,7 +150,7 @@ fn positions_can_be_asked_for_and_fetched_later() {
 }
 
 #[test]
-fn a_lost_device_is_an_error_and_the_state_stays() {
+fn a_lost_device_is_an_error_and_keeps_the_state() {
     if device().is_none() {
         return;
     }
@@ -172,7 +172,7 @@ fn a_lost_device_is_an_error_and_the_state_stays() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_before_it_is_allocated() {
+fn too_many_bodies_are_rejected_before_allocation() {
     let Some(gpu) = device() else { return };
     let model = tissue(8, 0.02);
     let found = GpuBodies::new(
@@ -189,8 +189,8 @@ fn what_does_not_fit_is_refused_before_it_is_allocated() {
     );
 }
 
-/// A skin of samples (one fixed, one not simulated) and points between them, one of which stands out along a normal,
-/// against the same sums here.
+/// A skin interpolated from samples (one fixed, one not simulated), with one correction along a normal, agrees with the same sums
+/// on the CPU.
 #[test]
 fn the_full_skin_follows_the_samples() {
     let Some(gpu) = device() else { return };
@@ -211,7 +211,7 @@ fn the_full_skin_follows_the_samples() {
             .collect(),
         neighbours: 2,
         indices: vec![0, 1, 5, 14, 40, 40, side * side, 7, side * side + 1, 7],
-        // The second vertex is a quarter of the way to a place that is given.
+        // The second vertex is blended by a quarter towards a given position.
         kinematic: vec![(1, 0.25)],
         weights: vec![
             [0.5, 0.5],

@@ -1,4 +1,4 @@
-//! Tissue that things press, on the device and on the processor.
+//! Colliders pressed into tissue, on the device and on the CPU.
 
 mod common;
 #[path = "common/layer.rs"]
@@ -14,9 +14,9 @@ use supple_gpu::GpuBackend;
 use supple_sim::contact::{Collider, ColliderMesh, Placement, Shape};
 use supple_sim::{Backend, ContactMode, CpuBackend, Model, Settings, SolveError, State, Targets};
 
-/// How far things are pressed into the layer \[m\].
+/// Depth to which colliders are pressed into the layer \[m\].
 const PRESS: f32 = DEPTH / 3.0;
-/// Along each side \[m\].
+/// Side length of the layer \[m\].
 const WIDTH: f32 = SQUARES as f32 * EDGE;
 
 fn settings(mode: ContactMode) -> Settings {
@@ -32,7 +32,8 @@ fn with(model: &Model, colliders: Vec<Collider>) -> Targets {
     }
 }
 
-/// A thing over the middle of the layer, its lowest point so far below the skin; `low` is how far that is below its origin.
+/// A collider over the middle of the layer, with its lowest point at `depth` below the skin; `low` is the distance of that point
+/// below its origin.
 fn over(shape: &Shape, rotation: Quat, low: f32, depth: f32) -> Collider {
     let place = Vec3::new(0.5 * WIDTH, DEPTH + low - depth, 0.5 * WIDTH);
     let placement = Placement {
@@ -42,7 +43,7 @@ fn over(shape: &Shape, rotation: Quat, low: f32, depth: f32) -> Collider {
     Collider::driven(shape.clone(), placement)
 }
 
-/// Presses colliders into the layer in 20 steps and holds them for 40; every ten steps another backend may go on.
+/// Presses colliders into the layer in 20 steps and holds them for 40. `of` may change the backend every ten steps.
 fn press(
     model: &Model,
     settings: &Settings,
@@ -63,7 +64,7 @@ fn press(
     state
 }
 
-/// Distance of the deepest skin point from things that are pressed in all the way \[m\].
+/// Signed distance of the deepest skin point from the colliders \[m\].
 fn clearance(model: &Model, state: &State, colliders: &[Collider]) -> f32 {
     let skin = &model.caller_positions(state)[LAYER..];
     let near = |p: &Vec3, c: &Collider| c.shape.nearest(c.placement.local(*p), Vec3::Y, 1.0);
@@ -82,7 +83,7 @@ fn farthest(a: &State, b: &State) -> f32 {
     pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f32::max)
 }
 
-/// The device, the processor and both in turns make the same of it.
+/// The device, the CPU and both alternating agree.
 fn all_agree(name: &str, mode: ContactMode, colliders: &dyn Fn(f32) -> Vec<Collider>) {
     let Some(gpu) = device() else { return };
     let (model, settings) = (layer(), settings(mode));
@@ -120,7 +121,7 @@ fn all_agree(name: &str, mode: ContactMode, colliders: &dyn Fn(f32) -> Vec<Colli
 }
 
 #[test]
-fn shapes_press_as_on_the_processor() {
+fn shapes_press_as_on_the_cpu() {
     let lying = Quat::from_rotation_x(std::f32::consts::FRAC_PI_2);
     let over_head = Quat::from_rotation_x(std::f32::consts::PI);
     let (radius, length) = (0.03, 0.06);
@@ -142,7 +143,7 @@ fn shapes_press_as_on_the_processor() {
     }
 }
 
-/// Points at the rim touch two things at once; the skin may touch itself as well.
+/// Points at the rim touch two colliders at once; self-contact is on too.
 #[test]
 fn a_corner_holds_points_on_both_sides() {
     let corner = |depth: f32| {
@@ -161,9 +162,9 @@ fn a_corner_holds_points_on_both_sides() {
     all_agree("corner", ContactMode::Global, &corner);
 }
 
-/// Nothing is left of what is gone, also where it goes faster than tissue can follow.
+/// Contacts vanish with their collider, also if it moves faster than tissue can follow.
 #[test]
-fn what_is_gone_is_forgotten() {
+fn contacts_of_removed_colliders_vanish() {
     let Some(gpu) = device() else { return };
     let (model, settings) = (layer(), settings(ContactMode::Off));
     let ball = |height: f32| {
@@ -194,9 +195,9 @@ fn what_is_gone_is_forgotten() {
     assert!(away < 1e-4, "{away} m from rest");
 }
 
-/// What the kernels cannot do is said.
+/// Unsupported colliders are named in the error.
 #[test]
-fn other_colliders_are_refused() {
+fn unsupported_colliders_are_rejected() {
     let Some(gpu) = device() else { return };
     let (model, settings) = (layer(), settings(ContactMode::Off));
     let mesh = Shape::Mesh(Arc::new(ColliderMesh::new(&TriMesh::default())));

@@ -1,4 +1,4 @@
-//! A fold of tissue that touches itself, on the device and on the processor.
+//! Self-contact in a fold of tissue, on the device and on the CPU.
 
 mod common;
 #[path = "common/layer.rs"]
@@ -10,9 +10,9 @@ use layer::{DEPTH, EDGE, LAYER, SIDE, SQUARES, layer};
 use supple_gpu::GpuBackend;
 use supple_sim::{Backend, ContactMode, CpuBackend, Model, Settings, State, Targets};
 
-/// Half of the stretch that bends \[m\].
+/// Half the length of the bending part \[m\].
 const BEND: f32 = 0.05;
-/// Angle at which both halves are inside each other.
+/// Angle at which both halves penetrate without contact.
 const CLOSED: f32 = 3.5;
 
 /// A point of the layer when it is bent upwards by an angle.
@@ -71,7 +71,7 @@ fn close(
     state
 }
 
-/// How many points of one half are beyond those of the other that they meet, and how far \[m\].
+/// Number of points of one half that are beyond their counterparts, and the largest depth \[m\].
 fn inside(model: &Model, state: &State) -> (usize, f32) {
     let positions = model.caller_positions(state);
     let at = |i: usize, k: usize| positions[LAYER + i * SIDE + k].x;
@@ -91,9 +91,9 @@ fn speed(state: &State) -> f32 {
     (squares / state.velocities.len() as f32).sqrt()
 }
 
-/// Both backends hold the fold open, and come to rest; so do both in turns.
+/// Both backends hold the fold open and come to rest; so do both alternating.
 #[test]
-fn a_fold_is_held_open_as_by_the_processor() {
+fn a_fold_is_held_open_as_on_the_cpu() {
     let Some(gpu) = device() else { return };
     let model = layer();
     let processor = || Box::new(CpuBackend::new()) as Box<dyn Backend>;
@@ -139,7 +139,7 @@ fn a_fold_is_held_open_as_by_the_processor() {
     assert!(apart < 0.03 * DEPTH, "{apart} m from the processor's fold");
 }
 
-/// The same bits every time, and out of garbage within half a second.
+/// Results are bit-identical, and a scrambled state recovers within a second.
 #[test]
 fn folds_are_deterministic_and_recover_from_garbage() {
     let Some(gpu) = device() else { return };

@@ -1,4 +1,4 @@
-//! Skeletons as meshes: octahedral bones with spheres at the joints, shown through the body.
+//! Skeleton meshes: octahedral bones with spheres at the joints, visible through the body.
 
 use glam::Vec3;
 use supple_geom::TriMesh;
@@ -6,20 +6,20 @@ use supple_geom::TriMesh;
 use crate::colour::hex;
 use crate::scene::{Colour, DrawMesh};
 
-/// How bones look.
+/// Appearance of bones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BoneStyle {
     /// Colour of the bones.
     pub bone: Vec3,
     /// Colour of the joints.
     pub joint: Vec3,
-    /// Largest half width of a bone, as part of its length.
+    /// Largest half-width of a bone, relative to its length.
     pub width: f32,
-    /// Radius of a joint \[m\]; `None` follows the size of the skeleton.
+    /// Radius of a joint \[m\]; `None` derives it from the size of the skeleton.
     pub joint_radius: Option<f32>,
-    /// Drawn over everything, as if the body were glass.
+    /// Drawn over everything else.
     pub on_top: bool,
-    /// 0 invisible, 1 solid.
+    /// Opacity: 0 invisible, 1 opaque.
     pub opacity: f32,
 }
 
@@ -36,7 +36,7 @@ impl Default for BoneStyle {
     }
 }
 
-/// A skeleton given by joint positions and parents; joints with missing parents or coordinates are left out.
+/// The mesh of a skeleton given by joint positions and parents; joints with invalid parents or coordinates are left out.
 pub fn skeleton_mesh(
     joints: &[Vec3],
     parents: &[Option<usize>],
@@ -47,9 +47,9 @@ pub fn skeleton_mesh(
     bone_mesh(&bones, joints, style)
 }
 
-/// Bones from head to tail, and joints.
+/// The mesh of bones (head, tail) and joints.
 pub fn bone_mesh(bones: &[(Vec3, Vec3)], joints: &[Vec3], style: &BoneStyle) -> DrawMesh<'static> {
-    let mut soup = Soup::default();
+    let mut soup = MeshBuilder::default();
     let limit = joint_radius(bones, joints);
     let radius = style.joint_radius.unwrap_or(limit);
     for &(head, tail) in bones {
@@ -60,7 +60,7 @@ pub fn bone_mesh(bones: &[(Vec3, Vec3)], joints: &[Vec3], style: &BoneStyle) -> 
             style.bone,
         );
     }
-    // A joint's ball is no larger than its bones allow, so that fingers do not become grapes.
+    // Joint spheres are limited by the bone lengths, so that fingers stay slender.
     for &joint in joints {
         let near = bones
             .iter()
@@ -78,20 +78,20 @@ pub fn bone_mesh(bones: &[(Vec3, Vec3)], joints: &[Vec3], style: &BoneStyle) -> 
     draw
 }
 
-/// One part in 110 of the skeleton's diagonal: visible in a tile, smaller than a wrist.
+/// 1/110 of the skeleton's diagonal: visible in a small image, smaller than a wrist.
 fn joint_radius(bones: &[(Vec3, Vec3)], joints: &[Vec3]) -> f32 {
     let ends = bones.iter().flat_map(|(a, b)| [a, b]);
     crate::Bounds::of(joints.iter().chain(ends)).radius() * 2.0 / 110.0
 }
 
 #[derive(Default)]
-struct Soup {
+struct MeshBuilder {
     mesh: TriMesh,
     normals: Vec<Vec3>,
     colours: Vec<Vec3>,
 }
 
-impl Soup {
+impl MeshBuilder {
     fn vertex(&mut self, position: Vec3, normal: Vec3, colour: Vec3) -> u32 {
         self.mesh.positions.push(position);
         self.normals.push(normal);
@@ -163,13 +163,13 @@ mod tests {
             .map(|t| t.map(|i| mesh.positions[i as usize]))
             .map(|[a, b, c]| a.dot(b.cross(c)) / 6.0)
             .sum();
-        // An octahedron of length 1 over a square waist of diagonal 2w: (2w²)/3; the ball adds less than its sphere.
+        // An octahedron of length 1 with a square waist of diagonal 2w has volume (2w²)/3; the joint adds less than its sphere.
         let width = joint_radius(&[(Vec3::ZERO, Vec3::Y)], &[Vec3::X * 3.0]) * 2.0;
         assert!(volume > 2.0 / 3.0 * width * width, "{volume}");
     }
 
     #[test]
-    fn bad_joints_are_left_out() {
+    fn invalid_joints_are_left_out() {
         let joints = [Vec3::ZERO, Vec3::NAN, Vec3::Y];
         let draw = skeleton_mesh(&joints, &[None, Some(0), Some(7)], &BoneStyle::default());
         assert!(draw.mesh.positions.iter().all(|p| p.is_finite()));

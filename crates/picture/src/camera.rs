@@ -1,25 +1,25 @@
-//! Cameras: where the eye is, how it projects, and how to fit a box into the picture.
+//! Cameras: position, projection, and framing of a scene.
 
 use glam::Vec3;
 
-/// From the front, slightly from the side and above: the default view of a character that faces +Z.
+/// From the front, slightly from the side and above: the default view direction for a character that faces +Z.
 pub const THREE_QUARTER: Vec3 = Vec3::new(0.55, 0.22, 1.0);
-/// Straight from the front of a character that faces +Z.
+/// View direction from the front of a character that faces +Z.
 pub const FRONT: Vec3 = Vec3::Z;
-/// From the character's left side.
+/// View direction from the character's left side.
 pub const SIDE: Vec3 = Vec3::X;
 
 /// An axis-aligned box; empty when `min > max`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
-    /// Lowest corner \[m\].
+    /// Minimum corner \[m\].
     pub min: Vec3,
-    /// Highest corner \[m\].
+    /// Maximum corner \[m\].
     pub max: Vec3,
 }
 
 impl Bounds {
-    /// The box that holds nothing.
+    /// The empty box.
     pub const EMPTY: Self = Self {
         min: Vec3::INFINITY,
         max: Vec3::NEG_INFINITY,
@@ -42,12 +42,12 @@ impl Bounds {
         }
     }
 
-    /// Whether it holds no point.
+    /// Whether it contains no point.
     pub fn is_empty(&self) -> bool {
         !(self.min.cmple(self.max).all() && self.min.is_finite() && self.max.is_finite())
     }
 
-    /// The middle; the origin for an empty box.
+    /// The centre; the origin for an empty box.
     pub fn centre(&self) -> Vec3 {
         if self.is_empty() {
             Vec3::ZERO
@@ -74,43 +74,43 @@ impl Bounds {
     }
 }
 
-/// How a camera projects.
+/// Projection of a camera.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Lens {
-    /// Things shrink with distance.
+    /// Perspective projection.
     Perspective {
-        /// Full angle of view from the bottom of the picture to its top \[rad\].
+        /// Vertical angle of view \[rad\].
         fov_y: f32,
     },
-    /// Things keep their size.
+    /// Orthographic projection.
     Orthographic {
-        /// Height of the picture in the scene \[m\].
+        /// Height of the view \[m\].
         height: f32,
     },
 }
 
-/// An eye that looks at a target.
+/// A camera that looks at a target.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Camera {
-    /// Where the eye is \[m\].
+    /// Position of the eye \[m\].
     pub eye: Vec3,
-    /// The point in the middle of the picture \[m\].
+    /// The point at the centre of the picture \[m\].
     pub target: Vec3,
-    /// Which way is up in the picture.
+    /// Up direction of the picture.
     pub up: Vec3,
-    /// How it projects.
+    /// Projection.
     pub lens: Lens,
-    /// What is nearer than this plane is cut away \[m\].
+    /// Distance of the near clipping plane \[m\].
     pub near: f32,
 }
 
-/// Angle of view of [`Camera::frame`]: long enough that a body keeps its proportions.
+/// Angle of view of [`Camera::frame`]: narrow enough that a body keeps its proportions.
 const FRAME_FOV: f32 = 0.42;
-/// Part of the picture that [`Camera::frame`] fills.
+/// Fraction of the picture that [`Camera::frame`] fills.
 const FRAME_FILL: f32 = 0.86;
 
 impl Camera {
-    /// A perspective camera; `fov_y` is the full vertical angle \[rad\].
+    /// A perspective camera with the vertical angle of view `fov_y` \[rad\].
     pub fn perspective(eye: Vec3, target: Vec3, fov_y: f32) -> Self {
         let near = ((target - eye).length() * 1e-3).max(1e-4);
         Self {
@@ -122,7 +122,7 @@ impl Camera {
         }
     }
 
-    /// An orthographic camera; `height` is what the picture spans from bottom to top \[m\].
+    /// An orthographic camera with a view of the given `height` \[m\].
     pub fn orthographic(eye: Vec3, target: Vec3, height: f32) -> Self {
         Self {
             eye,
@@ -133,8 +133,8 @@ impl Camera {
         }
     }
 
-    /// A perspective camera that sees the whole box from `direction` (from the box to the eye), in a picture whose
-    /// width is `aspect` times its height.
+    /// A perspective camera that shows the whole box from `direction` (from the box to the eye), for a picture with
+    /// the given `aspect` ratio (width / height).
     pub fn frame(bounds: Bounds, direction: Vec3, aspect: f32) -> Self {
         Self::fit(
             &bounds.corners(),
@@ -145,7 +145,7 @@ impl Camera {
         )
     }
 
-    /// As [`Camera::frame`], orthographic.
+    /// Like [`Camera::frame`], with orthographic projection.
     pub fn frame_orthographic(bounds: Bounds, direction: Vec3, aspect: f32) -> Self {
         Self::fit(
             &bounds.corners(),
@@ -156,8 +156,8 @@ impl Camera {
         )
     }
 
-    /// Fits the finite points themselves, closer than their box would; `fill` is the part of the picture they span and
-    /// the height of an orthographic lens is chosen here.
+    /// Frames the finite points themselves, tighter than their bounding box. `fill` is the fraction of the picture they span;
+    /// the height of an orthographic lens is computed.
     pub fn fit(points: &[Vec3], direction: Vec3, aspect: f32, lens: Lens, fill: f32) -> Self {
         let points: Vec<Vec3> = points.iter().copied().filter(|p| p.is_finite()).collect();
         let bounds = Bounds::of(&points);
@@ -179,8 +179,8 @@ impl Camera {
         if let Lens::Perspective { fov_y } = lens {
             distance = radius / (fov_y * 0.5 * fill).tan().clamp(1e-3, 1e3);
         }
-        // Each round moves the middle of the projected points to the middle of the picture and sets the distance; the
-        // middle depends on the distance only weakly, so a few rounds settle it.
+        // Each iteration centres the projected points and sets the distance. The
+        // centre depends only weakly on the distance, so a few iterations converge.
         for _ in 0..6 {
             camera.eye = camera.target + back * distance;
             let view = View::new(&camera, 2.0 * aspect, 2.0);
@@ -214,7 +214,7 @@ impl Camera {
     }
 }
 
-/// A camera made ready for one size of picture. View space: x right, y up, z forward.
+/// A camera prepared for one picture size. View space: x right, y up, z forward.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View {
     pub eye: Vec3,
@@ -223,13 +223,13 @@ pub(crate) struct View {
     pub forward: Vec3,
     pub perspective: bool,
     pub near: f32,
-    /// Pixels a metre (orthographic) or a unit of slope (perspective) spans.
+    /// Pixels per metre (orthographic) or per unit of slope (perspective).
     scale: f32,
     half: [f32; 2],
 }
 
-/// A projected point: pixel position, a depth that grows towards the eye and is linear in the picture, and the weight
-/// of perspective-correct interpolation.
+/// A projected point: pixel position, a depth that increases towards the eye and is linear in screen space, and the weight
+/// for perspective-correct interpolation.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Projected {
     pub x: f32,
@@ -302,7 +302,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn framing_keeps_every_corner_inside_and_touches_the_margin() {
+    fn framing_fits_every_corner_to_the_margin() {
         let bounds = Bounds {
             min: Vec3::new(-0.3, 0.0, -0.2),
             max: Vec3::new(0.5, 1.8, 0.4),
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn rays_go_through_the_points_they_came_from() {
+    fn rays_pass_through_projected_points() {
         let eye = Vec3::new(1.0, 2.0, 5.0);
         for camera in [
             Camera::perspective(eye, Vec3::ZERO, 0.6),

@@ -1,8 +1,8 @@
-//! Colour spaces: sRGB encoding (IEC 61966-2-1) to linear light and back.
+//! Colour spaces: sRGB (IEC 61966-2-1) and linear light.
 
 use glam::Vec3;
 
-/// A colour written as `0xRRGGBB`, sRGB-encoded, components in 0..1.
+/// An sRGB colour from `0xRRGGBB`, with components in 0..1.
 pub const fn hex(rgb: u32) -> Vec3 {
     Vec3::new(
         ((rgb >> 16) & 255) as f32 / 255.0,
@@ -11,7 +11,7 @@ pub const fn hex(rgb: u32) -> Vec3 {
     )
 }
 
-/// Linear light of an sRGB-encoded component.
+/// Linear value of an sRGB component.
 pub fn linear_from_srgb(c: f32) -> f32 {
     if c <= 0.04045 {
         c / 12.92
@@ -20,7 +20,7 @@ pub fn linear_from_srgb(c: f32) -> f32 {
     }
 }
 
-/// sRGB encoding of a linear component.
+/// sRGB value of a linear component.
 pub fn srgb_from_linear(c: f32) -> f32 {
     if c <= 0.003_130_8 {
         c * 12.92
@@ -29,7 +29,7 @@ pub fn srgb_from_linear(c: f32) -> f32 {
     }
 }
 
-/// Linear light of an sRGB-encoded colour; values that are not numbers become black.
+/// Linear value of an sRGB colour; NaN becomes black.
 pub fn to_linear(colour: Vec3) -> Vec3 {
     let clean = |c: f32| {
         if c.is_finite() {
@@ -41,7 +41,7 @@ pub fn to_linear(colour: Vec3) -> Vec3 {
     Vec3::new(clean(colour.x), clean(colour.y), clean(colour.z))
 }
 
-/// sRGB encoding of a linear colour.
+/// sRGB value of a linear colour.
 pub fn to_srgb(colour: Vec3) -> Vec3 {
     Vec3::new(
         srgb_from_linear(colour.x.clamp(0.0, 1.0)),
@@ -50,7 +50,7 @@ pub fn to_srgb(colour: Vec3) -> Vec3 {
     )
 }
 
-/// Bytes of an sRGB-encoded colour.
+/// sRGB colour as bytes.
 pub fn to_bytes(colour: Vec3) -> [u8; 3] {
     let byte = |c: f32| (c.clamp(0.0, 1.0) * 255.0 + 0.5) as u8;
     [byte(colour.x), byte(colour.y), byte(colour.z)]
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn not_a_number_is_black() {
+    fn nan_is_black() {
         assert_eq!(to_linear(Vec3::splat(f32::NAN)), Vec3::ZERO);
     }
 }

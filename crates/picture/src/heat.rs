@@ -1,4 +1,4 @@
-//! Colour ramps for errors and other scalars, and the legend that explains them.
+//! Colour ramps for errors and other scalars, and their legend.
 
 use glam::Vec3;
 
@@ -6,15 +6,15 @@ use crate::colour::hex;
 use crate::image::Image;
 use crate::text::{draw_text, text_width};
 
-/// A colour ramp over 0..1. The first two change evenly in lightness, so that they also read in grey.
+/// A colour ramp over 0..1. `Ember` and `Viridis` are monotone in lightness, so they also read in greyscale.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ramp {
-    /// Pale clay at zero, over yellow and red to a dark plum: no error looks like no colour.
+    /// Pale clay at zero, then yellow, red and dark plum. Zero error looks like the uncoloured surface.
     #[default]
     Ember,
     /// Matplotlib's viridis: dark violet to yellow.
     Viridis,
-    /// Google's turbo: a rainbow with even steps, for telling many levels apart.
+    /// Google's turbo: a rainbow that separates many levels.
     Turbo,
 }
 
@@ -29,11 +29,11 @@ const TURBO: [u32; 15] = [
     0xf3c63a, 0xfe9b2d, 0xf36315, 0xd93806, 0xb11901, 0x7a0402,
 ];
 
-/// Colour of a value that is not a number.
+/// Colour of values that are not a number.
 pub const NOT_A_NUMBER: Vec3 = hex(0xff00ff);
 
 impl Ramp {
-    /// The sRGB-encoded colour at `t`, clamped to 0..1; [`NOT_A_NUMBER`] shows as magenta.
+    /// The sRGB colour at `t`, clamped to 0..1; NaN gives [`NOT_A_NUMBER`].
     pub fn at(self, t: f32) -> Vec3 {
         if t.is_nan() {
             return NOT_A_NUMBER;
@@ -49,30 +49,30 @@ impl Ramp {
     }
 }
 
-/// One colour per value, with `low` and `high` at the ramp's ends.
+/// One colour per value; `low` and `high` map to the ends of the ramp.
 pub fn heat_colours(values: &[f32], low: f32, high: f32, ramp: Ramp) -> Vec<Vec3> {
     let span = if high > low { high - low } else { 1.0 };
     values.iter().map(|v| ramp.at((v - low) / span)).collect()
 }
 
-/// A bar with the ramp's colours and numbers, drawn at the right of a picture.
+/// A colour bar with numbers at the right edge of a picture.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Legend {
-    /// The colours.
+    /// The colour ramp.
     pub ramp: Ramp,
     /// Value at the bottom.
     pub low: f32,
     /// Value at the top.
     pub high: f32,
-    /// What is shown, with its unit, as "error \[mm\]".
+    /// Title with unit, such as "error \[mm\]".
     pub title: String,
 }
 
-/// Ticks of a legend, ends included.
+/// Number of ticks, including both ends.
 const TICKS: usize = 5;
 
 impl Legend {
-    /// Draws the legend into the right side of `image`; sizes follow the image's height.
+    /// Draws the legend at the right of `image`, scaled to the image height.
     pub fn draw(&self, image: &mut Image, ink: Vec3) {
         let unit = image.width.min(image.height) as f32 / 100.0;
         let size = (2.0 * unit).max(7.0);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn ember_darkens_and_viridis_brightens_all_the_way() {
+    fn ember_and_viridis_are_monotone_in_lightness() {
         for i in 0..100 {
             let (a, b) = (i as f32 / 100.0, (i + 1) as f32 / 100.0);
             assert!(luminance(Ramp::Ember.at(a)) > luminance(Ramp::Ember.at(b)));
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_and_strange_values() {
+    fn ends_and_invalid_values() {
         assert_eq!(Ramp::Viridis.at(-3.0), hex(0x440154));
         assert_eq!(Ramp::Viridis.at(f32::INFINITY), hex(0xfde725));
         assert_eq!(Ramp::Turbo.at(f32::NAN), NOT_A_NUMBER);

@@ -1,4 +1,4 @@
-//! RGBA images of bytes, and PNG files.
+//! RGBA images with 8 bits per channel, and PNG files.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -14,17 +14,17 @@ use crate::colour::{to_bytes, to_linear, to_srgb};
 /// Why an image could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum ImageError {
-    /// The bytes are not a PNG that can be decoded.
+    /// The bytes are not a decodable PNG.
     #[error("not a readable PNG: {0}")]
     Decode(#[from] png::DecodingError),
-    /// The bytes are not a JPEG that can be decoded.
+    /// The bytes are not a decodable JPEG.
     #[error("not a readable JPEG: {0}")]
     Jpeg(#[from] zune_jpeg::errors::DecodeErrors),
-    /// The image could not be encoded (an empty image has no PNG).
+    /// The image could not be encoded; an empty image has no PNG.
     #[error("cannot write the PNG: {0}")]
     Encode(#[from] png::EncodingError),
-    /// The header asks for more than [`MAX_PIXELS`] pixels.
-    #[error("an image of {width} x {height} pixels is too large")]
+    /// The header declares more than [`MAX_PIXELS`] pixels.
+    #[error("the image is too large: {width} x {height} pixels")]
     TooLarge {
         /// Width in the header \[px\].
         width: u32,
@@ -34,17 +34,17 @@ pub enum ImageError {
     /// The file could not be written.
     #[error("cannot write {path}: {source}")]
     Write {
-        /// The file that was to be written.
+        /// Path of the file.
         path: String,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
 }
 
-/// The most pixels a PNG may have: an 8k texture, with room to spare.
+/// Largest number of pixels that is decoded: more than an 8k texture.
 pub const MAX_PIXELS: u64 = 1 << 27;
 
-/// Pixels row by row from the top left, four bytes each: sRGB-encoded red, green, blue, then straight alpha.
+/// Pixels row by row from the top left, four bytes each: sRGB red, green, blue, and straight alpha.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Image {
     /// Width \[px\].
@@ -78,7 +78,7 @@ impl Image {
             .unwrap_or([0; 4])
     }
 
-    /// Mixes `colour` over a pixel in linear light; outside the image nothing happens.
+    /// Blends `colour` over a pixel in linear light. Pixels outside the image are ignored.
     pub fn blend(&mut self, x: i64, y: i64, colour: Vec3, alpha: f32) {
         if x < 0 || y < 0 || x >= self.width as i64 || y >= self.height as i64 || alpha <= 0.0 {
             return;
@@ -97,7 +97,7 @@ impl Image {
         pixel[3] = pixel[3].max((alpha.min(1.0) * 255.0) as u8);
     }
 
-    /// Fills a rectangle, cut at the borders.
+    /// Fills a rectangle, clipped to the image.
     pub fn fill(&mut self, x: i64, y: i64, width: usize, height: usize, colour: Vec3) {
         for row in y..y + height as i64 {
             for column in x..x + width as i64 {
@@ -106,7 +106,7 @@ impl Image {
         }
     }
 
-    /// Copies `other` with its top left corner at `(x, y)`, cut at the borders.
+    /// Copies `other` with its top left corner at `(x, y)`, clipped to the image.
     pub fn blit(&mut self, other: &Image, x: i64, y: i64) {
         let left = x.max(0);
         let right = (x + other.width as i64).min(self.width as i64);
@@ -129,7 +129,7 @@ impl Image {
         }
     }
 
-    /// The image as the bytes of a PNG file: RGB when every pixel is opaque, RGBA otherwise.
+    /// Encodes a PNG: RGB if every pixel is opaque, else RGBA.
     pub fn encode_png(&self) -> Result<Vec<u8>, ImageError> {
         let opaque = self.rgba.chunks_exact(4).all(|pixel| pixel[3] == 255);
         let mut bytes = Vec::new();
@@ -157,7 +157,7 @@ impl Image {
         Ok(bytes)
     }
 
-    /// Reads a PNG or a JPEG, told apart by how they begin.
+    /// Decodes a PNG or JPEG, detected by its first bytes.
     pub fn decode(bytes: &[u8]) -> Result<Self, ImageError> {
         if bytes.starts_with(&[0xff, 0xd8]) {
             Self::decode_jpeg(bytes)
@@ -180,7 +180,7 @@ impl Image {
         })
     }
 
-    /// Reads a PNG of any colour type and depth.
+    /// Decodes a PNG of any colour type and depth.
     pub fn decode_png(bytes: &[u8]) -> Result<Self, ImageError> {
         let mut decoder = png::Decoder::new(Cursor::new(bytes));
         decoder.set_transformations(png::Transformations::normalize_to_color8());
@@ -206,7 +206,7 @@ impl Image {
                 .chunks_exact(3)
                 .flat_map(|p| [p[0], p[1], p[2], 255])
                 .collect(),
-            // Palettes are expanded by the transformation above.
+            // Palettes were expanded by the transformation above.
             png::ColorType::Rgba | png::ColorType::Indexed => data,
         };
         Ok(Self {
@@ -216,7 +216,7 @@ impl Image {
         })
     }
 
-    /// Writes a PNG under a temporary name beside `path`, then renames it, so that a half-written file is never seen.
+    /// Writes a PNG under a temporary name and renames it to `path`, so that no partial file is ever visible.
     pub fn save_png(&self, path: impl AsRef<Path>) -> Result<(), ImageError> {
         let path = path.as_ref();
         let bytes = self.encode_png()?;
@@ -229,7 +229,7 @@ impl Image {
             .and_then(|()| std::fs::write(temporary, bytes))
             .and_then(|()| std::fs::rename(temporary, path))
             .map_err(|source| {
-                // Best effort: the first failure is the one worth telling.
+                // Best effort: the first error is the one to report.
                 let _ = std::fs::remove_file(temporary);
                 ImageError::Write {
                     path: path.display().to_string(),
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_and_cut_files_are_errors() {
+    fn invalid_and_truncated_files_are_errors() {
         assert!(matches!(
             Image::decode_png(b"no picture"),
             Err(ImageError::Decode(_))
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn blit_is_cut_at_every_border() {
+    fn blit_is_clipped_at_every_border() {
         let tile = Image::new(4, 4, hex(0xff0000));
         let mut image = Image::new(6, 6, hex(0x000000));
         for (x, y) in [(-2, -2), (4, 4), (-9, 0), (9, 9), (0, -9)] {
@@ -293,7 +293,7 @@ mod tests {
             .save_png(folder.join("a.png"))
             .unwrap();
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
-        // A folder that is missing is made; below a file nothing can be.
+        // A missing folder is created; below a file none can be.
         let save = |name: &str| Image::new(2, 2, Vec3::ONE).save_png(folder.join(name));
         assert!(save("new/a.png").is_ok() && folder.join("new/a.png").is_file());
         assert!(save("a.png/b.png").is_err());

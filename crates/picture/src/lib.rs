@@ -1,8 +1,8 @@
-//! A small software renderer: meshes, skeletons and error colours to PNG, without a GPU.
+//! A small software renderer: draws meshes, skeletons and error colours to PNG, without a GPU.
 //!
-//! Fill a [`Scene`], frame it with a [`Camera`] and call [`render()`]. The light is a studio: a soft key light, a fill, a
-//! rim and a sky whose occlusion is measured with depth maps from many directions ([`sky`]), so creases darken and
-//! feet stand on a contact shadow. The same scene gives the same bytes whatever the number of threads.
+//! Fill a [`Scene`], frame it with a [`Camera`] and call [`render()`]. The lighting is a studio: a soft key light, a fill light, a
+//! rim light, and a sky with ambient occlusion from depth maps in many directions ([`sky`]), which gives dark creases and
+//! contact shadows. The same scene gives the same bytes for any number of threads.
 //!
 //! ```
 //! use supple_picture::{Bounds, Camera, DrawMesh, Scene, THREE_QUARTER, render};
@@ -16,7 +16,7 @@
 //! assert!(image.encode_png().is_ok());
 //! ```
 //!
-//! Colours in the interface are sRGB-encoded with components in 0..1, as written in hex; lighting is linear.
+//! Colours in the API are sRGB with components in 0..1; lighting is computed in linear light.
 #![forbid(unsafe_code)]
 
 pub mod bones;

@@ -1,4 +1,4 @@
-//! Line segments with a width in pixels, cut at the near plane.
+//! Line segments with a width in pixels, clipped at the near plane.
 
 use glam::{Vec2, Vec3};
 
@@ -6,7 +6,7 @@ use crate::camera::View;
 use crate::colour::to_linear;
 use crate::scene::Line;
 
-/// A line in the picture; positions in samples.
+/// A projected line; positions in samples.
 pub(crate) struct ScreenLine {
     a: Vec2,
     b: Vec2,
@@ -16,8 +16,8 @@ pub(crate) struct ScreenLine {
     pub on_top: bool,
 }
 
-/// How much nearer to the eye than it is a line counts, as part of its distance, so that it shows on a surface.
-const LIFT: f32 = 2e-3;
+/// Depth offset of a line towards the eye, relative to its distance, so that it is visible on a surface.
+const DEPTH_OFFSET: f32 = 2e-3;
 
 /// Projects a line; `None` if it is behind the near plane or not finite.
 pub(crate) fn project_line(line: &Line, view: &View, scale: f32) -> Option<ScreenLine> {
@@ -36,7 +36,7 @@ pub(crate) fn project_line(line: &Line, view: &View, scale: f32) -> Option<Scree
         q = cut(p, q);
     }
     let lift = |v: Vec3| {
-        view.project(Vec3::new(v.x, v.y, v.z - LIFT * v.z.abs()))
+        view.project(Vec3::new(v.x, v.y, v.z - DEPTH_OFFSET * v.z.abs()))
             .nearness
     };
     let place = |v: Vec3| Vec2::new(view.project(v).x, view.project(v).y) * scale;
@@ -52,7 +52,7 @@ pub(crate) fn project_line(line: &Line, view: &View, scale: f32) -> Option<Scree
 }
 
 impl ScreenLine {
-    /// Lowest and highest position it covers, in samples.
+    /// Bounding box in samples.
     pub fn bounds(&self) -> (Vec2, Vec2) {
         (
             self.a.min(self.b) - self.half_width,
@@ -60,7 +60,7 @@ impl ScreenLine {
         )
     }
 
-    /// The line's nearness at a sample, where it covers it.
+    /// The line's depth at a sample, if it covers the sample.
     pub fn covers(&self, sample: Vec2) -> Option<f32> {
         let along = self.b - self.a;
         let t = ((sample - self.a).dot(along) / along.length_squared().max(1e-12)).clamp(0.0, 1.0);

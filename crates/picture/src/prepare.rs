@@ -1,4 +1,4 @@
-//! Meshes made safe to draw: bad triangles dropped, normals present, colours linear.
+//! Prepares meshes for drawing: drops invalid triangles, completes normals, converts colours to linear light.
 
 use glam::{Vec2, Vec3};
 
@@ -9,18 +9,18 @@ use crate::colour::to_linear;
 use crate::scene::{CLAY, Colour, DrawMesh};
 use crate::texture::Texture;
 
-/// A mesh whose indices are in range and whose used vertices are finite.
+/// A mesh with valid indices and finite used vertices.
 pub(crate) struct Prepared<'a> {
     pub positions: &'a [Vec3],
     pub triangles: Vec<[u32; 3]>,
     pub normals: Vec<Vec3>,
     pub paint: Paint<'a>,
     pub source: &'a DrawMesh<'a>,
-    /// Light of the sky on each vertex, as a colour to multiply with: on the side of its normal, and on the other one.
+    /// Sky light at each vertex, as a colour factor: on the side of its normal, and on the opposite side.
     pub sky: [Vec<Vec3>; 2],
 }
 
-/// Linear colour of a surface.
+/// Linear surface colour.
 pub(crate) enum Paint<'a> {
     Uniform(Vec3),
     Vertices(Vec<Vec3>),
@@ -52,7 +52,7 @@ pub(crate) fn prepare<'a>(source: &'a DrawMesh<'a>) -> Prepared<'a> {
         _ => {
             let leader = leaders(positions);
             if source.double_sided {
-                turn(positions, &leader, &mut triangles);
+                orient(positions, &leader, &mut triangles);
             }
             vertex_normals(positions, &leader, &triangles)
         }
@@ -85,7 +85,7 @@ pub(crate) fn prepare<'a>(source: &'a DrawMesh<'a>) -> Prepared<'a> {
     }
 }
 
-/// For each vertex the first one at its place.
+/// For each vertex, the first vertex at the same position.
 fn leaders(positions: &[Vec3]) -> Vec<u32> {
     let mut order: Vec<u32> = (0..positions.len() as u32).collect();
     let key = |i: u32| {
@@ -106,8 +106,8 @@ fn leaders(positions: &[Vec3]) -> Vec<u32> {
     leader
 }
 
-/// Turns triangles that are turned over against their neighbours, whose mean would be no normal.
-fn turn(positions: &[Vec3], leader: &[u32], triangles: &mut [[u32; 3]]) {
+/// Reverses triangles that are oriented against their neighbours, whose mean normal would be meaningless.
+fn orient(positions: &[Vec3], leader: &[u32], triangles: &mut [[u32; 3]]) {
     let welded = |corners: &[u32; 3]| corners.map(|i| leader[i as usize]);
     let mut mesh = TriMesh {
         positions: positions.to_vec(),
@@ -123,7 +123,7 @@ fn turn(positions: &[Vec3], leader: &[u32], triangles: &mut [[u32; 3]]) {
     }
 }
 
-/// Area-weighted vertex normals; vertices at the same place share theirs, so that seams of textures do not show.
+/// Area-weighted vertex normals; vertices at the same position share one, so that texture seams are invisible.
 fn vertex_normals(positions: &[Vec3], leader: &[u32], triangles: &[[u32; 3]]) -> Vec<Vec3> {
     let mut sums = vec![Vec3::ZERO; positions.len()];
     for triangle in triangles {
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bad_triangles_are_dropped_and_seams_share_normals() {
+    fn invalid_triangles_are_dropped_and_seams_share_normals() {
         let positions = vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::NAN, Vec3::ZERO, Vec3::Z];
         let triangles = vec![[0, 1, 2], [0, 1, 3], [0, 1, 99], [4, 2, 5]];
         let mesh = TriMesh {

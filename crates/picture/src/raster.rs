@@ -1,14 +1,14 @@
-//! Triangle scan conversion with exact shared edges, and the clipping that makes triangles ready for it.
+//! Triangle rasterisation with exact shared edges, and near-plane clipping.
 //!
 //! Corners are rounded to 1/256 of a sample and edge functions are evaluated in f64, where all values are integers below
-//! 2⁵³ for any reasonable picture: neighbouring triangles leave no gap and no overlap (Pineda 1988).
+//! 2⁵³ for any realistic picture size. Neighbouring triangles therefore leave no gap and do not overlap (Pineda 1988).
 
 use glam::{DVec2, Vec3};
 
 use crate::camera::View;
 
-/// Steps a sample is divided into.
-const SUB: f64 = 256.0;
+/// Subsample grid steps per sample.
+const SUBSAMPLE_STEPS: f64 = 256.0;
 
 /// Samples `x0..x1`, `y0..y1`.
 #[derive(Clone, Copy, Debug)]
@@ -19,22 +19,30 @@ pub(crate) struct Rect {
     pub y1: usize,
 }
 
-/// Rounds a position in samples to the grid on which edges are exact.
+/// Rounds a position in samples to the subsample grid.
 pub(crate) fn snap(x: f32, y: f32) -> DVec2 {
-    DVec2::new((f64::from(x) * SUB).round(), (f64::from(y) * SUB).round())
+    DVec2::new(
+        (f64::from(x) * SUBSAMPLE_STEPS).round(),
+        (f64::from(y) * SUBSAMPLE_STEPS).round(),
+    )
 }
 
 fn cross(a: DVec2, b: DVec2, p: DVec2) -> f64 {
     (b - a).perp_dot(p - a)
 }
 
-/// Samples of `rect` that a bounding box may cover, or nothing.
+/// Samples of `rect` that the triangle's bounding box covers, if any.
 fn covered(c: &[DVec2; 3], rect: Rect) -> Option<Rect> {
     let (low, high) = (c[0].min(c[1]).min(c[2]), c[0].max(c[1]).max(c[2]));
-    // The first sample at or after `low` and the first after `high`; the casts saturate.
-    let first = |v: f64, from: usize| (((v - SUB / 2.0) / SUB).ceil().max(0.0) as usize).max(from);
+    // First sample at or after `low`, and first after `high`; the casts saturate.
+    let first = |v: f64, from: usize| {
+        (((v - SUBSAMPLE_STEPS / 2.0) / SUBSAMPLE_STEPS)
+            .ceil()
+            .max(0.0) as usize)
+            .max(from)
+    };
     let end = |v: f64, to: usize| {
-        (((v - SUB / 2.0) / SUB).floor() + 1.0)
+        (((v - SUBSAMPLE_STEPS / 2.0) / SUBSAMPLE_STEPS).floor() + 1.0)
             .max(0.0)
             .min(to as f64) as usize
     };
@@ -47,8 +55,8 @@ fn covered(c: &[DVec2; 3], rect: Rect) -> Option<Rect> {
     (r.x0 < r.x1 && r.y0 < r.y1).then_some(r)
 }
 
-/// Calls `f(x, y, barycentrics)` for every sample of `rect` whose centre is inside the triangle, whichever way it
-/// turns. A centre on an edge belongs to one of the edge's two triangles.
+/// Calls `f(x, y, barycentrics)` for every sample of `rect` whose centre is inside the triangle, for either
+/// orientation. A centre on an edge belongs to exactly one of the edge's two triangles.
 pub(crate) fn scan(corners: [DVec2; 3], rect: Rect, mut f: impl FnMut(usize, usize, Vec3)) {
     let Some(r) = covered(&corners, rect) else {
         return;
@@ -59,14 +67,14 @@ pub(crate) fn scan(corners: [DVec2; 3], rect: Rect, mut f: impl FnMut(usize, usi
     }
     let sign = area.signum();
     let inverse = 1.0 / area.abs();
-    let start = DVec2::new(r.x0 as f64 + 0.5, r.y0 as f64 + 0.5) * SUB;
+    let start = DVec2::new(r.x0 as f64 + 0.5, r.y0 as f64 + 0.5) * SUBSAMPLE_STEPS;
     let mut row = [0.0; 3];
     let (mut dx, mut dy, mut owns) = ([0.0; 3], [0.0; 3], [false; 3]);
     for i in 0..3 {
         let (a, b) = (corners[(i + 1) % 3], corners[(i + 2) % 3]);
         let along = (b - a) * sign;
         row[i] = cross(a, b, start) * sign;
-        (dx[i], dy[i]) = (-along.y * SUB, along.x * SUB);
+        (dx[i], dy[i]) = (-along.y * SUBSAMPLE_STEPS, along.x * SUBSAMPLE_STEPS);
         owns[i] = along.y < 0.0 || along.y == 0.0 && along.x > 0.0;
     }
     for y in r.y0..r.y1 {
@@ -94,23 +102,23 @@ pub(crate) fn scan(corners: [DVec2; 3], rect: Rect, mut f: impl FnMut(usize, usi
     }
 }
 
-/// A triangle in the picture, cut at the near plane.
+/// A projected triangle, clipped at the near plane.
 #[derive(Clone, Debug)]
 pub(crate) struct ScreenTriangle {
-    /// Snapped positions, in samples.
+    /// Positions on the subsample grid, in samples.
     pub corners: [DVec2; 3],
     pub nearness: Vec3,
     weight: Vec3,
-    /// Barycentrics of the corners in the uncut triangle.
+    /// Barycentrics of the corners in the unclipped triangle.
     whole: [Vec3; 3],
     pub mesh: u32,
     pub triangle: u32,
-    /// Counter-clockwise as seen from the eye.
+    /// Whether it is counter-clockwise as seen from the eye.
     pub front: bool,
 }
 
 impl ScreenTriangle {
-    /// Barycentrics in the uncut triangle, corrected for perspective.
+    /// Perspective-correct barycentrics in the unclipped triangle.
     pub fn barycentrics(&self, screen: Vec3) -> Vec3 {
         let b = screen * self.weight;
         let b = b / (b.x + b.y + b.z);
@@ -119,7 +127,7 @@ impl ScreenTriangle {
 
     /// Screen barycentrics of a position in samples.
     pub fn at(&self, x: f32, y: f32) -> Vec3 {
-        let p = DVec2::new(f64::from(x), f64::from(y)) * SUB;
+        let p = DVec2::new(f64::from(x), f64::from(y)) * SUBSAMPLE_STEPS;
         let [a, b, c] = self.corners;
         let area = cross(a, b, c);
         Vec3::new(
@@ -132,16 +140,16 @@ impl ScreenTriangle {
     /// Area [samples²].
     pub fn area(&self) -> f32 {
         let [a, b, c] = self.corners;
-        (cross(a, b, c).abs() * 0.5 / (SUB * SUB)) as f32
+        (cross(a, b, c).abs() * 0.5 / (SUBSAMPLE_STEPS * SUBSAMPLE_STEPS)) as f32
     }
 
-    /// Distances of a position, in samples, from the uncut triangle's three edges; infinite for a side that the near
-    /// plane made.
+    /// Distances of a position, in samples, from the edges of the unclipped triangle; infinite for edges made by
+    /// clipping.
     pub fn edge_distances(&self, screen: Vec3) -> [f32; 3] {
         std::array::from_fn(|i| {
             let (j, k) = ((i + 1) % 3, (i + 2) % 3);
             let original = (0..3).any(|m| self.whole[j][m] == 0.0 && self.whole[k][m] == 0.0);
-            let length = (self.corners[k] - self.corners[j]).length() / SUB;
+            let length = (self.corners[k] - self.corners[j]).length() / SUBSAMPLE_STEPS;
             if original {
                 screen[i] * 2.0 * self.area() / length.max(1e-9) as f32
             } else {
@@ -151,7 +159,7 @@ impl ScreenTriangle {
     }
 }
 
-/// Projects a triangle given in view space, cut at the near plane; `scale` is samples a pixel.
+/// Projects a triangle given in view space, clipped at the near plane; `scale` is samples per pixel.
 pub(crate) fn project_triangle(
     view: &View,
     scale: f32,
@@ -169,7 +177,7 @@ pub(crate) fn project_triangle(
             count += 1;
         }
         if inside(a) != inside(b) {
-            // Cut from the inner corner outwards, so that a shared edge is cut alike in both of its triangles.
+            // Clip from the inside corner outwards, so that both triangles of a shared edge get the same point.
             let ((p, u), (q, v)) = if inside(a) {
                 ((a, i), (b, j))
             } else {
@@ -194,7 +202,7 @@ pub(crate) fn project_triangle(
                 whole: part.map(|(_, b)| b),
                 mesh: 0,
                 triangle: 0,
-                // Picture rows run downwards, so a positive area turns clockwise.
+                // Picture rows run downwards, so a positive area is clockwise.
                 front: cross(snapped[0], snapped[1], snapped[2]) < 0.0,
             });
         }
@@ -214,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_fan_covers_each_sample_once() {
-        // The centre of the fan and its spokes lie exactly on sample centres.
+        // The fan's centre and spokes lie exactly on sample centres.
         let centre = snap(8.5, 8.5);
         let ring = [
             (0.5, 0.5),
@@ -251,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn huge_degenerate_and_infinite_triangles_end() {
+    fn huge_degenerate_and_infinite_triangles_terminate() {
         let big = [snap(-1e30, -1e30), snap(1e30, -1e30), snap(0.0, 1e30)];
         let mut n = 0;
         scan(big, RECT, |_, _, _| n += 1);

@@ -1,4 +1,4 @@
-//! Puts a picture together: tiles of samples, each with its own depth, shaded once per triangle and pixel.
+//! Renders a picture in tiles of samples, shading once per triangle and pixel.
 
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
@@ -16,9 +16,9 @@ use crate::text::draw_text_centred;
 
 /// Edge of a tile \[px\].
 const TILE: usize = 32;
-const NOTHING: u32 = u32::MAX;
+const NO_TRIANGLE: u32 = u32::MAX;
 
-/// Draws the scene.
+/// Renders the scene.
 pub fn render(scene: &Scene, camera: &Camera, width: usize, height: usize) -> Image {
     let mut image = Image::new(width, height, Vec3::ONE);
     if width == 0 || height == 0 {
@@ -27,13 +27,13 @@ pub fn render(scene: &Scene, camera: &Camera, width: usize, height: usize) -> Im
     let view = View::new(camera, width as f32, height as f32);
     let mut meshes: Vec<Prepared> = scene.meshes.par_iter().map(prepare).collect();
     let studio = Studio::new(&view, &mut meshes, scene.ground.as_ref(), scene.quality);
-    let frame = Frame::new(scene, view, meshes, studio, width, height);
-    let tiles: Vec<Vec<u8>> = (0..frame.columns * frame.rows)
+    let renderer = Renderer::new(scene, view, meshes, studio, width, height);
+    let tiles: Vec<Vec<u8>> = (0..renderer.columns * renderer.rows)
         .into_par_iter()
-        .map(|t| frame.tile(t))
+        .map(|t| renderer.tile(t))
         .collect();
     for (t, bytes) in tiles.into_iter().enumerate() {
-        let (x, y, w, h) = frame.place(t);
+        let (x, y, w, h) = renderer.place(t);
         image.blit(
             &Image {
                 width: w,
@@ -64,16 +64,16 @@ pub fn render(scene: &Scene, camera: &Camera, width: usize, height: usize) -> Im
     image
 }
 
-/// Triangles that share a depth: all solid meshes, one mesh of glass, or all that is on top.
+/// Triangles that share a depth buffer: all opaque meshes, one transparent mesh, or everything on top.
 struct Layer {
     triangles: Vec<ScreenTriangle>,
-    /// Per tile, the triangles that may touch it.
+    /// Triangles that may touch each tile.
     bins: Vec<Vec<u32>>,
     on_top: bool,
     solid: bool,
 }
 
-struct Frame<'a> {
+struct Renderer<'a> {
     scene: &'a Scene<'a>,
     view: View,
     meshes: Vec<Prepared<'a>>,
@@ -84,15 +84,15 @@ struct Frame<'a> {
     height: usize,
     columns: usize,
     rows: usize,
-    /// Samples a pixel in each direction.
+    /// Samples per pixel in each direction.
     n: usize,
 }
 
-/// Samples of one tile.
+/// The samples of one tile.
 struct Tile {
     x: usize,
     y: usize,
-    /// Samples a row.
+    /// Samples per row.
     width: usize,
     height: usize,
     nearness: Vec<f32>,
@@ -100,7 +100,7 @@ struct Tile {
     colour: Vec<Vec3>,
 }
 
-impl<'a> Frame<'a> {
+impl<'a> Renderer<'a> {
     fn new(
         scene: &'a Scene,
         view: View,
@@ -116,7 +116,7 @@ impl<'a> Frame<'a> {
             .filter_map(|l| project_line(l, &view, n as f32))
             .collect();
         let (columns, rows) = (width.div_ceil(TILE), height.div_ceil(TILE));
-        let mut frame = Self {
+        let mut renderer = Self {
             scene,
             view,
             meshes,
@@ -129,11 +129,11 @@ impl<'a> Frame<'a> {
             rows,
             n,
         };
-        frame.layers = frame.make_layers();
-        frame
+        renderer.layers = renderer.make_layers();
+        renderer
     }
 
-    /// Solid meshes first, then glass from back to front, then what is on top.
+    /// Opaque meshes first, then transparent ones from back to front, then everything on top.
     fn make_layers(&self) -> Vec<Layer> {
         let of = |keep: &dyn Fn(&Prepared) -> bool| -> Vec<usize> {
             (0..self.meshes.len())
@@ -195,7 +195,7 @@ impl<'a> Frame<'a> {
         if high.x < 0.0 || high.y < 0.0 {
             return;
         }
-        // Casts of negative and of huge numbers saturate.
+        // Casts of negative and huge numbers saturate.
         for row in low.y as usize..=(high.y as usize).min(self.rows - 1) {
             for column in low.x as usize..=(high.x as usize).min(self.columns - 1) {
                 bins[row * self.columns + column].push(index);
@@ -209,7 +209,7 @@ impl<'a> Frame<'a> {
         (x, y, TILE.min(self.width - x), TILE.min(self.height - y))
     }
 
-    /// Draws one tile to bytes.
+    /// Renders one tile to bytes.
     fn tile(&self, index: usize) -> Vec<u8> {
         let (x, y, w, h) = self.place(index);
         let n = self.n;
@@ -220,7 +220,7 @@ impl<'a> Frame<'a> {
             width: w * n,
             height: h * n,
             nearness: vec![f32::NEG_INFINITY; count],
-            triangle: vec![NOTHING; count],
+            triangle: vec![NO_TRIANGLE; count],
             colour: vec![Vec3::ZERO; count],
         };
         self.backdrop(&mut tile);
@@ -279,7 +279,7 @@ impl<'a> Frame<'a> {
         if bin.is_empty() {
             return;
         }
-        tile.triangle.fill(NOTHING);
+        tile.triangle.fill(NO_TRIANGLE);
         if layer.on_top {
             tile.nearness.fill(f32::NEG_INFINITY);
         }
@@ -317,7 +317,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Shades each triangle of a pixel once, at the sample nearest to the middle of its samples.
+    /// Shades each triangle of a pixel once, at the covered sample nearest to their mean.
     fn shade_pixel(&self, tile: &mut Tile, layer: &Layer, x: usize, y: usize) {
         let n = self.n;
         let place = |k: usize| (x + k % n, y + k / n);
@@ -325,7 +325,7 @@ impl<'a> Frame<'a> {
         let mut done = 0_u32;
         for k in 0..n * n {
             let id = tile.triangle[index(k)];
-            if id == NOTHING || done & (1 << k) != 0 {
+            if id == NO_TRIANGLE || done & (1 << k) != 0 {
                 continue;
             }
             let same: Vec<usize> = (k..n * n)
@@ -385,7 +385,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Means of the samples, in linear light, as bytes.
+    /// Averages the samples in linear light and converts them to bytes.
     fn resolve(&self, tile: &Tile) -> Vec<u8> {
         let n = self.n;
         let mut bytes = Vec::with_capacity(4 * tile.width * tile.height / (n * n));
@@ -401,7 +401,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// How strongly a grid line shows at a place of the ground, fading with distance from the scene.
+/// Opacity of grid lines at a ground point, fading with distance from the scene.
 fn grid_ink(ground: &GroundLight, hit: Vec3, reach: f32) -> f32 {
     let Some(spacing) = ground.grid.filter(|s| *s > 0.0) else {
         return 0.0;

@@ -1,4 +1,4 @@
-//! What is in a picture: plain data.
+//! Scene description: plain data.
 
 use std::borrow::Cow;
 
@@ -10,32 +10,32 @@ use crate::colour::hex;
 use crate::heat::Legend;
 use crate::texture::Texture;
 
-/// Warm clay, the default surface.
+/// Clay, the default surface colour.
 pub const CLAY: Vec3 = hex(0xdeb39c);
-/// Default colour of text.
+/// Default text colour.
 pub const INK: Vec3 = hex(0x3a3f47);
 
-/// Everything that is drawn, and how.
+/// A scene and its rendering options.
 #[derive(Clone, Debug, Default)]
 pub struct Scene<'a> {
     /// Surfaces.
     pub meshes: Vec<DrawMesh<'a>>,
     /// Line segments.
     pub lines: Vec<Line>,
-    /// Text at points of the scene.
+    /// Text labels at points of the scene.
     pub labels: Vec<Label>,
-    /// The floor that takes the shadow, if any.
+    /// The ground that receives shadows, if any.
     pub ground: Option<Ground>,
-    /// What is behind everything.
+    /// Background colours.
     pub background: Background,
-    /// The meaning of the colours, if any.
+    /// Legend of the colours, if any.
     pub legend: Option<Legend>,
-    /// How much work to put in.
+    /// Rendering quality.
     pub quality: Quality,
 }
 
 impl<'a> Scene<'a> {
-    /// One mesh on the ground.
+    /// A scene with one mesh on the ground.
     pub fn of(mesh: &'a TriMesh) -> Self {
         Self {
             meshes: vec![DrawMesh::new(mesh)],
@@ -44,7 +44,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// The box around all meshes and lines.
+    /// The bounding box of all meshes and lines.
     pub fn bounds(&self) -> Bounds {
         let meshes = self.meshes.iter().map(|m| Bounds::of(&m.mesh.positions));
         let lines = Bounds::of(self.lines.iter().flat_map(|l| [&l.from, &l.to]));
@@ -52,36 +52,36 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// A surface and how it looks.
+/// A mesh and its appearance.
 #[derive(Clone, Debug)]
 pub struct DrawMesh<'a> {
-    /// The triangles. Those with missing corners or coordinates that are not numbers are left out.
+    /// The triangles. Those with invalid indices or coordinates are left out.
     pub mesh: Cow<'a, TriMesh>,
-    /// One normal a vertex; computed when missing or of the wrong number.
+    /// One normal per vertex; computed if missing or of the wrong count.
     pub normals: Option<Cow<'a, [Vec3]>>,
-    /// Its colour.
+    /// Surface colour.
     pub colour: Colour<'a>,
-    /// 0 invisible, 1 solid. Of a surface that is not solid only the front-most layer is seen.
+    /// Opacity: 0 invisible, 1 opaque. Only the front-most layer of a transparent surface is visible.
     pub opacity: f32,
-    /// Strength of the highlight: 0 chalk, 1 varnish.
+    /// Strength of the specular highlight, 0 to 1.
     pub gloss: f32,
-    /// Edges drawn over the surface.
+    /// Wireframe drawn over the surface, if any.
     pub wire: Option<Wire>,
-    /// Seen from both sides; otherwise triangles that turn clockwise in the picture are skipped.
+    /// Whether back faces are drawn.
     pub double_sided: bool,
-    /// Drawn over everything else, unshadowed, as a skeleton through the body.
+    /// Drawn over everything else without shadows, such as a skeleton through the body.
     pub on_top: bool,
-    /// Darkens the ground and other surfaces.
+    /// Whether it casts shadows on the ground and other surfaces.
     pub casts_shadow: bool,
 }
 
 impl<'a> DrawMesh<'a> {
-    /// A clay surface.
+    /// A clay-coloured surface.
     pub fn new(mesh: &'a TriMesh) -> Self {
         Self::from_cow(Cow::Borrowed(mesh))
     }
 
-    /// A clay surface that owns its mesh.
+    /// A clay-coloured surface that owns its mesh.
     pub fn owned(mesh: TriMesh) -> DrawMesh<'static> {
         DrawMesh::from_cow(Cow::Owned(mesh))
     }
@@ -100,27 +100,27 @@ impl<'a> DrawMesh<'a> {
         }
     }
 
-    /// The same in another colour.
+    /// Sets the colour.
     pub fn coloured(mut self, colour: impl Into<Colour<'a>>) -> Self {
         self.colour = colour.into();
         self
     }
 }
 
-/// Colour of a surface, sRGB-encoded.
+/// Surface colour, sRGB.
 #[derive(Clone, Debug)]
 pub enum Colour<'a> {
     /// One colour.
     Uniform(Vec3),
-    /// One colour a vertex; missing ones are clay.
+    /// One colour per vertex; missing ones are clay.
     Vertices(Vec<Vec3>),
     /// A texture.
     Textured {
-        /// Texture coordinates, one a vertex.
+        /// Texture coordinates, one per vertex.
         uvs: Cow<'a, [Vec2]>,
         /// The image.
         texture: &'a Texture,
-        /// Where the texture's alpha is below this, the surface has a hole; 0 keeps it whole.
+        /// Alpha cutoff: the surface has a hole where the texture's alpha is below; 0 for none.
         alpha_cutoff: f32,
     },
 }
@@ -143,14 +143,14 @@ impl From<Vec<Vec3>> for Colour<'_> {
     }
 }
 
-/// Edges of triangles drawn over a surface.
+/// Wireframe style.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wire {
-    /// Their colour.
+    /// Line colour.
     pub colour: Vec3,
-    /// Their width \[px\].
+    /// Line width \[px\].
     pub width: f32,
-    /// 0 invisible, 1 solid.
+    /// Opacity: 0 invisible, 1 opaque.
     pub opacity: f32,
 }
 
@@ -164,42 +164,42 @@ impl Default for Wire {
     }
 }
 
-/// A line segment of the scene, with a width in pixels.
+/// A line segment with a width in pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Line {
-    /// One end \[m\].
+    /// Start \[m\].
     pub from: Vec3,
-    /// The other end \[m\].
+    /// End \[m\].
     pub to: Vec3,
-    /// Its colour.
+    /// Line colour.
     pub colour: Vec3,
-    /// Its width \[px\].
+    /// Line width \[px\].
     pub width: f32,
     /// Drawn over everything else.
     pub on_top: bool,
 }
 
-/// Text at a point of the scene.
+/// A text label at a point of the scene.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Label {
-    /// Where \[m\]; the text is centred above it.
+    /// Position \[m\]; the text is centred above it.
     pub at: Vec3,
     /// The text.
     pub text: String,
     /// Height of capitals \[px\].
     pub size: f32,
-    /// Its colour.
+    /// Text colour.
     pub colour: Vec3,
 }
 
-/// The floor: it has no colour of its own, it only takes shadow.
+/// The ground. It has no colour of its own; it only receives shadows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ground {
-    /// Height \[m\]; `None` puts it under the lowest point that casts a shadow.
+    /// Height \[m\]; `None` places it at the lowest point that casts a shadow.
     pub height: Option<f32>,
     /// Strength of the shadow, 0 to 1.
     pub shadow: f32,
-    /// Distance of grid lines \[m\], if there are to be any.
+    /// Spacing of grid lines \[m\]; `None` for no grid.
     pub grid: Option<f32>,
 }
 
@@ -213,12 +213,12 @@ impl Default for Ground {
     }
 }
 
-/// A vertical gradient, sRGB-encoded.
+/// A vertical gradient of sRGB colours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Background {
-    /// At the top.
+    /// Colour at the top.
     pub top: Vec3,
-    /// At the bottom.
+    /// Colour at the bottom.
     pub bottom: Vec3,
 }
 
@@ -240,14 +240,14 @@ impl From<Vec3> for Background {
     }
 }
 
-/// How much work goes into a picture.
+/// Rendering quality.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quality {
-    /// Samples a pixel in each direction, 1 to 4.
+    /// Samples per pixel in each direction, 1 to 4.
     pub samples: usize,
-    /// Directions from which the sky shines; 0 turns occlusion off.
+    /// Directions of sky light; 0 disables ambient occlusion.
     pub sky: usize,
-    /// Directions from which the key light shines, which soften its shadow; 0 turns the shadow off.
+    /// Directions of the key light, which soften its shadow; 0 disables the shadow.
     pub key: usize,
 }
 
@@ -262,13 +262,13 @@ impl Default for Quality {
 }
 
 impl Quality {
-    /// A third of the time, rougher shadows.
+    /// A third of the rendering time, with rougher shadows.
     pub const DRAFT: Self = Self {
         samples: 2,
         sky: 20,
         key: 5,
     };
-    /// No shadows at all, one sample a pixel: for tests of what covers what.
+    /// No shadows and one sample per pixel, for visibility tests.
     pub const FLAT: Self = Self {
         samples: 1,
         sky: 0,

@@ -1,4 +1,4 @@
-//! The look of a surface: soft diffuse light with a warm terminator, a broad highlight, a rim.
+//! Surface shading: soft diffuse light with a warm terminator, a broad highlight and a rim light.
 
 use glam::{Vec2, Vec3};
 
@@ -10,10 +10,10 @@ use crate::sky::Studio;
 const KEY: Vec3 = Vec3::new(1.02, 0.97, 0.90);
 const FILL: Vec3 = Vec3::new(0.10, 0.115, 0.14);
 const RIM: Vec3 = Vec3::new(0.62, 0.64, 0.68);
-/// How far light creeps past the terminator, by colour: red the most, as under skin. Above 0.3 forms flatten.
+/// Wrap lighting per colour channel: red wraps most, as in skin. Above 0.3 forms look flat.
 const WRAP: Vec3 = Vec3::new(0.22, 0.12, 0.09);
 
-/// Linear colour of the surface of `triangle` at the screen barycentrics.
+/// Linear colour of a triangle at the given screen barycentrics.
 pub(crate) fn shade(
     mesh: &Prepared,
     triangle: &ScreenTriangle,
@@ -62,7 +62,7 @@ pub(crate) fn shade(
         albedo,
         studio,
     );
-    shoulder(light)
+    tone_map(light)
 }
 
 fn key_light(point: Vec3, normal: Vec3, studio: &Studio) -> f32 {
@@ -87,7 +87,7 @@ fn lit(
     let wrapped = (Vec3::splat(normal.dot(lamps.key)) + WRAP).max(Vec3::ZERO) / (Vec3::ONE + WRAP);
     let openness = (sky.y * 2.6).min(1.0);
     let diffuse = KEY * wrapped * key + FILL * normal.dot(lamps.fill).max(0.0) * openness + sky;
-    // Schlick's Fresnel term makes edges take more of the light from behind.
+    // Schlick's Fresnel term: edges reflect more rim light.
     let grazing = (1.0 - normal.dot(to_eye).clamp(0.0, 1.0)).powi(4);
     let rim = RIM * (normal.dot(lamps.rim).max(0.0) * grazing * openness * 0.55);
     let half = (lamps.key + to_eye).normalize_or_zero();
@@ -95,8 +95,8 @@ fn lit(
     albedo * diffuse + rim + KEY * (highlight * gloss)
 }
 
-/// Leaves the darks alone and bends what is brighter than paper back below white.
-fn shoulder(colour: Vec3) -> Vec3 {
+/// Tone curve: keeps dark values and compresses bright ones below white.
+fn tone_map(colour: Vec3) -> Vec3 {
     const KNEE: f32 = 0.7;
     let bend = |c: f32| {
         if c <= KNEE {
@@ -108,7 +108,7 @@ fn shoulder(colour: Vec3) -> Vec3 {
     Vec3::new(bend(colour.x), bend(colour.y), bend(colour.z))
 }
 
-/// Texture coordinates and the level of detail that matches the triangle's size in the picture.
+/// Texture coordinates and the level of detail for the triangle's size on screen.
 fn texture_place(mesh: &Prepared, triangle: &ScreenTriangle, b: Vec3) -> Option<(Vec2, f32)> {
     let Paint::Textured { uvs, texture, .. } = &mesh.paint else {
         return None;
@@ -120,7 +120,7 @@ fn texture_place(mesh: &Prepared, triangle: &ScreenTriangle, b: Vec3) -> Option<
     Some((p * b.x + q * b.y + r * b.z, lod))
 }
 
-/// Whether the texture has a hole here.
+/// Whether the texture is cut out here.
 pub(crate) fn is_hole(mesh: &Prepared, triangle: &ScreenTriangle, screen: Vec3) -> bool {
     let Paint::Textured {
         texture,

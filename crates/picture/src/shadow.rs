@@ -1,25 +1,25 @@
-//! Depth maps seen along a direction, for shadows (Williams 1978) with bilinear comparison (Reeves et al. 1987).
+//! Shadow maps (Williams 1978) with bilinear comparison (Reeves et al. 1987).
 
 use glam::Vec3;
 
 use crate::prepare::Prepared;
 use crate::raster::{Rect, scan, snap};
 
-/// Heights towards a far light of the surfaces nearest to it.
+/// Depth map of a directional light: heights of the nearest surfaces towards it.
 pub(crate) struct DepthMap {
     /// Unit direction towards the light.
     pub direction: Vec3,
     u: Vec3,
     v: Vec3,
     centre: Vec3,
-    /// Texels a metre.
+    /// Texels per metre.
     scale: f32,
     size: usize,
     heights: Vec<f32>,
 }
 
 impl DepthMap {
-    /// Draws the meshes as the light sees them; the map spans the ball around `centre`.
+    /// Renders the meshes as seen by the light; the map covers the ball around `centre`.
     pub fn new(
         direction: Vec3,
         centre: Vec3,
@@ -60,7 +60,7 @@ impl DepthMap {
         map
     }
 
-    /// Edge of a texel \[m\].
+    /// Size of a texel \[m\].
     pub fn texel(&self) -> f32 {
         1.0 / self.scale
     }
@@ -76,7 +76,7 @@ impl DepthMap {
         )
     }
 
-    /// 1 where the nearest texel says that `point` sees the light, 0 where not; `bias` is in metres.
+    /// 1 if `point` is lit according to the nearest texel, else 0; `bias` is in metres.
     pub fn lit(&self, point: Vec3, bias: f32) -> f32 {
         let p = self.place(point);
         if !(p.x >= 0.0 && p.y >= 0.0) {
@@ -85,7 +85,7 @@ impl DepthMap {
         self.compare(p.x as usize, p.y as usize, p.z + bias)
     }
 
-    /// As [`DepthMap::lit`], blended over the four nearest texels.
+    /// Like [`DepthMap::lit`], interpolated over the four nearest texels.
     pub fn lit_smooth(&self, point: Vec3, bias: f32) -> f32 {
         let p = self.place(point);
         let (x, y, height) = (p.x - 0.5, p.y - 0.5, p.z + bias);

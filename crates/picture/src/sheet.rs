@@ -7,12 +7,12 @@ use crate::image::Image;
 use crate::scene::INK;
 use crate::text::{draw_text, draw_text_centred, text_width};
 
-/// How a contact sheet looks.
+/// Style of a contact sheet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SheetStyle {
-    /// Colour of the paper.
+    /// Background colour.
     pub paper: Vec3,
-    /// Colour of the text.
+    /// Text colour.
     pub ink: Vec3,
     /// Space around and between tiles \[px\].
     pub gap: usize,
@@ -70,7 +70,7 @@ pub fn contact_sheet(
         style.paper,
     );
     if head > 0 {
-        let size = fitted(title, style.title, sheet.width.saturating_sub(2 * gap));
+        let size = fitting_size(title, style.title, sheet.width.saturating_sub(2 * gap));
         draw_text(
             &mut sheet,
             title,
@@ -88,7 +88,7 @@ pub fn contact_sheet(
             (x + (width - image.width) / 2) as i64,
             (y + (height - image.height) / 2) as i64,
         );
-        let size = fitted(text, style.caption, width);
+        let size = fitting_size(text, style.caption, width);
         let below = (y + height) as f32 + 0.8 * style.caption;
         draw_text_centred(
             &mut sheet,
@@ -102,8 +102,8 @@ pub fn contact_sheet(
     sheet
 }
 
-/// The size, made smaller until the text fits.
-fn fitted(text: &str, size: f32, width: usize) -> f32 {
+/// The largest text size up to `size` that fits the width.
+fn fitting_size(text: &str, size: f32, width: usize) -> f32 {
     size * (width as f32 / text_width(text, size).max(1e-3)).min(1.0)
 }
 
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tiles_are_where_they_belong() {
+    fn tiles_are_laid_out_in_rows() {
         let colours = [hex(0xff0000), hex(0x00ff00), hex(0x0000ff)];
         let tiles: Vec<_> = colours
             .iter()
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_and_odd_sizes_make_a_sheet() {
+    fn empty_and_mixed_sizes_make_a_sheet() {
         let style = SheetStyle::default();
         assert!(contact_sheet("title", &[], 0, &style).width > 0);
         let tiles = [

@@ -1,6 +1,6 @@
-//! The studio's light: where the lamps hang, and how much of sky and key light reaches vertices and ground.
+//! Studio lighting: lamp directions, and the sky and key light that reaches vertices and ground.
 //!
-//! Occlusion is measured, not guessed: a depth map from each of many directions of the sky says which points see it.
+//! Occlusion is computed from one depth map per sampled sky direction.
 
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
@@ -10,23 +10,23 @@ use crate::prepare::Prepared;
 use crate::scene::{Ground, Quality};
 use crate::shadow::DepthMap;
 
-/// Texels of a sky map's edge: 1 cm on a grown body, finer than the creases worth darkening.
+/// Resolution of a sky depth map: 1 cm on an adult body, finer than visible creases.
 const SKY_MAP: usize = 224;
-/// Texels of a key light map's edge.
+/// Resolution of a key light depth map.
 const KEY_MAP: usize = 640;
-/// Texels of the ground's edge.
+/// Resolution of the ground light map.
 const GROUND_MAP: usize = 256;
-/// Half the angle the key light spans \[rad\]: a large soft box a few metres away.
+/// Half-angle of the key light \[rad\]: a large soft box a few metres away.
 const KEY_SPREAD: f32 = 0.085;
 
-/// Light of the clear sky at the zenith and at the horizon, and what a bright floor throws back.
+/// Sky radiance at the zenith and the horizon, and light reflected by a bright floor.
 const ZENITH: Vec3 = Vec3::new(0.40, 0.42, 0.46);
 const HORIZON: Vec3 = Vec3::new(0.33, 0.335, 0.35);
 const BOUNCE: Vec3 = Vec3::new(0.17, 0.155, 0.14);
-/// Share of the key light in the light of the open ground, for its shadow's depth.
+/// Fraction of key light in the light on unshadowed ground.
 const GROUND_KEY: f32 = 0.42;
 
-/// Directions of the lamps, which turn with the camera about the vertical so that every view is well lit.
+/// Lamp directions. They turn with the camera about the vertical, so every view is well lit.
 pub(crate) struct Lamps {
     pub key: Vec3,
     pub fill: Vec3,
@@ -49,25 +49,25 @@ impl Lamps {
     }
 }
 
-/// Key light maps and the ground's shadow.
+/// Key light depth maps and the ground's light map.
 pub(crate) struct Studio {
     pub lamps: Lamps,
     key: Vec<DepthMap>,
     pub ground: Option<GroundLight>,
 }
 
-/// What part of its light each place of the ground receives.
+/// Fraction of the unoccluded light that each point of the ground receives.
 pub(crate) struct GroundLight {
     pub height: f32,
     pub grid: Option<f32>,
     pub centre: Vec2,
-    /// Half the edge of the map \[m\].
+    /// Half the size of the map \[m\].
     pub half: f32,
     shadow: f32,
     light: Vec<f32>,
 }
 
-/// `n` directions spread evenly over the upper half (Fibonacci lattice).
+/// `n` evenly spread directions of the upper hemisphere (Fibonacci lattice).
 fn sky_directions(n: usize) -> Vec<Vec3> {
     let golden = std::f32::consts::PI * (3.0 - 5.0_f32.sqrt());
     let direction = |i: usize| {
@@ -92,7 +92,7 @@ fn cone_directions(axis: Vec3, n: usize) -> Vec<Vec3> {
 }
 
 impl Studio {
-    /// Measures the light; writes the sky's into the meshes.
+    /// Computes the lighting; stores the sky light in the meshes.
     pub fn new(
         view: &View,
         meshes: &mut [Prepared],
@@ -141,7 +141,7 @@ impl Studio {
         Self { lamps, key, ground }
     }
 
-    /// Part of the key light that reaches a point with this normal.
+    /// Fraction of the key light that reaches a point with this normal.
     pub fn key_light(&self, point: Vec3, normal: Vec3) -> f32 {
         let Some(first) = self.key.first() else {
             return 1.0;
@@ -156,13 +156,13 @@ impl Studio {
     }
 }
 
-/// Light of the sky and of the floor at a point.
+/// Light from sky and floor at a point.
 fn sky_light(point: Vec3, normal: Vec3, maps: &[DepthMap]) -> Vec3 {
     let open = HORIZON.lerp(ZENITH, 0.5 + 0.5 * normal.y) * (0.5 + 0.5 * normal.y);
     let bounce = BOUNCE * (0.5 - 0.5 * normal.y);
     let (mut seen, mut all) = (0.0, 1e-6);
     for map in maps {
-        // Wrapped, because interpolated normals of coarse meshes look past their horizon.
+        // Wrapped, because interpolated normals of coarse meshes extend past the horizon.
         let cos = normal.dot(map.direction).max(0.0) + 0.02;
         all += cos;
         seen += cos * map.lit(point + normal * map.texel(), map.texel());
@@ -209,7 +209,7 @@ impl GroundLight {
         )
     }
 
-    /// A 3 × 3 mean, which hides the steps between the sky's directions.
+    /// A 3 × 3 box filter, which hides steps between sky directions.
     fn soften(&mut self) {
         let old = std::mem::take(&mut self.light);
         let last = GROUND_MAP - 1;
@@ -227,7 +227,7 @@ impl GroundLight {
             .collect();
     }
 
-    /// Part of its light a point of the ground receives; 1 far away.
+    /// Fraction of the light that a ground point receives; 1 far away.
     pub fn at(&self, x: f32, z: f32) -> f32 {
         let offset = (Vec2::new(x, z) - self.centre) / self.half;
         let place = (offset * 0.5 + 0.5) * GROUND_MAP as f32 - 0.5;
@@ -243,13 +243,13 @@ impl GroundLight {
             self.light[k] * (1.0 - t.x) + self.light[k + 1] * t.x
         };
         let light = row(j) * (1.0 - t.y) + row(j + 1) * t.y;
-        // Fade towards the map's border, which long shadows reach.
+        // Fade out towards the map's border, which long shadows reach.
         let fade = ((1.0 - offset.length()) * 2.5).clamp(0.0, 1.0);
         1.0 - (1.0 - light) * self.shadow * fade * fade * (3.0 - 2.0 * fade)
     }
 }
 
-/// Part of the light of open ground that a point of it receives.
+/// Fraction of the unoccluded light that a ground point receives.
 fn received(point: Vec3, sky: &[DepthMap], key: &[DepthMap]) -> f32 {
     let (mut seen, mut all) = (0.0, 0.0);
     for map in sky {
@@ -257,7 +257,7 @@ fn received(point: Vec3, sky: &[DepthMap], key: &[DepthMap]) -> f32 {
         seen += map.direction.y * map.lit_smooth(point, map.texel() * 0.5);
     }
     let blocked = if all > 0.0 { 1.0 - seen / all } else { 0.0 };
-    // A faint shadow of a single direction would show its shape; what several directions agree on stays.
+    // Suppresses faint shadows of single sky directions, whose outlines would be visible.
     let sky_part = 1.0 - blocked * blocked / (blocked + 0.05);
     let lit: f32 = key
         .iter()

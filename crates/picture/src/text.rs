@@ -1,24 +1,24 @@
-//! Text drawn as strokes: the dots of the bitmap font are joined by lines with round ends, so that letters are smooth
-//! at any size instead of made of squares.
+//! Text drawn as strokes: neighbouring dots of the bitmap font are joined by round-ended lines, so that letters are smooth
+//! at any size.
 
 use glam::{Vec2, Vec3};
 
-use crate::font::{DESCENT, LOW, ROWS, glyph};
+use crate::font::{DESCENDER, DESCENT, ROWS, glyph};
 use crate::image::Image;
 
-/// Half the thickness of a stroke, in dots.
-const STROKE: f32 = 0.48;
-/// Empty dots between two glyphs.
-const GAP: f32 = 1.7;
-/// Width of a space, in dots.
-const SPACE: f32 = 2.4;
+/// Half the stroke width, in dots.
+const STROKE_RADIUS: f32 = 0.48;
+/// Space between two glyphs, in dots.
+const GLYPH_SPACING: f32 = 1.7;
+/// Width of a space character, in dots.
+const SPACE_WIDTH: f32 = 2.4;
 
 type Segment = (Vec2, Vec2);
 
-/// Width of a line of text whose capitals are `size` pixels high \[px\].
+/// Width of a line of text with capitals `size` pixels high \[px\].
 pub fn text_width(text: &str, size: f32) -> f32 {
     let dots: f32 = text.chars().map(|c| advance(&strokes(c))).sum();
-    (dots - GAP + 2.0 * STROKE).max(0.0) * size / ROWS as f32
+    (dots - GLYPH_SPACING + 2.0 * STROKE_RADIUS).max(0.0) * size / ROWS as f32
 }
 
 /// Draws a line of text with capitals `size` pixels high; `(x, y)` is the left end of the top of the capitals \[px\].
@@ -27,7 +27,7 @@ pub fn draw_text(image: &mut Image, text: &str, x: f32, y: f32, size: f32, colou
         return;
     }
     let dot = size / ROWS as f32;
-    let mut pen = Vec2::new(x + STROKE * dot, y + 0.5 * dot);
+    let mut pen = Vec2::new(x + STROKE_RADIUS * dot, y + 0.5 * dot);
     for character in text.chars() {
         let segments = strokes(character);
         draw_glyph(image, &segments, pen, dot, colour);
@@ -35,7 +35,7 @@ pub fn draw_text(image: &mut Image, text: &str, x: f32, y: f32, size: f32, colou
     }
 }
 
-/// Draws a line of text with its middle at `x`.
+/// Draws a line of text centred at `x`.
 pub fn draw_text_centred(image: &mut Image, text: &str, x: f32, y: f32, size: f32, colour: Vec3) {
     draw_text(
         image,
@@ -52,14 +52,14 @@ fn advance(segments: &[Segment]) -> f32 {
         .iter()
         .map(|(a, b)| a.x.max(b.x))
         .fold(None, |m: Option<f32>, x| Some(m.map_or(x, |m| m.max(x))));
-    right.map_or(SPACE, |right| right + GAP)
+    right.map_or(SPACE_WIDTH, |right| right + GLYPH_SPACING)
 }
 
-/// The lines between neighbouring dots, moved so that the glyph begins at x = 0. A dot without neighbours is a line of
-/// no length. Diagonals join only dots that no other path joins.
+/// Lines between neighbouring dots, shifted so that the glyph starts at x = 0. An isolated dot is a line of zero
+/// length. Diagonals join only dots that are not connected otherwise.
 fn strokes(character: char) -> Vec<Segment> {
     let columns = glyph(character);
-    let drop = if columns[0] & LOW != 0 {
+    let drop = if columns[0] & DESCENDER != 0 {
         DESCENT as f32
     } else {
         0.0
@@ -67,10 +67,10 @@ fn strokes(character: char) -> Vec<Segment> {
     let dot = |x: i32, y: i32| {
         (0..5).contains(&x)
             && (0..ROWS as i32).contains(&y)
-            && columns[x as usize] & !LOW & (1 << y) != 0
+            && columns[x as usize] & !DESCENDER & (1 << y) != 0
     };
     let left = (0..5)
-        .find(|&x| columns[x as usize] & !LOW != 0)
+        .find(|&x| columns[x as usize] & !DESCENDER != 0)
         .unwrap_or(0);
     let place = |x: i32, y: i32| Vec2::new((x - left) as f32, y as f32 + drop);
     let mut segments = Vec::new();
@@ -101,7 +101,7 @@ fn strokes(character: char) -> Vec<Segment> {
 }
 
 fn draw_glyph(image: &mut Image, segments: &[Segment], pen: Vec2, dot: f32, colour: Vec3) {
-    let reach = STROKE * dot + 1.0;
+    let reach = STROKE_RADIUS * dot + 1.0;
     let (low, high) = (
         pen - reach,
         pen + Vec2::new(4.0, (ROWS + DESCENT) as f32) * dot + reach,
@@ -117,7 +117,7 @@ fn draw_glyph(image: &mut Image, segments: &[Segment], pen: Vec2, dot: f32, colo
                 x,
                 y,
                 colour,
-                ((STROKE - distance) * dot + 0.5).clamp(0.0, 1.0),
+                ((STROKE_RADIUS - distance) * dot + 0.5).clamp(0.0, 1.0),
             );
         }
     }
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn outside_the_image_nothing_happens() {
+    fn text_outside_the_image_is_ignored() {
         let mut image = Image::new(8, 8, Vec3::ONE);
         for (x, y, size) in [
             (-90.0, 0.0, 7.0),

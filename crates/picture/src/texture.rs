@@ -1,11 +1,11 @@
-//! Textures: images with their smaller copies, sampled in linear light.
+//! Textures with mip maps, sampled in linear light.
 
 use glam::{Vec2, Vec3, Vec4};
 
 use crate::colour::linear_from_srgb;
 use crate::image::Image;
 
-/// A texture that repeats in both directions; `(0, 0)` is the top left corner, as in glTF.
+/// A repeating texture; `(0, 0)` is the top left corner, as in glTF.
 #[derive(Clone, Debug)]
 pub struct Texture {
     levels: Vec<Level>,
@@ -20,7 +20,7 @@ struct Level {
 }
 
 impl Texture {
-    /// Builds the chain of halved copies.
+    /// Builds the mip chain.
     pub fn new(image: &Image) -> Self {
         let table: Vec<f32> = (0..256)
             .map(|b| linear_from_srgb(b as f32 / 255.0))
@@ -102,7 +102,7 @@ mod tests {
     use crate::hex;
 
     #[test]
-    fn texel_centres_are_exact_and_the_smallest_copy_is_the_mean() {
+    fn texel_centres_are_exact_and_the_last_mip_is_the_mean() {
         let mut image = Image::new(2, 2, hex(0x000000));
         image.fill(1, 0, 1, 1, hex(0xffffff));
         let texture = Texture::new(&image);
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_textures_and_strange_coordinates_do_not_panic() {
+    fn empty_textures_and_invalid_coordinates_do_not_panic() {
         assert_eq!(
             Texture::new(&Image::default()).sample(Vec2::ZERO, 0.0),
             (Vec3::ONE, 1.0)

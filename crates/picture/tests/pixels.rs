@@ -7,7 +7,7 @@ use supple_picture::{
     THREE_QUARTER, Texture, Wire, hex, render,
 };
 
-/// A square of edge `2 * half` that faces +Z.
+/// A square with edges of `2 * half` that faces +Z.
 fn square(half: f32, z: f32) -> TriMesh {
     let corner = |x: f32, y: f32| Vec3::new(x * half, y * half, z);
     let positions = vec![
@@ -31,7 +31,7 @@ fn flat<'a>(meshes: Vec<DrawMesh<'a>>) -> Scene<'a> {
     }
 }
 
-/// Eight metres high, seen in eighty pixels: ten pixels a metre.
+/// Eight metres in eighty pixels: ten pixels per metre.
 fn orthographic() -> Camera {
     Camera::orthographic(Vec3::Z * 10.0, Vec3::ZERO, 8.0)
 }
@@ -58,7 +58,7 @@ fn a_square_covers_exactly_its_pixels() {
 
 #[test]
 fn half_covered_pixels_are_half_as_bright() {
-    // The edge runs through the middle of a pixel: with 2 x 2 samples half of them are covered.
+    // The edge crosses the centre of a pixel: half of its 2 x 2 samples are covered.
     let mesh = square(1.05, 0.0);
     let mut scene = flat(vec![DrawMesh::new(&mesh)]);
     scene.quality.samples = 2;
@@ -66,7 +66,7 @@ fn half_covered_pixels_are_half_as_bright() {
     let linear = |x: usize| {
         supple_picture::colour::linear_from_srgb(f32::from(image.pixel(x, 40)[0]) / 255.0)
     };
-    // A byte near here is worth less than 0.01 of linear light.
+    // One byte step is less than 0.01 of linear light here.
     assert!((linear(29) / linear(40) - 0.5).abs() < 0.02);
     assert_eq!(linear(28), 0.0);
 }
@@ -91,7 +91,7 @@ fn nearer_hides_farther_in_any_order() {
     assert_eq!(a, b);
     assert!(a.pixel(40, 40)[0] > a.pixel(40, 40)[2]);
     assert!(a.pixel(22, 40)[2] > a.pixel(22, 40)[0]);
-    // From behind the order turns round.
+    // From behind the order is reversed.
     let behind = Camera {
         eye: Vec3::Z * -10.0,
         ..orthographic()
@@ -102,7 +102,7 @@ fn nearer_hides_farther_in_any_order() {
 
 #[test]
 fn perspective_shrinks_with_distance_and_orthographic_does_not() {
-    // Slope 1 at the picture's edge: a square of half edge 1 at distance d spans 80 / d pixels.
+    // Slope 1 at the picture's edge: a square of half-edge 1 at distance d spans 80 / d pixels.
     let eye = Vec3::Z * 10.0;
     let camera = Camera::perspective(eye, Vec3::ZERO, std::f32::consts::FRAC_PI_2);
     for (z, edge) in [(8.0, 40), (6.0, 20), (2.0, 10)] {
@@ -124,8 +124,8 @@ fn perspective_shrinks_with_distance_and_orthographic_does_not() {
 }
 
 #[test]
-fn triangles_through_the_eye_are_cut_at_the_near_plane() {
-    // A floor one metre below the eye, from far behind it to far before it: all pixels below the horizon.
+fn triangles_are_clipped_at_the_near_plane() {
+    // A floor one metre below the eye, extending far behind and before it, covers all pixels below the horizon.
     let corner = |x: f32, z: f32| Vec3::new(x * 1e3, -1.0, z * 1e3);
     let positions = vec![
         corner(-1.0, 1.0),
@@ -156,7 +156,7 @@ fn triangles_through_the_eye_are_cut_at_the_near_plane() {
 }
 
 #[test]
-fn back_faces_are_skipped_when_asked() {
+fn one_sided_meshes_hide_back_faces() {
     let mut mesh = square(1.0, 0.0);
     mesh.triangles[1].swap(0, 1);
     let mut draw = DrawMesh::new(&mesh);
@@ -193,7 +193,7 @@ fn textures_and_their_holes() {
 }
 
 #[test]
-fn on_top_shows_through_and_glass_mixes() {
+fn on_top_meshes_show_through_and_transparent_ones_blend() {
     let (near, far) = (square(1.0, 1.0), square(0.5, 0.0));
     let mut inner = DrawMesh::new(&far).coloured(hex(0x00ff00));
     let cover = DrawMesh::new(&near).coloured(hex(0xff0000));
@@ -249,7 +249,7 @@ fn lines_have_their_width_and_depth() {
 }
 
 #[test]
-fn the_ground_darkens_below_and_only_there() {
+fn the_ground_is_shadowed_below_the_mesh_only() {
     let mesh = square(1.0, 0.0);
     let camera = Camera::frame(
         supple_picture::Bounds::of(&mesh.positions),
@@ -362,7 +362,7 @@ fn broken_scenes_do_not_panic() {
 }
 
 #[test]
-fn inside_out_and_mixed_meshes_are_as_bright_as_tidy_ones() {
+fn orientation_does_not_change_brightness() {
     let ball = supple_geom::shapes::icosphere(1.0, 3);
     let turned = |every: usize| {
         let mut mesh = ball.clone();
@@ -385,7 +385,7 @@ fn inside_out_and_mixed_meshes_are_as_bright_as_tidy_ones() {
     let tidy = brightness(&ball);
     for (name, mesh) in [("inside out", turned(1)), ("mixed", turned(3))] {
         let found = brightness(&mesh);
-        // A byte in two hundred and fifty: shadows are measured a texel off the other side.
+        // Tolerance of one byte in 250: shadows are sampled a texel away on the other side.
         assert!((found - tidy).abs() < 1.0, "{name}: {found} and {tidy}");
     }
 }

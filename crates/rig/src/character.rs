@@ -1,128 +1,129 @@
-//! A character as loaded: parts, skeleton, clips, and what was odd about the file.
+//! A character as loaded: parts, skeleton, clips, materials, and the problems found in its file.
 
 use std::collections::BTreeMap;
 
-use glam::{Affine3A, Vec2, Vec3, Vec4};
+use glam::{Affine3A, Quat, Vec2, Vec3, Vec4};
 use supple_geom::TriMesh;
 
 use crate::formats::Source;
+use crate::retarget::{BoneMap, Humanoid};
 use crate::skeleton::JointKind;
 use crate::skinning::{Method, Posed, Skinner, linear_blend};
 use crate::{Clip, Pose, Skeleton};
 
-/// Everything a file held, in metres and Y up.
+/// The whole content of a file, in metres and Y up.
 #[derive(Clone, Debug, Default)]
 pub struct Character {
-    /// From the file's name.
+    /// File name without its extension.
     pub name: String,
-    /// May be empty: a bare mesh.
+    /// Joints. Empty for a bare mesh.
     pub skeleton: Skeleton,
-    /// One per primitive and node that shows it, in file order. May be empty: a bare motion.
+    /// Parts in file order: one for each mesh primitive and each node that shows it. Empty for a bare motion.
     pub parts: Vec<Part>,
-    /// Motions that came with the file.
+    /// Clips stored in the file.
     pub clips: Vec<Clip>,
-    /// Looks, as far as pictures and fresh files need them.
+    /// Materials, reduced to what renderings and newly written files need.
     pub materials: Vec<Material>,
-    /// Joints by VRM 1.0 bone name (`hips`, `leftUpperArm`), where the file says which is which.
+    /// Joints by VRM 1.0 bone name (`hips`, `leftUpperArm`), where the file declares them.
     pub humanoid: Option<BTreeMap<String, usize>>,
-    /// What the file says about itself (title, author, licence, generator), by its own keys.
+    /// The file's own metadata (title, author, licence, generator), under its own keys.
     pub about: BTreeMap<String, String>,
-    /// How the file's numbers became metres.
+    /// How file units were converted to metres.
     pub units: Units,
-    /// What is unusual about the file and what was done about it.
+    /// Unusual things found in the file, and how they were handled.
     pub problems: Vec<Problem>,
-    /// The file itself, where writing back keeps what Supple does not use.
+    /// The source document, kept so that writing back preserves data Supple does not use.
     pub source: Source,
 }
 
 /// One mesh primitive with its skin.
 #[derive(Clone, Debug, Default)]
 pub struct Part {
-    /// Mesh and primitive.
+    /// Name of the mesh and its primitive.
     pub name: String,
     /// Triangles over the file's own vertices, in the file's order; positions in bind space \[m\].
     pub mesh: TriMesh,
-    /// Unit normals in bind space, one a vertex, or empty.
+    /// Unit normals in bind space, one per vertex, or empty.
     pub normals: Vec<Vec3>,
-    /// Texture coordinates, one a vertex, or empty.
+    /// Texture coordinates, one per vertex, or empty.
     pub uvs: Vec<Vec2>,
-    /// Colours, one a vertex, or empty (linear RGBA).
+    /// Linear RGBA colours, one per vertex, or empty.
     pub colors: Vec<Vec4>,
-    /// How the skeleton moves the part.
+    /// Joints and skin weights.
     pub binding: Binding,
-    /// Shapes that can be mixed in before skinning.
+    /// Morph targets, added before skinning.
     pub morphs: Vec<Morph>,
-    /// Their weights at rest.
+    /// Morph weights at rest.
     pub morph_weights: Vec<f32>,
     /// Index into the character's materials.
     pub material: Option<usize>,
 }
 
-/// Which joints move a part's vertices, and how much.
+/// The joints that move a part, and the skin weights of its vertices.
 #[derive(Clone, Debug, Default)]
 pub struct Binding {
-    /// Skeleton joints this part listens to; influences name slots of this list.
+    /// Skeleton joints that move this part. Influences index into this list ("slots").
     pub joints: Vec<usize>,
-    /// `joint_from_bind` of each slot.
+    /// Inverse bind matrix `joint_from_bind` of each slot.
     pub inverse_binds: Vec<Affine3A>,
-    /// Weights of every vertex.
+    /// Skin weights of every vertex.
     pub influences: Influences,
-    /// Whether Supple computed them. Geometric skinning goes by them; tissue does as it does without any, whether or not
-    /// something needed weights before it was built.
+    /// Whether Supple computed the weights. Geometric skinning uses computed weights; the tissue build ignores them, so its
+    /// result does not depend on whether weights were computed before.
     pub computed: bool,
 }
 
-/// Sparse weights, any number a vertex, those of vertex `i` at `starts[i]..starts[i + 1]`.
+/// Sparse skin weights in CSR layout: those of vertex `i` are at `starts[i]..starts[i + 1]`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Influences {
-    /// One more than there are vertices (or empty: no weights).
+    /// Row starts: one more than the number of vertices, or empty if there are no weights.
     pub starts: Vec<u32>,
-    /// Slot in [`Binding::joints`] and weight; the weights of a vertex sum to one.
+    /// Slot in [`Binding::joints`] and weight. The weights of a vertex sum to one.
     pub entries: Vec<(u32, f32)>,
 }
 
-/// A morph target: offsets in bind space.
+/// A morph target: per-vertex offsets in bind space.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Morph {
-    /// As the file has it; may be empty.
+    /// Name in the file; may be empty.
     pub name: String,
-    /// One offset a vertex \[m\].
+    /// One offset per vertex \[m\].
     pub positions: Vec<Vec3>,
-    /// One normal offset a vertex, or empty.
+    /// One normal offset per vertex, or empty.
     pub normals: Vec<Vec3>,
 }
 
-/// The look of a part.
+/// The material of a part.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Material {
-    /// As the file has it; may be empty.
+    /// Name in the file; may be empty.
     pub name: String,
-    /// Linear RGBA.
+    /// Base colour, linear RGBA.
     pub base_color: Vec4,
-    /// Encoded image (PNG or JPEG bytes) of the base colour, where the file has one.
+    /// Encoded base-colour texture (PNG or JPEG bytes), if any.
     pub base_color_image: Option<std::sync::Arc<[u8]>>,
-    /// Seen from both sides.
+    /// Whether back faces are drawn.
     pub double_sided: bool,
 }
 
-/// An axis of the file that is up in Supple.
+/// The file's up axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Up {
-    /// As in glTF.
+    /// Y up, as in glTF.
     #[default]
     Y,
-    /// As in Blender and many scans.
+    /// Z up, as in Blender and many scans.
     Z,
 }
 
-/// How the file's numbers became metres and Y up.
+/// How file units and axes were converted to metres and Y up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Units {
     /// Length of one file unit \[m\].
     pub metres_per_unit: f32,
     /// The file's up axis.
     pub up: Up,
-    /// False where Supple guessed because the file (or its format) does not say, or says what cannot be.
+    /// False if Supple guessed: the file does not declare units, or declares impossible ones.
     pub declared: bool,
 }
 
@@ -136,28 +137,28 @@ impl Default for Units {
     }
 }
 
-/// How much a problem matters.
+/// Severity of a [`Problem`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Good to know.
+    /// Information only.
     Note,
-    /// Something will look or behave other than the author meant.
+    /// The result will differ from what the author intended.
     Warning,
 }
 
-/// Something unusual about a file, and what it means.
+/// Something unusual in a file, and its consequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// How much it matters.
+    /// Note or warning.
     pub severity: Severity,
-    /// Which part or joint, in the file's words; empty for the whole file.
+    /// Name of the part or joint; empty if it concerns the whole file.
     pub place: String,
-    /// What was found and what it means, one sentence each.
+    /// What was found and what follows from it.
     pub text: String,
 }
 
 impl Character {
-    /// Smallest and largest coordinates at rest \[m\]: of the skin, or of the joints where there is none.
+    /// Bounding box at rest \[m\]: of the skin, or of the joints if there is no skin.
     pub fn bounds(&self) -> Option<(Vec3, Vec3)> {
         let worlds = self.skeleton.rest_worlds();
         let skin = (self.parts.iter())
@@ -170,12 +171,12 @@ impl Character {
         bounds(skin).or_else(joints)
     }
 
-    /// Extent along Y at rest \[m\]; zero where there is nothing.
+    /// Extent along Y at rest \[m\]; zero for an empty character.
     pub fn height(&self) -> f32 {
         self.bounds().map_or(0.0, |(low, high)| high.y - low.y)
     }
 
-    /// Whether a part hangs on no bone while others do: a floor, a wall, a lamp. It stays where it is.
+    /// Whether a part is bound to no bone while other parts are: a floor, a wall, a lamp. Scenery does not move.
     pub fn is_scenery(&self, part: &Part) -> bool {
         let joints = self.skeleton.joints();
         let is_bone = |joint: usize| joints.get(joint).is_some_and(|j| j.kind == JointKind::Bone);
@@ -187,11 +188,11 @@ impl Character {
         (0..joints.len()).any(is_bone) && !bound.is_empty() && !bound.iter().any(moved)
     }
 
-    /// `world_from_joint` in the pose the skin was bound in.
+    /// `world_from_joint` in the bind pose.
     ///
-    /// Usually that is the rest pose: then every part has one matrix `world_from_bind` that all its joints agree on.
-    /// Where they do not (a file saved in a pose), the skin's topmost joint decides where bind space lies in the world,
-    /// and the others follow from their inverse-bind matrices.
+    /// Usually the bind pose is the rest pose: all joints of a part then agree on one `world_from_bind`.
+    /// If they do not (a file saved in another pose), the skin's topmost joint fixes the bind space,
+    /// and the other joints follow from their inverse bind matrices.
     pub fn bind_worlds(&self) -> Vec<Affine3A> {
         let rest = self.skeleton.rest_worlds();
         if self.parts.iter().all(|part| part.rests_in_bind(&rest)) {
@@ -222,7 +223,7 @@ impl Character {
         worlds
     }
 
-    /// A part in world space, in the pose of [`Character::bind_worlds`]; empty where there is no such part.
+    /// A part in world space, in the pose of [`Character::bind_worlds`]; empty if there is no such part.
     pub fn bind_mesh(&self, part: usize) -> TriMesh {
         let Some(part) = self.parts.get(part) else {
             return TriMesh::default();
@@ -233,7 +234,15 @@ impl Character {
         }
     }
 
-    /// One part in a pose. For many poses make a [`Skinner`] once.
+    /// The turn that brings +Z to where a humanoid looks; none for what is no humanoid.
+    pub fn facing(&self) -> Quat {
+        let humanoid = Humanoid::find(&self.skeleton, &BoneMap::of(self));
+        humanoid.map_or(Quat::IDENTITY, |humanoid| {
+            humanoid.facing(&self.skeleton.rest_worlds())
+        })
+    }
+
+    /// Skins one part. For many poses, build a [`Skinner`] once.
     pub fn skin_part(&self, part: usize, pose: &Pose, method: Method) -> Posed {
         let Some(one) = self.parts.get(part) else {
             return Posed::default();
@@ -242,20 +251,20 @@ impl Character {
         Skinner::new(&Character::default(), method).skin(part, one, &worlds, &one.morph_weights)
     }
 
-    /// All parts in a pose. For many poses make a [`Skinner`] once.
+    /// Skins all parts. For many poses, build a [`Skinner`] once.
     pub fn skin(&self, pose: &Pose, method: Method) -> Vec<Posed> {
         Skinner::new(self, method).skin_all(self, &pose.worlds(&self.skeleton))
     }
 }
 
 impl Part {
-    /// Joint and inverse-bind matrix of every slot.
+    /// Joint and inverse bind matrix of every slot.
     fn slots(&self) -> impl Iterator<Item = (usize, Affine3A)> {
         let binding = &self.binding;
         (binding.joints.iter().copied()).zip(binding.inverse_binds.iter().copied())
     }
 
-    /// Whether all slots agree, to a thousandth of the part's size, on where bind space lies in the world.
+    /// Whether all slots agree on `world_from_bind` at rest, to a thousandth of the part's size.
     fn rests_in_bind(&self, rest: &[Affine3A]) -> bool {
         let Some((low, high)) = bounds(self.mesh.positions.iter().copied()) else {
             return true;
@@ -277,7 +286,7 @@ impl Part {
     }
 }
 
-/// Smallest and largest coordinates of finite points.
+/// Bounding box of the finite points.
 fn bounds(points: impl Iterator<Item = Vec3>) -> Option<(Vec3, Vec3)> {
     points
         .filter(|point| point.is_finite())
@@ -303,7 +312,7 @@ impl Influences {
         self.len() == 0
     }
 
-    /// From one list a vertex.
+    /// Builds the rows from one list per vertex.
     pub fn from_lists(lists: impl IntoIterator<Item = Vec<(u32, f32)>>) -> Self {
         let mut influences = Self {
             starts: vec![0],
@@ -316,7 +325,7 @@ impl Influences {
         influences
     }
 
-    /// Every vertex on one slot alone.
+    /// Binds every vertex to one slot with weight one.
     pub fn rigid(slot: u32, vertices: usize) -> Self {
         Self {
             starts: (0..=vertices as u32).collect(),

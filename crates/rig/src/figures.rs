@@ -1,4 +1,4 @@
-//! Several bodies in one file: each plays a motion by itself.
+//! Files with several people: each one plays a motion on its own skeleton.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use crate::retarget::{BoneMap, Humanoid};
 use crate::skeleton::JointKind;
 use crate::{Clip, Skeleton};
 
-/// Bones from which a tree of joints counts as a skeleton of its own: controls and props have fewer.
-const SKELETON: usize = 8;
-/// Least height of a figure beside another, as a share of that one's: hair and skirts have trees of their own.
-const CHILD: f32 = 1.0 / 3.0;
+/// Fewest bones of a tree of joints that counts as a skeleton; controls and props have fewer.
+const MIN_SKELETON_BONES: usize = 8;
+/// Least height of a person relative to the tallest one. Separate bone trees of hair and skirts are shorter.
+const MIN_RELATIVE_HEIGHT: f32 = 1.0 / 3.0;
 
-/// Joints of every tree of bones that is as large as a skeleton, without what is above them.
-pub(crate) fn trees(skeleton: &Skeleton) -> Vec<Vec<usize>> {
+/// Bone joints of every tree with at least [`MIN_SKELETON_BONES`] bones, without their non-bone ancestors.
+pub(crate) fn skeleton_trees(skeleton: &Skeleton) -> Vec<Vec<usize>> {
     let joints = skeleton.joints();
     let mut top: Vec<usize> = (0..joints.len()).collect();
     let mut trees: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -31,28 +31,29 @@ pub(crate) fn trees(skeleton: &Skeleton) -> Vec<Vec<usize>> {
     }
     trees
         .into_values()
-        .filter(|t| t.len() >= SKELETON)
+        .filter(|t| t.len() >= MIN_SKELETON_BONES)
         .collect()
 }
 
-/// The bodies of a file as characters of their own, each with its joints' indices in the file's skeleton. None where there
-/// are not several people: a body and its hair are one.
+/// Splits a file into its people: a character for each, with the indices of its joints in the file's skeleton. Empty
+/// unless there are at least two people; hair with its own bone tree does not count.
 pub fn figures(character: &Character) -> Vec<(Character, Vec<usize>)> {
-    let trees = trees(&character.skeleton);
+    let trees = skeleton_trees(&character.skeleton);
     if trees.len() < 2 || character.humanoid.is_some() {
         return Vec::new();
     }
     let mut all: Vec<_> = trees
         .iter()
-        .filter_map(|tree| figure(character, tree))
+        .filter_map(|tree| extract_tree(character, tree))
         .collect();
-    let height = |(one, _): &(Character, Vec<usize>)| extent(&one.skeleton);
+    let height = |(one, _): &(Character, Vec<usize>)| bone_height(&one.skeleton);
     let tallest = all.iter().map(height).fold(0.0, f32::max);
-    all.retain(|one| height(one) >= CHILD * tallest && is_person(&one.0));
+    all.retain(|one| height(one) >= MIN_RELATIVE_HEIGHT * tallest && is_person(&one.0));
     if all.len() < 2 { Vec::new() } else { all }
 }
 
-/// A motion on each body of a file; those that cannot play it rest.
+/// Applies `play` to each person of a file and merges the clips. People for whom `play` fails stay at rest. With fewer
+/// than two people, `play` gets the whole character.
 pub fn on_each<E>(
     character: &Character,
     play: impl Fn(&Character) -> Result<Clip, E>,
@@ -71,8 +72,8 @@ pub fn on_each<E>(
     together.map_or_else(|| play(character), Ok)
 }
 
-/// The joints of a tree with all above them, and the parts that they alone move.
-fn figure(character: &Character, tree: &[usize]) -> Option<(Character, Vec<usize>)> {
+/// A character made of one bone tree, its ancestors, and the parts that only these joints move.
+fn extract_tree(character: &Character, tree: &[usize]) -> Option<(Character, Vec<usize>)> {
     let joints = character.skeleton.joints();
     let mut place = vec![None; joints.len()];
     for &joint in tree {
@@ -117,7 +118,7 @@ fn figure(character: &Character, tree: &[usize]) -> Option<(Character, Vec<usize
     Some((one, original))
 }
 
-/// Whether there is a head and two arms.
+/// Whether the skeleton is a humanoid with a head and two arms.
 fn is_person(character: &Character) -> bool {
     let found = Humanoid::find(&character.skeleton, &BoneMap::default());
     found.is_ok_and(|humanoid| {
@@ -126,8 +127,8 @@ fn is_person(character: &Character) -> bool {
     })
 }
 
-/// Height of the bones \[m\].
-fn extent(skeleton: &Skeleton) -> f32 {
+/// Vertical extent of the bones at rest \[m\].
+fn bone_height(skeleton: &Skeleton) -> f32 {
     let worlds = skeleton.rest_worlds();
     let bones = worlds.iter().zip(skeleton.joints());
     let heights = bones
@@ -193,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn one_body_and_a_body_with_hair_are_one() {
+    fn hair_bones_do_not_count_as_a_person() {
         let mut joints = mannequin().joints().to_vec();
         let alone = Character {
             skeleton: mannequin(),
@@ -216,7 +217,7 @@ mod tests {
             skeleton: Skeleton::from_unordered(joints).unwrap().0,
             ..Character::default()
         };
-        assert_eq!(trees(&hair.skeleton).len(), 2);
+        assert_eq!(skeleton_trees(&hair.skeleton).len(), 2);
         assert!(figures(&hair).is_empty());
     }
 }

@@ -1,7 +1,7 @@
-//! Inverse kinematics: a joint is pulled to a point and the limb it ends follows.
+//! Inverse kinematics: moves a joint to a target point by bending its limb.
 //!
-//! Positions by FABRIK (Aristidou and Lasenby 2011, "FABRIK: a fast, iterative solver for the inverse kinematics
-//! problem"), then every joint of the limb is turned by the shortest arc onto its new direction.
+//! Positions come from FABRIK (Aristidou and Lasenby 2011, "FABRIK: a fast, iterative solver for the inverse kinematics
+//! problem"). Every joint of the limb is then rotated by the shortest arc onto its new direction.
 
 use glam::{Quat, Vec3};
 
@@ -9,28 +9,28 @@ use crate::retarget::{BoneMap, HumanBone, Humanoid};
 use crate::skeleton::JointKind;
 use crate::{Character, Pose, Skeleton};
 
-/// Most joints that follow. Longer chains (tails, hair) would drag the whole body along.
-const LONGEST: usize = 8;
-/// Sweeps; ten bring limbs of three bones to a tenth of a millimetre unless the point is out of reach.
-const SWEEPS: usize = 16;
-/// How far a straight limb's middle joints are moved to the side they bend to, relative to its length: without it a limb
-/// that is pushed along itself does not know where to bend. Much larger, and knees jump when a pull begins.
-const HINT: f32 = 0.01;
+/// Most joints in a chain. Longer chains (tails, hair) would drag the whole body along.
+const MAX_CHAIN: usize = 8;
+/// FABRIK iterations. Ten bring a limb of three bones within 0.1 mm of a reachable target.
+const ITERATIONS: usize = 16;
+/// Sideways offset of a straight limb's middle joints in their bend direction, relative to the limb's length. Without
+/// it, a limb pushed along itself has no bend direction. If it is much larger, knees jump when a drag begins.
+const BEND_OFFSET: f32 = 0.01;
 
-/// Joints that bend when another is pulled.
+/// The chain of joints that moves when its last joint is dragged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limb {
-    /// From the root end to the pulled joint; a single one is moved as a whole.
+    /// From the fixed end to the dragged joint. A single joint is translated.
     pub joints: Vec<usize>,
-    /// Where the joints in between bend to, in world space; zero: anywhere.
+    /// Preferred bend direction of each inner joint in world space; zero if it has none.
     pub bends_to: Vec<Vec3>,
 }
 
 impl Limb {
-    /// The limb that ends in `joint`: its ancestors up to the first one that branches, which stays where it is.
+    /// The limb that ends in `joint`: its ancestors up to the first branching one, which stays fixed.
     ///
-    /// In a humanoid only the bones that all humanoids share bend, so that joints for twist stay straight, and knees
-    /// bend forwards, elbows backwards.
+    /// In a humanoid only the standard humanoid bones bend, so twist joints stay straight; knees
+    /// bend forwards and elbows backwards.
     pub fn of(character: &Character, joint: usize) -> Self {
         let skeleton = &character.skeleton;
         let children = skeleton.children();
@@ -54,7 +54,7 @@ impl Limb {
                 joints.push(ancestor);
             }
             next = skeleton.joints()[ancestor].parent;
-            if joints.len() > LONGEST || is_hub(ancestor) {
+            if joints.len() > MAX_CHAIN || is_hub(ancestor) {
                 break;
             }
         }
@@ -79,13 +79,13 @@ fn bone_parent(skeleton: &Skeleton, joint: usize) -> Option<usize> {
     (skeleton.joints()[parent].kind == JointKind::Bone).then_some(parent)
 }
 
-/// The bone that begins at a joint.
+/// The humanoid bone that starts at a joint.
 fn bone_at(humanoid: &Humanoid, joint: usize) -> Option<HumanBone> {
     let mut bones = humanoid.bones.iter();
     bones.find_map(|(&bone, joints)| (joints.first() == Some(&joint)).then_some(bone))
 }
 
-/// Knees bend forwards, elbows backwards.
+/// Bend direction: forwards for knees, backwards for elbows.
 fn bend(humanoid: &Humanoid, skeleton: &Skeleton, joint: usize) -> Vec3 {
     let forwards = humanoid.facing(&skeleton.rest_worlds()) * Vec3::Z;
     match bone_at(humanoid, joint).map(HumanBone::name) {
@@ -95,8 +95,8 @@ fn bend(humanoid: &Humanoid, skeleton: &Skeleton, joint: usize) -> Vec3 {
     }
 }
 
-/// Turns a limb so that its last joint comes as near to `target` \[m\] as it can; a limb of one joint is moved there.
-/// Returns the distance that is left \[m\].
+/// Rotates a limb so that its last joint comes as close to `target` \[m\] as possible. A limb of one joint is translated.
+/// Returns the remaining distance \[m\].
 pub fn reach(skeleton: &Skeleton, pose: &mut Pose, limb: &Limb, target: Vec3) -> f32 {
     let Some((&end, rest)) = limb.joints.split_last() else {
         return 0.0;
@@ -115,8 +115,8 @@ pub fn reach(skeleton: &Skeleton, pose: &mut Pose, limb: &Limb, target: Vec3) ->
         .collect();
     let lengths: Vec<f32> = points.windows(2).map(|w| w[0].distance(w[1])).collect();
     nudge(&mut points, &limb.bends_to, lengths.iter().sum());
-    for _ in 0..SWEEPS {
-        sweep(&mut points, &lengths, target);
+    for _ in 0..ITERATIONS {
+        fabrik_pass(&mut points, &lengths, target);
     }
     for (k, &joint) in rest.iter().enumerate() {
         let worlds = pose.worlds(skeleton);
@@ -147,12 +147,12 @@ fn move_joint(skeleton: &Skeleton, pose: &mut Pose, joint: usize, target: Vec3) 
 fn nudge(points: &mut [Vec3], bends_to: &[Vec3], length: f32) {
     let last = points.len().saturating_sub(1);
     for (point, side) in points.iter_mut().zip(bends_to).take(last).skip(1) {
-        *point += *side * (HINT * length);
+        *point += *side * (BEND_OFFSET * length);
     }
 }
 
-/// One backward and one forward pass: bone lengths are kept, the first point stays.
-fn sweep(points: &mut [Vec3], lengths: &[f32], target: Vec3) {
+/// One backward and one forward FABRIK pass: keeps bone lengths and the first point.
+fn fabrik_pass(points: &mut [Vec3], lengths: &[f32], target: Vec3) {
     let (root, last) = (points[0], points.len() - 1);
     points[last] = target;
     for k in (0..last).rev() {
@@ -164,7 +164,7 @@ fn sweep(points: &mut [Vec3], lengths: &[f32], target: Vec3) {
     }
 }
 
-/// The point at `distance` from `from`, on the way to `to`.
+/// The point at `distance` from `from` in the direction of `to`.
 fn towards(from: Vec3, to: Vec3, distance: f32) -> Vec3 {
     from + (to - from).normalize_or(Vec3::Y) * distance
 }
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
     use crate::{Joint, Transform};
 
-    /// Root, shoulder branch, elbow, hand along X; and another child of the root.
+    /// Root, shoulder branch, elbow and hand along X, and another child of the root.
     fn arm() -> Character {
         let joint = |parent, x: f32, y: f32| Joint {
             name: String::new(),
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hand_reaches_what_is_in_reach_and_bones_keep_their_length() {
+    fn a_reachable_target_is_reached_and_bone_lengths_are_kept() {
         let character = arm();
         let limb = Limb::of(&character, 3);
         assert_eq!(limb.joints, [1, 2, 3]);
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn out_of_reach_the_limb_is_straight_towards_the_point() {
+    fn an_unreachable_target_straightens_the_limb() {
         let character = arm();
         let mut pose = Pose::rest(&character.skeleton);
         let target = Vec3::new(0.2, 3.0, 0.0);
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn the_root_moves_as_a_whole() {
+    fn a_root_is_translated() {
         let character = arm();
         let limb = Limb::of(&character, 0);
         let mut pose = Pose::rest(&character.skeleton);

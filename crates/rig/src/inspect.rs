@@ -1,4 +1,4 @@
-//! A close look at a character: counts for people to read, and what in it may surprise them.
+//! Inspection of a character: counts for each part, and problems in plain words.
 
 use std::collections::BTreeMap;
 
@@ -7,50 +7,50 @@ use supple_geom::boundary::boundary_loops;
 use supple_geom::shells::shells;
 use supple_geom::tidy::turn_alike;
 use supple_geom::weld::weld;
-use supple_geom::{Bvh, TriMesh};
+use supple_geom::{Surface, TriMesh};
 
 use crate::character::{Character, Part, Problem, Severity};
 use crate::skeleton::JointKind;
 
-/// What the skin is made of.
+/// Counts for one part.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PartFacts {
-    /// The part's name.
+    /// Name of the part.
     pub name: String,
-    /// Vertices as the file has them.
+    /// Number of vertices in the file.
     pub vertices: usize,
-    /// Triangles.
+    /// Number of triangles.
     pub triangles: usize,
-    /// Connected pieces after welding.
+    /// Connected components after welding.
     pub shells: usize,
-    /// Vertices that lie where another does: texture seams and hard edges.
+    /// Vertices at the position of another one: texture seams and hard edges.
     pub seam_vertices: usize,
-    /// Triangles without area.
+    /// Triangles with zero area.
     pub degenerate: usize,
-    /// Edges of more than two triangles.
+    /// Non-manifold edges: shared by more than two triangles.
     pub non_manifold: usize,
-    /// Rims of the skin: a closed body has none.
+    /// Boundary loops. A closed surface has none.
     pub holes: usize,
-    /// Vertices that no joint moves.
+    /// Vertices without skin weights.
     pub unweighted: usize,
-    /// Vertices whose weights do not sum to one.
+    /// Vertices whose skin weights do not sum to one.
     pub unnormalised: usize,
-    /// Most joints that move one vertex.
+    /// Largest number of joints that move one vertex.
     pub most_influences: usize,
 }
 
-/// Facts about all parts, and problems in plain words.
+/// Counts for all parts, and the problems found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Inspection {
-    /// One a part.
+    /// One entry per part.
     pub parts: Vec<PartFacts>,
     /// Extent along Y at rest \[m\].
     pub height: f32,
-    /// What was found, beyond [`Character::problems`].
+    /// Problems in addition to [`Character::problems`].
     pub problems: Vec<Problem>,
 }
 
-/// Looks at everything. Takes time linear in the size of the skin, but for one winding number a joint.
+/// Inspects all parts. Linear in the size of the skin, plus one winding number per joint.
 pub fn inspect(character: &Character) -> Inspection {
     let mut inspection = Inspection {
         height: character.height(),
@@ -60,7 +60,7 @@ pub fn inspect(character: &Character) -> Inspection {
         let facts = part_facts(part);
         part_problems(part, &facts, &mut inspection.problems);
         if character.is_scenery(part) {
-            let text = "No bone moves it: it is no part of the body, and stays where it is.".into();
+            let text = "No bone moves it. It is treated as scenery and does not move.".into();
             (inspection.problems).push(problem(Severity::Note, &part.name, text));
         }
         inspection.parts.push(facts);
@@ -71,7 +71,7 @@ pub fn inspect(character: &Character) -> Inspection {
     scale_problems(character, problems);
     skin_problems(character, problems);
     bind_problems(character, problems);
-    problems.extend(crate::surprises::surprises(character));
+    problems.extend(crate::motion_warnings::motion_warnings(character));
     inspection
 }
 
@@ -112,7 +112,7 @@ fn part_facts(part: &Part) -> PartFacts {
         let welded = weld(&part.mesh, 0.0);
         let adjacency = Adjacency::new(&welded.mesh);
         facts.seam_vertices = vertices - welded.mesh.positions.len();
-        facts.shells = used_shells(&welded.mesh);
+        facts.shells = triangle_components(&welded.mesh);
         facts.degenerate = part.mesh.degenerate_count();
         facts.non_manifold = adjacency.non_manifold_edges().count();
         facts.holes = boundary_loops(&welded.mesh, &adjacency).len();
@@ -120,8 +120,8 @@ fn part_facts(part: &Part) -> PartFacts {
     facts
 }
 
-/// Shells that have triangles; lone vertices are none.
-fn used_shells(mesh: &TriMesh) -> usize {
+/// Connected components that have triangles; unused vertices do not count.
+fn triangle_components(mesh: &TriMesh) -> usize {
     let mut of_triangle = shells(mesh).of_triangle;
     of_triangle.sort_unstable();
     of_triangle.dedup();
@@ -137,31 +137,31 @@ fn part_problems(part: &Part, facts: &PartFacts, problems: &mut Vec<Problem>) {
     add(
         Severity::Warning,
         facts.unweighted,
-        "vertices have no weights: no joint moves them, so they follow the part's first joint.",
+        "vertices have no skin weights. They follow the part's first joint.",
     );
     add(
         Severity::Note,
         facts.unnormalised,
-        "vertices have weights that do not sum to one: they drift away from the body as it moves.",
+        "vertices have skin weights that do not sum to one. They drift off the body as it moves.",
     );
     add(
         Severity::Note,
         facts.non_manifold,
-        "edges join more than two triangles: inside and outside are not clear there.",
+        "edges are shared by more than two triangles (non-manifold). Inside and outside are ambiguous there.",
     );
     add(
         Severity::Note,
         facts.holes,
         match facts.holes {
-            1 => "hole: the skin is open there, so it encloses no volume by itself.",
-            _ => "holes: the skin is open there, so it encloses no volume by itself.",
+            1 => "hole: the skin is not closed and encloses no volume by itself.",
+            _ => "holes: the skin is not closed and encloses no volume by itself.",
         },
     );
     if facts.shells > 1 {
         add(
             Severity::Note,
             facts.shells,
-            "separate shells: they do not hang together and move on their own (eyes, teeth, clothes).",
+            "separate pieces (eyes, teeth, clothes). They are not connected and move independently.",
         );
     }
 }
@@ -169,7 +169,7 @@ fn part_problems(part: &Part, facts: &PartFacts, problems: &mut Vec<Problem>) {
 fn size_problems(height: f32, problems: &mut Vec<Problem>) {
     if height > 0.0 && !(0.1..=10.0).contains(&height) {
         let text = format!(
-            "It is {height:.3} m tall. If it is meant to be a person, its units are wrong; `--unit` says which they are."
+            "The character is {height:.3} m tall. If it is a person, its unit is wrong; set it with `--unit`."
         );
         problems.push(problem(Severity::Warning, "", text));
     }
@@ -182,7 +182,7 @@ fn name_problems(character: &Character, problems: &mut Vec<Problem>) {
     }
     if let Some(count) = counts.remove("") {
         let text = format!(
-            "{} without a name: motions and maps cannot name them.",
+            "{} without a name. Motions and map files cannot refer to them.",
             joints(count)
         );
         problems.push(problem(Severity::Note, "", text));
@@ -191,14 +191,14 @@ fn name_problems(character: &Character, problems: &mut Vec<Problem>) {
     let twice: Vec<&str> = counts.into_keys().collect();
     if !twice.is_empty() {
         let text = format!(
-            "Several joints have the same name ({}): whatever names one means the first.",
+            "Several joints have the same name ({}). References by name use the first one.",
             some_of(&twice)
         );
         problems.push(problem(Severity::Note, "", text));
     }
 }
 
-/// Scale in the bones themselves. Helpers above them may scale: units are often changed there.
+/// Scale of the bones. Helpers above them may be scaled; many files convert units there.
 fn scale_problems(character: &Character, problems: &mut Vec<Problem>) {
     for joint in character.skeleton.joints() {
         let scale = joint.rest.scale;
@@ -209,15 +209,15 @@ fn scale_problems(character: &Character, problems: &mut Vec<Problem>) {
         let (severity, text) = if scale.min_element() <= 0.0 {
             (
                 Severity::Warning,
-                "mirrors or flattens what hangs on it: the skin turns inside out there",
+                "mirrors or flattens its children, which turns their skin inside out",
             )
         } else if uneven {
             (
                 Severity::Warning,
-                "scales unevenly: joints below it shear when they turn",
+                "has a non-uniform scale, so joints below it shear when they rotate",
             )
         } else {
-            (Severity::Note, "scales what hangs on it")
+            (Severity::Note, "scales its children")
         };
         problems.push(problem(
             severity,
@@ -227,7 +227,7 @@ fn scale_problems(character: &Character, problems: &mut Vec<Problem>) {
     }
 }
 
-/// Joints that move no skin, and joints that lie outside of it.
+/// Joints without skin, joints outside the skin, and triangle orientation.
 fn skin_problems(character: &Character, problems: &mut Vec<Problem>) {
     if character.parts.is_empty() || character.skeleton.is_empty() {
         return;
@@ -258,34 +258,38 @@ fn skin_problems(character: &Character, problems: &mut Vec<Problem>) {
         .filter(|&(index, _)| !moves[index])
         .map(|(_, joint)| joint.name.as_str())
         .collect();
-    // Where nothing has weights, they are computed.
+    // Without any weights in the file they are computed, so no joint is idle.
     if !idle.is_empty() && moves.contains(&true) {
-        let text = format!("{} without skin: {}.", joints(idle.len()), some_of(&idle));
+        let text = format!(
+            "{} without skin weights: {}.",
+            joints(idle.len()),
+            some_of(&idle)
+        );
         problems.push(problem(Severity::Note, "", text));
     }
     let mut skin = weld(&skin, 0.0).mesh;
     let turned = turn_alike(&mut skin);
     if turned > 0 {
         let text = format!(
-            "{turned} triangles are turned over against their neighbours; tissue is built and pictures are drawn as if they were not."
+            "{turned} triangles are oriented against their neighbours. Tissue and pictures use corrected orientations; the file keeps its own."
         );
         problems.push(problem(Severity::Note, "", text));
     }
     if skin.signed_volume() < 0.0 {
         skin.triangles.iter_mut().for_each(|t| t.swap(1, 2));
         let text =
-            "The skin is inside out; tissue is built and pictures are drawn as if it were not."
+            "The skin is inside out. Tissue and pictures use corrected orientations; the file keeps its own."
                 .to_owned();
         problems.push(problem(Severity::Note, "", text));
     }
-    let bvh = Bvh::new(&skin);
+    let surface = Surface::new(skin);
     let outside: Vec<&str> = bones()
-        .filter(|&(index, _)| moves[index] && !bvh.is_inside(rest[index].translation.into()))
+        .filter(|&(index, _)| moves[index] && !surface.contains(rest[index].translation.into()))
         .map(|(_, joint)| joint.name.as_str())
         .collect();
     if !outside.is_empty() {
         let text = format!(
-            "{} outside of the skin ({}): no tissue is built around what is outside.",
+            "{} outside the skin ({}). No tissue is built around them.",
             joints(outside.len()),
             some_of(&outside)
         );
@@ -302,13 +306,13 @@ fn bind_problems(character: &Character, problems: &mut Vec<Problem>) {
         .count();
     if moved > 0 {
         let text = format!(
-            "The skeleton rests in another pose than the skin was bound in ({moved} joints differ): the bind pose is used to build on, the rest pose to show."
+            "The rest pose differs from the bind pose ({moved} joints). Tissue is built in the bind pose; the rest pose is shown."
         );
         problems.push(problem(Severity::Note, "", text));
     }
 }
 
-/// A number of joints in words.
+/// "1 joint" or "{count} joints".
 fn joints(count: usize) -> String {
     match count {
         1 => "1 joint".to_owned(),
@@ -316,11 +320,11 @@ fn joints(count: usize) -> String {
     }
 }
 
-/// The first names of a list.
+/// The first few names of a list.
 fn some_of(names: &[&str]) -> String {
-    const SHOWN: usize = 8;
-    let mut text = names[..names.len().min(SHOWN)].join(", ");
-    if names.len() > SHOWN {
+    const MAX_NAMES: usize = 8;
+    let mut text = names[..names.len().min(MAX_NAMES)].join(", ");
+    if names.len() > MAX_NAMES {
         text.push_str(", …");
     }
     text
@@ -378,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_odd_is_told() {
+    fn every_problem_is_reported() {
         let found = inspect(&ball());
         let facts = &found.parts[0];
         assert_eq!((facts.shells, facts.holes), (2, 2));
@@ -387,21 +391,21 @@ mod tests {
             .map(|problem| format!("{}: {}\n", problem.place, problem.text))
             .collect();
         for expected in [
-            "no weights",
+            "no skin weights",
             "sum to one",
             "holes",
-            "2 separate shells",
+            "2 separate pieces",
             "the same name (twin)",
-            "unevenly",
+            "non-uniform scale",
             "1 joint outside",
         ] {
             assert!(text.contains(expected), "{expected} is not in\n{text}");
         }
-        assert!(!text.contains("another pose"), "{text}");
+        assert!(!text.contains("differs from the bind pose"), "{text}");
     }
 
     #[test]
-    fn nothing_is_nothing() {
+    fn an_empty_character_has_no_problems() {
         assert_eq!(inspect(&Character::default()), Inspection::default());
     }
 }

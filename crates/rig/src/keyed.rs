@@ -1,23 +1,23 @@
-//! Hand-keyed clips: a few poses of a mannequin, written as text, that play on any humanoid.
+//! Hand-keyed clips: key poses of a mannequin, written as text, that play on any humanoid.
 //!
-//! A file keys angles of a mannequin that stands in T-pose, faces +Z and has every joint's axes along the world's, so
-//! an elbow bends about Y and a knee about X, whatever the frames of the character that plays the clip:
+//! A file keys the joint angles of a mannequin that stands in T-pose, faces +Z and has all joint axes along the world axes.
+//! An elbow therefore bends about Y and a knee about X, whatever the joint frames of the character that plays the clip:
 //!
 //! ```toml
 //! title = "Bow"
 //! [[key]]
 //! time = 0.8
 //! spine = [40, 0, 0]          # degrees about x, then y, then z of the parent
-//! upperArm = [0, 0, -75]      # neither left nor right: both, mirrored
+//! upperArm = [0, 0, -75]      # without left or right: both sides, mirrored
 //! leftLowerArm = [0, -20, 0]
 //! [[key]]
 //! time = 1.6
 //! spine = [0, 0, 0]
-//! lift = 0.0                  # lowest foot above the ground, in leg lengths
+//! lift = 0.0                  # height of the lower foot above the ground, in leg lengths
 //! ```
 //!
-//! A channel is zero at time zero, goes through the keys that name it and holds after the last. Monotone cubics (Fritsch
-//! & Carlson 1980) join the keys: smooth, and never past what was keyed.
+//! A channel is zero at time zero, passes through the keys that name it, and is constant after the last one. Keys are joined by
+//! monotone cubics (Fritsch & Carlson 1980), which are smooth and do not overshoot.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ use crate::retarget::{self, BoneMap, Retarget, RetargetError};
 use crate::skeleton::JointKind;
 use crate::{Character, Clip, Joint, Pose, Skeleton, Transform};
 
-/// The mannequin: VRM bone name, parent, and position \[m\] of the left and middle joints; the right side is mirrored.
+/// The mannequin: VRM bone name, parent, and position \[m\] of the left and middle joints. The right side is mirrored.
 const MANNEQUIN: [(&str, &str, [f32; 3]); 16] = [
     ("hips", "", [0.0, 0.95, 0.0]),
     ("spine", "hips", [0.0, 1.05, 0.0]),
@@ -47,22 +47,22 @@ const MANNEQUIN: [(&str, &str, [f32; 3]); 16] = [
     ("leftToesEnd", "leftToes", [0.09, 0.01, 0.20]),
 ];
 
-/// Length of the mannequin's legs \[m\].
-const LEG: f32 = 0.82;
-/// Points of the left sole in the foot's and the toes' frames: heel, ball, toe tip \[m\].
+/// Leg length of the mannequin \[m\].
+const LEG_LENGTH: f32 = 0.82;
+/// Heel, ball and toe tip of the left sole, in the frame of the foot or the toes \[m\].
 const SOLE: [(&str, [f32; 3]); 3] = [
     ("Foot", [0.0, -0.08, -0.05]),
     ("Toes", [0.0, -0.01, 0.0]),
     ("Toes", [0.0, -0.01, 0.06]),
 ];
-/// A foot this much higher than the other carries 1/e of the weight \[m\]. Smaller, steps snap from foot to foot; larger,
-/// a standing foot slides when the other is lifted.
-const SHARED: f32 = 0.02;
+/// Decay length of a foot's share of the support with its height above the other foot \[m\]. If smaller, the support snaps
+/// from foot to foot; if larger, a standing foot slides when the other is lifted.
+const SUPPORT_DECAY: f32 = 0.02;
 
-/// A clip of the mannequin.
+/// A keyed clip of the mannequin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeyedClip {
-    /// What it shows, for people.
+    /// Title for display.
     pub title: String,
     /// Time of the last key \[s\].
     pub duration: f32,
@@ -70,24 +70,24 @@ pub struct KeyedClip {
     lift: Curve,
 }
 
-/// Why a text is not a keyed clip.
+/// Why a text could not be parsed as a keyed clip.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyedError {
-    /// Not TOML, or not of this shape.
+    /// Not valid TOML, or not of the expected form.
     #[error("{0}")]
     Toml(#[from] toml::de::Error),
-    /// A joint the mannequin does not have.
+    /// The mannequin has no such joint.
     #[error("key {key}: the mannequin has no joint '{name}'")]
     NoSuchJoint {
-        /// Which key, from 0.
+        /// Index of the key, from 0.
         key: usize,
-        /// What it names.
+        /// The unknown joint name.
         name: String,
     },
-    /// Key times must be finite and rise.
-    #[error("key {key}: its time must be later than the key before it")]
+    /// Key times must be finite and ascending.
+    #[error("key {key}: its time must be later than that of the key before")]
     Time {
-        /// Which key, from 0.
+        /// Index of the key, from 0.
         key: usize,
     },
 }
@@ -107,7 +107,7 @@ struct Key {
     angles: BTreeMap<String, [f32; 3]>,
 }
 
-/// The mannequin's skeleton, joints named as VRM names them.
+/// The mannequin's skeleton, with VRM joint names.
 pub fn mannequin() -> Skeleton {
     let mut joints: Vec<Joint> = Vec::new();
     let mut positions: Vec<Vec3> = Vec::new();
@@ -139,7 +139,7 @@ pub fn mannequin() -> Skeleton {
 }
 
 impl KeyedClip {
-    /// Reads the text form.
+    /// Parses the text form.
     pub fn parse(text: &str) -> Result<Self, KeyedError> {
         let file: File = toml::from_str(text)?;
         let skeleton = mannequin();
@@ -176,23 +176,23 @@ impl KeyedClip {
         })
     }
 
-    /// The mannequin's pose at a time \[s\], with its hips placed so that the feet that carry it stay where they stand.
+    /// The mannequin's pose at a time \[s\], with the hips placed so that supporting feet do not slide.
     pub fn pose(&self, skeleton: &Skeleton, time: f32) -> Pose {
         let mut pose = Pose::rest(skeleton);
         for (name, curves) in &self.channels {
             if let Some(joint) = skeleton.find(name) {
                 let [x, y, z] = [0, 1, 2].map(|axis: usize| curves[axis].at(time).to_radians());
-                // Fixed axes x, y, z are moving axes z, y, x.
+                // Rotations about the fixed axes x, y, z equal rotations about the moving axes z, y, x.
                 pose.locals[joint].rotation = Quat::from_euler(EulerRot::ZYX, z, y, x);
             }
         }
         let mut shift = stand(skeleton, &pose);
-        shift.y += self.lift(time) * LEG;
+        shift.y += self.lift(time) * LEG_LENGTH;
         pose.locals[0].translation += shift;
         pose
     }
 
-    /// The clip on a humanoid, standing on the soles of its skin.
+    /// Retargets the clip to a humanoid, which stands on the soles of its skin.
     pub fn on(&self, character: &Character, fps: f32) -> Result<Clip, RetargetError> {
         let mannequin = mannequin();
         let frames = (self.duration * fps).round() as usize;
@@ -212,13 +212,13 @@ impl KeyedClip {
         Ok(retarget.clip(&Clip::from_poses(&self.title, &mannequin, fps, &poses), fps))
     }
 
-    /// How far the lowest foot is off the ground at a time \[s\], in leg lengths.
+    /// Height of the lower foot above the ground at a time \[s\], in leg lengths.
     pub fn lift(&self, time: f32) -> f32 {
         self.lift.at(time)
     }
 }
 
-/// How far to move a pose so that its lowest foot is on the ground and the carrying feet are where they are at rest.
+/// Translation that puts the lower foot of a pose on the ground and the supporting feet at their rest positions.
 fn stand(skeleton: &Skeleton, pose: &Pose) -> Vec3 {
     let rest = skeleton.rest_worlds();
     let worlds = pose.worlds(skeleton);
@@ -239,29 +239,29 @@ fn stand(skeleton: &Skeleton, pose: &Pose) -> Vec3 {
         .fold(f32::MAX, |lowest, &(height, _)| lowest.min(height));
     let (mut shift, mut total) = (Vec3::ZERO, 0.0);
     for (height, moved) in feet {
-        let weight = ((lowest - height) / SHARED).exp();
+        let weight = ((lowest - height) / SUPPORT_DECAY).exp();
         shift -= moved * weight;
         total += weight;
     }
     (shift / total).with_y(-lowest)
 }
 
-/// Joints a key's name stands for, each with the signs of its angles: `None` where the mannequin has none.
+/// The joints a key name refers to, each with the signs of its angles. `None` if the mannequin has no such joint.
 fn named_joints(skeleton: &Skeleton, name: &str) -> Option<Vec<(String, [f32; 3])>> {
-    const AS_IS: [f32; 3] = [1.0, 1.0, 1.0];
-    // Mirrored in the plane x = 0, turns about y and z change sign.
+    const UNMIRRORED: [f32; 3] = [1.0, 1.0, 1.0];
+    // A reflection in the plane x = 0 negates rotations about y and z.
     const MIRRORED: [f32; 3] = [1.0, -1.0, -1.0];
     if skeleton.find(name).is_some() {
-        return Some(vec![(name.to_owned(), AS_IS)]);
+        return Some(vec![(name.to_owned(), UNMIRRORED)]);
     }
     let mut letters = name.chars();
     let capital: String = letters.next()?.to_uppercase().chain(letters).collect();
     let (left, right) = (format!("left{capital}"), format!("right{capital}"));
     skeleton.find(&left)?;
-    Some(vec![(left, AS_IS), (right, MIRRORED)])
+    Some(vec![(left, UNMIRRORED), (right, MIRRORED)])
 }
 
-/// A monotone cubic through keys.
+/// A monotone cubic through its keys.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Curve {
     keys: Vec<(f32, f32)>,
@@ -294,7 +294,7 @@ impl Curve {
             + m1 * (s3 - s2)
     }
 
-    /// Harmonic mean of the neighbouring slopes, zero at turning points and ends.
+    /// Harmonic mean of the neighbouring slopes; zero at extrema and ends.
     fn slope(&self, key: usize) -> f32 {
         if key == 0 || key + 1 >= self.keys.len() {
             return 0.0;
@@ -316,7 +316,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn goes_through_its_keys_mirrors_and_never_overshoots() {
+    fn passes_through_keys_mirrors_and_does_not_overshoot() {
         let clip = KeyedClip::parse(
             "[[key]]\ntime = 1.0\nlowerArm = [0, -130, 0]\n[[key]]\ntime = 2.0\nlowerArm = [0, 0, 0]\nlift = 0.5\n",
         )

@@ -1,23 +1,25 @@
-//! Characters: skeletons, poses, clips, geometric skinning, and the files they come in.
+//! Characters: skeletons, poses, clips, geometric skinning, and file formats.
 //!
-//! Inside Supple everything is metres, Y up, seconds. Units and axes are converted in [`formats`] and nowhere else.
+//! All data inside Supple is in metres, Y up, seconds. Only [`formats`] converts units and axes.
 #![deny(unsafe_code)]
 
 pub mod bake;
 pub mod character;
 pub mod clip;
 pub mod figures;
-pub mod fit;
 pub mod formats;
 pub mod ik;
 pub mod inspect;
 pub mod keyed;
+pub mod motion_warnings;
 pub mod pose;
 pub mod retarget;
+pub mod rigging;
 pub mod skeleton;
+pub mod skeleton_fit;
 pub mod skinning;
 mod stray_weights;
-pub mod surprises;
+pub mod subdivision;
 pub mod transform;
 
 pub use character::{Character, Part};

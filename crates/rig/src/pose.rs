@@ -1,18 +1,18 @@
-//! A pose: what every joint does at one moment.
+//! A pose: the local transforms of all joints at one moment.
 
 use glam::{Affine3A, Quat, Vec3};
 
 use crate::{Skeleton, Transform};
 
-/// Local transforms of all joints, and what bones do along their own length.
+/// Local transforms of all joints, and the twist and stretch of their bones.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pose {
-    /// `parent_from_joint` of each joint; root motion is the roots' translation.
+    /// `parent_from_joint` of each joint. Root motion is the translation of the roots.
     pub locals: Vec<Transform>,
-    /// Angle by which each bone is wrung about its axis, from nothing at the joint to all of it at the child \[rad\].
-    /// Empty: no bone twists.
+    /// Twist of each bone about its axis \[rad\], growing linearly from zero at the joint to this angle at the child.
+    /// Empty if no bone twists.
     pub twist: Vec<f32>,
-    /// Factor on each bone's length, from the joint to its children. Empty: no bone stretches.
+    /// Length factor of each bone. Empty if no bone stretches.
     pub stretch: Vec<f32>,
 }
 
@@ -28,7 +28,7 @@ impl Pose {
 
     /// Forward kinematics: `world_from_joint` of every joint.
     ///
-    /// A stretched bone moves its children away along itself without scaling them; a twisted one turns them about it.
+    /// A stretched bone moves its children along its axis without scaling them. A twisted bone rotates them about its axis.
     pub fn worlds(&self, skeleton: &Skeleton) -> Vec<Affine3A> {
         let mut worlds: Vec<Affine3A> = Vec::with_capacity(skeleton.len());
         for (index, joint) in skeleton.joints().iter().enumerate() {
@@ -51,14 +51,14 @@ impl Pose {
         worlds
     }
 
-    /// Turns a joint by `rotation`, given in its parent's frame, on top of what it does already.
+    /// Rotates a joint by `rotation`, given in the parent's frame, on top of its current rotation.
     pub fn rotate(&mut self, joint: usize, rotation: Quat) {
         let local = &mut self.locals[joint];
         local.rotation = (rotation * local.rotation).normalize();
     }
 
-    /// Rotation of every joint against the world, without scale. Of a mirrored joint (negative scale) it is the rotation
-    /// that is left when the point reflection, which commutes with all turns, is taken out.
+    /// World rotation of every joint, without scale. For a mirrored joint (negative scale) it is the rotation that remains after
+    /// removing the point reflection, which commutes with all rotations.
     pub fn world_rotations(&self, skeleton: &Skeleton) -> Vec<Quat> {
         let mut rotations: Vec<Quat> = Vec::with_capacity(skeleton.len());
         for (index, joint) in skeleton.joints().iter().enumerate() {
@@ -75,16 +75,16 @@ impl Pose {
         rotations
     }
 
-    /// Turns a joint and all that hangs on it about the joint's place by `rotation`, given in world space.
+    /// Rotates a joint and its descendants about the joint's position by `rotation`, given in world space.
     pub fn rotate_world(&mut self, skeleton: &Skeleton, joint: usize, rotation: Quat) {
         let own = self.locals[joint].rotation * mirror_turn(self.locals[joint].scale);
         let world = self.world_rotations(skeleton)[joint];
-        // world = carrier · own, and it becomes rotation · carrier · own.
+        // With world = carrier · own, the new world is rotation · carrier · own.
         let carrier = world * own.inverse();
         self.rotate(joint, carrier.inverse() * rotation * carrier);
     }
 
-    /// Between `self` (at 0) and `other` (at 1).
+    /// Interpolates from `self` (t = 0) to `other` (t = 1).
     pub fn blend(&self, other: &Self, t: f32) -> Self {
         let mix = |a: &[f32], b: &[f32], none: f32| -> Vec<f32> {
             let count = a.len().max(b.len());
@@ -105,7 +105,7 @@ impl Pose {
     }
 }
 
-/// What the signs of a scale turn by: two negative ones are half a turn, and so is one but for a point reflection.
+/// The rotation in a scale's signs: two negative signs are a half turn; one or three are that up to a point reflection.
 pub(crate) fn mirror_turn(scale: Vec3) -> Quat {
     let negative = scale.to_array().map(|s| s < 0.0);
     match negative {
@@ -135,7 +135,7 @@ mod tests {
     use crate::Joint;
     use crate::skeleton::JointKind;
 
-    /// Three joints in a row along X, one metre apart, the first turned so that the row runs along Y.
+    /// Three joints in a row, one metre apart along X; the first is rotated so that the row runs along Y.
     fn row() -> Skeleton {
         let joint = |parent, rest| Joint {
             name: String::new(),
@@ -170,13 +170,13 @@ mod tests {
     }
 
     #[test]
-    fn twist_turns_what_follows_about_the_bone() {
+    fn twist_rotates_the_children_about_the_bone() {
         let skeleton = row();
         let mut pose = Pose::rest(&skeleton);
         pose.twist = vec![FRAC_PI_2];
         pose.locals[1].rotation = Quat::from_rotation_z(FRAC_PI_2);
         let worlds = pose.worlds(&skeleton);
-        // Untwisted, the last joint would be at (−1, 1, 0); a quarter turn about +Y takes −X to +Z.
+        // Untwisted, the last joint is at (−1, 1, 0); a quarter turn about +Y takes −X to +Z.
         assert!(place(&worlds[2]).distance(Vec3::new(0.0, 1.0, 1.0)) < 1e-6);
         let rotations = pose.world_rotations(&skeleton);
         for (world, rotation) in worlds.iter().zip(rotations) {
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn world_turns_leave_the_joint_in_place() {
+    fn world_rotations_keep_the_joint_position() {
         let skeleton = row();
         let mut pose = Pose::rest(&skeleton);
         pose.rotate(0, Quat::from_rotation_x(0.3));
@@ -199,9 +199,9 @@ mod tests {
         assert!((place(&after[2]) - place(&after[1])).distance(bone) < 1e-6);
     }
 
-    /// A mirrored joint turns as it is told in world space, and its rotation changes by that turn.
+    /// A mirrored joint follows a world-space rotation, and its world rotation changes by exactly that rotation.
     #[test]
-    fn mirrored_joints_turn_the_same_way() {
+    fn mirrored_joints_follow_world_rotations() {
         let turn = Quat::from_axis_angle(Vec3::new(1.0, 2.0, 3.0).normalize(), 0.8);
         for scale in [
             [-1.0, 1.0, 1.0],

@@ -4,25 +4,25 @@ use glam::{Affine3A, Vec3};
 
 use crate::Transform;
 
-/// What a joint is for.
+/// The role of a joint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JointKind {
-    /// Moves skin: named by a skin of the file.
+    /// Moves skin: listed in a skin of the file.
     Bone,
-    /// Only carries others: an armature node, a node that holds a rigid mesh, a root above the hips.
+    /// Only carries other nodes: an armature node, the node of a rigid mesh, a root above the hips.
     Helper,
 }
 
 /// One node of the skeleton.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Joint {
-    /// As the file has it; may be empty or repeated.
+    /// Name in the file; may be empty or repeated.
     pub name: String,
-    /// Index of the parent, always smaller than the joint's own.
+    /// Index of the parent, always smaller than the joint's own index.
     pub parent: Option<usize>,
     /// `parent_from_joint` at rest.
     pub rest: Transform,
-    /// Where a leaf bone ends, in the joint's frame, when the file says so (BVH end sites) \[m\].
+    /// End of a leaf bone in the joint's frame, if the file gives it (BVH end sites) \[m\].
     pub tail: Option<Vec3>,
     /// Bone or helper.
     pub kind: JointKind,
@@ -33,7 +33,7 @@ pub struct Joint {
 pub struct Bone {
     /// The joint that moves the bone.
     pub joint: usize,
-    /// The joint it runs to; none for a leaf that ends in its tail.
+    /// The joint at its other end; `None` for a leaf bone that ends in a tail.
     pub child: Option<usize>,
     /// World position of the joint at rest \[m\].
     pub from: Vec3,
@@ -47,32 +47,32 @@ pub struct Skeleton {
     joints: Vec<Joint>,
 }
 
-/// Why joints do not make a skeleton.
+/// Why joints do not form a skeleton.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SkeletonError {
-    /// A parent index that no joint has.
-    #[error("joint {joint} names parent {parent}, but there are only {count} joints")]
+    /// A parent index out of range.
+    #[error("joint {joint} refers to parent {parent}, but there are only {count} joints")]
     NoSuchParent {
-        /// The joint at fault.
+        /// The joint with the bad index.
         joint: usize,
-        /// The parent it names.
+        /// The parent index.
         parent: usize,
-        /// How many joints there are.
+        /// Number of joints.
         count: usize,
     },
     /// A joint that is its own ancestor.
     #[error("joint {joint} is its own ancestor: the skeleton has a cycle")]
     Cycle {
-        /// One joint on the cycle.
+        /// A joint of the cycle.
         joint: usize,
     },
 }
 
 impl Skeleton {
-    /// A skeleton from joints in any order.
+    /// Builds a skeleton from joints in any order.
     ///
-    /// Also returns, for each given joint, its index in the skeleton: children are moved behind their parents, and
-    /// the order is otherwise kept.
+    /// Also returns the new index of each given joint: children are moved behind their parents, otherwise
+    /// the order is kept.
     pub fn from_unordered(joints: Vec<Joint>) -> Result<(Self, Vec<usize>), SkeletonError> {
         let count = joints.len();
         let mut children = vec![Vec::new(); count];
@@ -116,22 +116,22 @@ impl Skeleton {
         Ok((Self { joints }, new_index))
     }
 
-    /// All joints, parents first.
+    /// All joints, parents before children.
     pub fn joints(&self) -> &[Joint] {
         &self.joints
     }
 
-    /// The joints, to rename or re-rest; parents cannot be changed here.
+    /// The rest transform of a joint, to change it.
     pub fn rest_mut(&mut self, joint: usize) -> &mut Transform {
         &mut self.joints[joint].rest
     }
 
-    /// How many joints.
+    /// Number of joints.
     pub fn len(&self) -> usize {
         self.joints.len()
     }
 
-    /// Whether there is no joint.
+    /// Whether there are no joints.
     pub fn is_empty(&self) -> bool {
         self.joints.is_empty()
     }
@@ -157,8 +157,8 @@ impl Skeleton {
         crate::Pose::rest(self).worlds(self)
     }
 
-    /// All bones in their rest pose: from each [`JointKind::Bone`] joint to each child, and to the tail of leaves that
-    /// have one. Joints that lie on their parent make no bone.
+    /// All bones at rest: from each [`JointKind::Bone`] joint to each child, and to the tail of leaves that
+    /// have one. Bones of zero length are left out.
     pub fn bones(&self) -> Vec<Bone> {
         let worlds = self.rest_worlds();
         let mut is_leaf = vec![true; self.len()];

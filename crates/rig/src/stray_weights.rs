@@ -1,32 +1,32 @@
-//! Weights that cannot be meant: skin that follows bones far away from it, or one bone alone.
+//! Detects broken skin weights: skin bound to bones far away from it, or almost all skin bound to one bone.
 
 use glam::Vec3;
 
 use crate::character::{Character, Problem, Severity};
 use crate::skeleton::JointKind;
 
-/// How much farther than the nearest bone the bone that moves a vertex most may be, as a share of the character's size.
-/// Long hair, skirts and capes hang on bones well above them: below 0.2 they are blamed.
-const FAR: f32 = 0.25;
-/// Share of the skin from which stray weights are no accident of a fold or an accessory.
-const MANY: f32 = 0.2;
-/// Share of the skin that one of many bones leads at most.
-const MOST: f32 = 0.9;
-/// Vertices looked at.
-const SAMPLE: usize = 5000;
-/// Skeletons of fewer segments have nothing to confuse.
-const FEWEST_SEGMENTS: usize = 8;
+/// A vertex is stray if its main bone is farther away than the nearest bone by this fraction of the character's size.
+/// Below 0.2, long hair, skirts and capes are reported: their bones are far above them.
+const STRAY_DISTANCE: f32 = 0.25;
+/// Fraction of stray vertices above which the weights are reported. Folds and accessories stay below.
+const MAX_STRAY_FRACTION: f32 = 0.2;
+/// Fraction of the skin that one bone may dominate.
+const MAX_DOMINATED_FRACTION: f32 = 0.9;
+/// Number of vertices examined.
+const SAMPLE_COUNT: usize = 5000;
+/// Skeletons with fewer bone segments are not examined.
+const MIN_SEGMENTS: usize = 8;
 
-/// Says so where much of the skin follows bones far away from it, or nearly all of it one bone.
+/// A warning if much of the skin is bound to far-away bones, or almost all of it to one bone.
 pub fn stray_weights(character: &Character) -> Option<Problem> {
     let bones = Bones::of(character);
-    if bones.segments.len() < FEWEST_SEGMENTS {
+    if bones.segments.len() < MIN_SEGMENTS {
         return None;
     }
     let (low, high) = character.bounds()?;
-    let reach = FAR * (high - low).max_element();
+    let reach = STRAY_DISTANCE * (high - low).max_element();
     let count = character.parts.iter().map(|p| p.mesh.positions.len()).sum();
-    let step = usize::div_ceil(count, SAMPLE).max(1);
+    let step = usize::div_ceil(count, SAMPLE_COUNT).max(1);
     let (mut seen, mut stray) = (0usize, 0usize);
     let mut blamed = vec![0usize; character.skeleton.len()];
     let mut leads = vec![0usize; character.skeleton.len()];
@@ -51,23 +51,25 @@ pub fn stray_weights(character: &Character) -> Option<Problem> {
     let most = |counts: &[usize]| (0..counts.len()).max_by_key(|&joint| counts[joint]);
     let name = |joint: usize| &character.skeleton.joints()[joint].name;
     let leader = most(&leads)?;
-    let text = if leads[leader] as f32 > MOST * seen as f32 {
-        format!("nearly all of the skin follows '{}' alone", name(leader))
-    } else if stray as f32 > MANY * seen as f32 {
+    let text = if leads[leader] as f32 > MAX_DOMINATED_FRACTION * seen as f32 {
+        format!("almost all skin is bound to '{}' alone", name(leader))
+    } else if stray as f32 > MAX_STRAY_FRACTION * seen as f32 {
         let percent = 100 * stray / seen;
         let joint = name(most(&blamed)?);
-        format!("{percent} % of the skin follows bones far away from it, most of that '{joint}'")
+        format!("{percent} % of the skin is bound to bones far away from it, mostly to '{joint}'")
     } else {
         return None;
     };
     Some(Problem {
         severity: Severity::Warning,
         place: String::new(),
-        text: format!("The weights look broken: {text}. `--auto-weights` computes new ones."),
+        text: format!(
+            "The skin weights look broken: {text}. Use `--auto-weights` to compute new ones."
+        ),
     })
 }
 
-/// The joint that moves a vertex most.
+/// The joint with the largest weight of a vertex.
 fn leading_joint(character: &Character, part: usize, vertex: usize) -> Option<usize> {
     let binding = &character.parts[part].binding;
     if vertex >= binding.influences.len() {
@@ -79,7 +81,7 @@ fn leading_joint(character: &Character, part: usize, vertex: usize) -> Option<us
     (joint < character.skeleton.len()).then_some(joint)
 }
 
-/// Segments of bones, each with the joint that moves it.
+/// Bone segments, each with its joint.
 struct Bones {
     segments: Vec<(usize, Vec3, Vec3)>,
 }
@@ -101,7 +103,7 @@ impl Bones {
         Self { segments }
     }
 
-    /// Distance to the nearest bone, and to the nearest of `joint`'s.
+    /// Distance to the nearest bone, and to the nearest bone of `joint`.
     fn distances(&self, place: Vec3, joint: usize) -> (f32, f32) {
         let each = self.segments.iter();
         each.fold((f32::INFINITY, f32::INFINITY), |(any, own), &(j, a, b)| {

@@ -1,27 +1,27 @@
-//! Translation, rotation and scale of a joint against its parent.
+//! Translation, rotation and scale of a joint relative to its parent.
 
 use glam::{Affine3A, Mat4, Quat, Vec3};
 
-/// A local transform, applied as scale, then rotation, then translation.
+/// A local transform: scale, then rotation, then translation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Transform {
-    /// Offset from the parent's origin, in the parent's frame \[m\].
+    /// Translation in the parent's frame \[m\].
     pub translation: Vec3,
-    /// Unit quaternion.
+    /// Rotation, a unit quaternion.
     pub rotation: Quat,
-    /// Factors along the joint's own axes.
+    /// Scale along the joint's own axes.
     pub scale: Vec3,
 }
 
 impl Transform {
-    /// No change at all.
+    /// The identity.
     pub const IDENTITY: Self = Self {
         translation: Vec3::ZERO,
         rotation: Quat::IDENTITY,
         scale: Vec3::ONE,
     };
 
-    /// A pure offset.
+    /// A translation.
     pub fn from_translation(translation: Vec3) -> Self {
         Self {
             translation,
@@ -29,7 +29,7 @@ impl Transform {
         }
     }
 
-    /// A pure rotation.
+    /// A rotation.
     pub fn from_rotation(rotation: Quat) -> Self {
         Self {
             rotation,
@@ -37,7 +37,7 @@ impl Transform {
         }
     }
 
-    /// The nearest transform to a 4×4 matrix; shear is dropped.
+    /// Decomposes a 4×4 matrix; shear is dropped.
     pub fn from_matrix(matrix: &Mat4) -> Self {
         let (scale, rotation, translation) = matrix.to_scale_rotation_translation();
         Self {
@@ -56,7 +56,7 @@ impl Transform {
         Affine3A::from_scale_rotation_translation(self.scale, self.rotation, self.translation)
     }
 
-    /// Between `self` (at 0) and `other` (at 1), rotating along the shorter arc.
+    /// Interpolates from `self` (t = 0) to `other` (t = 1), rotating along the shorter arc.
     pub fn lerp(&self, other: &Self, t: f32) -> Self {
         Self {
             translation: self.translation.lerp(other.translation, t),

@@ -1,4 +1,4 @@
-//! Everything that a user's file may get wrong: a typed error or a problem in plain words, never a panic.
+//! Invalid user files: each gives a typed error or a problem message, never a panic.
 
 use supple_rig::Character;
 use supple_rig::character::Severity;
@@ -15,7 +15,7 @@ fn load(name: &str, bytes: &[u8]) -> Result<Character, FormatError> {
     load_bytes(name, bytes, &nothing, &ReadOptions::default())
 }
 
-/// The error itself, without the file's name around it.
+/// The error without the file name around it.
 #[track_caller]
 fn error(name: &str, bytes: &[u8]) -> FormatError {
     match load(name, bytes) {
@@ -54,7 +54,7 @@ fn empty_files_and_empty_meshes() {
 }
 
 #[test]
-fn numbers_that_are_none() {
+fn values_that_are_not_numbers() {
     assert!(matches!(
         error("a.obj", b"v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"),
         FormatError::NotFinite { .. } | FormatError::Text { .. }
@@ -93,7 +93,7 @@ fn indices_out_of_range() {
 }
 
 #[test]
-fn files_that_end_too_early() {
+fn truncated_files() {
     assert!(matches!(
         error("a.off", b"OFF\n3 1 0\n0 0 0\n1 0 0\n"),
         FormatError::Truncated { .. } | FormatError::Text { .. }
@@ -118,21 +118,26 @@ fn counts_larger_than_the_file() {
 }
 
 #[test]
-fn zero_area_faces_and_unused_or_double_vertices_are_kept_and_named() {
+fn degenerate_faces_and_unused_or_coincident_vertices_are_reported() {
     let text = format!("{TRIANGLE}v 5 5 5\nv 0 0 0\nf 1 2 3\nf 1 1 2\n");
     let character = load("a.obj", text.as_bytes()).unwrap();
     assert_eq!(character.parts[0].mesh.positions.len(), 5);
     assert_eq!(character.parts[0].mesh.triangles.len(), 2);
-    let told = problems(&character);
-    assert!(told.contains("no area") || told.contains("area"), "{told}");
+    let messages = problems(&character);
     assert!(
-        told.contains("unused") || told.contains("not used") || told.contains("no face"),
-        "{told}"
+        messages.contains("no area") || messages.contains("area"),
+        "{messages}"
+    );
+    assert!(
+        messages.contains("unused")
+            || messages.contains("not used")
+            || messages.contains("no face"),
+        "{messages}"
     );
 }
 
 #[test]
-fn skeletons_with_cycles_strangers_and_single_joints() {
+fn cycles_unknown_parents_and_single_joints() {
     assert!(matches!(
         error("a.skel", b"2\n0 0 0 a b\n1 0 0 b a\n"),
         FormatError::Skeleton(_) | FormatError::Invalid { .. } | FormatError::Text { .. }
@@ -144,7 +149,7 @@ fn skeletons_with_cycles_strangers_and_single_joints() {
 }
 
 #[test]
-fn absurd_units_are_guessed_and_said() {
+fn implausible_units_are_guessed_and_reported() {
     for (scale, expected) in [(1e-6_f32, 1e5..1e7), (1e9, 1e-10..1e-8)] {
         let corner = |x: f32, y: f32| format!("v {} {} 0\n", x * scale, y * scale);
         let text = format!(
@@ -164,13 +169,13 @@ fn absurd_units_are_guessed_and_said() {
 }
 
 #[test]
-fn joints_outside_the_skin_are_named() {
-    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets/male.glb");
+fn joints_outside_the_skin_are_reported() {
+    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../supple/assets/male.glb");
     let mut character = load("male.glb", &std::fs::read(assets).unwrap()).unwrap();
     let head = character.skeleton.find("head").unwrap();
     character.skeleton.rest_mut(head).translation.x += 3.0;
-    let told = problems(&character);
-    assert!(told.contains("outside"), "{told}");
+    let messages = problems(&character);
+    assert!(messages.contains("outside"), "{messages}");
     assert!(
         character
             .problems
@@ -180,7 +185,7 @@ fn joints_outside_the_skin_are_named() {
 }
 
 #[test]
-fn what_is_no_character_says_what_would_be() {
+fn unsupported_formats_list_the_supported_ones() {
     let message = error("a.docx", b"PK").to_string();
     assert!(
         message.contains("glb") && message.contains("bvh"),

@@ -1,5 +1,5 @@
-//! The FBX of a bending tube, read and evaluated: written by hand, and what Blender 5.0 (binary, bones in a node scaled by
-//! 100) and Assimp 5.2 (binary, lists without ends, metres called centimetres) made of it.
+//! Reads the FBX of a bending tube and evaluates it: hand-written, exported by Blender 5.0 (binary, bones in a node scaled by
+//! 100), and exported by Assimp 5.2 (binary, unterminated lists, metres declared as centimetres).
 #![cfg(feature = "fbx")]
 
 use glam::{Quat, Vec3};
@@ -12,7 +12,7 @@ use supple_rig::skinning::lbs::linear_blend;
 
 const TUBE: &str = include_str!("fixtures/tube.fbx");
 const BLENDER: &[u8] = include_bytes!("fixtures/tube_blender.fbx");
-const UNENDED: &[u8] = include_bytes!("fixtures/tube_unended.fbx");
+const UNTERMINATED: &[u8] = include_bytes!("fixtures/tube_unended.fbx");
 
 fn nothing(name: &str) -> Result<Vec<u8>, FormatError> {
     Err(FormatError::invalid(name, "not there"))
@@ -26,7 +26,7 @@ fn read_bytes(bytes: &[u8]) -> Result<Character, FormatError> {
     read_fbx(bytes, &nothing, &ReadOptions::default())
 }
 
-/// Places of a part's vertices at a time of the first clip, blend shapes included.
+/// Vertex positions of a part at a time of the first clip, including blend shapes.
 fn posed(character: &Character, time: f32) -> Vec<Vec3> {
     let clip = &character.clips[0];
     let worlds = clip
@@ -36,7 +36,7 @@ fn posed(character: &Character, time: f32) -> Vec<Vec3> {
     linear_blend(&character.parts[0], &worlds, &weights).positions
 }
 
-/// Largest way from a point to the nearest of others.
+/// Largest distance from a point to the nearest of the others.
 fn gap(points: &[Vec3], others: &[Vec3]) -> f32 {
     let nearest = |p: &Vec3| {
         others
@@ -48,13 +48,13 @@ fn gap(points: &[Vec3], others: &[Vec3]) -> f32 {
 }
 
 #[test]
-fn binary_from_blender_moves_alike() {
+fn blender_export_moves_like_the_text_file() {
     let (hand, blender) = (read(TUBE).unwrap(), read_bytes(BLENDER).unwrap());
     assert!(blender.units.declared && blender.units.metres_per_unit == 0.01);
     assert_eq!(blender.parts[0].mesh.positions.len(), 20);
     assert_eq!(blender.parts[0].morphs.len(), 1);
     assert!((blender.clips[0].duration() - 1.0).abs() < 1e-6);
-    // 24 frames a second, so that keys lie beside samples at 60.
+    // 24 frames per second, so that keys do not coincide with samples at 60.
     for frame in 0..=24 {
         let time = frame as f32 / 24.0;
         let (a, b) = (posed(&hand, time), posed(&blender, time));
@@ -64,8 +64,8 @@ fn binary_from_blender_moves_alike() {
 }
 
 #[test]
-fn lists_without_ends_and_a_wrong_unit() {
-    let character = read_bytes(UNENDED).unwrap();
+fn unterminated_lists_and_a_wrong_unit() {
+    let character = read_bytes(UNTERMINATED).unwrap();
     assert_eq!(character.units.metres_per_unit, 1.0);
     assert!(!character.units.declared);
     assert!(character.problems.iter().any(|p| p.text.contains("0.01 m")));
@@ -80,17 +80,17 @@ fn lists_without_ends_and_a_wrong_unit() {
         metres_per_unit: Some(0.01),
         ..ReadOptions::default()
     };
-    let small = read_fbx(UNENDED, &nothing, &given).unwrap();
+    let small = read_fbx(UNTERMINATED, &nothing, &given).unwrap();
     assert!(small.units.declared);
     assert!((small.height() - 0.003).abs() < 1e-6);
 }
 
 #[test]
-fn errors_keep_the_words_of_ufbx() {
+fn errors_contain_the_message_of_ufbx() {
     let half = read_bytes(&BLENDER[..BLENDER.len() / 2]).unwrap_err();
     assert!(matches!(half, FormatError::Truncated { .. }), "{half}");
     let mut wide = BLENDER.to_vec();
-    // Far more values than the file holds, in a record that ends where it should.
+    // Declares far more values than the file contains, in a record of the right size.
     wide[35..39].fill(0xFF);
     let text = read_bytes(&wide).unwrap_err().to_string();
     assert!(text.contains("the FBX: Truncated file"), "{text}");
@@ -112,7 +112,7 @@ fn mesh_and_skeleton_in_metres() {
         "{names:?}"
     );
     let part = &character.parts[0];
-    // 16 positions, and where the texture wraps around each of the 4 rings a second vertex.
+    // 16 positions, plus one vertex per ring at the texture seam.
     assert_eq!(part.mesh.positions.len(), 20);
     assert_eq!(part.mesh.triangles.len(), 28);
     assert!(part.mesh.positions[15].abs_diff_eq(Vec3::new(0.05, 0.3, -0.05), 1e-6));
@@ -161,7 +161,7 @@ fn skin_and_bend() {
     let worlds = clip
         .sample(&character.skeleton, 1.0)
         .worlds(&character.skeleton);
-    // The tip, 15 cm above the bend, turns by 90° about Z: to -X.
+    // The tip, 15 cm above the bend, rotates by 90° about Z, to -X.
     let tip = (worlds[upper] * bind).transform_point3(Vec3::new(0.0, 0.3, 0.0));
     assert!(tip.abs_diff_eq(Vec3::new(-0.15, 0.15, 0.0), 1e-5), "{tip}");
     let half = clip.sample(&character.skeleton, 0.5).locals[upper].rotation;
@@ -173,7 +173,7 @@ fn skin_and_bend() {
     );
 }
 
-/// The tube with one more property on a node.
+/// The tube with an additional property on a node.
 fn with_property(node: &str, property: &str) -> String {
     let start = TUBE.find(&format!("\"Model::{node}\"")).unwrap();
     let place = start + TUBE[start..].find("Properties70:  {\n").unwrap() + 17;
@@ -181,8 +181,8 @@ fn with_property(node: &str, property: &str) -> String {
 }
 
 #[test]
-fn saved_in_a_pose() {
-    // Joint orientation as Maya and Mixamo write it: the upper bone stands bent, the skin was bound straight.
+fn rest_pose_differs_from_bind_pose() {
+    // Joint orientation as written by Maya and Mixamo: the upper bone is bent at rest, but the skin was bound straight.
     let text = with_property(
         "upper",
         r#"P: "PreRotation", "Vector3D", "Vector", "",0,0,-90"#,
@@ -200,7 +200,7 @@ fn saved_in_a_pose() {
     for (a, b) in bound.iter().zip(&straight.bind_mesh(0).positions) {
         assert!(a.abs_diff_eq(*b, 1e-6), "{a} is not {b}");
     }
-    // The clip turns by 90°, back to straight.
+    // The clip rotates by 90°, back to straight.
     let worlds = character.clips[0]
         .sample(&character.skeleton, 1.0)
         .worlds(&character.skeleton);
@@ -211,7 +211,7 @@ fn saved_in_a_pose() {
 }
 
 #[test]
-fn geometry_off_its_node() {
+fn geometric_translation() {
     let text = with_property(
         "tube",
         r#"P: "GeometricTranslation", "Vector3D", "Vector", "",10,0,0"#,
@@ -233,8 +233,8 @@ fn blend_shape_and_its_weight() {
 }
 
 #[test]
-fn another_up_axis_gives_the_same_character() {
-    // The same numbers, declared Z up, lie down: what was Y is now -Z of the file's front, and so on.
+fn z_up_gives_the_same_character() {
+    // The same numbers declared as Z up lie down.
     let text = TUBE
         .replace(
             "\"UpAxis\", \"int\", \"Integer\", \"\",1",
@@ -275,7 +275,7 @@ fn a_fresh_glb_keeps_everything() {
 }
 
 #[test]
-fn bad_files_say_why() {
+fn bad_files_give_errors() {
     assert!(read("").is_err());
     assert!(read("; FBX 7.4.0 project file\n").is_err());
     assert!(read(&TUBE[..TUBE.len() / 2]).is_err());

@@ -1,4 +1,4 @@
-//! Loading and saving by name: round trips, and files that are not what they should be.
+//! Loading and saving by file name: round trips and invalid files.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ fn fails(path: &Path, why: &str) {
 }
 
 #[test]
-fn what_is_no_file_says_so() {
+fn missing_and_invalid_files_give_errors() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     fails(folder.path(), "folder");
@@ -39,7 +39,7 @@ fn what_is_no_file_says_so() {
 }
 
 #[test]
-fn unknown_endings_are_refused_before_writing() {
+fn unknown_extensions_are_refused_before_writing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.xyz");
     let error = save_character(&path, &Character::default())
@@ -77,13 +77,13 @@ fn meshes_survive_a_round_trip() {
             c.parts.iter().map(|part| part.mesh.triangles.len()).sum(),
         )
     };
-    for ending in ["obj", "ply", "off"] {
-        let path = folder.path().join(format!("copy.{ending}"));
+    for extension in ["obj", "ply", "off"] {
+        let path = folder.path().join(format!("copy.{extension}"));
         save_character(&path, &character).unwrap();
         let back = load(&path, &metres()).unwrap();
-        assert_eq!(count(&back), count(&character), "{ending}");
+        assert_eq!(count(&back), count(&character), "{extension}");
         let first = |c: &Character| c.parts[0].mesh.positions[..4].to_vec();
-        assert_eq!(first(&back), first(&character), "{ending}");
+        assert_eq!(first(&back), first(&character), "{extension}");
     }
     let path = folder.path().join("copy.glb");
     save_character(&path, &character).unwrap();
@@ -94,7 +94,7 @@ fn meshes_survive_a_round_trip() {
     assert_eq!(count(&load(&path, &metres()).unwrap()), (36, 12));
 }
 
-/// A root and two bones whose frames are turned at rest.
+/// A root and two bones with rotated rest frames.
 fn arm() -> Character {
     let joint = |name: &str, parent, translation, rotation| Joint {
         name: name.into(),
@@ -199,7 +199,7 @@ fn a_skeleton_survives_skel() {
 }
 
 #[test]
-fn pieces_must_fit_each_other() {
+fn mesh_skeleton_and_motion_must_match() {
     let folder = tempfile::tempdir().unwrap();
     let put = |name: &str, text: &str| {
         let path = folder.path().join(name);
@@ -212,7 +212,7 @@ fn pieces_must_fit_each_other() {
     let wrong = put("b.anim", "1 1\n0\n1 0 0\n1\n");
     let options = ReadOptions::default();
     let character = load_character(&mesh, Some(&skeleton), &[&fits], &options).unwrap();
-    // The file lists the child first; its motion follows it behind its parent.
+    // The file lists the child first; the track must follow it to its new index.
     assert_eq!(character.skeleton.joints()[1].name, "b");
     assert_eq!(character.clips[0].tracks[0].joint, 1);
     let error = load_character(&mesh, Some(&skeleton), &[&wrong], &options).unwrap_err();

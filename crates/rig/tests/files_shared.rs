@@ -1,4 +1,4 @@
-//! Every file of `../shared/data/{fps,mocap}` loads, with the counts it is known to have.
+//! Every file of `../shared/data/{fps,mocap}` loads with its known counts.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ fn data() -> Option<PathBuf> {
         std::env::var_os("CI").is_none(),
         "../shared/data is required in CI"
     );
-    println!("skipped: ../shared/data is not here");
+    println!("skipped: ../shared/data was not found");
     None
 }
 

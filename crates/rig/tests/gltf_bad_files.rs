@@ -1,4 +1,4 @@
-//! Broken files give typed errors, never a panic.
+//! Broken glTF files give typed errors, never a panic.
 
 mod gltf_common;
 
@@ -19,7 +19,7 @@ fn broken(change: impl FnOnce(&mut Value)) -> FormatError {
 }
 
 #[test]
-fn the_unbroken_file_is_fine() {
+fn the_unmodified_file_is_valid() {
     let (json, bin) = small();
     let character = read(&glb(&json, &bin)).unwrap();
     assert_eq!(character.parts.len(), 1);
@@ -73,7 +73,7 @@ fn indices_out_of_range() {
 }
 
 #[test]
-fn positions_that_are_no_numbers() {
+fn positions_that_are_not_numbers() {
     let (json, mut bin) = small();
     bin[0..4].copy_from_slice(&f32::NAN.to_le_bytes());
     assert!(matches!(
@@ -110,7 +110,7 @@ fn missing_buffers() {
 }
 
 #[test]
-fn counts_beyond_all_memory() {
+fn counts_that_exceed_memory() {
     for count in [1u64 << 31, 1 << 40, u64::MAX] {
         let error = broken(|json| json["accessors"][0]["count"] = json!(count));
         assert!(
@@ -128,7 +128,7 @@ fn counts_beyond_all_memory() {
 }
 
 #[test]
-fn compression_says_what_to_do() {
+fn compressed_files_explain_how_to_convert() {
     let error = broken(|json| json["extensionsRequired"] = json!(["KHR_draco_mesh_compression"]));
     assert!(matches!(error, FormatError::Unsupported(_)));
     assert!(error.to_string().contains("export again"), "{error}");
@@ -137,7 +137,7 @@ fn compression_says_what_to_do() {
 }
 
 #[test]
-fn nothing_in_it() {
+fn an_empty_document() {
     let bytes = glb(&json!({"asset": {"version": "2.0"}}), &[]);
     assert!(matches!(read(&bytes), Err(FormatError::Empty(_))));
     assert!(read(b"").is_err());
@@ -145,7 +145,7 @@ fn nothing_in_it() {
 }
 
 #[test]
-fn odd_but_readable() {
+fn unusual_but_readable_files() {
     let (mut json, bin) = small();
     json["accessors"][0]["sparse"] = json!({
         "count": 1,
@@ -161,7 +161,7 @@ fn odd_but_readable() {
     let (mut json, bin) = small();
     json["meshes"][0]["primitives"][0]["mode"] = json!(5);
     let strip = read(&glb(&json, &bin)).unwrap();
-    // Corners 0 1 2 0 2 3: the third triangle repeats a corner, a stitch; every other one is turned.
+    // Corners 0 1 2 0 2 3: the third triangle is degenerate (a stitch); every other one is reversed.
     let expected = [[0, 1, 2], [2, 1, 0], [2, 0, 3]];
     assert_eq!(strip.parts[0].mesh.triangles, expected);
     json["meshes"][0]["primitives"][0]["mode"] = json!(6);
@@ -178,13 +178,13 @@ fn odd_but_readable() {
 }
 
 #[test]
-fn what_the_scene_does_not_show_is_no_part() {
+fn hidden_meshes_are_not_parts() {
     let (mut json, bin) = small();
     let nodes = json["nodes"].as_array_mut().unwrap();
     nodes.push(json!({"name": "spare", "mesh": 0, "skin": 0}));
     let shown = read(&glb(&json, &bin)).unwrap();
     assert_eq!(shown.parts.len(), 1);
-    // A scene without a mesh shows nothing: then the others count.
+    // A scene without a mesh shows nothing, so the other scenes count.
     json["scenes"] = json!([{"nodes": [1]}, {"nodes": [3]}]);
     assert_eq!(read(&glb(&json, &bin)).unwrap().parts.len(), 1);
     json["scenes"] = json!([]);
@@ -192,9 +192,9 @@ fn what_the_scene_does_not_show_is_no_part() {
     assert_eq!(read(&glb(&json, &bin)).unwrap().parts.len(), 2);
 }
 
-/// Two scenes with a character each: the other one's joints are no bones of this one.
+/// Two scenes with a character each: joints of the other scene are not bones of this one.
 #[test]
-fn what_the_scene_does_not_show_is_no_bone() {
+fn hidden_joints_are_not_bones() {
     let (mut json, bin) = small();
     let nodes = json["nodes"].as_array_mut().unwrap();
     nodes.push(json!({"name": "other", "children": [4, 5]}));
@@ -213,7 +213,7 @@ fn what_the_scene_does_not_show_is_no_bone() {
             .collect();
         assert_eq!(names, [root, "bone"]);
     }
-    // Without a mesh all skins count: skeletons come alone too.
+    // Without a mesh, all skins count: a file may hold a skeleton alone.
     json["scene"] = json!(0);
     json.as_object_mut().unwrap().remove("meshes");
     for node in json["nodes"].as_array_mut().unwrap() {
@@ -223,7 +223,7 @@ fn what_the_scene_does_not_show_is_no_bone() {
 }
 
 #[test]
-fn a_skin_without_weights_waits_for_them() {
+fn a_skin_without_weights_gets_them_later() {
     let (mut json, bin) = small();
     let attributes = &mut json["meshes"][0]["primitives"][0]["attributes"];
     *attributes = json!({"POSITION": 0});
@@ -233,7 +233,7 @@ fn a_skin_without_weights_waits_for_them() {
     };
     let character = read_glb(&glb(&json, &bin), &options).unwrap();
     assert!(character.parts[0].binding.influences.is_empty());
-    assert!(character.problems[0].text.contains("no weights"));
+    assert!(character.problems[0].text.contains("no skin weights"));
     let low = character.parts[0].mesh.bounds().min;
     assert!(low.abs_diff_eq(-glam::Vec3::Z, 1e-6), "{low}");
 }

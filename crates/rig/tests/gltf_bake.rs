@@ -1,4 +1,4 @@
-//! Baked motion, read back from what was written.
+//! Baked motion, checked on the written files.
 
 mod gltf_common;
 
@@ -20,7 +20,7 @@ fn keep(name: &str, bytes: &[u8]) {
     }
 }
 
-/// Dual quaternion skinning and a wave through the body: what linear blending cannot do.
+/// Dual quaternion skinning plus a wave through the body, which linear blending cannot reproduce.
 fn wobble(character: &Character, pose: &Pose, frame: usize) -> Vec<Vec<Vec3>> {
     let worlds = pose.worlds(&character.skeleton);
     let wave =
@@ -62,7 +62,7 @@ fn motion(character: &Character, frames: usize) -> Motion {
 }
 
 #[test]
-fn correctives_keep_their_bound_when_read_back() {
+fn correctives_meet_their_bound_when_read_back() {
     for (name, frames) in [
         ("characters/CesiumMan.glb", 24),
         ("characters/Fox.glb", 24),
@@ -107,12 +107,12 @@ fn correctives_keep_their_bound_when_read_back() {
         assert_eq!(again.clips.len(), character.clips.len() + 1, "{name}");
         let names: Vec<&str> = again.clips.iter().map(|clip| clip.name.as_str()).collect();
         assert_eq!(names[0], "supple", "{name}");
-        // Sliders of other programs reach from 0 to 1.
+        // Sliders in other programs are limited to 0..1.
         let weights = &again.clips[0].morphs[0].weights;
         let reach = |weight: &f32| (0.0..=1.0).contains(weight);
         assert!(weights.iter().all(reach), "{name}");
 
-        // One target fewer breaks the bound, or it would not have been written.
+        // With one target fewer, the bound must not be met.
         let fewer = CorrectiveOptions {
             max_targets: report.targets - 1,
             ..options
@@ -123,7 +123,7 @@ fn correctives_keep_their_bound_when_read_back() {
 }
 
 #[test]
-fn plain_linear_blending_needs_no_targets() {
+fn linear_blending_needs_no_targets() {
     let Some(bytes) = shared("characters/CesiumMan.glb") else {
         return;
     };
@@ -140,7 +140,7 @@ fn plain_linear_blending_needs_no_targets() {
 }
 
 #[test]
-fn a_target_a_frame_is_exact() {
+fn one_target_per_frame_is_exact() {
     let Some(bytes) = shared("characters/Fox.glb") else {
         return;
     };
@@ -150,11 +150,11 @@ fn a_target_a_frame_is_exact() {
     keep("frames_fox.glb", &written);
     println!("{report:?}");
     assert_eq!(report.targets, 10);
-    // Single precision over a character of 1.5 m, in centimetres in the file.
+    // Single precision over a character of 1.5 m, stored in centimetres.
     assert!(report.errors.max_mm < 0.005);
 }
 
-/// Two nodes that show one mesh, which has a morph target and an animation of it.
+/// Two nodes that share one mesh with an animated morph target.
 fn instanced() -> Character {
     let (mut json, mut bin) = small();
     json["nodes"][0]["children"] = json!([1, 2, 3]);
@@ -181,7 +181,7 @@ fn instanced() -> Character {
 }
 
 #[test]
-fn instances_and_old_targets_survive() {
+fn instances_and_existing_targets_are_kept() {
     let character = instanced();
     assert_eq!(character.parts.len(), 2);
     assert_eq!(character.clips[0].morphs.len(), 1);
@@ -199,17 +199,17 @@ fn instances_and_old_targets_survive() {
     let again = read_glb(&written, &ReadOptions::default()).unwrap();
     let document = Document::from_bytes(&written).unwrap();
     assert_eq!(document.json["meshes"].as_array().unwrap().len(), 2);
-    // The file's own animation still does what it did, with the new targets at rest.
+    // The file's own animation is unchanged, with the new targets at rest.
     let face = again.clips[1].sample_morphs(0, 0.5).unwrap();
     assert_eq!(face.len(), again.parts[0].morphs.len());
     assert!((face[0] - 0.5).abs() < 1e-6 && face[1..].iter().all(|&weight| weight == 0.0));
-    // The new one carries the file's own target too.
+    // The new animation includes the file's own target.
     let baked = again.clips[0].sample_morphs(0, motion.time(3)).unwrap();
     assert!((baked[0] - 0.6).abs() < 1e-6);
 }
 
 #[test]
-fn point_caches_hold_every_bit() {
+fn point_caches_are_exact() {
     let character = instanced();
     let motion = motion(&character, 4);
     let flat: Vec<Vec<Vec3>> = motion.frames.iter().map(|frame| frame.concat()).collect();
@@ -230,14 +230,14 @@ fn point_caches_hold_every_bit() {
         assert_eq!(cache.next_frame().unwrap(), *frame);
     }
     assert!(read_mdd(&bytes[..20]).is_err() && read_pc2(bytes.as_slice(), 1.0).is_err());
-    // A header that promises more than there is takes no room.
+    // A header with too large counts allocates nothing.
     let mut greedy = bytes[..24].to_vec();
     greedy[4..8].fill(0xff);
     assert!(read_mdd(greedy.as_slice()).unwrap().next_frame().is_err());
 }
 
 #[test]
-fn a_sequence_shows_each_frame() {
+fn a_sequence_contains_each_frame() {
     let character = instanced();
     let motion = motion(&character, 3);
     let mut seen = Vec::new();
@@ -251,7 +251,7 @@ fn a_sequence_shows_each_frame() {
 }
 
 #[test]
-fn motions_that_do_not_fit_are_refused() {
+fn motions_of_other_characters_are_refused() {
     let character = instanced();
     let good = motion(&character, 3);
     let frames: Vec<Frame> = good.frames.iter().map(|frame| frame.into_owned()).collect();

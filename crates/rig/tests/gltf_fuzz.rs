@@ -1,4 +1,4 @@
-//! Mutated files: no panic, no hang, no unbounded memory. `SUPPLE_FUZZ_SECONDS` sets how long.
+//! Mutated glTF files cause no panic, hang or unbounded memory use. `SUPPLE_FUZZ_SECONDS` sets the duration.
 
 mod gltf_common;
 
@@ -102,8 +102,8 @@ fn mutate(json: &Value, bin: &[u8], random: &mut Random) -> Vec<u8> {
     bytes
 }
 
-/// Everything that is done with a file that could be read.
-fn use_it(character: &mut Character) {
+/// Exercises a file that could be read.
+fn exercise(character: &mut Character) {
     let _ = write_glb(character);
     let vertices: usize = character
         .parts
@@ -133,7 +133,7 @@ fn use_it(character: &mut Character) {
 }
 
 #[test]
-fn mutated_files_do_no_harm() {
+fn mutated_files_are_handled() {
     let seconds = std::env::var("SUPPLE_FUZZ_SECONDS")
         .ok()
         .and_then(|text| text.parse().ok())
@@ -149,7 +149,7 @@ fn mutated_files_do_no_harm() {
     let start = Instant::now();
     let (mut tried, mut readable) = (0, 0);
     while start.elapsed() < Duration::from_secs(seconds) {
-        // The small file most of the time: a hundred mutants for one of a large one.
+        // Mostly the small file: a hundred mutants of it for one of a large file.
         let file = if random.below(10) == 0 {
             random.below(files.len())
         } else {
@@ -161,7 +161,7 @@ fn mutated_files_do_no_harm() {
         tried += 1;
         if let Ok(mut character) = read_glb(&bytes, &ReadOptions::default()) {
             readable += 1;
-            use_it(&mut character);
+            exercise(&mut character);
         }
         assert!(
             one.elapsed() < Duration::from_secs(20),

@@ -1,4 +1,4 @@
-//! Skinning of real files against an evaluation in double precision straight from the JSON and the buffer.
+//! Skinning of real files, compared to a double-precision evaluation directly from the JSON and the buffer.
 
 mod gltf_common;
 
@@ -129,7 +129,7 @@ impl File {
             .collect()
     }
 
-    /// The one skinned primitive of the file.
+    /// The only skinned primitive of the file.
     fn skinned(&self, animation: &Value, time: f64) -> Vec<DVec3> {
         let worlds = self.worlds(animation, time);
         let skin = &self.json["skins"][0];

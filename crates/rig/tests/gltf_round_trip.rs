@@ -1,4 +1,4 @@
-//! Files go in and come out whole.
+//! Round trips: files are written back with all their content.
 
 mod gltf_common;
 
@@ -10,7 +10,7 @@ use supple_rig::formats::{ReadOptions, Source};
 use supple_rig::skinning::{Method, automatic_rebinding};
 use supple_rig::{Character, Clip, Pose};
 
-/// Where `SUPPLE_KEEP` names a folder, outputs stay there for other programs to look at.
+/// Keeps outputs in the folder `SUPPLE_KEEP`, if set, for inspection with other programs.
 fn keep(name: &str, bytes: &[u8]) {
     if let Some(folder) = std::env::var_os("SUPPLE_KEEP") {
         let name = name.replace('/', "_");
@@ -19,7 +19,7 @@ fn keep(name: &str, bytes: &[u8]) {
 }
 
 #[test]
-fn every_file_comes_back_whole() {
+fn every_file_survives_a_round_trip() {
     for name in FILES {
         let Some(bytes) = shared(name) else { return };
         let character = read_glb(&bytes, &ReadOptions::default()).unwrap();
@@ -34,7 +34,7 @@ fn every_file_comes_back_whole() {
 }
 
 #[test]
-fn an_added_clip_leaves_the_rest_alone() {
+fn an_added_clip_changes_nothing_else() {
     for name in FILES {
         let Some(bytes) = shared(name) else { return };
         let mut character = read_glb(&bytes, &ReadOptions::default()).unwrap();
@@ -65,7 +65,7 @@ fn an_added_clip_leaves_the_rest_alone() {
 }
 
 #[test]
-fn a_fresh_file_holds_the_same_character() {
+fn a_fresh_file_contains_the_same_character() {
     for name in FILES {
         let Some(bytes) = shared(name) else { return };
         let mut character = read_glb(&bytes, &ReadOptions::default()).unwrap();
@@ -109,7 +109,7 @@ fn removed_clips_are_gone() {
 }
 
 #[test]
-fn buffers_and_images_beside_the_file_go_into_the_glb() {
+fn external_buffers_and_images_are_embedded() {
     let (mut json, bin) = small();
     let (first, second) = bin.split_at(112);
     json["buffers"] = json!([
@@ -153,7 +153,7 @@ fn encode(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn units_are_undone_on_the_way_out() {
+fn files_are_written_in_their_own_units() {
     let (json, bin) = small();
     let options = ReadOptions {
         metres_per_unit: Some(0.01),
@@ -192,10 +192,10 @@ fn units_are_undone_on_the_way_out() {
     assert_eq!(plain.parts[0].mesh.positions[1].x, 1.0);
 }
 
-/// Weights computed anew are in the written file, whatever its units, and all else is as it was.
+/// Recomputed weights are in the written file, whatever its units, and everything else is unchanged.
 #[test]
 fn computed_weights_replace_those_of_the_file() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets/female.glb");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../supple/assets/female.glb");
     let bytes = std::fs::read(path).unwrap();
     let options = ReadOptions {
         metres_per_unit: Some(0.5),
@@ -224,16 +224,16 @@ fn computed_weights_replace_those_of_the_file() {
         }
         assert!(
             apart(&file, &bound, &pose) > 1e-3,
-            "other weights move it otherwise"
+            "different weights must move it differently"
         );
         assert!(apart(&back, &bound, &pose) < 1e-4);
     }
 }
 
-/// A part bound in a space of its own, in centimetres say, gets the weights it would get in metres.
+/// A part bound in its own space (for example centimetres) gets the same weights as in metres.
 #[test]
 fn computed_weights_do_not_depend_on_the_space_of_the_mesh() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets/female.glb");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../supple/assets/female.glb");
     let file = read_glb(&std::fs::read(path).unwrap(), &ReadOptions::default()).unwrap();
     let mut scaled = file.clone();
     let smaller = glam::Affine3A::from_scale(glam::Vec3::splat(0.01));

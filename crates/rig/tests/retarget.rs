@@ -1,4 +1,4 @@
-//! Motion of one humanoid on another: real clips on real characters.
+//! Retargeting: real clips on real characters.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The folder of files made by others, or none with a printed reason.
+/// The folder of shared data; `None` with a printed reason if it is missing.
 fn shared() -> Option<PathBuf> {
     let folder = root().join("../shared/data");
     if folder.is_dir() {
@@ -27,7 +27,7 @@ fn shared() -> Option<PathBuf> {
         std::env::var_os("CI").is_none(),
         "../shared/data is required in CI"
     );
-    println!("skipped: ../shared/data is not here");
+    println!("skipped: ../shared/data was not found");
     None
 }
 
@@ -45,12 +45,12 @@ fn read(path: &Path) -> Character {
 
 fn targets(data: &Path) -> Vec<Character> {
     vec![
-        read(&root().join("assets/male.glb")),
+        read(&root().join("crates/supple/assets/male.glb")),
         read(&data.join("characters/100Avatars_001_Crimsom.vrm")),
     ]
 }
 
-/// A motion on a target, with both in the world at every frame.
+/// A retargeted motion, with both skeletons in the world at every frame.
 struct Played {
     retarget: Retarget,
     frames: Vec<(Vec<Affine3A>, Vec<Affine3A>)>,
@@ -88,7 +88,7 @@ fn place(worlds: &[Affine3A], joint: usize) -> Vec3 {
 }
 
 #[test]
-fn limbs_point_the_same_way() {
+fn limb_directions_match() {
     let Some(data) = shared() else { return };
     for target in targets(&data) {
         for name in CLIPS {
@@ -120,7 +120,7 @@ fn limbs_point_the_same_way() {
     }
 }
 
-/// Lowest of a source foot: toes, or the heel where it stood in the clip's first frame, a T-pose.
+/// Lowest point of a source foot: toes, or the heel at its position in the clip's first frame, a T-pose.
 fn source_foot(motion: &Character, worlds: &[Affine3A], t_pose: &[Affine3A], side: &str) -> f32 {
     let joint = |name: &str| motion.skeleton.find(&format!("{side}{name}")).unwrap();
     let (ankle, toe) = (joint("Foot"), joint("ToeBase"));
@@ -132,7 +132,7 @@ fn source_foot(motion: &Character, worlds: &[Affine3A], t_pose: &[Affine3A], sid
     heel.y.min(tip.y).min(place(worlds, toe).y)
 }
 
-/// Vertices that a foot's joints move more than others do: part and vertex.
+/// Vertices with their largest weight on a foot's joints: part and vertex.
 fn foot_vertices(target: &Character, foot: usize) -> Vec<(usize, usize)> {
     let joints = target.skeleton.joints();
     let on_foot = |mut joint: usize| loop {
@@ -161,7 +161,7 @@ fn foot_vertices(target: &Character, foot: usize) -> Vec<(usize, usize)> {
 }
 
 #[test]
-fn feet_stay_on_the_ground() {
+fn soles_match_the_source_ground() {
     let Some(data) = shared() else { return };
     for target in targets(&data) {
         let height = target.height();
@@ -230,7 +230,7 @@ fn a_skeleton_retargets_onto_itself() {
     assert!((report.scale - 1.0).abs() < 1e-6);
     assert!(retarget.turn().angle_between(Quat::IDENTITY) < 1e-3);
     for (bone, name, _) in report.matched {
-        // A single finger joint is not followed.
+        // A single finger joint is not retargeted.
         if matches!(bone, HumanBone::Finger(..)) {
             continue;
         }
@@ -245,7 +245,7 @@ fn bones_of_all_characters_are_found() {
     let Some(data) = shared() else { return };
     let motion = read(&data.join("mocap/09_01.bvh"));
     for (file, arms) in [
-        (root().join("assets/female.glb"), true),
+        (root().join("crates/supple/assets/female.glb"), true),
         (data.join("characters/100Avatars_001_Crimsom.vrm"), true),
         (data.join("characters/CesiumMan.glb"), true),
     ] {

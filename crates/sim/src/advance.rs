@@ -1,17 +1,18 @@
-//! Frames of any length over a fixed internal step.
+//! Frames of any duration, simulated with a fixed time step.
 
 use glam::Vec3;
 
 use crate::model::NO_CARRIER;
-use crate::pieces::{pieces, step_in_pieces};
+use crate::substeps::{step_in_substeps, substep_count};
 use crate::{Backend, Mode, Model, Settings, SolveError, State, StepReport, Targets};
 
-/// Most internal steps for one frame. A frame longer than this many steps loses the rest of its time: better a slow
-/// motion than a program that falls ever further behind.
+/// Most internal steps per frame. The rest of a longer frame is dropped: slow motion is better than a program that falls
+/// further and further behind.
 pub const MAX_STEPS: u32 = 8;
 
 /// What happened in a frame.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Advance {
     /// Internal steps taken.
     pub steps: u32,
@@ -25,13 +26,13 @@ pub struct Advance {
 
 /// Advances `state` by a frame of `dt` seconds that ends at `targets`.
 ///
-/// Takes internal steps of [`Settings::step`] whatever `dt` is, with targets interpolated along the frame, so that the
-/// motion does not depend on the caller's frame rate; time that does not fill a step waits for the next frame.
-/// [`displayed`] gives the positions at the frame's own time. A static model takes one step a frame. Where contact is global and parts
-/// that could meet move fast, a step is taken in [pieces](crate::pieces): it counts as one.
+/// Takes internal steps of [`Settings::step`] whatever `dt` is, with interpolated targets, so that the motion does not depend
+/// on the caller's frame rate. Time that does not fill a step is kept for the next frame; [`displayed`] gives the positions at
+/// the frame's own time. [`Mode::Static`] takes one step per frame. With global contact and fast motion a step is split into
+/// [substeps](crate::substeps); it counts as one.
 ///
-/// Where a fixed vertex moves farther than [`Settings::jump_distance`], free vertices are shifted with their carriers
-/// first. A caller who knows the bones' frames does better with [`State::carry`] and [`State::rebase`] before.
+/// If a fixed vertex moves farther than [`Settings::jump_distance`], free vertices are first moved with their carriers. A
+/// caller who knows the bones' frames gets a better result with [`State::carry`] and [`State::rebase`] before this call.
 pub fn advance(
     backend: &mut dyn Backend,
     model: &Model,
@@ -82,13 +83,13 @@ fn take_steps(
 ) -> Result<(), SolveError> {
     let h = settings.step;
     let total = state.remainder + dt;
-    // A frame that is a multiple of h up to rounding shall not leave a step of 1e-17 s for the next one.
+    // If a frame is a multiple of h up to rounding, no step of 1e-17 s must be left for the next one.
     let due = (total / h + 1e-6).floor();
     let count = due.min(f64::from(MAX_STEPS)) as u32;
     report.dropped = (due - f64::from(count)) * h;
     let mut last = 0.0;
     for k in 1..=count {
-        // If time is dropped, the steps that remain still walk the whole path.
+        // If time is dropped, the remaining steps still cover the whole path.
         let t = if report.dropped > 0.0 {
             f64::from(k) / f64::from(count)
         } else {
@@ -107,7 +108,8 @@ fn take_steps(
     Ok(())
 }
 
-/// One internal step to `at`, in [pieces] where motion is fast; the last one ended at `last` between the frames.
+/// One internal step to `at`, in substeps if the motion is fast. `last` is where the step before it ended, from 0 to 1 between
+/// the frames.
 fn step(
     backend: &mut dyn Backend,
     model: &Model,
@@ -121,7 +123,7 @@ fn step(
         true => &state.contact.bases,
         false => &from.bases,
     };
-    let count = pieces(model, settings, state, bases, at);
+    let count = substep_count(model, settings, state, bases, at);
     if count == 1 {
         return backend.step(model, settings, at, state);
     }
@@ -133,7 +135,7 @@ fn step(
     if state.contact.outside.len() == at.outside.len() {
         before.outside.clone_from(&state.contact.outside);
     }
-    step_in_pieces(backend, model, settings, (&before, at), count, state)
+    step_in_substeps(backend, model, settings, (&before, at), count, state)
 }
 
 fn carry_jump(model: &Model, settings: &Settings, targets: &Targets, state: &mut State) -> bool {
@@ -169,11 +171,11 @@ fn previous_frame(targets: &Targets, state: &State) -> Targets {
     }
 }
 
-/// Positions of all vertices (free then fixed) at the time of the last frame, in between internal steps.
+/// Positions of all vertices (free, then fixed) at the time of the last frame, extrapolated from the last internal step.
 ///
-/// The fixed vertices are where the frame put them. A free vertex follows what its [carrier](Model::carriers) has moved
-/// since the last internal step, plus its own velocity relative to the carrier: no lag behind the bones, and exactly the
-/// state when the frame ends on a step.
+/// Fixed vertices are at the frame's targets. A free vertex moves with its [carrier](Model::carriers) since the last internal
+/// step, plus its own velocity relative to the carrier. So the skin does not lag behind the bones, and the result is exactly
+/// the state if the frame ends on a step.
 pub fn displayed(model: &Model, settings: &Settings, state: &State) -> Vec<Vec3> {
     let fixed = state
         .frame

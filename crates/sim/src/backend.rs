@@ -1,8 +1,8 @@
-//! The border between a model and what steps it.
+//! The interface of solvers.
 
 use crate::{Model, Settings, State, Targets};
 
-/// Steps models. Chosen once, as `Box<dyn Backend>`; [`backend_tests!`](crate::backend_tests) is its conformance suite.
+/// A solver that steps models. [`backend_tests!`](crate::backend_tests) is its conformance suite.
 ///
 /// A backend may keep whatever it derives from model and settings (factor, buffers) between steps, keyed by
 /// [`Model::id`] and [`Settings::matrix_key`]; it keeps nothing that belongs to the state.
@@ -13,7 +13,7 @@ pub trait Backend: Send {
     /// Whether this backend can step `model` with `settings`; a fast backend may leave out rare constraints.
     fn supports(&self, model: &Model, settings: &Settings) -> bool;
 
-    /// Does now what the first step with this model and these settings would do (factorise, allocate, compile).
+    /// Does the one-time work of the first step with this model and these settings (factorise, allocate, compile).
     fn prepare(&mut self, model: &Model, settings: &Settings) -> Result<(), SolveError>;
 
     /// One internal step of [`Settings::step`] seconds: afterwards the fixed vertices are at `targets`.
@@ -27,30 +27,30 @@ pub trait Backend: Send {
     ) -> Result<StepReport, SolveError>;
 }
 
-/// What a step tells about itself. How good the result is, [`measure`](crate::measure) tells.
+/// Report of a step. [`measure`](crate::measure) gives the quality of the result.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepReport {
     /// Local/global iterations done.
     pub iterations: u32,
-    /// Largest move of a vertex in the last iteration \[m\]: what the step left unsolved.
+    /// Largest motion of a vertex in the last iteration \[m\]: an estimate of the remaining error.
     pub residual: f32,
     /// Objective (2.8) before the first and after every iteration \[J\]; empty unless
     /// [`Settings::trace_energy`] is set.
     pub energies: Vec<f64>,
-    /// What touched.
+    /// Contacts of the step.
     pub contact: ContactReport,
 }
 
-/// What touched in a step.
+/// Contacts of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ContactReport {
-    /// Pairs known: touching or about to.
+    /// Tracked pairs: touching or close.
     pub known: usize,
-    /// Pairs that press.
+    /// Pairs with a contact force.
     pub pressing: usize,
-    /// Points of known pairs that are inside at the end of the step.
+    /// Points of tracked pairs that are inside at the end of the step.
     pub inside: usize,
-    /// Depth of the deepest of them \[m\].
+    /// Largest depth \[m\].
     pub depth: f32,
 }
 
@@ -75,8 +75,8 @@ impl ContactReport {
 /// Why a step was not taken.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SolveError {
-    /// Lists of targets or state do not fit the model.
-    #[error("{list} has {found} entries, the model needs {expected}")]
+    /// A list of targets or state has a wrong length.
+    #[error("{list} has {found} entries, but the model needs {expected}")]
     Length {
         /// Name of the list.
         list: &'static str,
@@ -93,8 +93,8 @@ pub enum SolveError {
         /// First bad entry.
         index: usize,
     },
-    /// The settings make no sense.
-    #[error("{name} is {value}, it must be positive and finite")]
+    /// A setting is out of range.
+    #[error("{name} is {value}; it must be positive and finite")]
     Setting {
         /// Name of the setting.
         name: &'static str,
@@ -111,13 +111,13 @@ pub enum SolveError {
     },
     /// The system matrix could not be factorised.
     #[error(
-        "the system matrix is not positive definite at vertex {vertex}: are stiffness and masses sensible?"
+        "the system matrix is not positive definite at vertex {vertex}; check stiffness and masses"
     )]
     NotPositiveDefinite {
         /// The free vertex whose pivot failed.
         vertex: usize,
     },
-    /// This backend lacks a constraint type or option that the model or the settings ask for.
+    /// The backend does not support a constraint type or option of the model or settings.
     #[error("the {backend} backend does not support {what}; use the reference backend")]
     Unsupported {
         /// Name of the backend.
@@ -125,17 +125,17 @@ pub enum SolveError {
         /// What is missing.
         what: &'static str,
     },
-    /// The device a backend runs on has failed; the state is as it was before the step.
+    /// The backend's device has failed; the state is unchanged.
     #[error("the {backend} backend failed: {reason}")]
     Device {
         /// Name of the backend.
         backend: &'static str,
-        /// What the device said.
+        /// The device's error message.
         reason: String,
     },
 }
 
-/// Checks that settings, targets and state fit the model and are finite: every backend calls it first.
+/// Checks that settings, targets and state match the model and are finite. Every backend calls it first.
 pub fn check_step(
     model: &Model,
     settings: &Settings,

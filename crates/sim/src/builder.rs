@@ -8,16 +8,16 @@ use crate::Model;
 use crate::constraints::cluster::NO_CLUSTER;
 use crate::constraints::{
     AnchorKind, Anchors, Bendings, Clusters, Polyhedra, Springs, StretchLimits, TetStrains,
-    TetVolumes, fit_gradients, surface_bending,
+    TetVolumes, least_squares_gradients, surface_bending,
 };
+use crate::contact::{ContactSurface, SurfaceInput};
 use crate::model::SoftDriven;
 
-/// A tet whose rest determinant is below this times its longest edge cubed is flat and becomes inert. Thinner tets
-/// would put entries into the system matrix that single precision cannot hold beside the others.
+/// Determinant, relative to the longest edge cubed, below which a tet is flat at rest and becomes inert. Thinner tets would
+/// make the system matrix too ill-conditioned for single precision.
 pub const FLAT_TET: f64 = 1e-6;
 
-/// Collects vertices and constraints; [`ModelBuilder::build`] checks them. Indices are the caller's: vertices count
-/// up in the order they are added.
+/// Collects vertices and constraints; [`ModelBuilder::build`] checks them. Vertices are numbered in the order they are added.
 #[derive(Clone, Debug, Default)]
 pub struct ModelBuilder {
     positions: Vec<Vec3>,
@@ -34,11 +34,11 @@ pub struct ModelBuilder {
     clusters: Vec<Vec<u32>>,
 }
 
-/// What is wrong with a model.
+/// Why a model could not be built.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum BuildError {
     /// There is nothing to solve for.
-    #[error("the model has no free vertex")]
+    #[error("the model has no free vertex; at least one must not be fixed")]
     NoFreeVertex,
     /// More vertices or constraints than 32-bit indices can name.
     #[error("the model is too large: {count} vertices")]
@@ -53,7 +53,7 @@ pub enum BuildError {
         vertex: usize,
     },
     /// A mass is negative or not finite.
-    #[error("vertex {vertex} has mass {mass} kg; masses must be finite and not negative")]
+    #[error("vertex {vertex} has mass {mass} kg; it must be finite and at least 0")]
     Mass {
         /// The caller's vertex.
         vertex: usize,
@@ -61,7 +61,7 @@ pub enum BuildError {
         mass: f64,
     },
     /// A constraint names a vertex or tet that does not exist.
-    #[error("{constraint} {index} refers to {what}, of which there are {count}")]
+    #[error("{constraint} {index} refers to {what}, but there are only {count}")]
     Index {
         /// Constraint type.
         constraint: &'static str,
@@ -69,11 +69,11 @@ pub enum BuildError {
         index: usize,
         /// What it refers to.
         what: String,
-        /// How many of these there are.
+        /// How many of these exist.
         count: usize,
     },
     /// A stiffness, length, ratio or limit is negative or not finite.
-    #[error("{constraint} {index} has {parameter} {value}; it must be finite and not negative")]
+    #[error("{constraint} {index} has {parameter} {value}; it must be finite and at least 0")]
     Parameter {
         /// Constraint type.
         constraint: &'static str,
@@ -84,8 +84,10 @@ pub enum BuildError {
         /// Its value.
         value: f64,
     },
-    /// The corners of a polyhedron or cluster lie in a plane.
-    #[error("{constraint} {index} is flat: it has no deformation gradient")]
+    /// The corners of a polyhedron or cluster are coplanar.
+    #[error(
+        "{constraint} {index} is flat and has no deformation gradient; its corners must not be coplanar"
+    )]
     Flat {
         /// Constraint type.
         constraint: &'static str,
@@ -100,7 +102,7 @@ impl ModelBuilder {
         ModelBuilder::default()
     }
 
-    /// Adds a vertex at rest position `position` \[m\], without mass; a `fixed` one is driven by targets (Dirichlet).
+    /// Adds a vertex without mass at a rest position \[m\]. A `fixed` vertex is driven by targets (Dirichlet condition).
     pub fn vertex(&mut self, position: Vec3, fixed: bool) -> u32 {
         self.positions.push(position);
         self.driven.push(fixed);
@@ -108,15 +110,15 @@ impl ModelBuilder {
         (self.positions.len() - 1) as u32
     }
 
-    /// Sets the mass of a vertex \[kg\]. Free vertices may stay without; the mass of a fixed one is ignored.
+    /// Sets the mass of a vertex \[kg\]. Free vertices need none; the mass of a fixed vertex is ignored.
     pub fn mass(&mut self, vertex: u32, mass: f64) {
         if let Some(m) = self.masses.get_mut(vertex as usize) {
             *m = mass;
         }
     }
 
-    /// Adds `total` kilograms, shared among the free vertices in proportion to the rest volume of the tets around
-    /// them [3.3]. A tet's share goes to its free corners only.
+    /// Distributes `total` kilograms over the free vertices in proportion to the rest volume of their tets [3.3]. A tet's
+    /// share goes to its free corners only.
     pub fn distribute_mass(&mut self, total: f64) {
         self.total_mass = Some(total);
     }
@@ -127,7 +129,7 @@ impl ModelBuilder {
         (self.tets.len() - 1) as u32
     }
 
-    /// Lets a tet resist changes from `ratio` × its rest volume, with stiffness \[Pa\].
+    /// Adds a volume constraint to a tet: it resists deviation from `ratio` × its rest volume with a stiffness \[Pa\].
     pub fn tet_volume(&mut self, tet: u32, stiffness: f64, ratio: f64) {
         self.volumes.push((tet, stiffness, ratio));
     }
@@ -137,14 +139,14 @@ impl ModelBuilder {
         self.springs.push((ends, length, weight));
     }
 
-    /// Lets the Laplacian Σ coefficient × position keep its length; weight [J m²].
+    /// Adds a bending constraint of weight [J m²]: the Laplacian Σ coefficient × position keeps its length.
     pub fn bending(&mut self, vertices: &[u32], coefficients: &[f64], weight: f64) {
         self.bendings
             .push((vertices.to_vec(), coefficients.to_vec(), weight));
     }
 
-    /// Bending of a whole triangle surface over the vertices added so far; bending stiffness \[J\].
-    /// Triangles with an index out of range are left to [`ModelBuilder::build`] to report.
+    /// Adds bending of a triangle surface over the vertices added so far; bending stiffness \[J\]. An index out of range is
+    /// reported by [`ModelBuilder::build`].
     pub fn surface_bending(&mut self, triangles: &[[u32; 3]], stiffness: f64) {
         let count = self.positions.len();
         if let Some(bad) = triangles
@@ -163,8 +165,8 @@ impl ModelBuilder {
         }
     }
 
-    /// Adds a soft anchor of weight \[N/m\] to a point that is the vertex's rest position until targets say otherwise.
-    /// Returns its place in [`Targets::anchors`](crate::Targets::anchors).
+    /// Adds a soft anchor of weight \[N/m\] to a point: by default the vertex's rest position. Returns its index in
+    /// [`Targets::anchors`](crate::Targets::anchors).
     pub fn anchor(&mut self, vertex: u32, weight: f64) -> usize {
         self.directed_anchor(vertex, weight, AnchorKind::Point, Vec3::ZERO)
     }
@@ -191,8 +193,8 @@ impl ModelBuilder {
         self.clusters.push(tets.to_vec());
     }
 
-    /// Holds the driven vertices with soft anchors of this weight \[N/m\] instead of eliminating them: the comparison of
-    /// [2.2.3].
+    /// Makes driven vertices unknowns held by soft anchors of this weight \[N/m\] instead of eliminating them, to compare
+    /// both as in [2.2.3].
     pub fn soften_driven(&mut self, weight: f64) {
         self.soft_weight = Some(weight);
     }
@@ -247,6 +249,17 @@ impl ModelBuilder {
         };
         model.carriers = crate::carrier::find_carriers(&model);
         model.carrier_frames = crate::carrier::find_carrier_frames(&model, &model.carriers);
+        Ok(model)
+    }
+
+    /// As [`ModelBuilder::build`], with skin that may touch: `input` is given the model, in whose numbering the
+    /// [sources](SurfaceInput::sources) of the skin points are.
+    pub fn build_with_surface(
+        &self,
+        input: impl FnOnce(&Model) -> SurfaceInput,
+    ) -> Result<Model, BuildError> {
+        let mut model = self.build()?;
+        model.contact = Some(ContactSurface::new(input(&model)));
         Ok(model)
     }
 
@@ -410,7 +423,7 @@ impl Map<'_> {
 
     fn gradients(&self, corners: &[u32]) -> Option<Vec<DVec3>> {
         let rest: Vec<DVec3> = corners.iter().map(|&v| self.rest(v)).collect();
-        fit_gradients(&rest)
+        least_squares_gradients(&rest)
     }
 }
 

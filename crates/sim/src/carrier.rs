@@ -1,5 +1,5 @@
-//! Which fixed vertices carry each free one: the nearest along the edges of constraints (Dijkstra), and two of its
-//! neighbours that tell how it turns.
+//! Carriers: for each free vertex the nearest fixed vertex along the edges of constraints (Dijkstra), and two fixed
+//! vertices near that one whose triangle gives its rotation.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,7 +9,7 @@ use glam::{DVec3, Mat3, Vec3};
 use crate::Model;
 use crate::model::NO_CARRIER;
 
-/// How a triangle has turned; `None` where it is or was flat.
+/// Rotation of a triangle between two positions; `None` if it is degenerate in either.
 pub fn turn(from: [Vec3; 3], to: [Vec3; 3]) -> Option<Mat3> {
     Some(axes(to)? * axes(from)?.transpose())
 }
@@ -27,7 +27,7 @@ pub(crate) fn find_carriers(model: &Model) -> Vec<u32> {
     let neighbours = neighbours(model);
     let mut carrier = vec![NO_CARRIER; free];
     let mut distance = vec![f64::INFINITY; free];
-    // Distances are not negative, so their bits sort as they do; the vertex breaks ties.
+    // Non-negative floats sort like their bits; the vertex breaks ties.
     let mut queue: BinaryHeap<Reverse<(u64, u32, u32)>> = (0..model.fixed_count() as u32)
         .map(|k| Reverse((0, free as u32 + k, k)))
         .collect();
@@ -51,9 +51,8 @@ pub(crate) fn find_carriers(model: &Model) -> Vec<u32> {
     carrier
 }
 
-/// For each free vertex its carrier and two fixed vertices near that one which make the best shaped triangle with it, or
-/// the carrier three times where all are in line. What hangs farther from fixed vertices than two elements swings by itself:
-/// [`NO_CARRIER`].
+/// For each free vertex its carrier and two fixed vertices near it that form the best-shaped triangle, or the carrier three
+/// times if all are collinear. A vertex more than two elements away from fixed ones moves on its own: [`NO_CARRIER`].
 pub(crate) fn find_carrier_frames(model: &Model, carriers: &[u32]) -> Vec<[u32; 3]> {
     let neighbours = neighbours(model);
     let mut known: Vec<Option<[u32; 3]>> = vec![None; model.fixed_count()];
@@ -69,13 +68,13 @@ pub(crate) fn find_carrier_frames(model: &Model, carriers: &[u32]) -> Vec<[u32; 
     carriers.iter().enumerate().map(frame).collect()
 }
 
-/// Sine of the angle at the carrier below which a triangle tells little of how it turns.
-const SLIVER: f64 = 0.2;
+/// Least sine of the angle at the carrier. The rotation of a thinner triangle is unreliable.
+const MIN_SINE: f64 = 0.2;
 
 fn best_triangle(model: &Model, neighbours: &Neighbours, carrier: u32) -> [u32; 3] {
     let free = model.free_count() as u32;
     let centre = free + carrier;
-    // Around thin bones all of the first ring may lie in line.
+    // Around thin bones the whole first ring may be collinear.
     let mut ring = vec![centre];
     let mut best = (0.0, [carrier; 3]);
     for _ in 0..3 {
@@ -100,7 +99,7 @@ fn best_triangle(model: &Model, neighbours: &Neighbours, carrier: u32) -> [u32; 
                 }
             }
         }
-        if best.0 > SLIVER {
+        if best.0 > MIN_SINE {
             break;
         }
     }
@@ -140,7 +139,7 @@ fn neighbours(model: &Model) -> Neighbours {
     }
 }
 
-/// Vertex lists of everything that connects vertices.
+/// Vertices of every element that connects vertices.
 fn elements(model: &Model) -> impl Iterator<Item = &[u32]> {
     let tets = model.tets().vertices.iter().map(|t| t.as_slice());
     let springs = model.springs().vertices.iter().map(|s| s.as_slice());

@@ -10,7 +10,9 @@
 
 use glam::{Affine3A, DVec3, Vec3};
 
-use crate::shapes::{TetMesh, bar, prism_layer};
+use supple_geom::TetMesh;
+
+use crate::shapes::{bar, prism_layer};
 use crate::{Backend, Model, ModelBuilder, Settings, State, StepReport, Targets};
 
 mod colliders;
@@ -27,7 +29,9 @@ pub use colliders::{
 };
 #[cfg(test)]
 pub(crate) use contact::some_pads;
-pub use contact::{contact_agrees_with_the_reference, pads_press_and_part, pads_rub};
+pub use contact::{
+    contact_agrees_with_the_reference, leaning_columns_push_aside, pads_press_and_part, pads_rub,
+};
 pub use coverage::{every_constraint_and_option, weights_are_those_of_a_model_built_so};
 pub use equilibrium::{
     energy_never_rises, equilibrium_is_within_its_tolerance, patch_test,
@@ -76,7 +80,7 @@ macro_rules! backend_tests {
             recovers_from_garbage degenerate_models agrees_with_the_reference carried_jump
             refuses_bad_input violent_motion every_constraint_and_option
             global_step_beats_ten_cg_iterations
-            pads_press_and_part pads_rub contact_agrees_with_the_reference
+            pads_press_and_part pads_rub contact_agrees_with_the_reference leaning_columns_push_aside
             colliders_press_and_part colliders_rub a_ball_falls_and_rests fast_balls_do_not_pass
             odd_colliders_do_no_harm);
 

@@ -1,12 +1,12 @@
-//! How far a step is from its own converged solution.
+//! Distance of a step from its converged solution.
 
 use crate::{Backend, Model, Settings, SolveError, State, Targets};
 
 /// Iterations after which a step counts as converged.
-const MANY: u32 = 1_000;
+const CONVERGED_ITERATIONS: u32 = 1_000;
 
-/// Distance between one step with [`Settings::iterations`] and the same step converged, as root mean square over the
-/// free vertices \[m\], and what share that is of the way the converged step went. `state` is not changed.
+/// RMS distance over the free vertices between one step with [`Settings::iterations`] and the converged step \[m\], and the
+/// same relative to the RMS motion of the converged step. `state` is not changed.
 pub fn distance_to_converged(
     backend: &mut dyn Backend,
     model: &Model,
@@ -25,7 +25,7 @@ pub fn distance_to_converged(
             .step(model, &settings, targets, &mut state)
             .map(|_| state)
     };
-    let (given, converged) = (step(settings.iterations)?, step(MANY)?);
+    let (given, converged) = (step(settings.iterations)?, step(CONVERGED_ITERATIONS)?);
     let left = root_mean_square(&given, &converged);
     let way = root_mean_square(state, &converged);
     Ok((left, if way > 0.0 { left / way } else { 0.0 }))
@@ -46,7 +46,7 @@ mod tests {
     use crate::conformance::{moved_targets, tissue};
 
     #[test]
-    fn more_iterations_leave_less() {
+    fn more_iterations_leave_a_smaller_error() {
         let model = tissue();
         let targets = moved_targets(&model, Affine3A::from_quat(Quat::from_rotation_x(0.5)));
         let state = State::at_rest(&model);

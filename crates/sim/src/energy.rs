@@ -1,4 +1,4 @@
-//! The objective that a step minimises, Eq. (2.8), and the start it is given.
+//! The objective that a step minimises, Eq. (2.8), and its initial guess.
 
 use glam::{DVec3, Vec3};
 use supple_geom::simd::Row;
@@ -8,15 +8,15 @@ use crate::model::NO_CARRIER;
 use crate::start::carried;
 use crate::{Mode, Model, Rotations, Settings, State, Targets};
 
-/// What is known before the first iteration of a step.
+/// Prediction and initial guess of a step.
 #[derive(Clone, Debug)]
 pub struct Prediction {
-    /// Where inertia alone takes each free vertex, x + h v \[m\]; x itself in a static solve.
+    /// Inertial prediction x + h v of each free vertex \[m\]; x itself in a static solve.
     pub inertial: Vec<DVec3>,
     /// Gravity and external force on each free vertex \[N\].
     pub forces: Vec<DVec3>,
-    /// The first iterate: where carriers take the free vertices, or y of Eq. (2.9) where they have none; the targets of
-    /// the fixed ones \[m\].
+    /// Initial guess \[m\]. Free vertices move with their carriers, or to y of Eq. (2.9) without one; fixed vertices are at
+    /// their targets.
     pub start: Vec<DVec3>,
 }
 

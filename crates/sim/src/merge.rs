@@ -1,7 +1,7 @@
-//! Several models as one, so that bodies touch each other as they touch themselves.
+//! Several models merged into one, so that contact between bodies is handled like self-contact.
 //!
-//! The system matrix of the whole has a block a body: its factor splits into trees that share nothing, and every body moves as it
-//! would alone until contacts join them.
+//! The merged system matrix is block diagonal, one block per body. The elimination trees of the blocks are separate, and each
+//! body moves as it would alone until contacts couple them.
 
 use std::ops::Range;
 
@@ -14,19 +14,19 @@ use crate::contact::{ContactState, ContactSurface, Source, SurfaceInput};
 use crate::model::NO_CARRIER;
 use crate::{Model, State, Targets};
 
-/// Distance that is left between bodies where rest shapes are laid out side by side \[m\]: what overlaps at rest may always
-/// overlap, and bodies must not.
-const APART: f32 = 1.0;
+/// Gap between the rest shapes, which are laid out side by side \[m\]. Contact is allowed to overlap where the rest shape
+/// does, so different bodies must not overlap at rest.
+const REST_GAP: f32 = 1.0;
 
-/// One model of several, and where each is in it.
+/// A merged model, and the index ranges of its bodies.
 #[derive(Clone, Debug)]
 pub struct Merged {
-    /// All of them.
+    /// The merged model.
     pub model: Model,
     bodies: Vec<Body>,
 }
 
-/// Where a body is in the whole.
+/// Index ranges of a body in the merged model.
 #[derive(Clone, Debug, Default)]
 struct Body {
     free: Range<usize>,
@@ -37,7 +37,7 @@ struct Body {
 }
 
 impl Merged {
-    /// Of models in this order.
+    /// Merges models in this order.
     pub fn new(models: &[&Model]) -> Merged {
         let bodies = lay_out(models);
         let free_count = bodies.last().map_or(0, |body| body.free.end);
@@ -67,7 +67,7 @@ impl Merged {
             .rest
             .extend(models.iter().flat_map(|part| part.rest_fixed()));
         for (part, body) in models.iter().zip(&bodies) {
-            let whole = Numbers {
+            let whole = IndexMap {
                 free: body.free.start as u32,
                 fixed: (free_count + body.fixed.start) as u32,
                 own_free: part.free_count as u32,
@@ -89,7 +89,7 @@ impl Merged {
         Merged { model, bodies }
     }
 
-    /// Targets of the whole from those of each body; colliders and forces are those of all.
+    /// Targets of the merged model from those of each body; colliders and forces of all bodies are combined.
     pub fn targets(&self, parts: &[Targets]) -> Targets {
         let mut whole = Targets::default();
         let has_forces = parts.iter().any(|part| !part.forces.is_empty());
@@ -122,12 +122,12 @@ impl Merged {
         self.bodies.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no bodies.
     pub fn is_empty(&self) -> bool {
         self.bodies.is_empty()
     }
 
-    /// What a body does in the state of the whole; its contacts are left out.
+    /// The state of a body, from the merged state; without contacts.
     pub fn state_of(&self, body: usize, whole: &State) -> State {
         let Body { free, fixed, .. } = &self.bodies[body];
         State {
@@ -141,19 +141,24 @@ impl Merged {
         }
     }
 
-    /// Free vertices of a body in the whole.
+    /// Free vertices of a body in the merged model.
     pub fn free_of(&self, body: usize) -> Range<usize> {
         self.bodies[body].free.clone()
     }
 
-    /// Fixed vertices of a body among those of the whole.
+    /// Fixed vertices of a body among those of the merged model.
     pub fn fixed_of(&self, body: usize) -> Range<usize> {
         self.bodies[body].fixed.clone()
     }
 
-    /// Points of a body in the contact surface of the whole.
+    /// Points of a body in the merged contact surface.
     pub fn points_of(&self, body: usize) -> Range<usize> {
         self.bodies[body].points.clone()
+    }
+
+    /// Its skin points outside the model, in the order of [`Targets::outside`].
+    pub fn outside_of(&self, body: usize) -> Range<usize> {
+        self.bodies[body].outside.clone()
     }
 }
 
@@ -178,14 +183,14 @@ fn lay_out(models: &[&Model]) -> Vec<Body> {
     bodies
 }
 
-/// Translates a body's vertices to those of the whole.
-struct Numbers {
+/// Maps a body's vertex indices to those of the merged model.
+struct IndexMap {
     free: u32,
     fixed: u32,
     own_free: u32,
 }
 
-impl Numbers {
+impl IndexMap {
     fn vertex(&self, v: u32) -> u32 {
         match v.checked_sub(self.own_free) {
             None => self.free + v,
@@ -285,14 +290,14 @@ impl Numbers {
 fn surface(models: &[&Model], bodies: &[Body], free_count: usize) -> ContactSurface {
     let count = bodies.last().map_or(0, |body| body.points.end) as u32;
     let mut whole = SurfaceInput::default();
-    // Where the next body's rest shape begins.
+    // X at which the next body's rest shape begins.
     let mut edge = 0.0;
     for (part, body) in models.iter().zip(bodies) {
         let Some(surface) = &part.contact else {
             continue;
         };
         let input = surface.input();
-        let numbers = Numbers {
+        let numbers = IndexMap {
             free: body.free.start as u32,
             fixed: (free_count + body.fixed.start) as u32,
             own_free: part.free_count as u32,
@@ -307,7 +312,7 @@ fn surface(models: &[&Model], bodies: &[Body], free_count: usize) -> ContactSurf
             all().fold(f32::NEG_INFINITY, f32::max),
         );
         let shift = Vec3::X * (edge - low);
-        edge += high - low + APART;
+        edge += high - low + REST_GAP;
         whole.skin.extend(input.skin.iter().map(|&p| p + shift));
         whole.bases.extend(input.bases.iter().map(|&p| p + shift));
         let (first_point, first) = (body.points.start as u32, whole.triangles.len() as u32);
@@ -345,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn apart_every_body_moves_as_it_does_alone() {
+    fn separate_bodies_move_as_they_do_alone() {
         let models = [tissue(), cantilever(), some_pads(1)];
         let merged = Merged::new(&models.each_ref());
         let settings = Settings {
@@ -363,13 +368,13 @@ mod tests {
             let part = merged.state_of(i, &together);
             let pairs = alone.positions.iter().zip(&part.positions);
             let away = pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
-            // Single precision: other orders of the same sums.
+            // Single precision: the same sums in another order.
             assert!(away < 1e-5, "body {i}: {away} m");
             assert_eq!(model.caller_positions(&alone).len(), model.vertex_count());
         }
     }
 
-    /// Two pads, one turned over and pressed on the other: they share the way, and nothing is inside.
+    /// Two pads, one flipped and pressed onto the other: both give way equally, and no point is inside.
     #[test]
     fn bodies_touch() {
         let pad = some_pads(1);

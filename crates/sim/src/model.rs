@@ -3,7 +3,7 @@
 use glam::{DVec3, Vec3};
 
 use crate::constraints::{Anchors, Bendings, Clusters, Polyhedra, Springs, TetStrains, TetVolumes};
-use crate::contact::{ContactSurface, LocalPairs};
+use crate::contact::ContactSurface;
 use crate::{State, Targets};
 
 /// No vertex: what [`Model::carriers`] holds for a free vertex that no fixed vertex carries.
@@ -156,17 +156,6 @@ impl Model {
     /// The skin as contact sees it.
     pub fn contact_surface(&self) -> Option<&ContactSurface> {
         self.contact.as_ref()
-    }
-
-    /// Has pairs for local contact from now on.
-    pub fn set_local_pairs(&mut self, pairs: LocalPairs) {
-        self.contact = self.contact.take().map(|s| s.with_local_pairs(pairs));
-    }
-
-    /// The model with a contact surface, whose sources are model indices.
-    pub fn with_contact_surface(mut self, surface: ContactSurface) -> Model {
-        self.contact = Some(surface);
-        self
     }
 
     /// Whether tet strain is the only constraint: all a fast backend may care to support.

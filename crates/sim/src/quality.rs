@@ -1,4 +1,4 @@
-//! How good a state is: inverted elements, worst element, volume.
+//! Quality of a state: inverted elements, worst element, volume.
 
 use glam::DVec3;
 
@@ -7,13 +7,13 @@ use crate::{Model, State};
 /// Measures of a state's tets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quality {
-    /// Tets turned inside out (det F < 0).
+    /// Inverted tets (det F < 0).
     pub inverted: usize,
-    /// Smallest volume / rest volume (det F) of a tet; 1 where there is no tet. [Slivers](SLIVER) do not count.
+    /// Smallest det F (volume / rest volume) of a tet that is not a [sliver](SLIVER_SHARE); 1 without tets.
     pub worst: f64,
-    /// The tet that has it.
+    /// The tet with the smallest det F.
     pub worst_tet: Option<u32>,
-    /// Volume of all tets, inverted ones counting negative \[m³\].
+    /// Volume of all tets \[m³\]; inverted ones count negative.
     pub volume: f64,
     /// The same at rest \[m³\].
     pub rest_volume: f64,
@@ -21,11 +21,11 @@ pub struct Quality {
     pub top_speed: f32,
 }
 
-/// A tet with less than this share of the mean volume is a sliver: a hair's breadth turns it inside out many times over,
-/// which says nothing about the tissue.
-pub const SLIVER: f64 = 0.1;
+/// Share of the mean volume below which a tet is a sliver. A tiny motion inverts a sliver many times over, which tells
+/// nothing about the tissue.
+pub const SLIVER_SHARE: f64 = 0.1;
 
-/// Measures `state`. Tets that were flat at rest do not count.
+/// Measures `state`. Tets that are flat at rest do not count.
 pub fn measure(model: &Model, state: &State) -> Quality {
     let tets = model.tets();
     let z: Vec<DVec3> = state
@@ -46,7 +46,7 @@ pub fn measure(model: &Model, state: &State) -> Quality {
             .map(|v| v.length())
             .fold(0.0, f32::max),
     };
-    let sliver = SLIVER * quality.rest_volume / tets.len().max(1) as f64;
+    let sliver = SLIVER_SHARE * quality.rest_volume / tets.len().max(1) as f64;
     for i in (0..tets.len()).filter(|&i| !tets.is_flat(i)) {
         let ratio = tets.deformation_gradient(i, &z).determinant();
         quality.inverted += usize::from(ratio < 0.0);

@@ -1,17 +1,7 @@
 //! Procedural tet meshes for tests and examples.
 
 use glam::Vec3;
-
-/// Vertices and tets.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct TetMesh {
-    /// Positions \[m\].
-    pub positions: Vec<Vec3>,
-    /// Corners, positively oriented.
-    pub tets: Vec<[u32; 4]>,
-    /// Tets that form one prism or cell; empty where the mesh has none.
-    pub cells: Vec<Vec<u32>>,
-}
+use supple_geom::TetMesh;
 
 /// A box of `cells` cubes with edge `size` \[m\] from the origin, each cube cut into six tets around its diagonal (Kuhn),
 /// which conforms across cubes.
@@ -123,22 +113,18 @@ fn oriented(tet: [u32; 4], positions: &[Vec3]) -> [u32; 4] {
 mod tests {
     use super::*;
 
-    fn volumes(mesh: &TetMesh) -> Vec<f32> {
-        let volume = |t: &[u32; 4]| {
-            let [a, b, c, d] = t.map(|v| mesh.positions[v as usize]);
-            (b - a).cross(c - a).dot(d - a) / 6.0
-        };
-        mesh.tets.iter().map(volume).collect()
-    }
-
     #[test]
     fn tets_are_positive_and_fill_the_shape() {
         let bar = bar([3, 2, 1], 0.5);
-        assert!(volumes(&bar).iter().all(|v| *v > 0.0));
-        assert!((volumes(&bar).iter().sum::<f32>() - 6.0 * 0.125).abs() < 1e-5);
+        assert!(bar.unsound(0.0).is_empty());
+        assert!((bar.volumes().iter().sum::<f64>() - 6.0 * 0.125).abs() < 1e-5);
         let layer = prism_layer(4, 0.1, 0.05);
-        assert!(volumes(&layer).iter().all(|v| *v > 0.0));
-        assert!((volumes(&layer).iter().sum::<f32>() - 0.16 * 0.05).abs() < 1e-6);
+        assert!(layer.unsound(0.0).is_empty());
+        assert!((layer.volumes().iter().sum::<f64>() - 0.16 * 0.05).abs() < 1e-6);
         assert_eq!(layer.cells.len() * 3, layer.tets.len());
+        // Cells fit together: what is left is the surface of a box.
+        let surface = |mesh: &TetMesh| mesh.boundary().area();
+        assert!((surface(&bar) - 2.0 * 0.25 * (6.0 + 3.0 + 2.0)).abs() < 1e-5);
+        assert!((surface(&layer) - 2.0 * 0.16 - 4.0 * 0.4 * 0.05).abs() < 1e-6);
     }
 }

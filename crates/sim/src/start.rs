@@ -1,10 +1,10 @@
-//! Where the iterations of a step begin: every free vertex moves rigidly with the fixed vertices that carry it.
+//! Initial guess of a step: every free vertex moves rigidly with the fixed vertices that carry it.
 //!
-//! Projections depend on where an element is: begun from inertia alone, a limb that is swung leaves its skin behind, and
-//! elements turn inside out before the first iteration. The global step that follows is exact for given projections,
-//! so only the turn of an element matters, not its place, and the minimum of (2.8) is the same.
+//! Started from the inertial prediction alone, the skin of a fast limb stays behind, and elements are inverted before the
+//! first iteration. The global step is exact for given projections, so the guess only affects the projected rotations; the
+//! minimum of (2.8) is the same.
 
-// Plain loops: iterator adaptors are not always inlined, and what is not inlined loses the kernel's instruction set.
+// Plain loops: iterator adaptors are not always inlined, and code outside the kernel loses its instruction set.
 #![allow(clippy::needless_range_loop)]
 
 use glam::Vec3;
@@ -13,20 +13,20 @@ use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, Row, dispatch};
 use crate::model::NO_CARRIER;
 use crate::{Model, State, Targets};
 
-/// Turns with a smaller cosine are not a limb's in one step but a triangle's that has collapsed.
-const LEAST_COSINE: f32 = 0.0;
+/// Least cosine of a rotation in one step. A larger rotation is that of a collapsed triangle, not of a limb.
+const MIN_COSINE: f32 = 0.0;
 
-/// Most that a vertex is taken to move relative to its carriers in a step, relative to its distance from them. Without bound a
-/// velocity kept through a teleport turns tissue inside out; jiggle stays below a tenth.
-const MOST_OWN: f32 = 0.5;
+/// Largest motion of a vertex relative to its carriers in one step, relative to its distance from them. Without a limit a
+/// velocity kept through a teleport inverts tissue; jiggle stays below 0.1.
+const MAX_RELATIVE_MOTION: f32 = 0.5;
 
-/// Shorter vectors have no direction: their squares leave single precision.
-const LEAST_LENGTH: f32 = 1e-18;
+/// Shortest vector with a direction: the square of a shorter one underflows.
+const MIN_LENGTH: f32 = 1e-18;
 
-/// Where free vertices go in a step of `h` seconds (0: without inertia) if they keep their velocities relative to their
-/// carriers \[m\]. What nothing carries is left as it was in `starts`, one row for each vertex.
+/// Positions of free vertices after a step of `h` seconds (0: without inertia) if they keep their velocities relative to
+/// their carriers \[m\]. Rows of `starts` (one per vertex) without a carrier are left unchanged.
 ///
-/// That velocity counts: ten iterations forget only half of where they began, and begun without it they would damp.
+/// The relative velocity matters: ten iterations remove only half of the initial error, so leaving it out would damp motion.
 pub fn carried(
     model: &Model,
     targets: &Targets,
@@ -64,7 +64,7 @@ impl Kernel for Carried<'_> {
             .chunks(LANES)
             .zip(self.starts.chunks_mut(LANES))
         {
-            // Lanes that are left over, or without carriers, repeat something else and are not written.
+            // Unused lanes and lanes without carriers hold arbitrary values and are not written.
             let mut ids = [vertices[0] as usize; LANES];
             let mut corners = [[0; LANES]; 3];
             let mut is_carried = [false; LANES];
@@ -115,16 +115,16 @@ fn carried_lanes<L: Lanes>(
         );
         let velocities = read::<L>(&state.velocities, ids);
         let own = minus(times(velocities, L::splat(h)), rigid);
-        let most = L::splat(MOST_OWN) * dot(offset, offset).sqrt();
+        let most = L::splat(MAX_RELATIVE_MOTION) * dot(offset, offset).sqrt();
         let length = dot(own, own).sqrt();
-        let kept = most / length.max(most).max(L::splat(LEAST_LENGTH));
+        let kept = most / length.max(most).max(L::splat(MIN_LENGTH));
         offset = plus(offset, times(own, kept));
     }
     plus(next[0], turned(&now, &next, offset))
 }
 
-/// A vector turned as one triangle is turned to another; as it is where they are the same, one of them is flat, or they turn
-/// by more than a limb does in a step.
+/// A vector rotated like a triangle from `before` to `after`. It is unchanged if the triangles are equal, one is degenerate,
+/// or the rotation is too large for one step.
 #[inline(always)]
 fn turned<L: Lanes>(
     before: &[Vector<L>; 3],
@@ -145,10 +145,10 @@ fn turned<L: Lanes>(
         let moved = minus(after[k], before[k]);
         change = change + (moved[0].abs() + moved[1].abs() + moved[2].abs());
     }
-    let is_limb = L::splat(2.0 * LEAST_COSINE + 1.0).le_mask(trace);
+    let is_limb = L::splat(2.0 * MIN_COSINE + 1.0).le_mask(trace);
     let is_still = change.le_mask(L::splat(0.0));
     choose(
-        is_limb & from.is_plain & to.is_plain & !is_still,
+        is_limb & from.is_valid & to.is_valid & !is_still,
         turned,
         vector,
     )
@@ -178,8 +178,8 @@ struct Frame<L> {
     x: Vector<L>,
     y: Vector<L>,
     z: Vector<L>,
-    /// Lanes that are no flat triangle.
-    is_plain: u8,
+    /// Lanes whose triangle is not degenerate.
+    is_valid: u8,
 }
 
 #[inline(always)]
@@ -187,14 +187,14 @@ fn frame<L: Lanes>(&[a, b, c]: &[Vector<L>; 3]) -> Frame<L> {
     let edge = minus(b, a);
     let normal = cross(edge, minus(c, a));
     let (edge_length, area) = (dot(edge, edge).sqrt(), dot(normal, normal).sqrt());
-    let least = L::splat(LEAST_LENGTH);
+    let least = L::splat(MIN_LENGTH);
     let x = times(edge, L::splat(1.0) / edge_length.max(least));
     let z = times(normal, L::splat(1.0) / area.max(least));
     Frame {
         x,
         y: cross(z, x),
         z,
-        is_plain: least.le_mask(edge_length) & least.le_mask(area),
+        is_valid: least.le_mask(edge_length) & least.le_mask(area),
     }
 }
 
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn flat_flipped_and_resting_triangles_do_not_turn() {
+    fn degenerate_flipped_and_resting_triangles_do_not_rotate() {
         let triangle = [Vec3::ZERO, Vec3::X, Vec3::Y];
         let others = [
             [Vec3::ZERO, Vec3::X, Vec3::X],

@@ -1,4 +1,4 @@
-//! All that changes while time runs.
+//! The simulation state: everything that changes over time.
 
 use glam::{Affine3A, Vec3};
 
@@ -26,7 +26,7 @@ pub struct State {
 }
 
 impl State {
-    /// The rest shape, standing still.
+    /// The rest shape without velocity.
     pub fn at_rest(model: &Model) -> State {
         State {
             positions: model.rest_free().to_vec(),
@@ -39,10 +39,10 @@ impl State {
         }
     }
 
-    /// Moves positions and velocities with a rigid frame per free vertex (new world from old world): what to do when
-    /// the pose jumps (teleport, clip switch) instead of letting the tissue shoot after the bones.
+    /// Moves positions and velocities with a rigid frame per free vertex (new world from old world). Use it when the pose jumps
+    /// (teleport, clip switch), so that the tissue moves with the bones instead of being pulled after them.
     ///
-    /// The frames come from whoever knows the bones; vertices beyond the end of `frames` stay.
+    /// Vertices beyond the end of `frames` stay.
     pub fn carry(&mut self, frames: &[Affine3A]) {
         for ((x, v), frame) in self
             .positions
@@ -55,8 +55,8 @@ impl State {
         }
     }
 
-    /// Tells the state that the fixed vertices and the frame's targets have jumped to `targets`, so that the jump
-    /// itself counts neither as velocity nor as a path to interpolate. Call it after [`State::carry`].
+    /// Sets the fixed vertices and the last frame to `targets` after a jump, so that the jump is neither taken as velocity nor
+    /// interpolated. Call it after [`State::carry`].
     pub fn rebase(&mut self, targets: &Targets) {
         self.fixed.clone_from(&targets.fixed);
         self.fixed_previous.clone_from(&targets.fixed);
@@ -79,7 +79,7 @@ impl State {
         self.frame = Some(targets.clone());
     }
 
-    /// [`State::carry`] for callers without bone frames: every free vertex is shifted with its
+    /// [`State::carry`] for callers without bone frames: every free vertex is translated with its
     /// [carrier](Model::carriers).
     pub fn carry_by_carriers(&mut self, model: &Model, targets: &Targets) {
         for (x, &carrier) in self.positions.iter_mut().zip(model.carriers()) {
@@ -89,7 +89,7 @@ impl State {
         }
     }
 
-    /// Makes everything that moves `factor` times as fast, where it is.
+    /// Multiplies all velocities by `factor`.
     pub fn scale_time(&mut self, factor: f32) {
         for velocity in &mut self.velocities {
             *velocity *= factor;

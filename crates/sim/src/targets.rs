@@ -1,4 +1,4 @@
-//! What drives a step from outside: positions of fixed vertices, anchors, forces.
+//! Input of a step: positions of fixed vertices, anchors, forces, colliders.
 
 use glam::Vec3;
 
@@ -11,17 +11,17 @@ pub struct Targets {
     pub fixed: Vec<Vec3>,
     /// Target point of each anchor \[m\].
     pub anchors: Vec<Vec3>,
-    /// Direction of each line anchor or normal of each plane anchor; empty: those the model was built with.
+    /// Direction of each line anchor or normal of each plane anchor; if empty, those of the model.
     pub directions: Vec<Vec3>,
-    /// External force on each free vertex \[N\], on top of gravity; empty: none.
+    /// External force on each free vertex \[N\], in addition to gravity; may be empty.
     pub forces: Vec<Vec3>,
-    /// Base point of each point of the [contact surface](crate::ContactSurface) \[m\]; empty where there is none.
+    /// Base point of each point of the [contact surface](crate::ContactSurface) \[m\]; empty without one.
     pub bases: Vec<Vec3>,
     /// Skin points of the contact surface that are not in the model \[m\].
     pub outside: Vec<Vec3>,
-    /// Where the skin touches what is outside the model.
+    /// Contacts of the skin detected by the caller.
     pub external: Vec<External>,
-    /// What the skin must not go through.
+    /// Colliders.
     pub colliders: Vec<Collider>,
 }
 
@@ -40,7 +40,7 @@ impl Targets {
         }
     }
 
-    /// First entry that is not finite, or a collider that makes no sense, as the name of its list and its index.
+    /// First entry that is not finite, or first invalid collider, as the name of its list and its index.
     pub fn first_non_finite(&self) -> Option<(&'static str, usize)> {
         let lists = [
             ("fixed", &self.fixed),
@@ -60,7 +60,7 @@ impl Targets {
     }
 }
 
-/// Colliders on their way; those of `to` where there are others.
+/// Interpolated colliders; those of `to` if the numbers differ.
 fn between(from: &[Collider], to: &[Collider], t: f32) -> Vec<Collider> {
     let mut result = to.to_vec();
     if from.len() == to.len() {
@@ -71,7 +71,7 @@ fn between(from: &[Collider], to: &[Collider], t: f32) -> Vec<Collider> {
     result
 }
 
-/// [`lerp`], or `b` alone where `a` does not fit it.
+/// [`lerp`], or `b` if the lengths differ.
 fn lerp_or_last(a: &[Vec3], b: &[Vec3], t: f32) -> Vec<Vec3> {
     if a.len() == b.len() {
         lerp(a, b, t)

@@ -1,40 +1,40 @@
-//! Units: how the papers' numbers map to metres, seconds and kilograms.
+//! Units: how the papers' values map to metres, seconds and kilograms.
 //!
-//! # What a stiffness means
+//! # Meaning of stiffness
 //!
-//! A tet stores k/2 · V · ‖F − R‖². Stretched along one axis by a small strain ε it stores k/2 · V · ε², with no
-//! sideways pull: k \[Pa\] is Young's modulus of a material with Poisson ratio 0 (shear modulus k/2). Since every weight
-//! is k × rest volume and every mass a share of a total, neither depends on the resolution of the mesh.
+//! A tet stores k/2 · V · ‖F − R‖². Stretched along one axis by a small strain ε it stores k/2 · V · ε², without lateral
+//! contraction: k \[Pa\] is Young's modulus of a material with Poisson ratio 0 (shear modulus k/2). Every weight is k × rest
+//! volume and every mass a share of a total, so neither depends on the mesh resolution.
 //!
 //! # The papers' unit system
 //!
 //! The system matrix is M/δt² + w Σ V QᵀQ; multiplying it and its right-hand side by any factor c changes nothing. The
 //! thesis runs one step per rendered frame with δt′ = 0.2, total mass M′ = 4000 and tet weight
-//! w′ = 85 · (1000 / bounding-box volume)^⅓ in its own units. Asking for the same matrix, up to c, with a real mass M
-//! and a real step h gives
+//! w′ = 85 · (1000 / bounding-box volume)^⅓ in its own units. The same matrix, up to c, with a real mass M and a real step h
+//! requires
 //!
 //! ```text
 //! M / h² = c · M′ / δt′²   ⇒   c = (M / M′) (δt′ / h)²,   k = c · w′
 //! ```
 //!
-//! which [`stiffness_of_paper`] evaluates. For a person of 75 kg and 1.8 m in a T pose (bounding box ≈ 1 m³) at 60
-//! frames a second, k ≈ 2.3 kPa. Measured fat and relaxed muscle lie between 1 and 5 kPa, so the papers' hand-set numbers
-//! are physical after all. The defaults here are round values near it:
-//! [`STIFFNESS`], [`DENSITY`] and a step of 1/60 s ([`Settings::default`](crate::Settings)); h stays what it is
-//! whatever frame rate the caller has, since [`advance`](crate::advance()) takes as many internal steps as a frame needs.
+//! which [`stiffness_of_paper`] evaluates. For a person of 75 kg and 1.8 m in a T pose (bounding box ≈ 1 m³) at 60 frames per
+//! second, k ≈ 2.3 kPa. Measured fat and relaxed muscle have 1 to 5 kPa, so the papers' hand-tuned values are physical. The
+//! defaults here are round values near them: [`STIFFNESS`], [`DENSITY`] and a step of 1/60 s
+//! ([`Settings::default`](crate::Settings)). The step does not depend on the caller's frame rate:
+//! [`advance`](crate::advance()) takes as many internal steps as a frame needs.
 //!
 //! μ ([2.14], velocity kept per step) becomes a half-life: μ = 2^(−h / half-life). The papers' μ = 1 is an infinite
-//! half-life: what damping there is comes from the implicit integration.
+//! half-life: the only damping is that of the implicit integration.
 //!
 //! | quantity | unit | where |
 //! |---|---|---|
 //! | tet, volume stiffness | Pa | × rest volume = weight \[J\] |
-//! | spring, anchor weight | N/m | as it is; axial stiffness EA \[N\] / rest length for a resolution-independent chain |
+//! | spring, anchor weight | N/m | used directly; axial stiffness EA \[N\] / rest length for a resolution-independent chain |
 //! | bending stiffness | J | × vertex area = weight [J m²], Laplacian in 1/m |
 //! | polyhedron weight | J | stiffness × volume |
 
-/// Stiffness of soft tissue \[Pa\]. Below 500 Pa skin lags visibly behind fast limbs and sags by centimetres where gravity
-/// is on; above 20 kPa nothing jiggles at 60 steps a second.
+/// Stiffness of soft tissue \[Pa\]. Below 500 Pa skin lags visibly behind fast limbs and sags by centimetres under gravity;
+/// above 20 kPa nothing jiggles at 60 steps per second.
 pub const STIFFNESS: f64 = 2_500.0;
 
 /// Density of soft tissue \[kg/m³\].

@@ -1,4 +1,4 @@
-//! Frames over the fixed internal step.
+//! Frames of any duration over the fixed time step.
 
 use glam::{Affine3A, Quat, Vec3};
 use supple_sim::advance::{MAX_STEPS, displayed};
@@ -28,7 +28,7 @@ fn targets(model: &Model, frame: Affine3A) -> Targets {
     model.targets(&fixed, &[])
 }
 
-/// 1.5 s of a swinging motion at `rate` frames a second; what is displayed at the end, and the steps taken.
+/// 1.5 s of a swinging motion at `rate` frames per second; returns the displayed positions at the end, and the steps taken.
 fn swing(rate: u32) -> (Vec<Vec3>, u32) {
     let model = tissue();
     let settings = Settings {
@@ -69,7 +69,7 @@ fn motion_does_not_depend_on_the_frame_rate() {
             .map(|(a, b)| a.distance(*b))
             .fold(0.0, f32::max);
         // Poses between frames are interpolated linearly: off by θ̈ dt²/8 · r = 1.2 · (1/30)²/8 · 0.17 m ≈ 3e-5 m, and
-        // the tissue's answer to that.
+        // the tissue's response to that.
         assert!(apart < 2e-4, "{rate}: {apart}");
     }
 }
@@ -136,7 +136,7 @@ fn a_jump_carries_the_tissue_along() {
 }
 
 #[test]
-fn a_long_frame_drops_time_and_odd_ones_are_refused() {
+fn a_long_frame_drops_time_and_invalid_ones_are_rejected() {
     let model = tissue();
     let settings = Settings::default();
     let mut backend = Reference::new();

@@ -1,4 +1,4 @@
-//! Each constraint does what it is for, in the static solver.
+//! The effect of each constraint type in the static solver.
 
 use glam::{DVec3, Quat, Vec3};
 use supple_sim::constraints::{AnchorKind, StretchLimits};
@@ -44,7 +44,7 @@ fn a_spring_takes_its_rest_length() {
 }
 
 #[test]
-fn a_hanging_chain_stretches_the_same_however_finely_it_is_cut() {
+fn the_stretch_of_a_hanging_chain_does_not_depend_on_its_resolution() {
     // Axial stiffness EA = 10 N, load 1 N at the end: 10 % longer.
     for links in [1, 2, 8] {
         let mut builder = ModelBuilder::new();
@@ -91,7 +91,7 @@ fn anchors_pull_to_point_line_and_plane() {
 }
 
 #[test]
-fn volume_constraints_blow_a_box_up() {
+fn volume_constraints_inflate_a_box() {
     let mesh = bar([2, 2, 2], 0.1);
     let mut builder = ModelBuilder::new();
     for &p in &mesh.positions {
@@ -243,7 +243,7 @@ fn soft_anchors_approach_the_hard_ones() {
 
 /// Figure 2.4: a bar of a short and a long element, stretched to twice its length.
 #[test]
-fn fitting_gradients_keeps_ratios_and_fitting_positions_shares_lengths() {
+fn fitted_gradients_keep_ratios_and_fitted_positions_equalise_lengths() {
     let mesh = bar([2, 1, 1], 1.0);
     let mut builder = ModelBuilder::new();
     for &p in &mesh.positions {
@@ -331,7 +331,7 @@ fn clustered_rotations_stay_close_to_those_of_single_tets() {
 }
 
 #[test]
-fn bad_models_are_refused() {
+fn invalid_models_are_rejected() {
     let mut builder = ModelBuilder::new();
     assert_eq!(builder.build().err(), Some(BuildError::NoFreeVertex));
     for i in 0..4 {

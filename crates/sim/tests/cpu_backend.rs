@@ -1,4 +1,4 @@
-//! The conformance suite on the fast backend.
+//! The conformance suite on the CPU backend.
 
 mod conformance {
     use supple_sim::conformance::Precision;
@@ -17,7 +17,7 @@ mod large {
         Backend, CpuBackend, Model, ModelBuilder, Reference, Settings, State, Targets, shapes,
     };
 
-    /// A layer of prisms on a fixed sheet, large enough for several regions, with every other kind of constraint on it.
+    /// A layer of prisms on a fixed sheet, large enough for several regions, with all other types of constraints.
     fn layer() -> Model {
         const SIDE: usize = 52;
         let mesh = shapes::prism_layer(SIDE, 0.02, 0.03);
@@ -104,8 +104,8 @@ mod large {
         assert!(apart < 1e-4, "{apart} m apart");
     }
 
-    /// The projection to the right volume is not exact in the fast step: it has to descend all the same, from strains of
-    /// a quarter, where its error is a few thousandths.
+    /// The projection to the target volume is not exact in the CPU backend. It must descend nevertheless, from strains of 0.25, where
+    /// its error is a few thousandths.
     #[test]
     fn energy_never_rises_with_volumes() {
         let mesh = shapes::prism_layer(8, 0.02, 0.02);

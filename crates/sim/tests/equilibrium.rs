@@ -1,8 +1,9 @@
 //! Static equilibrium: closed forms, what the tolerance means, and how it ends.
 
 use glam::{Affine3A, Quat, Vec3};
+use supple_geom::TetMesh;
 use supple_sim::contact::External;
-use supple_sim::shapes::{TetMesh, bar, prism_layer};
+use supple_sim::shapes::{bar, prism_layer};
 use supple_sim::{
     Backend, CpuBackend, Equilibrium, Mode, Model, ModelBuilder, Reference, Settings, SolveError,
     State, Targets, Weights,

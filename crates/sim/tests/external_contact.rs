@@ -1,4 +1,4 @@
-//! Tissue against what is outside the model.
+//! Contacts that the caller detects.
 
 use glam::Vec3;
 use supple_sim::contact::External;
@@ -112,7 +112,7 @@ fn a_rough_plate_takes_tissue_along() {
 }
 
 #[test]
-fn bad_contacts_do_no_harm() {
+fn invalid_contacts_are_harmless() {
     let model = layer();
     let settings = Settings::default();
     let mut state = State::at_rest(&model);

@@ -1,5 +1,5 @@
-//! Every potential's force, as the solver sees it, is its derivative: since pᵢ is the closest point to Qᵢz, the gradient
-//! of wᵢ/2 ‖Qᵢz − pᵢ‖² is wᵢ Qᵢᵀ(Qᵢz − pᵢ). Checks assembly, local step and energy of each type at once.
+//! The solver's force of every potential is its derivative: since pᵢ is the closest point to Qᵢz, the gradient of
+//! wᵢ/2 ‖Qᵢz − pᵢ‖² is wᵢ Qᵢᵀ(Qᵢz − pᵢ). Checks assembly, local step and energy of each type together.
 
 use glam::{DVec3, Vec3};
 use supple_sim::constraints::{AnchorKind, StretchLimits};
@@ -7,7 +7,7 @@ use supple_sim::energy::{potential, project_constraints};
 use supple_sim::shapes::{bar, prism_layer};
 use supple_sim::{Decompose, Fit, Model, ModelBuilder, Settings, Strain, Targets, assemble};
 
-/// Numbers in −1..1 that repeat never soon enough to matter.
+/// Pseudo-random numbers in −1..1.
 fn noise(k: usize) -> f64 {
     ((k as f64 * 12.9898).sin() * 43_758.545_3).fract()
 }
@@ -84,7 +84,7 @@ fn vertices(positions: &[Vec3], fixed: usize) -> ModelBuilder {
     builder
 }
 
-// Central differences with a relative step of 1e-6 are good to about 1e-16/1e-6 of the energy per step, some 1e-7.
+// Central differences with a relative step of 1e-6 have an error of about 1e-16/1e-6 of the energy per step, some 1e-7.
 const TOLERANCE: f64 = 1e-6;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Ten iterations keep the jiggle that many keep.
+//! Few iterations do not damp jiggle.
 
 use glam::Vec3;
 use supple_sim::{Backend, CpuBackend, Model, ModelBuilder, Settings, State, shapes};
@@ -41,7 +41,8 @@ fn swing(iterations: u32) -> Vec<f32> {
         .collect()
 }
 
-/// Begun without the velocity relative to the carriers, ten iterations keep half of it and nothing swings back.
+/// If the initial guess ignored the velocity relative to the carriers, ten iterations would keep half of it, and nothing would swing
+/// back.
 #[test]
 fn few_iterations_do_not_damp() {
     let (few, many) = (swing(10), swing(500));

@@ -1,60 +1,87 @@
-//! What steps the tissue: the processor, the graphics processor, or whichever is faster.
+//! What steps the tissue: the CPU or a GPU.
+//!
+//! [`Choice::Auto`] decides by what is there and how large the model is, never by a stopwatch: the same model on the same machine
+//! is stepped by the same backend every time.
 
 use supple_sim::{Backend, CpuBackend, Model, Settings, SolveError, State, StepReport, Targets};
 
-/// A wish.
+/// Free vertices from which [`Choice::Auto`] takes a GPU.
+///
+/// Bodies built with automatic settings have about 6,000, so they give the same bits on every machine. At 10,000 the CPU takes about
+/// 4 ms a step. An H200 takes 0.4 ms including transfers, of which 0.3 ms do not depend on the size; a card with a tenth of its
+/// bandwidth is still faster than the CPU. At half this size a small card is slower than the CPU.
+pub const GPU_FROM: usize = 10_000;
+
+/// What shall step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Choice {
-    /// Whichever is faster on the body at hand, by measurement.
+    /// The GPU for models of [`GPU_FROM`] free vertices and more, if there is one; else the CPU.
     #[default]
     Auto,
-    /// The processor.
+    /// The CPU.
     Cpu,
-    /// The graphics processor, where there is one.
+    /// The GPU, or a software driver; the CPU if there is neither.
     Gpu,
 }
 
-/// Hears, in one line, when the wish could not be granted.
+/// A backend, and why it is that one.
+pub struct Opened {
+    /// What steps.
+    pub backend: Box<dyn Backend>,
+    /// Which and why, in one line.
+    pub reason: String,
+}
+
+/// Hears, in one line, when a backend had to be given up for another.
 pub type Notice = Box<dyn Fn(&str) + Send>;
 
-/// Makes a backend. Where the graphics processor is missing, too small or lost, or cannot do what the model asks for, the
-/// processor takes over and `notice` hears why.
-pub fn open(choice: Choice, notice: Notice) -> Box<dyn Backend> {
-    match choice {
-        Choice::Cpu => Box::new(CpuBackend::new()),
-        Choice::Auto | Choice::Gpu => match graphics(choice) {
-            Ok(backend) => Box::new(Fallback::new(backend, choice, notice)),
-            Err(reason) => {
-                // Who leaves the choice to Supple is not missing anything.
-                if choice == Choice::Gpu {
-                    notice(&format!("{reason}; the processor steps"));
-                }
-                Box::new(CpuBackend::new())
-            }
+/// Makes the backend for a model. If the GPU turns out too small, is lost, or cannot do what the model asks for, the CPU takes
+/// over and `notice` hears why.
+pub fn open(choice: Choice, model: &Model, notice: Notice) -> Opened {
+    let size = model.free_count();
+    let on_cpu = |reason: String| Opened {
+        backend: Box::new(CpuBackend::new()),
+        reason: format!("stepping on the CPU{reason}"),
+    };
+    if choice == Choice::Cpu {
+        return on_cpu(String::new());
+    }
+    if choice == Choice::Auto && size < GPU_FROM {
+        return on_cpu(format!(
+            ": the model has {size} free vertices, fewer than the {GPU_FROM} from which a GPU is used"
+        ));
+    }
+    // A software driver is slower than the CPU backend, so `Auto` takes none.
+    match graphics(choice == Choice::Gpu) {
+        Ok((backend, name)) => Opened {
+            backend: Box::new(Fallback::new(backend, notice)),
+            reason: format!("stepping on the GPU: {name}"),
         },
+        Err(reason) => on_cpu(format!(": {reason}")),
     }
 }
 
-/// Software drivers are slower than the processor's own step, so only who asks for the graphics processor gets one.
+/// The graphics backend and the name of its device, or why there is none.
 #[cfg(feature = "gpu")]
-fn graphics(choice: Choice) -> Result<Box<dyn Backend>, String> {
+fn graphics(software: bool) -> Result<(Box<dyn Backend>, String), String> {
     let options = supple_gpu::Options {
-        software: choice == Choice::Gpu,
+        software,
         ..Default::default()
     };
     match supple_gpu::Gpu::open(options) {
-        Ok(gpu) => Ok(Box::new(supple_gpu::GpuBackend::new(gpu))),
+        Ok(gpu) => {
+            let name = gpu.name().to_owned();
+            Ok((Box::new(supple_gpu::GpuBackend::new(gpu)), name))
+        }
         Err(error) => Err(error.to_string()),
     }
 }
 
 #[cfg(not(feature = "gpu"))]
-fn graphics(_: Choice) -> Result<Box<dyn Backend>, String> {
+fn graphics(_: bool) -> Result<(Box<dyn Backend>, String), String> {
     Err("built without the graphics backend".to_owned())
 }
-
-/// Steps taken with each backend before one is chosen; the first prepares and is not counted.
-const TRIALS: usize = 4;
 
 /// A first choice, and the processor behind it.
 pub struct Fallback {
@@ -62,19 +89,16 @@ pub struct Fallback {
     processor: CpuBackend,
     /// Whether the first choice still steps.
     in_use: bool,
-    /// Model that speed was last compared on; `None`: not to be compared.
-    compared: Option<Option<u64>>,
     notice: Notice,
 }
 
 impl Fallback {
-    /// `first` steps; with [`Choice::Auto`] only if it is faster than the processor.
-    pub fn new(first: Box<dyn Backend>, choice: Choice, notice: Notice) -> Fallback {
+    /// `first` steps as long as it can.
+    pub fn new(first: Box<dyn Backend>, notice: Notice) -> Fallback {
         Fallback {
             first,
             processor: CpuBackend::new(),
             in_use: true,
-            compared: (choice == Choice::Auto).then_some(None),
             notice,
         }
     }
@@ -90,58 +114,6 @@ impl Fallback {
     fn give_up(&mut self, reason: &str) {
         self.in_use = false;
         (self.notice)(&format!("{reason}; the processor steps"));
-    }
-
-    /// Tries both on a copy of the state and keeps the faster one.
-    fn compare(
-        &mut self,
-        model: &Model,
-        settings: &Settings,
-        targets: &Targets,
-        state: &State,
-    ) -> Result<(), SolveError> {
-        if self.compared.is_none_or(|last| last == Some(model.id())) {
-            return Ok(());
-        }
-        self.compared = Some(Some(model.id()));
-        let first = time(&mut *self.first, model, settings, targets, state)?;
-        let processor = time(&mut self.processor, model, settings, targets, state)?;
-        self.in_use = first < processor;
-        Ok(())
-    }
-}
-
-/// Seconds of the fastest of some steps from the same state.
-fn time(
-    backend: &mut dyn Backend,
-    model: &Model,
-    settings: &Settings,
-    targets: &Targets,
-    state: &State,
-) -> Result<f64, SolveError> {
-    let mut fastest = f64::INFINITY;
-    for trial in 0..TRIALS {
-        let mut copy = state.clone();
-        let start = web_safe_now();
-        backend.step(model, settings, targets, &mut copy)?;
-        if trial > 0 {
-            fastest = fastest.min(web_safe_now() - start);
-        }
-    }
-    Ok(fastest)
-}
-
-/// Seconds since any moment. Browsers have no clock here; nothing is then faster than anything else.
-fn web_safe_now() -> f64 {
-    #[cfg(target_arch = "wasm32")]
-    return 0.0;
-    #[cfg(not(target_arch = "wasm32"))]
-    {
-        static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
-        START
-            .get_or_init(std::time::Instant::now)
-            .elapsed()
-            .as_secs_f64()
     }
 }
 
@@ -176,17 +148,8 @@ impl Backend for Fallback {
         state: &mut State,
     ) -> Result<StepReport, SolveError> {
         if self.wants(model, settings) {
-            let first = self
-                .compare(model, settings, targets, state)
-                .and_then(|()| {
-                    let first = self.in_use.then_some(&mut self.first);
-                    first
-                        .map(|backend| backend.step(model, settings, targets, state))
-                        .transpose()
-                });
-            match first {
-                Ok(Some(report)) => return Ok(report),
-                Ok(None) => {}
+            match self.first.step(model, settings, targets, state) {
+                Ok(report) => return Ok(report),
                 Err(SolveError::Device { reason, .. }) => self.give_up(&reason),
                 Err(SolveError::Unsupported { what, .. }) => {
                     self.give_up(&format!("the graphics backend does not do {what}"));
@@ -271,7 +234,7 @@ mod tests {
                 reason: "the device was lost".to_owned(),
             },
         };
-        let mut backend = Fallback::new(Box::new(lost), Choice::Gpu, notice);
+        let mut backend = Fallback::new(Box::new(lost), notice);
         let model = bar();
         let mut state = State::at_rest(&model);
         let settings = Settings::default();
@@ -295,7 +258,7 @@ mod tests {
                 what: "external contacts",
             },
         };
-        let mut backend = Fallback::new(Box::new(alone), Choice::Gpu, notice);
+        let mut backend = Fallback::new(Box::new(alone), notice);
         let model = bar();
         let mut state = State::at_rest(&model);
         for _ in 0..3 {
@@ -314,19 +277,29 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_chosen_steps() {
+    fn whatever_is_chosen_steps_and_says_why() {
         let model = bar();
         for choice in [Choice::Auto, Choice::Cpu, Choice::Gpu] {
-            let mut backend = open(choice, Box::new(|_| ()));
+            let mut opened = open(choice, &model, Box::new(|_| ()));
             let mut state = State::at_rest(&model);
-            backend
-                .step(
-                    &model,
-                    &Settings::default(),
-                    &model.rest_targets(),
-                    &mut state,
-                )
+            let (settings, targets) = (Settings::default(), model.rest_targets());
+            (opened.backend)
+                .step(&model, &settings, &targets, &mut state)
                 .expect("some backend");
+            assert!(opened.reason.starts_with("stepping on the "));
+        }
+    }
+
+    /// A small model is stepped by the CPU on every machine, whatever else there is.
+    #[test]
+    fn the_size_decides() {
+        let model = bar();
+        assert!(model.free_count() < GPU_FROM);
+        for _ in 0..3 {
+            let opened = open(Choice::Auto, &model, Box::new(|_| ()));
+            assert_eq!(opened.backend.name(), "cpu");
+            let size = model.free_count().to_string();
+            assert!(opened.reason.contains(&size), "{}", opened.reason);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Any number of bodies of one character on the graphics processor: poses go in, skins come out when asked.
+//! Any number of bodies of one character on the GPU: poses go in, skins come out when asked.
 //!
 //! The whole step stays on the device: targets from the frames of bones and joints, tissue, contact of each body with itself, full
 //! skin and normals.
@@ -6,19 +6,19 @@
 use std::sync::Arc;
 
 use glam::Vec3;
-use supple_flesh::detail::Upsampler;
-use supple_flesh::target_table::TargetTable;
-use supple_flesh::{Flesh, FleshError};
-use supple_geom::adjacency::NONE;
+use supple_flesh::settings::ContactMode;
+use supple_flesh::{Flesh, FleshError, Settings};
 use supple_gpu::tables::Tables;
-use supple_gpu::{
-    FollowTables, Gpu, GpuBodies, GpuError, GpuSkin, Pending, SkinTables, Solver, unpack_skin,
-};
-use supple_rig::Pose;
-use supple_sim::{Settings, State};
+use supple_gpu::{FollowTables, Gpu, GpuBodies, GpuError, GpuSkin, Pending, Solver, unpack_skin};
+use supple_rig::skinning::Posed;
+use supple_rig::{Character, Pose};
+use supple_sim::State;
+
+use crate::crowd_tables::skin_tables;
 
 /// Why a crowd could not be made or moved.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum CrowdError {
     /// Device, model or settings.
     #[error(transparent)]
@@ -29,12 +29,21 @@ pub enum CrowdError {
     /// Normal displacements are made on the processor alone.
     #[error("the graphics backend makes the full skin by moving least squares alone")]
     NormalDisplacements,
+    /// There are fewer bodies.
+    #[error("there is no body {body}: the crowd has {count}")]
+    NoSuchBody {
+        /// Which was asked for, from 0.
+        body: u32,
+        /// How many there are.
+        count: u32,
+    },
 }
 
 /// Bodies of one character.
-pub struct Crowd<'a> {
-    flesh: &'a Flesh,
-    follows: TargetTable,
+pub struct Crowd {
+    flesh: Arc<Flesh>,
+    /// Pose of every body.
+    poses: Vec<Pose>,
     bodies: GpuBodies,
     skin: GpuSkin,
 }
@@ -68,14 +77,72 @@ fn full_skin(rows: &[[f32; 4]]) -> FullSkin {
     FullSkin { positions, normals }
 }
 
-impl<'a> Crowd<'a> {
-    /// Puts `count` bodies at rest on the device.
-    pub fn new(
+/// Collects options of a [`Crowd`].
+#[derive(Clone, Debug)]
+pub struct CrowdBuilder<'a> {
+    character: &'a Character,
+    settings: Settings,
+    gpu: Option<Arc<Gpu>>,
+}
+
+impl CrowdBuilder<'_> {
+    /// All settings at once; call it before those that change single ones.
+    pub fn settings(mut self, settings: Settings) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// What of itself a body must not go through.
+    pub fn contact(mut self, mode: ContactMode) -> Self {
+        self.settings.contact.mode = mode;
+        self
+    }
+
+    /// A device that is open already; the best one is opened otherwise.
+    pub fn gpu(mut self, gpu: &Arc<Gpu>) -> Self {
+        self.gpu = Some(Arc::clone(gpu));
+        self
+    }
+
+    /// Builds the tissue and puts `count` bodies at rest on the device.
+    pub fn build(self, count: u32) -> Result<Crowd, CrowdError> {
+        let gpu = match self.gpu {
+            Some(gpu) => gpu,
+            None => Gpu::open(supple_gpu::Options::default())?,
+        };
+        let builder = Flesh::builder(self.character).settings(self.settings);
+        let flesh = Arc::new(builder.build()?);
+        let solver = flesh.settings.solver_settings();
+        Crowd::of_flesh(&gpu, flesh, &solver, count)
+    }
+}
+
+impl Crowd {
+    /// Builds the tissue of a character and puts `count` bodies of it at rest on the best GPU there is.
+    pub fn new(character: &Character, count: u32) -> Result<Self, CrowdError> {
+        Self::builder(character).build(count)
+    }
+
+    /// The same with options.
+    pub fn builder(character: &Character) -> CrowdBuilder<'_> {
+        CrowdBuilder {
+            character,
+            settings: Settings::default(),
+            gpu: None,
+        }
+    }
+
+    /// Of tissue that has been built.
+    pub fn of_flesh(
         gpu: &Arc<Gpu>,
-        flesh: &'a Flesh,
-        settings: &Settings,
+        flesh: impl Into<Arc<Flesh>>,
+        settings: &supple_sim::Settings,
         count: u32,
     ) -> Result<Self, CrowdError> {
+        let flesh = flesh.into();
+        if settings.contact.mode == supple_sim::ContactMode::Local {
+            flesh.find_local_pairs();
+        }
         let tables = Tables::new(&flesh.model, settings).map_err(GpuError::from)?;
         Self::with_tables(gpu, flesh, settings, tables, count, Solver::Patches)
     }
@@ -83,14 +150,15 @@ impl<'a> Crowd<'a> {
     /// The same with tables made before, and one of the solvers that are compared.
     pub fn with_tables(
         gpu: &Arc<Gpu>,
-        flesh: &'a Flesh,
-        settings: &Settings,
+        flesh: impl Into<Arc<Flesh>>,
+        settings: &supple_sim::Settings,
         tables: Tables,
         count: u32,
         solver: Solver,
     ) -> Result<Self, CrowdError> {
+        let flesh = flesh.into();
         let follows = flesh.target_table();
-        let skin = skin_tables(flesh, &follows).ok_or(CrowdError::NormalDisplacements)?;
+        let skin = skin_tables(&flesh, &follows).ok_or(CrowdError::NormalDisplacements)?;
         let mut bodies =
             GpuBodies::with_tables(gpu, &flesh.model, settings, tables, count, solver)?;
         let mut table = FollowTables::default();
@@ -100,28 +168,44 @@ impl<'a> Crowd<'a> {
         for &(frame, t) in &follows.bases {
             table.push_base(frame, t);
         }
-        let frames = follows.rigid + follows.matrices.len() as u32;
+        let frames = follows.rigid + follows.matrices;
         bodies.follow(&table, follows.rigid, frames)?;
         let skin = GpuSkin::new(&bodies, &skin)?;
-        let crowd = Self {
+        let rest = flesh.rest_pose();
+        let mut crowd = Self {
+            poses: vec![rest.clone(); count as usize],
             flesh,
-            follows,
             bodies,
             skin,
         };
         for body in 0..count {
-            crowd.set_pose(body, &flesh.rest_pose())?;
+            crowd.set_pose(body, &rest)?;
         }
         Ok(crowd)
     }
 
+    /// Bodies.
+    pub fn len(&self) -> u32 {
+        self.bodies.count()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The tissue that all bodies share.
+    pub fn flesh(&self) -> &Flesh {
+        &self.flesh
+    }
+
     /// The bodies on the device.
-    pub fn bodies(&self) -> &GpuBodies {
+    pub fn gpu_bodies(&self) -> &GpuBodies {
         &self.bodies
     }
 
     /// Their skins there.
-    pub fn skin(&self) -> &GpuSkin {
+    pub fn gpu_skin(&self) -> &GpuSkin {
         &self.skin
     }
 
@@ -131,8 +215,13 @@ impl<'a> Crowd<'a> {
     }
 
     /// Sets the pose that a body goes to in the next step.
-    pub fn set_pose(&self, body: u32, pose: &Pose) -> Result<(), FleshError> {
-        let frames = self.flesh.pose_frames(&self.follows, pose)?;
+    pub fn set_pose(&mut self, body: u32, pose: &Pose) -> Result<(), CrowdError> {
+        let count = self.len();
+        let Some(kept) = self.poses.get_mut(body as usize) else {
+            return Err(CrowdError::NoSuchBody { body, count });
+        };
+        let frames = self.flesh.pose_frames(pose)?;
+        kept.clone_from(pose);
         self.bodies.set_frames(body, &frames);
         Ok(())
     }
@@ -149,114 +238,22 @@ impl<'a> Crowd<'a> {
         self.bodies.step()
     }
 
+    /// Makes the full skins of all bodies and waits for that of one: positions \[m\] and unit normals of every vertex of every part, in
+    /// the file's order.
+    pub fn skin(&self, body: u32) -> Result<Vec<Posed>, CrowdError> {
+        let count = self.len();
+        let pose = self.poses.get(body as usize);
+        let pose = pose.ok_or(CrowdError::NoSuchBody { body, count })?;
+        let full = self.request_skin(body)?.wait()?;
+        let mut parts = Vec::new();
+        self.flesh
+            .skin_from_full(pose, &full.positions, &full.normals, &mut parts);
+        Ok(parts)
+    }
+
     /// Makes the full skins of all bodies and asks for that of one.
     pub fn request_skin(&self, body: u32) -> Result<PendingSkin, GpuError> {
         self.skin.update()?;
         Ok(PendingSkin(self.skin.request(body)))
     }
-}
-
-/// Weights of the full skin; `None` where it is made by normal displacements.
-fn skin_tables(flesh: &Flesh, follows: &TargetTable) -> Option<SkinTables> {
-    let index_of = flesh.model.index_of();
-    let columns = flesh.columns().iter();
-    let vertices: Vec<Option<u32>> = columns
-        .map(|column| (column.skin != NONE).then(|| index_of[column.skin as usize]))
-        .collect();
-    let samples = vertices.len();
-    let mut rows: Vec<Vec<Entry>> = Vec::new();
-    match flesh.detail().map(|detail| &detail.upsampler) {
-        None => rows.extend((0..samples as u32).map(|v| vec![Entry::whole(v)])),
-        Some(Upsampler::Normals(_)) => return None,
-        Some(Upsampler::LeastSquares(upsampling)) => {
-            for v in 0..upsampling.count {
-                let mut row: Vec<Entry> = Vec::new();
-                for (sample, weight) in upsampling.places.of(v) {
-                    entry(&mut row, sample as u32).weights[0] += weight;
-                }
-                for (sample, weight) in upsampling.normals.of(v) {
-                    entry(&mut row, sample as u32).weights[1] += weight;
-                }
-                // Those that give the normal come first: fewer are then read for it.
-                row.sort_by_key(|entry| entry.weights[1] == 0.0);
-                rows.push(row);
-            }
-            for offset in &upsampling.offsets {
-                for &(sample, weight) in &offset.normals {
-                    entry(&mut rows[offset.vertex as usize], sample).extra += weight;
-                }
-            }
-        }
-    }
-    let kinematic = follows.kinematic.iter();
-    let kinematic = kinematic.map(|&(v, share, _)| (v, share)).collect();
-    Some(padded(
-        vertices,
-        &flesh.skin_mesh().triangles,
-        &rows,
-        kinematic,
-    ))
-}
-
-/// What a skin vertex takes from one sample: weights of its place and of its normal, and of its normal for the place.
-#[derive(Clone, Copy, Default)]
-struct Entry {
-    sample: u32,
-    weights: [f32; 2],
-    extra: f32,
-}
-
-impl Entry {
-    fn whole(sample: u32) -> Self {
-        Self {
-            sample,
-            weights: [1.0; 2],
-            extra: 0.0,
-        }
-    }
-}
-
-fn entry(row: &mut Vec<Entry>, sample: u32) -> &mut Entry {
-    let at = row.iter().position(|entry| entry.sample == sample);
-    let at = at.unwrap_or_else(|| {
-        row.push(Entry {
-            sample,
-            ..Entry::default()
-        });
-        row.len() - 1
-    });
-    &mut row[at]
-}
-
-/// Rows of equal length.
-fn padded(
-    vertices: Vec<Option<u32>>,
-    triangles: &[[u32; 3]],
-    rows: &[Vec<Entry>],
-    kinematic: Vec<(u32, f32)>,
-) -> SkinTables {
-    let neighbours = rows.iter().map(Vec::len).max().unwrap_or(0).max(1);
-    let mut tables = SkinTables {
-        vertices,
-        triangles: triangles.to_vec(),
-        neighbours,
-        kinematic,
-        ..SkinTables::default()
-    };
-    for (v, row) in rows.iter().enumerate() {
-        let spare = row.first().map_or(0, |entry| entry.sample);
-        for k in 0..neighbours {
-            let entry = row.get(k).copied().unwrap_or(Entry {
-                sample: spare,
-                ..Entry::default()
-            });
-            tables.indices.push(entry.sample);
-            tables.weights.push(entry.weights);
-        }
-        if row.iter().any(|entry| entry.extra != 0.0) {
-            let extras = row.iter().map(|entry| entry.extra).collect();
-            tables.extras.push((v as u32, extras));
-        }
-    }
-    tables
 }

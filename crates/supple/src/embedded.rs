@@ -17,17 +17,17 @@ pub enum Body {
 
 /// Name and text of every embedded clip.
 const CLIPS: [(&str, &str); 8] = [
-    ("elbow", include_str!("../../../assets/clips/elbow.toml")),
-    ("knee", include_str!("../../../assets/clips/knee.toml")),
-    ("squat", include_str!("../../../assets/clips/squat.toml")),
-    ("sit", include_str!("../../../assets/clips/sit.toml")),
-    ("twist", include_str!("../../../assets/clips/twist.toml")),
+    ("elbow", include_str!("../assets/clips/elbow.toml")),
+    ("knee", include_str!("../assets/clips/knee.toml")),
+    ("squat", include_str!("../assets/clips/squat.toml")),
+    ("sit", include_str!("../assets/clips/sit.toml")),
+    ("twist", include_str!("../assets/clips/twist.toml")),
     (
         "arms_crossed",
-        include_str!("../../../assets/clips/arms_crossed.toml"),
+        include_str!("../assets/clips/arms_crossed.toml"),
     ),
-    ("jump", include_str!("../../../assets/clips/jump.toml")),
-    ("shake", include_str!("../../../assets/clips/shake.toml")),
+    ("jump", include_str!("../assets/clips/jump.toml")),
+    ("shake", include_str!("../assets/clips/shake.toml")),
 ];
 
 /// Frames a second of embedded clips once they are put on a skeleton.
@@ -35,6 +35,7 @@ const FPS: f32 = 60.0;
 
 /// Why an embedded clip cannot be played.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ClipError {
     /// No such clip.
     #[error("there is no embedded clip '{name}'; there are {known}")]
@@ -55,8 +56,8 @@ pub enum ClipError {
 /// An embedded body, without clips of its own.
 pub fn body(which: Body) -> Result<Character, FormatError> {
     let (name, bytes): (_, &[u8]) = match which {
-        Body::Male => ("male", include_bytes!("../../../assets/male.glb")),
-        Body::Female => ("female", include_bytes!("../../../assets/female.glb")),
+        Body::Male => ("male", include_bytes!("../assets/male.glb")),
+        Body::Female => ("female", include_bytes!("../assets/female.glb")),
     };
     let mut character = gltf::read_glb(bytes, &ReadOptions::default())?;
     character.name = name.to_owned();

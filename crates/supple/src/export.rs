@@ -7,16 +7,21 @@ use std::sync::Arc;
 
 use glam::Vec3;
 use serde::Serialize;
-use supple_rig::Character;
+use supple_flesh::Settings;
 use supple_rig::bake::{
     self, BakeError, BakeReport, CorrectiveOptions, ErrorSum, Frame, FrameSource, Frames, Motion,
     PointCache,
 };
 use supple_rig::character::{Units, Up};
 use supple_rig::formats::{self, FormatError, ReadOptions, obj, ply};
+use supple_rig::{Character, Clip};
+
+use crate::Error;
+use crate::skin::{Method, Span, frame_bytes, skin};
 
 /// Ways to write a motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Bake {
     /// The original skin plus principal corrective morph targets, within a bound \[mm\]: GLB.
     Correctives {
@@ -37,6 +42,7 @@ pub enum Bake {
 
 /// What was written.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Written {
     /// The file, or the first of a sequence.
     pub path: PathBuf,
@@ -79,8 +85,109 @@ pub fn bake_for(path: &Path, bound_mm: f32) -> Result<Bake, FormatError> {
     }
 }
 
-/// Writes a motion and measures what was written against it.
+/// Simulates a clip on a character and writes it in the way that fits the file's ending: a GLB with corrective morph targets, a
+/// point cache (`.pc2`, `.mdd`), or a mesh a frame (`.obj`, `.ply`).
+///
+/// ```no_run
+/// # fn main() -> Result<(), supple::Error> {
+/// let hero = supple::load("hero.glb")?;
+/// supple::export(&hero, &supple::clip(&hero, "squat")?, "squat.glb")?;
+/// # Ok(())
+/// # }
+/// ```
 pub fn export(
+    character: &Character,
+    clip: &Clip,
+    path: impl AsRef<Path>,
+) -> Result<Written, Error> {
+    Exporter::new(character, clip).write(path)
+}
+
+/// [`export`] with options.
+#[derive(Clone, Debug)]
+pub struct Exporter<'a> {
+    character: &'a Character,
+    clip: &'a Clip,
+    settings: Settings,
+    method: Method,
+    span: Span,
+    bound_mm: f32,
+    bake: Option<Bake>,
+}
+
+impl<'a> Exporter<'a> {
+    /// All of a clip by simulated tissue, thirty frames a second, correctives to a millimetre.
+    pub fn new(character: &'a Character, clip: &'a Clip) -> Self {
+        Self {
+            character,
+            clip,
+            settings: Settings::default(),
+            method: Method::default(),
+            span: Span::all(clip, 30.0),
+            bound_mm: 1.0,
+            bake: None,
+        }
+    }
+
+    /// Settings of the tissue.
+    pub fn settings(mut self, settings: Settings) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// How the skin follows the skeleton.
+    pub fn method(mut self, method: Method) -> Self {
+        self.method = method;
+        self
+    }
+
+    /// Frames a second.
+    pub fn fps(mut self, fps: f32) -> Self {
+        self.span.fps = fps;
+        self
+    }
+
+    /// From and to these moments of the clip \[s\].
+    pub fn between(mut self, from: f32, to: f32) -> Self {
+        (self.span.from, self.span.to) = (from, to);
+        self
+    }
+
+    /// Largest error allowed to correctives \[mm\].
+    pub fn bound_mm(mut self, bound_mm: f32) -> Self {
+        self.bound_mm = bound_mm;
+        self
+    }
+
+    /// How it is written; by default as the file's ending says.
+    pub fn bake(mut self, bake: Bake) -> Self {
+        self.bake = Some(bake);
+        self
+    }
+
+    /// Simulates and writes.
+    pub fn write(&self, path: impl AsRef<Path>) -> Result<Written, Error> {
+        let path = path.as_ref();
+        let bake = match self.bake {
+            Some(bake) => bake,
+            None => bake_for(path, self.bound_mm)?,
+        };
+        self.span.check(frame_bytes(self.character, self.method))?;
+        let (character, clip) = (self.character, self.clip);
+        let motion = skin(
+            character,
+            clip,
+            self.method,
+            &self.settings,
+            self.span,
+            &mut |_| (),
+        )?;
+        Ok(write_motion(character, &motion, bake, path, &clip.name)?)
+    }
+}
+
+/// Writes a motion and measures what was written against it.
+pub fn write_motion(
     character: &Character,
     motion: &Motion,
     bake: Bake,

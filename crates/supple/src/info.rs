@@ -131,8 +131,8 @@ pub fn info(character: &Character) -> Info {
         joints: joints.iter().map(|joint| joint.name.clone()).collect(),
         humanoid_bones: Humanoid::find(&character.skeleton, &BoneMap::of(character))
             .map_or(0, |humanoid| humanoid.bones.len()),
-        fits_humanoid: crate::rigged::is_bare(character)
-            && supple_rig::fit::fit_humanoid(&whole).is_some(),
+        fits_humanoid: supple_rig::rigging::is_bare(character)
+            && supple_rig::skeleton_fit::fit_humanoid(&whole).is_some(),
         clips: character.clips.iter().map(clip_info).collect(),
         materials: character.materials.len(),
         problems: problems(character),

@@ -1,58 +1,226 @@
-//! Supple makes characters soft: load a character, move it, write it back.
+//! Supple makes characters soft: it builds tissue between the skin and the bones of a rigged character and simulates it.
+//!
+//! A first program: two characters play a clip, touch each other and the floor, and give positions and normals every frame.
 //!
 //! ```
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use supple::bake::{CorrectiveOptions, bake_correctives};
-//! use supple::{embedded, skin::Span, tissue};
+//! # fn upload(_: usize, _: &[supple::glam::Vec3], _: &[supple::glam::Vec3]) {}
+//! # fn main() -> Result<(), supple::Error> {
+//! use supple::{Scene, glam::Vec3, standing_at};
 //!
-//! let character = embedded::body(embedded::Body::Female)?;
-//! let clip = embedded::clip("squat", &character)?;
-//! let mut body = tissue::SoftBody::new(&character, Default::default())?;
-//! let span = Span { from: 0.0, to: 0.2, fps: 10.0 };
-//! let motion = tissue::simulate(&mut body, &character, &clip, span, &mut |_| ())?;
-//! let (glb, report) = bake_correctives(&character, &motion, &CorrectiveOptions::default())?;
-//! assert!(report.bound_met && !glb.is_empty());
+//! let hero = supple::load("@male")?; // or "hero.glb"
+//! let clip = supple::clip(&hero, "squat")?; // of the file, or an embedded one
+//! let here = standing_at(Vec3::ZERO, 0.0);
+//! let there = standing_at(Vec3::new(0.0, 0.0, 0.6), 180.0);
+//! let mut scene = Scene::builder().body(&hero, here).body(&hero, there).ground(0.0).build()?;
+//! # let seconds = 0.05;
+//! # #[cfg(any())]
+//! let seconds = clip.duration();
+//! for frame in 0..(60.0 * seconds) as u32 {
+//!     let pose = clip.sample(&hero.skeleton, frame as f32 / 60.0);
+//!     scene.advance(&[pose.clone(), pose], 1.0 / 60.0)?;
+//!     for body in 0..2 {
+//!         scene.skin(body).iter().for_each(|part| upload(body, &part.positions, &part.normals));
+//!     }
+//! }
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! Inside Supple everything is metres, Y up, seconds, kilograms. The crates behind this one are re-exported: [`geom`] for
-//! meshes, [`rig`] for skeletons, clips, skinning and files, [`flesh`] and [`sim`] for tissue, [`picture`] for drawing.
+//! It is `examples/first.rs`, and runs as it stands. The rest of this page is a tour: [load](#load), [build](#build), [step](#step),
+//! [export](#export), [contact](#contact), [crowds on the GPU](#crowds), [settings](#settings).
+//!
+//! # Load
+//!
+//! [`load()`] reads glTF, GLB, VRM, FBX, OBJ, PLY, OFF and STL, or one of two embedded bodies, `@male` and `@female`. [`load_with`] takes a
+//! skeleton from another file, or another unit or up axis than the one that was found. A [`Character`] keeps every vertex in the file's
+//! order. [`clip`] finds a clip of the file or an embedded one by name; [`clip_from`] retargets a motion from another file.
+//!
+//! ```no_run
+//! # fn main() -> Result<(), supple::Error> {
+//! use supple::{LoadOptions, rig::character::Up};
+//!
+//! let hero = supple::load("hero.vrm")?;
+//! let walk = supple::clip_from(&hero, "walk.bvh")?;
+//! let scan = supple::load_with("scan.obj", &LoadOptions::new().skeleton("scan.skel").up(Up::Z))?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Build
+//!
+//! A [`SoftBody`] is a character with tissue: nothing has to be painted, weighted or meshed. Building takes some tenths of a second;
+//! [`cache_beside`](SoftBodyBuilder::cache_beside) keeps what takes longest beside the file.
+//!
+//! ```
+//! # fn main() -> Result<(), supple::Error> {
+//! use supple::{ContactMode, SoftBody};
+//!
+//! let hero = supple::load("@female")?;
+//! let mut body = SoftBody::builder(&hero).contact(ContactMode::Global).ground(0.0).build()?;
+//! assert!(body.flesh().report.tets > 10_000);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Step
+//!
+//! [`SoftBody::advance`] lets time pass while the skeleton moves to a pose, and reports what it did. Frames may have any length.
+//! [`SoftBody::skin`] gives positions and normals of every part, in buffers that the body keeps. [`SoftBody::place`] puts it at rest in a
+//! pose; [`settled`] is that in one call.
+//!
+//! ```
+//! # fn main() -> Result<(), supple::Error> {
+//! use supple::SoftBody;
+//!
+//! let hero = supple::load("@female")?;
+//! let jump = supple::clip(&hero, "jump")?;
+//! let mut body = SoftBody::builder(&hero).build()?;
+//! body.place(&jump.sample(&hero.skeleton, 0.0))?;
+//! let report = body.advance(&jump.sample(&hero.skeleton, 0.02), 0.02)?;
+//! assert_eq!((report.steps, report.dropped), (1, 0.0));
+//! for (part, skin) in hero.parts.iter().zip(body.skin()) {
+//!     assert_eq!(skin.positions.len(), part.mesh.positions.len());
+//!     assert_eq!(skin.normals.len(), part.mesh.positions.len());
+//! }
+//!
+//! let still = supple::settled(&hero, &jump.sample(&hero.skeleton, 0.6))?; // one call
+//! assert_eq!(still.len(), hero.parts.len());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Export
+//!
+//! [`export`](export()) simulates a clip and writes it as other programs want it: the character's own GLB with corrective morph
+//! targets, a point cache, or a mesh a frame. [`Exporter`] has the options. What a program has played itself is kept by a
+//! [`Recording`](play::Recording) and written by [`export::write_motion`].
+//!
+//! ```no_run
+//! # fn main() -> Result<(), supple::Error> {
+//! use supple::{Exporter, Method};
+//!
+//! let hero = supple::load("hero.glb")?;
+//! let clip = supple::clip(&hero, "squat")?;
+//! let written = supple::export(&hero, &clip, "squat.glb")?; // one call
+//! println!("{} morph targets, {} mm off at most", written.targets, written.max_error_mm);
+//! Exporter::new(&hero, &clip).method(Method::Dqs).fps(60.0).write("dqs.pc2")?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Contact
+//!
+//! [`ContactMode::Global`] keeps the skin out of itself, [`ContactMode::Local`] keeps folds at joints open for less. Colliders (planes,
+//! spheres, capsules, boxes, meshes) stand still, follow a joint, or fall. A [`Scene`] holds several characters that touch each
+//! other as they touch themselves; [`scene_file`] reads one from TOML.
+//!
+//! ```
+//! # fn main() -> Result<(), supple::Error> {
+//! use supple::{Collider, ContactMode, SoftBody, glam::Vec3, sim::contact::{Placement, Shape}};
+//!
+//! let hero = supple::load("@male")?;
+//! let mut body = SoftBody::builder(&hero).contact(ContactMode::Local).build()?;
+//! let place = Placement { translation: Vec3::new(0.0, 1.1, 0.3), ..Placement::default() };
+//! let ball = Collider::falling(Shape::Sphere { radius: 0.1 }, place, 2.0);
+//! body.set_colliders(vec![ball.into()]);
+//! body.advance(&body.pose().clone(), 1.0 / 60.0)?;
+//! assert!(body.colliders_now()[0].placement.translation.y < 1.1);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Crowds
+//!
+//! A [`Crowd`] keeps any number of bodies of one character on the GPU (feature `gpu`, on by default): poses go in, and
+//! skins come out when asked. A single body can be stepped there too: [`SoftBodyBuilder::backend`].
+//!
+//! ```no_run
+//! # #[cfg(feature = "gpu")]
+//! # fn main() -> Result<(), supple::Error> {
+//! use supple::Crowd;
+//!
+//! let hero = supple::load("hero.glb")?;
+//! let walk = supple::clip(&hero, "walk")?;
+//! let mut crowd = Crowd::new(&hero, 100)?; // one call
+//! for body in 0..crowd.len() {
+//!     crowd.set_pose(body, &walk.sample(&hero.skeleton, 0.01 * body as f32))?;
+//! }
+//! crowd.step()?;
+//! let parts = crowd.skin(7)?;
+//! # Ok(())
+//! # }
+//! # #[cfg(not(feature = "gpu"))]
+//! # fn main() {}
+//! ```
+//!
+//! # Settings
+//!
+//! [`Settings`] hold what a user may turn: stiffness, iterations, resolution, contact, regions. Everything has a default, and TOML files
+//! beside characters hold them ([`settings`]).
+//!
+//! ```
+//! # fn main() -> Result<(), supple::Error> {
+//! use supple::{Settings, SoftBody};
+//!
+//! let mut settings = Settings::default();
+//! settings.tissue.stiffness = 1500.0; // Pa: softer than the default
+//! settings.solver.steps_per_second = 120.0;
+//! let hero = supple::load("@female")?;
+//! let body = SoftBody::builder(&hero).settings(settings).build()?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Units, features, crates
+//!
+//! Inside Supple everything is metres, Y up, seconds, kilograms. Features: `fbx` (FBX files, through a C library) and `gpu`; without
+//! them the crate builds for `wasm32-unknown-unknown`. The crates behind this one are re-exported: [`geom`] for meshes, [`rig`] for
+//! skeletons, clips, skinning and files, [`flesh`] and [`sim`] for tissue, `gpu` for the GPU.
 #![forbid(unsafe_code)]
 
 pub mod backend;
-#[cfg(not(target_arch = "wasm32"))]
-pub mod bench;
-#[cfg(not(target_arch = "wasm32"))]
-pub mod compare;
-pub mod compare_contact;
+mod body_builder;
+pub mod clips;
 #[cfg(feature = "gpu")]
 pub mod crowd;
+#[cfg(feature = "gpu")]
+mod crowd_tables;
 pub mod embedded;
+mod error;
 pub mod export;
-pub mod faces;
-pub mod finer;
 pub mod info;
-pub mod inside;
-pub mod load;
-pub mod motion;
-pub mod rigged;
+mod load;
+pub mod morphs;
+pub mod play;
 pub mod scene;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod scene_file;
-pub mod sheet;
+pub mod settings;
 pub mod skin;
-pub mod things;
 pub mod tissue;
-pub mod upsampling;
+
+pub use body_builder::SoftBodyBuilder;
+pub use clips::{clip, clip_from};
+#[cfg(feature = "gpu")]
+pub use crowd::{Crowd, CrowdBuilder};
+pub use error::Error;
+pub use export::{Bake, Exporter, export};
+pub use load::{LoadOptions, load, load_with};
+pub use scene::{Scene, SceneBuilder, standing_at};
+pub use settings::{ContactMode, Settings};
+pub use skin::{Method, Span};
+pub use tissue::{SoftBody, settled};
 
 pub use glam;
 pub use supple_flesh as flesh;
 pub use supple_geom as geom;
 #[cfg(feature = "gpu")]
 pub use supple_gpu as gpu;
-pub use supple_picture as picture;
 pub use supple_rig as rig;
 pub use supple_rig::bake;
+pub use supple_rig::skinning::Posed;
 pub use supple_rig::{Character, Clip, Pose, Skeleton};
 pub use supple_sim as sim;
+pub use supple_sim::Collider;
+pub use supple_sim::advance::Advance;
+pub use supple_sim::contact::Placement;

@@ -1,37 +1,79 @@
 //! Loading a character the way a user names it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use supple_rig::Character;
+use supple_rig::character::Up;
 use supple_rig::formats::{self, FormatError, ReadOptions};
+use supple_rig::rigging::{rest_mesh, with_skeleton};
 
 use crate::embedded::{self, Body};
-use crate::rigged::with_skeleton;
 
-/// Loads a character: a file, or `@male` or `@female`; its skeleton from a second file where one is given. A `.skel` is
-/// in the units and axes of the mesh it was made for; other files have their own, and bring their clips along.
-pub fn load(
-    path: &Path,
-    skeleton: Option<&Path>,
-    options: &ReadOptions,
-) -> Result<Character, FormatError> {
-    let Some(skeleton) = skeleton else {
-        return match path.to_str() {
-            Some("@male") => embedded::body(Body::Male),
-            Some("@female") => embedded::body(Body::Female),
-            Some(name) if name.starts_with('@') => Err(FormatError::Unsupported(format!(
-                "there is no embedded character '{name}': the embedded ones are @male and @female"
-            ))),
-            _ => formats::load(path, options),
-        };
+/// How a file is read. What is left out is taken from the file, or guessed where the file does not say.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct LoadOptions {
+    /// Another file with the skeleton: a `.skel` is in the units and axes of the mesh it was made for; other files have their
+    /// own, and bring their clips along.
+    pub skeleton: Option<PathBuf>,
+    /// Units and axes.
+    pub read: ReadOptions,
+}
+
+impl LoadOptions {
+    /// All from the file itself.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The skeleton from another file.
+    pub fn skeleton(mut self, file: impl Into<PathBuf>) -> Self {
+        self.skeleton = Some(file.into());
+        self
+    }
+
+    /// Length of one unit of the file \[m\].
+    pub fn metres_per_unit(mut self, metres: f32) -> Self {
+        self.read.metres_per_unit = Some(metres);
+        self
+    }
+
+    /// The file's up axis.
+    pub fn up(mut self, up: Up) -> Self {
+        self.read.up = Some(up);
+        self
+    }
+}
+
+/// Loads a character: a file (glTF, GLB, VRM, FBX, OBJ, …), or an embedded body, `@male` or `@female`.
+pub fn load(path: impl AsRef<Path>) -> Result<Character, FormatError> {
+    load_with(path, &LoadOptions::default())
+}
+
+/// [`load`] with options.
+pub fn load_with(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Character, FormatError> {
+    let path = path.as_ref();
+    let Some(skeleton) = &options.skeleton else {
+        return load_alone(path, &options.read);
     };
     let made_for_it = |path: &Path| path.extension().is_some_and(|ending| ending == "skel");
     if made_for_it(skeleton) && is_bare_format(path) {
-        return formats::load_character(path, Some(skeleton), &[], options);
+        return formats::load_character(path, Some(skeleton), &[], &options.read);
     }
-    let mesh = load(path, None, options)?;
-    let from = load(skeleton, None, &ReadOptions::default())?;
+    let mesh = load_alone(path, &options.read)?;
+    let from = load_alone(skeleton, &ReadOptions::default())?;
     on_skeleton_of(&mesh, from).map_err(|error| error.in_file(skeleton))
+}
+
+fn load_alone(path: &Path, options: &ReadOptions) -> Result<Character, FormatError> {
+    match path.to_str() {
+        Some("@male") => embedded::body(Body::Male),
+        Some("@female") => embedded::body(Body::Female),
+        Some(name) if name.starts_with('@') => Err(FormatError::Unsupported(format!(
+            "there is no embedded character '{name}': the embedded ones are @male and @female"
+        ))),
+        _ => formats::load(path, options),
+    }
 }
 
 /// Formats of meshes without skeletons.
@@ -45,7 +87,7 @@ fn on_skeleton_of(mesh: &Character, from: Character) -> Result<Character, Format
     if from.skeleton.is_empty() {
         return Err(FormatError::Empty("no skeleton"));
     }
-    let bounds = crate::rigged::rest_mesh(mesh).bounds();
+    let bounds = rest_mesh(mesh).bounds();
     let slack = 0.05 * (bounds.max - bounds.min).length();
     let worlds = from.skeleton.rest_worlds();
     let near = |joint: glam::Vec3| {

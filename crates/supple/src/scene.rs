@@ -3,10 +3,13 @@
 //! Their models are [merged](supple_sim::merge) into one, so that a hand on another's back is the same contact as a hand on
 //! one's own chest: both give way, with friction.
 
+use std::sync::Arc;
+
 use glam::{Quat, Vec3};
-use supple_flesh::Flesh;
-use supple_rig::{Pose, Skeleton};
-use supple_sim::advance::{advance, displayed};
+use supple_flesh::{Flesh, SkinWork};
+use supple_rig::skinning::Posed;
+use supple_rig::{Character, Pose, Skeleton};
+use supple_sim::advance::{Advance, advance, displayed};
 use supple_sim::contact::{Penetration, Placement, measure_penetration};
 use supple_sim::{Backend, Collider, ContactMode, CpuBackend, Merged, Settings, State, Targets};
 
@@ -24,12 +27,72 @@ pub struct Scene {
 }
 
 struct Actor {
-    flesh: Flesh,
+    flesh: Arc<Flesh>,
     skeleton: Skeleton,
     /// World from the character's own world.
     placement: Placement,
     /// In the world.
     pose: Pose,
+    skin: Vec<Posed>,
+    /// Whether the body has moved since the skin was made.
+    is_stale: bool,
+    work: SkinWork,
+}
+
+/// Collects the bodies and things of a [`Scene`].
+#[derive(Clone, Debug, Default)]
+pub struct SceneBuilder<'a> {
+    bodies: Vec<(&'a Character, supple_flesh::Settings, Placement)>,
+    colliders: Vec<Collider>,
+}
+
+impl<'a> SceneBuilder<'a> {
+    /// Adds a character at a place; see [`standing_at`].
+    pub fn body(self, character: &'a Character, placement: Placement) -> Self {
+        self.body_with(character, supple_flesh::Settings::default(), placement)
+    }
+
+    /// The same with settings of its tissue.
+    pub fn body_with(
+        mut self,
+        character: &'a Character,
+        settings: supple_flesh::Settings,
+        placement: Placement,
+    ) -> Self {
+        self.bodies.push((character, settings, placement));
+        self
+    }
+
+    /// Adds something that nobody goes through.
+    pub fn collider(mut self, collider: Collider) -> Self {
+        self.colliders.push(collider);
+        self
+    }
+
+    /// Adds a floor at a height \[m\].
+    pub fn ground(self, height: f32) -> Self {
+        self.collider(Collider::ground(height))
+    }
+
+    /// Builds the tissue of all characters; of one that is there several times with the same settings, once.
+    pub fn build(self) -> Result<Scene, TissueError> {
+        let mut bodies: Vec<(Arc<Flesh>, Skeleton, Placement)> = Vec::new();
+        for (index, (character, settings, placement)) in self.bodies.iter().enumerate() {
+            let earlier = self.bodies[..index].iter();
+            let same = |(other, of_other, _): &(&Character, supple_flesh::Settings, Placement)| {
+                std::ptr::eq(*other, *character) && of_other == settings
+            };
+            let flesh = match earlier.clone().position(same) {
+                Some(first) => Arc::clone(&bodies[first].0),
+                None => {
+                    let builder = Flesh::builder(character).settings(settings.clone());
+                    Arc::new(builder.build()?)
+                }
+            };
+            bodies.push((flesh, character.skeleton.clone(), *placement));
+        }
+        Ok(Scene::new(bodies, self.colliders))
+    }
 }
 
 /// A pose whose roots are moved to another place.
@@ -53,9 +116,14 @@ pub fn standing_at(position: Vec3, degrees: f32) -> Placement {
 }
 
 impl Scene {
+    /// Starts a scene.
+    pub fn builder<'a>() -> SceneBuilder<'a> {
+        SceneBuilder::default()
+    }
+
     /// Bodies, their skeletons and where they stand, at rest; they do not go through themselves and each other. Time is stepped
     /// as the first body's settings say.
-    pub fn new(bodies: Vec<(Flesh, Skeleton, Placement)>, colliders: Vec<Collider>) -> Self {
+    pub fn new(bodies: Vec<(Arc<Flesh>, Skeleton, Placement)>, colliders: Vec<Collider>) -> Self {
         let actors: Vec<Actor> = bodies
             .into_iter()
             .map(|(flesh, skeleton, placement)| Actor {
@@ -63,6 +131,9 @@ impl Scene {
                 flesh,
                 skeleton,
                 placement,
+                skin: Vec::new(),
+                is_stale: true,
+                work: SkinWork::default(),
             })
             .collect();
         let models: Vec<_> = actors.iter().map(|actor| &actor.flesh.model).collect();
@@ -133,14 +204,16 @@ impl Scene {
         Ok(())
     }
 
-    /// Lets `seconds` pass while the skeletons move to poses.
-    pub fn advance(&mut self, poses: &[Pose], seconds: f64) -> Result<(), TissueError> {
+    /// Lets `seconds` pass while the skeletons move to poses; those that are left out stay. The report is as that of
+    /// [`SoftBody::advance`](crate::SoftBody::advance).
+    pub fn advance(&mut self, poses: &[Pose], seconds: f64) -> Result<Advance, TissueError> {
         let poses = self.placed(poses);
         let targets = self.targets(&poses)?;
-        if self.state.largest_jump(&targets) > self.solver.jump_distance {
+        let jumped = self.state.largest_jump(&targets) > self.solver.jump_distance;
+        if jumped {
             self.carry(&poses, &targets)?;
         }
-        advance(
+        let mut report = advance(
             self.backend.as_mut(),
             &self.merged.model,
             &self.solver,
@@ -148,8 +221,9 @@ impl Scene {
             seconds,
             &mut self.state,
         )?;
+        report.jumped |= jumped;
         self.keep(poses);
-        Ok(())
+        Ok(report)
     }
 
     fn placed(&self, poses: &[Pose]) -> Vec<Pose> {
@@ -186,16 +260,47 @@ impl Scene {
     fn keep(&mut self, poses: Vec<Pose>) {
         for (actor, pose) in self.actors.iter_mut().zip(poses) {
             actor.pose = pose;
+            actor.is_stale = true;
         }
     }
 
-    /// World positions of every vertex of every part of a body, in its file's order \[m\].
-    pub fn skin(&self, body: usize) -> Result<Vec<Vec<Vec3>>, TissueError> {
-        let mut shown = self.state.clone();
-        shown.positions = displayed(&self.merged.model, &self.solver, &self.state);
-        let state = self.merged.state_of(body, &shown);
+    /// World positions \[m\] and unit normals of every vertex of every part of a body, in its file's order. The buffers are the
+    /// scene's own and made anew only after it has moved. Nothing for a body that is not there.
+    pub fn skin(&mut self, body: usize) -> &[Posed] {
+        let simulated = match self.actors.get(body) {
+            None => return &[],
+            Some(actor) if actor.is_stale => Some(self.shown(body)),
+            Some(_) => None,
+        };
+        let actor = &mut self.actors[body];
+        if let Some(simulated) = simulated {
+            let (flesh, pose) = (&actor.flesh, &actor.pose);
+            flesh.skin_into(pose, &simulated, &mut actor.work, &mut actor.skin);
+            actor.is_stale = false;
+        }
+        &actor.skin
+    }
+
+    /// World positions of every vertex of every part of a body, in its file's order \[m\]: a copy.
+    pub fn positions(&self, body: usize) -> Vec<Vec<Vec3>> {
         let actor = &self.actors[body];
-        Ok(actor.flesh.skin(&actor.pose, &state)?)
+        actor.flesh.skin_of(&actor.pose, &self.shown(body))
+    }
+
+    /// The simulation mesh of a body as it is shown at this moment \[m\].
+    fn shown(&self, body: usize) -> Vec<Vec3> {
+        let (merged, state) = (&self.merged, &self.state);
+        let displayed = displayed(&merged.model, &self.solver, state);
+        let (free, fixed) = displayed.split_at(state.positions.len());
+        let mut vertices = free[merged.free_of(body)].to_vec();
+        vertices.extend(&fixed[merged.fixed_of(body)]);
+        let frame = state.frame.as_ref();
+        let outside = frame.and_then(|frame| frame.outside.get(merged.outside_of(body)));
+        let flesh = &self.actors[body].flesh;
+        match outside {
+            Some(outside) => flesh.columns_of(&vertices, outside),
+            None => flesh.columns_of(&vertices, &flesh.model.rest_targets().outside),
+        }
     }
 
     /// Positions of the simulation mesh of a body \[m\].

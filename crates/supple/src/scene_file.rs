@@ -1,25 +1,26 @@
 //! Scenes in TOML: who is in them, where, doing what, among which things.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use glam::Vec3;
 use serde::Deserialize;
 use supple_flesh::settings::{ColliderSettings, Ground};
 use supple_flesh::{Flesh, FleshError};
-use supple_picture::{Bounds, Camera, DrawMesh, Image, SheetStyle, contact_sheet, hex, render};
 use supple_rig::bake::{Frames, Motion};
-use supple_rig::formats::{FormatError, ReadOptions};
+use supple_rig::formats::FormatError;
+use supple_rig::rigging::{fitted, is_bare};
 use supple_rig::skinning::weights::WeightsError;
 use supple_rig::{Character, Clip, Pose};
 use supple_sim::Collider;
 
+use crate::clips::{Choice, MotionError, choose};
 use crate::load::load;
-use crate::motion::{Choice, MotionError, choose};
-use crate::rigged::{fitted, is_bare};
+use crate::play::between;
 use crate::scene::{Scene, standing_at};
+use crate::settings::{load_settings, make_relative_to, settings_beside};
 use crate::skin::{Method, Span, TooLong, bind_missing, frame_bytes};
-use crate::things::{draw_things, shown_bounds};
-use crate::tissue::{TissueError, between, load_settings, make_relative_to, settings_beside};
+use crate::tissue::TissueError;
 
 /// A scene as its file has it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -69,6 +70,7 @@ impl Default for SceneFile {
 
 /// Why a scene could not be played.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum SceneError {
     /// The scene's file, or one that it names, cannot be read.
     #[error(transparent)]
@@ -165,7 +167,7 @@ pub fn play(
     for (index, actor) in file.character.iter().enumerate() {
         let (character, clip, flesh) = engage(actor, folder, index + 1, file.fps, &cast)?;
         let placement = standing_at(actor.position.into(), actor.turn);
-        bodies.push((flesh, character.skeleton.clone(), placement));
+        bodies.push((Arc::new(flesh), character.skeleton.clone(), placement));
         cast.push((character, clip));
     }
     let mut scene = Scene::new(bodies, colliders(file)?);
@@ -204,7 +206,7 @@ pub fn play(
             }
         }
         for (body, (_, motion)) in played.characters.iter_mut().enumerate() {
-            frames[body].push(scene.skin(body)?);
+            frames[body].push(scene.positions(body));
             motion.poses.push(scene.pose(body).clone());
         }
         let inside = scene.penetration()?;
@@ -231,7 +233,7 @@ fn engage(
         false => folder.join(file),
     };
     let file = beside(&actor.file);
-    let mut character = load(&file, None, &ReadOptions::default())?;
+    let mut character = load(&file)?;
     if is_bare(&character)
         && let Some(rigged) = fitted(&character)
     {
@@ -276,51 +278,4 @@ fn colliders(file: &SceneFile) -> Result<Vec<Collider>, SceneError> {
     let mut all: Vec<Collider> = height.map(Collider::ground).into_iter().collect();
     all.extend(things.map_err(TissueError::from)?);
     Ok(all)
-}
-
-/// Colours of the characters, in turn.
-const LOOKS: [Vec3; 4] = [hex(0xdeb39c), hex(0x9cb8de), hex(0xb9d6a3), hex(0xd9a8c6)];
-
-/// Draws frames of a scene, three in a row.
-pub fn scene_sheet(title: &str, played: &Played, frames: &[usize], size: usize) -> Image {
-    let shown = || frames.iter().copied();
-    let motions = || played.characters.iter().map(|(_, motion)| motion);
-    let moments = shown().flat_map(|frame| motions().map(move |motion| motion.frames.get(frame)));
-    let moments: Vec<_> = moments.collect();
-    let points = moments.iter().flat_map(|frame| frame.iter().flatten());
-    let bodies = Bounds::of(points);
-    let seen = shown().fold(bodies, |seen, frame| {
-        seen.union(shown_bounds(bodies, &played.colliders[frame]))
-    });
-    let camera = Camera::frame(seen, Vec3::new(0.7, 0.15, 1.0), 1.0);
-    let pictures: Vec<(Image, String)> = shown()
-        .map(|frame| {
-            let mut scene = supple_picture::Scene {
-                ground: Some(supple_picture::Ground::default()),
-                ..Default::default()
-            };
-            for (body, (character, motion)) in played.characters.iter().enumerate() {
-                let positions = motion.frames.get(frame);
-                for (part, positions) in character.parts.iter().zip(positions.iter()) {
-                    let mesh = supple_geom::TriMesh {
-                        positions: positions.clone(),
-                        triangles: part.mesh.triangles.clone(),
-                    };
-                    let colour = LOOKS[body % LOOKS.len()];
-                    scene.meshes.push(DrawMesh::owned(mesh).coloured(colour));
-                }
-            }
-            draw_things(&mut scene, &played.colliders[frame], bodies, 1.0);
-            let (count, depth) = played.inside[frame];
-            let time = frame as f32 / played.characters[0].1.fps;
-            let caption = format!("{time:.2} s: {count} inside, {:.1} mm deep", 1000.0 * depth);
-            (render(&scene, &camera, size, size), caption)
-        })
-        .collect();
-    contact_sheet(
-        title,
-        &pictures,
-        frames.len().min(3),
-        &SheetStyle::default(),
-    )
 }

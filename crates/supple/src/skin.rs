@@ -7,7 +7,8 @@ use supple_rig::skinning::weights::{WeightsError, automatic_binding, automatic_r
 use supple_rig::skinning::{self, Skinner};
 use supple_rig::{Character, Clip, Part};
 
-use crate::tissue::{SoftBody, TissueError, simulate};
+use crate::play::simulate;
+use crate::tissue::{SoftBody, TissueError};
 
 /// Most memory that the frames of a motion may take \[bytes\]: half an hour of a person. More is a mistake in a file more often
 /// than a wish, and takes hours.
@@ -95,6 +96,7 @@ impl Span {
 
 /// How the skin follows the skeleton.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Method {
     /// Linear blend, what engines do.
     Lbs,
@@ -259,7 +261,7 @@ mod tests {
         let mut body = SoftBody::new(&character, Settings::default()).unwrap();
         body.place(&pose).unwrap();
         let blended = character.skin(&pose, skinning::Method::Lbs);
-        for ((soft, bound), rest) in body.skin().unwrap().iter().zip(&blended).zip(&rest) {
+        for ((soft, bound), rest) in body.positions().iter().zip(&blended).zip(&rest) {
             for ((soft, bound), rest) in soft.iter().zip(&bound.positions).zip(&rest.positions) {
                 assert!(soft.distance(*rest) < 0.01 && bound.distance(*rest) < 1e-4);
             }

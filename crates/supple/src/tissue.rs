@@ -1,22 +1,24 @@
 //! Soft characters: a body that follows poses.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use glam::Vec3;
 use supple_flesh::colliders::Attached;
-use supple_flesh::settings::ColliderSettings;
-use supple_flesh::{DetailCache, Flesh, FleshError, Settings};
-use supple_rig::bake::{Frame, FrameSource, Frames, Motion};
+use supple_flesh::settings::ContactMode;
+use supple_flesh::{Flesh, FleshError, Settings, SkinWork};
+use supple_rig::bake::Motion;
 use supple_rig::formats::FormatError;
+use supple_rig::skinning::Posed;
 use supple_rig::{Character, Clip, Pose};
-use supple_sim::advance::{advance, displayed};
+use supple_sim::advance::{Advance, advance, displayed};
 use supple_sim::contact::{Penetration, measure_penetration};
 use supple_sim::{
     Backend, Collider, CpuBackend, Equilibrium, Model, Quality, SolveError, State, Targets, measure,
 };
 
-use crate::faces::with_morphs;
+use crate::body_builder::SoftBodyBuilder;
+use crate::play::simulate;
 use crate::skin::Span;
 
 /// Most iterations that bring the tissue to rest in the first pose of a motion. Fewer leave a tremor at its start.
@@ -24,6 +26,7 @@ const SETTLING_ITERATIONS: u32 = 300;
 
 /// Why a character could not be made soft or moved.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum TissueError {
     /// The tissue could not be built, or a pose is not of this character.
     #[error(transparent)]
@@ -45,51 +48,63 @@ pub enum TissueError {
 }
 
 /// A soft character: tissue, solver and state.
+///
+/// Give it a pose and some seconds with [`advance`](SoftBody::advance), and take its [`skin`](SoftBody::skin). Frames may have any
+/// length: inside, time goes in fixed steps, so that the motion does not depend on the frame rate.
 pub struct SoftBody {
     flesh: Arc<Flesh>,
+    colliders: Vec<Attached>,
     solver: supple_sim::Settings,
     backend: Box<dyn Backend>,
     state: State,
     pose: Pose,
+    /// Skin that is not in the model, where the pose has it \[m\].
+    outside: Vec<Vec3>,
     forces: Vec<Vec3>,
+    skin: Vec<Posed>,
+    /// Whether the body has moved since the skin was made.
+    is_stale: bool,
+    work: SkinWork,
 }
 
 impl SoftBody {
-    /// Builds the tissue of a character, at rest in the pose it was bound in.
-    pub fn new(character: &Character, settings: Settings) -> Result<Self, TissueError> {
-        Self::from_flesh(Flesh::builder(character).settings(settings).build()?)
+    /// Starts building the tissue of a character.
+    pub fn builder(character: &Character) -> SoftBodyBuilder<'_> {
+        SoftBodyBuilder::new(character)
     }
 
-    /// The same for a character from a file: what takes long to build is kept beside it (`hero.glb` → `hero.supple-cache`)
-    /// and built anew when it is stale or damaged.
-    pub fn of_file(
-        character: &Character,
-        settings: Settings,
-        file: &Path,
-    ) -> Result<Self, TissueError> {
-        let cache = FileCache(file.with_extension("supple-cache"));
-        let builder = Flesh::builder(character).settings(settings);
-        Self::from_flesh(match file.is_file() {
-            true => builder.cache(&cache).build()?,
-            false => builder.build()?,
-        })
+    /// Builds the tissue of a character, at rest in the pose it was bound in.
+    pub fn new(character: &Character, settings: Settings) -> Result<Self, TissueError> {
+        Self::builder(character).settings(settings).build()
     }
 
     /// Of tissue that has been built.
-    pub fn from_flesh(flesh: Flesh) -> Result<Self, TissueError> {
+    pub fn from_flesh(flesh: impl Into<Arc<Flesh>>) -> Result<Self, TissueError> {
+        let flesh = flesh.into();
+        let pose = flesh.rest_pose();
         Ok(Self {
+            colliders: flesh.colliders.clone(),
             solver: flesh.settings.solver_settings(),
             backend: Box::new(CpuBackend::new()),
             state: State::at_rest(&flesh.model),
-            pose: flesh.rest_pose(),
+            outside: flesh.targets(&pose)?.outside,
+            pose,
             forces: Vec::new(),
-            flesh: Arc::new(flesh),
+            skin: Vec::new(),
+            is_stale: true,
+            work: SkinWork::default(),
+            flesh,
         })
     }
 
     /// The tissue.
     pub fn flesh(&self) -> &Flesh {
         &self.flesh
+    }
+
+    /// The tissue, to be kept beyond the body or given to another.
+    pub fn shared_flesh(&self) -> Arc<Flesh> {
+        Arc::clone(&self.flesh)
     }
 
     /// The moving part.
@@ -107,6 +122,11 @@ impl SoftBody {
         &mut self.solver
     }
 
+    /// What of itself the skin must not go through from now on.
+    pub fn set_contact(&mut self, mode: ContactMode) {
+        self.solver.contact.mode = mode.into();
+    }
+
     /// Force on every free vertex of the model \[N\] from now on, on top of gravity; an empty list is none.
     pub fn set_forces(&mut self, forces: Vec<Vec3>) {
         self.forces = forces;
@@ -117,20 +137,37 @@ impl SoftBody {
         &self.pose
     }
 
+    /// What steps it: "cpu" or "gpu".
+    pub fn backend_name(&self) -> &'static str {
+        self.backend.name()
+    }
+
     /// Local contact needs pairs that take a while to find: they are looked for when first it is asked for.
     fn prepare_contact(&mut self) {
-        let surface = self.flesh.model.contact_surface();
-        let is_ready = surface.is_none_or(|surface| surface.local_pairs().is_some());
-        if self.solver.contact.mode == supple_sim::ContactMode::Local && !is_ready {
-            Arc::make_mut(&mut self.flesh).find_local_pairs();
+        if self.solver.contact.mode == supple_sim::ContactMode::Local {
+            self.flesh.find_local_pairs();
         }
+    }
+
+    /// The solver's targets for a pose.
+    fn targets(&self, pose: &Pose) -> Result<Targets, TissueError> {
+        let mut targets = self.flesh.targets(pose)?;
+        targets.colliders = self.flesh.placed_colliders(&self.colliders, pose);
+        Ok(targets)
+    }
+
+    /// Remembers the pose that the targets are of.
+    fn has_moved(&mut self, pose: &Pose, targets: &Targets) {
+        self.pose = pose.clone();
+        self.outside.clone_from(&targets.outside);
+        self.is_stale = true;
     }
 
     /// Puts the body into a pose, at rest: no time passes and nothing jiggles afterwards.
     pub fn place(&mut self, pose: &Pose) -> Result<(), TissueError> {
         self.prepare_contact();
         self.carry(pose)?;
-        let targets = self.flesh.targets(pose)?;
+        let targets = self.targets(pose)?;
         let backend = self.backend.as_mut();
         settle(
             backend,
@@ -139,17 +176,16 @@ impl SoftBody {
             &targets,
             &mut self.state,
         )?;
-        self.pose = pose.clone();
         Ok(())
     }
 
     /// Puts the body into a pose as its bones carry it: no time passes, and what moved goes on moving.
     pub fn carry(&mut self, pose: &Pose) -> Result<(), TissueError> {
-        let targets = self.flesh.targets(pose)?;
+        let targets = self.targets(pose)?;
         self.state
             .carry(&self.flesh.carry_frames(&self.pose, pose)?);
         self.state.rebase(&targets);
-        self.pose = pose.clone();
+        self.has_moved(pose, &targets);
         Ok(())
     }
 
@@ -162,17 +198,21 @@ impl SoftBody {
 
     /// Lets `seconds` pass while the skeleton moves to `pose`. A pose that is farther away than a body can move in that
     /// time (a teleport, another clip) carries the tissue along.
-    pub fn advance(&mut self, pose: &Pose, seconds: f64) -> Result<(), TissueError> {
+    ///
+    /// The report says how many internal steps were taken and how much time was dropped: a frame longer than
+    /// [`MAX_STEPS`](supple_sim::advance::MAX_STEPS) steps loses the rest.
+    pub fn advance(&mut self, pose: &Pose, seconds: f64) -> Result<Advance, TissueError> {
         self.prepare_contact();
-        let mut targets = self.flesh.targets(pose)?;
+        let mut targets = self.targets(pose)?;
         targets.forces.clone_from(&self.forces);
-        if self.state.largest_jump(&targets) > self.solver.jump_distance {
+        let jumped = self.state.largest_jump(&targets) > self.solver.jump_distance;
+        if jumped {
             self.state
                 .carry(&self.flesh.carry_frames(&self.pose, pose)?);
             self.state.rebase(&targets);
         }
         let (model, state) = (&self.flesh.model, &mut self.state);
-        advance(
+        let mut report = advance(
             self.backend.as_mut(),
             model,
             &self.solver,
@@ -180,36 +220,56 @@ impl SoftBody {
             seconds,
             state,
         )?;
-        self.pose = pose.clone();
-        Ok(())
+        report.jumped |= jumped;
+        self.has_moved(pose, &targets);
+        Ok(report)
     }
 
-    /// World positions of every vertex of every part, in the file's order \[m\].
-    pub fn skin(&self) -> Result<Vec<Vec<Vec3>>, TissueError> {
-        Ok(self.flesh.skin_of(&self.pose, &self.shown()?))
+    /// Plays a span of a clip from rest in its first pose, and records it. [`play::simulate`](simulate) also tells of every frame.
+    pub fn play(
+        &mut self,
+        character: &Character,
+        clip: &Clip,
+        span: Span,
+    ) -> Result<Motion, TissueError> {
+        simulate(self, character, clip, span, &mut |_| ())
+    }
+
+    /// World positions \[m\] and unit normals of every vertex of every part, in the file's order. The buffers are the body's own
+    /// and made anew only after it has moved.
+    pub fn skin(&mut self) -> &[Posed] {
+        if std::mem::take(&mut self.is_stale) {
+            let simulated = self.shown();
+            let (flesh, pose) = (&self.flesh, &self.pose);
+            flesh.skin_into(pose, &simulated, &mut self.work, &mut self.skin);
+        }
+        &self.skin
+    }
+
+    /// World positions of every vertex of every part, in the file's order \[m\]: a copy, for who does not own the body.
+    pub fn positions(&self) -> Vec<Vec<Vec3>> {
+        self.flesh.skin_of(&self.pose, &self.shown())
     }
 
     /// The simulation mesh as it is shown at this moment \[m\].
-    fn shown(&self) -> Result<Vec<Vec3>, TissueError> {
-        let mut shown = self.state.clone();
-        shown.positions = displayed(&self.flesh.model, &self.solver, &self.state);
-        shown.positions.truncate(self.state.positions.len());
-        Ok(self.flesh.flesh_positions(&self.pose, &shown)?)
+    pub(crate) fn shown(&self) -> Vec<Vec3> {
+        let displayed = displayed(&self.flesh.model, &self.solver, &self.state);
+        self.flesh.columns_of(&displayed, &self.outside)
     }
 
     /// Ground and colliders.
     pub fn colliders(&self) -> &[Attached] {
-        &self.flesh.colliders
+        &self.colliders
     }
 
     /// Has other ground and colliders from now on.
     pub fn set_colliders(&mut self, colliders: Vec<Attached>) {
-        Arc::make_mut(&mut self.flesh).colliders = colliders;
+        self.colliders = colliders;
     }
 
     /// Ground and colliders as they are now; those with a mass where they have come to.
     pub fn colliders_now(&self) -> Vec<Collider> {
-        let mut colliders = self.flesh.colliders_at(&self.pose);
+        let mut colliders = (self.flesh).placed_colliders(&self.colliders, &self.pose);
         for (collider, now) in colliders.iter_mut().zip(&self.state.contact.colliders) {
             if collider.motion != supple_sim::contact::Motion::Driven {
                 collider.placement = now.placement;
@@ -221,14 +281,13 @@ impl SoftBody {
     /// Whether anything may be in its way.
     pub fn has_contact(&self) -> bool {
         let itself = self.solver.contact.mode != supple_sim::ContactMode::Off;
-        itself || !self.flesh.colliders.is_empty()
+        itself || !self.colliders.is_empty()
     }
 
     /// The same body at rest, to whom nothing is in the way.
     pub fn without_contact(&self) -> Result<Self, TissueError> {
-        let mut flesh = Flesh::clone(&self.flesh);
-        flesh.colliders.clear();
-        let mut body = Self::from_flesh(flesh)?;
+        let mut body = Self::from_flesh(self.shared_flesh())?;
+        body.colliders.clear();
         body.solver.contact.mode = supple_sim::ContactMode::Off;
         Ok(body)
     }
@@ -253,18 +312,13 @@ impl SoftBody {
     }
 }
 
-/// A cache in a file.
-struct FileCache(PathBuf);
-
-impl DetailCache for FileCache {
-    fn load(&self) -> Option<Vec<u8>> {
-        std::fs::read(&self.0).ok()
-    }
-
-    fn store(&self, bytes: &[u8]) {
-        // A folder that cannot be written to costs time, nothing else.
-        let _ = supple_rig::formats::save(&self.0, bytes);
-    }
+/// The skin of a character at rest in a pose: positions \[m\] and unit normals of every part. Who wants more than one pose builds
+/// a [`SoftBody`] once and calls [`SoftBody::place`].
+pub fn settled(character: &Character, pose: &Pose) -> Result<Vec<Posed>, TissueError> {
+    let mut body = SoftBody::builder(character).build()?;
+    body.place(pose)?;
+    body.skin();
+    Ok(body.skin)
 }
 
 /// Brings a state to rest.
@@ -278,144 +332,4 @@ pub(crate) fn settle(
     let search = Equilibrium::default().iterations(SETTLING_ITERATIONS);
     search.solve(backend, model, solver, targets, state)?;
     Ok(())
-}
-
-/// Simulates a character over a span of a clip; `frame_done` hears each frame's number.
-pub fn simulate(
-    body: &mut SoftBody,
-    character: &Character,
-    clip: &Clip,
-    span: Span,
-    frame_done: &mut dyn FnMut(usize),
-) -> Result<Motion, TissueError> {
-    let mut recording = Recording::of(body);
-    let times = span.times();
-    follow(body, character, clip, &times, &mut |frame, body| {
-        recording.push(body)?;
-        frame_done(frame);
-        Ok(())
-    })?;
-    Ok(with_morphs(
-        recording.motion(span.fps),
-        character,
-        clip,
-        &times,
-    ))
-}
-
-/// A motion as it was simulated: the simulation mesh of every frame, from which the skin is made when it is looked at. Of two hundred
-/// thousand vertices a frame then takes a fiftieth of the memory.
-pub(crate) struct Recording {
-    flesh: Arc<Flesh>,
-    simulated: Vec<Vec<Vec3>>,
-    poses: Vec<Pose>,
-}
-
-impl Recording {
-    /// Of a body that is about to move.
-    pub fn of(body: &SoftBody) -> Self {
-        Self {
-            flesh: Arc::clone(&body.flesh),
-            simulated: Vec::new(),
-            poses: Vec::new(),
-        }
-    }
-
-    /// One more frame: the body as it is.
-    pub fn push(&mut self, body: &SoftBody) -> Result<(), TissueError> {
-        self.simulated.push(body.shown()?);
-        self.poses.push(body.pose().clone());
-        Ok(())
-    }
-
-    /// All of it.
-    pub fn motion(self, fps: f32) -> Motion {
-        Motion {
-            fps,
-            poses: self.poses.clone(),
-            frames: Frames::Made(Arc::new(self)),
-            ..Motion::default()
-        }
-    }
-}
-
-impl FrameSource for Recording {
-    fn count(&self) -> usize {
-        self.simulated.len()
-    }
-
-    fn frame(&self, frame: usize) -> Frame {
-        self.flesh
-            .skin_of(&self.poses[frame], &self.simulated[frame])
-    }
-}
-
-/// Simulates a character from moment to moment of a clip, beginning at rest in the first; `at` sees the body at each.
-pub fn follow(
-    body: &mut SoftBody,
-    character: &Character,
-    clip: &Clip,
-    times: &[f32],
-    at: &mut dyn FnMut(usize, &SoftBody) -> Result<(), TissueError>,
-) -> Result<(), TissueError> {
-    let pose = |time: f32| clip.sample(&character.skeleton, time);
-    for (frame, &time) in times.iter().enumerate() {
-        match frame {
-            0 => body.place(&pose(time))?,
-            _ => {
-                for (time, seconds) in between(times[frame - 1], time, body.solver.step) {
-                    body.advance(&pose(time), seconds)?;
-                }
-            }
-        }
-        at(frame, body)?;
-    }
-    Ok(())
-}
-
-/// Moments after `from`, up to `to`, and the time to each: at least as fine as the solver steps, however few are kept.
-pub(crate) fn between(from: f32, to: f32, step: f64) -> impl Iterator<Item = (f32, f64)> {
-    let count = (f64::from(to - from) / step - 1e-3).ceil().max(1.0) as u32;
-    let interval = (to - from) / count as f32;
-    (0..count)
-        .rev()
-        .map(move |k| (to - k as f32 * interval, f64::from(interval)))
-}
-
-/// Where the settings of a character file are looked for: `hero.glb` → `hero.supple.toml`.
-pub fn settings_path(character: &Path) -> PathBuf {
-    character.with_extension("supple.toml")
-}
-
-/// Reads a settings file.
-pub fn load_settings(path: &Path) -> Result<Settings, TissueError> {
-    let text = std::fs::read_to_string(path).map_err(|source| FormatError::Io {
-        path: path.to_owned(),
-        source,
-    })?;
-    let mut settings = Settings::from_toml(&text).map_err(|source| TissueError::Settings {
-        path: path.to_owned(),
-        source,
-    })?;
-    for collider in &mut settings.collider {
-        make_relative_to(path, collider);
-    }
-    Ok(settings)
-}
-
-/// A collider's mesh is named relative to the file that names it.
-pub(crate) fn make_relative_to(path: &Path, collider: &mut ColliderSettings) {
-    if let (Some(file), Some(folder)) = (&mut collider.file, path.parent()) {
-        *file = folder.join(&*file).to_string_lossy().into_owned();
-    }
-}
-
-/// The settings beside a character file, or automatic ones where there is no such file.
-pub fn settings_beside(character: &Path) -> Result<Settings, TissueError> {
-    let path = settings_path(character);
-    if path.is_file() {
-        load_settings(&path)
-    } else {
-        Ok(Settings::default())
-    }
 }

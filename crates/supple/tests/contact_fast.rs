@@ -7,7 +7,7 @@ use supple::rig::Pose;
 use supple::rig::ik::{Limb, reach};
 use supple::rig::keyed::KeyedClip;
 use supple::sim::ContactMode;
-use supple::sim::pieces::{MOST_PIECES, pieces};
+use supple::sim::substeps::{MAX_SUBSTEPS, substep_count};
 use supple::tissue::SoftBody;
 
 const FRAME: f64 = 1.0 / 60.0;
@@ -68,7 +68,7 @@ fn pieces_to(body: &mut SoftBody, pose: &Pose) -> u32 {
     let settings = body.solver_settings().clone();
     let state = body.state();
     let model = &body.flesh().model;
-    pieces(model, &settings, state, &state.contact.bases, &targets)
+    substep_count(model, &settings, state, &state.contact.bases, &targets)
 }
 
 /// From above the forearm to a height over its bone in so many frames, then held for a second: depth that is left \[m\], and most pieces.
@@ -105,7 +105,7 @@ fn a_hand_does_not_go_through_a_forearm() {
             1e3 * slow,
             1e3 * fast
         );
-        assert_eq!((calm, most), (1, MOST_PIECES));
+        assert_eq!((calm, most), (1, MAX_SUBSTEPS));
         left += fast / ENDS.len() as f32;
     }
     assert!(left < 0.024, "{left} m on average");

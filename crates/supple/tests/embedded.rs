@@ -97,9 +97,9 @@ fn feet_stay_on_the_ground_but_for_the_jump() {
 
 #[test]
 fn broken_weights_are_told_from_good_ones() {
-    use supple::rig::surprises::surprises;
+    use supple::rig::motion_warnings::motion_warnings;
     let good = body(Body::Female).unwrap();
-    assert_eq!(surprises(&good), []);
+    assert_eq!(motion_warnings(&good), []);
     let moved = |slot: &dyn Fn(u32) -> u32| {
         let mut broken = good.clone();
         for entry in &mut broken.parts[0].binding.influences.entries {
@@ -108,11 +108,11 @@ fn broken_weights_are_told_from_good_ones() {
         broken
     };
     // All on one joint.
-    let told = &surprises(&moved(&|_| 0))[0].text;
+    let told = &motion_warnings(&moved(&|_| 0))[0].text;
     let first = good.parts[0].binding.joints[0];
     assert!(told.contains(&good.skeleton.joints()[first].name), "{told}");
     // Joints in another order than the weights were made for.
     let count = good.parts[0].binding.joints.len() as u32;
-    let told = &surprises(&moved(&|slot| (slot + 40) % count))[0].text;
+    let told = &motion_warnings(&moved(&|slot| (slot + 40) % count))[0].text;
     assert!(told.contains("far away"), "{told}");
 }

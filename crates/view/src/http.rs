@@ -1,21 +1,21 @@
-//! As much of HTTP/1.1 as the page needs: one request a connection.
+//! The subset of HTTP/1.1 that the page needs: one request per connection.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 
-/// Longest line and most headers of a request.
-const LONGEST_LINE: u64 = 8 * 1024;
-const MOST_HEADERS: usize = 64;
-/// Largest body: a file to convert.
-pub const LARGEST_BODY: usize = 512 * 1024 * 1024;
+/// Largest line and number of headers of a request.
+const MAX_LINE: u64 = 8 * 1024;
+const MAX_HEADERS: usize = 64;
+/// Largest body, a file to convert.
+pub const MAX_BODY: usize = 512 * 1024 * 1024;
 
-/// A request, names of headers in small letters.
+/// A request. Header names are in lower case.
 #[derive(Debug, Default)]
 pub struct Request {
     /// GET, HEAD, POST …
     pub method: String,
-    /// Path without its query, as it was sent.
+    /// Path as sent, without the query.
     pub path: String,
-    /// What came after it.
+    /// The body.
     pub body: Vec<u8>,
     headers: Vec<(String, String)>,
 }
@@ -28,21 +28,21 @@ impl Request {
     }
 }
 
-/// An answer.
+/// A response.
 #[derive(Debug)]
 pub struct Response {
     /// Status code.
     pub status: u16,
-    /// Type of the body.
+    /// Content type.
     pub kind: &'static str,
     /// The body.
     pub body: Vec<u8>,
-    /// One more header.
+    /// An additional header.
     pub extra: Option<(&'static str, String)>,
 }
 
 impl Response {
-    /// Plain text.
+    /// A plain text response.
     pub fn text(status: u16, text: impl Into<String>) -> Self {
         Self {
             status,
@@ -52,7 +52,7 @@ impl Response {
         }
     }
 
-    /// Bytes of a type.
+    /// A response with the given content type.
     pub fn bytes(body: Vec<u8>, kind: &'static str) -> Self {
         Self {
             status: 200,
@@ -63,23 +63,26 @@ impl Response {
     }
 }
 
-/// Reads a request. `allows` sees it before its body is read and says what speaks against it.
+/// Reads a request. `allows` checks it before the body is read and returns the response that rejects it.
 pub fn read_request(
     stream: impl Read,
     allows: impl Fn(&Request) -> Result<(), Response>,
 ) -> io::Result<Result<Request, Response>> {
     let mut reader = BufReader::new(stream);
     let Some(first) = read_line(&mut reader)? else {
-        return Ok(Err(Response::text(400, "no request")));
+        return Ok(Err(Response::text(400, "empty request")));
     };
     let mut words = first.split(' ');
     let (Some(method), Some(target), Some(version), None) =
         (words.next(), words.next(), words.next(), words.next())
     else {
-        return Ok(Err(Response::text(400, "not a request")));
+        return Ok(Err(Response::text(400, "invalid request line")));
     };
     if !version.starts_with("HTTP/1.") {
-        return Ok(Err(Response::text(505, "HTTP/1.1 is spoken here")));
+        return Ok(Err(Response::text(
+            505,
+            "only HTTP/1.0 and HTTP/1.1 are supported",
+        )));
     }
     let mut request = Request {
         method: method.to_owned(),
@@ -88,9 +91,9 @@ pub fn read_request(
     };
     loop {
         match read_line(&mut reader)? {
-            None => return Ok(Err(Response::text(400, "the request breaks off"))),
+            None => return Ok(Err(Response::text(400, "the request is incomplete"))),
             Some(line) if line.is_empty() => break,
-            Some(_) if request.headers.len() == MOST_HEADERS => {
+            Some(_) if request.headers.len() == MAX_HEADERS => {
                 return Ok(Err(Response::text(431, "too many headers")));
             }
             Some(line) => match line.split_once(':') {
@@ -98,7 +101,7 @@ pub fn read_request(
                     let name = name.trim().to_ascii_lowercase();
                     request.headers.push((name, value.trim().to_owned()));
                 }
-                None => return Ok(Err(Response::text(400, "not a header"))),
+                None => return Ok(Err(Response::text(400, "invalid header"))),
             },
         }
     }
@@ -107,20 +110,20 @@ pub fn read_request(
     }
     let length = match request.header("content-length").map(str::parse::<usize>) {
         None => 0,
-        Some(Ok(length)) if length <= LARGEST_BODY => length,
-        Some(_) => return Ok(Err(Response::text(413, "too large"))),
+        Some(Ok(length)) if length <= MAX_BODY => length,
+        Some(_) => return Ok(Err(Response::text(413, "the request body is too large"))),
     };
-    // Memory grows with what really comes, not with what was promised.
+    // Memory grows with the received data, not with the declared length.
     reader.take(length as u64).read_to_end(&mut request.body)?;
     if request.body.len() < length {
-        return Ok(Err(Response::text(400, "the request breaks off")));
+        return Ok(Err(Response::text(400, "the request is incomplete")));
     }
     Ok(Ok(request))
 }
 
 fn read_line(reader: &mut impl BufRead) -> io::Result<Option<String>> {
     let mut line = Vec::new();
-    reader.take(LONGEST_LINE).read_until(b'\n', &mut line)?;
+    reader.take(MAX_LINE).read_until(b'\n', &mut line)?;
     if line.pop() != Some(b'\n') {
         return Ok(None);
     }
@@ -130,7 +133,7 @@ fn read_line(reader: &mut impl BufRead) -> io::Result<Option<String>> {
     Ok(String::from_utf8(line).ok())
 }
 
-/// Writes an answer and says that the connection ends.
+/// Writes a response and announces that the connection closes.
 pub fn write_response(
     mut stream: impl Write,
     response: &Response,
@@ -143,7 +146,7 @@ pub fn write_response(
         response.kind,
         response.body.len()
     );
-    // Nothing from elsewhere runs in the page, and no other page may embed it or read from it.
+    // The page loads nothing from elsewhere, and no other page may embed or read it.
     head.push_str(
         "cache-control: no-store\r\nx-content-type-options: nosniff\r\ncross-origin-resource-policy: same-origin\r\n\
          cross-origin-opener-policy: same-origin\r\nreferrer-policy: no-referrer\r\nx-frame-options: DENY\r\n\

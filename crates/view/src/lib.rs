@@ -1,8 +1,8 @@
-//! The local server of the page: its own files, and the one file it was asked to show.
+//! The local web server of the page: serves the page's files and the file given on the command line.
 //!
-//! It listens on 127.0.0.1 and on nothing else. Requests from other sites' pages are refused: a browser says where a
-//! request comes from (`Origin`, `Sec-Fetch-Site`) and which name it used (`Host`), and all three must be ours. What is
-//! served is a list made beforehand, so no path of a request ever reaches the file system.
+//! It listens on 127.0.0.1 only. Requests from other sites' pages are refused: a browser sends the origin of a
+//! request (`Origin`, `Sec-Fetch-Site`) and the host name it used (`Host`), and all three must be the server's own. Served
+//! paths are a fixed list, so no path of a request ever reaches the file system.
 #![forbid(unsafe_code)]
 
 mod convert;

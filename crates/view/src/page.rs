@@ -1,20 +1,20 @@
-//! The page's files, part of the program where `viewer/dist` was there when it was built.
+//! The page's files, embedded if `dist` existed when the program was built.
 
-/// Name below the page's root, and content.
+/// Path below the page's root, and content.
 static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/page.rs"));
 
-/// Shown instead of a page that was not built.
+/// Shown if the page was not built.
 const MISSING: &str = "<!doctype html><meta charset=utf-8><title>Supple</title>\
     <body style=\"font:16px/1.5 system-ui;max-width:40em;margin:4em auto\"><h1>The page is not built</h1>\
-    <p>This program was built without it. With Node 20 or newer:</p>\
+    <p>This program was built without the page. To build it, with Node 20 or newer:</p>\
     <pre>cd viewer &amp;&amp; npm install &amp;&amp; npm run build\ncd .. &amp;&amp; cargo build --release</pre>";
 
-/// Whether the page is part of this program.
+/// Whether the page is embedded.
 pub fn is_built() -> bool {
     FILES.iter().any(|&(name, _)| name == "index.html")
 }
 
-/// A file of the page by its path in a request, with its type.
+/// A file of the page by request path, with its content type.
 pub fn file(path: &str) -> Option<(&'static [u8], &'static str)> {
     let name = match path.strip_prefix('/')? {
         "" => "index.html",

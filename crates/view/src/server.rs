@@ -1,4 +1,4 @@
-//! Who may ask, and what they get.
+//! The server: access control and routes.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -13,33 +13,33 @@ use crate::convert::{fbx_to_glb, for_page};
 use crate::http::{Request, Response, read_request, write_response};
 use crate::page;
 
-/// Connections at a time; a browser opens six.
-const MOST_CONNECTIONS: usize = 32;
-/// Time a connection may stand still.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Most simultaneous connections; a browser opens six.
+const MAX_CONNECTIONS: usize = 32;
+/// Timeout of an idle connection.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Why the page cannot be served.
 #[derive(Debug, thiserror::Error)]
 pub enum ViewError {
-    /// No port to listen on.
+    /// Listening failed.
     #[error("cannot listen on 127.0.0.1 port {port}: {source}; choose another with --port")]
     Listen {
-        /// The port asked for; 0 is any.
+        /// The requested port; 0 for any.
         port: u16,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// The file to show.
+    /// The file could not be read.
     #[error(transparent)]
     Format(#[from] FormatError),
 }
 
-/// The file that the page shows first.
+/// The file that the page opens at start.
 #[derive(Clone, Debug)]
 pub struct Shown {
-    /// What to call it.
+    /// Display name.
     pub name: String,
-    /// What the page gets.
+    /// Content sent to the page.
     pub bytes: Vec<u8>,
 }
 
@@ -51,7 +51,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens on 127.0.0.1; port 0 takes any that is free. The file is read once, here.
+    /// Listens on 127.0.0.1; port 0 picks a free one. The file is read once, here.
     pub fn new(port: u16, file: Option<&Path>) -> Result<Self, ViewError> {
         let shown = match file {
             Some(path) => {
@@ -70,12 +70,12 @@ impl Server {
         })
     }
 
-    /// Where it listens.
+    /// The address it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What to open in a browser.
+    /// The URL to open in a browser.
     pub fn url(&self) -> String {
         let query = if self.shown.is_some() {
             "?file=shown"
@@ -90,13 +90,13 @@ impl Server {
         let server = Arc::new(self);
         let open = Arc::new(AtomicUsize::new(0));
         for stream in server.listener.incoming().flatten() {
-            if open.fetch_add(1, Ordering::SeqCst) >= MOST_CONNECTIONS {
+            if open.fetch_add(1, Ordering::SeqCst) >= MAX_CONNECTIONS {
                 open.fetch_sub(1, Ordering::SeqCst);
                 continue;
             }
             let (server, open) = (Arc::clone(&server), Arc::clone(&open));
             std::thread::spawn(move || {
-                // A browser that hangs up in the middle is no matter of ours.
+                // A browser may close a connection at any time.
                 let _ = server.serve(&stream);
                 open.fetch_sub(1, Ordering::SeqCst);
             });
@@ -104,8 +104,8 @@ impl Server {
     }
 
     fn serve(&self, stream: &TcpStream) -> io::Result<()> {
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(TIMEOUT))?;
+        stream.set_write_timeout(Some(TIMEOUT))?;
         let (response, with_body) = match read_request(stream, |request| self.allows(request))? {
             Ok(request) => (self.answer(&request), request.method != "HEAD"),
             Err(refusal) => (refusal, true),
@@ -113,25 +113,25 @@ impl Server {
         write_response(stream, &response, with_body)
     }
 
-    /// Only our own page may ask: by our own name, and from no other site.
+    /// Accepts only requests of the server's own page: own host name, and no other site.
     fn allows(&self, request: &Request) -> Result<(), Response> {
         let port = self.address.port();
         let ours = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
         let refuse = |why: &str| Err(Response::text(403, why));
         match request.header("host") {
             Some(host) if ours.iter().any(|name| name == host) => {}
-            _ => return refuse("asked by a name that is not this server's"),
+            _ => return refuse("refused: wrong host name"),
         }
         if let Some(origin) = request.header("origin") {
             let host = origin.strip_prefix("http://").unwrap_or_default();
             if !ours.iter().any(|name| name == host) {
-                return refuse("asked by another site");
+                return refuse("refused: request from another site");
             }
         }
         if let Some("cross-site" | "same-site") = request.header("sec-fetch-site") {
-            // A link may lead here; a script may not.
+            // Navigating here from another site is allowed, scripts are not.
             if request.header("sec-fetch-mode") != Some("navigate") || request.method != "GET" {
-                return refuse("asked by another site");
+                return refuse("refused: request from another site");
             }
         }
         Ok(())
@@ -142,18 +142,18 @@ impl Server {
             ("GET" | "HEAD", "/file/shown") => self.file(),
             ("GET" | "HEAD", path) => match page::file(path) {
                 Some((bytes, kind)) => Response::bytes(bytes.to_vec(), kind),
-                None => Response::text(404, "there is no such file"),
+                None => Response::text(404, "file not found"),
             },
-            // A form of another site cannot send this header without asking first, and it would be refused.
+            // Another site's form cannot send this header without a CORS preflight, which is refused.
             ("POST", "/convert") if request.header("x-supple").is_some() => convert(&request.body),
-            ("POST", "/convert") => Response::text(403, "asked by another site"),
-            _ => Response::text(405, "not offered"),
+            ("POST", "/convert") => Response::text(403, "refused: request from another site"),
+            _ => Response::text(405, "method not allowed"),
         }
     }
 
     fn file(&self) -> Response {
         let Some(shown) = &self.shown else {
-            return Response::text(404, "no file was named");
+            return Response::text(404, "no file was given on the command line");
         };
         Response {
             extra: Some(("x-supple-name", escaped(&shown.name))),
@@ -169,7 +169,7 @@ fn convert(bytes: &[u8]) -> Response {
     }
 }
 
-/// A name as a header may carry it: percent signs for all but letters, digits and a few marks.
+/// A name as a header value: percent-encoded except letters, digits and a few marks.
 fn escaped(name: &str) -> String {
     name.bytes()
         .map(|byte| match byte {

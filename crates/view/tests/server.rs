@@ -1,4 +1,4 @@
-//! The server as a browser, and as somebody else's page, meets it.
+//! The server as seen by a browser and by another site's page.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use supple_view::{Server, is_built};
 
-/// A running server that shows a small mesh.
+/// A running server that serves a small mesh.
 fn server() -> SocketAddr {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("two words.off");
@@ -18,7 +18,7 @@ fn server() -> SocketAddr {
     address
 }
 
-/// Status, head and body of the answer to raw bytes.
+/// Status, header and body of the response to raw bytes.
 fn ask(address: SocketAddr, request: &str) -> (u16, String, String) {
     let mut stream = TcpStream::connect(address).unwrap();
     stream
@@ -26,7 +26,7 @@ fn ask(address: SocketAddr, request: &str) -> (u16, String, String) {
         .unwrap();
     stream.write_all(request.as_bytes()).unwrap();
     let mut answer = Vec::new();
-    // A refused request may be answered before it was read to its end.
+    // A refused request may be answered before it was read completely.
     let _ = stream.read_to_end(&mut answer);
     let answer = String::from_utf8_lossy(&answer).into_owned();
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
@@ -40,7 +40,7 @@ fn get(address: SocketAddr, path: &str, headers: &str) -> (u16, String, String) 
 }
 
 #[test]
-fn listens_on_this_machine_alone() {
+fn listens_on_the_loopback_address_only() {
     let server = Server::new(0, None).unwrap();
     assert_eq!(server.address().ip(), Ipv4Addr::LOCALHOST);
     assert!(server.url().starts_with("http://127.0.0.1:"));
@@ -69,7 +69,7 @@ fn serves_the_page_and_the_named_file() {
 }
 
 #[test]
-fn paths_lead_nowhere_else() {
+fn paths_do_not_reach_the_file_system() {
     let address = server();
     for path in [
         "/../Cargo.toml",
@@ -113,12 +113,12 @@ fn other_sites_are_refused() {
     ] {
         assert_eq!(get(address, "/file/shown", &headers).0, 403, "{headers}");
     }
-    // Another name that leads to 127.0.0.1 (DNS rebinding), or none at all.
+    // Another name for 127.0.0.1 (DNS rebinding), or none.
     for host in ["Host: evil.example\r\n", "Host: 127.0.0.1\r\n", ""] {
         let request = format!("GET /file/shown HTTP/1.1\r\n{host}\r\n");
         assert_eq!(ask(address, &request).0, 403, "{host}");
     }
-    // Nobody may read the answers from elsewhere.
+    // No CORS header: other sites cannot read responses.
     assert!(
         !get(address, "/", "")
             .1
@@ -128,7 +128,7 @@ fn other_sites_are_refused() {
 }
 
 #[test]
-fn conversion_is_for_the_page_alone() {
+fn only_the_page_may_convert() {
     let address = server();
     let post = |headers: &str, body: &str| {
         let length = body.len();
@@ -152,7 +152,7 @@ fn conversion_is_for_the_page_alone() {
 }
 
 #[test]
-fn nonsense_is_answered_or_dropped() {
+fn invalid_requests_are_rejected() {
     let address = server();
     let long = "x".repeat(20_000);
     for request in [

@@ -1,4 +1,4 @@
-//! Milliseconds of a step of the embedded body as the page takes it, natively: what the browser is compared to.
+//! Prints the native time of the page's step of the embedded body \[ms\], to compare with the browser.
 //! `native_step [STEPS]`; set RAYON_NUM_THREADS=1 for one thread.
 
 use std::time::Instant;

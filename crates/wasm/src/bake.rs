@@ -1,4 +1,4 @@
-//! The motion on the stage as a file.
+//! Export of the current motion as a file.
 
 use supple::skin::{Method, Span};
 
@@ -6,7 +6,7 @@ use crate::error::StageError;
 use crate::stage::Stage;
 
 impl Stage {
-    /// Simulates the clip that plays and bakes it into a GLB with correctives.
+    /// Simulates the current clip and bakes it into a GLB with correctives.
     pub fn bake(
         &mut self,
         fps: f32,
@@ -15,15 +15,17 @@ impl Stage {
     ) -> Result<Vec<u8>, StageError> {
         self.bind_missing()?;
         let nothing =
-            || StageError::Other("there is no motion to export: choose a clip".to_owned());
+            || StageError::Other("there is no motion to export; choose a clip first".to_owned());
         let clip = self.current_clip().ok_or_else(nothing)?.clone();
-        let still = || StageError::Other("the tissue is not built yet".to_owned());
+        let still = || {
+            StageError::Other("the tissue is not built yet; wait for it and try again".to_owned())
+        };
         let body = self.body.as_mut().ok_or_else(still)?;
         let span = Span::all(&clip, fps);
         span.check(supple::skin::frame_bytes(&self.character, Method::Tissue))?;
         let frames = span.times().len() as f32;
         body.set_forces(Vec::new());
-        let motion = supple::tissue::simulate(body, &self.character, &clip, span, &mut |frame| {
+        let motion = supple::play::simulate(body, &self.character, &clip, span, &mut |frame| {
             progress(0.8 * frame as f32 / frames);
         })?;
         let options = supple::bake::CorrectiveOptions {

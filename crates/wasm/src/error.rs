@@ -1,6 +1,7 @@
-//! What can go wrong in the page, in words for people.
+//! Errors shown on the page.
 
 use supple::bake::BakeError;
+use supple::clips::MotionError;
 use supple::embedded::ClipError;
 use supple::flesh::FleshError;
 use supple::rig::formats::FormatError;
@@ -10,7 +11,7 @@ use supple::rig::skinning::WeightsError;
 use supple::skin::TooLong;
 use supple::tissue::TissueError;
 
-/// Everything the page can be told.
+/// An error shown on the page.
 #[derive(Debug, thiserror::Error)]
 pub enum StageError {
     /// A file that cannot be read.
@@ -25,19 +26,22 @@ pub enum StageError {
     /// A clip that cannot be played.
     #[error(transparent)]
     Clip(#[from] ClipError),
-    /// A motion that does not fit.
-    #[error("the motion does not fit this character: {0}")]
+    /// A motion that cannot be put on this character.
+    #[error(transparent)]
+    Motion(#[from] MotionError),
+    /// A motion that cannot be retargeted to this character.
+    #[error("the motion cannot be retargeted to this character: {0}")]
     Retarget(#[from] RetargetError),
     /// A motion that cannot be written.
     #[error(transparent)]
     Bake(#[from] BakeError),
-    /// A motion that would fill the memory.
+    /// A motion that needs too much memory.
     #[error("the clip is too long to export: {0}")]
     TooLong(#[from] TooLong),
     /// Weights that cannot be computed.
     #[error(transparent)]
     Weights(#[from] WeightsError),
-    /// Joints that make no skeleton.
+    /// Joints that do not form a skeleton.
     #[error(transparent)]
     Skeleton(#[from] SkeletonError),
     /// Anything else.

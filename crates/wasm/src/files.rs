@@ -1,21 +1,21 @@
-//! Files a user drops, from memory: a character with what it names, or a motion.
+//! Dropped files, read from memory: a character with the files it refers to, or a motion.
 
 use serde::Deserialize;
 use supple::Character;
 use supple::rig::character::Up;
 use supple::rig::formats::{FormatError, ReadOptions, load_bytes, parse_unit};
 
-/// Endings of files that hold a character, the better description first.
+/// Extensions of character files, the most complete format first.
 const CHARACTERS: [&str; 9] = [
     "ini", "glb", "gltf", "vrm", "fbx", "obj", "ply", "off", "stl",
 ];
-/// Those that hold nothing but a mesh.
-const BARE: [&str; 4] = ["obj", "ply", "off", "stl"];
+/// Extensions of files with a mesh only.
+const MESH_ONLY: [&str; 4] = ["obj", "ply", "off", "stl"];
 
 /// A dropped file.
 pub type File = (String, Vec<u8>);
 
-/// How files are to be read, in the words of the command line. Empty: as they say, or as guessed.
+/// Options for reading files, with the values of the command line. Empty: as declared in the file, or guessed.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Reading {
@@ -23,23 +23,27 @@ pub struct Reading {
     pub up: String,
     /// "m", "cm", …, or a number of metres.
     pub unit: String,
-    /// Compute weights anew even where the file has some.
+    /// Whether to compute weights even if the file has some.
     pub auto_weights: bool,
 }
 
 impl Reading {
     fn options(&self) -> Result<ReadOptions, FormatError> {
-        let unknown =
-            |what: &str, text: &str| FormatError::Unsupported(format!("'{text}' is no {what}"));
+        let unknown = |what: &str, text: &str, allowed: &str| {
+            FormatError::Unsupported(format!("`{text}` is not a valid {what}; use {allowed}"))
+        };
         let up = match self.up.as_str() {
             "" => None,
             "y" => Some(Up::Y),
             "z" => Some(Up::Z),
-            other => return Err(unknown("up axis", other)),
+            other => return Err(unknown("up axis", other, "\"y\" or \"z\"")),
         };
         let metres_per_unit = match self.unit.as_str() {
             "" => None,
-            unit => Some(parse_unit(unit).map_err(|_| unknown("unit", unit))?),
+            unit => Some(
+                parse_unit(unit)
+                    .map_err(|_| unknown("unit", unit, "\"m\", \"cm\", … or a number of metres"))?,
+            ),
         };
         Ok(ReadOptions {
             metres_per_unit,
@@ -56,7 +60,7 @@ pub fn read_character(files: &[File], reading: &Reading) -> Result<Character, Fo
         .or(files.first())
         .ok_or(FormatError::Empty("no file"))?;
     let resolve = |name: &str| find(files, name);
-    if BARE.contains(&extension(&main.0).as_str())
+    if MESH_ONLY.contains(&extension(&main.0).as_str())
         && let Some(pieces) = pieces(files, main)
     {
         let mut character = load_bytes("pieces.ini", pieces.as_bytes(), &resolve, &options)?;
@@ -66,8 +70,8 @@ pub fn read_character(files: &[File], reading: &Reading) -> Result<Character, Fo
     load_bytes(&main.0, &main.1, &resolve, &options)
 }
 
-/// A mesh with a skeleton file beside it, described as the `.ini` of a model in pieces; files go by number, since that
-/// format has no names with blanks.
+/// A mesh and its skeleton file as the text of an `.ini` file. Files are referred to by number, since that format does not allow
+/// spaces in names.
 fn pieces(files: &[File], mesh: &File) -> Option<String> {
     let number = |file: &File| files.iter().position(|other| std::ptr::eq(other, file));
     let skeleton = files.iter().find(|file| extension(&file.0) == "skel")?;
@@ -87,11 +91,13 @@ fn find(files: &[File], name: &str) -> Result<Vec<u8>, FormatError> {
         .or_else(by_number)
         .map(|file| file.1.clone())
         .ok_or_else(|| {
-            FormatError::Unsupported(format!("it names the file '{name}'; drop both together"))
+            FormatError::Unsupported(format!(
+                "it refers to the file `{name}`; drop both together"
+            ))
         })
 }
 
-/// The ending in small letters, without its dot.
+/// The file extension in lower case, without its dot.
 pub fn extension(name: &str) -> String {
     name.rsplit_once('.')
         .map_or(String::new(), |(_, ending)| ending.to_ascii_lowercase())

@@ -1,8 +1,7 @@
-//! Supple for the browser: what the page's worker calls.
+//! Supple for the browser: the API of the page's worker.
 //!
-//! [`Stage`](stage::Stage) is plain Rust and tested as such; `page.rs`, which only exists in WebAssembly, hands it to
-//! JavaScript.
-// The bindings' macro writes `unsafe` for its exports.
+//! [`Stage`](stage::Stage) is plain Rust and tested natively; `page.rs`, compiled only for WebAssembly, exports it to JavaScript.
+// The bindings' macro generates `unsafe` code for its exports.
 #![deny(unsafe_code)]
 
 pub mod bake;

@@ -1,4 +1,4 @@
-//! A character as arrays for the graphics card: all parts behind each other, in the file's vertex order.
+//! A character as arrays for rendering: all parts concatenated, in the file's vertex order.
 
 use serde::Serialize;
 use supple::Character;
@@ -6,28 +6,28 @@ use supple::geom::TriMesh;
 use supple::geom::weld::weld;
 use supple::glam::Vec3;
 
-/// Normals of vertices at one place are one where the file's own are closer than this (cosine). Lower, hard edges turn
-/// soft; higher, seams of textures show.
-const SAME_NORMAL: f32 = 0.7;
+/// Cosine between the file's normals above which coincident vertices share a normal. With a lower value hard edges become smooth;
+/// with a higher one texture seams show.
+const MIN_SHARED_COSINE: f32 = 0.7;
 
 /// A part within the arrays.
 #[derive(Clone, Debug, Serialize)]
 pub struct PartRange {
-    /// As the file has it.
+    /// Name in the file.
     pub name: String,
     /// First vertex.
     pub first_vertex: usize,
-    /// Vertices.
+    /// Number of vertices.
     pub vertices: usize,
-    /// First index of the triangles' list.
+    /// First entry in the index list.
     pub first_index: usize,
-    /// Indices: three a triangle.
+    /// Number of indices: three per triangle.
     pub indices: usize,
     /// Index into the materials.
     pub material: Option<usize>,
 }
 
-/// What does not change while a character moves.
+/// Arrays that do not change while a character moves.
 #[derive(Clone, Debug, Default)]
 pub struct Looks {
     /// Parts within the arrays.
@@ -44,7 +44,7 @@ pub struct Looks {
 }
 
 impl Looks {
-    /// Lays a character's parts behind each other.
+    /// Concatenates a character's parts.
     pub fn new(character: &Character) -> Self {
         let meshes: Vec<TriMesh> = (0..character.parts.len())
             .map(|part| character.bind_mesh(part))
@@ -72,7 +72,7 @@ impl Looks {
         looks
     }
 
-    /// Vertices of all parts.
+    /// Number of vertices of all parts.
     pub fn len(&self) -> usize {
         self.shares.len()
     }
@@ -82,7 +82,7 @@ impl Looks {
         self.shares.is_empty()
     }
 
-    /// Smooth normals of moved positions, three numbers a vertex.
+    /// Smooth normals of moved positions, three numbers per vertex.
     pub fn normals(&mut self, positions: &[f32], normals: &mut Vec<f32>) {
         self.sums.fill(Vec3::ZERO);
         let at = |v: u32| Vec3::from_slice(&positions[3 * v as usize..]);
@@ -101,7 +101,7 @@ impl Looks {
             .extend((self.shares.iter()).flat_map(|&share| self.sums[share as usize].to_array()));
     }
 
-    /// How much edges are longer or shorter than at rest, one number a vertex: 0 is rest, 1 twice or half the length.
+    /// Mean logarithmic strain (base 2) of the edges at each vertex: 0 at rest, 1 at twice and −1 at half the length.
     pub fn strains(&mut self, positions: &[f32], strains: &mut Vec<f32>) {
         self.sums.fill(Vec3::ZERO);
         let at = |v: u32| Vec3::from_slice(&positions[3 * v as usize..]);
@@ -125,7 +125,7 @@ impl Looks {
     }
 }
 
-/// Vertices at one place share a normal unless the file says that they do not.
+/// Groups of coincident vertices that share a normal, unless the file's normals differ.
 fn normal_shares(character: &Character, whole: &TriMesh) -> Vec<u32> {
     let welded = weld(whole, 0.0);
     let normals: Vec<Vec3> = (character.parts.iter())
@@ -145,7 +145,8 @@ fn normal_shares(character: &Character, whole: &TriMesh) -> Vec<u32> {
             let place = welded.welded_from_original[vertex as usize];
             let first = welded.original_from_welded[place as usize];
             let (own, others) = (normals[vertex as usize], normals[first as usize]);
-            let agree = own == Vec3::ZERO || others == Vec3::ZERO || own.dot(others) > SAME_NORMAL;
+            let agree =
+                own == Vec3::ZERO || others == Vec3::ZERO || own.dot(others) > MIN_SHARED_COSINE;
             if agree { first } else { vertex }
         })
         .collect()

@@ -1,4 +1,4 @@
-//! What lies below the skin, as arrays to draw.
+//! Overlays of what lies below the skin, as arrays to draw.
 
 use supple::geom::adjacency::NONE;
 use supple::glam::{Affine3A, Vec3};
@@ -51,7 +51,7 @@ impl Stage {
         spheres
     }
 
-    /// New world from bind world of every joint.
+    /// Transform of every joint from its bind pose to its current pose.
     fn moves(&self) -> Vec<Affine3A> {
         let Some(body) = &self.body else {
             return Vec::new();
@@ -80,7 +80,7 @@ impl Stage {
             .collect()
     }
 
-    /// Places of the bone surface's vertices, three numbers each \[m\].
+    /// Positions of the bone surface's vertices, three numbers each \[m\].
     pub fn bone_surface(&self) -> Vec<f32> {
         let Some(body) = &self.body else {
             return Vec::new();
@@ -114,7 +114,7 @@ impl Stage {
         edges.concat()
     }
 
-    /// Places of all model vertices, three numbers each \[m\].
+    /// Positions of all model vertices, three numbers each \[m\].
     pub fn tet_vertices(&self) -> Vec<f32> {
         let Some(body) = &self.body else {
             return Vec::new();

@@ -1,5 +1,5 @@
-//! The stage as JavaScript sees it. Arrays that change every frame are read in place from WebAssembly's memory by address
-//! and length, all else goes as JSON or copies.
+//! JavaScript bindings of the stage. Arrays that change every frame are read in place from WebAssembly memory by address and
+//! length; everything else is passed as JSON or copied.
 
 use supple::flesh::Settings;
 use supple::glam::Vec3;
@@ -16,13 +16,13 @@ extern "C" {
     #[wasm_bindgen(js_namespace = console, js_name = error)]
     fn console_error(text: &str);
 
-    /// A function that hears how far something is, from 0 to 1.
+    /// A callback for progress, from 0 to 1.
     pub type Progress;
     #[wasm_bindgen(method)]
     fn call(this: &Progress, this_argument: &JsValue, share: f32);
 }
 
-/// Says on the console where a defect is before the tab's worker dies of it.
+/// Prints panics on the console before the worker ends.
 #[wasm_bindgen(start)]
 pub fn start() {
     std::panic::set_hook(Box::new(|info| console_error(&info.to_string())));
@@ -37,13 +37,13 @@ pub struct Files {
 
 #[wasm_bindgen]
 impl Files {
-    /// None yet.
+    /// An empty list.
     #[wasm_bindgen(constructor)]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// One more.
+    /// Adds a file.
     pub fn add(&mut self, name: String, bytes: Vec<u8>) {
         self.files.push((name, bytes));
     }
@@ -65,19 +65,19 @@ impl From<Stage> for PageStage {
     }
 }
 
-/// The automatic settings as TOML.
+/// The default settings as TOML.
 #[wasm_bindgen]
 pub fn default_settings() -> Result<String, JsError> {
     Ok(Settings::default().to_toml()?)
 }
 
-/// Settings of TOML as JSON, for controls.
+/// Converts settings from TOML to JSON, for controls.
 #[wasm_bindgen]
 pub fn settings_from_toml(text: &str) -> Result<String, JsError> {
     Ok(serde_json::to_string(&Settings::from_toml(text)?)?)
 }
 
-/// Settings of JSON as the TOML that the command line reads.
+/// Converts settings from JSON to TOML, as read by the command line.
 #[wasm_bindgen]
 pub fn settings_to_toml(json: &str) -> Result<String, JsError> {
     Ok(serde_json::from_str::<Settings>(json)?.to_toml()?)
@@ -106,13 +106,13 @@ impl PageStage {
         Ok(Stage::embedded(name)?.into())
     }
 
-    /// A character from dropped files; how they are to be read, as JSON.
+    /// A character from dropped files; reading options as JSON.
     pub fn from_files(files: &Files, reading: &str) -> Result<PageStage, JsError> {
         let reading = serde_json::from_str(reading)?;
         Ok(Stage::from_files(&files.files, &reading)?.into())
     }
 
-    /// What the page needs to know once, as JSON.
+    /// Description of the character, as JSON.
     pub fn describe(&self) -> Result<String, JsError> {
         Ok(serde_json::to_string(&self.stage.describe())?)
     }
@@ -122,17 +122,17 @@ impl PageStage {
         self.stage.looks.triangles.concat()
     }
 
-    /// Texture coordinates, two a vertex.
+    /// Texture coordinates, two per vertex.
     pub fn uvs(&self) -> Vec<f32> {
         self.stage.looks.uvs.clone()
     }
 
-    /// The encoded picture of a material; empty where there is none.
+    /// The encoded image of a material; empty without one.
     pub fn image(&self, material: usize) -> Vec<u8> {
         self.stage.image(material).unwrap_or_default().to_vec()
     }
 
-    /// Builds the tissue with settings as JSON; returns what was built as JSON.
+    /// Builds the tissue with settings as JSON; returns a report as JSON.
     pub fn build(&mut self, settings: &str) -> Result<String, JsError> {
         self.stage.build(serde_json::from_str(settings)?)?;
         let Some(body) = &self.stage.body else {
@@ -149,7 +149,7 @@ impl PageStage {
         .to_string())
     }
 
-    /// What can change without building anew: gravity, damping, iterations. Settings as JSON.
+    /// Applies settings that need no rebuild: gravity, damping, iterations. Settings as JSON.
     pub fn tune(&mut self, settings: &str) -> Result<(), JsError> {
         let settings: Settings = serde_json::from_str(settings)?;
         if let Some(body) = &mut self.stage.body {
@@ -166,35 +166,35 @@ impl PageStage {
         }
     }
 
-    /// Radii, roles and mass that are chosen automatically for this character, as JSON.
+    /// The automatic radii, roles and mass of this character, as JSON.
     pub fn automatic_settings(&self) -> Result<String, JsError> {
         Ok(serde_json::to_string(&Settings::automatic(
             &self.stage.character,
         )?)?)
     }
 
-    /// Chooses a clip; a number beyond the last is the rest pose.
+    /// Chooses a clip; an index past the last chooses the rest pose.
     pub fn choose_clip(&mut self, clip: usize) -> Result<(), JsError> {
         Ok(self.stage.choose_clip(Some(clip))?)
     }
 
-    /// Puts the first file's motion on this character and plays it.
+    /// Retargets the first file's motion to this character and plays it.
     pub fn add_motion(&mut self, files: &Files) -> Result<usize, JsError> {
         let file = files.files.first().ok_or_else(|| JsError::new("no file"))?;
         Ok(self.stage.add_motion(file)?)
     }
 
-    /// Where in the clip we are \[s\].
+    /// Current time in the clip \[s\].
     pub fn time(&self) -> f32 {
         self.stage.time()
     }
 
-    /// Goes to a time of the clip \[s\].
+    /// Sets the time in the clip \[s\].
     pub fn seek(&mut self, time: f32) {
         self.stage.seek(time);
     }
 
-    /// Lets time pass in the world and in the clip \[s\].
+    /// Advances the simulation and the clip by the given times \[s\].
     pub fn advance(
         &mut self,
         seconds: f32,
@@ -204,7 +204,7 @@ impl PageStage {
         Ok(self.stage.advance(seconds, clip_seconds, repeat)?)
     }
 
-    /// Computes the skin of a method (0 tissue, 1 linear blend, 2 dual quaternions, 3 centres of rotation).
+    /// Computes the skin with a method (0 tissue, 1 linear blend, 2 dual quaternions, 3 centres of rotation).
     pub fn show(&mut self, slot: usize, number: u8, strains: bool) -> Result<(), JsError> {
         if number != 0 {
             self.stage.bind_missing()?;
@@ -212,31 +212,31 @@ impl PageStage {
         let shown = self
             .shown
             .get_mut(slot)
-            .ok_or_else(|| JsError::new("there are two slots"))?;
+            .ok_or_else(|| JsError::new("slot must be 0 or 1"))?;
         Ok(self.stage.show(method(number), shown, strains)?)
     }
 
-    /// Where a slot's positions lie in memory.
+    /// Address of a slot's positions.
     pub fn positions(&self, slot: usize) -> *const f32 {
         self.shown[slot & 1].positions.as_ptr()
     }
 
-    /// Where a slot's normals lie in memory.
+    /// Address of a slot's normals.
     pub fn normals(&self, slot: usize) -> *const f32 {
         self.shown[slot & 1].normals.as_ptr()
     }
 
-    /// Where a slot's strains lie in memory.
+    /// Address of a slot's strains.
     pub fn strains(&self, slot: usize) -> *const f32 {
         self.shown[slot & 1].strains.as_ptr()
     }
 
-    /// Vertices of all parts.
+    /// Number of vertices of all parts.
     pub fn vertex_count(&self) -> usize {
         self.stage.looks.len()
     }
 
-    /// Volume kept, worst tet, inverted tets, top speed: four numbers.
+    /// Volume relative to rest, smallest det F, inverted tets, top speed \[m/s\]: four numbers.
     pub fn quality(&self) -> Vec<f64> {
         let Some(body) = &self.stage.body else {
             return Vec::new();
@@ -271,7 +271,7 @@ impl PageStage {
         self.stage.bone_surface_triangles()
     }
 
-    /// Places of the bone surface's vertices.
+    /// Positions of the bone surface's vertices.
     pub fn bone_surface(&self) -> Vec<f32> {
         self.stage.bone_surface()
     }
@@ -281,59 +281,59 @@ impl PageStage {
         self.stage.tet_edges()
     }
 
-    /// Places of the tets' vertices.
+    /// Positions of the tets' vertices.
     pub fn tet_vertices(&self) -> Vec<f32> {
         self.stage.tet_vertices()
     }
 
-    /// Takes a joint, or moves the hand that holds it.
+    /// Grabs a joint, or moves the hand that holds it.
     pub fn grab(&mut self, joint: usize, to: &[f32]) {
         self.stage.grab(joint, vector(to));
     }
 
-    /// Takes the flesh at a place, or (without one) moves the hand that holds it.
+    /// Grabs the flesh at `from`, or (without one) moves the hand that holds it.
     pub fn pull(&mut self, from: Option<Vec<f32>>, to: &[f32]) {
         self.stage.pull(from.as_deref().map(vector), vector(to));
     }
 
-    /// Puts a ball somewhere.
+    /// Places the ball.
     pub fn poke(&mut self, centre: &[f32], radius: f32) {
         let centre = vector(centre);
         self.stage.poke(Some(Ball { centre, radius }));
     }
 
-    /// Puts a floor at a height \[m\], or (without one) takes it away.
+    /// Sets a floor at a height \[m\], or (without one) removes it.
     pub fn set_ground(&mut self, height: Option<f32>) {
         self.stage.set_ground(height);
     }
 
-    /// What the skin does not go through: "off" or as the settings name it.
+    /// Sets the contact mode: "off", "local" or "global".
     pub fn set_contact(&mut self, mode: &str) -> Result<(), JsError> {
         Ok(self.stage.set_contact(mode)?)
     }
 
-    /// Where the skin presses on something: place and force, six numbers each.
+    /// Contacts of the skin: position and force, six numbers each.
     pub fn contacts(&self) -> Vec<f32> {
         self.stage.contacts()
     }
 
-    /// Vertices inside other parts of the body, and the depth of the deepest \[m\].
+    /// Number of vertices inside other parts of the body, and the largest depth \[m\].
     pub fn inside(&self) -> Result<Vec<f32>, JsError> {
         let (count, worst) = self.stage.inside()?;
         Ok(vec![count as f32, worst])
     }
 
-    /// Shakes the character along a direction of that length \[m\].
+    /// Shakes the character with an amplitude \[m\].
     pub fn shake(&mut self, amplitude: &[f32]) {
         self.stage.shake(vector(amplitude));
     }
 
-    /// All hands let go.
+    /// Releases everything.
     pub fn release(&mut self) {
         self.stage.release();
     }
 
-    /// The middle of the flesh that a ray meets first; nothing where it meets none.
+    /// The middle of the first stretch of a ray inside the flesh, if it hits any.
     pub fn middle(&self, origin: &[f32], direction: &[f32]) -> Option<Vec<f32>> {
         let middle = self.stage.middle(vector(origin), vector(direction))?;
         Some(middle.to_array().to_vec())
@@ -344,7 +344,7 @@ impl PageStage {
         Ok(serde_json::to_string(&self.stage.placed())?)
     }
 
-    /// A humanoid's joints fitted into the body, as JSON.
+    /// A humanoid skeleton fitted into the body, as JSON.
     pub fn template(&self) -> Result<String, JsError> {
         Ok(serde_json::to_string(&self.stage.template()?)?)
     }
@@ -360,19 +360,19 @@ impl PageStage {
         Ok(self.stage.skel()?)
     }
 
-    /// The whole character as GLB, without a new motion.
+    /// The character as GLB, without a new motion.
     pub fn glb(&self) -> Result<Vec<u8>, JsError> {
         Ok(self.stage.glb()?)
     }
 
-    /// The clip as simulated tissue, baked into a GLB with correctives.
+    /// Simulates the current clip and bakes it into a GLB with correctives.
     pub fn bake(
         &mut self,
         fps: f32,
         bound_mm: f32,
         progress: &Progress,
     ) -> Result<Vec<u8>, JsError> {
-        let heard = |share: f32| progress.call(&JsValue::NULL, share);
-        Ok(self.stage.bake(fps, bound_mm, &heard)?)
+        let report = |share: f32| progress.call(&JsValue::NULL, share);
+        Ok(self.stage.bake(fps, bound_mm, &report)?)
     }
 }

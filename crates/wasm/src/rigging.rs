@@ -1,15 +1,15 @@
-//! Building a skeleton for a mesh that has none.
+//! Rigging: a skeleton for a mesh that has none.
 
 use serde::{Deserialize, Serialize};
-use supple::geom::bvh::Ray;
-use supple::geom::{Bvh, TriMesh};
+use supple::geom::surface::Ray;
+use supple::geom::{Surface, TriMesh};
 use supple::glam::Vec3;
 use supple::rig::character::Up;
-use supple::rig::fit::fit_humanoid;
 use supple::rig::formats::{gltf, skel};
+use supple::rig::rigging::with_skeleton;
 use supple::rig::skeleton::JointKind;
+use supple::rig::skeleton_fit::fit_humanoid;
 use supple::rig::{Joint, Skeleton, Transform};
-use supple::rigged::with_skeleton;
 
 use crate::error::StageError;
 use crate::stage::Stage;
@@ -21,15 +21,15 @@ pub struct Placed {
     pub name: String,
     /// Index of its parent in the list.
     pub parent: Option<usize>,
-    /// Where it is \[m\].
+    /// Its position \[m\].
     pub position: [f32; 3],
 }
 
 impl Stage {
-    /// The middle of the flesh that a ray goes through first: between where it enters and where it leaves.
+    /// The middle of the first stretch of a ray inside the flesh: between where it enters and where it leaves.
     pub fn middle(&self, origin: Vec3, direction: Vec3) -> Option<Vec3> {
-        let tree = self.tree.get_or_init(|| Bvh::new(&self.rest_mesh()));
-        let hits = tree.all_hits(Ray { origin, direction }, f32::MAX);
+        let surface = (self.surface).get_or_init(|| Surface::new(self.rest_mesh()));
+        let hits = surface.all_hits(Ray { origin, direction }, f32::MAX);
         let first = hits.first()?;
         let leaves = hits
             .iter()
@@ -49,18 +49,18 @@ impl Stage {
         placed(&self.character.skeleton)
     }
 
-    /// A humanoid's joints fitted into the body.
+    /// A humanoid skeleton fitted into the body.
     pub fn template(&self) -> Result<Vec<Placed>, StageError> {
         let fitted = fit_humanoid(&self.rest_mesh());
         let skeleton = fitted.ok_or_else(|| {
             StageError::Other(
-                "no humanoid fits this shape: it needs two legs and two arms".to_owned(),
+                                "no humanoid skeleton could be fitted: the shape needs two legs and two arms; place the joints by hand".to_owned(),
             )
         })?;
         Ok(placed(&skeleton))
     }
 
-    /// The same mesh with joints placed by hand: a new stage, with weights computed from them.
+    /// A new stage with the same mesh, the given joints, and weights computed from them.
     pub fn rigged(&self, placed: &[Placed]) -> Result<Stage, StageError> {
         let character = with_skeleton(&self.character, skeleton(placed)?);
         let mut stage = Stage::new(character)?;
@@ -68,7 +68,7 @@ impl Stage {
         Ok(stage)
     }
 
-    /// The skeleton as a `.skel` in the units and axes of the mesh's file, so that both fit.
+    /// The skeleton as `.skel`, in the units and axes of the mesh's file.
     pub fn skel(&self) -> Result<String, StageError> {
         let units = self.character.units;
         let mut placed = self.placed();
@@ -82,7 +82,7 @@ impl Stage {
         Ok(skel::write_skel(&skeleton(&placed)?))
     }
 
-    /// The whole character as GLB.
+    /// The character as GLB.
     pub fn glb(&self) -> Result<Vec<u8>, StageError> {
         Ok(gltf::write_glb(&self.character)?)
     }

@@ -1,21 +1,21 @@
-//! One character on the page: its clips, its clock, its body, and the hands on it.
+//! One character on the page: its clips, time, tissue and interactions.
 
 use serde::Serialize;
 use supple::embedded::{self, Body};
-use supple::faces::add_morphs;
 use supple::flesh::Settings;
-use supple::geom::Bvh;
+use supple::geom::Surface;
 use supple::geom::tidy::turn_alike;
 use supple::geom::weld::weld;
 use supple::glam::Vec3;
+use supple::morphs::add_morphs;
 use supple::rig::formats::ReadOptions;
 use supple::rig::retarget::{BoneMap, Humanoid};
+use supple::rig::rigging::{is_bare, rest_mesh};
 use supple::rig::skeleton::JointKind;
 use supple::rig::skinning::{self, Skinner};
-use supple::rigged::{is_bare, rest_mesh};
 use supple::skin::{Method, bind_missing};
 use supple::tissue::SoftBody;
-use supple::{Character, Clip, Pose, info, motion};
+use supple::{Character, Clip, Pose, clips, info};
 
 use crate::error::StageError;
 use crate::files::{File, Reading, read_character};
@@ -23,18 +23,18 @@ use crate::hands::{Ball, Hands};
 use crate::looks::{Looks, PartRange};
 use crate::surroundings::Surroundings;
 
-/// Frames a second of motions put on another skeleton.
-const FPS: f32 = 60.0;
+/// Sampling rate of retargeted motions \[frames/s\].
+const RETARGET_FPS: f32 = 60.0;
 
-/// What a humanoid without motion does first: its landing shows what is soft.
-const OPENING: &str = "jump";
+/// Clip that is chosen for a humanoid without clips: the landing shows the soft tissue.
+const FIRST_CLIP: &str = "jump";
 
 /// A clip that can be chosen.
 #[derive(Clone, Debug, Serialize)]
 pub struct ClipEntry {
-    /// What to call it.
+    /// Display name.
     pub name: String,
-    /// Length \[s\].
+    /// Duration \[s\].
     pub seconds: f32,
     /// "file", "embedded" or "dropped".
     pub origin: &'static str,
@@ -53,23 +53,23 @@ pub struct JointEntry {
     pub bone: bool,
 }
 
-/// The look of a part, for the page.
+/// A material, for the page.
 #[derive(Clone, Debug, Serialize)]
 pub struct MaterialEntry {
     /// As the file has it.
     pub name: String,
     /// Linear RGBA.
     pub color: [f32; 4],
-    /// Whether [`Stage::image`] has a picture.
+    /// Whether [`Stage::image`] has an image.
     pub image: bool,
-    /// Seen from both sides.
+    /// Whether it is drawn from both sides.
     pub double_sided: bool,
 }
 
-/// What the page needs to know about a character once.
+/// Description of a character, for the page.
 #[derive(Clone, Debug, Serialize)]
 pub struct Description {
-    /// What the file holds.
+    /// Content of the file.
     pub info: info::Info,
     /// Parts within the arrays.
     pub parts: Vec<PartRange>,
@@ -77,30 +77,30 @@ pub struct Description {
     pub joints: Vec<JointEntry>,
     /// All clips.
     pub clips: Vec<ClipEntry>,
-    /// Index of the clip that plays.
+    /// Index of the current clip.
     pub clip: Option<usize>,
     /// All materials.
     pub materials: Vec<MaterialEntry>,
     /// Smallest and largest coordinates at rest \[m\].
     pub bounds: [[f32; 3]; 2],
-    /// Whether embedded clips fit.
+    /// Whether it is a humanoid, which can play embedded clips.
     pub humanoid: bool,
-    /// Whether it has nothing that could move it: a skeleton is to be built first.
+    /// Whether it has no skeleton: one must be built first.
     pub bare: bool,
-    /// Whether some of the skin is turned over, and has to be seen from both sides.
+    /// Whether some triangles are flipped, so that the skin must be drawn from both sides.
     pub two_sided: bool,
-    /// How far the character is turned about the vertical from looking along +Z \[rad\].
+    /// Rotation of the character's forward direction about Y, from +Z \[rad\].
     pub facing: f32,
 }
 
-/// Moved arrays of one method.
+/// Posed arrays of one method.
 #[derive(Clone, Debug, Default)]
 pub struct Shown {
-    /// Three numbers a vertex \[m\].
+    /// Three numbers per vertex \[m\].
     pub positions: Vec<f32>,
-    /// Three numbers a vertex.
+    /// Three numbers per vertex.
     pub normals: Vec<f32>,
-    /// One number a vertex, where asked for.
+    /// One number per vertex, if requested.
     pub strains: Vec<f32>,
 }
 
@@ -114,7 +114,7 @@ pub struct Stage {
     pub(crate) surroundings: Surroundings,
     pub(crate) settings: Settings,
     /// The mesh at rest, for rays.
-    pub(crate) tree: std::cell::OnceCell<Bvh>,
+    pub(crate) surface: std::cell::OnceCell<Surface>,
     clips: Vec<ClipEntry>,
     clip: Option<usize>,
     time: f32,
@@ -141,11 +141,10 @@ impl Stage {
         Self::new(character)
     }
 
-    /// A character at rest, its tissue not built yet.
+    /// A character without tissue.
     pub fn new(character: Character) -> Result<Self, StageError> {
         if character.parts.is_empty() {
-            let text =
-                "it holds no mesh: drop a motion on a body that is shown, or a character to show";
+            let text = "the file has no mesh; to play a motion, drop it on a character that is already shown";
             return Err(StageError::Other(text.to_owned()));
         }
         let mut clips: Vec<ClipEntry> = (character.clips.iter().enumerate())
@@ -178,13 +177,13 @@ impl Stage {
             hands: Hands::default(),
             surroundings: Surroundings::default(),
             settings: Settings::default(),
-            tree: std::cell::OnceCell::new(),
+            surface: std::cell::OnceCell::new(),
             clip: None,
             time: 0.0,
             clips,
             character,
         };
-        let opening = stage.clips.iter().position(|clip| clip.name == OPENING);
+        let opening = stage.clips.iter().position(|clip| clip.name == FIRST_CLIP);
         let first = if stage.character.clips.is_empty() {
             opening
         } else {
@@ -195,11 +194,11 @@ impl Stage {
         Ok(stage)
     }
 
-    /// What the page needs to know once.
+    /// Description of the character.
     pub fn describe(&self) -> Description {
         let joints = self.character.skeleton.joints();
         let bounds = self.character.bounds().unwrap_or_default();
-        let ahead = supple::sheet::facing(&self.character) * Vec3::Z;
+        let ahead = self.character.facing() * Vec3::Z;
         Description {
             info: info::info(&self.character),
             parts: self.looks.parts.clone(),
@@ -224,12 +223,12 @@ impl Stage {
             bounds: [bounds.0.to_array(), bounds.1.to_array()],
             humanoid: is_humanoid(&self.character),
             bare: is_bare(&self.character),
-            two_sided: is_turned(&self.character),
+            two_sided: has_flipped_triangles(&self.character),
             facing: ahead.x.atan2(ahead.z),
         }
     }
 
-    /// The encoded picture of a material.
+    /// The encoded image of a material.
     pub fn image(&self, material: usize) -> Option<&[u8]> {
         self.character
             .materials
@@ -238,7 +237,7 @@ impl Stage {
             .as_deref()
     }
 
-    /// Builds the tissue; the old one stays where this fails.
+    /// Builds the tissue; if this fails, the old one is kept.
     pub fn build(&mut self, settings: Settings) -> Result<(), StageError> {
         let mut body = SoftBody::new(&self.character, settings.clone())?;
         body.carry(&self.pose)?;
@@ -248,7 +247,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Chooses a clip, or none: the rest pose.
+    /// Chooses a clip, or (with `None`) the rest pose.
     pub fn choose_clip(&mut self, clip: Option<usize>) -> Result<(), StageError> {
         if let Some(entry) = clip.and_then(|index| self.clips.get_mut(index))
             && entry.clip.is_none()
@@ -260,17 +259,17 @@ impl Stage {
         Ok(())
     }
 
-    /// Puts a motion from a file on this character and chooses it; returns its index.
+    /// Retargets a motion from a file to this character and chooses it; returns its index.
     pub fn add_motion(&mut self, file: &File) -> Result<usize, StageError> {
         let nothing = |name: &str| {
             Err(supple::rig::formats::FormatError::Unsupported(format!(
-                "it names the file '{name}'"
+                "it refers to the file `{name}`; drop a motion that is a single file"
             )))
         };
         let source =
             supple::rig::formats::load_bytes(&file.0, &file.1, &nothing, &ReadOptions::default())?;
-        let clip = motion::from_character(&self.character, &source, Default::default(), FPS)
-            .map_err(|error| StageError::Other(error.to_string()))?;
+        let clip =
+            clips::from_character(&self.character, &source, Default::default(), RETARGET_FPS)?;
         self.clips.push(ClipEntry {
             name: source.name.clone(),
             seconds: clip.duration(),
@@ -281,17 +280,17 @@ impl Stage {
         Ok(self.clips.len() - 1)
     }
 
-    /// The clip that plays.
+    /// The current clip.
     pub fn current_clip(&self) -> Option<&Clip> {
         self.clips.get(self.clip?)?.clip.as_ref()
     }
 
-    /// Where in the clip we are \[s\].
+    /// Current time in the clip \[s\].
     pub fn time(&self) -> f32 {
         self.time
     }
 
-    /// Goes to a time of the clip \[s\].
+    /// Sets the time in the clip \[s\].
     pub fn seek(&mut self, time: f32) {
         self.time = time.max(0.0);
     }
@@ -301,30 +300,30 @@ impl Stage {
         self.height
     }
 
-    /// Takes a joint, or moves the hand that holds it \[m\].
+    /// Grabs a joint, or moves the hand that holds it \[m\].
     pub fn grab(&mut self, joint: usize, to: Vec3) {
         self.hands
             .grab_joint(&self.character, &self.pose, joint, to);
     }
 
-    /// Takes the flesh at a place, or (without one) moves the hand that holds it \[m\].
+    /// Grabs the flesh at `from`, or (without one) moves the hand that holds it \[m\].
     pub fn pull(&mut self, from: Option<Vec3>, to: Vec3) {
         if let Some(body) = &self.body {
             self.hands.pull(body.state(), self.height, from, to);
         }
     }
 
-    /// Puts a ball somewhere, or takes it away.
+    /// Places the ball, or removes it.
     pub fn poke(&mut self, ball: Option<Ball>) {
         self.hands.poke(ball);
     }
 
-    /// Shakes the character along a direction of that length \[m\].
+    /// Shakes the character with an amplitude \[m\].
     pub fn shake(&mut self, amplitude: Vec3) {
         self.hands.shake(amplitude);
     }
 
-    /// All hands let go.
+    /// Releases everything.
     pub fn release(&mut self) {
         self.hands.release();
     }
@@ -336,7 +335,7 @@ impl Stage {
         }
     }
 
-    /// Lets `seconds` pass in the world and `clip_seconds` in the clip. At the end a clip begins anew, or stays.
+    /// Advances the simulation by `seconds` and the clip by `clip_seconds`. At its end a clip repeats, or stays at the end.
     pub fn advance(
         &mut self,
         seconds: f32,
@@ -362,7 +361,7 @@ impl Stage {
             body.set_forces(forces);
             body.set_colliders(self.surroundings.with(self.hands.ball()));
             if let Err(error) = body.advance(&pose, f64::from(seconds)) {
-                // A pull that tore the tissue apart must not end the show.
+                // After a pull that made the tissue unstable, continue from the pose.
                 body.set_forces(Vec::new());
                 body.reset(&pose)?;
                 return Err(error.into());
@@ -372,7 +371,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Skin as a method shows it now. Tissue that is not built yet follows its bones by linear blend.
+    /// Computes the current skin with a method. Before the tissue is built, linear blend skinning is used instead.
     pub fn show(
         &mut self,
         method: Method,
@@ -387,7 +386,7 @@ impl Stage {
         };
         match (&self.body, method) {
             (Some(body), Method::Tissue) => {
-                let mut skin = body.skin()?;
+                let mut skin = body.positions();
                 if let Some(clip) = self.current_clip() {
                     add_morphs(&self.character, clip, self.time, &self.pose, &mut skin);
                 }
@@ -412,7 +411,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Gives weights to parts without any, so that geometric methods and correctives have something to go by.
+    /// Computes weights for parts without any; geometric methods and correctives need them.
     pub fn bind_missing(&mut self) -> Result<(), StageError> {
         if !self.character.skeleton.is_empty() {
             bind_missing(&mut self.character, false)?;
@@ -425,12 +424,12 @@ fn geometric(method: Method) -> skinning::Method {
     match method {
         Method::Dqs => skinning::Method::Dqs,
         Method::Cor => skinning::Method::Cor,
-        Method::Lbs | Method::Tissue => skinning::Method::Lbs,
+        _ => skinning::Method::Lbs,
     }
 }
 
-/// Whether triangles disagree with their neighbours, or the whole is inside out.
-fn is_turned(character: &Character) -> bool {
+/// Whether the orientation of triangles is inconsistent, or all are inside out.
+fn has_flipped_triangles(character: &Character) -> bool {
     let mut skin = weld(&rest_mesh(character), 0.0).mesh;
     turn_alike(&mut skin) > 0 || skin.signed_volume() < 0.0
 }

@@ -1,4 +1,4 @@
-//! What is around a character on the page: ground, colliders, the ball in a hand; and where the skin touches.
+//! Colliders around a character on the page: ground, those of the settings, the ball; and its contacts.
 
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
@@ -12,17 +12,17 @@ use supple::sim::contact::Source;
 use crate::error::StageError;
 use crate::stage::Stage;
 
-/// What is around a character.
+/// Colliders around a character.
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {
     /// Ground and colliders of the settings.
     pub settings: Vec<Attached>,
-    /// The floor of the page, on top of those.
+    /// The floor set on the page, in addition.
     pub ground: Option<Attached>,
 }
 
 impl Surroundings {
-    /// All of it, and the ball last, so that the others keep their places when it comes and goes.
+    /// All colliders. The ball is last, so that the indices of the others do not change with it.
     pub fn with(&self, ball: Option<Collider>) -> Vec<Attached> {
         let fixed = self.settings.iter().chain(&self.ground);
         fixed.cloned().chain(ball.map(Attached::from)).collect()
@@ -30,13 +30,13 @@ impl Surroundings {
 }
 
 impl Stage {
-    /// Puts a floor at a height \[m\], or takes it away.
+    /// Sets a floor at a height \[m\], or removes it.
     pub fn set_ground(&mut self, height: Option<f32>) {
         let height = height.filter(|height| height.is_finite());
         self.surroundings.ground = height.map(|height| Collider::ground(height).into());
     }
 
-    /// What the skin does not go through, as the settings name it.
+    /// Sets the contact mode by its name in the settings.
     pub fn set_contact(&mut self, mode: &str) -> Result<(), StageError> {
         let text: StrDeserializer<Error> = mode.into_deserializer();
         let mode = ContactMode::deserialize(text)
@@ -48,7 +48,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Where the skin presses on itself or on something else: place \[m\] and force on it \[N\], six numbers each.
+    /// Contacts of the skin with itself and with colliders: position \[m\] and force \[N\], six numbers each.
     pub fn contacts(&self) -> Vec<f32> {
         let Some(body) = &self.body else {
             return Vec::new();
@@ -75,7 +75,7 @@ impl Stage {
             .collect()
     }
 
-    /// Simulated vertices inside other parts of the body, and the depth of the deepest \[m\].
+    /// Number of simulated vertices inside other parts of the body, and the largest depth \[m\].
     pub fn inside(&self) -> Result<(usize, f32), StageError> {
         let Some(body) = &self.body else {
             return Ok((0, 0.0));

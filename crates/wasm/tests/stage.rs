@@ -1,4 +1,4 @@
-//! What the page asks for, without a browser.
+//! The API of the page, without a browser.
 
 use supple::Character;
 use supple::embedded::{Body, body};
@@ -31,7 +31,7 @@ fn tube() -> Stage {
     let joint = |name: &str, parent, y: f32| {
         let origin = Vec3::new(0.02, middle + y, 3.0);
         let found = stage.middle(origin, Vec3::NEG_Z).unwrap();
-        // The middle of a chord is as far from the axis as the ray is.
+        // The middle of a chord lies in the plane through the axis.
         assert!(found.z.abs() < 1e-3, "{found}");
         Placed {
             name: name.to_owned(),
@@ -74,7 +74,7 @@ fn pass(stage: &mut Stage, seconds: f32) {
 }
 
 #[test]
-fn a_dragged_joint_takes_the_skin_along_and_returns() {
+fn a_dragged_joint_moves_the_skin_and_returns() {
     let mut stage = tube();
     let rest = shown(&mut stage, Method::Tissue);
     let tip = Vec3::from_slice(&stage.joint_positions()[6..9]);
@@ -110,7 +110,7 @@ fn pulled_and_poked_flesh_gives_way_and_returns() {
     let poked = shown(&mut stage, Method::Tissue);
     let pushed = farthest(&rest, &poked);
     assert!(pushed > 0.003, "pushed by {pushed}");
-    // A ball that is 2 cm in, with nothing inside it.
+    // The ball is pushed in by 2 cm, and no vertex is inside it.
     let nearest = (poked.chunks(3))
         .map(|p| Vec3::from_slice(p).distance(side + 0.03 * out))
         .fold(f32::INFINITY, f32::min);
@@ -132,9 +132,9 @@ fn a_shake_moves_the_whole_and_ends() {
     assert!(farthest(&rest, &shown(&mut stage, Method::Lbs)) < 1e-6);
 }
 
-/// Up axis, unit and weights as the command line has them.
+/// Up axis, unit and weights, as on the command line.
 #[test]
-fn files_are_read_as_asked() {
+fn reading_options_are_applied() {
     let glb = tube().glb().unwrap();
     let files = [("tube.glb".to_owned(), glb)];
     let read = |up: &str, unit: &str, auto_weights| {
@@ -175,7 +175,7 @@ fn a_rig_survives_files() {
         .filter(|joint| joint.bone)
         .count();
     assert_eq!(bones, 3);
-    // A mesh and its .skel meet again in the file's own units, whatever it is measured in.
+    // A mesh and its exported .skel agree in the file's own units.
     let mut off = String::from("OFF\n4 4 0\n");
     for [x, y, z] in [[0, 0, 0], [2000, 0, 0], [0, 2000, 0], [0, 0, 1800]] {
         off.push_str(&format!("{x} {y} {z}\n"));
@@ -216,7 +216,7 @@ fn a_fitted_humanoid_lies_near_the_bodys_own_joints() {
                 continue;
             };
             let miss = Vec3::from(worlds[index].translation).distance(joint.position.into());
-            // A hand's breadth: people drag the rest.
+            // A hand's width; users correct the rest by dragging.
             assert!(
                 miss < 0.075 * stage.height(),
                 "{name}: {} is {miss} m off",
@@ -227,7 +227,7 @@ fn a_fitted_humanoid_lies_near_the_bodys_own_joints() {
 }
 
 #[test]
-fn what_is_no_character_is_refused_with_words() {
+fn invalid_files_are_rejected_with_a_message() {
     for (name, bytes) in [
         ("a.glb", &b"glTF"[..]),
         ("a.bvh", b"HIERARCHY"),
@@ -243,7 +243,7 @@ fn what_is_no_character_is_refused_with_words() {
 }
 
 #[test]
-fn ground_and_contact_are_set_without_building_anew() {
+fn ground_and_contact_change_without_a_rebuild() {
     let mut stage = tube();
     pass(&mut stage, 0.1);
     assert!(stage.contacts().is_empty());
@@ -269,7 +269,7 @@ fn ground_and_contact_are_set_without_building_anew() {
 }
 
 #[test]
-fn the_page_is_told_what_is_bare_turned_and_where_it_looks() {
+fn descriptions_report_bare_flipped_and_facing() {
     let male = Stage::embedded("male").unwrap().describe();
     assert!(!male.bare && !male.two_sided && male.facing.abs() < 0.1);
     let ball = supple::geom::shapes::icosphere(0.5, 2);

@@ -1,4 +1,4 @@
-//! Writes the JavaScript beside the page's WebAssembly: `supple-bindgen IN.wasm OUT_FOLDER`.
+//! Generates the JavaScript bindings of the page's WebAssembly: `supple-bindgen IN.wasm OUT_FOLDER`.
 #![forbid(unsafe_code)]
 
 use wasm_bindgen_cli_support::Bindgen;

@@ -4,10 +4,10 @@ mod gpu;
 
 use std::path::PathBuf;
 
-use supple::bench::contact::{self, ContactRow, GrowthRow};
-use supple::bench::detail::{self, DetailRow};
-use supple::bench::obj::{ReadRow, read_obj};
-use supple::bench::tissue::{Subject, TissueRow, measure, subjects};
+use supple_lab::bench::contact::{self, ContactRow, GrowthRow};
+use supple_lab::bench::detail::{self, DetailRow};
+use supple_lab::bench::obj::{ReadRow, read_obj};
+use supple_lab::bench::tissue::{Subject, TissueRow, measure, subjects};
 
 use crate::args;
 use crate::console::{Console, Failure};

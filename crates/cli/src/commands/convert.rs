@@ -1,7 +1,7 @@
 //! `supple convert`
 
-use supple::finer::finer;
 use supple::rig::formats;
+use supple::rig::subdivision::subdivided;
 
 use crate::args;
 use crate::console::{Console, Failure};
@@ -10,7 +10,7 @@ use crate::console::{Console, Failure};
 pub fn run(args: &args::Convert, console: &Console) -> Result<(), Failure> {
     let mut character = super::load(&args.input)?;
     for _ in 0..args.subdivide {
-        character = finer(&character);
+        character = subdivided(&character);
     }
     formats::save_character(&args.output, &character)?;
     let path = args.output.display().to_string();

@@ -1,11 +1,11 @@
 //! `supple demo`
 
-use supple::compare::{Comparison, compare};
 use supple::embedded::{Body, body, clip};
-use supple::export::{Bake, export};
-use supple::sheet::{Look, Tile, sheet};
+use supple::export::{Bake, write_motion};
 use supple::skin::{Method, Span};
 use supple::tissue::SoftBody;
+use supple_lab::compare::{Comparison, compare};
+use supple_lab::sheet::{Look, Tile, sheet};
 
 use crate::args;
 use crate::console::{Console, Failure};
@@ -23,7 +23,8 @@ pub fn run(args: &args::Demo, console: &Console) -> Result<(), Failure> {
     let knee = character.skeleton.find("lowerleg01.L").unwrap_or(0);
     let progress = console.progress("simulating", METHODS.len() * frames);
     let mut soft = SoftBody::new(&character, Default::default())?;
-    soft.set_backend(super::backend(args.backend, console));
+    let opened = super::backend(args.backend, &soft.flesh().model, console);
+    soft.set_backend(opened.backend);
     let compared = compare(
         &mut soft,
         &character,
@@ -40,7 +41,7 @@ pub fn run(args: &args::Demo, console: &Console) -> Result<(), Failure> {
 
     let progress = console.progress("baking and drawing", 2);
     let glb = args.output.join("demo.glb");
-    let written = export(
+    let written = write_motion(
         &character,
         &tissue.motion,
         Bake::Correctives { bound_mm: 1.0 },

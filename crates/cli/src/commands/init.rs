@@ -2,7 +2,7 @@
 
 use supple::flesh::Settings;
 use supple::rig::formats::save;
-use supple::tissue::settings_path;
+use supple::settings::settings_path;
 
 use crate::args;
 use crate::console::{Console, Failure};

@@ -11,14 +11,16 @@ mod scene;
 mod skin;
 mod view;
 
-use supple::Character;
-use supple::backend::Choice;
+use supple::backend::{Choice, Opened};
+use supple::clips;
 use supple::flesh::Settings;
 use supple::flesh::settings::{ContactMode, Ground, Upsample};
 use supple::rig::character::{Severity, Up};
 use supple::rig::formats::ReadOptions;
+use supple::rig::rigging;
+use supple::sim::Model;
 use supple::skin::{Method, Span, bind_missing, frame_bytes};
-use supple::{motion, rigged};
+use supple::{Character, LoadOptions};
 
 use crate::args::{self, Command, Input, MotionArgs, TissueArgs};
 use crate::console::{Console, Failure};
@@ -41,14 +43,16 @@ pub fn run(command: &Command, console: &Console) -> Result<(), Failure> {
 }
 
 fn load(input: &Input) -> Result<Character, Failure> {
-    let options = ReadOptions {
+    let mut options = LoadOptions::new();
+    options.skeleton = input.skeleton.clone();
+    options.read = ReadOptions {
         metres_per_unit: input.unit,
         up: input.up.map(|up| match up {
             args::UpAxis::Y => Up::Y,
             args::UpAxis::Z => Up::Z,
         }),
     };
-    supple::load::load(&input.file, input.skeleton.as_deref(), &options).map_err(|error| Failure {
+    supple::load_with(&input.file, &options).map_err(|error| Failure {
         error: Box::new(error),
         hint: "`supple demo` needs no file, and @male and @female name embedded bodies".to_owned(),
     })
@@ -64,13 +68,13 @@ fn load_rigged(input: &Input, console: &Console) -> Result<Character, Failure> {
             warn(format!("{} {}", problem.place, problem.text).trim());
         }
     }
-    if !rigged::is_bare(&character) {
-        for problem in supple::rig::surprises::surprises(&character) {
+    if !rigging::is_bare(&character) {
+        for problem in supple::rig::motion_warnings::motion_warnings(&character) {
             warn(&problem.text);
         }
         return Ok(character);
     }
-    let fitted = rigged::fitted(&character).ok_or_else(|| {
+    let fitted = rigging::fitted(&character).ok_or_else(|| {
         Failure::new(
             format!("{} has no skeleton, and no humanoid fits its shape", input.file.display()),
             "--skeleton FILE gives it one (.skel, .bvh, .glb, …), `supple view` lets you build one; a person must stand upright, arms and legs apart (--up and --unit where that was guessed wrong)",
@@ -102,7 +106,7 @@ fn choose(
     method: Method,
     console: &Console,
 ) -> Result<(supple::Clip, Span), Failure> {
-    let clip = motion::choose(character, choice(args), args.fps).map_err(with_map_hint)?;
+    let clip = clips::choose(character, choice(args), args.fps).map_err(with_map_hint)?;
     let span = span(args, &clip)?;
     if span.to <= 0.0 {
         let text = format!(
@@ -137,8 +141,8 @@ fn say_choice(character: &Character, args: &MotionArgs, clip: &supple::Clip, con
     }
 }
 
-fn with_map_hint(error: motion::MotionError) -> Failure {
-    use motion::MotionError::{Embedded, Map, Retarget, TooLong};
+fn with_map_hint(error: clips::MotionError) -> Failure {
+    use clips::MotionError::{Embedded, Map, Retarget, TooLong};
     let hint = match error {
         Embedded(_) | Map(_) | Retarget(_) => {
             "--map FILE names the joints: a line `hips = \"Bip01\"` a bone, under [target] for the character's, under [source] for the motion's"
@@ -152,11 +156,11 @@ fn with_map_hint(error: motion::MotionError) -> Failure {
     }
 }
 
-fn choice(args: &MotionArgs) -> motion::Choice<'_> {
+fn choice(args: &MotionArgs) -> clips::Choice<'_> {
     match (&args.clip, &args.motion) {
-        (Some(name), _) => motion::Choice::Named(name, args.map.as_deref()),
-        (None, Some(path)) => motion::Choice::File(path, args.map.as_deref()),
-        (None, None) => motion::Choice::Default,
+        (Some(name), _) => clips::Choice::Named(name, args.map.as_deref()),
+        (None, Some(path)) => clips::Choice::File(path, args.map.as_deref()),
+        (None, None) => clips::Choice::Default,
     }
 }
 
@@ -182,14 +186,16 @@ fn span(args: &MotionArgs, clip: &supple::Clip) -> Result<Span, Failure> {
     Ok(span)
 }
 
-/// What steps the tissue; where that is not what was asked for, the reason is a line on the console.
-fn backend(backend: args::Backend, console: &Console) -> Box<dyn supple::sim::Backend> {
+/// What steps the tissue of a model, and why; the choice is a line on the console.
+fn backend(backend: args::Backend, model: &Model, console: &Console) -> Opened {
     let choice = match backend {
         args::Backend::Auto => Choice::Auto,
         args::Backend::Cpu => Choice::Cpu,
         args::Backend::Gpu => Choice::Gpu,
     };
-    supple::backend::open(choice, console.notice())
+    let opened = supple::backend::open(choice, model, console.notice());
+    console.notice()(&opened.reason);
+    opened
 }
 
 fn method(method: args::Method) -> Method {
@@ -223,8 +229,8 @@ fn describe(written: &supple::export::Written, exact: &str) -> String {
 
 fn settings(input: &Input, args: &TissueArgs) -> Result<Settings, Failure> {
     let mut settings = match &args.settings {
-        Some(path) => supple::tissue::load_settings(path)?,
-        None => supple::tissue::settings_beside(&input.file)?,
+        Some(path) => supple::settings::load_settings(path)?,
+        None => supple::settings::settings_beside(&input.file)?,
     };
     let detail = &mut settings.detail;
     detail.resolution = args.resolution.unwrap_or(detail.resolution);

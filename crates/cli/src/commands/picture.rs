@@ -1,15 +1,16 @@
 //! `supple picture`
 
-use supple::compare_contact::compare_contact;
-use supple::faces::add_morphs;
 use supple::glam::Vec3;
-use supple::picture::{Image, Legend, Ramp, heat_colours};
-use supple::sheet::{Look, Tile, sheet};
-use supple::sim::Collider;
+use supple::morphs::add_morphs;
+use supple::play::follow;
+use supple::sim::{Backend, Collider, Model};
 use supple::skin::Method;
-use supple::tissue::{SoftBody, follow};
-use supple::upsampling::{NEIGHBOURS, UpsamplingStudy, upsampling_sheet};
+use supple::tissue::SoftBody;
 use supple::{Character, Clip, skin};
+use supple_lab::compare_contact::compare_contact;
+use supple_lab::sheet::{Look, Tile, sheet};
+use supple_lab::upsampling::{NEIGHBOURS, UpsamplingStudy, upsampling_sheet};
+use supple_picture::{Image, Legend, Ramp, heat_colours};
 
 use crate::args::{self, Compare, View};
 use crate::console::{Console, Failure};
@@ -124,9 +125,9 @@ fn draw_motion(
     let motions = methods
         .iter()
         .map(|&method| {
-            let stepper = super::backend(args.backend, console);
+            let open = |model: &Model| super::backend(args.backend, model, console).backend;
             let done = &mut |_| progress.step();
-            moments(character, &clip, method, &settings, chosen, stepper, done)
+            moments(character, &clip, method, &settings, chosen, &open, done)
         })
         .collect::<Result<Vec<_>, _>>()?;
     drop(progress);
@@ -173,14 +174,14 @@ struct Moment {
     colliders: Vec<Collider>,
 }
 
-/// Moves a character's skin; tissue is stepped by `stepper`.
+/// Moves a character's skin; tissue is stepped by what `open` makes.
 fn moments(
     character: &Character,
     clip: &Clip,
     method: Method,
     settings: &supple::flesh::Settings,
     span: skin::Span,
-    stepper: Box<dyn supple::sim::Backend>,
+    open: &dyn Fn(&Model) -> Box<dyn Backend>,
     frame_done: &mut dyn FnMut(usize),
 ) -> Result<Vec<Moment>, Failure> {
     if method != Method::Tissue {
@@ -194,11 +195,11 @@ fn moments(
         return Ok(moments.collect());
     }
     let mut body = SoftBody::new(character, settings.clone())?;
-    body.set_backend(stepper);
+    body.set_backend(open(&body.flesh().model));
     let mut moments = Vec::new();
     let times = span.times();
     follow(&mut body, character, clip, &times, &mut |frame, body| {
-        let mut positions = body.skin()?;
+        let mut positions = body.positions();
         add_morphs(character, clip, times[frame], body.pose(), &mut positions);
         moments.push(Moment {
             positions,

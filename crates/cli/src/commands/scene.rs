@@ -1,7 +1,8 @@
 //! `supple scene`
 
-use supple::export::{Bake, export};
-use supple::scene_file::{play, read_scene, scene_sheet};
+use supple::export::{Bake, write_motion};
+use supple::scene_file::{play, read_scene};
+use supple_lab::scene_sheet::scene_sheet;
 
 use crate::args;
 use crate::console::{Console, Failure};
@@ -29,7 +30,7 @@ pub fn run(args: &args::ScenePlay, console: &Console) -> Result<(), Failure> {
         let bake = Bake::Correctives {
             bound_mm: args.bound,
         };
-        let one = export(character, motion, bake, &path, "scene")?;
+        let one = write_motion(character, motion, bake, &path, "scene")?;
         baking.step();
         text.push(super::describe(&one, "a larger --bound"));
         written.push(one);

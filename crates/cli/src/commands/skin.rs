@@ -1,11 +1,11 @@
 //! `supple skin`
 
-use supple::export::{Bake, bake_for, export};
+use supple::export::{Bake, bake_for, write_motion};
 use supple::flesh::{CacheUse, Settings};
-use supple::inside::{Report, simulate_reported};
 use supple::skin::Method;
 use supple::tissue::SoftBody;
 use supple::{Character, skin};
+use supple_lab::contact_report::{Report, simulate_reported};
 
 use crate::args;
 use crate::console::{Console, Failure};
@@ -32,13 +32,21 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
         Method::Tissue => Some(soft_body(&character, settings.clone(), args, console)?),
         _ => None,
     };
+    let stepper = match &mut body {
+        Some(body) => {
+            let opened = super::backend(args.backend, &body.flesh().model, console);
+            body.set_backend(opened.backend);
+            Some(opened.reason)
+        }
+        None => None,
+    };
     super::say_choice(&character, &args.motion, &clip, console);
-    // With contact, all is simulated a second time without.
-    let rounds = 1 + usize::from(body.as_ref().is_some_and(SoftBody::has_contact));
+    let has_contact = body.as_ref().is_some_and(SoftBody::has_contact);
+    let rounds = 1 + usize::from(args.compare && has_contact);
     let progress = console.progress("moving the skin", rounds * span.times().len());
     let mut step = |_| progress.step();
     let (motion, report) = match &mut body {
-        Some(body) => simulate_reported(body, &character, &clip, span, &mut step)?,
+        Some(body) => simulate_reported(body, &character, &clip, span, args.compare, &mut step)?,
         None => {
             let motion = skin::skin(&character, &clip, method, &settings, span, &mut step)?;
             (motion, None)
@@ -46,7 +54,7 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
     };
     drop(progress);
     let spinner = console.progress("baking", 1);
-    let written = export(&character, &motion, bake, &args.output, &clip.name)?;
+    let written = write_motion(&character, &motion, bake, &args.output, &clip.name)?;
     drop(spinner);
     let mut text = super::describe(&written, "--bake morphs");
     let mut json = serde_json::to_value(&written)?;
@@ -54,16 +62,26 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
         text.push_str(&describe_contact(report));
         json["contact"] = serde_json::to_value(report)?;
     }
+    if let (Some(body), Some(reason)) = (&body, &stepper) {
+        json["backend"] = serde_json::json!({ "name": body.backend_name(), "reason": reason });
+    }
     console.result(text, &json);
     Ok(())
 }
 
 fn describe_contact(report: &Report) -> String {
-    let (before, after) = (report.before, report.after);
-    format!(
-        "\ninside itself, ground or colliders at the worst moment: {} vertices, {:.1} mm deep without contact; {} vertices, {:.1} mm with it",
-        before.vertices, before.worst_mm, after.vertices, after.worst_mm
-    )
+    let after = report.after;
+    let mut text = format!(
+        "\ninside itself, ground or colliders at the worst moment: {} vertices, {:.1} mm deep",
+        after.vertices, after.worst_mm
+    );
+    if let Some(before) = report.before {
+        text.push_str(&format!(
+            " (without contact {} vertices, {:.1} mm)",
+            before.vertices, before.worst_mm
+        ));
+    }
+    text
 }
 
 fn soft_body(
@@ -73,8 +91,8 @@ fn soft_body(
     console: &Console,
 ) -> Result<SoftBody, Failure> {
     let progress = console.progress("building tissue", 1);
-    let mut body = SoftBody::of_file(character, settings, &args.input.file)?;
-    body.set_backend(super::backend(args.backend, console));
+    let builder = SoftBody::builder(character).settings(settings);
+    let body = builder.cache_beside(&args.input.file).build()?;
     drop(progress);
     let report = &body.flesh().report;
     if report.vertices < report.shown {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::FleshError;
 
-/// Whether there is ground, and where.
+/// The ground plane.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Ground {
@@ -20,35 +20,35 @@ impl Default for Ground {
     }
 }
 
-/// A thing that the skin must not go through: a `[[collider]]` of the settings.
+/// A collider: a `[[collider]]` table of the settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ColliderSettings {
-    /// What it looks like.
+    /// Its shape.
     pub shape: ShapeName,
-    /// Of spheres and capsules \[m\].
+    /// Radius of a sphere or capsule \[m\].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub radius: Option<f64>,
-    /// Of capsules, between the centres of their ends, along Y \[m\].
+    /// Length of a capsule along Y, between the centres of its caps \[m\].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub length: Option<f64>,
-    /// Edges of boxes \[m\].
+    /// Edge lengths of a box \[m\].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<[f64; 3]>,
-    /// File of meshes, relative to the settings file.
+    /// File of a mesh, relative to the settings file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// Joint that it follows; left out: it stays where it is.
+    /// Joint that it follows. Default: none, it stands still.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub joint: Option<String>,
-    /// Where it is, in the frame of the joint or the world \[m\].
+    /// Position relative to the joint, or in the world \[m\].
     pub position: [f64; 3],
-    /// Turns about X, then Y, then Z, likewise \[degrees\].
+    /// Rotation about X, then Y, then Z, likewise \[degrees\].
     pub rotation: [f64; 3],
-    /// Coulomb's coefficient against skin; left out: 0.5.
+    /// Coulomb friction coefficient against skin. Default: 0.5.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub friction: Option<f64>,
-    /// Left out: it does not give way. With a mass it falls and is pushed \[kg\].
+    /// Mass \[kg\]. With a mass it falls and is pushed; by default it does not give way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mass: Option<f64>,
 }
@@ -57,12 +57,12 @@ pub struct ColliderSettings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ShapeName {
-    /// Everything below.
+    /// A half-space: everything below the plane.
     Plane,
     /// A ball.
     #[default]
     Sphere,
-    /// A rod with round ends.
+    /// A cylinder with hemispherical caps.
     Capsule,
     /// A box.
     Box,
@@ -71,7 +71,7 @@ pub enum ShapeName {
 }
 
 impl ColliderSettings {
-    /// Refuses what no collider can have.
+    /// Rejects invalid numbers and fields that do not belong to the shape.
     pub fn check(&self) -> Result<(), FleshError> {
         let size = self.size.unwrap_or_default();
         let named = [
@@ -84,17 +84,17 @@ impl ColliderSettings {
         for (name, value) in named {
             if let Some(value) = value.filter(|v| !(v.is_finite() && *v >= 0.0)) {
                 return Err(bad(format!(
-                    "{name} is {value}; it must be finite and not negative"
+                    "{name} is {value}; it must be finite and at least 0"
                 )));
             }
         }
         if let Some(mass) = self.mass.filter(|m| !(m.is_finite() && *m > 0.0)) {
             return Err(bad(format!(
-                "mass is {mass}; it must be finite and above zero, or left out"
+                "mass is {mass}; it must be finite and above 0, or left out"
             )));
         }
         if self.mass.is_some() && self.joint.is_some() {
-            return Err(bad("it cannot both follow a joint and have a mass"));
+            return Err(bad("`joint` and `mass` cannot both be set; remove one"));
         }
         let placed = self.position.iter().chain(&self.rotation);
         if !placed.copied().all(f64::is_finite) {
@@ -103,7 +103,7 @@ impl ColliderSettings {
         self.check_shape()
     }
 
-    /// Every shape has its own sizes, and none of the others'.
+    /// Every shape needs its own fields, and rejects those of other shapes.
     fn check_shape(&self) -> Result<(), FleshError> {
         let (wanted, name): (&[&str], _) = match self.shape {
             ShapeName::Plane => (&[], "plane"),
@@ -133,17 +133,17 @@ pub(crate) fn bad(reason: impl Into<String>) -> FleshError {
     FleshError::Settings(format!("[[collider]]: {}", reason.into()))
 }
 
-/// What `supple init` adds: examples to uncomment.
+/// Examples that `supple init` writes as comments.
 pub(super) const EXAMPLES: &str = "
-# Things that the skin must not go through. Remove the # of what you need.
+# Colliders. Remove the # of what you need.
 # [[collider]]
 # shape = \"box\"               # plane, sphere, capsule, box, mesh
 # size = [0.5, 0.45, 0.4]     # a box's edges; sphere: radius; capsule: radius and length, along Y; mesh: file
 # position = [0.0, 0.22, -0.2]
 # rotation = [0.0, 0.0, 0.0]  # degrees about X, then Y, then Z
 # friction = 0.5
-# joint = \"hips\"              # moves with this joint, position and rotation in its frame; left out: stands still
-# mass = 2.0                  # falls and is pushed; left out: does not give way
+# joint = \"hips\"              # follows this joint; position and rotation are relative to it; without: stands still
+# mass = 2.0                  # kg; falls and is pushed; without: does not give way
 ";
 
 #[cfg(test)]
@@ -165,7 +165,7 @@ mod tests {
         .unwrap();
         let text = settings.to_toml().unwrap();
         assert_eq!(Settings::from_toml(&text).unwrap(), settings, "{text}");
-        // The examples are sound once their # is gone.
+        // The examples are valid once their # is removed.
         let bare = Settings::default().to_toml().unwrap();
         let start = bare.find("# [[collider]]").unwrap();
         let example = bare[start + 2..]
@@ -175,8 +175,8 @@ mod tests {
     }
 
     #[test]
-    fn bad_colliders_are_refused_with_words() {
-        for (text, said) in [
+    fn invalid_colliders_are_rejected_with_a_reason() {
+        for (text, expected) in [
             ("shape = \"cone\"", "cone"),
             ("shape = \"sphere\"", "a sphere needs `radius`"),
             ("radius = 0.1\nsize = [1, 1, 1]", "a sphere has no `size`"),
@@ -184,12 +184,12 @@ mod tests {
             ("radius = nan", "radius is NaN"),
             ("shape = \"box\"\nsize = [1.0, -1.0, 1.0]", "size is -1"),
             ("radius = 0.1\nmass = 0.0", "mass is 0"),
-            ("radius = 0.1\nmass = 1.0\njoint = \"a\"", "both"),
+            ("radius = 0.1\nmass = 1.0\njoint = \"a\"", "cannot both"),
             ("radius = 0.1\nposition = [0.0, nan, 0.0]", "position"),
             ("radius = 0.1\ncolour = 3", "colour"),
         ] {
             let error = parsed(text).unwrap_err();
-            assert!(error.contains(said), "{text}: {error}");
+            assert!(error.contains(expected), "{text}: {error}");
         }
     }
 }

@@ -5,10 +5,11 @@ use serde::{Deserialize, Serialize};
 /// Simulation mesh and full skin.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Detail {
     /// Vertices that are simulated.
     pub resolution: Resolution,
-    /// How the others follow.
+    /// How the full skin follows them.
     pub upsample: Upsample,
 }
 
@@ -16,16 +17,16 @@ pub struct Detail {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "ResolutionText", into = "ResolutionText")]
 pub enum Resolution {
-    /// 3 to 5 thousand, by the character's bones; all of a skin that has no more.
+    /// All vertices of a small skin; 3 to 5 thousand of a larger one, depending on the number of bones.
     #[default]
     Automatic,
     /// All.
     Full,
-    /// About so many.
+    /// About this many.
     Vertices(usize),
 }
 
-/// A resolution as settings files have it.
+/// A resolution in a settings file.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum ResolutionText {
@@ -54,7 +55,7 @@ impl TryFrom<ResolutionText> for Resolution {
     }
 }
 
-/// Fewer vertices than this are no body.
+/// Fewest vertices that make a body.
 const LEAST_VERTICES: usize = 32;
 
 impl std::str::FromStr for Resolution {
@@ -66,7 +67,7 @@ impl std::str::FromStr for Resolution {
             ("full", _) => Ok(Self::Full),
             (_, Ok(count)) if count >= LEAST_VERTICES => Ok(Self::Vertices(count)),
             _ => Err(format!(
-                "`{text}` is no resolution: use \"automatic\", \"full\" or a number of vertices from {LEAST_VERTICES}"
+                "`{text}` is not a resolution; use \"automatic\", \"full\" or a number of vertices, at least {LEAST_VERTICES}"
             )),
         }
     }
@@ -79,8 +80,8 @@ pub enum Upsample {
     /// Quadratic moving least squares.
     #[default]
     Quadratic,
-    /// Linear moving least squares, to compare with.
+    /// Linear moving least squares, for comparison.
     Linear,
-    /// Normal displacements, to compare with.
+    /// Normal displacements, for comparison.
     Normals,
 }

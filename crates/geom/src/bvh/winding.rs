@@ -111,6 +111,7 @@ impl Bvh {
     }
 
     /// The generalised winding number by the sum over every triangle.
+    #[cfg(test)]
     pub fn winding_number_exact(&self, point: Vec3) -> f64 {
         let p = point.as_dvec3();
         let angle = |slot| solid_angle(self.corners_of(slot), p);

@@ -7,7 +7,10 @@
 //! - [`Factor`]: supernodal, made in double precision and applied in single precision to three right-hand sides at once, for the time
 //!   step. Supernodes ([`symbolic`]), independent subtrees for threads ([`partition`]), numbers ([`supernodal`]),
 //!   triangular solves ([`solve`]).
+//!
+//! [`conjugate_gradients`] is what both are measured against.
 
+pub mod cg;
 pub mod ldlt;
 pub mod matrix;
 pub mod order;
@@ -17,6 +20,7 @@ pub mod supernodal;
 pub mod symbolic;
 pub mod tree;
 
+pub use cg::conjugate_gradients;
 pub use ldlt::{Ldlt, LdltSymbolic};
 pub use matrix::{Csc, SymmetricCsc};
 pub use solve::solve3_alone;

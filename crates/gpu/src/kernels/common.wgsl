@@ -21,6 +21,8 @@ struct Params {
     scale: f32,
     // Force of one unit of the contacts' sums, of the scaled system.
     contact_unit: f32,
+    // Share of its speed against its bone that a pressed vertex keeps.
+    pressed_kept: f32,
 }
 
 @group(0) @binding(0) var<uniform> P: Params;
@@ -30,5 +32,5 @@ const NONE: u32 = 0xffffffffu;
 // Rows of a patch, and of a group: two patches.
 const PATCH: u32 = 32u;
 const GROUP_ROWS: u32 = 64u;
-// The table `patches`: four words a patch (first column, columns, first word of coefficients), then four words a group
+// The table `patches`: four words per patch (first column, columns, first word of coefficients), then four words per group
 // (first tet, tets, first slot offset), then slot offsets.

@@ -29,19 +29,17 @@ struct Contact {
     // Places for contacts of a body: one a point, then some a point for those with colliders.
     entries: u32,
     colliders: u32,
+    // Way in a step of a contact that slides fast [m].
+    fast_way: f32,
+    // Change of the force of a contact that gives way, as a share for a cosine of one.
+    giving_way: f32,
 }
 
 @group(0) @binding(0) var<uniform> C: Contact;
 
-const NONE: u32 = 0xffffffffu;
-// Marks places outside the model.
-const GIVEN: u32 = 0x80000000u;
 const FAR: f32 = 1e30;
-// Triangles of a cluster, and of an eighth of it, which has a box of its own.
-const CLUSTER: u32 = 64u;
-const EIGHTH: u32 = 8u;
 // A point's index, below the corners of one tet of the prism.
-const INDEX: u32 = 0xfffffu;
+const INDEX: u32 = (1u << INDEX_BITS) - 1u;
 
 fn unit_or_zero(v: vec3<f32>) -> vec3<f32> {
     let square = dot(v, v);

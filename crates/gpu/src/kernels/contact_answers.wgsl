@@ -46,7 +46,7 @@ fn contact_answers(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invoc
                 let code = f32((word >> (16u * (row & 1u))) & 0xffffu) - 32768.0;
                 let value = c[k] * code * abs(code) * code_units[own_row];
                 let other = columns[first + column];
-                let weight = f32(atomicLoad(&sums[8u * (body * C.rows + other) + 3u])) * (1.0 / 65536.0);
+                let weight = f32(atomicLoad(&sums[8u * (body * C.rows + other) + 3u])) / COEFFICIENT_UNITS;
                 together += abs(value) * weight;
                 let same = select(vec4<f32>(0.0), c, places == vec4(other));
                 alone += value * (same.x + same.y + same.z + same.w);
@@ -72,7 +72,7 @@ fn contact_answers(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invoc
     let third = contacts[own + 2u];
     let force = third.xyz;
     let depth = contact_rows[own + 2u].w;
-    contact_rows[own + 2u].w = min(min(depth / alone, third.w), 0.5 * C.most * C.unit);
+    contact_rows[own + 2u].w = min(min(LARGEST_PUSH * depth / alone, third.w), 0.5 * C.most * C.unit);
     contacts[own].w = max(together, alone);
     contacts[own + 2u].w = alone;
     for (var k = 0u; k < 4u; k++) {

@@ -10,11 +10,6 @@
 @group(0) @binding(5) var<storage, read_write> contact_rows: array<vec4<f32>>;
 @group(0) @binding(6) var<storage, read_write> sums: array<atomic<i32>>;
 
-const SLOTS: u32 = 2u;
-const FACING: f32 = 0.5;
-// Ways longer than this share of the tissue below a point are followed, in so many advances at most.
-const LONG_WAY: f32 = 0.5;
-const ADVANCES: u32 = 32u;
 const PLANE: u32 = 0u;
 const SPHERE: u32 = 1u;
 const CAPSULE: u32 = 2u;
@@ -121,7 +116,7 @@ fn met(shape: vec4<f32>, start: vec3<f32>, end: vec3<f32>, out: vec3<f32>, long_
         return at_end;
     }
     let entry = first_touch(shape, start, end, out);
-    if (entry.distance == FAR || (at_end.distance != FAR && dot(at_end.normal, entry.normal) > FACING)) {
+    if (entry.distance == FAR || (at_end.distance != FAR && dot(at_end.normal, entry.normal) > FACING_COSINE)) {
         return at_end;
     }
     return entry;
@@ -129,19 +124,19 @@ fn met(shape: vec4<f32>, start: vec3<f32>, end: vec3<f32>, out: vec3<f32>, long_
 
 fn touched(k: u32, at: vec3<f32>, before: vec3<f32>, normal: vec3<f32>, depth: f32) -> Hit {
     let none = Hit(NONE, FAR, vec3<f32>(0.0), vec3<f32>(0.0), vec3<f32>(0.0));
-    let turn = colliders[5u * k + 1u];
-    let place = colliders[5u * k + 2u].xyz;
-    let turn_before = colliders[5u * k + 3u];
-    let place_before = colliders[5u * k + 4u].xyz;
+    let turn = colliders[COLLIDER * k + 1u];
+    let place = colliders[COLLIDER * k + 2u].xyz;
+    let turn_before = colliders[COLLIDER * k + 3u];
+    let place_before = colliders[COLLIDER * k + 4u].xyz;
     let start = rotated_back(turn_before, before - place_before);
     let end = rotated_back(turn, at - place);
-    let near = met(colliders[5u * k], start, end, rotated_back(turn, -normal), LONG_WAY * depth);
+    let near = met(colliders[COLLIDER * k], start, end, rotated_back(turn, -normal), FOLLOWED_WAY * depth);
     if (near.distance == FAR) {
         return none;
     }
     let out = rotated(turn, near.normal);
     // What has come in from one side goes out on that side.
-    if (dot(out, normal) > FACING) {
+    if (dot(out, normal) > FACING_COSINE) {
         return none;
     }
     let foot = near.foot + near.normal * C.gap;
@@ -202,13 +197,13 @@ fn contact_collide(@builtin(global_invocation_id) id: vec3<u32>) {
         let apart = before - hit.foot_before;
         let goal = min(min(dot(apart, hit.normal), 0.0) + C.recovery, 0.0);
         contacts[entry] = vec4(hit.normal, hit.distance);
-        contacts[entry + 1u] = vec4(colliders[5u * hit.collider + 2u].w, 0.0, 0.0, bitcast<f32>(hit.collider));
+        contacts[entry + 1u] = vec4(colliders[COLLIDER * hit.collider + 2u].w, 0.0, 0.0, bitcast<f32>(hit.collider));
         contacts[entry + 2u] = vec4(force, FAR);
         contact_rows[entry] = bitcast<vec4<f32>>(vec4<u32>(row, NONE, NONE, NONE));
         contact_rows[entry + 1u] = vec4(-hit.foot, goal);
         contact_rows[entry + 2u] = vec4(apart, depth);
         if (any(force != vec3<f32>(0.0)) || hit.distance < C.gap) {
-            atomicAdd(&sums[8u * (body * C.rows + row) + 3u], 65536);
+            atomicAdd(&sums[8u * (body * C.rows + row) + 3u], i32(COEFFICIENT_UNITS));
         }
     }
 }

@@ -11,11 +11,6 @@
 @group(0) @binding(3) var<storage, read> contact_rows: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read_write> sums: array<atomic<i32>>;
 
-// As in resolve.rs.
-const SOFTNESS: f32 = 0.02;
-// At 1, folds of knees and hips lag behind and tremble; from 1.5 on, crossed arms do.
-const RELAXATION: f32 = 1.3;
-
 fn add(row: u32, change: vec3<i32>) {
     for (var k = 0u; k < 3u; k++) {
         if (change[k] != 0) {
@@ -52,7 +47,7 @@ fn contact_forces(@builtin(global_invocation_id) id: vec3<u32>) {
     let compliance = third.w;
     let pressed = dot(third.xyz, n);
     let missing = constant.w - dot(apart, n) - SOFTNESS * compliance * pressed;
-    let per_metre = RELAXATION / (first.w + SOFTNESS * compliance);
+    let per_metre = JACOBI_RELAXATION / (first.w + SOFTNESS * compliance);
     let normal = clamp(pressed + missing * per_metre, 0.0, before.w);
     let drift = apart - before.xyz;
     let slip = drift - n * dot(drift, n);

@@ -12,31 +12,12 @@
 // Three vectors a point: places (bits) or NONE where not free; constant part, target; point minus foot before the step, depth at rest.
 @group(0) @binding(6) var<storage, read_write> contact_rows: array<vec4<f32>>;
 @group(0) @binding(7) var<storage, read_write> sums: array<atomic<i32>>;
-// A bit for each point: it is held where it is, and not pushed out.
+// A bit for each point: it is held where it is, and not pushed out. Then how much slower than usual the others are pushed out (bits), and
+// whether folds hold.
 @group(0) @binding(8) var<storage, read> only_holds: array<u32>;
 
 const PACKET: u32 = 32u;
 const LANES: u32 = 8u;
-// Constants of detect.rs, inside.rs, persist.rs and solver.rs.
-const FACING: f32 = 0.5;
-const FLAT: f32 = 1e-5;
-const TOLERANCE: f32 = -1e-5;
-const BESIDE: f32 = 3.0;
-const SLIDING: f32 = 0.3;
-const NEW_NORMAL: f32 = 0.5;
-const WRONG: f32 = 0.5;
-const OUTSIDE: f32 = 0.5;
-const DEEP: f32 = 0.25;
-const SHELL: f32 = 0.25;
-// Where the processor lets a contact go whose fold turns over (a cosine of TURNED between its normal and the point's), here it gives
-// way: forces that change all at once lag behind, and points would be let go and caught again for ever. From TURNING on its force
-// grows the slower the more it has turned, from TURNED on it shrinks, and at TURNED_OVER the contact ends.
-const TURNING: f32 = 0.3;
-const TURNED: f32 = 0.6;
-const TURNED_OVER: f32 = 0.9;
-// Change of the force in a step, as a share of it for a cosine of one. With 0.5 and more, points of a squat's groins stay inside.
-const GIVING_WAY: f32 = 0.25;
-
 // Positions and normals of the packet, six numbers a point; then their bounds.
 var<workgroup> packet: array<f32, 192>;
 var<workgroup> packet_low: array<f32, 6>;
@@ -78,6 +59,19 @@ fn blend(v: Corners, w: vec3<f32>) -> vec3<f32> {
     return v.a * w.x + v.b * w.y + v.c * w.z;
 }
 
+// Direction in which a point is pushed at a foot: the skin's normal, drawn a little to the tissue's column.
+fn push_direction(normals: Corners, top: Corners, bases: Corners, weights: vec3<f32>) -> vec3<f32> {
+    let normal = unit_or_zero(blend(normals, weights));
+    let columns = Corners(unit_or_zero(top.a - bases.a), unit_or_zero(top.b - bases.b), unit_or_zero(top.c - bases.c));
+    let column = unit_or_zero(blend(columns, weights));
+    return select(unit_or_zero(mix(normal, column, COLUMN_SHARE)), normal, dot(normal, normal) < 0.5);
+}
+
+// Skin points raised by the shell: the upper ends of the columns.
+fn raised(at_skin: Corners, normals: Corners) -> Corners {
+    return Corners(at_skin.a + normals.a * C.shell, at_skin.b + normals.b * C.shell, at_skin.c + normals.c * C.shell);
+}
+
 // Whether a point of the packet may be in a box while its normal differs from one there.
 fn packet_may_touch(box: u32) -> bool {
     let low = boxes[4u * box].xyz;
@@ -92,7 +86,7 @@ fn packet_may_touch(box: u32) -> bool {
     let m0 = vec3(packet_low[3], packet_low[4], packet_low[5]);
     let m1 = vec3(packet_high[3], packet_high[4], packet_high[5]);
     let least = min(min(n0 * m0, n0 * m1), min(n1 * m0, n1 * m1));
-    return least.x + least.y + least.z < FACING;
+    return least.x + least.y + least.z < FACING_COSINE;
 }
 
 fn may_hold(box: u32, at: vec3<f32>, normal: vec3<f32>) -> bool {
@@ -100,7 +94,7 @@ fn may_hold(box: u32, at: vec3<f32>, normal: vec3<f32>) -> bool {
         return false;
     }
     let least = min(boxes[4u * box + 2u].xyz * normal, boxes[4u * box + 3u].xyz * normal);
-    return least.x + least.y + least.z < FACING;
+    return least.x + least.y + least.z < FACING_COSINE;
 }
 
 // Whether a corner of the triangle is the point or a neighbour of it.
@@ -152,17 +146,17 @@ fn weights_in_tet(code: u32, top: Corners, bases: Corners, at: vec3<f32>) -> vec
     let bc = cross(b, c);
     let determinant = dot(a, bc);
     let first = dot(p, bc);
-    if (first < TOLERANCE * determinant || first > (1.0 - TOLERANCE) * determinant) {
+    if (first < TET_TOLERANCE * determinant || first > (1.0 - TET_TOLERANCE) * determinant) {
         return outside;
     }
     let square = max(max(dot(a, a), dot(b, b)), dot(c, c));
-    if (determinant <= FLAT * square * sqrt(square)) {
+    if (determinant <= FLAT_TET * square * sqrt(square)) {
         return outside;
     }
     let pa = cross(p, a);
     let w = vec3(first, -dot(pa, c), dot(pa, b)) / determinant;
     let rest = 1.0 - w.x - w.y - w.z;
-    if (min(rest, min(w.x, min(w.y, w.z))) < TOLERANCE) {
+    if (min(rest, min(w.x, min(w.y, w.z))) < TET_TOLERANCE) {
         return outside;
     }
     return foot_weight(codes.x, rest) + foot_weight(codes.y, w.x) + foot_weight(codes.z, w.y) + foot_weight(codes.w, w.z);
@@ -175,32 +169,28 @@ fn point_in_prism(point: u32, triangle: u32, at: vec3<f32>, normal: vec3<f32>, b
     let points = (record & vec3(INDEX)) + body * C.points;
     let at_skin = vectors(points, 0u);
     let face = unit_or_zero(cross(at_skin.b - at_skin.a, at_skin.c - at_skin.a));
-    if (dot(face, normal) > FACING) {
+    if (dot(face, normal) > FACING_COSINE) {
         return none;
     }
     let normals = vectors(points, 1u);
     let bases = vectors(points, 2u);
-    let top = Corners(
-        at_skin.a + normals.a * C.shell,
-        at_skin.b + normals.b * C.shell,
-        at_skin.c + normals.c * C.shell,
-    );
+    let top = raised(at_skin, normals);
     let low = min(min(min(top.a, top.b), top.c), min(min(bases.a, bases.b), bases.c));
     let high = max(max(max(top.a, top.b), top.c), max(max(bases.a, bases.b), bases.c));
     if (any(at < low) || any(at > high)) {
         return none;
     }
-    var weights = weights_in_tet(record.x >> 20u, top, bases, at);
+    var weights = weights_in_tet(record.x >> INDEX_BITS, top, bases, at);
     if (weights.x > 1.5) {
-        weights = weights_in_tet(record.y >> 20u, top, bases, at);
+        weights = weights_in_tet(record.y >> INDEX_BITS, top, bases, at);
     }
     if (weights.x > 1.5) {
-        weights = weights_in_tet(record.z >> 20u, top, bases, at);
+        weights = weights_in_tet(record.z >> INDEX_BITS, top, bases, at);
     }
     if (weights.x > 1.5 || is_near(point, triangle)) {
         return none;
     }
-    let facing = unit_or_zero(blend(normals, weights));
+    let facing = push_direction(normals, top, bases, weights);
     return Found(triangle, dot(facing, at - blend(at_skin, weights)), weights);
 }
 
@@ -293,6 +283,16 @@ fn gone_on(next: Touch, old: Touch, share: f32) -> Touch {
     return o;
 }
 
+// Whether the folds of a body keep their contacts as they turn over: the last word of `only_holds`.
+fn folds_hold(body: u32) -> bool {
+    return only_holds[(body + 1u) * held_words() - 1u] != 0u;
+}
+
+// Words of `only_holds` for each body.
+fn held_words() -> u32 {
+    return (C.points + 31u) / 32u + 2u;
+}
+
 // The contact on the triangle it had; NONE where the point has come away from it.
 fn same_triangle(old: Touch, at: vec3<f32>, normal: vec3<f32>, share: f32, body: u32) -> Touch {
     let corners = corners_of(old.triangle, body);
@@ -309,28 +309,31 @@ fn same_triangle(old: Touch, at: vec3<f32>, normal: vec3<f32>, share: f32, body:
         let clamped = max(vec3(1.0 - wb - wc, wb, wc), vec3<f32>(0.0));
         weights = mix(old.weights, clamped / (clamped.x + clamped.y + clamped.z), share);
     }
-    let facing = unit_or_zero(blend(vectors(corners, 1u), weights));
+    let normals = vectors(corners, 1u);
+    let facing = push_direction(normals, raised(v, normals), vectors(corners, 2u), weights);
     let apart = at - blend(v, weights);
     let distance = dot(facing, apart);
     let beside = length(apart - facing * distance);
-    let is_gone = dot(facing, facing) < 0.5 || dot(facing, normal) > TURNED_OVER || distance > SHELL * C.edge
-        || beside > BESIDE * (1.0 - 0.7 * share) * C.edge;
+    let turn = dot(unit_or_zero(blend(normals, weights)), normal);
+    let is_gone = dot(facing, facing) < 0.5 || turn > TURNED_OVER_COSINE && !folds_hold(body) || distance > C.shell
+        || beside > BESIDE_LIMIT * C.edge;
     return Touch(select(old.triangle, NONE, is_gone), weights, facing, distance, old.force);
 }
 
 // This step's contact of a point from what was found and the one of the last step.
 fn followed(old: Touch, fresh: Touch, at: vec3<f32>, normal: vec3<f32>, moved: vec3<f32>, body: u32) -> Touch {
     let foot = blend(vectors(corners_of(old.triangle, body), 3u), old.weights);
-    let share = min(length(moved - foot) / (SLIDING * C.edge), 1.0);
+    let way = length(moved - foot);
+    let share = min(way / (SLIDE_LENGTH * C.edge), 1.0);
     var is_neighbour = false;
     if (fresh.triangle != NONE) {
         is_neighbour = shares_point(fresh.triangle, old.triangle);
     }
     let presses = any(old.force != vec3<f32>(0.0));
-    if (presses && !(share > 0.5 && is_neighbour)) {
+    if (presses && !(way > C.fast_way && is_neighbour)) {
         let kept = same_triangle(old, at, normal, share, body);
         if (kept.triangle != NONE) {
-            let wrong = WRONG * C.edge;
+            let wrong = WRONG_SIDE_DEPTH * C.edge;
             let out = select(-FAR, fresh.distance, fresh.triangle != NONE);
             if (kept.distance < -wrong && out > kept.distance + wrong) {
                 return fresh;
@@ -339,19 +342,23 @@ fn followed(old: Touch, fresh: Touch, at: vec3<f32>, normal: vec3<f32>, moved: v
         }
     }
     if (is_neighbour) {
-        return gone_on(fresh, old, max(share, NEW_NORMAL));
+        return gone_on(fresh, old, max(share, NEW_TRIANGLE_BLEND));
     }
     return fresh;
 }
 
 // Largest normal force of a contact of a point with this normal: without limit, unless the fold turns over.
-fn largest_force(touch: Touch, normal: vec3<f32>) -> f32 {
-    let turn = dot(touch.normal, normal);
-    let is_new = all(touch.force == vec3<f32>(0.0));
-    if (turn <= select(TURNING, TURNED, is_new)) {
+fn largest_force(touch: Touch, normal: vec3<f32>, body: u32) -> f32 {
+    if (touch.triangle == NONE) {
         return FAR;
     }
-    return max(dot(touch.force, touch.normal), 0.0) * (1.0 + GIVING_WAY * (TURNED - turn));
+    let facing = unit_or_zero(blend(vectors(corners_of(touch.triangle, body), 1u), touch.weights));
+    let turn = dot(facing, normal);
+    let is_new = all(touch.force == vec3<f32>(0.0));
+    if (turn <= select(GIVE_WAY_COSINE, SHRINK_COSINE, is_new)) {
+        return FAR;
+    }
+    return max(dot(touch.force, touch.normal), 0.0) * (1.0 + C.giving_way * (SHRINK_COSINE - turn));
 }
 
 // Makes a contact a row of the system, and counts its coefficients.
@@ -370,7 +377,7 @@ fn assemble(point: u32, touch: Touch, body: u32) {
         if (place < C.rows) {
             places[k] = place;
             if (is_active) {
-                atomicAdd(&sums[8u * (body * C.rows + place) + 3u], i32(abs(c[k]) * 65536.0));
+                atomicAdd(&sums[8u * (body * C.rows + place) + 3u], i32(abs(c[k]) * COEFFICIENT_UNITS));
             }
         } else {
             constant += skin[at].xyz * c[k];
@@ -379,12 +386,11 @@ fn assemble(point: u32, touch: Touch, body: u32) {
     let gap = C.gap - bitcast<f32>(rings[2u * C.points + 1u + point]);
     let depths = 3u * C.points + 1u;
     let depth = max(bitcast<f32>(rings[depths + point]), bitcast<f32>(rings[depths + corners.x]));
-    let held_words = (C.points + 31u) / 32u + 1u;
-    let held_word = only_holds[body * held_words + point / 32u];
+    let held_word = only_holds[body * held_words() + point / 32u];
     let is_held = (held_word & (1u << (point % 32u))) != 0u;
-    let haste = 1.0 - bitcast<f32>(only_holds[body * held_words + held_words - 1u]);
+    let haste = 1.0 - bitcast<f32>(only_holds[(body + 1u) * held_words() - 2u]);
     let reached = min(dot(before, touch.normal), gap);
-    let recovery = select(select(C.recovery * haste, 0.0, is_held), C.recovery, reached > gap - OUTSIDE * C.gap);
+    let recovery = select(select(C.recovery * haste, 0.0, is_held), C.recovery, reached > gap - OUTSIDE_SHARE * C.gap);
     let goal = min(gap, reached + recovery);
     let row = 3u * (body * C.entries + point);
     contact_rows[row] = bitcast<vec4<f32>>(places);
@@ -462,7 +468,7 @@ fn contact_search(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invoca
             }
         }
         let presses = old.triangle != NONE && any(old.force != vec3<f32>(0.0));
-        if (best.triangle != NONE && best.distance <= -DEEP * C.edge && !presses) {
+        if (best.triangle != NONE && best.distance <= -RAY_CHECK_DEPTH * C.edge && !presses) {
             is_doubted[slot] = 1u;
         }
     }
@@ -479,14 +485,17 @@ fn contact_search(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invoca
     }
     var touch = Touch(best.triangle, best.weights, vec3<f32>(0.0), best.distance, vec3<f32>(0.0));
     if (best.triangle != NONE) {
-        touch.normal = unit_or_zero(blend(vectors(corners_of(best.triangle, body), 1u), best.weights));
+        let corners = corners_of(best.triangle, body);
+        let normals = vectors(corners, 1u);
+        let top = raised(vectors(corners, 0u), normals);
+        touch.normal = push_direction(normals, top, vectors(corners, 2u), best.weights);
     }
     if (old.triangle != NONE) {
         touch = followed(old, touch, at, normal, skin[4u * own + 3u].xyz, body);
     }
     contacts[place] = vec4(touch.normal, touch.distance);
     contacts[place + 1u] = vec4(touch.weights, bitcast<f32>(touch.triangle));
-    contacts[place + 2u] = vec4(touch.force, largest_force(touch, normal));
+    contacts[place + 2u] = vec4(touch.force, largest_force(touch, normal, body));
     if (touch.triangle != NONE) {
         assemble(point, touch, body);
     }

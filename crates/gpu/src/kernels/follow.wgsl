@@ -1,31 +1,31 @@
-// Where a pose puts the vertices that follow it: fixed ones of the model, then places beside it (skin that is not simulated).
-// As supple-flesh's sliding.rs and holds.rs [3.2.2].
+// Positions of vertices that follow frames: the model's fixed vertices, then vertices outside the model (skin that is not
+// simulated). As supple-flesh's sliding.rs and holds.rs [3.2.2].
 
 struct Params {
-    // Records of a body, and how many of them are fixed vertices.
+    // Records per body, and how many of them are fixed vertices.
     records: u32,
     fixed_count: u32,
-    // Frames of a body, and how many of them have a turn; others are matrices.
+    // Frames per body, and how many of them have a rotation; the others are matrices.
     frames: u32,
     rigid: u32,
-    // Of the places, the first so many are skin points outside the model that contact looks at; base points it looks at.
+    // For contact: skin points outside the model (the first of `places`), and base points.
     outside: u32,
     bases: u32,
 }
 
 @group(0) @binding(0) var<uniform> P: Params;
-// Three vectors a frame: turn; position, scale; line, twist along it. Or the rows of a matrix.
+// Three vectors per frame: rotation; position, scale; axis, twist along it. Or the rows of a matrix.
 @group(0) @binding(1) var<storage, read> frames: array<vec4<f32>>;
-// First anchor; how many are blended linearly and, from bit 16 on, how many hold; slide, or NONE; share of what holds (bits).
-// Behind them two base points a vector: frame, place along its line (bits).
+// First anchor; number of linearly blended anchors and, from bit 16 on, of holding anchors; slide, or NONE; blend factor of the
+// hold (bits). Then two base points per vector: frame, position along its axis (bits).
 @group(0) @binding(2) var<storage, read> records: array<vec4<u32>>;
-// Two vectors an anchor: offset, weight; frame (bits), place along its line.
+// Two vectors per anchor: offset, weight; frame (bits), position along its axis.
 @group(0) @binding(3) var<storage, read> anchors: array<vec4<f32>>;
-// Seven vectors a slide: two anchors; offset, capsule from; axis, capsule to; clearances of bone and joint.
+// Seven vectors per slide: two anchors; offset, capsule start; axis, capsule end; clearances of bone and joint.
 @group(0) @binding(4) var<storage, read> slides: array<vec4<f32>>;
 @group(0) @binding(5) var<storage, read_write> targets: array<vec4<f32>>;
 @group(0) @binding(6) var<storage, read_write> places: array<vec4<f32>>;
-// Points outside the model: now, then as they were in the last step.
+// Skin points outside the model: current, then those of the last step.
 @group(0) @binding(7) var<storage, read_write> outside: array<vec4<f32>>;
 @group(0) @binding(8) var<storage, read_write> bases: array<vec4<f32>>;
 
@@ -75,12 +75,12 @@ fn turned(q: vec4<f32>, v: vec3<f32>) -> vec3<f32> {
     return v + 2.0 * (q.w * c + cross(q.xyz, c));
 }
 
-// A turn about a unit axis.
+// Rotation about a unit axis.
 fn about(axis: vec3<f32>, angle: f32) -> vec4<f32> {
     return vec4(axis * sin(0.5 * angle), cos(0.5 * angle));
 }
 
-// The frame's turn at t along its line.
+// The frame's rotation at t along its axis.
 fn turn_at(f: Frame, t: f32) -> vec4<f32> {
     let length2 = dot(f.line, f.line);
     if (f.twist == 0.0 || length2 <= 0.0) {
@@ -104,7 +104,7 @@ fn moved(a: Anchor, body: u32) -> vec3<f32> {
     return vec3(dot(frames[at], p), dot(frames[at + 1u], p), dot(frames[at + 2u], p));
 }
 
-// Blend of dual quaternions (Kavan et al. 2007), with the point at rest as origin: its goal is then all of the shift.
+// Blend of dual quaternions (Kavan et al. 2007). The origin is the point at rest, so the translation is its new position.
 fn held(first: u32, count: u32, body: u32) -> vec3<f32> {
     var real = vec4<f32>(0.0);
     var dual = vec4<f32>(0.0);
@@ -125,7 +125,7 @@ fn held(first: u32, count: u32, body: u32) -> vec3<f32> {
 fn half_way(a: vec4<f32>, given: vec4<f32>, weight: f32) -> vec4<f32> {
     let b = select(given, -given, dot(a, given) < 0.0);
     let c = dot(a, b);
-    // Straight between close turns: a third of the angle's cube is lost, 1e-5 rad.
+    // Linear interpolation for close rotations: an error of a third of the angle's cube, 1e-5 rad.
     if (c > 0.9995) {
         return normalize(mix(a, b, weight));
     }
@@ -133,7 +133,7 @@ fn half_way(a: vec4<f32>, given: vec4<f32>, weight: f32) -> vec4<f32> {
     return normalize(a * sin((1.0 - weight) * angle) + b * sin(weight * angle));
 }
 
-// Angle of the part of a turn that is about an axis.
+// Angle of a rotation's twist about an axis.
 fn twist_about(axis: vec3<f32>, turn: vec4<f32>) -> f32 {
     let along = dot(turn.xyz, axis);
     return 2.0 * atan2(select(along, -along, turn.w < 0.0), abs(turn.w));
@@ -148,7 +148,7 @@ fn pushed(point: vec3<f32>, centre: vec3<f32>, clearance: f32) -> vec3<f32> {
     return centre + offset * (clearance / distance);
 }
 
-// Between the rings of a joint and of a bone.
+// A point that slides between the rings of a joint and of a bone.
 fn slid(index: u32, body: u32) -> vec3<f32> {
     let at = 7u * index;
     let on_node = anchor(slides[at], slides[at + 1u]);
@@ -162,8 +162,8 @@ fn slid(index: u32, body: u32) -> vec3<f32> {
     let joint_place = placed(on_node, body);
     let bone_place = placed(on_bone, body);
     let turn = half_way(node.turn, bone_place.turn, weight);
-    // Both anchors are wrung to the point's own share of the twist: blending points that lie apart around the bone would pull
-    // them in towards it.
+    // Both anchors first get the point's own share of the twist: blending points at different angles around the bone would pull
+    // them towards it.
     let line = turned(bone_place.turn, axis.xyz);
     let twist = twist_about(line, product(bone_place.turn, inverse_turn(node.turn)));
     let a = node.position + turned(about(line, twist * weight), joint_place.position - node.position);

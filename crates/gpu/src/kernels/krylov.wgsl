@@ -1,8 +1,8 @@
-// Iterative solvers of A dx = r, kept to be compared with the patch solve: the papers' Jacobi-preconditioned conjugate
-// gradients in three dispatches an iteration [3.2.3], their pipelined form (Ghysels & Vanroose) in one, and Chebyshev's
-// semi-iteration in one without any dot product. Three right-hand sides at once.
+// Iterative solvers of A dx = r, for comparison with the patch solve: the papers' Jacobi-preconditioned conjugate gradients with
+// three dispatches per iteration [3.2.3], their pipelined form (Ghysels & Vanroose) with one, and Chebyshev semi-iteration with
+// one and without dot products. Three right-hand sides at once.
 //
-// Dot products: partial sums of each workgroup, added up again by every workgroup of the next dispatch, in a fixed order.
+// Dot products: partial sums of each workgroup, summed by every workgroup of the next dispatch in a fixed order.
 
 struct Params {
     rows: u32,
@@ -18,7 +18,7 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> P: Params;
-// Sliced ELLPACK, 32 rows a slice: first entry of each slice.
+// Sliced ELLPACK, 32 rows per slice: first entry of each slice.
 @group(0) @binding(1) var<storage, read> slices: array<u32>;
 // Column and value (bits); slices are padded to multiples of four columns.
 @group(0) @binding(2) var<storage, read> entries: array<vec2<u32>>;
@@ -38,7 +38,7 @@ const W: u32 = 2u;
 const Z: u32 = 3u;
 const S: u32 = 4u;
 const D: u32 = 5u;
-// Scalars behind the four banks of partial sums.
+// Scalars after the four banks of partial sums.
 const SCALARS: u32 = 64u;
 
 var<workgroup> sum_a: array<vec4<f32>, GROUP>;
@@ -49,7 +49,7 @@ struct Two {
     b: vec4<f32>,
 }
 
-// Where this body's row i of vector v lies; `count` is the number of workgroups.
+// Index of row i of vector v of a body; `count` is the number of workgroups.
 fn slot(v: u32, i: u32, body: u32, count: vec3<u32>) -> u32 {
     return (v * count.y + body) * P.rows + i;
 }
@@ -74,7 +74,7 @@ fn multiply(i: u32, half: u32, body: u32, count: vec3<u32>) -> vec4<f32> {
     return sum;
 }
 
-// Sums over the workgroup, the result in every invocation.
+// Sums over the workgroup; every invocation gets the result.
 fn group_sums(l: u32, a: vec4<f32>, b: vec4<f32>) -> Two {
     workgroupBarrier();
     sum_a[l] = a;
@@ -90,7 +90,7 @@ fn group_sums(l: u32, a: vec4<f32>, b: vec4<f32>) -> Two {
     return Two(sum_a[0], sum_b[0]);
 }
 
-// Two banks of partial sums, added up.
+// Totals of two banks of partial sums.
 fn totals(l: u32, a: u32, b: u32, body: u32, count: vec3<u32>) -> Two {
     let first_a = bank(a, body, count);
     let first_b = bank(b, body, count);
@@ -102,7 +102,7 @@ fn totals(l: u32, a: u32, b: u32, body: u32, count: vec3<u32>) -> Two {
     return group_sums(l, sum.a, sum.b);
 }
 
-// A converged lane, and the spare one, is 0/0.
+// Zero for a converged or unused lane, which would be 0/0.
 fn ratio(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     let zero = abs(b) < vec4<f32>(1e-35);
     return select(a / select(b, vec4<f32>(1.0), zero), vec4<f32>(0.0), zero);

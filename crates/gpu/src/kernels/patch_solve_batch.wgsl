@@ -1,16 +1,16 @@
-// Four bodies a workgroup: every coefficient is read once for all of them. Columns are taken in chunks: the less workgroup
-// memory, the more workgroups run side by side, and waiting for memory is what takes the time.
+// Four bodies per workgroup: every coefficient is read once for all of them. Columns are processed in chunks, because the solve is
+// bound by memory latency: less workgroup memory means higher occupancy.
 
 const INVOCATIONS: u32 = 64u;
 // Invocations that share the columns of four rows.
 const SHARERS: u32 = 8u;
 const CHUNK: u32 = 64u;
 
-// First what is gathered, CHUNK vectors a body; then partial sums of one body at a time.
+// First the gathered vectors, CHUNK per body; then partial sums of one body at a time.
 var<workgroup> vectors: array<vec4<f32>, 256>;
 
 fn gather(column: u32, at: u32, body: u32) {
-    // The last workgroup may have fewer bodies; it does the last one again and keeps it to itself.
+    // The last workgroup may have fewer bodies; it repeats the last one and does not write the result.
     let last = P.bodies - 1u;
     vectors[at] = right_side(body * P.rows + column);
     vectors[at + CHUNK] = right_side(min(body + 1u, last) * P.rows + column);
@@ -18,7 +18,7 @@ fn gather(column: u32, at: u32, body: u32) {
     vectors[at + 3u * CHUNK] = right_side(min(body + 3u, last) * P.rows + column);
 }
 
-// Adds up the partial sums of a body and moves it.
+// Sums the partial sums of a body and moves it.
 fn finish(l: u32, sums: Rows, group: u32, body: u32) {
     workgroupBarrier();
     store(l, sums);
@@ -39,7 +39,7 @@ fn patch_solve(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocatio
     var sums1: Rows;
     var sums2: Rows;
     var sums3: Rows;
-    // Columns come in whole chunks.
+    // Columns are padded to whole chunks.
     for (var start = 0u; start < count; start += CHUNK) {
         workgroupBarrier();
         gather(columns[first + start + l], l, body);

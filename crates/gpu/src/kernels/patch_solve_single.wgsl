@@ -1,15 +1,15 @@
-// One body a workgroup.
+// One body per workgroup.
 
 const GROUP: u32 = 256u;
 // Invocations that share the columns of four rows.
 const PARTS: u32 = 32u;
 
-// First what is gathered, then partial sums.
+// First the gathered vectors, then partial sums.
 var<workgroup> vectors: array<vec4<f32>, 1024>;
-// Place of the mark that something was gathered that is not zero: columns end before it.
+// Index of the flag that a gathered vector is not zero; columns end before it.
 const MARK: u32 = 1023u;
 
-// Loops are written out: drivers cannot unroll what is guarded against running forever.
+// Loops are unrolled by hand: drivers cannot unroll loops that are guarded against running forever.
 @compute @workgroup_size(256)
 fn patch_solve(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) l: u32) {
     let words = group.x * 4u;
@@ -27,7 +27,7 @@ fn patch_solve(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocatio
         vectors[GROUP + l] = right_side(group.y * P.rows + columns[first + GROUP + l]);
     }
     if (MAY_BE_EMPTY) {
-        // Whoever finds something, all write the same.
+        // All invocations that write the flag write the same value.
         if (l < count && any(vectors[l].xyz != vec3<f32>(0.0))
             || l + GROUP < count && any(vectors[GROUP + l].xyz != vec3<f32>(0.0))) {
             vectors[MARK] = vec4<f32>(1.0);
@@ -39,7 +39,7 @@ fn patch_solve(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocatio
     workgroupBarrier();
     var at = patches[words + 2u] / 2u + l;
     var sums: Rows;
-    // Columns come in multiples of 64, two for each part.
+    // Columns are padded to a multiple of 64, two for each part.
     for (var k = l / 8u; k < count; k += 2u * PARTS) {
         let c0 = coefficients(inverse[at]);
         let c1 = coefficients(inverse[at + GROUP]);

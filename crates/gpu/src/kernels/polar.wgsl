@@ -1,16 +1,16 @@
-// The rotation closest to a 3×3 matrix, always with determinant +1: the closed form of supple-geom's polar.rs.
+// Closest rotation to a 3×3 matrix, always with determinant +1: the closed form of supple-geom's polar.rs.
 //
 // With λ = s₁+s₂+s₃ (s₃ signed like det F): (λ² − ‖F‖²)² = 8 λ det F + 4 ‖cof F‖² and
 // R = ((λ² − k) F + λ cof F − F FᵀF) / (λ k − det F), k = (λ² − ‖F‖²)/2. Matrices are scaled to ‖F‖ = 1 first.
 // No comparison relies on NaN or infinity: WGSL compilers may assume there are none.
 
-// Last Halley step after which λ is right to single precision: each step cubes the error.
+// Size of the last Halley step below which λ has converged to single precision: each step cubes the error.
 const CONVERGED: f32 = 5e-3;
-// (s₁+s₂)(s₂+s₃)(s₁+s₃)/λ³ (8/27 at the identity) above which the closed form is right to single precision.
+// (s₁+s₂)(s₂+s₃)(s₁+s₃)/λ³ (8/27 at the identity) above which the closed form is accurate to single precision.
 const CLEAR_SEPARATION: f32 = 0.2;
-// The same where a Newton–Schulz step follows; below it rounding decides and Jacobi rotations take over.
+// The same with a Newton–Schulz step; below it rounding errors dominate, and Jacobi rotations are used.
 const LEAST_SEPARATION: f32 = 1e-2;
-// Largest |RᵀR − 1| before the last Newton–Schulz step, which leaves about its square.
+// Largest |RᵀR − 1| before the Newton–Schulz step, which leaves about its square.
 const MAX_STRETCH: f32 = 2e-3;
 
 fn cofactors(f: mat3x3<f32>) -> mat3x3<f32> {
@@ -21,13 +21,13 @@ fn contract(a: mat3x3<f32>, b: mat3x3<f32>) -> f32 {
     return dot(a[0], b[0]) + dot(a[1], b[1]) + dot(a[2], b[2]);
 }
 
-// What λ has to lose: Halley's method on the quartic, from above.
+// Step of Halley's method on the quartic for λ, from above.
 fn halley_step(lambda: f32, norm2: f32, cof2: f32, det: f32) -> f32 {
     let a = lambda * lambda - norm2;
     let value = 0.25 * a * a - (cof2 + 2.0 * det * lambda);
     let slope = lambda * a - 2.0 * det;
     let curvature = lambda * lambda + 0.5 * a;
-    // Positive where all roots are real; rounding may say otherwise next to a double root.
+    // Positive if all roots are real, except for rounding near a double root.
     return value * slope / max(slope * slope - value * curvature, 1e-12);
 }
 
@@ -79,7 +79,7 @@ fn closest_rotation(given: mat3x3<f32>) -> mat3x3<f32> {
     return jacobi_rotation(f);
 }
 
-// Turns columns a and b (with those of V) until they are orthogonal.
+// Rotates columns a and b (and those of V) so that they are orthogonal.
 fn orthogonalise(a: ptr<function, vec3<f32>>, b: ptr<function, vec3<f32>>, va: ptr<function, vec3<f32>>, vb: ptr<function, vec3<f32>>) {
     let aa = dot(*a, *a);
     let bb = dot(*b, *b);
@@ -99,7 +99,7 @@ fn orthogonalise(a: ptr<function, vec3<f32>>, b: ptr<function, vec3<f32>>, va: p
     *vb = vx * s + *vb * c;
 }
 
-// One-sided Jacobi rotations: right for flat, inverted and rank-one matrices.
+// One-sided Jacobi rotations; robust for flat, inverted and rank-one matrices.
 fn jacobi_rotation(f: mat3x3<f32>) -> mat3x3<f32> {
     var b0 = f[0];
     var b1 = f[1];
@@ -148,7 +148,7 @@ fn jacobi_rotation(f: mat3x3<f32>) -> mat3x3<f32> {
 fn smallest_rotation(a: vec3<f32>, b: vec3<f32>) -> mat3x3<f32> {
     let c = dot(a, b);
     if (c < -0.9999) {
-        // Half a turn about any axis across a.
+        // Half a turn about any axis perpendicular to a.
         let across = select(vec3<f32>(1.0, 0.0, 0.0), vec3<f32>(0.0, 1.0, 0.0), abs(a.x) > 0.7);
         let n = normalize(cross(a, across));
         return mat3x3<f32>(n * (2.0 * n.x), n * (2.0 * n.y), n * (2.0 * n.z))
@@ -163,8 +163,8 @@ fn smallest_rotation(a: vec3<f32>, b: vec3<f32>) -> mat3x3<f32> {
     );
 }
 
-// D = V − F for the closest matrix V with determinant `ratio`: the constraint is linearised and F projected to it again and
-// again, first at the closest rotation R. As supple-sim's volume_lanes.rs, whose constants these are.
+// D = V − F for the closest matrix V with determinant `ratio`: F is repeatedly projected onto the linearised constraint, first at
+// the closest rotation R. As supple-sim's volume_lanes.rs, with the same constants.
 fn volume_shift(f: mat3x3<f32>, r: mat3x3<f32>, ratio: f32) -> mat3x3<f32> {
     let shift = (ratio + 2.0 - contract(f, r)) * (1.0 / 3.0);
     let d = projected_shift(f, r * max(shift, -0.1), ratio);

@@ -1,23 +1,23 @@
-// Start of a step: where carriers and the velocity relative to them take the free rows, or the prediction y = x + h v + h² M⁻¹ f of Eq. (2.9) where nothing
-// carries them; targets for fixed vertices. As supple-sim's start.rs.
+// Initial guess of a step. Free rows move with their carriers and keep their velocity relative to them, or get the prediction
+// y = x + h v + h² M⁻¹ f of Eq. (2.9) without a carrier. Fixed vertices get their targets. As supple-sim's start.rs.
 
 @group(0) @binding(1) var<storage, read_write> positions: array<vec4<f32>>;
-// Free rows: positions before the step, written here. Then fixed vertices as they were, and as they were a step earlier, both
-// written by `finish`.
+// Free rows: positions before the step, written here. Then fixed vertices before this step, and before the last one, both written
+// by `finish`.
 @group(0) @binding(2) var<storage, read_write> previous: array<vec4<f32>>;
-// In: velocities. Out: how far the carrier moves, for `finish`.
+// In: velocities. Out: displacement of the carrier, for `finish`.
 @group(0) @binding(3) var<storage, read_write> velocities: array<vec4<f32>>;
-// Mass (bits) of each row, its carrier and two fixed vertices beside that.
+// Mass (bits) of each row, its carrier and two fixed vertices near it.
 @group(0) @binding(4) var<storage, read> row_data: array<vec4<u32>>;
 @group(0) @binding(5) var<storage, read> targets: array<vec4<f32>>;
 @group(0) @binding(6) var<storage, read> pushes: array<vec4<f32>>;
-// Where inertia alone takes the row; w: its diagonal entry mass/h², scaled.
+// Inertial prediction of each row; w: its diagonal entry mass/h², scaled.
 @group(0) @binding(7) var<storage, read_write> inertial: array<vec4<f32>>;
 // Gravity and external force, scaled.
 @group(0) @binding(8) var<storage, read_write> forces: array<vec4<f32>>;
 
-// Most that a vertex moves relative to its carriers in a step, relative to its distance from them.
-const MOST_OWN: f32 = 0.5;
+// Largest motion of a vertex relative to its carriers in one step, relative to its distance from them.
+const MAX_RELATIVE_MOTION: f32 = 0.5;
 
 struct Triangle {
     a: vec3<f32>,
@@ -59,7 +59,7 @@ fn frame(t: Triangle) -> Frame {
     return Frame(mat3x3<f32>(x, cross(z, x), z), true);
 }
 
-// `offset` turned as one triangle is turned to another; unturned where that is not a limb's motion.
+// `offset` rotated like a triangle from one position to another; unchanged if the rotation is not plausible.
 fn turned(from_triangle: Triangle, to_triangle: Triangle, offset: vec3<f32>) -> vec3<f32> {
     if (all(from_triangle.a == to_triangle.a) && all(from_triangle.b == to_triangle.b)
         && all(from_triangle.c == to_triangle.c)) {
@@ -71,7 +71,7 @@ fn turned(from_triangle: Triangle, to_triangle: Triangle, offset: vec3<f32>) -> 
         return offset;
     }
     let turn = after.axes * transpose(before.axes);
-    // A larger turn than a right angle is not a limb's in one step but a triangle's that has collapsed.
+    // A rotation of more than 90° in one step is that of a collapsed triangle, not of a limb.
     if (turn[0][0] + turn[1][1] + turn[2][2] < 1.0) {
         return offset;
     }
@@ -109,7 +109,7 @@ fn predict(@builtin(global_invocation_id) id: vec3<u32>) {
             let before = fixed_before(data.yzw, first_previous + P.vertices);
             let rigid = now.a - before.a + offset - turned(now, before, offset);
             let own = y - old - rigid;
-            let most = MOST_OWN * length(offset);
+            let most = MAX_RELATIVE_MOTION * length(offset);
             offset += own * min(1.0, most / max(length(own), 1e-30));
         }
         start = next.a + turned(now, next, offset);

@@ -1,8 +1,8 @@
 // Local step and right-hand side in residual form: the force −g of the objective at the current positions.
 //
-// One workgroup a group of 64 rows. Every tet that touches the group is projected here (those on its rim in the neighbouring
-// group too), its forces go to slots in workgroup memory, sorted by row, and four invocations a row add them up in a fixed
-// order: no atomics, same bits every time.
+// One workgroup per group of 64 rows. Every tet with a corner in the group is projected here; tets at its border also in the
+// neighbouring groups. Their forces go to slots in workgroup memory, sorted by row, and four invocations per row sum them in a
+// fixed order: no atomics, bit-identical results.
 
 @group(0) @binding(1) var<storage, read> positions: array<vec4<f32>>;
 // See common.wgsl.
@@ -81,7 +81,7 @@ fn gather(l: u32, group: u32, words: u32, body: u32) {
     }
 }
 
-// BODIES bodies one after the other: the tables of the group stay in the cache.
+// BODIES bodies one after the other, so that the tables of the group stay in the cache.
 @compute @workgroup_size(256)
 fn project(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) l: u32) {
     let words = (P.rows / PATCH + group.x) * 4u;

@@ -1,4 +1,5 @@
-// A row's sum of contact forces, in units, and the last change of it, which has been answered.
+// Variant with contact. Two vectors per row, in integer units: the sum of contact forces, and its last change, which is reset here
+// because the response to it has been applied.
 
 @group(0) @binding(8) var<storage, read_write> sums: array<vec4<i32>>;
 

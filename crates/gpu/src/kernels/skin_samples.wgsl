@@ -1,25 +1,26 @@
-// Position and unit normal of every simulated skin vertex, side by side for `upsample`.
+// Position and unit normal of every sample (simulated skin vertex), interleaved for `upsample`.
 
 struct Params {
-    // Simulated skin vertices.
+    // Number of samples.
     samples: u32,
-    // Vertices of the full skin.
+    // Number of vertices of the full skin.
     skin: u32,
-    // Entries a skin vertex.
+    // Samples per skin vertex.
     neighbours: u32,
     // Stride of positions from body to body.
     vertices: u32,
-    // Samples that are not simulated.
+    // Number of given positions.
     given: u32,
 }
 
 @group(0) @binding(0) var<uniform> P: Params;
 @group(0) @binding(1) var<storage, read> positions: array<vec4<f32>>;
-// Place of each sample: among the positions, or with the highest bit among the given ones; then, from P.samples on, where its triangles begin, and the end.
+// Index of each sample: of a position or, with the highest bit set, of a given position. Then, from P.samples on, its first triangle,
+// and the end.
 @group(0) @binding(2) var<storage, read> samples: array<u32>;
-// The other two corners of each triangle around a sample, in turn.
+// The other two corners of each triangle around a sample.
 @group(0) @binding(3) var<storage, read> rings: array<vec2<u32>>;
-// Samples that are not simulated.
+// Positions of samples that are not simulated.
 @group(0) @binding(4) var<storage, read> given: array<vec4<f32>>;
 @group(0) @binding(5) var<storage, read_write> data: array<vec4<f32>>;
 
@@ -32,7 +33,7 @@ fn sample_position(place: u32, body: u32) -> vec3<f32> {
     return positions[body * P.vertices + place].xyz;
 }
 
-// Normal of a triangle at `a` as long as twice its area; zero where it does not count.
+// Normal of a triangle at `a` with a length of twice its area; zero if it does not count.
 fn area(corners: vec2<u32>, counts: bool, a: vec3<f32>, body: u32) -> vec3<f32> {
     let normal = cross(sample_position(corners.x, body) - a, sample_position(corners.y, body) - a);
     return select(vec3<f32>(0.0), normal, counts);
@@ -46,7 +47,7 @@ fn skin_samples(@builtin(global_invocation_id) id: vec3<u32>) {
     let a = sample_position(samples[id.x], id.y);
     var sum = vec3<f32>(0.0);
     let end = samples[P.samples + id.x + 1u];
-    // Six at a time, as most samples have: all are on their way before the first is needed.
+    // Six at a time, the usual number: all loads are issued before the first is needed.
     for (var k = samples[P.samples + id.x]; k < end; k += 6u) {
         let last = end - 1u;
         let r0 = rings[k];

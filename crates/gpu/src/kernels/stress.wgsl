@@ -1,9 +1,9 @@
 // Stress w (R − F) + u (V − F) of a tet: R the closest rotation, V the closest matrix with determinant `ratio`.
 //
-// For all but strongly deformed tets both are F (a + b FᵀF) + c cof F with numbers a, b, c of the tet, as in supple-sim's
-// stress.rs: neither matrix is formed.
+// Except for strongly deformed tets, both have the form F (a + b FᵀF) + c cof F with scalars a, b, c of the tet, as in supple-sim's
+// stress.rs, so neither matrix is formed.
 
-// V − F = x R + y F + z cof F after two linearisations, from the invariants of F alone: see volume_lanes.rs.
+// V − F = x R + y F + z cof F after two linearisations, from the invariants of F only: see volume_lanes.rs.
 fn volume_terms(lambda: f32, k: f32, det: f32, ratio: f32) -> vec3<f32> {
     let t = max((ratio + 2.0 - lambda) * (1.0 / 3.0), -0.1);
     let e1 = lambda + 3.0 * t;
@@ -30,7 +30,7 @@ fn volume_terms(lambda: f32, k: f32, det: f32, ratio: f32) -> vec3<f32> {
 fn tet_stress(f: mat3x3<f32>, weight: f32, volume: f32, ratio: f32) -> mat3x3<f32> {
     let gram = transpose(f) * f;
     let norm2 = gram[0][0] + gram[1][1] + gram[2][2];
-    // Beyond a tenth or ten times its size, a tet goes the careful way.
+    // A tet of less than a tenth or more than ten times its size takes the robust path.
     if (norm2 > 0.03 && norm2 < 300.0) {
         let c = cofactors(f);
         let cof2 = contract(c, c);

@@ -6,8 +6,8 @@ struct Params {
     neighbours: u32,
     vertices: u32,
     given: u32,
-    // Entries that may have a weight for normals: the first.
-    turned: u32,
+    // Number of leading entries that may have a weight for normals.
+    normal_entries: u32,
 }
 
 @group(0) @binding(0) var<uniform> P: Params;
@@ -17,34 +17,34 @@ struct Params {
 @group(0) @binding(2) var<storage, read> entries: array<u32>;
 // Exponent of a vertex's unit in the upper 8 bits; its block of extras, or NONE.
 @group(0) @binding(3) var<storage, read> extra_of: array<u32>;
-// How much of the position the pose gives, and where (bits); weights of normals that are added to it [m].
+// Blend factor and index (bits) of a given position; weights of normals that are added to the position [m].
 @group(0) @binding(4) var<storage, read> extras: array<f32>;
 // Position (bits) and normal of each vertex.
 @group(0) @binding(5) var<storage, read_write> skin: array<vec4<u32>>;
-// Places that are not simulated.
+// Given positions.
 @group(0) @binding(6) var<storage, read> given: array<vec4<f32>>;
-// Sections of P.skin: weights of the normals of two entries × 4096.
-@group(0) @binding(7) var<storage, read> turns: array<u32>;
+// Sections of P.skin: weights for normals of two entries, × 4096.
+@group(0) @binding(7) var<storage, read> normal_weights: array<u32>;
 
 const NONE: u32 = 0xffffffu;
 
-// An entry's share of the position, in units.
-fn place(entry: u32, base: u32) -> vec4<f32> {
+// Contribution of an entry to the position, in units.
+fn position_part(entry: u32, base: u32) -> vec4<f32> {
     return f32(bitcast<i32>(entry) >> 16u) * data[2u * (base + (entry & 0xffffu))];
 }
 
-// The normal of its sample.
-fn facing(entry: u32, base: u32) -> vec4<f32> {
+// Normal of an entry's sample.
+fn sample_normal(entry: u32, base: u32) -> vec4<f32> {
     return data[2u * (base + (entry & 0xffffu)) + 1u];
 }
 
-// What two entries give to the normal.
-fn turn(weights: u32, a: u32, b: u32, base: u32) -> vec4<f32> {
-    return f32(bitcast<i32>(weights << 16u) >> 16u) * facing(a, base) + f32(bitcast<i32>(weights) >> 16u) * facing(b, base);
+// Contribution of two entries to the normal.
+fn normal_part(weights: u32, a: u32, b: u32, base: u32) -> vec4<f32> {
+    return f32(bitcast<i32>(weights << 16u) >> 16u) * sample_normal(a, base) + f32(bitcast<i32>(weights) >> 16u) * sample_normal(b, base);
 }
 
-// A direction in two bytes each of two coordinates: the octahedron around the origin, unfolded to a square (Meyer et al. 2010,
-// "On floating-point normal vectors"). Within 7e-5 of the unit vector; NOWHERE for none.
+// Octahedral encoding of a unit vector in two 16-bit coordinates (Meyer et al. 2010, "On floating-point normal vectors"). Error
+// below 7e-5; NOWHERE for an undefined normal.
 const NOWHERE: u32 = 0x80008000u;
 
 fn packed(v: vec3<f32>) -> u32 {
@@ -70,21 +70,21 @@ fn upsample(@builtin(global_invocation_id) id: vec3<u32>) {
     var position = vec4<f32>(0.0);
     var offset = vec4<f32>(0.0);
     var normal = vec4<f32>(0.0);
-    // Entries come in multiples of four, and all four are on their way before the first is needed.
+    // Entries are padded to a multiple of four; all four loads are issued before the first is needed.
     for (var k = 0u; k < P.neighbours; k += 4u) {
         let a = entries[k * P.skin + id.x];
         let b = entries[(k + 1u) * P.skin + id.x];
         let c = entries[(k + 2u) * P.skin + id.x];
         let d = entries[(k + 3u) * P.skin + id.x];
-        position += place(a, base) + place(b, base) + place(c, base) + place(d, base);
-        if (k < P.turned) {
+        position += position_part(a, base) + position_part(b, base) + position_part(c, base) + position_part(d, base);
+        if (k < P.normal_entries) {
             let at = (k / 2u) * P.skin + id.x;
-            normal += turn(turns[at], a, b, base) + turn(turns[at + P.skin], c, d, base);
+            normal += normal_part(normal_weights[at], a, b, base) + normal_part(normal_weights[at + P.skin], c, d, base);
         }
         if (block != NONE) {
             let w = extra + 2u + k;
-            offset += extras[w] * facing(a, base) + extras[w + 1u] * facing(b, base)
-                + extras[w + 2u] * facing(c, base) + extras[w + 3u] * facing(d, base);
+            offset += extras[w] * sample_normal(a, base) + extras[w + 1u] * sample_normal(b, base)
+                + extras[w + 2u] * sample_normal(c, base) + extras[w + 3u] * sample_normal(d, base);
         }
     }
     position = position * unit + offset;

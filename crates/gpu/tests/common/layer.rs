@@ -3,7 +3,7 @@
 use glam::Vec3;
 use supple_sim::contact::{Source, SurfaceInput};
 use supple_sim::shapes::prism_layer;
-use supple_sim::{ContactSurface, Model, ModelBuilder};
+use supple_sim::{Model, ModelBuilder};
 
 pub const SQUARES: usize = 14;
 pub const SIDE: usize = SQUARES + 1;
@@ -23,7 +23,10 @@ pub fn layer() -> Model {
         builder.tet(tet, 3_000.0);
     }
     builder.distribute_mass(1.0);
-    let model = builder.build().expect("layer");
+    builder.build_with_surface(surface).expect("layer")
+}
+
+fn surface(model: &Model) -> SurfaceInput {
     let mut input = SurfaceInput::default();
     for k in 0..LAYER {
         let index = model.index_of()[LAYER + k];
@@ -60,5 +63,5 @@ pub fn layer() -> Model {
             input.tets.push((tet, t as u32));
         }
     }
-    model.with_contact_surface(ContactSurface::new(input))
+    input
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use supple_gpu::{Gpu, Options};
 
-/// The device, opened once; where there is none, `None` with a printed reason, or a failure if `SUPPLE_REQUIRE_GPU` is set.
+/// The device, opened once. Without one: `None` and a printed reason, or a failure if `SUPPLE_REQUIRE_GPU` is set.
 pub fn device() -> Option<Arc<Gpu>> {
     static DEVICE: OnceLock<Option<Arc<Gpu>>> = OnceLock::new();
     DEVICE

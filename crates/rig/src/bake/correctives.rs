@@ -1,6 +1,6 @@
-//! The file's own skin, and the few morph targets that correct it best.
+//! Corrective bake: the file's own skinning plus a few principal corrective morph targets.
 
-use super::directions::Turning;
+use super::directions::DirectionOffsets;
 use super::motion::Motion;
 use super::principal::{Modes, principal_modes};
 use super::residual::{Group, Residuals, mode_errors};
@@ -9,12 +9,12 @@ use super::{BakeError, BakeReport, playback_errors};
 use crate::formats::gltf::{document_of, plain_pose};
 use crate::{Character, Clip, Pose};
 
-/// What to keep to.
+/// Options of [`bake_correctives`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct CorrectiveOptions {
-    /// Largest distance of any vertex from the source motion in any frame \[mm\].
+    /// Error bound: the largest distance of any vertex from the source motion in any frame \[mm\].
     pub bound_mm: f32,
-    /// Most morph targets a mesh may get, whatever the bound.
+    /// Most morph targets per mesh, whatever the bound.
     pub max_targets: usize,
     /// Name of the animation.
     pub clip_name: String,
@@ -30,9 +30,9 @@ impl Default for CorrectiveOptions {
     }
 }
 
-/// Writes a GLB that plays the motion: linear blend skinning as in the file, the skeleton motion, and the fewest
-/// principal corrective morph targets that keep the bound, with weights within \[0, 1\]: programs with sliders go no
-/// further. Morph targets and clips of the file stay; the new clip comes first.
+/// Writes a GLB that plays the motion with the file's linear blend skinning, the skeleton motion, and the fewest
+/// principal corrective morph targets that meet the error bound. Weights stay within \[0, 1\], the range of morph sliders in
+/// other programs. The file's own morph targets and clips are kept; the new clip comes first.
 pub fn bake_correctives(
     character: &Character,
     motion: &Motion,
@@ -50,8 +50,9 @@ pub fn bake_correctives(
     for group in groups(&document) {
         let modes = choose_modes(character, motion, &poses, &group, options)?;
         most = most.max(modes.shapes.len());
-        let turning = Turning::new(&document, character, motion, &poses, &group)?;
-        let directions = turning.map_or_else(Vec::new, |turning| turning.of_modes(&modes.weights));
+        let directions = DirectionOffsets::new(&document, character, motion, &poses, &group)?;
+        let directions =
+            directions.map_or_else(Vec::new, |directions| directions.of_modes(&modes.weights));
         add_targets(
             &mut document,
             character,
@@ -78,7 +79,7 @@ pub fn bake_correctives(
     Ok((bytes, report))
 }
 
-/// The fewest modes within the bound, found by bisection; all that are allowed where none suffice.
+/// The fewest modes that meet the bound, found by bisection; the allowed maximum if the bound cannot be met.
 fn choose_modes(
     character: &Character,
     motion: &Motion,
@@ -94,7 +95,7 @@ fn choose_modes(
     };
     let limit = options.max_targets.min(motion.frames.len());
     let mut modes = principal_modes(&residuals, limit);
-    // A hair below the bound: storage in the file's own units rounds once more.
+    // Slightly below the bound, because storing in the file's units rounds once more.
     let bound = options.bound_mm * 0.999;
     let holds = |modes: &Modes, count: usize| {
         mode_errors(character, motion, poses, group, modes, count)

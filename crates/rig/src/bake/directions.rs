@@ -1,7 +1,7 @@
-//! Normals and tangents that follow the skin: how its surroundings turned, in the words of the morph targets.
+//! Normal and tangent offsets of morph targets, from the rotation of the skin around each vertex.
 //!
-//! A viewer adds a target's offsets to normals and tangents before skinning turns them. What the skin's surface did is
-//! read off its triangles: each vertex turns as they do on average, seams closed, so artists' own normals stay theirs.
+//! A viewer adds a target's offsets to normals and tangents before skinning rotates them. The rotation of the surface is
+//! the average over the triangles around a vertex, across seams, so hand-edited normals keep their shape.
 
 use glam::{Affine3A, Vec3};
 use rayon::prelude::*;
@@ -17,20 +17,20 @@ use crate::formats::gltf::Document;
 use crate::skinning::morphed;
 use crate::{Character, Pose};
 
-/// Frames whose offsets are held at a time.
+/// Frames processed at a time, to bound memory.
 const BATCH: usize = 8;
 
-/// Vectors at the vertices of a group, its parts one after the other.
+/// Vectors at the vertices of a group, its parts concatenated.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Directions {
-    /// Empty where no part has normals.
+    /// Empty if no part has normals.
     pub normals: Vec<Vec3>,
-    /// Empty where no part has tangents.
+    /// Empty if no part has tangents.
     pub tangents: Vec<Vec3>,
 }
 
 impl Directions {
-    /// All zero, as long as others.
+    /// Zeros of the same lengths.
     fn zeros(like: &Self) -> Self {
         Self {
             normals: vec![Vec3::ZERO; like.normals.len()],
@@ -48,8 +48,8 @@ impl Directions {
     }
 }
 
-/// The normals and tangents of a group and what is needed to turn them.
-pub(super) struct Turning<'a> {
+/// The normals and tangents of a group, and the data to rotate them.
+pub(super) struct DirectionOffsets<'a> {
     character: &'a Character,
     motion: &'a Motion,
     poses: &'a [Pose],
@@ -58,8 +58,8 @@ pub(super) struct Turning<'a> {
     welded: Welded,
 }
 
-impl<'a> Turning<'a> {
-    /// `None` where the group has no normals, or morph targets of its own without.
+impl<'a> DirectionOffsets<'a> {
+    /// `None` if the group has no normals, or has its own morph targets without normals.
     pub fn new(
         document: &Document,
         character: &'a Character,
@@ -91,7 +91,7 @@ impl<'a> Turning<'a> {
         }))
     }
 
-    /// Offsets in bind space that a frame needs.
+    /// Offsets in bind space for a frame.
     pub fn offsets(&self, frame: usize) -> Directions {
         let worlds = worlds(self.character, self.poses, frame);
         let moved = self.motion.frames.get(frame);
@@ -123,7 +123,7 @@ impl<'a> Turning<'a> {
             turned.collect()
         };
         Directions {
-            // Skinning takes normals through the inverse transpose, tangents as they are.
+            // Skinning transforms normals by the inverse transpose, tangents by the matrix itself.
             normals: offsets(&self.rest.normals, &|map, n| {
                 (map.matrix3.transpose() * glam::Vec3A::from(n)).into()
             }),
@@ -138,13 +138,13 @@ impl<'a> Turning<'a> {
         }
     }
 
-    /// Offsets of every frame.
+    /// Offsets for all frames.
     pub fn of_frames(&self) -> Vec<Directions> {
         let frames = (0..self.motion.frames.len()).into_par_iter();
         frames.map(|frame| self.offsets(frame)).collect()
     }
 
-    /// For each mode the offsets which, at the modes' weights, come nearest to those of all frames (least squares).
+    /// Offsets for each mode: the least-squares fit, at the modes' weights, to the offsets of all frames.
     pub fn of_modes(&self, weights: &[Vec<f32>]) -> Vec<Directions> {
         let mut modes = vec![Directions::zeros(&self.rest); weights.len()];
         let factors = pseudo_inverse(weights);
@@ -166,7 +166,7 @@ impl<'a> Turning<'a> {
     }
 }
 
-/// Tangents of a group's primitives; zero for those without, empty where none has any.
+/// Tangents of a group's primitives: zero for primitives without, empty if none has any.
 fn rest_tangents(
     document: &Document,
     character: &Character,
@@ -200,7 +200,7 @@ fn rest_tangents(
     Ok(tangents)
 }
 
-/// (W Wᵀ)⁺ W of a matrix with rows W.
+/// (W Wᵀ)⁺ W for the matrix W given by its rows.
 fn pseudo_inverse(rows: &[Vec<f32>]) -> Vec<Vec<f64>> {
     let dot = |a: &[f32], b: &[f32]| -> f64 {
         let pairs = a.iter().zip(b);
@@ -232,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn least_squares_recover_a_mix() {
+    fn least_squares_recovers_a_linear_combination() {
         let weights = [vec![1.0, 0.5, -0.2, 0.0], vec![0.0, 1.0, 0.3, -0.7]];
         let inverse = pseudo_inverse(&weights);
         for (i, row) in inverse.iter().enumerate() {

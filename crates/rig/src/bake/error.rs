@@ -1,16 +1,16 @@
-//! What can keep a motion from being baked.
+//! Errors of baking.
 
 use crate::formats::FormatError;
 
 /// Why a motion could not be baked.
 #[derive(Debug, thiserror::Error)]
 pub enum BakeError {
-    /// The motion is not one of this character.
-    #[error("the motion does not fit the character: {0}")]
+    /// The motion was made for another character.
+    #[error("the motion does not match the character: {0}")]
     Mismatch(String),
-    /// A vertex that is nowhere.
+    /// A vertex position that is infinite or not a number.
     #[error(
-        "frame {frame}: vertex {vertex} of part {part} is not at a finite position; was the simulation unstable?"
+        "frame {frame}: vertex {vertex} of part {part} has no finite position; the simulation may be unstable"
     )]
     NotFinite {
         /// Frame index.

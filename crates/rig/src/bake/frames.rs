@@ -1,63 +1,84 @@
-//! One morph target a frame.
+//! The frames of a motion: stored, or generated on demand.
+//!
+//! All frames of a long motion with many vertices may exceed memory. The coarse simulation they come from does not.
 
-use super::directions::Turning;
-use super::motion::Motion;
-use super::principal::Offsets;
-use super::residual::Residuals;
-use super::targets::{add_targets, groups, put_clip_first, weight_track};
-use super::{BakeError, BakeReport, playback_errors};
-use crate::formats::gltf::document_of;
-use crate::{Character, Clip, Pose};
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
 
-/// Writes a GLB with a morph target for every frame and the skeleton at rest: exact, large, and played by everything
-/// that knows morph targets. Morph targets and clips of the file stay; the new clip comes first.
-pub fn bake_frames(
-    character: &Character,
-    motion: &Motion,
-    clip_name: &str,
-) -> Result<(Vec<u8>, BakeReport), BakeError> {
-    motion.check(character)?;
-    let count = motion.frames.len();
-    let rest = vec![Pose::rest(&character.skeleton); count];
-    let mut document = document_of(character)?;
-    let mut clip = Clip {
-        name: clip_name.to_owned(),
-        ..Clip::default()
-    };
-    let one = |target: usize| (0..count).map(|frame| f32::from(frame == target)).collect();
-    let weights: Vec<Vec<f32>> = (0..count).map(one).collect();
-    for group in groups(&document) {
-        let residuals = Residuals {
-            character,
-            motion,
-            poses: &rest,
-            group: &group,
-        };
-        let shapes = residuals.of(0..residuals.vertices());
-        let turning = Turning::new(&document, character, motion, &rest, &group)?;
-        let directions = turning.map_or_else(Vec::new, |turning| turning.of_frames());
-        add_targets(
-            &mut document,
-            character,
-            &group,
-            &shapes,
-            &directions,
-            "frame",
-        )?;
-        clip.morphs
-            .extend(weight_track(character, motion, &group, &weights));
+use glam::Vec3;
+
+/// World positions of one frame, by part and vertex \[m\].
+pub type Frame = Vec<Vec<Vec3>>;
+
+/// Generates any frame of a motion. Repeated calls return the same frame.
+pub trait FrameSource: Send + Sync {
+    /// Number of frames.
+    fn count(&self) -> usize;
+    /// Generates one frame.
+    fn frame(&self, frame: usize) -> Frame;
+}
+
+/// Positions of all vertices over time.
+#[derive(Clone)]
+pub enum Frames {
+    /// All frames in memory.
+    Kept(Vec<Frame>),
+    /// Frames generated on demand.
+    Made(Arc<dyn FrameSource>),
+}
+
+impl Frames {
+    /// Number of frames.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Kept(frames) => frames.len(),
+            Self::Made(source) => source.count(),
+        }
     }
-    put_clip_first(&mut document, &character.skeleton, clip)?;
-    let units = document.links.units;
-    let bytes = document.to_glb()?;
-    drop(document);
-    let errors = playback_errors(&bytes, units, motion)?;
-    let report = BakeReport {
-        frames: count,
-        targets: count,
-        errors,
-        bound_mm: None,
-        bound_met: true,
-    };
-    Ok((bytes, report))
+
+    /// Whether there are no frames.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// One frame.
+    ///
+    /// # Panics
+    /// If there is no such frame.
+    pub fn get(&self, frame: usize) -> Cow<'_, [Vec<Vec3>]> {
+        match self {
+            Self::Kept(frames) => Cow::Borrowed(&frames[frame]),
+            Self::Made(source) => Cow::Owned(source.frame(frame)),
+        }
+    }
+
+    /// All frames in order.
+    pub fn iter(&self) -> impl Iterator<Item = Cow<'_, [Vec<Vec3>]>> {
+        (0..self.len()).map(|frame| self.get(frame))
+    }
+}
+
+impl Default for Frames {
+    fn default() -> Self {
+        Self::Kept(Vec::new())
+    }
+}
+
+impl From<Vec<Frame>> for Frames {
+    fn from(frames: Vec<Frame>) -> Self {
+        Self::Kept(frames)
+    }
+}
+
+impl FromIterator<Frame> for Frames {
+    fn from_iter<I: IntoIterator<Item = Frame>>(frames: I) -> Self {
+        Self::Kept(frames.into_iter().collect())
+    }
+}
+
+impl fmt::Debug for Frames {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} frames", self.len())
+    }
 }

@@ -1,4 +1,4 @@
-//! The motion to bake, and how far something else is from it.
+//! The motion to bake, and error measures against it.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -6,45 +6,45 @@ use rayon::prelude::*;
 use super::{BakeError, Frame, Frames};
 use crate::{Character, Pose};
 
-/// Positions of all vertices over time, and the skeleton motion behind them.
+/// Positions of all vertices over time, and the skeleton motion that belongs to them.
 #[derive(Clone, Debug, Default)]
 pub struct Motion {
-    /// Frames a second.
+    /// Frames per second.
     pub fps: f32,
     /// World positions \[m\].
     pub frames: Frames,
-    /// Pose of each frame; may be empty for a character without skeleton.
+    /// Pose of each frame; may be empty for a character without a skeleton.
     pub poses: Vec<Pose>,
-    /// Weights of the file's own morph targets: frame, part, target. Empty: at rest all the time.
+    /// Weights of the file's own morph targets, by frame, part and target. Empty if they stay at rest.
     pub morph_weights: Vec<Vec<Vec<f32>>>,
 }
 
 /// Largest and root-mean-square distance.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Errors {
-    /// Over all vertices and frames \[mm\].
+    /// Largest distance over all vertices and frames \[mm\].
     pub max_mm: f32,
-    /// Over all vertices and frames \[mm\].
+    /// RMS distance over all vertices and frames \[mm\].
     pub rms_mm: f32,
 }
 
-/// What a bake wrote.
+/// Result of a bake.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BakeReport {
-    /// Frames written.
+    /// Number of frames written.
     pub frames: usize,
-    /// Morph targets added: the most that any mesh got.
+    /// Number of morph targets added: the largest count of any mesh.
     pub targets: usize,
     /// Error against the source motion, measured on the written file.
     pub errors: Errors,
-    /// The bound that was asked for \[mm\], if any.
+    /// The requested error bound \[mm\], if any.
     pub bound_mm: Option<f32>,
-    /// Whether the written file keeps the bound; true where none was asked for.
+    /// Whether the written file meets the bound; true if none was requested.
     pub bound_met: bool,
 }
 
 impl Motion {
-    /// Time of a frame \[s\], as files store it.
+    /// Time of a frame \[s\], in the precision files store.
     pub fn time(&self, frame: usize) -> f32 {
         frame as f32 / self.fps
     }
@@ -63,25 +63,25 @@ impl Motion {
         given.map_or(&character.parts[part].morph_weights, |weights| weights)
     }
 
-    /// Whether the motion is one of `character`, with finite numbers throughout.
+    /// Checks that the motion belongs to `character` and that all its numbers are finite.
     pub fn check(&self, character: &Character) -> Result<(), BakeError> {
         let mismatch = |text: String| Err(BakeError::Mismatch(text));
         if !(self.fps > 0.0 && self.fps.is_finite()) {
-            return mismatch(format!("{} frames a second", self.fps));
+            return mismatch(format!("its frame rate is {}", self.fps));
         }
         if self.frames.is_empty() {
             return mismatch("it has no frames".into());
         }
         if !character.skeleton.is_empty() && self.poses.len() != self.frames.len() {
             return mismatch(format!(
-                "{} poses for {} frames",
+                "it has {} poses for {} frames",
                 self.poses.len(),
                 self.frames.len()
             ));
         }
         let joints = character.skeleton.len();
         if self.poses.iter().any(|pose| pose.locals.len() != joints) {
-            return mismatch(format!("a pose has not {joints} joints"));
+            return mismatch(format!("a pose does not have {joints} joints"));
         }
         let check = |index| {
             self.check_frame(character, index, &self.frames.get(index))
@@ -99,7 +99,7 @@ impl Motion {
     ) -> Result<(), BakeError> {
         let counts = frame.iter().map(Vec::len);
         if !counts.eq(character.parts.iter().map(|part| part.mesh.positions.len())) {
-            let text = format!("frame {index} has other parts or vertices");
+            let text = format!("frame {index} has different parts or vertex counts");
             return Err(BakeError::Mismatch(text));
         }
         for (part, positions) in frame.iter().enumerate() {
@@ -118,7 +118,7 @@ impl Motion {
         Ok(())
     }
 
-    /// How far other frames, made one by one, are from these.
+    /// Errors of other frames, generated one by one, against this motion.
     pub fn errors(&self, other: impl Fn(usize) -> Frame + Sync) -> Errors {
         let sums: Vec<ErrorSum> = (0..self.frames.len())
             .into_par_iter()
@@ -135,7 +135,7 @@ impl Motion {
     }
 }
 
-/// Running largest and mean square distance.
+/// Accumulator for the largest and RMS distance.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ErrorSum {
     max: f64,
@@ -144,7 +144,7 @@ pub struct ErrorSum {
 }
 
 impl ErrorSum {
-    /// Takes in two places of a point \[m\].
+    /// Adds the distance between two positions of a point \[m\].
     pub fn add(&mut self, a: Vec3, b: Vec3) {
         let square = a.as_dvec3().distance_squared(b.as_dvec3());
         self.max = self.max.max(square);
@@ -152,7 +152,7 @@ impl ErrorSum {
         self.count += 1;
     }
 
-    /// Both together.
+    /// Merges two accumulators.
     pub fn join(self, other: Self) -> Self {
         Self {
             max: self.max.max(other.max),
@@ -161,7 +161,7 @@ impl ErrorSum {
         }
     }
 
-    /// What they come to.
+    /// The resulting errors.
     pub fn errors(self) -> Errors {
         let mean = self.squares / self.count.max(1) as f64;
         Errors {

@@ -1,7 +1,7 @@
-//! Point caches: positions of all vertices, frame after frame, in the file's vertex order.
+//! Point caches: positions of all vertices, frame by frame, in the file's vertex order.
 //!
-//! A whole character is one cache: its parts one after the other, in order, each with its vertices as the file has
-//! them. Positions are world space, metres, Y up.
+//! A character is one cache: its parts in order, each with its vertices in file order.
+//! Positions are in world space, metres, Y up.
 
 use std::io::{self, Read, Write};
 
@@ -10,7 +10,7 @@ use glam::Vec3;
 use super::Motion;
 use crate::formats::FormatError;
 
-/// Vertices of all parts.
+/// Number of vertices of all parts.
 fn points(motion: &Motion) -> usize {
     match motion.frames.is_empty() {
         true => 0,
@@ -23,10 +23,9 @@ fn count(number: usize, what: &str) -> io::Result<u32> {
     u32::try_from(number).map_err(limit)
 }
 
-/// Writes a PC2 cache ("POINTCACHE2"), little-endian header and floats, frame by frame. Positions are stored as they are: the
-/// error is zero.
+/// Writes a PC2 cache ("POINTCACHE2"): little-endian header and floats, frame by frame. Positions are stored exactly.
 ///
-/// The format counts time in frames, so the speed is the reader's to set.
+/// The format counts time in frames; the reader sets the frame rate.
 pub fn write_pc2(motion: &Motion, out: &mut dyn Write) -> io::Result<()> {
     let mut header = b"POINTCACHE2\0".to_vec();
     header.extend(1u32.to_le_bytes());
@@ -37,8 +36,8 @@ pub fn write_pc2(motion: &Motion, out: &mut dyn Write) -> io::Result<()> {
     write_frames(motion, &header, f32::to_le_bytes, out)
 }
 
-/// Writes an MDD cache (LightWave), big-endian counts, frame times in seconds, floats, frame by frame. Positions are stored as they
-/// are: the error is zero.
+/// Writes an MDD cache (LightWave): big-endian counts, frame times in seconds, floats, frame by frame. Positions are
+/// stored exactly.
 pub fn write_mdd(motion: &Motion, out: &mut dyn Write) -> io::Result<()> {
     let mut header = count(motion.frames.len(), "frames")?.to_be_bytes().to_vec();
     header.extend(count(points(motion), "vertices")?.to_be_bytes());
@@ -64,24 +63,24 @@ fn write_frames(
     Ok(())
 }
 
-/// A cache that is read frame by frame.
+/// A point cache, read frame by frame.
 #[derive(Clone, Debug)]
 pub struct PointCache<R> {
-    /// Frames a second.
+    /// Frames per second.
     pub fps: f32,
-    /// Frames that it says it has.
+    /// Number of frames according to the header.
     pub frames: u32,
-    /// Vertices of each.
+    /// Vertices per frame.
     pub vertices: u32,
     input: R,
     number: fn([u8; 4]) -> f32,
 }
 
-/// Opens a PC2 cache; it does not say how fast it is, so `fps` is given.
+/// Opens a PC2 cache. The format stores no frame rate, so it is given as `fps`.
 pub fn read_pc2<R: Read>(mut input: R, fps: f32) -> Result<PointCache<R>, FormatError> {
     let header = bytes(&mut input, 32, "PC2 header")?;
     if !header.starts_with(b"POINTCACHE2\0") {
-        return Err(FormatError::invalid("header", "is not that of a PC2 file"));
+        return Err(FormatError::invalid("header", "is not a PC2 header"));
     }
     let word = |at: usize| u32::from_le_bytes(four(&header[at..]));
     Ok(PointCache {
@@ -122,12 +121,12 @@ impl<R: Read> PointCache<R> {
     }
 }
 
-/// The first four bytes, zeros where there are fewer.
+/// The first four bytes, padded with zeros.
 fn four(bytes: &[u8]) -> [u8; 4] {
     bytes.first_chunk().copied().unwrap_or_default()
 }
 
-/// So many bytes. No more room is taken than there are.
+/// Reads exactly `count` bytes. Allocates no more than the input holds.
 fn bytes(input: &mut impl Read, count: u64, what: &str) -> Result<Vec<u8>, FormatError> {
     let mut bytes = Vec::new();
     let read = input.take(count).read_to_end(&mut bytes);

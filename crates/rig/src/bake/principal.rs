@@ -1,21 +1,20 @@
-//! Principal shapes of a sequence of offsets, from the Gram matrix of its frames ("method of snapshots", Sirovich 1987).
+//! Principal shapes of a sequence of offsets.
 
 use std::ops::Range;
 
 use glam::Vec3;
-use rayon::prelude::*;
-use supple_geom::eigen::symmetric_eigen;
+use supple_geom::pca::{PcaOptions, Samples, Scaling, principal_components};
 
-/// Shapes and their weights over time, the most important first; weights stay within \[-1, 1\].
+/// Shapes and their weights over time, in order of importance; weights are within \[-1, 1\].
 pub(super) struct Modes {
-    /// Mode, vertex \[m\].
+    /// Offsets by mode and vertex \[m\].
     pub shapes: Vec<Vec<Vec3>>,
-    /// Mode, frame.
+    /// Weights by mode and frame.
     pub weights: Vec<Vec<f32>>,
 }
 
 impl Modes {
-    /// How many targets [`Modes::in_unit_range`] makes of the first `count` modes.
+    /// Number of morph targets that [`Modes::in_unit_range`] makes of the first `count` modes.
     pub fn targets(&self, count: usize) -> usize {
         let signed = |weights: &Vec<f32>| {
             let (low, high) = range(weights);
@@ -24,8 +23,8 @@ impl Modes {
         count + usize::from(self.weights[..count].iter().any(signed))
     }
 
-    /// The same offsets with weights within \[0, 1\], as far as sliders of other programs reach. Modes that go both ways
-    /// start from their lowest weight; what all are there together becomes one more shape, whose weight is always one.
+    /// The same offsets with weights within \[0, 1\], the range of morph sliders in other programs. Modes of both signs are
+    /// shifted to start at their lowest weight; the sum of the shifts becomes one more shape with constant weight one.
     pub fn in_unit_range(mut self) -> Self {
         let mut base = vec![Vec3::ZERO; self.shapes.first().map_or(0, Vec::len)];
         let targets = self.targets(self.shapes.len());
@@ -63,110 +62,55 @@ fn range(weights: &[f32]) -> (f32, f32) {
     (weights.iter()).fold((f32::INFINITY, f32::NEG_INFINITY), extend)
 }
 
-/// Offsets of all vertices over time, of as many vertices at once as there is room for.
+/// Offsets of all vertices over time, provided for a range of vertices at a time.
 pub(super) trait Offsets {
-    /// Frames.
+    /// Number of frames.
     fn frames(&self) -> usize;
-    /// Vertices.
+    /// Number of vertices.
     fn vertices(&self) -> usize;
-    /// For each frame the offsets of some vertices \[m\].
+    /// For each frame, the offsets of a range of vertices \[m\].
     fn of(&self, vertices: Range<usize>) -> Vec<Vec<Vec3>>;
 }
 
-/// Offsets that are held at once: 200 MB of them.
-const ROOM: usize = 200_000_000 / size_of::<Vec3>();
-
-/// The first `count` principal shapes, without subtracting a mean: no offset must stay no offset.
+/// The first `count` principal shapes. No mean is subtracted, so that zero offsets stay zero.
 pub(super) fn principal_modes(offsets: &impl Offsets, count: usize) -> Modes {
-    modes_within(offsets, count, ROOM)
-}
-
-/// The same with room for so many offsets: vertices are taken in as many runs as that needs.
-fn modes_within(offsets: &impl Offsets, count: usize, room: usize) -> Modes {
-    let (frames, vertices) = (offsets.frames(), offsets.vertices());
-    let run = (room / frames.max(1)).max(1);
-    let runs: Vec<Range<usize>> = (0..vertices)
-        .step_by(run)
-        .map(|start| start..(start + run).min(vertices))
-        .collect();
-    let mut gram = vec![Vec::new(); frames];
-    let mut held = Vec::new();
-    for run in &runs {
-        held = offsets.of(run.clone());
-        add_products(&mut gram, &held);
-    }
-    // Motions are checked to be finite; of numbers that are not, nothing is a principal shape.
-    let eigen = symmetric_eigen(&gram).unwrap_or_default();
-    let largest = eigen.values.last().map_or(0.0, |value| value.max(0.0));
-    let picked: Vec<(Vec<f64>, f64)> = (eigen.values.into_iter().zip(eigen.vectors).rev())
-        .take(count)
-        .take_while(|(value, _)| *value > 1e-14 * largest)
-        .map(|(_, vector)| {
-            let values = vector.iter();
-            let peak = values.fold(0.0, |peak: f64, value| peak.max(value.abs()));
-            (vector, peak)
-        })
-        .collect();
-    let mut shapes = vec![Vec::with_capacity(vertices); picked.len()];
-    for run in &runs {
-        if runs.len() > 1 {
-            held = offsets.of(run.clone());
-        }
-        let parts = shapes.par_iter_mut().zip(&picked);
-        parts.for_each(|(shape, (vector, peak))| shape.extend(project(&held, vector, *peak)));
-    }
-    let weights = (picked.iter())
-        .map(|(vector, peak)| vector.iter().map(|value| (value / peak) as f32).collect());
+    let options = PcaOptions {
+        components: count,
+        centred: false,
+        scaling: Scaling::Peak,
+        ..PcaOptions::default()
+    };
+    // Motions are checked to be finite; otherwise there are no modes.
+    let pca = principal_components(&Coordinates(offsets), &options);
+    let points = |component: Vec<f32>| component.chunks_exact(3).map(Vec3::from_slice).collect();
+    let singles = |weights: &Vec<f64>| weights.iter().map(|&weight| weight as f32).collect();
     Modes {
-        weights: weights.collect(),
-        shapes,
+        weights: pca.weights.iter().map(singles).collect(),
+        shapes: pca.components.into_iter().map(points).collect(),
     }
 }
 
-/// Adds all products of two frames to a lower triangle.
-fn add_products(gram: &mut [Vec<f64>], frames: &[Vec<Vec3>]) {
-    let flat: Vec<&[f32]> = frames
-        .iter()
-        .map(|frame| bytemuck::cast_slice(frame))
-        .collect();
-    gram.par_iter_mut().enumerate().for_each(|(i, row)| {
-        row.resize(i + 1, 0.0);
-        for (j, sum) in row.iter_mut().enumerate() {
-            *sum += dot(flat[i], flat[j]);
-        }
-    });
-}
+/// Offsets as samples: a frame is one sample of three coordinates per vertex.
+struct Coordinates<'a, O>(&'a O);
 
-/// A product of two long vectors, in eight sums that do not wait for each other.
-fn dot(a: &[f32], b: &[f32]) -> f64 {
-    let mut sums = [0.0; 8];
-    let (a, b) = (a.chunks_exact(8), b.chunks_exact(8));
-    let rest: f64 = a
-        .remainder()
-        .iter()
-        .zip(b.remainder())
-        .map(|(a, b)| f64::from(*a) * f64::from(*b))
-        .sum();
-    for (a, b) in a.zip(b) {
-        for lane in 0..8 {
-            sums[lane] += f64::from(a[lane]) * f64::from(b[lane]);
-        }
+impl<O: Offsets> Samples for Coordinates<'_, O> {
+    fn count(&self) -> usize {
+        self.0.frames()
     }
-    sums.iter().sum::<f64>() + rest
-}
 
-/// `Σ_f vector_f · frame_f`, scaled so that the largest weight is one.
-fn project(frames: &[Vec<Vec3>], vector: &[f64], peak: f64) -> Vec<Vec3> {
-    let mut shape = vec![glam::DVec3::ZERO; frames.first().map_or(0, Vec::len)];
-    for (frame, &weight) in frames.iter().zip(vector) {
-        for (sum, offset) in shape.iter_mut().zip(frame) {
-            *sum += weight * offset.as_dvec3();
-        }
+    fn length(&self) -> usize {
+        3 * self.0.vertices()
     }
-    shape
-        .into_iter()
-        .map(|sum| (sum * peak).as_vec3())
-        .collect()
+
+    fn grain(&self) -> usize {
+        3
+    }
+
+    fn part(&self, range: Range<usize>) -> Vec<Vec<f32>> {
+        let frames = self.0.of(range.start / 3..range.end / 3).into_iter();
+        let flat = |frame: Vec<Vec3>| frame.into_iter().flat_map(|p| p.to_array()).collect();
+        frames.map(flat).collect()
+    }
 }
 
 #[cfg(test)]
@@ -220,17 +164,6 @@ mod tests {
                 let sum: Vec3 = (0..3).map(|k| unit.weights[k][f] * unit.shapes[k][v]).sum();
                 assert!(sum.abs_diff_eq(*point, 1e-5));
             }
-        }
-        // Piece by piece they are the same but for rounding.
-        let pieces = modes_within(&frames, 2, 7 * frames.len());
-        for k in 0..2 {
-            let pairs = modes.shapes[k].iter().zip(&pieces.shapes[k]);
-            let turned = modes.shapes[k][0].dot(pieces.shapes[k][0]).signum();
-            assert!(
-                pairs
-                    .into_iter()
-                    .all(|(a, b)| a.abs_diff_eq(turned * *b, 1e-5))
-            );
         }
         let peak = |weights: &Vec<f32>| weights.iter().fold(0.0f32, |peak, w| peak.max(w.abs()));
         assert!(

@@ -1,4 +1,4 @@
-//! A written file, played back.
+//! Error of a written file, measured by playing it back.
 
 use super::{BakeError, Errors, Motion};
 use crate::character::Units;
@@ -6,15 +6,15 @@ use crate::formats::gltf::read_glb;
 use crate::formats::{ReadOptions, Source};
 use crate::skinning::linear_blend;
 
-/// How far a GLB is from a motion: its first animation is evaluated at the motion's frames as a viewer does, morph targets,
-/// then linear blend skinning.
+/// Error of a GLB against a motion. Its first animation is evaluated at the motion's frames as a viewer does: morph
+/// targets, then linear blend skinning.
 pub fn playback_errors(glb: &[u8], units: Units, motion: &Motion) -> Result<Errors, BakeError> {
     let options = ReadOptions {
         metres_per_unit: Some(units.metres_per_unit),
         up: Some(units.up),
     };
     let mut character = read_glb(glb, &options)?;
-    // The document it came from is not needed again.
+    // The source document is not needed.
     character.source = Source::default();
     let clip = character.clips.first().cloned().unwrap_or_default();
     Ok(motion.errors(|frame| {

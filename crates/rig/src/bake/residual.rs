@@ -1,4 +1,4 @@
-//! What linear blend skinning misses, in bind space.
+//! Residual of linear blend skinning, as offsets in bind space.
 
 use std::ops::Range;
 
@@ -10,11 +10,11 @@ use super::principal::{Modes, Offsets};
 use crate::skinning::{morphed, skin_matrices};
 use crate::{Character, Part, Pose};
 
-/// Damping of the inverse of a blended matrix, as a fraction of its size. Where skinning collapses (a forearm wrung by
-/// 180°) the matrix is singular: below 1e-3 offsets of metres appear there, above 0.1 sound vertices lose accuracy.
+/// Damping of the inverse of a blended matrix, relative to the matrix norm. The matrix is singular where skinning collapses (a
+/// forearm twisted by 180°): below 1e-3 offsets of metres appear there; above 0.1 regular vertices lose accuracy.
 const DAMPING: f64 = 1e-2;
 
-/// Parts of one node: they share morph weights.
+/// Parts of one node. They share morph weights.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     pub node: usize,
@@ -26,7 +26,7 @@ pub(super) fn blended(part: &Part, worlds: &[Affine3A]) -> Vec<Affine3A> {
     blended_in(part, worlds, 0..part.mesh.positions.len())
 }
 
-/// The same of some of its vertices.
+/// `world_from_bind` of a range of vertices.
 fn blended_in(part: &Part, worlds: &[Affine3A], vertices: Range<usize>) -> Vec<Affine3A> {
     let matrices = skin_matrices(part, worlds);
     let influences = &part.binding.influences;
@@ -49,7 +49,7 @@ fn blended_in(part: &Part, worlds: &[Affine3A], vertices: Range<usize>) -> Vec<A
         .collect()
 }
 
-/// Offsets in bind space that make skinning with `poses` reproduce the motion, the group's parts one after the other.
+/// Bind-space offsets that make skinning with `poses` reproduce the motion, the group's parts concatenated.
 pub(super) struct Residuals<'a> {
     pub character: &'a Character,
     pub motion: &'a Motion,

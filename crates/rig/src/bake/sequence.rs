@@ -1,13 +1,13 @@
-//! One mesh file a frame.
+//! Mesh sequences: one mesh file per frame.
 
 use super::{BakeError, Motion};
 use crate::Character;
 use crate::character::Binding;
 
-/// Calls `write` for each frame with the character as a bare mesh in that frame's shape, world space.
+/// Calls `write` for each frame with the character as a bare mesh in world space.
 ///
-/// The mesh writer is the caller's choice (OBJ, PLY), as is the file's name; normals are left out, because those of
-/// the rest shape would be wrong.
+/// The caller chooses the mesh format (OBJ, PLY) and the file names. Normals are left out, because those of
+/// the rest shape do not apply.
 pub fn sequence<E: From<BakeError>>(
     character: &Character,
     motion: &Motion,

@@ -1,4 +1,4 @@
-//! New morph targets in a document, behind those it has.
+//! Appends morph targets and clips to a glTF document.
 
 use glam::Vec3;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use crate::formats::gltf::append::{Use, append_floats, push_in};
 use crate::formats::gltf::{Document, append_clip};
 use crate::{Character, Clip, Skeleton};
 
-/// Parts that hang on one node, in order.
+/// The parts of each node, in order.
 pub(super) fn groups(document: &Document) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for (part, link) in document.links.parts.iter().enumerate() {
@@ -27,7 +27,7 @@ pub(super) fn groups(document: &Document) -> Vec<Group> {
     groups
 }
 
-/// Weights of a group over time: those of the file's own targets, then the new ones. All primitives of a mesh share
+/// Morph weights of a group over time: the file's own targets, then the new ones. All primitives of a mesh share
 /// them.
 pub(super) fn weight_track(
     character: &Character,
@@ -55,8 +55,8 @@ pub(super) fn weight_track(
     })
 }
 
-/// Adds a clip before those the document has, so that whatever plays a file's first clip plays this one, under a name
-/// that none of them has.
+/// Inserts a clip before the document's own, so that players of the first clip play it. The name is made
+/// unique.
 pub(super) fn put_clip_first(
     document: &mut Document,
     skeleton: &Skeleton,
@@ -73,7 +73,7 @@ pub(super) fn put_clip_first(
         clip.name.push_str(" soft");
     }
     append_clip(document, skeleton, &clip)?;
-    // Indexing would leave a null where there are none.
+    // Indexing would insert a null if there are no animations.
     let animations = document.json.get_mut("animations");
     let animations = animations.and_then(serde_json::Value::as_array_mut);
     if let Some(animations) = animations.filter(|list| list.len() > before) {
@@ -82,10 +82,10 @@ pub(super) fn put_clip_first(
     Ok(())
 }
 
-/// Adds `shapes` (offsets in bind space \[m\], the group's parts one after the other) to the mesh of a node, with offsets of
-/// normals and tangents where there are any.
+/// Adds `shapes` (bind-space offsets \[m\], the group's parts concatenated) to the mesh of a node, with
+/// normal and tangent offsets if given.
 ///
-/// A mesh that other nodes show too is copied first. Rest weights, target names and animations of the node's weights
+/// A mesh shared with other nodes is copied first. Rest weights, target names and animations of the node's weights
 /// are extended to match.
 pub(super) fn add_targets(
     document: &mut Document,
@@ -142,7 +142,7 @@ pub(super) fn add_targets(
     extend_animations(document, group.node, own, shapes.len())
 }
 
-/// Whether a primitive has tangents, and morph targets of its own, if any, move them.
+/// Whether a primitive has tangents that all its own morph targets move.
 fn has_tangents(document: &Document, mesh: usize, primitive: usize) -> bool {
     let entry = &document.json["meshes"][mesh]["primitives"][primitive];
     let targets = entry.get("targets").and_then(Value::as_array);
@@ -159,7 +159,7 @@ fn push_target(document: &mut Document, mesh: usize, primitive: usize, target: V
     );
 }
 
-/// Points and lines beside the surface get targets that do nothing: all primitives of a mesh must have as many.
+/// Gives primitives without a surface (points, lines) zero targets: all primitives of a mesh need the same number.
 fn pad_with_zeros(document: &mut Document, mesh: usize, primitive: usize, count: usize) {
     let entry = &document.json["meshes"][mesh]["primitives"][primitive];
     let position = entry
@@ -179,7 +179,7 @@ fn pad_with_zeros(document: &mut Document, mesh: usize, primitive: usize, count:
     }
 }
 
-/// The node's mesh, copied if other nodes show it as well.
+/// The node's mesh, copied if other nodes use it as well.
 fn own_mesh(document: &mut Document, group: &Group) -> usize {
     let mesh = group
         .parts
@@ -200,7 +200,7 @@ fn own_mesh(document: &mut Document, group: &Group) -> usize {
     copy
 }
 
-/// Rest weights and names of the new targets.
+/// Appends rest weights and names of the new targets.
 fn extend_lists(
     document: &mut Document,
     node: usize,
@@ -240,7 +240,7 @@ fn extend_lists(
     }
 }
 
-/// Animations the file already had of this node's weights: the new targets rest there.
+/// Extends the file's animations of this node's weights; the new targets stay at rest there.
 fn extend_animations(
     document: &mut Document,
     node: usize,

@@ -1,8 +1,8 @@
-//! Two clips at once.
+//! Blending two clips.
 
 use crate::{Clip, Pose, Skeleton};
 
-/// Clip `a` at time `time_a` \[s\], mixed with clip `b` at `time_b` \[s\]: `a` alone at weight 0, `b` alone at 1.
+/// Blends clip `a` at `time_a` \[s\] with clip `b` at `time_b` \[s\]. Weight 0 is `a` alone, weight 1 is `b` alone.
 pub fn blend(
     skeleton: &Skeleton,
     (a, time_a): (&Clip, f32),
@@ -14,11 +14,11 @@ pub fn blend(
         .blend(&b.sample(skeleton, time_b), weight)
 }
 
-/// Clip `a`, then clip `b`, which fades in over the last `overlap` seconds of `a`.
+/// Clip `a` followed by clip `b`, which fades in over the last `overlap` seconds of `a`.
 ///
-/// The weight eases in and out (smoothstep), so that speed has no jump where the fade starts and ends.
+/// The blend factor is a smoothstep, so the speed has no jump at either end of the fade.
 pub fn crossfade(skeleton: &Skeleton, a: &Clip, b: &Clip, overlap: f32, time: f32) -> Pose {
-    let overlap = fitting_overlap(a, b, overlap);
+    let overlap = clamped_overlap(a, b, overlap);
     let start = a.duration() - overlap;
     if time < start {
         return a.sample(skeleton, time);
@@ -31,13 +31,13 @@ pub fn crossfade(skeleton: &Skeleton, a: &Clip, b: &Clip, overlap: f32, time: f3
     blend(skeleton, (a, time), (b, time - start), weight)
 }
 
-/// How long [`crossfade`] lasts \[s\].
+/// Duration of [`crossfade`] \[s\].
 pub fn crossfade_duration(a: &Clip, b: &Clip, overlap: f32) -> f32 {
-    a.duration() + b.duration() - fitting_overlap(a, b, overlap)
+    a.duration() + b.duration() - clamped_overlap(a, b, overlap)
 }
 
-/// An overlap no longer than either clip.
-fn fitting_overlap(a: &Clip, b: &Clip, overlap: f32) -> f32 {
+/// The overlap, clamped to the shorter clip.
+fn clamped_overlap(a: &Clip, b: &Clip, overlap: f32) -> f32 {
     overlap.clamp(0.0, a.duration().min(b.duration()))
 }
 
@@ -87,7 +87,7 @@ mod tests {
         assert!((x(0.5) - 0.5).abs() < 1e-6);
         assert!((x(1.5) - 6.0).abs() < 1e-5);
         assert!((x(2.5) - 11.5).abs() < 1e-5);
-        // Longer than the clips: cut to fit.
+        // An overlap longer than the clips is clamped.
         assert_eq!(crossfade_duration(&a, &b, 9.0), 2.0);
     }
 

@@ -1,4 +1,4 @@
-//! Clips: motion over time.
+//! Clips: joint and morph motion over time.
 
 use glam::{Quat, Vec3};
 
@@ -9,34 +9,34 @@ mod track;
 
 pub use mix::{blend, crossfade, crossfade_duration};
 
-/// How a track behaves between its keys.
+/// Interpolation between keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Interpolation {
-    /// Holds each key until the next.
+    /// Step: each key's value holds until the next.
     Step,
-    /// Straight lines; shorter arcs for rotations.
+    /// Linear; spherical along the shorter arc for rotations.
     #[default]
     Linear,
-    /// Hermite splines: every key is in-tangent, value, out-tangent, as in glTF.
+    /// Cubic Hermite splines. Every key is in-tangent, value, out-tangent, as in glTF.
     Cubic,
 }
 
-/// The values of a track. With [`Interpolation::Cubic`] there are three a key.
+/// The values of a track. With [`Interpolation::Cubic`] there are three per key.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
-    /// Local translation \[m\].
+    /// Local translations \[m\].
     Translation(Vec<Vec3>),
-    /// Local rotation.
+    /// Local rotations.
     Rotation(Vec<Quat>),
-    /// Local scale.
+    /// Local scales.
     Scale(Vec<Vec3>),
-    /// Twist along the bone \[rad\].
+    /// Twist of the bone \[rad\].
     Twist(Vec<f32>),
-    /// Stretch of the bone.
+    /// Length factor of the bone.
     Stretch(Vec<f32>),
 }
 
-/// One property of one joint over time.
+/// One animated property of one joint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Track {
     /// Joint index.
@@ -45,31 +45,31 @@ pub struct Track {
     pub times: Vec<f32>,
     /// Values at the keys.
     pub values: Values,
-    /// Between the keys.
+    /// Interpolation between keys.
     pub interpolation: Interpolation,
 }
 
-/// Morph weights of a part over time.
+/// Animated morph weights of a part.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MorphTrack {
-    /// Index of the character's part.
+    /// Part index.
     pub part: usize,
     /// Key times, ascending \[s\].
     pub times: Vec<f32>,
-    /// One weight a morph target and key (three with [`Interpolation::Cubic`]: in-tangents, values, out-tangents).
+    /// One weight per morph target and key. With [`Interpolation::Cubic`] three: in-tangents, values, out-tangents.
     pub weights: Vec<f32>,
-    /// Between the keys.
+    /// Interpolation between keys.
     pub interpolation: Interpolation,
 }
 
 /// A named motion of one skeleton.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Clip {
-    /// As the file has it; may be empty.
+    /// Name in the file; may be empty.
     pub name: String,
-    /// Joint motion.
+    /// Joint tracks.
     pub tracks: Vec<Track>,
-    /// Face and other shapes.
+    /// Morph tracks.
     pub morphs: Vec<MorphTrack>,
 }
 
@@ -84,7 +84,7 @@ impl Clip {
             .fold(0.0, |longest, &time| longest.max(time))
     }
 
-    /// The pose at a time \[s\]; before the first and after the last key it holds still. Joints without a track rest.
+    /// The pose at a time \[s\], constant before the first and after the last key. Joints without a track are at rest.
     pub fn sample(&self, skeleton: &Skeleton, time: f32) -> Pose {
         let mut pose = Pose::rest(skeleton);
         for track in &self.tracks {
@@ -93,12 +93,12 @@ impl Clip {
         pose
     }
 
-    /// The pose at a time of endless repetition \[s\]; negative times run backwards from the end.
+    /// The pose at a time \[s\] of the repeated clip; negative times count back from the end.
     pub fn sample_looped(&self, skeleton: &Skeleton, time: f32) -> Pose {
         self.sample(skeleton, self.wrap(time))
     }
 
-    /// The time within the clip that a time of endless repetition falls on \[s\].
+    /// Maps a time of the repeated clip to a time within the clip \[s\].
     pub fn wrap(&self, time: f32) -> f32 {
         let duration = self.duration();
         if duration > 0.0 {
@@ -108,15 +108,15 @@ impl Clip {
         }
     }
 
-    /// Morph weights of a part at a time \[s\]; none where the clip does not move them.
+    /// Morph weights of a part at a time \[s\]; `None` if the clip does not animate them.
     pub fn sample_morphs(&self, part: usize, time: f32) -> Option<Vec<f32>> {
         let track = self.morphs.iter().find(|track| track.part == part)?;
         track.sample(time)
     }
 
-    /// A clip from evenly spaced poses of a skeleton.
+    /// Builds a clip from evenly spaced poses.
     ///
-    /// Joints that never leave their rest get no track.
+    /// Joints that stay at rest get no track.
     pub fn from_poses(name: &str, skeleton: &Skeleton, fps: f32, poses: &[Pose]) -> Self {
         let times: Vec<f32> = (0..poses.len()).map(|frame| frame as f32 / fps).collect();
         let mut tracks = Vec::new();
@@ -168,7 +168,7 @@ impl Clip {
         }
     }
 
-    /// The same motion with linear keys at every `1 / fps` seconds up to its end.
+    /// The clip resampled to linear keys every `1 / fps` seconds.
     pub fn resampled(&self, fps: f32) -> Self {
         let last = (self.duration() * fps - 1e-3).ceil().max(0.0) as usize;
         let times: Vec<f32> = (0..=last).map(|frame| frame as f32 / fps).collect();
@@ -195,7 +195,7 @@ impl Clip {
 }
 
 impl Track {
-    /// Writes the track's value at a time into a pose. Joints that the pose does not have are left out.
+    /// Writes the track's value at a time into a pose. Joints outside the pose are ignored.
     fn apply(&self, pose: &mut Pose, time: f32) {
         let count = pose.locals.len();
         let Some(local) = pose.locals.get_mut(self.joint) else {
@@ -243,7 +243,7 @@ impl Track {
 }
 
 impl MorphTrack {
-    /// Morph targets a key.
+    /// Number of morph targets.
     pub fn targets(&self) -> usize {
         let blocks = if self.interpolation == Interpolation::Cubic {
             3

@@ -1,23 +1,23 @@
-//! Keys over time, and what lies between them.
+//! Key lookup and interpolation.
 
 use glam::{Quat, Vec3};
 
 use super::Interpolation;
 
-/// The keys around a time.
+/// The key interval around a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Span {
     /// Key before the time.
     pub from: usize,
-    /// Key after it; `from` itself outside the keys.
+    /// Key after it; equal to `from` outside the keys.
     pub to: usize,
-    /// 0 at `from`, 1 at `to`.
+    /// Interpolation factor: 0 at `from`, 1 at `to`.
     pub t: f32,
-    /// Between the two keys \[s\].
+    /// Duration of the interval \[s\].
     pub seconds: f32,
 }
 
-/// Finds the keys around `time` among ascending `times`; none if there are no keys.
+/// Finds the interval around `time` in ascending `times`; `None` without keys.
 pub(super) fn span(times: &[f32], time: f32) -> Option<Span> {
     let last = times.len().checked_sub(1)?;
     let after = times.partition_point(|&key| key <= time);
@@ -54,11 +54,11 @@ fn hermite(t: f32, seconds: f32) -> [f32; 4] {
     ]
 }
 
-/// A value that tracks can hold.
+/// A value that can be interpolated.
 pub(super) trait Value: Copy {
-    /// On the straight way (or shorter arc) to `other`.
+    /// Linear (or spherical) interpolation towards `other`.
     fn mix(self, other: Self, t: f32) -> Self;
-    /// Weighted sum of four values, brought back to where values live.
+    /// Weighted sum of four values, normalised for rotations.
     fn combine(weights: [f32; 4], values: [Self; 4]) -> Self;
 }
 
@@ -94,8 +94,8 @@ impl Value for Quat {
     }
 }
 
-/// The value at `time`; key `k` of `stride` values a key is at `values[k * stride + offset]`, in blocks of in-tangents,
-/// values and out-tangents for cubic tracks. None where the keys are missing or incomplete.
+/// The value at `time`. Key `k` with `stride` values per key is at `values[k * stride + offset]`; cubic keys are blocks of
+/// in-tangents, values and out-tangents. `None` if keys are missing or incomplete.
 pub(super) fn sample<T: Value>(
     times: &[f32],
     values: &[T],

@@ -1,24 +1,25 @@
-//! `.anim`: a few key poses of a `.skel`, as text.
+//! `.anim`: key poses of a `.skel`, as text.
 //!
-//! `keys joints`; per key its time (in \[0, 1\] or the key's number), one axis a joint (in the order of the `.skel`), then all angles \[rad\].
-//! A rotation is local: about the joint, in the rest orientation of the mesh's axes, on top of the parent's.
+//! `keys joints`; per key its time (in \[0, 1\] or the key's index), one axis per joint (in the order of the `.skel`), then
+//! all angles \[rad\].
+//! Rotations are local: about the joint, in the rest orientation of the mesh's axes, on top of the parent's.
 
 use glam::{Quat, Vec3};
 
 use super::checks::note;
 use super::text::Words;
-use super::units::convert;
+use super::unit_conversion::convert;
 use super::{FormatError, ReadOptions};
 use crate::clip::{Interpolation, Track, Values};
 use crate::skeleton::{Joint, JointKind};
 use crate::{Character, Clip, Skeleton, Transform};
 
-/// Times in the file are not seconds; each interval between keys gets this long on average \[s\]. Slow enough
-/// that tissue follows, fast enough to watch.
+/// Mean time between keys \[s\]; times in the file are not seconds. Slow enough
+/// for tissue to follow, fast enough to watch.
 pub const SECONDS_PER_INTERVAL: f32 = 2.0;
 
-/// Reads an `.anim` on its own: a character without parts, whose joints have numbers for names and lie at the origin.
-/// To move something with it use [`super::load_character`].
+/// Reads an `.anim` alone: a character without parts, whose joints are numbered and lie at the origin.
+/// To apply it to a mesh and its skeleton, use [`super::load_character`].
 pub fn read_anim(bytes: &[u8], options: &ReadOptions) -> Result<Character, FormatError> {
     let (clip, joints) = parse_anim(bytes)?;
     let joints = (0..joints).map(|joint| Joint {
@@ -39,7 +40,7 @@ pub fn read_anim(bytes: &[u8], options: &ReadOptions) -> Result<Character, Forma
     character.units.declared = false;
     note(
         &mut character,
-        "An .anim names no joints: it needs the .skel it was made for, whose order it follows.",
+        "An .anim file has no joint names. Open it together with the .skel it was made for; joints are matched by order.",
     );
     Ok(character)
 }
@@ -84,8 +85,8 @@ pub(super) fn parse_anim(bytes: &[u8]) -> Result<(Clip, usize), FormatError> {
     Ok((clip, joints))
 }
 
-/// Key times in seconds. Times are fractions of the whole or key numbers; where they do not ascend (hand-made files
-/// repeat 0) the keys are spaced evenly.
+/// Key times in seconds. Times in the file are fractions of the whole or key indices; if they do not ascend (hand-made files
+/// repeat 0), keys are spaced evenly.
 fn seconds(times: &[f32]) -> Vec<f32> {
     let span = SECONDS_PER_INTERVAL * times.len().saturating_sub(1) as f32;
     let (first, last) = (times[0], times[times.len() - 1]);
@@ -131,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_files_say_why() {
+    fn bad_files_give_errors() {
         let fails = |text: &str, why: &str| {
             let error = parse_anim(text.as_bytes()).unwrap_err().to_string();
             assert!(error.contains(why), "{error}");

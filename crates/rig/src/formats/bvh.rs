@@ -1,15 +1,15 @@
 //! BVH (Biovision hierarchy): a skeleton and one motion, as text.
 //!
-//! Channels in any order, mixed orders, positions (and scales) on any joint, several roots, end sites, names with
-//! blanks. Angles are degrees; the rotations of a joint multiply in the order of its channels. Position channels hold
-//! the joint's place in its parent, replacing OFFSET; where those of an inner joint stay nearer to zero than to its
-//! OFFSET they are displacements and are added (both habits exist).
+//! Reads channels in any order, position and scale channels on any joint, several roots, end sites, and names with
+//! spaces. Angles are degrees; the rotations of a joint multiply in channel order. Position channels hold
+//! the joint's position in its parent and replace OFFSET. If those of an inner joint stay nearer to zero than to its
+//! OFFSET, they are displacements and are added (both conventions exist).
 
 use glam::{Quat, Vec3};
 
 use super::checks::{note, warn};
 use super::text::{Words, lossy};
-use super::units::{Holds, settle};
+use super::units::{Content, normalise_units};
 use super::{FormatError, ReadOptions};
 use crate::clip::{Interpolation, Track, Values};
 use crate::skeleton::{Joint, JointKind};
@@ -18,7 +18,7 @@ use crate::{Character, Clip, Skeleton, Transform};
 /// Reads a BVH file: a character without parts and with one clip.
 pub fn read_bvh(bytes: &[u8], options: &ReadOptions) -> Result<Character, FormatError> {
     let mut character = parse_bvh(bytes)?;
-    settle(&mut character, options, Holds::Person)?;
+    normalise_units(&mut character, options, Content::Person)?;
     Ok(character)
 }
 
@@ -34,7 +34,7 @@ struct Node {
     channels: Vec<Channel>,
 }
 
-/// The file in its own units and axes.
+/// Parses the file, keeping its units and axes.
 pub(super) fn parse_bvh(bytes: &[u8]) -> Result<Character, FormatError> {
     let mut words = Words::new(bytes, None);
     if words.peek().is_none() {
@@ -57,7 +57,7 @@ pub(super) fn parse_bvh(bytes: &[u8]) -> Result<Character, FormatError> {
     if character.skeleton.len() == 1 {
         note(
             &mut character,
-            "A single joint: everything will move as one.",
+            "The skeleton has a single joint, so everything moves rigidly.",
         );
     }
     Ok(character)
@@ -80,14 +80,14 @@ fn expect(words: &mut Words, keyword: &str) -> Result<(), FormatError> {
     }
 }
 
-/// Joints, parents first, up to and including the word MOTION.
+/// Reads the joints, parents first, up to and including the word MOTION.
 fn hierarchy(words: &mut Words) -> Result<Vec<Node>, FormatError> {
     let mut nodes: Vec<Node> = Vec::new();
     // Open braces: a joint, or an end site (`None`).
     let mut open: Vec<Option<usize>> = Vec::new();
     loop {
         let word = words.next_word().ok_or_else(|| FormatError::Truncated {
-            reason: "the hierarchy does not end".into(),
+            reason: "the hierarchy is not closed".into(),
         })?;
         let here = open.last().copied();
         match (word, here) {
@@ -120,7 +120,7 @@ fn hierarchy(words: &mut Words) -> Result<Vec<Node>, FormatError> {
             (word, _) => {
                 return Err(FormatError::text(
                     words.line(),
-                    format!("'{}' does not belong into the hierarchy here", lossy(word)),
+                    format!("unexpected '{}' in the hierarchy", lossy(word)),
                 ));
             }
         }
@@ -144,7 +144,7 @@ fn node(name: String, parent: Option<usize>) -> Node {
     }
 }
 
-/// The words up to the opening brace, on this line or the next.
+/// Reads a name: the words up to the opening brace, on this line or the next.
 fn name(words: &mut Words) -> Result<String, FormatError> {
     let line = words.rest_of_line();
     if let Some(name) = line.strip_suffix(b"{") {
@@ -174,7 +174,10 @@ fn channels(words: &mut Words) -> Result<Vec<Channel>, FormatError> {
             _ => {
                 return Err(FormatError::text(
                     words.line(),
-                    format!("'{}' is no channel (Xposition, Zrotation, …)", lossy(word)),
+                    format!(
+                        "'{}' is not a channel (expected Xposition, Zrotation, …)",
+                        lossy(word)
+                    ),
                 ));
             }
         });
@@ -182,7 +185,7 @@ fn channels(words: &mut Words) -> Result<Vec<Channel>, FormatError> {
     Ok(channels)
 }
 
-/// Seconds between frames, and all values of all whole frames.
+/// The time between frames, and the values of all complete frames.
 fn motion(
     words: &mut Words,
     width: usize,
@@ -214,25 +217,27 @@ fn motion(
         warn(
             character,
             format!(
-                "It declares {declared} frames but holds {frames} whole ones; the rest is left out."
+                "The file declares {declared} frames but contains {frames} complete ones. Only those are used."
             ),
         );
     } else if words.peek().is_some() {
         warn(
             character,
-            format!("There are more numbers after its {declared} frames; they are left out."),
+            format!(
+                "The file contains extra numbers after its {declared} frames. They are ignored."
+            ),
         );
     }
     values.truncate(frames * width);
     Ok((frame_time, values))
 }
 
-/// Rounded decimals such as .0083333 are meant as whole rates (120 frames a second).
+/// The frame time; rounded decimals such as .0083333 are snapped to integer rates (120 frames per second).
 fn frame_time(seconds: f64, character: &mut Character) -> f32 {
     if !(1e-6..=1e4).contains(&seconds) {
         warn(
             character,
-            format!("A frame time of {seconds} s cannot be; 1/30 s is used."),
+            format!("The frame time of {seconds} s is invalid. 1/30 s is used instead."),
         );
         return 1.0 / 30.0;
     }
@@ -360,7 +365,7 @@ mod tests {
                 .mul_vec3(Vec3::Z)
                 .abs_diff_eq(-Vec3::Y, 1e-6)
         );
-        // Inner positions near the offset replace it.
+        // Inner positions near OFFSET replace it.
         assert_eq!(value(&tracks[2]).0, Vec3::new(0.0, -4.0, 0.0));
     }
 
@@ -377,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_files_are_noted_and_bad_ones_say_why() {
+    fn unusual_files_give_notes_and_bad_files_errors() {
         let with = |from: &str, to: &str| parse_bvh(TEXT.replace(from, to).as_bytes());
         let noted = |result: Result<Character, FormatError>, why: &str| {
             let problems = result.unwrap().problems;
@@ -386,14 +391,17 @@ mod tests {
                 "{problems:?}"
             );
         };
-        noted(with("Frames: 2", "Frames: 4000000000"), "holds 2 whole");
-        noted(with("Frames: 2", "Frames: 1"), "more numbers");
-        noted(with(".0083333", "0"), "cannot be");
+        noted(
+            with("Frames: 2", "Frames: 4000000000"),
+            "contains 2 complete",
+        );
+        noted(with("Frames: 2", "Frames: 1"), "extra numbers");
+        noted(with(".0083333", "0"), "is invalid");
         let fails = |result: Result<Character, FormatError>, why: &str| {
             let error = result.unwrap_err().to_string();
             assert!(error.contains(why), "{error}");
         };
-        fails(with("Zposition Y", "Wposition Y"), "no channel");
+        fails(with("Zposition Y", "Wposition Y"), "not a channel");
         fails(with("45", "nan"), "finite");
         fails(with("45", "4x5"), "number");
         fails(with("MOTION", ""), "hierarchy");

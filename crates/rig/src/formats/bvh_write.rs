@@ -6,13 +6,13 @@ use glam::{EulerRot, Quat, Vec3};
 
 use crate::{Clip, Skeleton};
 
-/// Lengths are written in centimetres, which most programs expect of BVH.
+/// File units per metre: most programs expect BVH in centimetres.
 const UNITS_PER_METRE: f32 = 100.0;
 
-/// Writes a clip sampled at `rate` frames a second (at least one frame; without a clip, the rest pose).
+/// Writes a clip sampled at `rate` frames per second (at least one frame), or the rest pose without a clip.
 ///
-/// BVH knows no rest rotations, so joints get the world's axes: zero angles are the rest pose. Scales are lost. Every
-/// root has position channels; rotations are written as Z, X, Y.
+/// BVH has no rest rotations, so joints get the world axes and zero angles are the rest pose. Scales are lost. Every
+/// root has position channels; rotations are written in the order Z, X, Y.
 pub fn write_bvh(skeleton: &Skeleton, clip: Option<&Clip>, rate: f32) -> String {
     let mut out = String::from("HIERARCHY\n");
     let children = skeleton.children();
@@ -36,7 +36,7 @@ pub fn write_bvh(skeleton: &Skeleton, clip: Option<&Clip>, rate: f32) -> String 
     out
 }
 
-/// Writes the hierarchy; returns the order of its joints, which is that of the channels.
+/// Writes the hierarchy; returns its joint order, which is the channel order.
 fn write_joints(
     out: &mut String,
     skeleton: &Skeleton,
@@ -112,7 +112,7 @@ fn write_frame(
     let rotation = |world: &glam::Affine3A| world.to_scale_rotation_translation().1;
     let worlds = pose.worlds(skeleton);
     let rest = skeleton.rest_worlds();
-    // How each joint's frame has turned in the world since rest: G = W · W₀⁻¹.
+    // World rotation of each joint relative to rest: G = W · W₀⁻¹.
     let turned: Vec<Quat> = worlds
         .iter()
         .zip(&rest)

@@ -1,4 +1,4 @@
-//! What is unusual about a mesh, in words: none of it stops Supple, all of it explains later surprises.
+//! Mesh checks: notes and warnings that do not prevent loading.
 
 use std::collections::HashSet;
 
@@ -24,7 +24,7 @@ fn add(character: &mut Character, severity: Severity, place: String, text: Strin
     });
 }
 
-/// Notes faces without area, vertices no face uses, vertices at one place, and parts without faces.
+/// Reports degenerate faces, unused vertices, coincident vertices, and parts without faces.
 pub fn check_meshes(character: &mut Character) {
     for part in 0..character.parts.len() {
         let part = &character.parts[part];
@@ -40,7 +40,7 @@ fn mesh_problems(mesh: &TriMesh) -> Vec<(Severity, String)> {
     if mesh.triangles.is_empty() {
         found.push((
             Severity::Warning,
-            "It has no faces: points alone cannot be skinned.".to_owned(),
+            "The mesh has no faces. Points cannot be skinned.".to_owned(),
         ));
         return found;
     }
@@ -52,7 +52,7 @@ fn mesh_problems(mesh: &TriMesh) -> Vec<(Severity, String)> {
     if flat > 0 {
         found.push((
             Severity::Warning,
-            format!("{flat} faces have no area; they are kept, and have no normal."),
+            format!("{flat} faces have zero area. They are kept but have no normal."),
         ));
     }
     let mut used = vec![false; mesh.positions.len()];
@@ -65,7 +65,7 @@ fn mesh_problems(mesh: &TriMesh) -> Vec<(Severity, String)> {
     if unused > 0 {
         found.push((
             Severity::Note,
-            format!("{unused} vertices belong to no face; they are kept."),
+            format!("{unused} vertices are not used by any face. They are kept."),
         ));
     }
     let places: HashSet<[u32; 3]> = mesh.positions.iter().map(|&p| key(p)).collect();
@@ -74,14 +74,14 @@ fn mesh_problems(mesh: &TriMesh) -> Vec<(Severity, String)> {
         found.push((
             Severity::Note,
             format!(
-                "{twins} vertices lie exactly where another does (seams or unwelded faces); the file's order is kept, and work on shape welds them."
+                "{twins} vertices coincide with others (seams or unwelded faces). The file keeps them; the simulation welds them."
             ),
         ));
     }
     found
 }
 
-/// Bits of a position; both zeros count as one.
+/// Bit pattern of a position, with both zeros equal.
 fn key(position: glam::Vec3) -> [u32; 3] {
     (position + 0.0).to_array().map(f32::to_bits)
 }
@@ -92,7 +92,7 @@ fn has_no_area(mesh: &TriMesh, triangle: &[u32; 3]) -> bool {
         (Some(a), Some(b), Some(c)) => {
             let (a, b, c) = (a.as_dvec3(), b.as_dvec3(), c.as_dvec3());
             let edges = (b - a).length_squared().max((c - a).length_squared());
-            // The height over the longest edge is below what f32 coordinates resolve.
+            // The height over the longest edge is below the resolution of f32 coordinates.
             (b - a).cross(c - a).length() <= 1e-7 * edges
         }
         _ => true,
@@ -105,7 +105,7 @@ mod tests {
     use glam::Vec3;
 
     #[test]
-    fn each_oddity_is_found_once() {
+    fn each_problem_is_reported_once() {
         let mesh = TriMesh {
             positions: vec![
                 Vec3::ZERO,
@@ -119,8 +119,8 @@ mod tests {
         };
         let texts: Vec<String> = mesh_problems(&mesh).into_iter().map(|p| p.1).collect();
         assert_eq!(texts.len(), 3, "{texts:?}");
-        assert!(texts[0].starts_with("2 faces have no area"));
-        assert!(texts[1].starts_with("1 vertices belong to no face"));
-        assert!(texts[2].starts_with("1 vertices lie exactly"));
+        assert!(texts[0].starts_with("2 faces have zero area"));
+        assert!(texts[1].starts_with("1 vertices are not used"));
+        assert!(texts[2].starts_with("1 vertices coincide"));
     }
 }

@@ -1,35 +1,35 @@
-//! What can be wrong with a file, in words a user can act on.
+//! Errors of reading and writing files.
 
 use std::path::PathBuf;
 
 /// Why a file could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum FormatError {
-    /// The operating system said no.
+    /// An operating system error.
     #[error("{path}: {source}", path = path.display())]
     Io {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// An ending that no reader or writer claims.
-    #[error("'.{extension}' is not a format Supple {verb}s; it {verb}s {known}")]
+    /// A file extension without a reader or writer.
+    #[error("Supple does not {verb} '.{extension}' files; it {verb}s {known}")]
     UnknownFormat {
-        /// The file's ending.
+        /// The file extension.
         extension: String,
         /// "read" or "write".
         verb: &'static str,
-        /// The endings it does know.
+        /// The supported extensions.
         known: &'static str,
     },
-    /// The file ends before its content does.
+    /// The file is truncated.
     #[error("the file ends too early: {reason}")]
     Truncated {
-        /// What was being read.
+        /// What is missing.
         reason: String,
     },
-    /// Text that does not follow the format's grammar.
+    /// A syntax error in a text format.
     #[error("line {line}: {reason}")]
     Text {
         /// Line number, from 1.
@@ -37,41 +37,41 @@ pub enum FormatError {
         /// What was expected and what was found.
         reason: String,
     },
-    /// An element that refers to something that is not there, or holds what it must not.
+    /// An element with an invalid reference or value.
     #[error("{element}: {reason}")]
     Invalid {
-        /// Which element, in the file's own terms (`accessors[3]`, `face 12`).
+        /// The element in the file's own terms (`accessors[3]`, `face 12`).
         element: String,
-        /// What is wrong with it and, where there is one, the way out.
+        /// What is wrong and, if possible, how to fix it.
         reason: String,
     },
     /// A number that is infinite or not a number.
     #[error("{element} is not a finite number")]
     NotFinite {
-        /// Which element.
+        /// The element.
         element: String,
     },
-    /// Joints that form no tree.
+    /// Joints that do not form a tree.
     #[error("the skeleton is broken: {0}")]
     Skeleton(#[from] crate::skeleton::SkeletonError),
-    /// A file with nothing in it to work on.
-    #[error("the file holds {0}")]
+    /// The file lacks the required content.
+    #[error("the file contains {0}")]
     Empty(&'static str),
-    /// Something real that Supple does not do.
+    /// A feature that Supple does not support.
     #[error("{0}")]
     Unsupported(String),
-    /// An error, with the file it came from.
+    /// An error, with the path of the file it occurred in.
     #[error("{path}: {source}", path = path.display())]
     InFile {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong in it.
+        /// The error.
         source: Box<FormatError>,
     },
 }
 
 impl FormatError {
-    /// An [`FormatError::Invalid`].
+    /// Makes a [`FormatError::Invalid`].
     pub fn invalid(element: impl Into<String>, reason: impl Into<String>) -> Self {
         Self::Invalid {
             element: element.into(),
@@ -79,7 +79,7 @@ impl FormatError {
         }
     }
 
-    /// A [`FormatError::Text`].
+    /// Makes a [`FormatError::Text`].
     pub fn text(line: usize, reason: impl Into<String>) -> Self {
         Self::Text {
             line,
@@ -87,7 +87,7 @@ impl FormatError {
         }
     }
 
-    /// The same error, with the file named.
+    /// Adds the path of the file to the error.
     pub fn in_file(self, path: impl Into<PathBuf>) -> Self {
         match self {
             already @ (Self::InFile { .. } | Self::Io { .. }) => already,

@@ -1,37 +1,37 @@
-//! The floor of a scan: a plane below a shape, which says nothing about the size of what stands on it.
+//! Detects the floor of a scan: a plane below the body that must not influence the estimate of its size.
 
 use glam::Vec3;
 use supple_geom::TriMesh;
 
 use crate::character::Character;
 
-/// Thickness of what counts as flat, as a share of the largest extent: scanned floors are rough and a little tilted.
-const FLAT: f32 = 0.02;
-/// Least share of a side of the box around everything that a floor covers. Soles, and all other things that shapes stand
-/// on, cover less.
-const COVERED: f32 = 0.5;
-/// Least height of what stands on a floor, as a share of the largest extent: a sheet has no floor.
-const STANDING: f32 = 0.1;
+/// Largest thickness of a flat side, relative to the largest extent. Scanned floors are rough and a little tilted.
+const MAX_THICKNESS: f32 = 0.02;
+/// Smallest fraction of a side of the bounding box that a floor covers. Soles and other supports
+/// cover less.
+const MIN_COVERAGE: f32 = 0.5;
+/// Smallest height of the body above the floor, relative to the largest extent. A sheet has no floor.
+const MIN_HEIGHT: f32 = 0.1;
 
-/// One side of the box around a character that is a plane.
+/// A flat side of a character's bounding box.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Floor {
-    /// 0, 1, 2: the axis it is perpendicular to.
+    /// Axis it is perpendicular to: 0, 1 or 2.
     pub axis: usize,
-    /// Whether it is at the axis' low end.
+    /// Whether it is at the low end of that axis.
     pub is_low: bool,
     end: f32,
     reach: f32,
 }
 
 impl Floor {
-    /// Whether a point lies in it.
-    pub fn holds(&self, point: Vec3) -> bool {
+    /// Whether a point lies in the floor.
+    pub fn contains(&self, point: Vec3) -> bool {
         (point[self.axis] - self.end).abs() <= self.reach
     }
 }
 
-/// The only flat side of a character's box: boxes and cylinders, which have several, stand on no floor.
+/// The only flat side of a character's bounding box. `None` for boxes and cylinders, which have several flat sides.
 pub(super) fn find_floor(character: &Character) -> Option<Floor> {
     let meshes = || character.parts.iter().map(|part| &part.mesh);
     let points = || meshes().flat_map(|mesh| &mesh.positions);
@@ -41,7 +41,7 @@ pub(super) fn find_floor(character: &Character) -> Option<Floor> {
     if !size.is_finite() || size.max_element() <= 0.0 {
         return None;
     }
-    let reach = FLAT * size.max_element();
+    let reach = MAX_THICKNESS * size.max_element();
     let mut flat = (0..6).filter_map(|side| {
         let (axis, is_low) = (side / 2, side % 2 == 0);
         let end = if is_low { low[axis] } else { high[axis] };
@@ -53,20 +53,20 @@ pub(super) fn find_floor(character: &Character) -> Option<Floor> {
         };
         let rectangle = size[(axis + 1) % 3] * size[(axis + 2) % 3];
         let covered: f32 = meshes().map(|mesh| area_in(mesh, &floor)).sum();
-        let stands = size[axis] > STANDING * size.max_element();
-        (stands && covered > COVERED * rectangle).then_some(floor)
+        let stands = size[axis] > MIN_HEIGHT * size.max_element();
+        (stands && covered > MIN_COVERAGE * rectangle).then_some(floor)
     });
     flat.next().filter(|_| flat.next().is_none())
 }
 
-/// Area of the triangles that lie in a floor, seen along its axis.
+/// Area of the triangles in a floor, projected along its axis.
 fn area_in(mesh: &TriMesh, floor: &Floor) -> f32 {
     let corners = |t: &[u32; 3]| -> Option<[Vec3; 3]> {
         let mut all = [Vec3::ZERO; 3];
         for (point, &corner) in all.iter_mut().zip(t) {
             *point = *mesh.positions.get(corner as usize)?;
         }
-        all.iter().all(|&p| floor.holds(p)).then_some(all)
+        all.iter().all(|&p| floor.contains(p)).then_some(all)
     };
     let inside = mesh.triangles.iter().filter_map(corners);
     inside
@@ -99,7 +99,11 @@ mod tests {
         scan.append(&plate);
         let floor = find_floor(&of(scan.clone())).unwrap();
         assert!(floor.axis == 1 && floor.is_low);
-        let left = scan.positions.iter().filter(|&&p| !floor.holds(p)).count();
+        let left = scan
+            .positions
+            .iter()
+            .filter(|&&p| !floor.contains(p))
+            .count();
         assert!(left > 550 && left < scan.positions.len());
         for shape in [
             shapes::icosphere(0.5, 3),

@@ -1,14 +1,14 @@
-//! `.ini` of a model in pieces: lines of `SIMMESH file`, `VISMESH file`, `SKELETON file`, `ANIMATION file [name]`.
+//! `.ini`: lists the files of one model in lines `SIMMESH file`, `VISMESH file`, `SKELETON file`, `ANIMATION file [name]`.
 
 use super::FormatError;
 use super::text::{Words, lossy};
 
-/// The file names of one model's pieces.
+/// File names of one model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pieces {
-    /// The mesh to show: `VISMESH` where there is one, else `SIMMESH`.
+    /// The mesh to load: `VISMESH` if present, else `SIMMESH`.
     pub mesh: String,
-    /// A coarser mesh that is left out, since Supple makes its own.
+    /// A coarser mesh that is not used; Supple builds its own simulation mesh.
     pub coarse: Option<String>,
     /// The `.skel`.
     pub skeleton: Option<String>,
@@ -16,7 +16,7 @@ pub(super) struct Pieces {
     pub motions: Vec<String>,
 }
 
-/// Reads the names; keys that Supple has no use for are passed over.
+/// Parses the file names; unknown keys are ignored.
 pub(super) fn parse_ini(bytes: &[u8]) -> Result<Pieces, FormatError> {
     let mut words = Words::new(bytes, Some(b'#'));
     let (mut fine, mut coarse) = (None, None);

@@ -1,21 +1,21 @@
-//! From a file or bytes to a character: which format it is, and which pieces belong together.
+//! Loading: detects the format and combines files that belong together.
 
 use std::path::Path;
 
 use super::checks::note;
 use super::ini::{Pieces, parse_ini};
 use super::sniff::{Format, sniff};
-use super::units::{Holds, settle};
+use super::units::{Content, normalise_units};
 use super::{FormatError, ReadOptions, anim, bvh, gltf, obj, off, ply, skel, stl};
 use crate::Character;
 
-/// Fetches a file that another one names (a buffer, a material library, a texture, a skeleton), by that name.
+/// Returns the content of a file referenced by another one (buffer, material library, texture, skeleton), by name.
 pub type Resolver<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, FormatError>;
 
-/// Larger files are refused: their indices would not fit into 32 bits.
-const LARGEST_FILE: u64 = 1 << 32;
+/// Largest file that is read: larger ones do not fit 32-bit indices.
+const MAX_FILE_SIZE: u64 = 1 << 32;
 
-/// Reads a character, a mesh, a skeleton or a motion, whichever the file holds, in metres and Y up.
+/// Reads a character, mesh, skeleton or motion from any supported format, in metres and Y up.
 pub fn load(path: &Path, options: &ReadOptions) -> Result<Character, FormatError> {
     let bytes = read_file(path)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -24,7 +24,7 @@ pub fn load(path: &Path, options: &ReadOptions) -> Result<Character, FormatError
     load_bytes(&name, &bytes, &resolve, options).map_err(|error| error.in_file(path))
 }
 
-/// As [`load`], from memory: `name` gives the ending and the character's name, `resolve` whatever else the file names.
+/// Like [`load`], from memory. `name` provides the extension and the character's name; `resolve` returns referenced files.
 pub fn load_bytes(
     name: &str,
     bytes: &[u8],
@@ -67,11 +67,11 @@ fn read_fbx(
 #[cfg(not(feature = "fbx"))]
 fn read_fbx(_: &[u8], _: Resolver, _: &ReadOptions) -> Result<Character, FormatError> {
     Err(FormatError::Unsupported(
-        "this build reads no FBX; convert the file to GLB".into(),
+        "this build cannot read FBX; convert the file to GLB".into(),
     ))
 }
 
-/// The glTF reader asks in the words of the standard library.
+/// The glTF reader expects errors of the standard library.
 fn io_error(error: FormatError) -> std::io::Error {
     match error {
         FormatError::Io { source, .. } => source,
@@ -79,7 +79,7 @@ fn io_error(error: FormatError) -> std::io::Error {
     }
 }
 
-/// A mesh, the `.skel` that was made for it, and any `.anim`s of that skeleton, as one character. Mesh and skeleton get
+/// Combines a mesh, its `.skel`, and any `.anim` files of that skeleton into one character. Mesh and skeleton get
 /// the same unit and axes.
 pub fn load_character(
     mesh: &Path,
@@ -122,12 +122,12 @@ fn load_pieces(
             .clips
             .push(clip.map_err(|error| error.in_file(name))?);
     }
-    settle(&mut character, options, Holds::Mesh)?;
+    normalise_units(&mut character, options, Content::Mesh)?;
     if let Some(coarse) = &pieces.coarse {
         note(
             &mut character,
             format!(
-                "The coarse mesh '{coarse}' is left out: it is the same shape, and Supple makes its own."
+                "The coarse mesh '{coarse}' is ignored. Supple builds its own simulation mesh."
             ),
         );
     }
@@ -137,7 +137,7 @@ fn load_pieces(
 fn motion(name: &str, bytes: &[u8], order: &[usize]) -> Result<crate::Clip, FormatError> {
     if sniff(name, bytes)? != Format::Anim {
         return Err(FormatError::Unsupported(
-            "only an .anim belongs to a .skel by its order; load other motions by themselves and retarget them".into(),
+            "only .anim files can be combined with a .skel; load other motions separately and retarget them".into(),
         ));
     }
     let (mut clip, joints) = anim::parse_anim(bytes)?;
@@ -145,7 +145,7 @@ fn motion(name: &str, bytes: &[u8], order: &[usize]) -> Result<crate::Clip, Form
         return Err(FormatError::invalid(
             "the motion",
             format!(
-                "it moves {joints} joints, but the skeleton has {}",
+                "it has {joints} joints, but the skeleton has {}",
                 order.len()
             ),
         ));
@@ -161,7 +161,7 @@ fn motion(name: &str, bytes: &[u8], order: &[usize]) -> Result<crate::Clip, Form
     Ok(clip)
 }
 
-/// A mesh in the file's own units and axes.
+/// Parses a mesh, keeping the file's units and axes.
 fn parse_mesh(name: &str, bytes: &[u8], resolve: Resolver) -> Result<Character, FormatError> {
     match sniff(name, bytes)? {
         Format::Obj => Ok(obj::parse_obj(bytes, resolve)?.0),
@@ -169,8 +169,7 @@ fn parse_mesh(name: &str, bytes: &[u8], resolve: Resolver) -> Result<Character, 
         Format::Stl => stl::parse_stl(bytes),
         Format::Off => off::parse_off(bytes),
         _ => Err(FormatError::Unsupported(
-            "a .skel goes with a bare mesh (obj, ply, off, stl); this file is something else"
-                .into(),
+            "a .skel can only be combined with a bare mesh (obj, ply, off, stl)".into(),
         )),
     }
 }
@@ -182,12 +181,12 @@ fn read_file(path: &Path) -> Result<Vec<u8>, FormatError> {
     };
     let about = std::fs::metadata(path).map_err(io)?;
     if about.is_dir() {
-        let reason = "it is a folder; name a file in it".to_owned();
+        let reason = "it is a folder; give a file".to_owned();
         return Err(FormatError::Unsupported(reason).in_file(path));
     }
-    if about.len() > LARGEST_FILE {
+    if about.len() > MAX_FILE_SIZE {
         let reason = format!(
-            "{} GiB is more than the 4 GiB Supple reads",
+            "the file has {} GiB; Supple reads at most 4 GiB",
             about.len() >> 30
         );
         return Err(FormatError::Unsupported(reason).in_file(path));
@@ -195,7 +194,7 @@ fn read_file(path: &Path) -> Result<Vec<u8>, FormatError> {
     std::fs::read(path).map_err(io)
 }
 
-/// The path of a named file; one that leads out of the folder is refused.
+/// Path of a referenced file. Names that lead out of the folder are refused.
 fn beside(folder: &Path, name: &str) -> Result<std::path::PathBuf, FormatError> {
     use std::path::Component;
     let inside = Path::new(name)
@@ -205,8 +204,8 @@ fn beside(folder: &Path, name: &str) -> Result<std::path::PathBuf, FormatError> 
         Ok(folder.join(name))
     } else {
         Err(FormatError::invalid(
-            format!("the name '{name}'"),
-            "it leads out of the file's folder; copy the file beside it",
+            format!("the file name '{name}'"),
+            "it points outside the file's folder; copy the referenced file into the folder",
         ))
     }
 }

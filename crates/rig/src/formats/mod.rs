@@ -1,6 +1,6 @@
-//! Reading and writing character files. The only place where units and axes are converted.
+//! Readers and writers of character files. Units and axes are converted here and nowhere else.
 //!
-//! [`load`] and [`load_bytes`] find out what a file is; every format also has its own `read_…` function.
+//! [`load`] and [`load_bytes`] detect the format; every format also has its own `read_…` function.
 
 pub mod anim;
 pub mod bvh;
@@ -25,6 +25,7 @@ pub mod skel;
 mod sniff;
 pub mod stl;
 mod text;
+mod unit_conversion;
 mod units;
 
 pub use bvh_write::write_bvh;
@@ -35,12 +36,12 @@ pub use options::{ReadOptions, parse_unit};
 pub use save::{save, save_with};
 pub use save_character::save_character;
 
-/// The file a character came from, kept where it can be written back whole.
+/// The document a character was read from, kept if it can be written back unchanged.
 #[derive(Clone, Debug, Default)]
 pub enum Source {
-    /// Nothing to keep: made in memory, or from a format that is written anew.
+    /// None: the character was made in memory, or its format is written from scratch.
     #[default]
     None,
-    /// A glTF, GLB or VRM file: written back with everything it came with.
+    /// A glTF, GLB or VRM document, written back with all its content.
     Gltf(std::sync::Arc<gltf::Document>),
 }

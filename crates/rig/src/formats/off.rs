@@ -6,14 +6,14 @@ use supple_geom::TriMesh;
 use super::checks::note;
 use super::polygon::triangulate;
 use super::text::{Words, lossy};
-use super::units::{Holds, settle};
+use super::units::{Content, normalise_units};
 use super::{FormatError, ReadOptions};
 use crate::character::{Character, Part};
 
-/// Reads an OFF file. Vertices keep their order; polygons are cut into triangles in theirs.
+/// Reads an OFF file. Vertices keep their order; polygons are triangulated in file order.
 pub fn read_off(bytes: &[u8], options: &ReadOptions) -> Result<Character, FormatError> {
     let mut character = parse_off(bytes)?;
-    settle(&mut character, options, Holds::Mesh)?;
+    normalise_units(&mut character, options, Content::Mesh)?;
     Ok(character)
 }
 
@@ -24,14 +24,14 @@ struct Extras {
     uvs: bool,
 }
 
-/// The file in its own units and axes.
+/// Parses the file, keeping its units and axes.
 pub(super) fn parse_off(bytes: &[u8]) -> Result<Character, FormatError> {
     let mut words = Words::new(bytes, Some(b'#'));
     let extras = header(&mut words)?;
     let vertices = words.count("the number of vertices")?;
     let faces = words.count("the number of faces")?;
     if words.next_on_line().is_none() {
-        // Some writers leave out the number of edges, which nobody uses.
+        // Some writers omit the number of edges, which is unused.
     }
     words.check_fits(vertices, 6, "vertices")?;
     let mut character = Character::default();
@@ -43,7 +43,7 @@ pub(super) fn parse_off(bytes: &[u8]) -> Result<Character, FormatError> {
     if thin > 0 {
         note(
             &mut character,
-            format!("{thin} faces have fewer than three corners; they are left out."),
+            format!("{thin} faces have fewer than three corners. They are ignored."),
         );
     }
     if part.mesh.positions.is_empty() {
@@ -61,13 +61,16 @@ fn header(words: &mut Words) -> Result<Extras, FormatError> {
         }
         return Err(FormatError::text(
             words.line(),
-            format!("an OFF file starts with 'OFF', not '{}'", lossy(first)),
+            format!(
+                "an OFF file starts with 'OFF', but this one with '{}'",
+                lossy(first)
+            ),
         ));
     };
     words.next_word();
     if words.clone().next_on_line() == Some(b"BINARY") {
         return Err(FormatError::Unsupported(
-            "binary OFF is not read; save it as text, PLY or OBJ".into(),
+            "binary OFF is not supported; save the file as text OFF, PLY or OBJ".into(),
         ));
     }
     let (uvs, rest) = strip(prefix, b"ST");
@@ -75,7 +78,7 @@ fn header(words: &mut Words) -> Result<Extras, FormatError> {
     let (normals, rest) = strip(rest, b"N");
     if !rest.is_empty() {
         return Err(FormatError::Unsupported(format!(
-            "'{}' files (points of four or n dimensions) are not read; save it as plain OFF",
+            "'{}' files (points in four or n dimensions) are not supported; save the file as plain OFF",
             lossy(first)
         )));
     }
@@ -133,7 +136,7 @@ fn read_vertices(
 fn short(vertex: usize, what: &str) -> FormatError {
     FormatError::invalid(
         format!("vertex {vertex}"),
-        format!("it has no {what}, though the header promises one"),
+        format!("it has no {what}, but the header declares one"),
     )
 }
 
@@ -147,7 +150,7 @@ fn color(values: &[f32]) -> Option<Vec4> {
     ))
 }
 
-/// Colours are written as 0..1 or 0..255; no header says which. A missing opacity (not a number) is full.
+/// Colours are 0..1 or 0..255; the header does not say which. A missing alpha (NaN) becomes one.
 fn rescale_bytes(colors: &mut [Vec4]) {
     let largest = colors
         .iter()
@@ -181,7 +184,7 @@ fn read_faces(
                 FormatError::invalid(
                     format!("face {face}"),
                     format!(
-                        "it names vertex {index}, but there are only {}",
+                        "it refers to vertex {index}, but there are only {}",
                         positions.len()
                     ),
                 )
@@ -242,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_files_say_why() {
+    fn bad_files_give_errors() {
         let fails = |text: &str, why: &str| {
             let error = parse_off(text.as_bytes()).unwrap_err().to_string();
             assert!(error.contains(why), "{error}");
@@ -259,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn writing_and_reading_back_changes_nothing() {
+    fn round_trip_is_exact() {
         let text = "OFF\n3 1 0\n0 0 0\n1 0 0.1\n0 1 0\n3 0 1 2\n";
         let character = parse_off(text.as_bytes()).unwrap();
         assert_eq!(write_off(&character), text);

@@ -1,17 +1,17 @@
-//! What a caller may insist on when a file is read.
+//! Options for reading files.
 
 use crate::character::Up;
 
-/// Overrides for what a file leaves open or gets wrong.
+/// Overrides for units and axes that a file does not declare or declares wrongly.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ReadOptions {
-    /// Length of one file unit \[m\]; `None`: as declared, or guessed where the format says nothing.
+    /// Length of one file unit \[m\]. `None`: as declared, or guessed.
     pub metres_per_unit: Option<f32>,
-    /// The file's up axis; `None`: as declared or guessed.
+    /// The file's up axis. `None`: as declared, or guessed.
     pub up: Option<Up>,
 }
 
-/// Metres of a unit: m, dm, cm, mm, in, ft, or a number of metres.
+/// Parses a unit (m, dm, cm, mm, in, ft, or a number) into metres.
 pub fn parse_unit(text: &str) -> Result<f32, String> {
     let metres = match text {
         "m" => 1.0,
@@ -22,11 +22,11 @@ pub fn parse_unit(text: &str) -> Result<f32, String> {
         "ft" => 0.3048,
         number => number
             .parse::<f32>()
-            .map_err(|_| "not m, dm, cm, mm, in, ft or a number of metres".to_owned())?,
+            .map_err(|_| "expected m, dm, cm, mm, in, ft or a number of metres".to_owned())?,
     };
     if metres.is_finite() && metres > 0.0 {
         Ok(metres)
     } else {
-        Err("must be above zero".to_owned())
+        Err("must be greater than zero".to_owned())
     }
 }

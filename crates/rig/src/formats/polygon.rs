@@ -1,13 +1,13 @@
-//! Polygons into triangles.
+//! Polygon triangulation.
 
 use glam::{Vec2, Vec3};
 
-/// Above this many corners a polygon becomes a fan even if it is not convex: clipping ears takes quadratic time.
-const MOST_CLIPPED: usize = 256;
+/// Largest polygon that is ear-clipped. Larger ones become fans even if concave, because ear clipping takes quadratic time.
+const MAX_EAR_CLIPPED: usize = 256;
 
-/// Adds the triangles of a polygon given by its corner positions, as corner numbers; orientation is kept.
+/// Triangulates a polygon given by its corner positions; `add` gets corner indices. Orientation is kept.
 ///
-/// Convex polygons become a fan around their first corner; others are cut by ear clipping in the plane of their mean
+/// Convex polygons become a fan around their first corner. Others are ear-clipped in the plane of their mean
 /// normal.
 pub(super) fn triangulate(corners: &[Vec3], mut add: impl FnMut([usize; 3])) {
     let count = corners.len();
@@ -15,7 +15,7 @@ pub(super) fn triangulate(corners: &[Vec3], mut add: impl FnMut([usize; 3])) {
         return add([0, 1, 2]);
     }
     let flat = project(corners);
-    if count > MOST_CLIPPED || is_convex(&flat) {
+    if count > MAX_EAR_CLIPPED || is_convex(&flat) {
         return (1..count.saturating_sub(1)).for_each(|i| add([0, i, i + 1]));
     }
     let mut left: Vec<usize> = (0..count).collect();
@@ -28,7 +28,7 @@ pub(super) fn triangulate(corners: &[Vec3], mut add: impl FnMut([usize; 3])) {
     add([left[0], left[1], left[2]]);
 }
 
-/// Onto the two axes that the mean normal (Newell's) is farthest from, so that it is counter-clockwise.
+/// Projects onto the coordinate plane most perpendicular to the mean normal (Newell), counter-clockwise.
 fn project(corners: &[Vec3]) -> Vec<Vec2> {
     let mut normal = Vec3::ZERO;
     for (i, &a) in corners.iter().enumerate() {
@@ -95,15 +95,15 @@ mod tests {
     }
 
     #[test]
-    fn an_arrow_keeps_its_area() {
+    fn a_concave_polygon_keeps_its_area() {
         let arrow = [(0.0, 0.0), (2.0, -1.0), (0.0, 3.0), (-2.0, -1.0)];
         let corners = arrow.map(|(x, y)| Vec3::new(x, y, 0.0));
-        // Two triangles of base 3 and height 2.
+        // Area of two triangles with base 3 and height 2.
         assert_eq!(area(&corners), (2, 6.0));
     }
 
     #[test]
-    fn degenerate_polygons_end() {
+    fn degenerate_polygons_terminate() {
         for count in 3..10 {
             let mut triangles = 0;
             triangulate(&vec![Vec3::ONE; count], |_| triangles += 1);

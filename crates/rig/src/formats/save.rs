@@ -1,17 +1,17 @@
-//! Whole files or none: outputs are written beside their place and renamed into it.
+//! Atomic writes: files are written under a temporary name and then renamed.
 
 use std::io::Write;
 use std::path::Path;
 
 use super::FormatError;
 
-/// Writes a file through a temporary name in the same folder, so a failure neither leaves half a file nor destroys
+/// Writes a file through a temporary name in the same folder. A failure leaves neither a partial file nor damages
 /// the old one.
 pub fn save(path: &Path, bytes: &[u8]) -> Result<(), FormatError> {
     save_with(path, |out| out.write_all(bytes))
 }
 
-/// As [`save`], for content that is produced piece by piece.
+/// Like [`save`], for content written in pieces.
 pub fn save_with(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,

@@ -1,18 +1,18 @@
-//! Writing a character in the format its name asks for.
+//! Writes a character in the format of the file extension.
 
 use std::path::Path;
 
 use super::{FormatError, gltf, obj, off, ply, save, skel, stl, write_bvh};
 use crate::Character;
 
-/// What is written, for messages.
-const KNOWN: &str = "glb, obj, ply, off, stl, bvh, skel";
+/// Supported extensions, for messages.
+const SUPPORTED_EXTENSIONS: &str = "glb, obj, ply, off, stl, bvh, skel";
 
-/// Frames a second of motions written as BVH.
+/// Frame rate of motions written as BVH.
 const BVH_RATE: f32 = 60.0;
 
-/// Writes a character: everything as `glb`; the rest mesh as `obj`, `ply`, `off` or `stl`; skeleton and first clip as
-/// `bvh`; joints as `skel`.
+/// Writes a character. `glb` holds everything; `obj`, `ply`, `off` and `stl` the rest mesh; `bvh` the skeleton and first clip;
+/// `skel` the joints.
 pub fn save_character(path: &Path, character: &Character) -> Result<(), FormatError> {
     let extension = path.extension().unwrap_or_default().to_string_lossy();
     let extension = extension.to_ascii_lowercase();
@@ -42,7 +42,7 @@ fn encode(extension: &str, character: &Character) -> Result<Vec<u8>, FormatError
             return Err(FormatError::UnknownFormat {
                 extension: extension.to_owned(),
                 verb: "write",
-                known: KNOWN,
+                known: SUPPORTED_EXTENSIONS,
             });
         }
     })

@@ -1,28 +1,28 @@
-//! One index a vertex, for formats that index positions, texture coordinates and normals apart.
+//! Converts separately indexed positions, texture coordinates and normals to one index per vertex.
 //!
-//! The file's positions come first and in their own order, each with the texture coordinate and normal it is first used
-//! with; where a position is used with others (a seam), a further vertex is added behind, in order of use. So a file
-//! without seams keeps its vertices exactly, and one with seams keeps the numbers of its positions.
+//! The file's positions come first, in file order, each with the texture coordinate and normal of its first use.
+//! Each further combination (a seam) appends a vertex, in order of use. A file
+//! without seams keeps its vertices exactly; one with seams keeps the indices of its positions.
 
 use std::collections::HashMap;
 
-/// "No texture coordinate" or "no normal".
+/// Marks a missing texture coordinate or normal.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// What a vertex is made of: position, texture coordinate, normal.
+/// Position, texture coordinate and normal indices of a vertex.
 pub(super) type Corner = [u32; 3];
 
-/// Vertices for a set of corners.
+/// The vertices of a set of corners.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Split {
-    /// What each vertex is made of.
+    /// Indices of each vertex.
     pub vertices: Vec<Corner>,
-    /// The vertex of each corner, in the order given.
+    /// The vertex of each corner, in the given order.
     pub corners: Vec<u32>,
 }
 
-/// Finds the vertices of some corners. `all` keeps unused positions among `positions`; else only used ones are there.
-/// `scratch` is any vector; it is kept between calls to save clearing it.
+/// Finds the vertices of a set of corners. With `all`, every one of the `positions` becomes a vertex; otherwise only used ones.
+/// `scratch` is a buffer reused between calls to avoid clearing it.
 pub(super) fn split_seams(
     corners: &[Corner],
     positions: usize,

@@ -1,7 +1,7 @@
 //! `.skel`: a skeleton as text.
 //!
-//! The number of joints; then per joint `x y z name parent`, the root's parent written `root`. Positions are absolute,
-//! in the mesh's space; frames are those of the mesh.
+//! The number of joints; then per joint `x y z name parent`, with `root` as the root's parent. Positions are absolute,
+//! in the mesh's space; joint axes are those of the mesh.
 
 use std::collections::HashMap;
 
@@ -9,30 +9,30 @@ use glam::Vec3;
 
 use super::checks::note;
 use super::text::{Words, lossy};
-use super::units::{Holds, settle};
+use super::units::{Content, normalise_units};
 use super::{FormatError, ReadOptions};
 use crate::skeleton::{Joint, JointKind, SkeletonError};
 use crate::{Character, Skeleton, Transform};
 
-/// Reads a `.skel` on its own: a character without parts. Beside a mesh use [`super::load_character`], which converts
-/// both alike.
+/// Reads a `.skel` alone: a character without parts. Together with a mesh, use [`super::load_character`], which converts
+/// both in the same way.
 pub fn read_skel(bytes: &[u8], options: &ReadOptions) -> Result<Character, FormatError> {
     let (skeleton, _) = parse_skel(bytes)?;
     let mut character = Character {
         skeleton,
         ..Character::default()
     };
-    settle(&mut character, options, Holds::Mesh)?;
+    normalise_units(&mut character, options, Content::Mesh)?;
     if character.skeleton.len() == 1 {
         note(
             &mut character,
-            "A single joint: everything will move as one.",
+            "The skeleton has a single joint, so everything moves rigidly.",
         );
     }
     Ok(character)
 }
 
-/// The skeleton in the file's units, and where each joint of the file went.
+/// The skeleton in file units, and the new index of each joint of the file.
 pub(super) fn parse_skel(bytes: &[u8]) -> Result<(Skeleton, Vec<usize>), FormatError> {
     let mut words = Words::new(bytes, Some(b'#'));
     if words.peek().is_none() {
@@ -67,7 +67,10 @@ fn assemble(
         if by_name.insert(name, joint).is_some() {
             return Err(FormatError::invalid(
                 format!("joint {joint}"),
-                format!("the name '{}' is taken by an earlier joint", lossy(name)),
+                format!(
+                    "the name '{}' is already used by an earlier joint",
+                    lossy(name)
+                ),
             ));
         }
     }
@@ -96,8 +99,8 @@ fn assemble(
     Ok(Skeleton::from_unordered(joints)?)
 }
 
-/// Writes joints at their rest positions, in metres and Y up. Blanks in names become `_`, and names that are empty,
-/// repeated or `root` get the joint's number.
+/// Writes joints at their rest positions, in metres and Y up. Spaces in names become `_`. Joints whose name is empty,
+/// repeated or `root` are named by their index.
 pub fn write_skel(skeleton: &Skeleton) -> String {
     use std::fmt::Write;
     let mut taken: HashMap<String, usize> = HashMap::new();
@@ -140,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_files_say_why() {
+    fn bad_files_give_errors() {
         let fails = |text: &str, why: &str| {
             let error = parse_skel(text.as_bytes()).unwrap_err().to_string();
             assert!(error.contains(why), "{error}");
@@ -149,7 +152,7 @@ mod tests {
         fails("0", "no joints");
         fails("2\n0 0 0 a b\n0 0 0 b a\n", "cycle");
         fails("1\n0 0 0 a a\n", "cycle");
-        fails("2\n0 0 0 a root\n0 0 0 a root\n", "taken");
+        fails("2\n0 0 0 a root\n0 0 0 a root\n", "already used");
         fails("1\n0 0 0 a c\n", "not in the file");
         fails("1\n0 0 inf a root\n", "finite");
         fails("2\n0 0 0 a root\n", "missing");

@@ -1,11 +1,11 @@
-//! Which format some bytes are in.
+//! Format detection.
 
 use super::FormatError;
 
-/// What is read, for messages.
-const KNOWN: &str = "glb, gltf, vrm, fbx, obj, ply, off, stl, bvh, skel, anim, ini";
+/// Supported extensions, for messages.
+const SUPPORTED_EXTENSIONS: &str = "glb, gltf, vrm, fbx, obj, ply, off, stl, bvh, skel, anim, ini";
 
-/// A format that is read.
+/// A supported format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     Gltf,
@@ -20,10 +20,10 @@ pub(super) enum Format {
     Ini,
 }
 
-/// By content where that is clear, else by ending.
+/// Detects the format by content if that is unambiguous, else by extension.
 pub(super) fn sniff(name: &str, bytes: &[u8]) -> Result<Format, FormatError> {
     if bytes.is_empty() {
-        return Err(FormatError::Empty("nothing: it is empty"));
+        return Err(FormatError::Empty("nothing"));
     }
     let start = bytes.trim_ascii_start();
     let begins = |word: &[u8]| {
@@ -59,7 +59,7 @@ pub(super) fn sniff(name: &str, bytes: &[u8]) -> Result<Format, FormatError> {
         _ => Err(FormatError::UnknownFormat {
             extension: extension.to_owned(),
             verb: "read",
-            known: KNOWN,
+            known: SUPPORTED_EXTENSIONS,
         }),
     }
 }

@@ -1,26 +1,26 @@
-//! STL, text or binary: loose triangles. Each keeps its own three vertices, in the file's order; shape work welds them.
+//! STL, text or binary. Every triangle keeps its own three vertices, in file order; the simulation welds them.
 
 use glam::Vec3;
 
 use super::checks::note;
 use super::text::{Words, finite, lossy};
-use super::units::{Holds, settle};
+use super::units::{Content, normalise_units};
 use super::{FormatError, ReadOptions};
 use crate::{Character, Part};
 
-/// Bytes before the triangles of a binary file: a remark and their number.
-const HEAD: usize = 84;
-/// Bytes of one: normal, corners, attribute.
-const FACET: usize = 50;
+/// Bytes before the first triangle of a binary file: comment and triangle count.
+const HEADER_SIZE: usize = 84;
+/// Bytes per triangle: normal, corners, attribute.
+const FACET_SIZE: usize = 50;
 
-/// Reads an STL file: three vertices a triangle, one part a solid.
+/// Reads an STL file: three vertices per triangle, one part per solid.
 pub fn read_stl(bytes: &[u8], options: &ReadOptions) -> Result<Character, FormatError> {
     let mut character = parse_stl(bytes)?;
-    settle(&mut character, options, Holds::Mesh)?;
+    normalise_units(&mut character, options, Content::Mesh)?;
     Ok(character)
 }
 
-/// The file in its own units and axes.
+/// Parses the file, keeping its units and axes.
 pub(super) fn parse_stl(bytes: &[u8]) -> Result<Character, FormatError> {
     let mut character = Character::default();
     character.parts = if is_text(bytes) {
@@ -36,56 +36,56 @@ pub(super) fn parse_stl(bytes: &[u8]) -> Result<Character, FormatError> {
     }
     note(
         &mut character,
-        "STL holds loose triangles, so every triangle has vertices of its own; they are kept, and shape work welds them.",
+        "STL stores unconnected triangles, so each has its own vertices. The file keeps them; the simulation welds them.",
     );
     Ok(character)
 }
 
-/// Many binary files start with "solid" too, so an exact length is believed first.
+/// Many binary files also start with "solid", so a matching binary length takes precedence.
 fn is_text(bytes: &[u8]) -> bool {
     let exact = declared(bytes).is_some_and(|count| {
         count
-            .checked_mul(FACET)
-            .is_some_and(|b| b + HEAD == bytes.len())
+            .checked_mul(FACET_SIZE)
+            .is_some_and(|b| b + HEADER_SIZE == bytes.len())
     });
     let start = bytes.trim_ascii_start();
     let solid = start
         .get(..5)
         .is_some_and(|word| word.eq_ignore_ascii_case(b"solid"));
-    // A header of 80 bytes holds no line end and facet; a text does soon.
+    // A text has a line end and "facet" early; an 80-byte binary header does not.
     let head = &start[..start.len().min(1024)];
     let facet = head
         .windows(5)
         .any(|word| word.eq_ignore_ascii_case(b"facet"));
-    !exact && solid && (facet || bytes.len() < HEAD || head.is_ascii())
+    !exact && solid && (facet || bytes.len() < HEADER_SIZE || head.is_ascii())
 }
 
 fn declared(bytes: &[u8]) -> Option<usize> {
-    let count = bytes.get(80..HEAD)?;
+    let count = bytes.get(80..HEADER_SIZE)?;
     Some(u32::from_le_bytes(count.try_into().ok()?) as usize)
 }
 
 fn parse_binary(bytes: &[u8], character: &mut Character) -> Result<Part, FormatError> {
     let count = declared(bytes).ok_or_else(|| FormatError::Truncated {
-        reason: format!("{} bytes are too few for an STL", bytes.len()),
+        reason: format!("{} bytes are too few for an STL file", bytes.len()),
     })?;
-    let body = &bytes[HEAD..];
-    if body.len() / FACET < count {
+    let body = &bytes[HEADER_SIZE..];
+    if body.len() / FACET_SIZE < count {
         return Err(FormatError::Truncated {
             reason: format!(
                 "it declares {count} triangles but has bytes for {}",
-                body.len() / FACET
+                body.len() / FACET_SIZE
             ),
         });
     }
-    if body.len() > count * FACET {
+    if body.len() > count * FACET_SIZE {
         note(
             character,
-            "There are further bytes after the last triangle; they are left out.",
+            "The file has extra bytes after the last triangle. They are ignored.",
         );
     }
     let mut part = Part::default();
-    for facet in body.chunks_exact(FACET).take(count) {
+    for facet in body.chunks_exact(FACET_SIZE).take(count) {
         for corner in facet[12..48].chunks_exact(12) {
             let value = |at: usize| {
                 f32::from_le_bytes([corner[at], corner[at + 1], corner[at + 2], corner[at + 3]])
@@ -116,26 +116,27 @@ fn parse_text(bytes: &[u8]) -> Result<Vec<Part>, FormatError> {
             corners += 1;
         } else if is("endfacet") {
             if corners != 3 {
-                let reason = format!("a facet has {corners} vertices; only triangles are STL");
+                let reason =
+                    format!("a facet has {corners} vertices; STL facets must be triangles");
                 return Err(FormatError::text(words.line(), reason));
             }
             corners = 0;
         } else if is("endsolid") || is("facet") {
             words.rest_of_line();
         } else if !is("outer") && !is("loop") && !is("endloop") {
-            let reason = format!("'{}' does not belong into an STL", lossy(word));
+            let reason = format!("unexpected '{}' in an STL file", lossy(word));
             return Err(FormatError::text(words.line(), reason));
         }
     }
     if corners != 0 {
         return Err(FormatError::Truncated {
-            reason: "the last facet does not end".into(),
+            reason: "the last facet is incomplete".into(),
         });
     }
     Ok(parts)
 }
 
-/// Adds a corner; every third completes a triangle.
+/// Adds a corner; every third one completes a triangle.
 fn push(part: &mut Part, position: Vec3) -> Result<(), FormatError> {
     let vertex = part.mesh.positions.len();
     let position = finite(position, || {
@@ -201,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_files_say_why() {
+    fn bad_files_give_errors() {
         let fails = |bytes: &[u8], why: &str| {
             let error = parse_stl(bytes)
                 .err()
@@ -217,7 +218,7 @@ mod tests {
         let bytes = write_stl(&parse_stl(TEXT.as_bytes()).unwrap());
         fails(&bytes[..bytes.len() - 1], "has bytes for 0");
         let mut bad = bytes;
-        bad[HEAD + 12..HEAD + 16].copy_from_slice(&f32::NAN.to_le_bytes());
+        bad[HEADER_SIZE + 12..HEADER_SIZE + 16].copy_from_slice(&f32::NAN.to_le_bytes());
         fails(&bad, "finite");
     }
 }

@@ -1,8 +1,8 @@
-//! Words and numbers of text formats, read from bytes in one pass.
+//! Tokenizer of text formats: words and numbers, read from bytes in one pass.
 
 use super::FormatError;
 
-/// A cursor over whitespace-separated words that knows its line.
+/// A cursor over whitespace-separated words that tracks its line number.
 #[derive(Clone)]
 pub(super) struct Words<'a> {
     bytes: &'a [u8],
@@ -12,7 +12,7 @@ pub(super) struct Words<'a> {
 }
 
 impl<'a> Words<'a> {
-    /// Starts at the first byte; `comment` starts a remark that runs to the end of its line.
+    /// Starts at the first byte. `comment` starts a comment that runs to the end of its line.
     pub fn new(bytes: &'a [u8], comment: Option<u8>) -> Self {
         let bom: &[u8] = b"\xEF\xBB\xBF";
         Self {
@@ -28,17 +28,17 @@ impl<'a> Words<'a> {
         self.line
     }
 
-    /// How many bytes are left: the bound of every count a file declares.
+    /// Number of unread bytes, an upper bound for every count a file declares.
     pub fn remaining(&self) -> usize {
         self.bytes.len() - self.at
     }
 
-    /// What has not been read yet.
+    /// The unread bytes.
     pub fn rest(&self) -> &'a [u8] {
         &self.bytes[self.at..]
     }
 
-    /// The next word, on this line or a later one.
+    /// The next word, on this or a later line.
     pub fn next_word(&mut self) -> Option<&'a [u8]> {
         self.skip_space(true);
         self.take_word()
@@ -53,12 +53,12 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// The next word without taking it.
+    /// The next word, without consuming it.
     pub fn peek(&self) -> Option<&'a [u8]> {
         self.clone().next_word()
     }
 
-    /// What is left of this line, trimmed.
+    /// The rest of this line, trimmed.
     pub fn rest_of_line(&mut self) -> &'a [u8] {
         self.skip_space(false);
         let rest = self.rest();
@@ -120,14 +120,14 @@ impl<'a> Words<'a> {
             })
     }
 
-    /// Refuses a declared count that cannot fit into what is left at `least` bytes an item.
+    /// Refuses a declared count that does not fit into the remaining bytes at `least` bytes per item.
     pub fn check_fits(&self, count: usize, least: usize, what: &str) -> Result<(), FormatError> {
         if count <= self.remaining() / least + 1 {
             return Ok(());
         }
         Err(FormatError::Truncated {
             reason: format!(
-                "it declares {count} {what}, more than the {} bytes after line {} can hold",
+                "the file declares {count} {what}, more than the {} bytes after line {} can hold",
                 self.remaining(),
                 self.line
             ),
@@ -166,23 +166,23 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Whitespace of text formats, NUL included: some exporters pad with it.
+/// Whitespace of text formats. Includes NUL, which some exporters use as padding.
 pub(super) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | 0x0B | 0x0C | 0)
 }
 
-/// Text for messages and names.
+/// Text for messages and names, truncated.
 pub(super) fn lossy(bytes: &[u8]) -> String {
-    const LONGEST: usize = 120;
-    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(LONGEST)]);
-    if bytes.len() > LONGEST {
+    const MAX_LENGTH: usize = 120;
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_LENGTH)]);
+    if bytes.len() > MAX_LENGTH {
         format!("{text}…")
     } else {
         text.into_owned()
     }
 }
 
-/// The value, if all of it is finite.
+/// The value, if all its components are finite.
 pub(super) fn finite(
     value: glam::Vec3,
     element: impl FnOnce() -> String,
@@ -194,7 +194,7 @@ pub(super) fn finite(
     }
 }
 
-/// A decimal number that is the whole word; also the spellings of NaN and infinity.
+/// Parses a whole word as a decimal number, including the spellings of NaN and infinity.
 pub(super) fn parse_number(word: &[u8]) -> Option<f64> {
     let mut at = 0;
     match scan_number(word, &mut at) {
@@ -203,7 +203,7 @@ pub(super) fn parse_number(word: &[u8]) -> Option<f64> {
     }
 }
 
-/// A plain decimal number at `at`, which moves behind it. `None` where the general parser is needed or there is none.
+/// Parses a plain decimal number at `at` and advances it. `None` if there is none or the general parser is needed.
 ///
 /// Exact for up to 15 digits and small exponents: then mantissa and power of ten are exact in f64, and one operation
 /// rounds once (Clinger 1990, fast path).

@@ -1,9 +1,9 @@
-//! Rest-pose alignment: what each target joint must be turned by before it repeats the source.
+//! Rest-pose alignment of source and target.
 //!
-//! With `Δ` the turn of a source joint from its rest in the world, its twin's world rotation is `Δ A R`, where `R` is the
-//! twin's own rest and `A` brings that rest to the source's. For arms and legs `A` makes both limbs point the same way,
-//! so T-pose and A-pose do not matter. It is built along the limb, each step the smallest turn on top of the last, so
-//! that roll about the bone carries over from joint to joint.
+//! Let `Δ` be a source joint's world rotation relative to its rest. The matching target joint gets the world rotation `Δ A R`,
+//! where `R` is its own rest rotation and `A` aligns that rest with the source's. For arms and legs, `A` makes both limbs
+//! point the same way, so T-pose and A-pose are equivalent. It is built along the limb: each step adds the smallest
+//! rotation to the one before, which carries roll about the bone from joint to joint.
 
 use glam::{Affine3A, Quat, Vec3};
 
@@ -11,16 +11,16 @@ use super::ground::neutral_foot;
 use super::humanoid::{Finger, HumanBone, Humanoid, Side};
 use crate::Skeleton;
 
-/// A target joint and what it repeats.
+/// A target joint and the source joints that drive it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
     /// Joint of the target.
     pub target: usize,
-    /// Joints of the source, the same twice or neighbours on a chain.
+    /// Joints of the source: twice the same, or two neighbours on a chain.
     pub sources: [usize; 2],
-    /// Between the two.
+    /// Blend factor between the two.
     pub t: f32,
-    /// The turn `A`.
+    /// The alignment `A`.
     pub align: Quat,
 }
 
@@ -35,14 +35,14 @@ impl Link {
     }
 }
 
-/// A humanoid, its skeleton and its joints at rest in the world.
+/// A humanoid, its skeleton, and its rest `world_from_joint`.
 pub(super) type Body<'a> = (&'a Humanoid, &'a Skeleton, &'a [Affine3A]);
 
-/// All joints of the target that repeat something; `turn` takes the source's facing to the target's.
+/// Links of all driven target joints. `turn` rotates the source's facing to the target's.
 pub(super) fn links(source: Body, target: Body, turn: Quat) -> Vec<Link> {
     let mut links = Vec::new();
     for bone in [HumanBone::Hips, HumanBone::Head] {
-        // Trunk and head keep the target's own rest: how far necks lean is a matter of where rigs put joints.
+        // Trunk and head keep the target's own rest: the rest angle of a neck depends on where a rig puts its joints.
         link(&mut links, source, target, bone, Quat::IDENTITY);
     }
     chain(&mut links, source, target, |humanoid| &humanoid.spine);
@@ -98,7 +98,7 @@ fn arm(links: &mut Vec<Link>, source: Body, target: Body, turn: Quat, side: Side
     fingers(links, source, target, side, align);
 }
 
-/// Fingers, where both have at least two joints of one; CMU's single finger joint says nothing about fingers.
+/// Fingers, if both skeletons have at least two joints of one. CMU's single finger joint carries no finger pose.
 fn fingers(links: &mut Vec<Link>, source: Body, target: Body, side: Side, align: Quat) {
     for finger in Finger::ALL {
         let bones = [0, 1, 2].map(|joint| HumanBone::Finger(side, finger, joint));
@@ -133,8 +133,8 @@ fn leg(links: &mut Vec<Link>, source: Body, target: Body, turn: Quat, side: Side
     link(links, source, target, HumanBone::Toes(side), align);
 }
 
-/// Feet are aligned by their soles: both flat on the ground and heading the same way. From ankle to toes they may
-/// point down at any angle, for ankles sit where a rig's maker put them.
+/// Feet are aligned by their soles: flat on the ground, with the same heading. The direction from ankle to toes is not
+/// used, because the height of the ankle differs between rigs.
 fn foot(source: Body, target: Body, turn: Quat, side: Side) -> Quat {
     let flat_source = turn * neutral_foot(source.0, source.2, side) * turn.inverse();
     let flat_target = neutral_foot(target.0, target.2, side);
@@ -152,13 +152,13 @@ fn foot(source: Body, target: Body, turn: Quat, side: Side) -> Quat {
     flat_source.inverse() * yaw * flat_target
 }
 
-/// Unit vector from a bone's joint to the next one's at rest.
+/// Unit vector from a bone's joint to the next bone's joint at rest.
 fn direction(body: Body, bone: HumanBone, next: HumanBone) -> Option<Vec3> {
     let place = |bone| Some(body.2[body.0.joint(bone)?].translation);
     Vec3::from(place(next)? - place(bone)?).try_normalize()
 }
 
-/// Chains of different lengths: each target joint repeats the source at the same height along the chain.
+/// Links chains of different lengths: each target joint follows the source at the same fraction of the chain.
 fn chain(
     links: &mut Vec<Link>,
     source: Body,
@@ -188,13 +188,13 @@ fn chain(
     }
 }
 
-/// Where the middle of each joint's segment lies along its chain, from 0 to 1.
+/// Midpoint of each joint's segment along its chain, from 0 to 1.
 fn middles(body: Body, chain: &[usize]) -> Vec<f32> {
     let place = |joint: usize| Vec3::from(body.2[joint].translation);
     let mut ends = vec![0.0];
     for (i, &joint) in chain.iter().enumerate() {
         let next = chain.get(i + 1).copied().or_else(|| {
-            // The last segment runs to the head or neck, whichever follows.
+            // The last segment runs to the next joint, head or neck.
             let mut children = (joint + 1..body.1.len())
                 .filter(|&child| body.1.joints()[child].parent == Some(joint));
             children.find(|child| {

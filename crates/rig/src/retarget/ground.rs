@@ -1,4 +1,4 @@
-//! Where feet meet the ground.
+//! Foot soles and ground height.
 
 use glam::{Affine3A, Quat, Vec3};
 
@@ -6,11 +6,11 @@ use super::humanoid::{HumanBone, Humanoid, Side, is_above};
 use crate::skinning::linear_blend;
 use crate::{Character, Skeleton};
 
-/// Legs spread further than this at rest do not stand: their feet hang on the legs as they are, so the foot is flat
-/// when the leg is upright. CMU's rest pose spreads legs by 20°; standing A-poses stay below 10°.
-const STANDING: f32 = 15.0 * std::f32::consts::PI / 180.0;
+/// Largest spread of legs that stand at rest. With a larger spread the feet are taken to be flat when the
+/// leg is upright. CMU's rest pose spreads legs by 20°; standing A-poses stay below 10°.
+const MAX_STANDING_SPREAD: f32 = 15.0 * std::f32::consts::PI / 180.0;
 
-/// Turn in the world that lays a foot flat from its rest.
+/// World rotation from a foot's rest to the foot lying flat.
 pub(super) fn neutral_foot(humanoid: &Humanoid, rest: &[Affine3A], side: Side) -> Quat {
     let place = |bone| {
         humanoid
@@ -25,26 +25,26 @@ pub(super) fn neutral_foot(humanoid: &Humanoid, rest: &[Affine3A], side: Side) -
         return Quat::IDENTITY;
     };
     match (ankle - hip).try_normalize() {
-        Some(leg) if leg.angle_between(-Vec3::Y) > STANDING => {
+        Some(leg) if leg.angle_between(-Vec3::Y) > MAX_STANDING_SPREAD => {
             Quat::from_rotation_arc(leg, -Vec3::Y)
         }
         _ => Quat::IDENTITY,
     }
 }
 
-/// Points under both feet that touch the ground when the body stands.
+/// Sole points of both feet.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Soles {
-    /// Of left and right foot: joint and offset from it in its frame, without scale \[m\].
+    /// For the left and the right foot: joint, and offset from it in its frame, without scale \[m\].
     points: [Vec<(usize, Vec3)>; 2],
     /// Height of the lower sole in the rest pose \[m\].
     pub rest_level: f32,
-    /// Where poses are expected to have their ground \[m\].
+    /// Ground height that poses are expected to have \[m\].
     pub level: f32,
 }
 
 impl Soles {
-    /// Finds heel, ball and toe tip of both feet: the joints' places, put down to the lowest of them.
+    /// Estimates heel, ball and toe tip of both feet from joint positions, lowered to the lowest of them.
     pub(super) fn find(
         skeleton: &Skeleton,
         humanoid: &Humanoid,
@@ -64,7 +64,7 @@ impl Soles {
             let flat = neutral_foot(humanoid, rest, side);
             let ankle = Vec3::from(rest[foot].translation);
             legs = legs.max(ankle.distance(rest[hip].translation.into()));
-            // Joint that carries the point, joint's place and point, seen from the ankle of the flat foot.
+            // Carrying joint, joint position and sole point, relative to the ankle of the flat foot.
             let mut points = vec![(foot, Vec3::ZERO, Vec3::ZERO)];
             for &toe in humanoid
                 .bones
@@ -86,7 +86,7 @@ impl Soles {
             levels.push(ankle.y + drop);
         }
         soles.rest_level = levels.into_iter().reduce(f32::min).unwrap_or(0.0);
-        // A skeleton that hangs about the origin is moved by its clips, which have their ground at zero.
+        // A skeleton with its rest around the origin is moved by its clips, whose ground is at zero.
         soles.level = if soles.rest_level.abs() < 0.3 * legs {
             soles.rest_level
         } else {
@@ -95,9 +95,9 @@ impl Soles {
         soles
     }
 
-    /// The skin of a character's feet. All of it: a dancer may stand on the tips of the toes.
+    /// Sole points from the skin of a character's feet. All foot skin is used: a dancer may stand on the toe tips.
     ///
-    /// Shoes and toes reach further than joints do, so feet stand truer on these. None where a foot has no skin.
+    /// Skin is more accurate than joints, because shoes and toes extend past the joints. `None` if a foot has no skin.
     pub(super) fn of_skin(
         character: &Character,
         humanoid: &Humanoid,
@@ -141,7 +141,7 @@ impl Soles {
     }
 }
 
-/// Skin that a foot or its toes move more than anything else does: joint and place at rest.
+/// Skin vertices with their largest weight on a foot or its toes: joint and rest position.
 fn foot_skin(character: &Character, foot: usize, rest: &[Affine3A]) -> Vec<(usize, Vec3)> {
     let mut skin = Vec::new();
     for part in &character.parts {
@@ -175,9 +175,9 @@ fn tip_of(skeleton: &Skeleton, rest: &[Affine3A], joint: usize) -> Vec3 {
     rest[at].transform_point3(tail)
 }
 
-/// The height that feet return to, given the lowest sole of every frame; `expected` where nothing near it is found.
+/// Ground height from the lowest sole point of every frame; `expected` if nothing is found near it.
 ///
-/// A tenth of all frames may lie lower: feet sink in a little when they land or when markers slip.
+/// Uses the 10th percentile: feet sink in a little when they land or when markers slip.
 pub(super) fn standing_level(lowest: impl Iterator<Item = f32>, expected: f32, legs: f32) -> f32 {
     let mut lowest: Vec<f32> = lowest.filter(|height| height.is_finite()).collect();
     lowest.sort_unstable_by(f32::total_cmp);

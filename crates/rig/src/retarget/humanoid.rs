@@ -1,4 +1,4 @@
-//! The bones that all humanoids share, and where one skeleton has them.
+//! The standard humanoid bones, and how to find them in a skeleton.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::map::BoneMap;
 use super::{HumanoidError, names, topology};
 use crate::Skeleton;
 
-/// A side of the body, as its owner sees it.
+/// A side of the body, from its own point of view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Side {
     /// The left side.
@@ -18,7 +18,7 @@ pub enum Side {
 }
 
 impl Side {
-    /// Left, right.
+    /// Left, then right.
     pub const BOTH: [Self; 2] = [Self::Left, Self::Right];
 
     /// The other side.
@@ -33,15 +33,15 @@ impl Side {
 /// A finger of a hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Finger {
-    /// First.
+    /// Thumb.
     Thumb,
-    /// Second.
+    /// Index finger.
     Index,
-    /// Third.
+    /// Middle finger.
     Middle,
-    /// Fourth.
+    /// Ring finger.
     Ring,
-    /// Fifth.
+    /// Little finger.
     Little,
 }
 
@@ -56,7 +56,7 @@ impl Finger {
     ];
 }
 
-/// A bone of the common humanoid (VRM 1.0 specification, humanoid bones; eyes and jaw left out).
+/// A standard humanoid bone (VRM 1.0 humanoid bones without eyes and jaw).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HumanBone {
     /// The pelvis, which carries root motion.
@@ -120,7 +120,7 @@ impl HumanBone {
         all
     }
 
-    /// VRM 1.0's name of the bone, such as `leftUpperLeg`.
+    /// The bone's VRM 1.0 name, such as `leftUpperLeg`.
     pub fn name(self) -> String {
         let sided = |side: Side, name: &str| match side {
             Side::Left => format!("left{name}"),
@@ -152,7 +152,7 @@ impl HumanBone {
         }
     }
 
-    /// The bone of that name, whatever its capitals.
+    /// The bone of a VRM name, ignoring case.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::all()
             .into_iter()
@@ -176,22 +176,22 @@ impl HumanBone {
     }
 }
 
-/// Which joints of a skeleton are which bones.
+/// The joints of a skeleton that are humanoid bones.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Humanoid {
-    /// Joints of each bone. Where a bone is a chain (two thigh joints, twist joints), only its first joint; several
-    /// only for toes, which many rigs have one by one.
+    /// Joints of each bone. A bone made of a chain (two thigh joints, twist joints) has only its first joint; toes may
+    /// have several, because many rigs animate them one by one.
     pub bones: BTreeMap<HumanBone, Vec<usize>>,
-    /// Joints from above the hips to the one that carries the arms.
+    /// Spine joints, from the one above the hips to the one that carries the arms.
     pub spine: Vec<usize>,
-    /// Joints from above the spine to below the head.
+    /// Neck joints, from the one above the spine to the one below the head.
     pub neck: Vec<usize>,
-    /// Whether the file's left and right were found to be swapped.
+    /// Whether left and right are swapped in the file.
     pub swapped: bool,
 }
 
 impl Humanoid {
-    /// Finds the bones of a skeleton: first as the map says, then by joint names, then by the skeleton's shape.
+    /// Finds the bones of a skeleton: by the map, then by joint names, then by topology.
     pub fn find(skeleton: &Skeleton, map: &BoneMap) -> Result<Self, HumanoidError> {
         let given = map.joints(skeleton)?;
         let mut humanoid = Self {
@@ -216,7 +216,7 @@ impl Humanoid {
         self.bones.get(&bone)?.first().copied()
     }
 
-    /// Turn about Y from +Z to where the body faces at rest: left hip to right hip decides.
+    /// Rotation about Y from +Z to the body's facing at rest, from the line between the hip joints.
     pub fn facing(&self, rest: &[Affine3A]) -> Quat {
         let hip = |side| {
             self.joint(HumanBone::UpperLeg(side))
@@ -268,7 +268,7 @@ impl Humanoid {
         }
     }
 
-    /// Hips that do not carry both legs are replaced by the joint that does.
+    /// Replaces hips that do not carry both legs by the joint that does.
     fn complete_hips(&mut self, skeleton: &Skeleton) {
         let legs = Side::BOTH.map(|side| self.joint(HumanBone::UpperLeg(side)));
         let [Some(left), Some(right)] = legs else {
@@ -285,7 +285,7 @@ impl Humanoid {
         }
     }
 
-    /// Forgets limbs whose joints do not hang on each other.
+    /// Drops limbs whose joints are not connected.
     fn drop_detached(&mut self, skeleton: &Skeleton) {
         for side in Side::BOTH {
             let arm = [
@@ -305,7 +305,7 @@ impl Humanoid {
         }
     }
 
-    /// Swaps the sides where the feet point backwards: then left is right.
+    /// Swaps the sides if the feet point backwards.
     fn check_sides(&mut self, skeleton: &Skeleton, may_swap: bool) {
         let rest = skeleton.rest_worlds();
         let forward = self.facing(&rest) * Vec3::Z;
@@ -323,7 +323,7 @@ impl Humanoid {
         }
     }
 
-    /// From the ankle to the middle of the toes at rest \[m\].
+    /// Vector from the ankle to the middle of the toes at rest \[m\].
     pub(super) fn foot_direction(&self, rest: &[Affine3A], side: Side) -> Option<Vec3> {
         let ankle = self.joint(HumanBone::Foot(side))?;
         let toes = self.bones.get(&HumanBone::Toes(side))?;
@@ -334,7 +334,7 @@ impl Humanoid {
         Some(middle / toes.len() as f32 - Vec3::from(rest[ankle].translation))
     }
 
-    /// The joints between hips, arms and head, by who hangs on whom.
+    /// Finds the joints between hips, arms and head from the hierarchy.
     fn find_trunk(&mut self, skeleton: &Skeleton) {
         let given: Vec<usize> = [HumanBone::Spine, HumanBone::Chest, HumanBone::UpperChest]
             .iter()
@@ -377,7 +377,7 @@ pub(super) fn is_above(skeleton: &Skeleton, above: usize, joint: usize) -> bool 
     false
 }
 
-/// The joints after `from` down to and with `to`; none if `to` does not hang on `from`.
+/// The joints below `from` down to and including `to`; `None` if `to` is not a descendant of `from`.
 pub(super) fn path_down(skeleton: &Skeleton, from: usize, to: usize) -> Option<Vec<usize>> {
     let mut path = Vec::new();
     let mut at = to;
@@ -389,7 +389,7 @@ pub(super) fn path_down(skeleton: &Skeleton, from: usize, to: usize) -> Option<V
     Some(path)
 }
 
-/// The lowest joint that carries both.
+/// The lowest common ancestor of two joints.
 pub(super) fn common_ancestor(skeleton: &Skeleton, a: usize, b: usize) -> Option<usize> {
     let mut at = skeleton.joints()[a].parent;
     while let Some(here) = at {

@@ -1,21 +1,20 @@
-//! Legs of other proportions: hips and knees give way a little so that ankles come where the source's are.
+//! Leg correction: adjusts hips and knees so that ankles reach the source's positions.
 //!
-//! Repeating directions alone places an ankle wrongly as soon as thigh and shank divide the leg in another ratio and
-//! the knee bends, or as wider hips tilt. Hip, knee and ankle keep their plane; the law of cosines gives the two angles
-//! in it.
+//! Copying directions alone misplaces an ankle if the knee bends and the ratio of thigh to shank differs, or if
+//! wider hips tilt. Hip, knee and ankle keep their plane; the law of cosines gives the two angles in it.
 
 use glam::{Quat, Vec3};
 
 use super::humanoid::{HumanBone, Humanoid, Side};
 use crate::{Pose, Skeleton};
 
-/// Each correction turns a bone at most this far from where the source's points, so that two together stay within 10°.
-/// Chosen for that bound, not tuned.
-const MOST: f32 = 5.0 * std::f32::consts::PI / 180.0;
+/// Largest rotation of each correction. Two corrections together keep a bone within 10° of the source's direction;
+/// chosen for that bound, not tuned.
+const MAX_CORRECTION: f32 = 5.0 * std::f32::consts::PI / 180.0;
 
-/// Moves an ankle to `wanted`, given from the hip joint in world space, as far as [`MOST`] allows. A straight knee
+/// Moves an ankle to `wanted`, relative to the hip joint in world space, as far as [`MAX_CORRECTION`] allows. A straight knee
 /// bends about `axis`. Feet keep their orientation.
-pub(super) fn fit(
+pub(super) fn place_ankle(
     pose: &mut Pose,
     skeleton: &Skeleton,
     humanoid: &Humanoid,
@@ -51,17 +50,21 @@ pub(super) fn fit(
     pose.rotate_world(skeleton, ankle, (swing * turn(lower)).inverse());
 }
 
-/// The turn from one direction towards another, cut at [`MOST`].
+/// The rotation from one direction towards another, limited to [`MAX_CORRECTION`].
 fn limited_arc(from: Vec3, to: Vec3) -> Quat {
     let (Some(from), Some(to)) = (from.try_normalize(), to.try_normalize()) else {
         return Quat::IDENTITY;
     };
     let angle = from.angle_between(to);
-    let share = if angle > MOST { MOST / angle } else { 1.0 };
+    let share = if angle > MAX_CORRECTION {
+        MAX_CORRECTION / angle
+    } else {
+        1.0
+    };
     Quat::IDENTITY.slerp(Quat::from_rotation_arc(from, to), share)
 }
 
-/// Axis of the knee, and the turns of thigh and shank about it.
+/// The knee axis, and the rotations of thigh and shank about it.
 fn bend(thigh: Vec3, shank: Vec3, reach: f32, straight_axis: Vec3) -> (Vec3, [f32; 2]) {
     let (a, b) = (thigh.length(), shank.length());
     let normal = thigh.cross(shank);
@@ -76,14 +79,14 @@ fn bend(thigh: Vec3, shank: Vec3, reach: f32, straight_axis: Vec3) -> (Vec3, [f3
             let cosine = (near * near + reach * reach - far * far) / (2.0 * near * reach);
             cosine.clamp(-1.0, 1.0).acos()
         };
-        // Between the line from hip to ankle and thigh or shank.
+        // Angle between the hip–ankle line and the thigh or shank.
         [angle(a, b), angle(b, a)]
     };
     let now = angles((thigh + shank).length());
     let wanted = angles(reach);
-    // The thigh lies behind that line in the sense of the axis, the shank before it.
-    let upper = (now[0] - wanted[0]).clamp(-MOST, MOST);
-    let lower = (wanted[1] - now[1]).clamp(-MOST, MOST);
+    // Seen along the axis, the thigh lies behind the hip–ankle line and the shank before it.
+    let upper = (now[0] - wanted[0]).clamp(-MAX_CORRECTION, MAX_CORRECTION);
+    let lower = (wanted[1] - now[1]).clamp(-MAX_CORRECTION, MAX_CORRECTION);
     (axis, [upper, lower])
 }
 
@@ -92,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_ankle_comes_to_its_reach() {
+    fn the_ankle_reaches_its_distance() {
         let thigh = Vec3::new(0.0, -0.45, 0.1);
         let shank = Vec3::new(0.02, -0.4, -0.15);
         let line = thigh + shank;
@@ -114,9 +117,11 @@ mod tests {
     }
 
     #[test]
-    fn turns_are_limited() {
-        assert!(limited_arc(Vec3::X, Vec3::Y).angle_between(Quat::IDENTITY) < MOST + 1e-3);
+    fn corrections_are_limited() {
+        assert!(
+            limited_arc(Vec3::X, Vec3::Y).angle_between(Quat::IDENTITY) < MAX_CORRECTION + 1e-3
+        );
         let (_, turns) = bend(-Vec3::Y, -Vec3::Y, 0.5, Vec3::X);
-        assert!(turns.iter().all(|turn| turn.abs() <= MOST));
+        assert!(turns.iter().all(|turn| turn.abs() <= MAX_CORRECTION));
     }
 }

@@ -1,4 +1,4 @@
-//! The map file: which joint is which bone, where guesses fail.
+//! Map files: assign joints to humanoid bones where automatic matching fails.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,13 @@ use super::HumanoidError;
 use super::humanoid::HumanBone;
 use crate::{Character, Skeleton};
 
-/// Joint names of some bones of one skeleton; what it does not name is guessed.
+/// Joint names of some humanoid bones of one skeleton. Other bones are matched automatically.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BoneMap {
     names: BTreeMap<HumanBone, String>,
 }
 
-/// A map file: one map for the skeleton a motion was made for, one for the character that shall play it.
+/// A map file: one map for the motion's skeleton, one for the character's.
 ///
 /// ```toml
 /// # Bones without a table belong to the motion's skeleton.
@@ -31,7 +31,7 @@ pub struct MapFile {
 }
 
 impl BoneMap {
-    /// What a character's file says of its bones, as VRM files do; empty where it says nothing.
+    /// The bone map declared by a character's file (VRM); empty if it declares none.
     pub fn of(character: &Character) -> Self {
         let joints = character.skeleton.joints();
         let named = character.humanoid.iter().flatten();
@@ -42,8 +42,8 @@ impl BoneMap {
 
     /// A map from VRM bone names to joint names, as VRM files hold it.
     ///
-    /// Bones that retargeting does not use (eyes, jaw) are left out; names that are no VRM bones are errors. The thumb
-    /// is named as in VRM 1.0, or as in 0.x where it has an intermediate joint.
+    /// Bones that retargeting does not use (eyes, jaw) are ignored; unknown bone names are errors. Thumbs
+    /// are named as in VRM 1.0, or as in 0.x if there is an intermediate joint.
     pub fn from_pairs<'a>(
         pairs: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) -> Result<Self, HumanoidError> {
@@ -72,12 +72,12 @@ impl BoneMap {
         Ok(Self { names })
     }
 
-    /// Whether it names nothing.
+    /// Whether the map is empty.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 
-    /// The skeleton's joints by VRM bone name, as [`Character::humanoid`] has them.
+    /// The skeleton's joints by VRM bone name, in the form of [`Character::humanoid`].
     pub fn named_joints(
         &self,
         skeleton: &Skeleton,
@@ -90,7 +90,7 @@ impl BoneMap {
         Ok(named.collect())
     }
 
-    /// The skeleton's joints of those names.
+    /// The skeleton's joints of the mapped names.
     pub(super) fn joints(
         &self,
         skeleton: &Skeleton,
@@ -107,7 +107,7 @@ impl BoneMap {
 }
 
 impl MapFile {
-    /// Reads the text of a map file.
+    /// Parses the text of a map file.
     pub fn parse(text: &str) -> Result<Self, HumanoidError> {
         let table: toml::Table =
             text.parse()
@@ -142,7 +142,7 @@ fn read_bones<'a>(
 
 fn joint_name<'a>(bone: &str, value: &'a toml::Value) -> Result<&'a str, HumanoidError> {
     value.as_str().ok_or_else(|| HumanoidError::MapSyntax {
-        reason: format!("{bone} must be a joint's name in quotes"),
+        reason: format!("{bone} must be a joint name in quotes"),
     })
 }
 
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_named() {
+    fn errors_name_the_bone() {
         let unknown = MapFile::parse("tail = \"Tail\"").unwrap_err();
         assert!(unknown.to_string().contains("tail"));
         assert!(MapFile::parse("hips = 3").is_err());
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn old_thumbs_are_understood() {
+    fn vrm_0_thumb_names_are_converted() {
         let map = BoneMap::from_pairs([
             ("leftThumbProximal", "a"),
             ("leftThumbIntermediate", "b"),

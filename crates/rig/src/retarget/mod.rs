@@ -1,8 +1,8 @@
-//! Retargeting: a motion made for one humanoid, played on another.
+//! Retargeting: plays a motion made for one humanoid on another.
 //!
-//! Bones are matched by names, by the skeleton's shape or by a map file ([`humanoid`]). Every bone then repeats what
-//! its twin does in the world, starting from rest poses that were aligned first ([`align`]), and the hips are placed so
-//! that feet stand as high above the ground as the source's do ([`ground`]).
+//! Bones are matched by name, by topology or by a map file ([`humanoid`]). Every target bone copies the world rotation of
+//! its source bone relative to rest poses that were aligned first ([`align`]). The hips are placed so
+//! that the feet are as high above the ground as the source's ([`ground`]).
 
 pub mod align;
 pub mod ground;
@@ -23,93 +23,93 @@ use align::Link;
 use ground::Soles;
 use humanoid::Side;
 
-/// Why a skeleton is not understood as a humanoid.
+/// Why a skeleton could not be matched to a humanoid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HumanoidError {
-    /// Neither names nor shape nor map tell where these bones are.
-    #[error("no joint was recognised as {bones}; name the joints in a map file")]
+    /// Required bones that neither names, topology nor map identify.
+    #[error("no joint was recognised as {bones}; assign joints in a map file")]
     MissingBones {
-        /// Their VRM names.
+        /// VRM names of the missing bones.
         bones: String,
     },
-    /// A map names a bone that humanoids do not have.
-    #[error("\"{bone}\" is not a humanoid bone; bones are named as in VRM: hips, leftUpperLeg, …")]
+    /// The map names an unknown bone.
+    #[error("\"{bone}\" is not a humanoid bone; use VRM bone names: hips, leftUpperLeg, …")]
     UnknownBone {
-        /// As the map has it.
+        /// The name in the map.
         bone: String,
     },
-    /// A map names a joint that the skeleton does not have.
-    #[error("the map says that {bone} is \"{joint}\", but there is no joint of that name")]
+    /// The map names a joint that the skeleton does not have.
+    #[error("the map assigns {bone} to \"{joint}\", but the skeleton has no joint of that name")]
     UnknownJoint {
         /// The bone.
         bone: String,
-        /// The joint's name.
+        /// The missing joint name.
         joint: String,
     },
     /// The map file is not TOML of the expected form.
-    #[error("the map file cannot be read: {reason}")]
+    #[error("cannot read the map file: {reason}")]
     MapSyntax {
         /// What is wrong and where.
         reason: String,
     },
 }
 
-/// Why a motion cannot be carried over.
+/// Why a motion cannot be retargeted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RetargetError {
-    /// The skeleton that the motion was made for.
+    /// The source skeleton could not be matched.
     #[error("the motion's skeleton: {0}")]
     Source(#[source] HumanoidError),
-    /// The skeleton that shall play it.
+    /// The target skeleton could not be matched.
     #[error("the character's skeleton: {0}")]
     Target(#[source] HumanoidError),
-    /// Joints that all lie in one place.
+    /// All leg joints lie at one point.
     #[error("the legs of {whose} have no length")]
     NoLegs {
-        /// Motion or character.
+        /// "the motion" or "the character".
         whose: &'static str,
     },
 }
 
-/// What may be told instead of guessed.
+/// Options of [`Retarget::new`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
-    /// Bones of both skeletons.
+    /// Bone maps of both skeletons.
     pub map: MapFile,
-    /// Height of the ground in the source motion \[m\].
+    /// Ground height in the source motion \[m\]; `None` to estimate it.
     pub ground: Option<f32>,
 }
 
-/// Which bones were matched and how.
+/// Which bones were matched.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
     /// Bone, source joint, target joint.
     pub matched: Vec<(HumanBone, String, String)>,
-    /// Bones that only the source has: their motion is lost.
+    /// Bones that only the source has. Their motion is lost.
     pub lost: Vec<(HumanBone, String)>,
-    /// Joints of source and target spine.
+    /// Number of spine joints of source and target.
     pub spine: (usize, usize),
-    /// Factor on root motion: the ratio of leg lengths.
+    /// Scale of root motion: the ratio of leg lengths.
     pub scale: f32,
-    /// Left and right are swapped in the names of source or target.
+    /// Whether left and right are swapped in the joint names of source or target.
     pub swapped: (bool, bool),
 }
 
-/// Carries poses and clips of one skeleton over to another.
+/// Retargets poses and clips from one skeleton to another.
 #[derive(Clone, Debug)]
 pub struct Retarget {
     source: Actor,
     target: Actor,
     links: Vec<Link>,
-    /// From the source's facing to the target's.
+    /// Rotation from the source's facing to the target's.
     turn: Quat,
     /// Target leg length over source leg length.
     scale: f32,
-    /// Height of the source's ground \[m\], where the caller has said so.
+    /// Ground height of the source \[m\], if given by the caller.
     ground: Option<f32>,
 }
 
-/// What is known about one of the two skeletons.
+/// Precomputed data of one of the two skeletons.
 #[derive(Clone, Debug)]
 struct Actor {
     skeleton: Skeleton,
@@ -135,7 +135,7 @@ impl Actor {
         })
     }
 
-    /// Middle between the hip joints.
+    /// Midpoint of the hip joints.
     fn pelvis(&self, worlds: &[Affine3A]) -> Vec3 {
         let joints = Side::BOTH.map(|side| self.humanoid.joint(HumanBone::UpperLeg(side)));
         let [left, right] = joints
@@ -144,7 +144,7 @@ impl Actor {
     }
 }
 
-/// Mean length of thigh and shank together \[m\].
+/// Mean leg length, thigh plus shank \[m\].
 fn leg_length(humanoid: &Humanoid, rest: &[Affine3A]) -> f32 {
     let leg = |side| {
         let joints = [
@@ -195,8 +195,8 @@ impl Retarget {
         })
     }
 
-    /// Lets the target stand on the soles of its skin instead of those guessed from its joints. `character` is the one
-    /// whose skeleton is the target.
+    /// Uses the soles of the target's skin instead of those estimated from its joints. `character` must be the one
+    /// with the target skeleton.
     pub fn with_skin(mut self, character: &Character) -> Self {
         let target = &mut self.target;
         if character.skeleton.len() == target.skeleton.len() {
@@ -211,14 +211,14 @@ impl Retarget {
         self
     }
 
-    /// Carries over one pose. Without a given ground the source is taken to stand on its rest pose's ground, or at
-    /// height zero where its rest pose hangs about the origin, as in BVH.
+    /// Retargets one pose. Without a given ground height, the source's ground is that of its rest pose, or
+    /// zero if its rest pose is centred on the origin, as in BVH.
     pub fn pose(&self, source: &Pose) -> Pose {
         self.pose_above(source, self.ground.unwrap_or(self.source.soles.level))
     }
 
-    /// Carries over a whole clip with linear keys at `fps`. Without a given ground, the height that feet return to is
-    /// taken for it, if that is near where ground is expected.
+    /// Retargets a clip, with linear keys at `fps`. Without a given ground height, it is estimated from the feet, if
+    /// that is close to the expected height.
     pub fn clip(&self, source: &Clip, fps: f32) -> Clip {
         let frames = (source.duration() * fps + 1e-3).floor() as usize;
         let poses: Vec<Pose> = (0..=frames)
@@ -232,7 +232,7 @@ impl Retarget {
         Clip::from_poses(&source.name, &self.target.skeleton, fps, &poses)
     }
 
-    /// The height that the source's feet stand on in a series of poses \[m\].
+    /// Ground height of a series of source poses \[m\], from the lowest foot positions.
     pub fn find_ground(&self, poses: &[Pose]) -> f32 {
         let side = &self.source;
         ground::standing_level(
@@ -246,7 +246,7 @@ impl Retarget {
         )
     }
 
-    /// Which bones were matched.
+    /// Reports which bones were matched.
     pub fn report(&self) -> Report {
         let name = |side: &Actor, joint: usize| side.skeleton.joints()[joint].name.clone();
         let mut report = Report {
@@ -275,17 +275,17 @@ impl Retarget {
         report
     }
 
-    /// The motion's skeleton as a humanoid.
+    /// The source skeleton as a humanoid.
     pub fn source(&self) -> &Humanoid {
         &self.source.humanoid
     }
 
-    /// The character's skeleton as a humanoid.
+    /// The target skeleton as a humanoid.
     pub fn target(&self) -> &Humanoid {
         &self.target.humanoid
     }
 
-    /// Turn from the way the source faces at rest to the way the target does.
+    /// Rotation from the source's facing at rest to the target's.
     pub fn turn(&self) -> Quat {
         self.turn
     }
@@ -294,9 +294,9 @@ impl Retarget {
         let (from, to) = (&self.source, &self.target);
         let worlds = source.worlds(&from.skeleton);
         let rotations = source.world_rotations(&from.skeleton);
-        let mut pose = self.turned(&rotations);
+        let mut pose = self.with_source_rotations(&rotations);
         for side in Side::BOTH {
-            self.fit_leg(&mut pose, &worlds, side);
+            self.correct_leg(&mut pose, &worlds, side);
         }
         let Some(hips) = to.humanoid.joint(HumanBone::Hips) else {
             return pose;
@@ -307,7 +307,7 @@ impl Retarget {
         let travel = from.pelvis(&worlds) - from.pelvis(&from.rest);
         let wanted = to.pelvis(&to.rest) + self.scale * (self.turn * travel);
         let mut shift = wanted - to.pelvis(&posed);
-        // The source's lower foot decides, with a soft change from one to the other.
+        // The source's lower foot sets the height, with a smooth transition between feet.
         let above = from.soles.lowest_each(&worlds, &rotations);
         let own = to.soles.lowest_each(&posed, &posed_rotations);
         let lift = [0, 1]
@@ -324,8 +324,8 @@ impl Retarget {
         pose
     }
 
-    /// Brings an ankle as far below the hip as the source's is; where hips tilt, as far below the pelvis.
-    fn fit_leg(&self, pose: &mut Pose, source: &[Affine3A], side: Side) {
+    /// Places an ankle as far below the hip as the source's; if the hips tilt, as far below the pelvis.
+    fn correct_leg(&self, pose: &mut Pose, source: &[Affine3A], side: Side) {
         let (from, to) = (&self.source, &self.target);
         let ends = [HumanBone::UpperLeg(side), HumanBone::Foot(side)];
         let joints = ends.map(|bone| from.humanoid.joint(bone));
@@ -341,11 +341,11 @@ impl Retarget {
         let turned = pose.world_rotations(&to.skeleton)[own_hip];
         let left = to.humanoid.facing(&to.rest) * Vec3::X;
         let axis = turned * to.rest_rotations[own_hip].inverse() * left;
-        legs::fit(pose, &to.skeleton, &to.humanoid, side, wanted, axis);
+        legs::place_ankle(pose, &to.skeleton, &to.humanoid, side, wanted, axis);
     }
 
-    /// The target's rest pose with all linked joints turned as the source's are.
-    fn turned(&self, source_rotations: &[Quat]) -> Pose {
+    /// The target's rest pose with all linked joints rotated like the source's.
+    fn with_source_rotations(&self, source_rotations: &[Quat]) -> Pose {
         let (from, to) = (&self.source, &self.target);
         let delta = |joint: usize| {
             let delta = source_rotations[joint] * from.rest_rotations[joint].inverse();

@@ -1,13 +1,13 @@
-//! Bones from joint names: CMU, Mixamo, VRM, VRoid, MakeHuman, Rigify, Unreal, 3ds Max, Daz, SMPL, MikuMikuDance and their
-//! kin.
+//! Humanoid bones from joint names: CMU, Mixamo, VRM, VRoid, MakeHuman, Rigify, Unreal, 3ds Max, Daz, SMPL,
+//! MikuMikuDance and similar rigs.
 
 use std::collections::BTreeMap;
 
 use super::humanoid::{Finger, HumanBone, Side};
 use crate::Skeleton;
 
-/// Words that name a rig or nothing at all.
-const NOISE: &[&str] = &[
+/// Words that name a rig or carry no meaning.
+const IGNORED_WORDS: &[&str] = &[
     "mixamorig",
     "joint",
     "jnt",
@@ -31,8 +31,8 @@ const NOISE: &[&str] = &[
     "m",
     "avg",
 ];
-/// Words of joints that help others and are no bones.
-const HELPERS: &[&str] = &[
+/// Words of helper joints that are not bones.
+const HELPER_WORDS: &[&str] = &[
     "twist",
     "roll",
     "ik",
@@ -55,21 +55,21 @@ const HELPERS: &[&str] = &[
     "ｉｋ",
 ];
 
-/// A joint name in its parts.
+/// A joint name split into words.
 #[derive(Debug, PartialEq)]
 struct Words {
     side: Option<Side>,
-    /// All words that mean something, joined.
+    /// All meaningful words, joined.
     body: String,
     numbers: Vec<u32>,
     helper: bool,
-    /// Rigify's originals move nothing: their deforming twins are meant.
+    /// Whether it is one of Rigify's `ORG` joints. They move no skin; their `DEF` counterparts are preferred.
     original: bool,
 }
 
-/// The bones that names tell, each with its best joint.
+/// The bones found by name, each with its best joint.
 pub(super) fn guess(skeleton: &Skeleton) -> BTreeMap<HumanBone, Vec<usize>> {
-    // Lower ranks are better; among equals the joint nearest the root comes first.
+    // Lower ranks are better. Ties go to the joint nearest the root.
     let mut found: BTreeMap<HumanBone, Vec<(u32, usize)>> = BTreeMap::new();
     for (index, joint) in skeleton.joints().iter().enumerate() {
         let words = split(&joint.name);
@@ -84,7 +84,7 @@ pub(super) fn guess(skeleton: &Skeleton) -> BTreeMap<HumanBone, Vec<usize>> {
     let mut bones = BTreeMap::new();
     let mut taken = vec![false; skeleton.len()];
     let mut order: Vec<HumanBone> = found.keys().copied().collect();
-    // "Shoulder" is the upper arm where nothing else is.
+    // "Shoulder" means the upper arm if there is no other upper arm.
     order.sort_by_key(|bone| matches!(bone, HumanBone::Shoulder(_)));
     for bone in order {
         let mut joints = found.remove(&bone).unwrap_or_default();
@@ -109,7 +109,7 @@ pub(super) fn guess(skeleton: &Skeleton) -> BTreeMap<HumanBone, Vec<usize>> {
     bones
 }
 
-/// What a name may mean, with a rank of doubt.
+/// Possible meanings of a name, each with a rank (0 is certain).
 fn meanings(words: &Words) -> Vec<(HumanBone, u32)> {
     let body = words.body.as_str();
     let Some(side) = words.side else {
@@ -153,7 +153,7 @@ fn meanings(words: &Words) -> Vec<(HumanBone, u32)> {
     }
 }
 
-/// A finger and which of its joints.
+/// A finger and the index of its joint.
 fn finger(words: &Words) -> Option<(Finger, u8)> {
     let mut body = words.body.as_str();
     for prefix in ["hand", "finger"] {
@@ -189,7 +189,7 @@ fn finger(words: &Words) -> Option<(Finger, u8)> {
     (joint < 3).then_some((finger, joint))
 }
 
-/// Cuts a name at separators, digits and capitals, and finds its side.
+/// Splits a name at separators, digits and capitals, and finds its side.
 fn split(name: &str) -> Words {
     let name = name.rsplit([':', '|']).next().unwrap_or(name);
     let mut words = Words {
@@ -205,18 +205,18 @@ fn split(name: &str) -> Words {
             words.numbers.push(number);
         } else if let Some(side) = side_word(token) {
             words.side = Some(side);
-        } else if HELPERS.contains(&token) {
+        } else if HELPER_WORDS.contains(&token) {
             words.helper = true;
         } else if token == "org" {
             words.original = true;
         } else if let Some((side, rest)) = side_prefix(token) {
             words.side = Some(side);
             words.body.push_str(rest);
-        } else if !NOISE.contains(&token) {
+        } else if !IGNORED_WORDS.contains(&token) {
             words.body.push_str(token);
         }
     }
-    // CC_Base_L_Thigh and its kin; "toebase" and "fingerbase" keep their ending.
+    // CC_Base_L_Thigh and similar; "toebase" and "fingerbase" keep their ending.
     if let Some(rest) = words.body.strip_prefix("base") {
         words.body = rest.to_owned();
     }
@@ -231,7 +231,7 @@ fn side_word(token: &str) -> Option<Side> {
     }
 }
 
-/// `lefthand` and `左手首` in one word.
+/// Splits a side from a one-word name: `lefthand`, `左手首`.
 fn side_prefix(token: &str) -> Option<(Side, &str)> {
     let of = |side, prefix: &str| token.strip_prefix(prefix).map(|rest| (side, rest));
     of(Side::Left, "left")
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn many_rigs_many_names() {
+    fn joint_names_of_common_rigs() {
         for (name, bone) in [
             ("LeftUpLeg", UpperLeg(Left)),
             ("vis_char_001_fbx:mixamorig:RightForeArm", LowerArm(Right)),

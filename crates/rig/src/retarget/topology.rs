@@ -1,4 +1,4 @@
-//! Bones from the skeleton's shape alone, where names say nothing.
+//! Humanoid bones from the skeleton's topology and rest positions, without names.
 
 use std::collections::BTreeMap;
 
@@ -15,8 +15,8 @@ struct Shape<'a> {
     high: f32,
 }
 
-/// Finds two legs that reach the ground, two arms that reach out, and the head on top. None where there is nothing like
-/// it. The side is told by which way the feet point, or taken from facing +Z where they do not tell.
+/// Finds two legs that reach the ground, two arms that reach out, and the head on top. `None` if there is no such
+/// structure. Left and right follow from the direction of the feet; if that is unclear, the body is assumed to face +Z.
 pub(super) fn guess(skeleton: &Skeleton) -> Option<BTreeMap<HumanBone, Vec<usize>>> {
     let places: Vec<Vec3> = skeleton
         .rest_worlds()
@@ -73,7 +73,7 @@ pub(super) fn guess(skeleton: &Skeleton) -> Option<BTreeMap<HumanBone, Vec<usize
 }
 
 impl Shape<'_> {
-    /// The deepest joint with two branches that come near the ground, and the ways down.
+    /// The deepest joint with two branches down to near the ground, and the paths of both.
     fn legs(&self, children: &[Vec<usize>]) -> Option<(usize, [Vec<usize>; 2])> {
         let near_ground = self.low + 0.2 * (self.high - self.low);
         let lowest_under = |branch: usize| {
@@ -100,13 +100,13 @@ impl Shape<'_> {
         None
     }
 
-    /// Whether other limbs reach the ground from high up too: what has four legs is no humanoid.
+    /// Whether further limbs reach the ground from high up: a four-legged animal is not a humanoid.
     fn stands_on_more(&self, hips: usize) -> bool {
         let height = |share: f32| self.low + share * (self.high - self.low);
         let joints = self.skeleton.joints();
         let is_limb = |leaf: usize| {
             let mut above = std::iter::successors(joints[leaf].parent, |&j| joints[j].parent);
-            // Controls on the ground hang on nothing but a root there.
+            // Controls on the ground are children of a root on the ground.
             above.any(|joint| self.places[joint].y > height(0.3) && joints[joint].parent.is_some())
         };
         (self.leaves.iter().copied())
@@ -130,7 +130,7 @@ impl Shape<'_> {
         }
     }
 
-    /// Hip, knee, ankle and perhaps toes on the way down.
+    /// Hip, knee, ankle and, if present, toes along a leg.
     fn leg_joints(&self, leg: &[usize]) -> Option<Vec<usize>> {
         let &hip = leg.first()?;
         let height = |joint: usize| self.places[joint].y;
@@ -146,7 +146,7 @@ impl Shape<'_> {
         Some(joints)
     }
 
-    /// The ways from the chest to the two leaves that reach out furthest.
+    /// Paths from the chest to the two leaves that reach out farthest.
     fn arms(&self, hips: usize, left: Vec3) -> Option<[Vec<usize>; 2]> {
         let reach = |&leaf: &usize| self.places[leaf].dot(left);
         let upper: Vec<usize> = (self.leaves.iter().copied())
@@ -163,7 +163,7 @@ impl Shape<'_> {
         }
     }
 
-    /// Names an arm's joints, up to where fingers branch off.
+    /// Assigns an arm's joints, up to where fingers branch off.
     fn arm_bones(
         &self,
         arm: &[usize],
@@ -192,7 +192,7 @@ impl Shape<'_> {
         bones
     }
 
-    /// Whether a joint lies on the way from one to another, as joints that take up twist do.
+    /// Whether a joint lies on the segment between two others, as twist joints do.
     fn is_between(&self, joint: usize, pair: &[usize]) -> bool {
         let [from, to] = [pair[0], pair[1]].map(|end| self.places[end]);
         let (way, at) = (to - from, self.places[joint] - from);
@@ -200,7 +200,7 @@ impl Shape<'_> {
         (-0.1..=1.1).contains(&along) && at.distance(along * way) < 0.2 * way.length()
     }
 
-    /// The highest leaf that is on no arm.
+    /// The highest leaf that is not part of an arm.
     fn head(&self, hips: usize, arms: &[Vec<usize>; 2]) -> Option<(HumanBone, Vec<usize>)> {
         let on_arm = |leaf: usize| {
             arms.iter()
@@ -221,7 +221,7 @@ mod tests {
     use crate::retarget::{BoneMap, Humanoid};
     use crate::skeleton::{Joint, JointKind};
 
-    /// A joint in the world, on the joint named `parent`.
+    /// Adds a joint at a world position below the joint named `parent`.
     fn add(
         joints: &mut Vec<Joint>,
         places: &mut Vec<Vec3>,
@@ -240,9 +240,9 @@ mod tests {
         joints.len() - 1
     }
 
-    /// Joints that take up twist and joints at ends change nothing about which joints are arms.
+    /// Twist joints and end joints do not change which joints are arms.
     #[test]
-    fn twist_joints_and_ends_are_no_fingers() {
+    fn twist_and_end_joints_are_not_fingers() {
         let plain = mannequin();
         let known = Humanoid::find(&plain, &BoneMap::default()).unwrap();
         let mut joints = plain.joints().to_vec();
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_four_legs_is_no_humanoid() {
+    fn a_four_legged_skeleton_is_not_a_humanoid() {
         let (mut joints, mut places) = (Vec::new(), Vec::new());
         let mut chain = |from: Option<usize>, way: &[Vec3]| {
             (way.iter()).fold(from, |parent, &at| {

@@ -10,23 +10,23 @@ use super::stretch::split_rotation;
 use super::{Posed, influences, morphed, skin_matrices, strongest_slot, transform_each};
 use crate::Part;
 
-/// Width σ of the similarity kernel, the value of the paper.
+/// Width σ of the similarity function, as in the paper.
 const SIGMA: f64 = 0.1;
-/// Triangles are split until weights differ by less than this along their edges.
+/// Triangles are split until weights differ by less than this along every edge.
 const WEIGHT_STEP: f32 = 0.1;
-/// At most this many halvings of a triangle: coarse meshes have a weight step of one per edge.
+/// Most bisections of a triangle. Coarse meshes may have a weight difference of one along an edge.
 const MAX_SPLITS: u32 = 8;
-/// Terms of the similarity below `exp(−CUTOFF)` change no digit of the result.
+/// Terms of the similarity below `exp(−CUTOFF)` are negligible and skipped.
 const CUTOFF: f64 = 18.0;
 
-/// For every vertex of a part, the point of bind space about which its rotation is exact.
+/// The centre of rotation of every vertex of a part, in bind space.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CentersOfRotation {
-    /// None where no part of the skin shares the vertex's weights; such vertices are blended linearly.
+    /// `None` if no part of the skin has similar weights; such vertices use linear blending.
     centers: Vec<Option<Vec3>>,
 }
 
-/// A piece of skin that two given joints both move.
+/// A piece of skin that both joints of a pair move.
 struct Sample {
     weights: [f64; 2],
     /// Area times the product of both weights.
@@ -34,18 +34,18 @@ struct Sample {
     centroid: DVec3,
 }
 
-/// A triangle or a piece of one, with the weights of its corners.
+/// A triangle, or a piece of one, with the weights of its corners.
 struct Piece {
     corners: [Vec3; 3],
     weights: [Vec<(u32, f32)>; 3],
 }
 
 impl CentersOfRotation {
-    /// Finds the centres of a part's vertices: the mean of the surface, weighted by how similar its
-    /// weights are to those of the vertex.
+    /// Computes the centres of a part's vertices: the mean of the surface, weighted by the similarity of its skin
+    /// weights to those of the vertex.
     ///
-    /// The similarity is a sum over pairs of joints, so the integral is too: each pair meets only the triangles
-    /// that both of its joints move.
+    /// The similarity is a sum over pairs of joints, so each pair needs only the triangles
+    /// that both joints move.
     pub fn build(part: &Part) -> Self {
         let samples = samples_by_pair(part);
         let centers = (0..part.mesh.positions.len())
@@ -60,8 +60,8 @@ impl CentersOfRotation {
         self.centers.get(vertex).copied().flatten()
     }
 
-    /// Skins the part: the vertex turns by the blended rotation about its centre, and the centre moves by linear
-    /// blending. Scale in the joints is blended linearly and applied before the turn.
+    /// Skins the part: each vertex rotates by the blended rotation about its centre, and the centre moves by linear
+    /// blending. Scale is blended linearly and applied before the rotation.
     pub fn skin(&self, part: &Part, worlds: &[Affine3A], morph_weights: &[f32]) -> Posed {
         let matrices = skin_matrices(part, worlds);
         let shape = morphed(part, morph_weights);
@@ -88,7 +88,7 @@ impl CentersOfRotation {
     }
 }
 
-/// Normalised blend of the rotations, after the blend of the stretches.
+/// Normalised blend of the rotations, times the blend of the stretches.
 fn blend_rotations(influences: &[(u32, f32)], split: &[(Quat, Mat3A)]) -> Mat3A {
     let of = |slot: u32| split.get(slot as usize).unwrap_or(&split[0]);
     let pivot = of(strongest_slot(influences)).0;
@@ -129,7 +129,7 @@ fn center(own: &[(u32, f32)], samples: &BTreeMap<(u32, u32), Vec<Sample>>) -> Op
             }
         }
     }
-    // A vertex nearly alone on its joint has a centre made of rounding errors, and no need of one.
+    // The centre of a vertex bound almost entirely to one joint is dominated by rounding errors, and not needed.
     (total > 1e-18).then(|| (sum / total).as_vec3())
 }
 
@@ -156,7 +156,7 @@ fn sorted(influences: &[(u32, f32)]) -> Vec<(u32, f32)> {
     own
 }
 
-/// Adds a piece to all pairs of its joints, halving it where weights change quickly.
+/// Adds a piece to all pairs of its joints. Bisects it first if weights vary too much.
 fn add_piece(piece: Piece, splits: u32, samples: &mut BTreeMap<(u32, u32), Vec<Sample>>) {
     let mut worst = (0, 0.0);
     for edge in 0..3 {
@@ -191,7 +191,7 @@ fn add_piece(piece: Piece, splits: u32, samples: &mut BTreeMap<(u32, u32), Vec<S
     }
 }
 
-/// Cuts a piece through the middle of an edge.
+/// Bisects a piece at the midpoint of an edge.
 fn halve(piece: Piece, edge: usize) -> [Piece; 2] {
     let (i, j, k) = (edge, (edge + 1) % 3, (edge + 2) % 3);
     let Piece { corners, weights } = piece;
@@ -211,7 +211,7 @@ fn halve(piece: Piece, edge: usize) -> [Piece; 2] {
     ]
 }
 
-/// Walks two sorted weight lists together.
+/// Visits the union of two sorted weight lists.
 fn merge(a: &[(u32, f32)], b: &[(u32, f32)], mut visit: impl FnMut(u32, f32, f32)) {
     let (mut i, mut j) = (0, 0);
     loop {
@@ -223,7 +223,7 @@ fn merge(a: &[(u32, f32)], b: &[(u32, f32)], mut visit: impl FnMut(u32, f32, f32
     }
 }
 
-/// The weight at `at` if it is that slot's, moving on; otherwise none.
+/// The weight at `at` if its slot matches, advancing `at`; else zero.
 fn take(list: &[(u32, f32)], at: &mut usize, slot: u32) -> f32 {
     match list.get(*at) {
         Some(&(here, weight)) if here == slot => {
@@ -283,7 +283,7 @@ mod tests {
             assert!(center.distance(expected) < 1e-3, "{w}: {center}");
         }
         assert!(checked > 300);
-        // Alone on one joint: no centre.
+        // Bound to one joint alone: no centre.
         assert_eq!(centers.of(0), None);
     }
 
@@ -294,12 +294,12 @@ mod tests {
         let vertex = 2 * 12;
         let w = f64::from(part.mesh.positions[vertex].y + 0.5);
         let found = centers.of(vertex).unwrap();
-        // Linear weights over a triangle of height 0.4 cut where the tube's clamp at 0 and 1 is, so only roughly.
+        // Weights are linear over the coarse triangle but clamped on the tube, so the match is rough.
         assert!((f64::from(found.y) - closed_form(w)).abs() < 0.03);
     }
 
     #[test]
-    fn bend_turns_about_the_center() {
+    fn bending_rotates_about_the_center() {
         let part = tube_part(80, 12);
         let centers = CentersOfRotation::build(&part);
         let angle = 1.5_f32;
@@ -314,7 +314,7 @@ mod tests {
             let moved = center * (1.0 - w) + Quat::from_rotation_z(angle) * center * w;
             let expected = turn * (bind - center) + moved;
             assert!(posed.positions[vertex].distance(expected) < 2e-6);
-            // The radius about the centre's path is kept, where linear blending would shrink it.
+            // The radius about the centre's path is kept; linear blending would shrink it.
             let radius = posed.positions[vertex].distance(moved);
             assert!((radius - bind.distance(center)).abs() < 2e-6);
         }

@@ -6,7 +6,7 @@ use super::stretch::split_rotation;
 use super::{Posed, influences, morphed, skin_matrices, strongest_slot, transform_each};
 use crate::Part;
 
-/// A skin matrix as a rigid motion after a stretch.
+/// A skin matrix split into a stretch and a rigid motion.
 pub(super) struct DualQuat {
     real: Quat,
     dual: Quat,
@@ -28,9 +28,9 @@ impl DualQuat {
     }
 }
 
-/// Dual quaternion skinning: rigid motions are blended as screws, so that volume at bent and twisted joints stays.
+/// Dual quaternion skinning: blends rigid motions as screws, which preserves volume at bent and twisted joints.
 ///
-/// Scale is blended linearly and applied first, as the paper proposes. Arguments as in [`super::linear_blend`].
+/// Scale is blended linearly and applied first, as the paper proposes. The arguments are those of [`super::linear_blend`].
 pub fn dual_quaternion(part: &Part, worlds: &[Affine3A], morph_weights: &[f32]) -> Posed {
     let motions: Vec<DualQuat> = skin_matrices(part, worlds)
         .iter()
@@ -43,7 +43,7 @@ pub fn dual_quaternion(part: &Part, worlds: &[Affine3A], morph_weights: &[f32]) 
     transform_each(shape, |vertex, _| blend(influences(part, vertex), &motions))
 }
 
-/// Normalised weighted sum; `q` and `−q` are the same motion, so signs follow the strongest influence.
+/// Normalised weighted sum. `q` and `−q` are the same motion, so signs are matched to the largest weight.
 fn blend(influences: &[(u32, f32)], motions: &[DualQuat]) -> Affine3A {
     let motion = |slot: u32| motions.get(slot as usize).unwrap_or(&motions[0]);
     let pivot = motion(strongest_slot(influences));
@@ -78,7 +78,7 @@ mod tests {
     use super::super::fixtures::{bent_tube, tube_part};
     use super::*;
 
-    /// Blending the identity with a turn by θ about Z through the origin is a turn by φ about the same axis, with
+    /// Blending the identity with a rotation by θ about Z through the origin is a rotation by φ about the same axis, with
     /// tan(φ/2) = w sin(θ/2) / (1 − w + w cos(θ/2)).
     #[test]
     fn pure_bend_in_closed_form() {

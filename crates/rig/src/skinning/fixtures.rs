@@ -1,4 +1,4 @@
-//! A two-bone tube whose skinning is known in closed form.
+//! A tube with two bones whose skinning is known in closed form.
 
 use glam::{Affine3A, Quat, Vec3};
 use supple_geom::TriMesh;
@@ -9,8 +9,8 @@ use crate::character::{Binding, Influences};
 /// Radius of the tube \[m\].
 pub const RADIUS: f32 = 0.1;
 
-/// An open tube along Y from −1 to 1. Slot 0 holds the lower end, slot 1 the upper; weights run linearly over
-/// `|y| < 0.5`, so that they are symmetric about the joint at the origin.
+/// An open tube along Y from −1 to 1. Slot 0 moves the lower end, slot 1 the upper; weights are linear over
+/// `|y| < 0.5`, symmetric about the joint at the origin.
 pub fn tube_part(rings: usize, sides: usize) -> Part {
     let mut part = Part::default();
     let mut lists = Vec::new();
@@ -53,7 +53,7 @@ fn tube_triangles(rings: usize, sides: usize) -> Vec<[u32; 3]> {
     std::mem::take(&mut mesh.triangles)
 }
 
-/// `world_from_joint` with the upper bone turned about Z.
+/// `world_from_joint` with the upper bone rotated about Z.
 pub fn bent_tube(angle: f32) -> Vec<Affine3A> {
     vec![
         Affine3A::from_translation(-Vec3::Y),

@@ -7,8 +7,8 @@ use crate::Part;
 
 /// Linear blend skinning: every vertex moves by the weighted mean of its joints' matrices.
 ///
-/// `worlds` holds `world_from_joint` of the whole skeleton, as [`crate::Pose::worlds`] gives it. A part that no joint
-/// moves stays as it is.
+/// `worlds` holds `world_from_joint` of the whole skeleton, as returned by [`crate::Pose::worlds`]. A part without joints
+/// is not moved.
 pub fn linear_blend(part: &Part, worlds: &[Affine3A], morph_weights: &[f32]) -> Posed {
     let matrices = skin_matrices(part, worlds);
     let shape = morphed(part, morph_weights);
@@ -20,7 +20,7 @@ pub fn linear_blend(part: &Part, worlds: &[Affine3A], morph_weights: &[f32]) -> 
     })
 }
 
-/// Weighted sum of matrices; slots that are not there count as the first.
+/// Weighted sum of matrices; slots out of range count as the first.
 pub(super) fn blend_matrices(influences: &[(u32, f32)], matrices: &[Affine3A]) -> Affine3A {
     let mut sum = Affine3A {
         matrix3: Mat3A::ZERO,
@@ -57,7 +57,7 @@ mod tests {
                     * wide(&part.binding.inverse_binds[slot]);
                 direct += f64::from(weight) * map.transform_point3(bind.as_dvec3());
             }
-            // A few rounding errors of f32 at metre size.
+            // Tolerance: a few f32 rounding errors at metre scale.
             assert!((posed.positions[vertex].as_dvec3() - direct).length() < 1e-6);
         }
     }
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_without_joints_stays() {
+    fn a_part_without_joints_does_not_move() {
         let mut part = tube_part(4, 4);
         part.binding = Default::default();
         let posed = linear_blend(&part, &[], &[]);

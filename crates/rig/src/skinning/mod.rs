@@ -20,16 +20,16 @@ use rayon::prelude::*;
 
 use crate::Part;
 
-/// A part as a pose shows it, in world space and the part's own vertex order.
+/// A posed part, in world space and the part's own vertex order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Posed {
     /// World-space positions \[m\].
     pub positions: Vec<Vec3>,
-    /// Unit normals, or empty where the part has none.
+    /// Unit normals, or empty if the part has none.
     pub normals: Vec<Vec3>,
 }
 
-/// Slot of the largest weight, the first of equals; 0 where there is none. Signs of blended rotations follow it.
+/// Slot of the largest weight, the first among equals, or 0. Blended rotations take its sign.
 fn strongest_slot(influences: &[(u32, f32)]) -> u32 {
     let larger = |best: (u32, f32), &next: &(u32, f32)| if next.1 > best.1 { next } else { best };
     influences.iter().fold((0, f32::MIN), larger).0
@@ -47,7 +47,7 @@ pub fn skin_matrices(part: &Part, worlds: &[Affine3A]) -> Vec<Affine3A> {
         .collect()
 }
 
-/// A part's vertices in bind space with its morph targets mixed in; missing weights count as zero.
+/// A part's vertices in bind space with its morph targets applied; missing weights count as zero.
 pub fn morphed(part: &Part, morph_weights: &[f32]) -> Posed {
     let mut shape = Posed {
         positions: part.mesh.positions.clone(),
@@ -67,7 +67,7 @@ pub fn morphed(part: &Part, morph_weights: &[f32]) -> Posed {
     shape
 }
 
-/// Weights of a vertex over a part's slots. A vertex without any follows the first slot.
+/// Weights of a vertex over a part's slots. A vertex without weights follows the first slot.
 fn influences(part: &Part, vertex: usize) -> &[(u32, f32)] {
     const FIRST: &[(u32, f32)] = &[(0, 1.0)];
     let weights = &part.binding.influences;
@@ -79,7 +79,7 @@ fn influences(part: &Part, vertex: usize) -> &[(u32, f32)] {
     if own.is_empty() { FIRST } else { own }
 }
 
-/// Moves every vertex of a shape by its own affine map; normals by the inverse transpose.
+/// Transforms every vertex by its own affine map, and its normal by the inverse transpose.
 fn transform_each(shape: Posed, world_from_bind: impl Fn(usize, Vec3) -> Affine3A + Sync) -> Posed {
     let has_normals = shape.normals.len() == shape.positions.len();
     let moved: Vec<(Vec3, Vec3)> = (0..shape.positions.len())
@@ -101,7 +101,7 @@ fn transform_each(shape: Posed, world_from_bind: impl Fn(usize, Vec3) -> Affine3
     }
 }
 
-/// A unit normal under the inverse transpose, computed from cofactors so that flattened maps do no harm.
+/// A unit normal under the inverse transpose, computed from cofactors so that singular maps are safe.
 pub(crate) fn transform_normal(map: &Affine3A, normal: Vec3) -> Vec3 {
     let m = map.matrix3;
     let (x, y, z) = (m.x_axis, m.y_axis, m.z_axis);

@@ -1,23 +1,23 @@
-//! One method for all parts of a character.
+//! One skinning method for all parts of a character.
 
 use glam::Affine3A;
 
 use super::{CentersOfRotation, Posed, dual_quaternion, linear_blend};
 use crate::{Character, Part};
 
-/// How skin follows the skeleton.
+/// Geometric skinning method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {
-    /// Linear blend: what files and engines mean by skinning.
+    /// Linear blend skinning, the standard of files and engines.
     #[default]
     Lbs,
-    /// Dual quaternions: keeps volume, bulges at bends.
+    /// Dual quaternions: preserves volume, bulges at bends.
     Dqs,
-    /// Optimised centres of rotation: keeps volume without the bulge.
+    /// Optimised centres of rotation: preserves volume without the bulge.
     Cor,
 }
 
-/// A method made ready for a character: centres of rotation are found once.
+/// A skinning method prepared for a character: centres of rotation are computed once.
 #[derive(Clone, Debug)]
 pub struct Skinner {
     method: Method,
@@ -38,12 +38,12 @@ impl Skinner {
         Self { method, centers }
     }
 
-    /// The method.
+    /// The skinning method.
     pub fn method(&self) -> Method {
         self.method
     }
 
-    /// Skins the character's part of that index, given as `part`; see [`linear_blend`] for the other arguments.
+    /// Skins `part`, the character's part number `index`. See [`linear_blend`] for the other arguments.
     pub fn skin(
         &self,
         index: usize,
@@ -59,7 +59,7 @@ impl Skinner {
         }
     }
 
-    /// Skins all parts with `world_from_joint` of the skeleton and the parts' own morph weights.
+    /// Skins all parts, given `world_from_joint` of the skeleton, with the parts' rest morph weights.
     pub fn skin_all(&self, character: &Character, worlds: &[Affine3A]) -> Vec<Posed> {
         (character.parts.iter().enumerate())
             .map(|(index, part)| self.skin(index, part, worlds, &part.morph_weights))

@@ -1,10 +1,11 @@
-//! Rotation and stretch of a linear map.
+//! Polar decomposition of a linear map into rotation and stretch.
 
 use glam::{DMat3, Mat3A, Quat};
+use supple_geom::higham::closest_rotation;
 
-/// Splits `M = R S` into the closest rotation and what is left, by Higham's iteration `R ← (R + R⁻ᵀ) / 2`.
+/// Splits `M = R S` into the closest rotation and the remainder.
 ///
-/// A mirroring map keeps its mirror in `S`; a flat one gives no rotation.
+/// A reflection stays in `S`. A singular map gives the identity rotation.
 pub(super) fn split_rotation(matrix: &Mat3A) -> (Quat, Mat3A) {
     let m = DMat3::from_cols_array(&matrix.to_cols_array().map(f64::from));
     let determinant = m.determinant();
@@ -16,16 +17,7 @@ pub(super) fn split_rotation(matrix: &Mat3A) -> (Quat, Mat3A) {
     if !determinant.is_finite() || determinant.abs() <= 1e-9 * size.powi(3) {
         return (Quat::IDENTITY, *matrix);
     }
-    let mut r = m * (determinant.signum() / determinant.abs().cbrt());
-    for _ in 0..60 {
-        let next = (r + r.inverse().transpose()) * 0.5;
-        let change = (next - r).abs();
-        r = next;
-        let columns = change.x_axis + change.y_axis + change.z_axis;
-        if columns.max_element() < 1e-14 {
-            break;
-        }
-    }
+    let r = closest_rotation(m * determinant.signum());
     let s = r.transpose() * m;
     let s = Mat3A::from_cols_array(&s.to_cols_array().map(|x| x as f32));
     (glam::DQuat::from_mat3(&r).normalize().as_quat(), s)
@@ -46,7 +38,7 @@ mod tests {
     }
 
     #[test]
-    fn mirrors_and_flat_maps_stay_finite() {
+    fn reflections_and_singular_maps_stay_finite() {
         let mirror = Mat3A::from_diagonal(Vec3::new(-1.0, 1.0, 1.0));
         let (r, s) = split_rotation(&mirror);
         assert!((Mat3A::from_quat(r) * s).abs_diff_eq(mirror, 1e-6));

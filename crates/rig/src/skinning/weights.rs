@@ -1,46 +1,48 @@
-//! Automatic weights for meshes without any: bone heat (Baran and Popović 2007, "Automatic Rigging and Animation of 3D
+//! Automatic skin weights by bone heat (Baran and Popović 2007, "Automatic Rigging and Animation of 3D
 //! Characters", section 4).
 //!
-//! Every vertex is heated by the nearest bone it can see; heat spreads over the skin: `(L + M H) w = M H p` for each
-//! bone, with `H = 1 / d²` and `p` one where the bone is nearest. Seams are welded first. A shell that sees no bone
-//! (clothes around a body) is heated by its nearest bones all the same.
+//! Every vertex is heated by the nearest visible bone, and heat diffuses over the skin: `(L + M H) w = M H p` for each
+//! bone, with `H = 1 / d²` and `p` one where the bone is nearest. Seams are welded first. A connected component that sees no
+//! bone (clothes around a body) is heated by its nearest bones.
 
-use glam::{Affine3A, Mat4, Vec3};
+use glam::{Affine3A, DVec3, Mat4, Vec3};
 use rayon::prelude::*;
-use supple_geom::bvh::Ray;
 use supple_geom::laplace::{Clamp, cotan_laplacian};
 use supple_geom::normals::vertex_normals;
 use supple_geom::shells::shells;
 use supple_geom::sparse::{Factor, SymmetricCsc};
+use supple_geom::surface::Ray;
 use supple_geom::weld::weld;
-use supple_geom::{Adjacency, Bvh, TriMesh};
+use supple_geom::{Surface, TriMesh};
 
 use crate::character::{Binding, Influences};
 use crate::skeleton::JointKind;
 use crate::{Character, Part, Skeleton, Transform};
 
-/// Weights a vertex keeps: what engines read.
-const MOST: usize = 4;
-/// Weights below this are dropped: they move nothing visibly and cost as much as others.
-const LEAST: f64 = 0.01;
-/// A shell in which fewer vertices than this share see a bone counts as seeing none.
-const SEEING: f64 = 0.1;
+/// Most weights per vertex; engines read four.
+const MAX_INFLUENCES: usize = 4;
+/// Smaller weights are dropped: their effect is invisible but costs as much as that of others.
+const MIN_WEIGHT: f64 = 0.01;
+/// A connected component counts as seeing no bone if the fraction of its vertices that see one is below this.
+const MIN_VISIBLE_FRACTION: f64 = 0.1;
 
-/// Why there are no weights.
+/// Why weights could not be computed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum WeightsError {
-    /// No joint to bind to.
-    #[error("the skeleton has no joints, so there is nothing to bind the mesh to")]
+    /// The skeleton has no joints.
+    #[error("the skeleton has no joints to bind the mesh to")]
     NoJoints,
-    /// The mesh itself is broken.
+    /// The mesh is invalid.
     #[error("the mesh cannot be bound: {0}")]
     Mesh(#[from] supple_geom::MeshError),
     /// The heat equation could not be solved.
-    #[error("heat could not be spread over the mesh: its triangles are too degenerate")]
+    #[error(
+        "automatic weights failed: the heat equation could not be solved because the mesh's triangles are too degenerate"
+    )]
     Unsolvable,
 }
 
-/// A joint that can move skin, and the segments it moves.
+/// A joint that can move skin, and its bone segments.
 struct Source {
     joint: usize,
     segments: Vec<(Vec3, Vec3)>,
@@ -54,7 +56,7 @@ struct Heat {
     visible: bool,
 }
 
-/// Binds a mesh in world space to a skeleton in its rest pose: at most four weights a vertex, with sum one.
+/// Binds a mesh in world space to a skeleton at rest, with at most four weights per vertex, which sum to one.
 pub fn automatic_binding(mesh: &TriMesh, skeleton: &Skeleton) -> Result<Binding, WeightsError> {
     mesh.check()?;
     let sources = sources(skeleton);
@@ -76,7 +78,7 @@ pub fn automatic_binding(mesh: &TriMesh, skeleton: &Skeleton) -> Result<Binding,
     })
 }
 
-/// As [`automatic_binding`], for a part that is bound already: it stays in the space it is bound in.
+/// Like [`automatic_binding`], for a part that is already bound. Its bind space is kept.
 pub fn automatic_rebinding(character: &Character, part: &Part) -> Result<Binding, WeightsError> {
     let worlds = character.bind_worlds();
     let slot = (part.binding.joints.iter()).zip(&part.binding.inverse_binds);
@@ -103,7 +105,7 @@ pub fn automatic_rebinding(character: &Character, part: &Part) -> Result<Binding
     Ok(binding)
 }
 
-/// All joints with a bone. A leaf without a tail is taken to be as long as the bone before it and in line with it.
+/// All joints with a bone. A leaf without a tail is extended by the length of the bone before it.
 fn sources(skeleton: &Skeleton) -> Vec<Source> {
     let mut segments: Vec<Vec<(Vec3, Vec3)>> = vec![Vec::new(); skeleton.len()];
     let bones = skeleton.bones();
@@ -123,7 +125,7 @@ fn sources(skeleton: &Skeleton) -> Vec<Source> {
         .map(|(joint, segments)| Source { joint, segments })
         .collect();
     if sources.is_empty() && !skeleton.is_empty() {
-        // A single joint, or joints all in one place.
+        // A single joint, or all joints at one point.
         let place = Vec3::from(skeleton.rest_worlds()[0].translation);
         sources.push(Source {
             joint: 0,
@@ -133,9 +135,9 @@ fn sources(skeleton: &Skeleton) -> Vec<Source> {
     sources
 }
 
-/// The nearest visible bone of each vertex, or the nearest of all where none is visible.
+/// The nearest visible bone of each vertex, or the nearest bone if none is visible.
 fn heat_vertices(mesh: &TriMesh, sources: &[Source]) -> Vec<Heat> {
-    let bvh = Bvh::new(mesh);
+    let surface = Surface::new(mesh.clone());
     let normals = vertex_normals(mesh);
     let size = mesh.bounds().diagonal();
     (0..mesh.positions.len())
@@ -149,8 +151,8 @@ fn heat_vertices(mesh: &TriMesh, sources: &[Source]) -> Vec<Heat> {
                 })
                 .collect();
             near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            let sees = |point: Vec3| can_see(&bvh, place, normals[vertex], point, size);
-            // The first few tell: what is nearest of all and hidden is beyond another limb.
+            let sees = |point: Vec3| can_see(&surface, place, normals[vertex], point, size);
+            // Only the nearest few are tested: a hidden nearest bone is usually in another limb.
             let seen = near.iter().take(6).find(|&&(_, _, point)| sees(point));
             let &(distance, source, _) = seen.unwrap_or(&near[0]);
             Heat {
@@ -177,15 +179,15 @@ fn nearest_on(source: &Source, place: Vec3) -> (f32, Vec3) {
     best
 }
 
-/// Whether the way to a point leads inwards and meets no other skin.
-fn can_see(bvh: &Bvh, place: Vec3, normal: Vec3, point: Vec3, size: f32) -> bool {
+/// Whether the segment to a point runs inwards and crosses no other skin.
+fn can_see(surface: &Surface, place: Vec3, normal: Vec3, point: Vec3, size: f32) -> bool {
     let way = point - place;
     let distance = way.length();
     let lift = 1e-4 * size;
     if distance < 4.0 * lift {
         return true;
     }
-    // A slight outward slant is the rule where bones lie off the limb's middle.
+    // A slight outward slant is common, because bones often lie off the limb's centre.
     if way.dot(normal) > 0.3 * distance {
         return false;
     }
@@ -194,17 +196,18 @@ fn can_see(bvh: &Bvh, place: Vec3, normal: Vec3, point: Vec3, size: f32) -> bool
         origin,
         direction: point - origin,
     };
-    !bvh.any_hit(ray, 1.0)
+    !surface.any_hit(ray, 1.0)
 }
 
-/// Solves the heat equation for all bones at once and keeps the strongest weights.
+/// Solves the heat equation for all bones and keeps the largest weights.
 fn spread_heat(
     mesh: &TriMesh,
     heats: &[Heat],
     bones: usize,
 ) -> Result<Vec<Vec<(u32, f32)>>, WeightsError> {
     let count = mesh.positions.len();
-    let laplacian = cotan_laplacian(mesh, &Adjacency::new(mesh), Clamp::NonNegative);
+    let positions: Vec<DVec3> = mesh.positions.iter().map(|p| p.as_dvec3()).collect();
+    let laplacian = cotan_laplacian(&positions, &mesh.triangles, Clamp::NON_NEGATIVE);
     let heated = heated(mesh, heats);
     let largest = laplacian
         .mass
@@ -216,7 +219,7 @@ fn spread_heat(
         let heat = heats[vertex];
         let mass = laplacian.mass[vertex].max(1e-4 * largest);
         let distance = f64::from(heat.distance).max(1e-3 * largest.sqrt());
-        // A trace of heat everywhere keeps the matrix regular where nothing is seen.
+        // A small heat term everywhere keeps the matrix regular where no bone is visible.
         let share = if heated[vertex] { 1.0 } else { 1e-4 };
         let strength = if distance.is_finite() {
             share * mass / (distance * distance)
@@ -251,7 +254,7 @@ fn spread_heat(
         .collect())
 }
 
-/// What each bone's heat alone makes of every vertex, three bones at a time.
+/// The temperature field of each bone, three bones per solve.
 fn temperatures(
     factor: &Factor,
     heats: &[Heat],
@@ -273,31 +276,38 @@ fn temperatures(
         .collect()
 }
 
-/// Which vertices take heat: those that see a bone, and all of shells that see none.
+/// Vertices that take heat: those that see a bone, and all vertices of components that see none.
 fn heated(mesh: &TriMesh, heats: &[Heat]) -> Vec<bool> {
-    let shells = shells(mesh);
-    let mut seeing = vec![(0_u32, 0_u32); shells.count];
-    let shell_of = |vertex: usize| shells.of_vertex.get(vertex).map(|&shell| shell as usize);
+    let components = shells(mesh);
+    let mut visible_and_all = vec![(0_u32, 0_u32); components.count];
+    let component_of = |vertex: usize| {
+        components
+            .of_vertex
+            .get(vertex)
+            .map(|&component| component as usize)
+    };
     for (vertex, heat) in heats.iter().enumerate() {
-        if let Some(shell) = shell_of(vertex).and_then(|shell| seeing.get_mut(shell)) {
-            shell.0 += u32::from(heat.visible);
-            shell.1 += 1;
+        if let Some(counts) =
+            component_of(vertex).and_then(|component| visible_and_all.get_mut(component))
+        {
+            counts.0 += u32::from(heat.visible);
+            counts.1 += 1;
         }
     }
-    let blind = |vertex: usize| {
-        let counts = shell_of(vertex).and_then(|shell| seeing.get(shell));
-        counts.is_none_or(|&(seen, all)| f64::from(seen) < SEEING * f64::from(all))
+    let sees_no_bone = |vertex: usize| {
+        let counts = component_of(vertex).and_then(|component| visible_and_all.get(component));
+        counts.is_none_or(|&(seen, all)| f64::from(seen) < MIN_VISIBLE_FRACTION * f64::from(all))
     };
     (heats.iter().enumerate())
-        .map(|(vertex, heat)| heat.visible || blind(vertex))
+        .map(|(vertex, heat)| heat.visible || sees_no_bone(vertex))
         .collect()
 }
 
-/// The largest weights, with sum one; all on `nearest` where heat is not a number.
+/// The largest weights, normalised; all on `nearest` if the heat is not a number.
 fn strongest(all: impl Iterator<Item = (u32, f64)>, nearest: u32) -> Vec<(u32, f32)> {
-    let mut list: Vec<(u32, f64)> = all.filter(|&(_, weight)| weight > LEAST).collect();
+    let mut list: Vec<(u32, f64)> = all.filter(|&(_, weight)| weight > MIN_WEIGHT).collect();
     list.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    list.truncate(MOST);
+    list.truncate(MAX_INFLUENCES);
     let total: f64 = list.iter().map(|&(_, weight)| weight).sum();
     if !(total.is_finite() && total > 0.0) {
         return vec![(nearest, 1.0)];
@@ -342,14 +352,14 @@ mod tests {
     }
 
     #[test]
-    fn legs_stay_apart_and_weights_are_sound() {
+    fn weights_do_not_cross_between_legs() {
         let (mesh, skeleton) = legs();
         let binding = automatic_binding(&mesh, &skeleton).unwrap();
         let mut blended = 0;
         for (vertex, place) in mesh.positions.iter().enumerate() {
             let own = binding.influences.of(vertex);
             let sum: f32 = own.iter().map(|&(_, weight)| weight).sum();
-            assert!((sum - 1.0).abs() < 1e-6 && own.len() <= MOST);
+            assert!((sum - 1.0).abs() < 1e-6 && own.len() <= MAX_INFLUENCES);
             let right_side = place.x > 0.0;
             for &(slot, _) in own {
                 let joint = binding.joints[slot as usize];
@@ -373,7 +383,7 @@ mod tests {
         for triangle in &mesh.triangles {
             for slot in 0..binding.joints.len() as u32 {
                 let step = weight(triangle[0], slot) - weight(triangle[1], slot);
-                // One ring is half a radius high; heat spreads over about the radius.
+                // One ring is half a radius high; heat diffuses over about one radius.
                 assert!(step.abs() < 0.5, "{step}");
             }
         }

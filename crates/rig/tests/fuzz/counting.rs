@@ -1,4 +1,4 @@
-//! An allocator that knows how much memory is in use and the most there was.
+//! An allocator that counts current and peak memory.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -11,7 +11,7 @@ struct Counting;
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-// Safety: all requests go to the system's allocator unchanged.
+// Safety: all requests are forwarded to the system allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let used = USED.fetch_add(layout.size(), Relaxed) + layout.size();
@@ -25,14 +25,14 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Bytes in use now; the peak starts again from here.
+/// Bytes in use; resets the peak.
 pub fn reset_peak() -> usize {
     let used = USED.load(Relaxed);
     PEAK.store(used, Relaxed);
     used
 }
 
-/// The most bytes in use since.
+/// Peak bytes in use since [`reset_peak`].
 pub fn peak() -> usize {
     PEAK.load(Relaxed)
 }

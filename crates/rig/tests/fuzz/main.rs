@@ -1,6 +1,6 @@
-//! Every reader takes mutated and random bytes without panic, hang or unbounded memory.
+//! Every reader handles mutated and random bytes without panic, hang or unbounded memory use.
 //!
-//! Seeds are small files of each format; mutations come from a fixed generator, so a failure repeats. Seconds a reader:
+//! Seeds are small files of each format. Mutations come from a fixed generator, so failures are reproducible. Seconds per reader:
 //! `SUPPLE_FUZZ_SECONDS` (1 by default).
 
 mod counting;
@@ -12,13 +12,13 @@ use mutate::Random;
 use supple_rig::Character;
 use supple_rig::formats::{FormatError, ReadOptions, load_bytes};
 
-/// Longest an input may take.
-const SLOWEST: Duration = Duration::from_secs(2);
-/// Most memory an input may take: this, and [`MEMORY_FACTOR`] times its size.
+/// Time limit per input.
+const TIME_LIMIT: Duration = Duration::from_secs(2);
+/// Memory limit per input: this plus [`MEMORY_FACTOR`] times its size.
 const MEMORY_FLOOR: usize = 64 << 20;
 const MEMORY_FACTOR: usize = 200;
 
-/// Pieces that seeds name, when they themselves are whole.
+/// Intact files that the seeds refer to.
 fn pieces(name: &str) -> Result<Vec<u8>, FormatError> {
     match name {
         "cube.obj" => Ok(CUBE.as_bytes().to_vec()),
@@ -35,7 +35,7 @@ const INI: &str =
 const SKEL: &str = "3\n0 0 0 a root\n0 1 0 b a\n0 2 0 c b\n";
 const ANIM: &str = "2 3\n0\n1 0 0\n0 1 0\n0 1 0\n0 0.5 0.1\n1\n0 0 1\n0 1 0\n1 0 0\n1 -0.5 0\n";
 
-/// Reads bytes as the file of that name; a material library through the OBJ that names it.
+/// Reads bytes as the file of that name; a material library through an OBJ that refers to it.
 fn read(name: &str, bytes: &[u8]) -> Result<Character, FormatError> {
     let options = ReadOptions::default();
     let library = |name: &str| match name.ends_with(".mtl") {
@@ -48,9 +48,9 @@ fn read(name: &str, bytes: &[u8]) -> Result<Character, FormatError> {
     }
 }
 
-/// Readers run one after the other: memory is counted for the whole process.
+/// Readers run one at a time, because memory is counted for the whole process.
 #[test]
-fn readers_survive_anything() {
+fn readers_handle_any_input() {
     let seconds = std::env::var("SUPPLE_FUZZ_SECONDS").ok();
     let seconds: f64 = seconds.and_then(|text| text.parse().ok()).unwrap_or(1.0);
     for (name, seeds) in seeds() {
@@ -74,7 +74,7 @@ fn fuzz(name: &str, seeds: &[Vec<u8>], budget: Duration) -> (usize, Duration, us
         let took = began.elapsed();
         let peak = counting::peak().saturating_sub(before);
         let most = MEMORY_FLOOR + MEMORY_FACTOR * input.len();
-        if read.is_err() || took > SLOWEST || peak > most {
+        if read.is_err() || took > TIME_LIMIT || peak > most {
             let file = std::env::temp_dir().join(format!("supple_fuzz_{count}_{name}"));
             let _ = std::fs::write(&file, &input);
             panic!(

@@ -1,6 +1,6 @@
 //! Seeded mutations of files.
 
-/// Numbers that readers trip over.
+/// Numbers that often break parsers.
 const NUMBERS: [&str; 16] = [
     "0",
     "-1",
@@ -39,7 +39,7 @@ impl Random {
         (self.next() % count.max(1) as u64) as usize
     }
 
-    /// Some bytes: mostly a seed with a few changes, sometimes noise.
+    /// An input: usually a seed with a few mutations, sometimes noise.
     pub fn input(&mut self, seeds: &[Vec<u8>]) -> Vec<u8> {
         if self.below(40) == 0 {
             let length = self.below(2000);
@@ -58,7 +58,7 @@ impl Random {
             return;
         }
         let at = self.below(length);
-        // Headers matter most in binary files.
+        // Headers are mutated most often: they matter most in binary files.
         let at = if self.below(3) == 0 {
             at.min(self.below(400))
         } else {
@@ -90,7 +90,7 @@ impl Random {
         }
     }
 
-    /// Puts an awkward number in place of the next one.
+    /// Replaces the next number by an awkward one.
     fn number(&mut self, bytes: &mut Vec<u8>, at: usize) {
         let is_number = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'-' | b'e');
         let Some(start) = bytes[at..].iter().position(is_number).map(|skip| at + skip) else {

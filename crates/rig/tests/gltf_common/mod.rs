@@ -1,4 +1,4 @@
-//! Test files, and glTF documents made by hand.
+//! Shared test files, and hand-made glTF documents.
 #![allow(dead_code)]
 
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ pub const FILES: [&str; 5] = [
     "characters/100Avatars_001_Crimsom.vrm",
 ];
 
-/// Bytes of a shared file; `None` (with a printed reason) where the folder is missing, a failure in CI.
+/// Bytes of a shared file; `None` with a printed reason if the folder is missing, which is a failure in CI.
 pub fn shared(name: &str) -> Option<Vec<u8>> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     if !root.is_dir() {
@@ -22,13 +22,13 @@ pub fn shared(name: &str) -> Option<Vec<u8>> {
             std::env::var_os("CI").is_none(),
             "../shared/data is required in CI"
         );
-        println!("skipped: ../shared/data is not here");
+        println!("skipped: ../shared/data was not found");
         return None;
     }
     Some(std::fs::read(root.join(name)).unwrap())
 }
 
-/// JSON and binary chunk of a GLB, read without Supple.
+/// JSON and binary chunk of a GLB, read independently of Supple.
 pub fn split(glb: &[u8]) -> (Value, Vec<u8>) {
     let length = u32::from_le_bytes(glb[12..16].try_into().unwrap()) as usize;
     let json = serde_json::from_slice(&glb[20..20 + length]).unwrap();
@@ -36,7 +36,7 @@ pub fn split(glb: &[u8]) -> (Value, Vec<u8>) {
     (json, bin)
 }
 
-/// A GLB of JSON and a binary chunk.
+/// A GLB from JSON and a binary chunk.
 pub fn glb(json: &Value, bin: &[u8]) -> Vec<u8> {
     let mut text = serde_json::to_vec(json).unwrap();
     text.resize(text.len().next_multiple_of(4), b' ');
@@ -54,7 +54,7 @@ pub fn glb(json: &Value, bin: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A square of two triangles on one joint, with a morph target: small enough to break on purpose.
+/// A square of two triangles bound to one joint, with a morph target: small enough to break on purpose.
 pub fn small() -> (Value, Vec<u8>) {
     let mut bin: Vec<u8> = Vec::new();
     let mut floats = |numbers: &[f32]| numbers.iter().for_each(|n| bin.extend(n.to_le_bytes()));

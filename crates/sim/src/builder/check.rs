@@ -1,7 +1,7 @@
 use super::{BuildError, ModelBuilder};
 
 impl ModelBuilder {
-    /// Every index in range, every number finite and of the right sign.
+    /// Checks that every index is in range and every number finite and of the right sign.
     pub(super) fn check(&self) -> Result<(), BuildError> {
         let count = self.positions.len();
         if count >= u32::MAX as usize {
@@ -40,7 +40,7 @@ impl ModelBuilder {
         for (i, &(tet, stiffness, ratio)) in self.volumes.iter().enumerate() {
             in_range("volume", i, "tet", &[tet], self.tets.len())?;
             not_negative("volume", i, "stiffness", stiffness)?;
-            // A target volume of zero has no closest matrix worth having.
+            // The projection to a target volume of zero is not defined.
             not_negative(
                 "volume",
                 i,

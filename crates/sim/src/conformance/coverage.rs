@@ -1,17 +1,19 @@
-//! Every constraint type and option: either the same as the reference, or an honest refusal.
+//! Every constraint type and option either agrees with the reference or is reported as unsupported.
 
 use glam::{Affine3A, DVec3, Quat, Vec3};
 
 use super::{Precision, Trial, extent, moved_targets};
 use crate::constraints::{AnchorKind, StretchLimits};
-use crate::shapes::{TetMesh, prism_layer};
+use supple_geom::TetMesh;
+
+use crate::shapes::prism_layer;
 use crate::{
     Backend, Decompose, Fit, Mode, Model, ModelBuilder, Reference, Rotations, Settings, SolveError,
     State, Strain, Weights,
 };
 
-/// For each constraint type and each option of the settings: if the backend says it supports it, ten steps agree with
-/// the reference to 1e-4 of the size (1e-6 in double precision); if not, the step is refused.
+/// For each constraint type and each option of the settings: if the backend supports it, ten steps agree with the reference
+/// to 1e-4 of the size (1e-6 in double precision); if not, the step returns [`SolveError::Unsupported`].
 pub fn every_constraint_and_option(backend: &mut dyn Backend, precision: Precision) {
     for kind in 0..7 {
         let model = tissue_with(kind, &Weights::default());
@@ -161,7 +163,7 @@ pub fn weights_are_those_of_a_model_built_so(backend: &mut dyn Backend, precisio
     }
 }
 
-/// A layer of tissue with one more type of constraint: 0 none, 1 volume, 2 springs, 3 bending, 4 anchors,
+/// A layer of tissue with an additional type of constraint: 0 none, 1 volume, 2 springs, 3 bending, 4 anchors,
 /// 5 polyhedra, 6 all of them.
 fn tissue_with(kind: usize, weights: &Weights) -> Model {
     let n = 4;

@@ -8,11 +8,11 @@ use super::{
 };
 use crate::{Backend, Mode, Settings};
 
-/// At rest nothing moves but by rounding.
+/// At rest nothing moves, up to rounding.
 ///
-/// Double: forces are rounding of 1e-16, which vanishes when positions are stored in single precision, but for
-/// coordinates that are zero. Single: each deformation gradient is off by a few rounding units, so vertices settle
-/// within a few units of the size.
+/// Double: forces are rounding errors of 1e-16, which vanish when positions are stored in single precision, except for
+/// coordinates that are zero. Single: each deformation gradient is off by a few rounding units, so vertices end within a few
+/// units of the size.
 pub fn rest_pose(backend: &mut dyn Backend, precision: Precision) {
     for model in [tissue(), cantilever(), floating()] {
         for mode in [Mode::Dynamic, Mode::Static] {
@@ -31,14 +31,14 @@ pub fn rest_pose(backend: &mut dyn Backend, precision: Precision) {
     }
 }
 
-/// After the fixed vertices were turned and moved, the body is the rest shape turned and moved, to 1e-5 of its size.
+/// After a rigid motion of the fixed vertices the body is the rest shape in that motion, to 1e-5 of its size.
 pub fn rigid_root_motion(backend: &mut dyn Backend, _: Precision) {
     let model = tissue();
     let frame = |t: f32| {
         let turn = Quat::from_axis_angle(Vec3::new(1.0, 2.0, -0.5).normalize(), 2.0 * t);
         Affine3A::from_rotation_translation(turn, Vec3::new(0.5, -0.2, 0.3) * t)
     };
-    let settle = Settings {
+    let damped = Settings {
         damping_half_life: 0.02,
         ..Settings::default()
     };
@@ -47,7 +47,7 @@ pub fn rigid_root_motion(backend: &mut dyn Backend, _: Precision) {
             mode: Mode::Static,
             ..Settings::default()
         },
-        settle,
+        damped,
     ] {
         let mut trial = Trial::new(backend, &model, settings);
         for k in 1..=40 {
@@ -59,9 +59,9 @@ pub fn rigid_root_motion(backend: &mut dyn Backend, _: Precision) {
     }
 }
 
-/// A body that moves as a whole at constant speed keeps its shape, damped or not: damping is relative to the carrier.
+/// A body that moves at constant velocity keeps its shape, damped or not: damping is relative to the carrier.
 ///
-/// Positions reach 1 m, each step rounds them by half a unit; over 60 steps less than 1e-5 of the size adds up.
+/// Positions reach 1 m, and each step rounds them by half a unit; that adds up to less than 1e-5 of the size in 60 steps.
 pub fn constant_velocity(backend: &mut dyn Backend, _: Precision) {
     let model = tissue();
     let speed = Vec3::new(0.6, -0.8, 0.0);
@@ -86,7 +86,7 @@ pub fn constant_velocity(backend: &mut dyn Backend, _: Precision) {
 
 /// Free fall: implicit Euler gives xₙ = x₀ + g h² n(n+1)/2 for every vertex.
 ///
-/// Single precision rounds every position by eps |x|, which the velocity carries on: n^1.5 eps |x| after n steps.
+/// Single precision rounds every position by eps |x|, and the velocity accumulates it: n^1.5 eps |x| after n steps.
 pub fn free_fall(backend: &mut dyn Backend, precision: Precision) {
     let model = floating();
     let gravity = Vec3::new(0.0, -9.81, 0.0);
@@ -107,8 +107,8 @@ pub fn free_fall(backend: &mut dyn Backend, precision: Precision) {
     trial.assert_at(frame, bound, &format!("after {fall} m"));
 }
 
-/// Linear momentum of a free body is kept by every iteration, converged or not: internal constraints are
-/// translation-invariant, so the rows of Eq. (2.13) add up to Σ m z = Σ m y.
+/// Linear momentum of a free body is conserved by every iteration, converged or not: internal constraints are
+/// translation-invariant, so the rows of Eq. (2.13) sum to Σ m z = Σ m y.
 ///
 /// Each step rounds velocities by eps |v|, and in single precision by eps |x| / h.
 pub fn linear_momentum(backend: &mut dyn Backend, _: Precision) {
@@ -128,9 +128,8 @@ pub fn linear_momentum(backend: &mut dyn Backend, _: Precision) {
     assert!(found <= bound, "{found} of {}", before.length());
 }
 
-/// Angular momentum of a free body. Internal forces at the new positions make no torque, hence for a converged step
-/// L' = L + h Σ m v' × v exactly: what implicit Euler loses. For a body spinning at ω that is a loss of about (ωh)²
-/// of L a step, never a gain.
+/// Angular momentum of a free body. Internal forces at the new positions have no torque, so a converged step has exactly
+/// L' = L + h Σ m v' × v: the loss of implicit Euler. A body spinning at ω loses about (ωh)² of L per step and never gains.
 ///
 /// The identity is checked to 1 % of the loss (the step is converged with 300 iterations).
 pub fn angular_momentum(backend: &mut dyn Backend, _: Precision) {

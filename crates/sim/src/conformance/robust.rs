@@ -1,4 +1,4 @@
-//! Bad models, bad states, bad input; agreement with the reference.
+//! Robustness against bad models, states and input; agreement with the reference.
 
 use glam::{Affine3A, Quat, Vec3};
 
@@ -6,8 +6,8 @@ use super::{Precision, Random, Trial, extent, moved_targets, tissue};
 use crate::shapes::prism_layer;
 use crate::{Backend, Mode, Model, ModelBuilder, Reference, Settings, SolveError, State};
 
-/// Whatever the state was (inverted, flattened, scrambled, 5 m away) and however long the step: finite, bounded, and
-/// back at rest, to 1e-3 of the size, once the targets are.
+/// From any state (inverted, flattened, scrambled, 5 m away) and with long steps: the state stays finite and bounded, and
+/// returns to rest, to 1e-3 of the size.
 pub fn recovers_from_garbage(backend: &mut dyn Backend, _: Precision) {
     let model = tissue();
     let size = extent(&model) as f32;
@@ -39,8 +39,8 @@ pub fn recovers_from_garbage(backend: &mut dyn Backend, _: Precision) {
     }
 }
 
-/// Half of the fixed vertices jumps to a random angle of up to ±170° about the middle every frame: finite, bounded, and
-/// back at rest, to 1e-3 of the size, once the targets are.
+/// Half of the fixed vertices jump to a random angle of up to ±170° about the middle every frame: the state stays finite and
+/// bounded, and returns to rest, to 1e-3 of the size, once the targets do.
 pub fn violent_motion(backend: &mut dyn Backend, _: Precision) {
     let model = tissue();
     let middle = Vec3::new(0.08, 0.0, 0.0);
@@ -67,8 +67,8 @@ pub fn violent_motion(backend: &mut dyn Backend, _: Precision) {
     trial.assert_at(Affine3A::IDENTITY, 1e-3 * extent(&model), "afterwards");
 }
 
-/// Flat, inverted, doubled and sliver tets, zero and huge stiffness, vertices without mass or constraint or with masses
-/// apart by 1e9: finite and bounded while the fixed vertices are shaken.
+/// Flat, inverted, duplicate and sliver tets, zero and huge stiffness, vertices without mass or constraint, mass ratios of
+/// 1e9: the state stays finite and bounded while the fixed vertices are shaken.
 pub fn degenerate_models(backend: &mut dyn Backend, _: Precision) {
     for kind in 0..8 {
         let model = degenerate(kind);
@@ -89,13 +89,13 @@ pub fn degenerate_models(backend: &mut dyn Backend, _: Precision) {
     }
 }
 
-/// A layer of tissue with something wrong.
+/// A layer of tissue with one kind of defect.
 fn degenerate(kind: usize) -> Model {
     let n = 4;
     let mesh = prism_layer(n, 0.02, 0.02);
     let mut builder = ModelBuilder::new();
     for (i, &p) in mesh.positions.iter().enumerate() {
-        // Slivers: prisms a ten-thousandth as high as wide.
+        // Slivers: prisms with a height of 1e-4 of their width.
         let p = if kind == 6 && i % 2 == 0 {
             p * Vec3::new(1.0, 1e-4, 1.0)
         } else {
@@ -121,13 +121,13 @@ fn degenerate(kind: usize) -> Model {
             _ => builder.tet([a, b, c, d], stiffness),
         };
     }
-    // A loose vertex that nothing holds.
+    // An unconstrained vertex.
     builder.vertex(Vec3::ONE, false);
     builder.build().expect("degenerate body")
 }
 
-/// Steps of random models agree with the reference backend: to rounding of the state in double precision, to 1e-4
-/// of the size in single (20 steps, each amplifying rounding by the condition of the step, here below 100).
+/// Steps of random models agree with the reference backend: to rounding of the state in double precision, to 1e-4 of the size
+/// in single (20 steps, each amplifying rounding by its condition number, here below 100).
 pub fn agrees_with_the_reference(backend: &mut dyn Backend, precision: Precision) {
     for seed in 0..4 {
         let mut random = Random(seed + 10);
@@ -168,8 +168,8 @@ fn random_tissue(random: &mut Random) -> Model {
     builder.build().expect("random body")
 }
 
-/// A jump carried with the bones' frames changes nothing but the place: the motion goes on as if the whole world had
-/// been moved. Positions of 5 m round by 3e-7; damped motion does not amplify that.
+/// A jump carried with the bones' frames only changes the position: the motion continues as if the whole world had been
+/// moved. Positions of 5 m are rounded by 3e-7, which damped motion does not amplify.
 pub fn carried_jump(backend: &mut dyn Backend, _: Precision) {
     let model = tissue();
     let settings = Settings {
@@ -191,7 +191,7 @@ pub fn carried_jump(backend: &mut dyn Backend, _: Precision) {
     let mut stayed = std::mem::replace(&mut trial.state, here);
     trial.state.carry(&vec![jump; model.free_count()]);
     trial.state.rebase(&moved_targets(&model, jump * shake(19)));
-    // The carried state knows the bones' last velocity too: the same shake goes on.
+    // The carried state also has the bones' last velocity, so the same shake continues.
     trial.state.fixed_previous = moved_targets(&model, jump * shake(18)).fixed;
     for k in 20..40 {
         trial.step(&moved_targets(&model, jump * shake(k)));
@@ -221,7 +221,7 @@ pub fn deterministic(make: impl Fn() -> Box<dyn Backend>) {
     assert_eq!(simulate(), simulate());
 }
 
-/// Wrong lengths and numbers that are not finite are errors, and the state stays as it was.
+/// Wrong lengths and non-finite numbers are errors and leave the state unchanged.
 pub fn refuses_bad_input(backend: &mut dyn Backend, _: Precision) {
     let model = tissue();
     let settings = Settings::default();

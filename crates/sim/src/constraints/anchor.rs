@@ -26,9 +26,9 @@ pub struct Anchors {
     pub weights: Vec<f64>,
     /// Point, line or plane.
     pub kinds: Vec<AnchorKind>,
-    /// Target where the caller gives none \[m\].
+    /// Default target \[m\].
     pub points: Vec<Vec3>,
-    /// Unit direction of a line or normal of a plane where the caller gives none.
+    /// Default unit direction of a line or normal of a plane.
     pub directions: Vec<Vec3>,
 }
 
@@ -38,7 +38,7 @@ impl Anchors {
         self.vertices.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no anchors.
     pub fn is_empty(&self) -> bool {
         self.vertices.is_empty()
     }
@@ -48,7 +48,7 @@ impl Anchors {
         self.points.clone()
     }
 
-    /// Closest allowed position for `x`.
+    /// Closest allowed position to `x`.
     pub fn project(&self, i: usize, targets: &Targets, x: DVec3) -> DVec3 {
         let point = targets.anchors[i].as_dvec3();
         let direction = targets

@@ -1,6 +1,7 @@
 //! Surface bending: the Laplacian of a vertex keeps its length [2.2.1, Eq. 2.17].
 
 use glam::{DVec3, Vec3};
+use supple_geom::laplace::{Clamp, Stencil, cotan_laplacian};
 
 use super::{AddEntry, add_row, rescale};
 
@@ -19,24 +20,13 @@ pub struct Bendings {
     pub rest: Vec<DVec3>,
 }
 
-/// The Laplacian at one vertex of a triangle surface.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BendingStencil {
-    /// The vertex, then its neighbours.
-    pub vertices: Vec<u32>,
-    /// Δx = Σ coefficient × position [1/m²].
-    pub coefficients: Vec<f64>,
-    /// A third of the triangles around the vertex \[m²\].
-    pub area: f64,
-}
-
 impl Bendings {
     /// Number of constraints.
     pub fn len(&self) -> usize {
         self.weights.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no constraints.
     pub fn is_empty(&self) -> bool {
         self.weights.is_empty()
     }
@@ -107,43 +97,14 @@ impl Bendings {
     }
 }
 
-/// Cotangent Laplacian of every vertex of a triangle surface with a full or open fan around it; areas are a third of
-/// the incident triangles (barycentric cells, which unlike Voronoi cells never turn negative on obtuse triangles).
-/// Cotangents are clamped to ±100 so that needles stay harmless.
-pub fn surface_bending(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<BendingStencil> {
-    use std::collections::BTreeMap;
-    let mut rings: BTreeMap<u32, (BTreeMap<u32, f64>, f64)> = BTreeMap::new();
-    for &triangle in triangles {
-        for k in 0..3 {
-            let [a, b, c] = [triangle[k], triangle[(k + 1) % 3], triangle[(k + 2) % 3]];
-            let [pa, pb, pc] = [a, b, c].map(|v| positions[v as usize].as_dvec3());
-            let (u, v) = (pb - pa, pc - pa);
-            let double_area = u.cross(v).length();
-            let cotangent = if double_area > 0.0 {
-                (u.dot(v) / double_area).clamp(-100.0, 100.0)
-            } else {
-                0.0
-            };
-            for (from, to) in [(b, c), (c, b)] {
-                *rings.entry(from).or_default().0.entry(to).or_default() += 0.5 * cotangent;
-            }
-            rings.entry(a).or_default().1 += double_area / 6.0;
-        }
-    }
-    let stencil = |(v, (ring, area)): (u32, (BTreeMap<u32, f64>, f64))| {
-        let mut vertices = vec![v];
-        let mut coefficients = vec![-ring.values().sum::<f64>() / area];
-        vertices.extend(ring.keys());
-        coefficients.extend(ring.values().map(|w| w / area));
-        BendingStencil {
-            vertices,
-            coefficients,
-            area,
-        }
-    };
-    rings
-        .into_iter()
-        .filter(|(_, (_, area))| *area > 0.0)
-        .map(stencil)
-        .collect()
+/// Cotangents are clamped to that of about half a degree, because of needle triangles.
+const CLAMP: Clamp = Clamp {
+    cotangent: 100.0,
+    ..Clamp::COTANGENTS
+};
+
+/// Cotangent Laplacian of every vertex of a triangle surface that has an area.
+pub fn surface_bending(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Stencil> {
+    let positions: Vec<DVec3> = positions.iter().map(|p| p.as_dvec3()).collect();
+    cotan_laplacian(&positions, triangles, CLAMP).stencils()
 }

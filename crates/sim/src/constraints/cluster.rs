@@ -28,7 +28,7 @@ impl Clusters {
         self.offsets.len().saturating_sub(1)
     }
 
-    /// Whether there is none.
+    /// Whether there are no clusters.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

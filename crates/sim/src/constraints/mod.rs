@@ -14,7 +14,7 @@ pub mod tet_strain;
 pub mod volume;
 
 pub use anchor::{AnchorKind, Anchors};
-pub use bending::{BendingStencil, Bendings, surface_bending};
+pub use bending::{Bendings, surface_bending};
 pub use cluster::Clusters;
 pub use polyhedron::{Polyhedra, StretchLimits};
 pub use spring::Springs;
@@ -55,8 +55,8 @@ pub(crate) fn deformation_gradient(vertices: &[u32], gradients: &[DVec3], z: &[D
 }
 
 /// Gradients of the least-squares linear map from rest to current positions, Eq. (2.18): gₐ = (ĒĒᵀ)⁻¹ ēₐ with
-/// mean-centred rest positions ēₐ. `None` where the rest points lie in a plane.
-pub(crate) fn fit_gradients(rest: &[DVec3]) -> Option<Vec<DVec3>> {
+/// mean-centred rest positions ēₐ. `None` if the rest points are coplanar.
+pub(crate) fn least_squares_gradients(rest: &[DVec3]) -> Option<Vec<DVec3>> {
     if rest.len() < 4 {
         return None;
     }
@@ -80,7 +80,7 @@ pub(crate) fn norm_squared(m: DMat3) -> f64 {
     m.x_axis.length_squared() + m.y_axis.length_squared() + m.z_axis.length_squared()
 }
 
-/// `d` scaled to `length`; along `fallback` where `d` has no direction.
+/// `d` scaled to `length`; along `fallback` if `d` is zero.
 pub(crate) fn rescale(d: DVec3, length: f64, fallback: DVec3) -> DVec3 {
     let norm = d.length();
     if norm > 1e-12 * length && norm > 0.0 {

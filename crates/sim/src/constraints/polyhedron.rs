@@ -1,11 +1,11 @@
-//! Strain of polyhedra with anisotropic limits: a prism may grow along its normal without resistance [Eq. 4.8].
+//! Strain of polyhedra with anisotropic limits: a prism may stretch along its normal without resistance [Eq. 4.8].
 
 use glam::{DMat3, DVec3};
 use supple_geom::higham::closest_rotation;
 
 use super::{AddEntry, add_gradients, deformation_gradient, norm_squared};
 
-/// How far an element may stretch along the three axes of a frame before it resists.
+/// Range of stretch along three axes within which an element does not resist.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StretchLimits {
     /// Rotation B whose columns are the axes, in rest space.
@@ -17,7 +17,7 @@ pub struct StretchLimits {
 }
 
 impl StretchLimits {
-    /// No free stretch at all: plain strain.
+    /// No free stretch: plain strain.
     pub fn rigid() -> StretchLimits {
         StretchLimits {
             frame: DMat3::IDENTITY,
@@ -59,7 +59,7 @@ impl Polyhedra {
         self.weights.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.weights.is_empty()
     }
@@ -122,9 +122,8 @@ impl Polyhedra {
 
 /// Closest R B S̃ Bᵀ to `f`, S̃ diagonal within the limits.
 ///
-/// Eq. (4.8) takes R from F alone; the two alternating refinements (R for given S̃, S̃ for given R) lower the distance
-/// further when the free stretch is large, which keeps the projection close to the closest point that projective
-/// dynamics needs for its descent.
+/// Eq. (4.8) takes R from F alone. Two alternating refinements (R for given S̃, S̃ for given R) reduce the distance further when
+/// the free stretch is large. Projective dynamics descends only if the projection is close to the closest point.
 pub fn closest_limited(f: DMat3, limits: &StretchLimits) -> DMat3 {
     let mut rotation = closest_rotation(f);
     let mut stretch = best_stretch(rotation, f, limits);

@@ -1,4 +1,4 @@
-//! Springs: keep two vertices at a distance, translation-invariant [2.2.1].
+//! Springs: two vertices keep their distance; translation-invariant [2.2.1].
 
 use glam::DVec3;
 
@@ -11,9 +11,9 @@ pub struct Springs {
     pub vertices: Vec<[u32; 2]>,
     /// Rest length L \[m\].
     pub lengths: Vec<f64>,
-    /// Weight \[N/m\]. For a chain that is as stiff however finely it is cut, axial stiffness EA \[N\] / L.
+    /// Weight \[N/m\]. Axial stiffness EA \[N\] / L gives a chain whose stiffness does not depend on its number of springs.
     pub weights: Vec<f64>,
-    /// Rest vector from the first to the second end \[m\]: the direction taken when both ends meet.
+    /// Rest vector from the first to the second end \[m\]: the direction used if both ends coincide.
     pub rest: Vec<DVec3>,
 }
 
@@ -23,7 +23,7 @@ impl Springs {
         self.vertices.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no springs.
     pub fn is_empty(&self) -> bool {
         self.vertices.is_empty()
     }

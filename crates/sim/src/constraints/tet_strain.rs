@@ -8,7 +8,7 @@ use crate::{Decompose, Fit, Strain};
 
 /// Tetrahedra with strain energy w/2 ‖F − R‖², w = stiffness × rest volume, Eqs. (2.15) and (2.16).
 ///
-/// A tet that is flat at rest has no deformation gradient: it keeps its index, with weight, volume and inverse zero.
+/// A tet that is flat at rest has no deformation gradient. It keeps its index, with zero weight, volume and inverse.
 #[derive(Clone, Debug, Default)]
 pub struct TetStrains {
     /// Corners.
@@ -19,8 +19,8 @@ pub struct TetStrains {
     pub weights: Vec<f64>,
     /// Rest volume \[m³\], positive whatever the orientation of the corners.
     pub volumes: Vec<f64>,
-    /// Edge of a cube with the mean tet's volume \[m\]: makes stiffness × length² × length an energy when
-    /// [`Fit::Positions`] fits lengths, equally for all elements as in Eq. (2.20).
+    /// Edge of a cube with the mean tet's volume \[m\]. With [`Fit::Positions`] it makes stiffness × length² an energy,
+    /// equally for all elements as in Eq. (2.20).
     pub mean_size: f64,
 }
 
@@ -30,12 +30,12 @@ impl TetStrains {
         self.vertices.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no tets.
     pub fn is_empty(&self) -> bool {
         self.vertices.is_empty()
     }
 
-    /// Whether tet `i` was flat at rest and is therefore inert.
+    /// Whether tet `i` is flat at rest and therefore inert.
     pub fn is_flat(&self, i: usize) -> bool {
         self.volumes[i] == 0.0
     }
@@ -91,7 +91,7 @@ impl TetStrains {
         h
     }
 
-    /// Weight of tet `i` when positions are fitted \[N/m\].
+    /// Weight of tet `i` with [`Fit::Positions`] \[N/m\].
     fn position_weight(&self, i: usize) -> f64 {
         if self.is_flat(i) {
             0.0

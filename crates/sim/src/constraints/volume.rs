@@ -22,7 +22,7 @@ impl TetVolumes {
         self.tets.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no constraints.
     pub fn is_empty(&self) -> bool {
         self.tets.is_empty()
     }
@@ -56,18 +56,18 @@ impl TetVolumes {
     }
 }
 
-/// Closest matrix to `f` with determinant `ratio` > 0: the singular values move by the smallest d with
-/// Π(σ + d) = ratio, found by projecting them to the linearised constraint again and again as in ShapeOp [2.2.1].
+/// Closest matrix to `f` with determinant `ratio` > 0: the singular values move by the smallest d with Π(σ + d) = ratio. d is
+/// found by repeated projection onto the linearised constraint, as in ShapeOp [2.2.1].
 pub fn closest_with_determinant(f: DMat3, ratio: f64) -> DMat3 {
     let (u, sigma, v) = svd3(f);
     u * DMat3::from_diagonal(closest_with_product(sigma, ratio)) * v.transpose()
 }
 
-/// Share of each step that is taken: full steps oscillate around the solution where stretches are far apart.
+/// Step length of the iteration. Full steps oscillate if the stretches are very different.
 const RELAXATION: f64 = 0.8;
 
 fn closest_with_product(sigma: DVec3, ratio: f64) -> DVec3 {
-    // The constraint linearised at the rotation: right also for flat and inverted elements.
+    // The constraint linearised at the rotation; also valid for flat and inverted elements.
     let shift = (2.0 + ratio - sigma.element_sum()) / 3.0;
     let mut d = DVec3::splat(shift.max(-0.1));
     for _ in 0..100 {
@@ -76,7 +76,7 @@ fn closest_with_product(sigma: DVec3, ratio: f64) -> DVec3 {
         let gradient = DVec3::new(s.y * s.z, s.z * s.x, s.x * s.y);
         let length = gradient.length_squared();
         if length <= 1e-12 {
-            // Collapsed to a line or a point: no direction is better than another.
+            // Collapsed to a line or a point: all directions are equivalent.
             return DVec3::splat(ratio.cbrt());
         }
         let next = d.lerp(gradient * ((gradient.dot(d) - error) / length), RELAXATION);
@@ -88,7 +88,7 @@ fn closest_with_product(sigma: DVec3, ratio: f64) -> DVec3 {
     }
     let s = sigma + d;
     let product = s.x * s.y * s.z;
-    // What the iteration left open is put right by a uniform scale, so the result always has the target volume.
+    // A uniform scale removes the remaining error, so the result always has the target volume.
     if s.is_finite() && product > 0.0 {
         s * (ratio / product).cbrt()
     } else {

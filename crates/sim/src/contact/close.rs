@@ -6,13 +6,15 @@
 
 use supple_geom::simd::{F32x8, LANES, Lanes};
 
-use super::detect::FACING;
 use super::fit::{Fit, Leaf, Slab, Wide, dot};
+use super::rules;
 
-/// Cosine beyond [`FACING`] from which on a pair is left alone for that.
+/// Cosine beyond [`rules::FACING_COSINE`] from which on a pair is left alone for that.
 pub const TURN: f32 = 0.1;
-/// Points this far outside of a prism are left to the exact test: those on a border are in one of both prisms \[m\].
-pub const ROUNDING: f32 = 1e-5;
+/// Points this far outside of a prism are left to the exact test: those on a border are in one of both prisms \[margins\].
+pub const ROUNDING: f32 = 0.006;
+/// What is rounded off cosines.
+pub const COSINE_ROUNDING: f32 = 1e-5;
 
 /// A point as eight lanes, or eight points.
 #[derive(Clone, Copy)]
@@ -107,7 +109,11 @@ fn close_points<L: Lanes>(
         least = probe.down[axis].mul_add(L::splat(node.high_normal[axis].0[lane]), least);
     }
     let close = out.le_mask(L::splat(margin));
-    (out, close, least.le_mask(L::splat(FACING + TURN)))
+    (
+        out,
+        close,
+        least.le_mask(L::splat(rules::FACING_COSINE + TURN)),
+    )
 }
 
 /// Prisms of a leaf that a point may be in, and whose triangles do not face the same way; how far it is outside of those that do not
@@ -132,8 +138,9 @@ fn close_prisms<L: Lanes>(
         let direction = [L::load(&plane[0]), L::load(&plane[1]), L::load(&plane[2])];
         out = out.max(dot(direction, *at) - L::load(&plane[3]));
     }
-    let turned = !cosine.le_mask(L::splat(FACING + TURN));
-    let found = out.le_mask(L::splat(ROUNDING)) & cosine.le_mask(L::splat(FACING));
+    let turned = !cosine.le_mask(L::splat(rules::FACING_COSINE + TURN));
+    let found =
+        out.le_mask(L::splat(ROUNDING * margin)) & cosine.le_mask(L::splat(rules::FACING_COSINE));
     let out = out.store().0;
     let distance = least(&out, !turned);
     // What is not a number counts as close.
@@ -186,5 +193,5 @@ pub fn may_touch<L: Lanes>(
         let b = (-(up * low_normal[axis])).max(-(up * high_normal[axis]));
         least = least + a.max(b);
     }
-    apart.le_mask(L::splat(reach)) & L::splat(-FACING - TURN).le_mask(least)
+    apart.le_mask(L::splat(reach)) & L::splat(-rules::FACING_COSINE - TURN).le_mask(least)
 }

@@ -11,17 +11,13 @@ use rayon::prelude::*;
 
 use super::collider::{Collider, Placed, Placement};
 use super::collider_shapes::{Near, Shape};
-use super::detect::FACING;
 use super::external::External;
 use super::rows::NONE;
+use super::rules;
 use super::surface::{ContactSurface, Source};
 
 /// Colliders' numbers begin here; those of other external contacts are below.
 pub const FIRST_COLLIDER: u32 = 1 << 31;
-/// A point is followed along its way where it moves farther in a step than this share of the tissue below it.
-const FAR: f32 = 0.5;
-/// Most steps along the way: enough for a grazing way, which is a miss if it is not found by then.
-const ADVANCES: usize = 32;
 /// Points that one thread takes at a time.
 const CHUNK: usize = 256;
 
@@ -110,12 +106,12 @@ fn touch(
         to: placed.now.local(now),
         out: placed.now.rotation.conjugate() * -normal,
         reach: skin.surface.shell(),
-        far: FAR * input.skin[point].distance(input.bases[point]),
+        far: rules::FOLLOWED_WAY * input.skin[point].distance(input.bases[point]),
     };
     let near = way.meets(&collider.shape)?;
     let out = placed.now.rotation * near.normal;
     // What has come in from one side goes out on that side.
-    if out.dot(normal) > FACING {
+    if out.dot(normal) > rules::FACING_COSINE {
         return None;
     }
     let foot = near.foot + near.normal * skin.surface.gap();
@@ -186,7 +182,9 @@ impl Way {
         }
         let entry = self.first_touch(shape);
         match (end, entry) {
-            (Some(end), Some(entry)) if end.normal.dot(entry.normal) > FACING => Some(end),
+            (Some(end), Some(entry)) if end.normal.dot(entry.normal) > rules::FACING_COSINE => {
+                Some(end)
+            }
             (_, Some(entry)) => Some(entry),
             (end, None) => end,
         }
@@ -195,7 +193,7 @@ impl Way {
     fn first_touch(&self, shape: &Shape) -> Option<Near> {
         let length = self.from.distance(self.to);
         let mut t = 0.0;
-        for _ in 0..ADVANCES {
+        for _ in 0..rules::ADVANCES {
             let near = shape.nearest(self.from.lerp(self.to, t), self.out, f32::INFINITY)?;
             // Half of the reach, so that the last step need not be endlessly small.
             if near.distance <= 0.5 * self.reach {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use glam::Vec3;
-use supple_geom::{Bvh, TriMesh};
+use supple_geom::{Surface, TriMesh};
 
 use super::collider_shapes::Near;
 
@@ -13,11 +13,10 @@ const THICKNESS: f32 = 0.05;
 /// Nearer than this the direction to the nearest point is noise, and the triangle's normal is taken \[m\].
 const ON_SURFACE: f32 = 1e-6;
 
-/// Triangles with a tree over them.
+/// A surface that pushes out what comes close.
 #[derive(Clone, Debug)]
 pub struct ColliderMesh {
-    mesh: TriMesh,
-    tree: Bvh,
+    surface: Surface,
     is_closed: bool,
 }
 
@@ -31,9 +30,8 @@ impl ColliderMesh {
             points.all(|p| p.is_some_and(|p| p.is_finite()))
         });
         ColliderMesh {
-            tree: Bvh::new(&mesh),
             is_closed: is_closed(&mesh),
-            mesh,
+            surface: Surface::new(mesh),
         }
     }
 
@@ -44,15 +42,15 @@ impl ColliderMesh {
 
     /// The triangles.
     pub fn mesh(&self) -> &TriMesh {
-        &self.mesh
+        self.surface.mesh()
     }
 
     /// Middle and half size of the box around it \[m\].
     pub fn bounds(&self) -> (Vec3, Vec3) {
-        if self.tree.is_empty() {
+        if self.surface.is_empty() {
             return (Vec3::ZERO, Vec3::ZERO);
         }
-        let bounds = self.tree.bounds();
+        let bounds = self.surface.bounds();
         (
             bounds.min.midpoint(bounds.max),
             0.5 * (bounds.max - bounds.min),
@@ -61,14 +59,17 @@ impl ColliderMesh {
 
     /// The nearest point; none where it is farther than `reach`, unless the point is inside.
     pub fn nearest(&self, point: Vec3, reach: f32) -> Option<Near> {
-        let is_inside = self.is_closed && self.tree.is_inside(point);
+        let is_inside = self.is_closed && self.surface.contains(point);
         let reach = match (is_inside, self.is_closed) {
             (true, _) => f32::INFINITY,
             (false, true) => reach,
             (false, false) => reach.max(THICKNESS),
         };
-        let closest = self.tree.closest_point_within(point, reach)?;
-        let face = self.mesh.triangle_normal(closest.triangle as usize);
+        let closest = self.surface.closest_point_within(point, reach)?;
+        let face = self
+            .surface
+            .mesh()
+            .triangle_normal(closest.triangle as usize);
         let away = point - closest.position;
         let is_behind = match self.is_closed {
             true => is_inside,

@@ -6,6 +6,7 @@ use supple_geom::simd::{Row, dispatch};
 
 use super::fit::{Fit, face_normals};
 use super::inside::weights_inside;
+use super::rules;
 use super::search::{PACKET, Packet, SearchPacket, calm};
 use super::surface::ContactSurface;
 use super::watch::{Now, Watch};
@@ -16,8 +17,8 @@ const CHUNK: usize = 512;
 /// Packets that a thread searches at a time: where skin is crushed they take much longer than elsewhere.
 const TOGETHER: usize = 4;
 
-/// One skin point of so many tells how all move together.
-const TELLING: usize = 16;
+/// Of how many skin points one is sampled to tell how all move together.
+const SAMPLE_STRIDE: usize = 16;
 
 /// A skin point in a prism.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,21 +43,9 @@ pub(super) const NOT_FOUND: Found = Found {
     distance: f32::NEG_INFINITY,
 };
 
-/// A triangle whose normal's cosine with the point's is above this faces the same way. At 0, the flanks of a limb that is pressed flat
-/// stay inside; at 1, a hand in a belly is pulled through to its other side.
-pub(super) const FACING: f32 = 0.5;
-
 /// Points farther from eight prisms than this, in shells, are left alone until they have come that far. With more, more points are looked at;
 /// with less, they are looked at more often.
 const MARGIN: f32 = 0.25;
-/// Depth, in mean edges, from which on new contacts are believed only where the point is [inside](Detector::crossings): at 0.5,
-/// leaning prisms push knees that do not touch.
-pub(super) const DEEP: f32 = 0.25;
-
-/// Share of the tissue's columns in the direction in which points are pushed: where skin is crumpled its normals point anywhere. At 0 and
-/// from 0.4 on, more of a squat's groins stays inside.
-const COLUMN: f32 = 0.25;
-
 /// Which of the prisms that contain a point counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Filter {
@@ -166,9 +155,9 @@ impl Detector {
         if std::mem::take(&mut self.is_partial) {
             self.packets.iter_mut().for_each(Packet::forget);
         }
-        // What all move together, as a runner does, brings nothing closer: some tell.
+        // What all move together, as a runner does, brings nothing closer.
         let (mut sum, mut count) = (Vec3A::ZERO, 0);
-        for i in (0..self.skin.len()).step_by(TELLING) {
+        for i in (0..self.skin.len()).step_by(SAMPLE_STRIDE) {
             sum += Vec3A::from(skin(i)) - vector(self.skin[i]);
             count += 1;
         }
@@ -261,7 +250,7 @@ impl Detector {
             return normal;
         }
         let column = blend(weights, columns).normalize_or_zero();
-        normal.lerp(column, COLUMN).normalize_or_zero()
+        normal.lerp(column, rules::COLUMN_SHARE).normalize_or_zero()
     }
 
     pub(super) fn is_trusted(&self, point: u32) -> bool {
@@ -355,7 +344,7 @@ impl Detector {
     }
 
     fn is_believed(&self, surface: &ContactSurface, found: &Found) -> bool {
-        found.distance > -DEEP * surface.mean_edge()
+        found.distance > -rules::RAY_CHECK_DEPTH * surface.mean_edge()
             || self.trusted[found.point as usize]
             || self.crossings(surface, found.point) > 0
     }

@@ -2,10 +2,7 @@
 
 use glam::Vec3A;
 
-/// A tet is flat, or inside out, where its determinant is below this times its longest edge from the first corner cubed.
-const FLAT: f32 = 1e-5;
-/// Weights down to this count as inside: a point on a common face is in one of both tets.
-const TOLERANCE: f32 = -1e-5;
+use super::rules;
 
 /// Weights of the corners if the point is in the tet; `None` also where the tet is flat or inside out.
 #[inline]
@@ -16,14 +13,16 @@ pub fn weights_inside(corners: [Vec3A; 4], point: Vec3A) -> Option<[f32; 4]> {
     let determinant = a.dot(bc);
     // First the face opposite to corner 1: one product rejects half of all points.
     let first = p.dot(bc);
-    if first < TOLERANCE * determinant || first > (1.0 - TOLERANCE) * determinant {
+    if first < rules::TET_TOLERANCE * determinant
+        || first > (1.0 - rules::TET_TOLERANCE) * determinant
+    {
         return None;
     }
     let length = a
         .length_squared()
         .max(b.length_squared())
         .max(c.length_squared());
-    if determinant <= FLAT * length * length.sqrt() {
+    if determinant <= rules::FLAT_TET * length * length.sqrt() {
         return None;
     }
     let inverse = 1.0 / determinant;
@@ -32,7 +31,7 @@ pub fn weights_inside(corners: [Vec3A; 4], point: Vec3A) -> Option<[f32; 4]> {
     let wb = -pa.dot(c) * inverse;
     let wc = pa.dot(b) * inverse;
     let weights = [1.0 - wa - wb - wc, wa, wb, wc];
-    (weights.iter().all(|&w| w >= TOLERANCE)).then_some(weights)
+    (weights.iter().all(|&w| w >= rules::TET_TOLERANCE)).then_some(weights)
 }
 
 #[cfg(test)]

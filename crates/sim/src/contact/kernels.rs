@@ -5,6 +5,8 @@
 use rayon::prelude::*;
 use supple_geom::simd::{F32x8, LANES, Lanes};
 
+use super::rules;
+
 /// How much of a column is kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reach {
@@ -15,18 +17,14 @@ pub struct Reach {
 }
 
 impl Default for Reach {
-    /// At a tenth, contacts of a deep belly swing from iteration to iteration; at a hundredth, a sweep costs twice as much
-    /// and ends no closer.
     fn default() -> Reach {
         Reach {
-            share: 0.03,
-            most: 20,
+            share: rules::COLUMN_CUTOFF,
+            most: rules::COLUMN_BLOCKS,
         }
     }
 }
 
-/// Share of a column's own entry above which a block is [strong](Kernels::strong).
-const STRONG: f32 = 0.3;
 /// Steps in which the weight of a column decides how much of it counts.
 const WEIGHTS: usize = 8;
 
@@ -218,7 +216,7 @@ fn cut_off(v: u32, reach: Reach, value: &dyn Fn(u32) -> f32, order: &[u32]) -> D
     let column = Column {
         first: 0,
         counts: std::array::from_fn(|step| above(reach.share / weight(step))),
-        strong: above(STRONG),
+        strong: above(rules::SIDE_COUPLING),
     };
     Decayed { blocks, column }
 }

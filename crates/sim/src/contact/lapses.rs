@@ -9,115 +9,105 @@ use glam::Vec3;
 
 use super::persist::shares_point;
 use super::ways::Ways;
-use super::{Contact, ContactSurface};
+use super::{Contact, ContactSurface, rules};
 
-/// Pressing contacts that a point may lose before it is only held. With 1, points that need a second push stay inside
-/// (a knee); from 5 on, crushed folds tremble for a second.
-const PATIENCE: u8 = 3;
-/// Way of the bones against the body after which all points begin anew \[m\].
-const MOVED_ON: f32 = 0.02;
-
-/// Bones hold still that come no farther in a step \[m\].
-const STILL: f32 = 1e-4;
-/// Least share by which feet of contacts follow while bones move; it goes to zero in so many steps after they have stopped. With shares of
-/// 0.05 or 0.2, groins keep points inside; with 40 steps, they are not always at rest after a second.
-const FOLLOWING: (f32, f32) = (0.1, 20.0);
-/// Steps after bones have stopped in which nothing is counted yet: what is lost on the way is not lost in the pose. At 0, and from 15
-/// on, groins keep points inside or tremble.
-const STOPPED: u8 = 10;
-/// Steps after bones have stopped from which on folds keep their contacts as they turn over: four fifths of a second. At 30, squats stay three times as
-/// deep inside; without it, a fold of a sitting body now and then snaps over a second after it sat down.
-const HOLDING: u8 = 48;
-/// Share of the usual speed with which points are pushed out after feet have stopped. From 0.1 on, a point that slips lets a squat
-/// tremble for long; at 0, points sink in by and by.
-const SLOWLY: f32 = 0.02;
-
-/// Steps after which a body is at rest if its bones have held still: a second.
-const RESTED: u8 = 60;
+/// Relative rounding of sums of steps.
+const ROUNDING: f32 = 1e-4;
 
 /// Contacts that were lost while they pressed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lapses {
-    /// How many each point has lost; empty: none.
-    counts: Vec<u8>,
+    /// Sum of the steps in which each point has lost one \[s\]; empty: none.
+    lost: Vec<f32>,
     /// How far bones have come since points began anew \[m\].
     way: f32,
-    /// For how many steps bones have held still.
-    still: u8,
+    /// For how long bones have held still \[s\].
+    still: f32,
 }
 
 impl Lapses {
     /// Whether a point is held, and not pushed out.
     pub fn only_holds(&self, point: u32) -> bool {
-        let lost = self.counts.get(point as usize);
-        lost.is_some_and(|&lost| lost >= PATIENCE)
+        let lost = self.lost.get(point as usize);
+        lost.is_some_and(|&lost| lost > rules::LOST_CONTACT_TIME * (1.0 - ROUNDING))
     }
 
-    /// Begins a step in which base points go from `before` to `bases`.
-    pub fn begin(&mut self, before: &[Vec3], bases: &[Vec3]) {
-        let way = match is_moving(before, bases) {
+    /// Begins a step of `step` seconds in which base points go from `before` to `bases`.
+    pub fn begin(&mut self, surface: &ContactSurface, step: f32, before: &[Vec3], bases: &[Vec3]) {
+        let still = rules::STILL_SPEED * surface.size() * step;
+        let way = match is_moving(before, bases, still) {
             true => f32::INFINITY,
             false => Ways::new(before, bases).map_or(f32::INFINITY, |ways| ways.farthest),
         };
-        self.still = match way < STILL {
-            true => self.still.saturating_add(1),
-            false => 0,
+        self.still = match way < still {
+            true => self.still + step,
+            false => 0.0,
         };
         self.way += way;
-        if self.way > MOVED_ON || self.still <= STOPPED {
+        let is_far = self.way > rules::FORGET_WAY * surface.size();
+        if is_far || !self.is_after(rules::LOST_CONTACT_DELAY) {
             self.way = 0.0;
-            self.counts.clear();
+            self.lost.clear();
         }
+    }
+
+    /// Whether bones have held still for longer than this \[s\], up to rounding of the sum of steps.
+    fn is_after(&self, time: f32) -> bool {
+        self.still > time * (1.0 + ROUNDING)
     }
 
     /// Whether bones have held still for so long that hardly anything moves any more.
     pub fn is_rested(&self) -> bool {
-        self.still >= RESTED
+        self.is_after(rules::REST_TIME)
     }
 
     /// Whether bones have held still for so long that folds keep their contacts as they turn.
     pub fn holds(&self) -> bool {
-        self.still >= HOLDING
+        self.is_after(rules::FOLD_HOLD_TIME)
     }
 
-    /// Least share by which feet of contacts follow their points.
-    pub fn least_share(&self) -> f32 {
-        let (share, steps) = FOLLOWING;
-        share * (1.0 - f32::from(self.still) / steps).max(0.0)
+    /// Least share by which feet of contacts are blended toward what is found in a step of `step` seconds.
+    pub fn least_share(&self, step: f32) -> f32 {
+        let left = (1.0 - self.still / rules::FOLLOW_TIME).max(0.0);
+        rules::blend(rules::FOLLOW_RATE * left, step)
     }
 
     /// Share of the usual speed with which points are pushed out.
     pub fn haste(&self) -> f32 {
-        if self.least_share() > 0.0 {
-            1.0
-        } else {
-            SLOWLY
+        match self.is_after(rules::FOLLOW_TIME) {
+            false => 1.0,
+            true => rules::SLOW_RECOVERY,
         }
     }
 
-    /// Counts what was lost from `last` to `now`, contacts by point.
-    pub fn count(&mut self, surface: &ContactSurface, (last, now): (&[Contact], &[Contact])) {
+    /// Counts what was lost from `last` to `now`, contacts by point, in a step of `step` seconds.
+    pub fn count(
+        &mut self,
+        surface: &ContactSurface,
+        step: f32,
+        (last, now): (&[Contact], &[Contact]),
+    ) {
         for old in last.iter().filter(|old| old.force != Vec3::ZERO) {
             let at = now.binary_search_by_key(&old.point, |new| new.point);
             if at.is_ok_and(|at| shares_point(surface, &now[at], old)) {
                 continue;
             }
-            self.counts.resize(surface.point_count(), 0);
-            if let Some(lost) = self.counts.get_mut(old.point as usize) {
-                *lost = lost.saturating_add(1);
+            self.lost.resize(surface.point_count(), 0.0);
+            if let Some(lost) = self.lost.get_mut(old.point as usize) {
+                *lost += step;
             }
         }
     }
 }
 
-/// Whether two points go ways so different that one of them is not [still](STILL), whatever all do together. While bones move that is seen
-/// sooner than what all do.
-fn is_moving(before: &[Vec3], now: &[Vec3]) -> bool {
+/// Whether two points go ways so different that one of them goes farther than `still` \[m\], whatever all do together. While bones move
+/// that is seen sooner than what all do.
+fn is_moving(before: &[Vec3], now: &[Vec3], still: f32) -> bool {
     let mut ways = now.iter().zip(before).map(|(a, b)| *a - *b);
     let Some(first) = ways.next() else {
         return false;
     };
-    ways.any(|way| way.distance_squared(first) > 4.0 * STILL * STILL)
+    ways.any(|way| way.distance_squared(first) > 4.0 * still * still)
 }
 
 #[cfg(test)]
@@ -154,28 +144,31 @@ mod tests {
     fn a_point_that_changes_sides_is_held_until_bones_move() {
         let surface = surface();
         let still = [Vec3::ZERO, Vec3::X];
-        let mut lapses = Lapses::default();
         // It goes on for a step, then is found on the other side.
-        let lose = |lapses: &mut Lapses, step: u32| {
+        let lose = |lapses: &mut Lapses, rate: f32, step: u32| {
             let (last, now) = (pressing(step / 2 % 2), pressing(step.div_ceil(2) % 2));
-            lapses.begin(&still, &still);
-            lapses.count(&surface, (&last, &now));
+            lapses.begin(&surface, 1.0 / rate, &still, &still);
+            lapses.count(&surface, 1.0 / rate, (&last, &now));
         };
-        // What is lost just after bones have stopped does not count.
-        for step in 1..u32::from(STOPPED) {
-            lose(&mut lapses, step);
+        for rate in [30.0, 60.0, 240.0] {
+            let mut lapses = Lapses::default();
+            // What is lost just after bones have stopped does not count, at any rate.
+            for step in 1..=(rules::LOST_CONTACT_DELAY * rate).round() as u32 {
+                lose(&mut lapses, rate, step);
+            }
+            let losses = (rules::LOST_CONTACT_TIME * rate - ROUNDING).ceil() as u32;
+            for step in 0..2 * losses {
+                assert!(!lapses.only_holds(2), "{step} at {rate}");
+                lose(&mut lapses, rate, step);
+            }
+            assert!(lapses.only_holds(2) && !lapses.only_holds(1));
+            // Carried along, the body has not moved on.
+            let carried = still.map(|p| p + Vec3::Y);
+            lapses.begin(&surface, 1.0 / rate, &still, &carried);
+            assert!(lapses.only_holds(2));
+            let bent = [Vec3::ZERO, Vec3::X + Vec3::Y * 0.5];
+            lapses.begin(&surface, 1.0 / rate, &still, &bent);
+            assert!(!lapses.only_holds(2));
         }
-        for step in 0..2 * u32::from(PATIENCE) {
-            assert!(!lapses.only_holds(2), "{step}");
-            lose(&mut lapses, step);
-        }
-        assert!(lapses.only_holds(2) && !lapses.only_holds(1));
-        // Carried along, the body has not moved on.
-        let carried = still.map(|p| p + Vec3::Y);
-        lapses.begin(&still, &carried);
-        assert!(lapses.only_holds(2));
-        let bent = [Vec3::ZERO, Vec3::X + Vec3::Y * 0.01];
-        lapses.begin(&still, &bent);
-        assert!(!lapses.only_holds(2));
     }
 }

@@ -7,7 +7,7 @@
 use glam::Vec3;
 use rayon::prelude::*;
 use supple_geom::TriMesh;
-use supple_geom::bvh::{Bvh, closest_on_triangle};
+use supple_geom::surface::{Surface, closest_on_triangle};
 
 use super::collider::Collider;
 use super::surface::ContactSurface;
@@ -81,20 +81,20 @@ pub fn points_inside(surface: &ContactSurface, skin: &[Vec3]) -> Vec<u32> {
 struct Skin<'a> {
     surface: &'a ContactSurface,
     at: &'a [Vec3],
-    tree: Bvh,
+    skin: Surface,
 }
 
 impl<'a> Skin<'a> {
     fn new(surface: &'a ContactSurface, at: &'a [Vec3]) -> Skin<'a> {
-        let tree = Bvh::new(&TriMesh {
+        let skin = Surface::new(TriMesh {
             positions: at.to_vec(),
             triangles: surface.triangles().to_vec(),
         });
-        Skin { surface, at, tree }
+        Skin { surface, at, skin }
     }
 
     fn points_inside(&self) -> Vec<u32> {
-        let winds = |point: u32| self.tree.winding_number(self.at[point as usize]);
+        let winds = |point: u32| self.skin.winding_number(self.at[point as usize]);
         (0..self.surface.point_count() as u32)
             .into_par_iter()
             .with_min_len(64)
@@ -138,7 +138,7 @@ impl<'a> Skin<'a> {
     fn leads_out(&self, p: Vec3, foot: Vec3, [a, b, c]: [Vec3; 3]) -> bool {
         let normal = (b - a).cross(c - a).normalize_or_zero();
         let in_front = foot + normal * (IN_FRONT * self.surface.mean_edge());
-        normal.dot(p - foot) < 0.0 && !self.tree.is_inside(in_front)
+        normal.dot(p - foot) < 0.0 && !self.skin.contains(in_front)
     }
 }
 

@@ -1,60 +1,15 @@
 //! Contact: tissue that touches itself, other bodies and the world [3.2.5].
 //!
-//! # Where things touch
+//! `docs/method/contact.md` tells the method, its equations and sources, and what every constant of [`rules`] is for. A reader of the
+//! code needs the way of a step:
 //!
-//! A [`ContactSurface`] is the skin with a *base point* below every skin point, on the bones' lines: the prisms between
-//! skin triangles and base points fill the body, so that nothing hides inside a limb. Every step
-//!
-//! 1. [`Detector::update`] takes skin points, base points and normals, and refits a tree over the prisms: every node has
-//!    the box of its prisms, blown up by the shell, and the box of its triangles' normals, eight children at a time;
-//! 2. every skin point is looked for in the prisms ([`Detector::search`]): down the tree while the point is in the box and
-//!    some normal there can oppose its own, then in the three tets of each prism. The weights of the tet's corners,
-//!    base points counted as the skin points above them, are the point's *foot* on the skin triangle: a projection along the
-//!    tissue's columns, continuous from tet to tet. Points and prisms that were found apart are left alone until both have come
-//!    as far as they were apart (`search.rs`);
-//! 3. a point keeps one contact, the least deep. Triangles at the point and around its neighbours are left out, and so are
-//!    triangles that face the same way as the point: what has come in from one side goes out on that side. Where limbs bend, prisms
-//!    lean over skin that they are not below: deep contacts count only if a ray says that the point is inside (`crossings.rs`).
-//!
-//! A body that rests is searched in every eighth step (`still.rs`).
-//!
-//! Local contact knows beforehand who may meet whom (`local.rs`), and looks at limbs that are bent alone; what it finds is
-//! resolved in the same way.
-//!
-//! Contacts that press go on until they stop pressing, and their feet hold still when they do not slide (`persist.rs`), so that
-//! folds come to rest. Feet that are left behind walk over the skin to where their points are. Points are pushed along the skin's
-//! normal, drawn a little to the tissue's column: skin in a crease is crumpled, columns are not.
-//!
-//! Prisms are blown up by a quarter edge, the papers' distance of keeping a pair, so that a contact is known before and
-//! after it presses. A known contact does nothing unless it presses: there is no matrix for it to stiffen, and nothing sticks.
-//!
-//! # What holds them apart
-//!
-//! A contact is one row c (the point minus its foot) with a normal n and asks for n·(c x) ≥ gap at the end of the step. Its
-//! force λ is found with the iterations of the step, without a change of the system matrix A: in every iteration
-//!
-//! - the forces Cᵀλ found so far are part of the right-hand side, and A dx = g + Cᵀλ is solved with the kept factor;
-//! - [`Resolver::sweep`] goes over the contacts once (projected Gauss–Seidel). A contact that is violated by r changes its force by
-//!   r/s, s = c A⁻¹ cᵀ, never to a pull; its tangential part brings the slip of this step to zero, up to μ times the
-//!   normal force (Coulomb). The positions answer at once with A⁻¹cᵀΔλ.
-//!
-//! A⁻¹ is known column by column from the start, cut off where it has decayed ([`Kernels`]): tissue is thin, and inertia and
-//! bones hold it everywhere. What is cut off comes with the next solve, so the end of the iteration is exact. This is the Schur
-//! complement of the contacts, applied without forming it: cost grows with the contacts that press, not with
-//! their square, and not with the size of the body.
-//!
-//! # Colliders
-//!
-//! A [`Collider`] is a rigid [`Shape`] that [`Targets`](crate::Targets) place. Its contacts are rows with nothing free on the other
-//! side (`collide.rs`). One with a mass has three unknowns more, that every row against it shares: a change of force moves it by
-//! h²/m at once.
-//!
-//! # From step to step
-//!
-//! Forces are kept in the [`State`](crate::State) for the next step to start from. Depth that was there at the beginning of a step is
-//! taken back no faster than [`ContactSettings::recovery`]: nothing pops out. Points that lose their contacts over and over while the
-//! bones hold still are held where they are ([`Lapses`]). After four fifths of a second, folds that turn over keep their
-//! contacts: nothing snaps in a pose that has been held.
+//! 1. [`ContactSolver::detect`] updates a [`Detector`] (skin points, base points, normals, the tree over prisms), decides which contacts of
+//!    the last step go on (`persist.rs`), searches for the others, and merges both. Colliders come from `world.rs`, local contact from
+//!    `watch.rs`.
+//! 2. [`ContactSolver::assemble`] makes every contact a row: the point minus its foot, a normal, a target, a compliance (`rows.rs`).
+//! 3. [`Resolver::sweep`], once in each iteration, changes the forces of the rows and moves the tissue around them by columns of A⁻¹
+//!    ([`Kernels`]).
+//! 4. [`ContactSolver::finish`] writes contacts, forces and what held poses need ([`Lapses`], [`Searched`]) to the state.
 
 mod close;
 mod collide;
@@ -75,6 +30,7 @@ mod measure;
 mod persist;
 mod resolve;
 mod rows;
+pub mod rules;
 mod search;
 mod solver;
 mod still;
@@ -99,6 +55,7 @@ pub use lapses::Lapses;
 pub use local::{LocalPair, LocalPairs};
 pub use measure::{Penetration, measure_in_colliders, measure_penetration};
 pub use resolve::{GivingWay, Resolver};
+pub use rules::{GAP, SHELL};
 pub use solver::ContactSolver;
 pub use still::Searched;
 pub use surface::{ContactSurface, Source, SurfaceInput};
@@ -137,12 +94,6 @@ impl Default for ContactSettings {
         }
     }
 }
-
-/// Distance at which a pair is known, relative to the mean edge: the papers' 25 %.
-pub const SHELL: f32 = 0.25;
-/// Distance that a contact keeps, relative to the mean edge. At 0.04, points beside those that are held are a hair inside;
-/// at 0.15 it can be seen between the thighs of a coarse mesh.
-pub const GAP: f32 = 0.08;
 
 /// A skin point that touches, or is about to.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,44 +1,27 @@
 //! Contacts that go on from step to step.
 //!
 //! A contact that presses goes on until it stops pressing, on its triangle or, while it slides, on a neighbour of it. Its foot and
-//! normal follow what is found in the measure in which it slides: in a held pose they stop, the forces meet the same rows in
-//! every step, and the tissue comes to rest. Without this, points in folds change sides for ever. Until bones have held still for a
-//! while, feet and normals follow a little in any case: what they stand for may have crumpled away.
+//! normal are blended toward the new detection in proportion to sliding: in a held pose they stop, forces meet the same rows in
+//! every step, and the tissue comes to rest. Until bones have held still for a while they are blended a little in any case.
 
 use glam::{DVec3, Quat, Vec3, Vec3A};
 use rayon::prelude::*;
-use supple_geom::bvh::closest_on_triangle;
+use supple_geom::surface::closest_on_triangle;
 
 use super::detect::{Detector, Found, blend};
 use super::surface::ContactSurface;
-use super::{Contact, SHELL};
+use super::{Contact, rules};
 
-/// How far a point may be beside its triangle before its contact ends, in mean edges, when it holds still; a third of that when it
-/// slides, so that nothing hangs on to a hand that leaves. At 1, contacts of a squat end and begin in turns.
-const BESIDE: f32 = 3.0;
-/// A contact that slides this far in a step, in mean edges, is where it is found; one that slides less follows by that share.
-/// At 0.1, a bent knee trembles by millimetres a second; from 1 on, feet lag behind a hand that moves by a metre a second.
-const SLIDING: f32 = 0.3;
-/// Least share of a new normal in that of a contact that slides to another triangle: folds tremble with all of it.
-const NEW_NORMAL: f32 = 0.5;
-/// A contact ends when the point's normal and the triangle's have a cosine above this: the fold has turned over. At 0.6, and from 0.9
-/// on, groins are pushed into themselves.
-const TURNED: f32 = 0.8;
-/// A foot that its point has left by this much, in mean edges, walks to where the skin around is closest. At 0.25 folds tremble; at 1,
-/// points answer to triangles beside those that they go through.
-const LEFT_BEHIND: f32 = 0.5;
-/// Triangles that a foot crosses in a step at most.
+/// Triangles that a foot crosses in a step at most: a bound on work, feet walk over one or two.
 const LONGEST_WALK: usize = 8;
-
-/// A contact deeper than this, in mean edges, gives way to one that is found as much less deep: skin that has turned over
-/// hangs on the wrong side. At 0.25, a squat trembles; without it, its groins keep points three times as deep.
-const WRONG: f32 = 0.5;
 
 /// How contacts go on in a step.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pace {
-    /// Least share by which feet and normals follow.
+    /// Least share by which feet and normals are blended toward what is found.
     pub least: f32,
+    /// Length of the step \[s\].
+    pub step: f32,
     /// Whether feet walk from triangle to triangle.
     pub walks: bool,
     /// Whether folds that turn over keep their contacts.
@@ -55,10 +38,31 @@ const CHUNK: usize = 64;
 pub enum Next {
     /// It goes on like this, whatever is found.
     Settled(Contact),
-    /// It depends on what is found, and on the share by which it slides.
-    Open(f32),
+    /// It depends on what is found, and on how it slides.
+    Open(Slide),
     /// It is not one of this surface.
     Gone,
+}
+
+/// How a contact slides in a step.
+#[derive(Clone, Copy, Debug)]
+pub struct Slide {
+    /// Share of what is found in its new foot and normal.
+    share: f32,
+    /// Whether it is faster than [`rules::SLIDE_SPEED`].
+    is_fast: bool,
+}
+
+impl Slide {
+    /// Along a way \[m\].
+    fn new(way: f32, edge: f32, pace: &Pace) -> Slide {
+        let share = way / (rules::SLIDE_LENGTH * edge);
+        Slide {
+            // What is not a number slides.
+            share: share.min(1.0).max(pace.least),
+            is_fast: way > rules::SLIDE_SPEED * edge * pace.step,
+        }
+    }
 }
 
 /// What becomes of the contacts of the last step before anything is looked for. `moved` tells how far a skin point moves.
@@ -74,17 +78,17 @@ pub fn settle(
         if !is_usable(surface, old) {
             return Next::Gone;
         }
-        let share = slide(surface, old, moved) / (SLIDING * surface.mean_edge());
-        // What is not a number slides.
-        let share = share.min(1.0).max(pace.least);
-        if old.force == Vec3::ZERO || share > 0.5 {
-            return Next::Open(share);
+        let way = slide(surface, old, moved);
+        let slide = Slide::new(way, surface.mean_edge(), pace);
+        if old.force == Vec3::ZERO || slide.is_fast {
+            return Next::Open(slide);
         }
         // Those that are deep may be on the wrong side.
-        let is_settled = |kept: &Contact| kept.distance >= -WRONG * surface.mean_edge();
-        let kept = same_skin(surface, detector, old, share, pace).filter(is_settled);
-        kept.map_or(Next::Open(share), |kept| {
-            Next::Settled(gone_on(kept, old, share))
+        let deepest = -rules::WRONG_SIDE_DEPTH * surface.mean_edge();
+        let is_settled = |kept: &Contact| kept.distance >= deepest;
+        let kept = same_skin(surface, detector, old, slide, pace).filter(is_settled);
+        kept.map_or(Next::Open(slide), |kept| {
+            Next::Settled(gone_on(kept, old, slide.share))
         })
     };
     last.par_iter()
@@ -118,10 +122,10 @@ pub fn merge(
             .filter_map(|(old, next)| match *next {
                 Next::Settled(contact) => Some(contact),
                 Next::Gone => None,
-                Next::Open(share) => {
+                Next::Open(slide) => {
                     let at = found.binary_search_by_key(&old.point, |new| new.point);
                     let new = at.ok().map(|at| found[at]);
-                    follow(surface, detector, (old, new), share, pace)
+                    follow(surface, detector, (old, new), slide, pace)
                 }
             }),
     );
@@ -147,16 +151,17 @@ fn follow(
     surface: &ContactSurface,
     detector: &Detector,
     (old, found): (&Contact, Option<Contact>),
-    share: f32,
+    slide: Slide,
     pace: &Pace,
 ) -> Option<Contact> {
     let new = found.filter(|new| shares_point(surface, new, old));
-    let slides_over = || new.map(|new| gone_on(new, old, share.max(NEW_NORMAL)));
-    if old.force == Vec3::ZERO || share > 0.5 && new.is_some() {
+    let share = slide.share.max(rules::NEW_TRIANGLE_BLEND);
+    let slides_over = || new.map(|new| gone_on(new, old, share));
+    if old.force == Vec3::ZERO || slide.is_fast && new.is_some() {
         return slides_over();
     }
-    let kept = same_skin(surface, detector, old, share, pace);
-    let wrong = WRONG * surface.mean_edge();
+    let kept = same_skin(surface, detector, old, slide, pace);
+    let wrong = rules::WRONG_SIDE_DEPTH * surface.mean_edge();
     let is_wrong = |kept: &Contact| {
         let out = found.map_or(f32::NEG_INFINITY, |found| found.distance);
         kept.distance < -wrong && out > kept.distance + wrong
@@ -164,7 +169,7 @@ fn follow(
     if kept.as_ref().is_some_and(is_wrong) {
         return None;
     }
-    kept.map(|kept| gone_on(kept, old, share))
+    kept.map(|kept| gone_on(kept, old, slide.share))
         .or_else(slides_over)
 }
 
@@ -214,17 +219,17 @@ fn same_skin(
     surface: &ContactSurface,
     detector: &Detector,
     old: &Contact,
-    share: f32,
+    slide: Slide,
     pace: &Pace,
 ) -> Option<Contact> {
     let skin = surface.triangles()[old.triangle as usize].map(|v| detector.skin(v));
     let mut weights = clamped_weights(skin, detector.skin(old.point)).unwrap_or(old.weights);
     for (new, old) in weights.iter_mut().zip(old.weights) {
-        *new = old + (*new - old) * share;
+        *new = old + (*new - old) * slide.share;
     }
     let mut next = Contact { weights, ..*old };
     let mut beside = aim(surface, detector, &mut next);
-    if beside > LEFT_BEHIND * surface.mean_edge() && pace.walks {
+    if beside > rules::WALK_DISTANCE * surface.mean_edge() && pace.walks {
         walk(surface, detector, &mut next);
         beside = aim(surface, detector, &mut next);
     }
@@ -234,9 +239,9 @@ fn same_skin(
         .normalize_or_zero()
         .dot(detector.normals[old.point as usize]);
     let is_gone = next.normal == Vec3::ZERO
-        || turned > TURNED && !pace.holds
-        || next.distance > SHELL * surface.mean_edge()
-        || beside > BESIDE * (1.0 - 0.7 * share) * surface.mean_edge();
+        || turned > rules::TURNED_COSINE && !pace.holds
+        || next.distance > surface.shell()
+        || beside > rules::BESIDE_LIMIT * surface.mean_edge();
     (!is_gone).then_some(next)
 }
 
@@ -309,6 +314,7 @@ mod tests {
 
     const SIDE: usize = 8;
     const EDGE: f32 = 0.02;
+    const STEP: f32 = 1.0 / 60.0;
 
     /// A flat sheet, and a small triangle that faces it from above.
     fn sheet_and_point(above: Vec3) -> ContactSurface {
@@ -364,11 +370,18 @@ mod tests {
         let next = |walks: bool| {
             let pace = Pace {
                 least: 0.1,
+                step: STEP,
                 walks,
                 holds: false,
                 alone: true,
             };
-            same_skin(&surface, &detector, &old, 0.1, &pace)
+            same_skin(
+                &surface,
+                &detector,
+                &old,
+                Slide::new(0.0, EDGE, &pace),
+                &pace,
+            )
         };
         let walked = next(true).expect("a contact");
         let corners = surface.triangles()[walked.triangle as usize];
@@ -387,10 +400,17 @@ mod tests {
         let old = on_the_sheet(2 * SIDE as u32 + 3);
         let next = |holds: bool| {
             let pace = Pace {
+                step: STEP,
                 holds,
                 ..Pace::default()
             };
-            same_skin(&surface, &detector, &old, 0.0, &pace)
+            same_skin(
+                &surface,
+                &detector,
+                &old,
+                Slide::new(0.0, EDGE, &pace),
+                &pace,
+            )
         };
         assert!(next(false).is_none());
         assert_eq!(

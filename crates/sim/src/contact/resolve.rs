@@ -5,14 +5,8 @@ use supple_geom::simd::{F32x8, LANES, Row, dispatch};
 
 use super::Kernels;
 use super::rows::ContactRow;
+use super::rules;
 use super::sweep::{Side, Split, Sweep};
-
-/// Softness of a contact, relative to its compliance: it gives way by this share of what it holds back. At 0, tissue caught
-/// between two bones builds up force without end; at 0.2 the depth left can be seen.
-const SOFTNESS: f32 = 0.02;
-/// Share of a violation that one sweep takes back. Above 1, columns that were cut off make forces swing; below 0.5, ten
-/// iterations leave contacts of a fast hand open.
-const RELAXATION: f32 = 0.8;
 
 /// A rigid thing that gives way to the contacts that press on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -52,11 +46,13 @@ pub struct Resolver {
     split: Split,
     /// Vertices by block and lane.
     order: Vec<u32>,
+    /// Moves below this are left to the next solve \[m\].
+    negligible: f32,
 }
 
 impl Resolver {
-    /// For the free vertices in the order of the kernels.
-    pub fn new(order: Vec<u32>) -> Resolver {
+    /// For the free vertices in the order of the kernels, on skin with this mean edge \[m\].
+    pub fn new(order: Vec<u32>, edge: f32) -> Resolver {
         let (count, blocks) = (order.len(), order.len().div_ceil(LANES));
         Resolver {
             positions: vec![Row::default(); count],
@@ -67,6 +63,7 @@ impl Resolver {
             sides: [Side::new(blocks), Side::new(blocks), Side::new(blocks)],
             moved: vec![Default::default(); blocks],
             order,
+            negligible: rules::NEGLIGIBLE_MOVE * edge,
             ..Resolver::default()
         }
     }
@@ -147,6 +144,7 @@ impl Resolver {
             bodies: &mut [],
             positions,
             kernels,
+            negligible: self.negligible,
         });
     }
 
@@ -164,6 +162,7 @@ impl Resolver {
             bodies: &mut self.bodies,
             positions,
             kernels,
+            negligible: self.negligible,
         });
         for &block in &self.reached_blocks {
             let block = block as usize;
@@ -221,7 +220,7 @@ impl Resolver {
 
 /// The force that makes up for a metre of violation in one sweep.
 pub fn force_per_metre(compliance: f32) -> f32 {
-    RELAXATION / (compliance * (1.0 + SOFTNESS))
+    rules::RELAXATION / (compliance * (1.0 + rules::SOFTNESS))
 }
 
 /// The force that makes up for the violation, projected to the friction cone, less the one that is there.
@@ -229,7 +228,7 @@ pub fn force_per_metre(compliance: f32) -> f32 {
 pub fn change_of_force(row: &ContactRow, per_metre: f32, apart: Vec3A) -> Vec3A {
     let (n, force) = (Vec3A::from(row.normal), Vec3A::from(row.force));
     let pressed = force.dot(n);
-    let missing = row.target - apart.dot(n) - SOFTNESS * row.compliance * pressed;
+    let missing = row.target - apart.dot(n) - rules::SOFTNESS * row.compliance * pressed;
     let normal = (pressed + missing * per_metre).clamp(0.0, row.limit);
     let slip = apart - Vec3A::from(row.before);
     let slip = slip - n * slip.dot(n);

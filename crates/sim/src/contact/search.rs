@@ -10,7 +10,7 @@
 use glam::Vec3A;
 use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, Row};
 
-use super::close::{ROUNDING, TURN, least, look, may_touch};
+use super::close::{COSINE_ROUNDING, ROUNDING, TURN, least, look, may_touch};
 use super::descent::Stack;
 use super::fit::{Fit, Way};
 
@@ -72,11 +72,11 @@ impl Pair {
     }
 }
 
-/// Way after which a pair is looked at anew: distances are kept in single precision \[m\].
-const LONG_WAY: f64 = 0.1;
-/// How far beyond a packet leaves are noted, in the ways of this step: for how many steps, about. With more, longer lists are gone through
-/// in every step; with less, the tree is.
-const STEPS: f32 = 4.0;
+/// Way after which a pair is looked at anew: distances are kept in single precision \[margins\].
+const LONG_WAY: f32 = 64.0;
+/// How far beyond a packet leaves are noted \[ways of this step\]. Costs alone depend on it: with more, longer lists are gone through in
+/// every step; with less, the tree is.
+const LOOK_AHEAD: f32 = 4.0;
 /// The same at least and at most, in margins; where the ways are longer than half of it, the tree is gone through in every step.
 const REACH: [f32; 2] = [2.0, 8.0];
 
@@ -158,7 +158,9 @@ impl<N: Fn(usize, u32) -> u8, F: FnMut(usize, usize)> Kernel for SearchPacket<'_
                 quiet.end_by(&pair.until, &sum);
                 continue;
             }
-            if sum.turn >= pair.until.turn || sum.path - pair.since > LONG_WAY {
+            if sum.turn >= pair.until.turn
+                || sum.path - pair.since > f64::from(LONG_WAY * self.margin)
+            {
                 *apart = UNKNOWN;
                 pair.since = sum.path;
                 pair.until.turn = f64::INFINITY;
@@ -182,10 +184,11 @@ impl<N: Fn(usize, u32) -> u8, F: FnMut(usize, usize)> Kernel for SearchPacket<'_
                         |i| near(first + i, pair.leaf),
                         |i, prism| found(first + i, leaf * LANES + prism),
                     );
-                    let distances = L::load(&distances) + L::splat(come - 2.0 * ROUNDING);
+                    let distances =
+                        L::load(&distances) + L::splat(come - 2.0 * ROUNDING * self.margin);
                     put(&mut apart[half], &distances.store(), awake);
                     if is_turned {
-                        let turn = sum.turn + f64::from(TURN - ROUNDING);
+                        let turn = sum.turn + f64::from(TURN - COSINE_ROUNDING);
                         pair.until.turn = pair.until.turn.min(turn);
                     }
                 }
@@ -253,8 +256,8 @@ impl<N, F> SearchPacket<'_, N, F> {
         apart.clear();
         let reach = reach(all.path - before.path, self.margin);
         *complete = Way {
-            path: all.path + f64::from(reach - 2.0 * ROUNDING),
-            turn: all.turn + f64::from(TURN - ROUNDING),
+            path: all.path + f64::from(reach - 2.0 * ROUNDING * self.margin),
+            turn: all.turn + f64::from(TURN - COSINE_ROUNDING),
         };
         let mut at_last = 0;
         let mut stack = Stack::new(self.fit);
@@ -290,12 +293,12 @@ pub fn calm(margin: f32) -> [f32; 2] {
 /// How far to look if so much of it will be used up in a step \[m\].
 fn reach(way: f64, margin: f32) -> f32 {
     let [least, most] = REACH.map(|reach| reach * margin);
-    let wanted = STEPS * way as f32;
+    let wanted = LOOK_AHEAD * way as f32;
     // What moves too fast is gone through again in any case.
-    if wanted <= 0.5 * STEPS * most {
+    if wanted <= 0.5 * LOOK_AHEAD * most {
         wanted.clamp(least, most)
     } else {
-        2.0 * ROUNDING
+        2.0 * ROUNDING * margin
     }
 }
 

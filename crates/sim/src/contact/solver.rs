@@ -13,21 +13,11 @@ use super::sweep::moved_at;
 use super::tangle::is_tangled;
 use super::watch::Now;
 use super::world::{World, giving_body, padding};
-use super::{Contact, ContactMode, ContactSurface, Kernels, Lapses, Reach, Resolver, Side, Source};
+use super::{
+    Contact, ContactMode, ContactSurface, Kernels, Lapses, Reach, Resolver, Side, Source, rules,
+};
 use crate::model::NO_CARRIER;
 use crate::{Mode, Model, Settings, State, Targets};
-
-/// Largest force on a contact, as the distance it would move the point at once, relative to the depth from skin to bone
-/// line. More turns tissue inside out where bones themselves overlap.
-const LARGEST_PUSH: f32 = 1.0;
-
-/// Share of its speed against its bone that a pressed vertex keeps from step to step. Flesh that is squeezed swallows motion; at
-/// 1, folds of a squat go on swinging by centimetres a second.
-const PRESSED_SPEED: f32 = 0.3;
-
-/// A point that lacks less than this share of the gap is outside, and pushed at full speed in held poses too. At 1, an elbow trembles; at
-/// 0, points of a knee sink in over seconds.
-const OUTSIDE: f32 = 0.5;
 
 /// Kernels and memory for the contacts of one model.
 #[derive(Clone, Debug)]
@@ -97,7 +87,7 @@ impl ContactSolver {
         ContactSolver {
             kernels: Kernels::new(&order, &wanted, reach, solve),
             detector: surface.map(Detector::new),
-            resolver: Resolver::new(order),
+            resolver: Resolver::new(order, surface.map_or(0.0, ContactSurface::mean_edge)),
             contacts: Vec::new(),
             searched: Searched::default(),
             is_searched: true,
@@ -129,7 +119,8 @@ impl ContactSolver {
         };
         let now = Moment::now(model, &self.start, targets);
         let last = &state.contact.contacts;
-        self.lapses.begin(&state.contact.bases, &targets.bases);
+        let step = settings.step as f32;
+        (self.lapses).begin(surface, step, &state.contact.bases, &targets.bases);
         let position = |i: u32| now.position(surface.input.sources[i as usize]);
         let here = Now {
             moment: &now,
@@ -137,14 +128,15 @@ impl ContactSolver {
             bases: &targets.bases,
         };
         let folds = match settings.contact.mode {
-            ContactMode::Local => surface.local.as_ref(),
+            ContactMode::Local => surface.local_pairs(),
             _ => None,
         };
         let is_rested = folds.is_none() && self.lapses.is_rested();
         if is_rested {
             let skin = (0..surface.point_count()).map(|i| Vec3A::from(position(i as u32)));
             let searched = &state.contact.searched;
-            if searched.is_enough(last.len(), skin, &targets.bases, surface.mean_edge()) {
+            let edge = surface.mean_edge();
+            if searched.is_enough(step, last.len(), skin, &targets.bases, edge) {
                 self.is_searched = false;
                 let known = last.iter().filter(|old| is_usable(surface, old));
                 self.contacts.extend(known);
@@ -169,7 +161,7 @@ impl ContactSolver {
             let imposed = now.position(source) - before.position(source);
             match source {
                 Source::Vertex(v) if (v as usize) < model.free_count() => {
-                    let own = state.velocities[v as usize] * settings.step as f32;
+                    let own = state.velocities[v as usize] * step;
                     if own.length_squared() > imposed.length_squared() {
                         own
                     } else {
@@ -188,11 +180,13 @@ impl ContactSolver {
         // Local contact knows its folds, and no skin around them to lead feet to.
         let pace = match folds {
             Some(_) => Pace {
+                step,
                 alone: true,
                 ..Pace::default()
             },
             None => Pace {
-                least: lapses.least_share(),
+                least: lapses.least_share(step),
+                step,
                 walks: true,
                 holds: lapses.holds(),
                 alone: false,
@@ -222,7 +216,7 @@ impl ContactSolver {
             memory,
             &mut self.contacts,
         );
-        self.lapses.count(surface, (last, &self.contacts));
+        (self.lapses).count(surface, step, (last, &self.contacts));
     }
 
     /// Makes the contacts rows of the system.
@@ -274,7 +268,7 @@ impl ContactSolver {
                 row.compliance = row.measured_compliance(kernels);
                 row.target = row.before.dot(row.normal).min(0.0) + recovery;
                 row.target = row.target.min(0.0);
-                row.limit = LARGEST_PUSH * depth / row.compliance;
+                row.limit = rules::LARGEST_PUSH * depth / row.compliance;
                 if let Some(body) = bodies.get(row.body as usize) {
                     // What gives way cannot tear: there is no force without end.
                     row.compliance += body.compliance;
@@ -344,7 +338,7 @@ impl ContactSolver {
             let gap = surface.gap() - surface.overlaps()[contact.point as usize];
             let mut reached = row.before.dot(row.normal).min(gap);
             // What is still outside comes back at once, or it would sink in by and by.
-            if reached > gap - OUTSIDE * surface.gap() {
+            if reached > gap - rules::OUTSIDE_SHARE * surface.gap() {
                 reached += recovery;
             } else if !lapses.only_holds(contact.point) {
                 reached += recovery * lapses.haste();
@@ -355,7 +349,7 @@ impl ContactSolver {
                 surface.input.skin[v].distance(surface.input.bases[v])
             };
             let depth = depth(contact.point).max(depth(corners[0]));
-            row.limit = LARGEST_PUSH * depth / row.compliance;
+            row.limit = rules::LARGEST_PUSH * depth / row.compliance;
             row
         };
         let least = match settings.contact.mode {
@@ -471,7 +465,7 @@ impl ContactSolver {
             .finish(targets, settings.step as f32, bodies, state);
         match self.is_searched {
             true => state.contact.searched.clone_from(&self.searched),
-            false => state.contact.searched.go_on(),
+            false => state.contact.searched.go_on(settings.step as f32),
         }
         state.contact.lapses.clone_from(&self.lapses);
         state.contact.contacts.clone_from(&self.contacts);
@@ -482,6 +476,7 @@ impl ContactSolver {
 
     /// Takes the speed against their bones out of vertices that are pressed.
     fn calm(&self, model: &Model, step: f32, state: &mut State) {
+        let kept = rules::kept(rules::PRESSED_HALF_LIFE, step);
         for &v in &self.resolver.touched {
             let v = v as usize;
             if self.resolver.forces[v] == Row::default() {
@@ -491,7 +486,7 @@ impl ContactSolver {
                 NO_CARRIER => continue,
                 k => (state.fixed[k as usize] - state.fixed_previous[k as usize]) / step,
             };
-            state.velocities[v] = carried + (state.velocities[v] - carried) * PRESSED_SPEED;
+            state.velocities[v] = carried + (state.velocities[v] - carried) * kept;
         }
     }
 
@@ -506,7 +501,7 @@ fn surface_of<'a>(model: &'a Model, settings: &Settings) -> Option<&'a ContactSu
     let surface = model.contact_surface();
     surface.filter(|surface| match settings.contact.mode {
         ContactMode::Off => false,
-        ContactMode::Local => surface.local.is_some(),
+        ContactMode::Local => surface.local_pairs().is_some(),
         ContactMode::Global => true,
     })
 }

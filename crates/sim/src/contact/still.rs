@@ -6,25 +6,16 @@
 
 use glam::{Vec3, Vec3A};
 
+use super::rules;
 use super::ways::Ways;
-
-/// Steps in a row without a search, at most. With more, folds that turn over are noticed late.
-const MOST_STEPS: u8 = 7;
-/// How far everything may have come since the search, in mean edges: nothing new presses below 0.085.
-const STILL: f32 = 0.06;
-
-/// One point of so many may come farther: crushed folds tremble, and are known to touch. At 50 knees stay inside, at 200 thighs.
-const FEW: usize = 500;
-/// One of so many contacts may, where they are more than that: a body curled up has more such folds.
-const FEW_CONTACTS: usize = 40;
 
 /// Where a body was when it was searched.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Searched {
     skin: Vec<Vec3>,
     bases: Vec<Vec3>,
-    /// Steps since.
-    steps: u8,
+    /// Time since \[s\].
+    time: f32,
 }
 
 impl Searched {
@@ -32,7 +23,7 @@ impl Searched {
     pub fn forget(&mut self) {
         self.skin.clear();
         self.bases.clear();
-        self.steps = 0;
+        self.time = 0.0;
     }
 
     /// A search with the skin and base points here.
@@ -42,33 +33,37 @@ impl Searched {
         self.bases.extend(bases);
     }
 
-    /// A step without one.
-    pub fn go_on(&mut self) {
-        self.steps += 1;
+    /// A step of `step` seconds without one.
+    pub fn go_on(&mut self, step: f32) {
+        self.time += step;
     }
 
-    /// Whether what was found then, so many contacts, is all that can press with the skin and base points here.
+    /// Whether what was found then, so many contacts, is all that can press with the skin and base points here, after a step of
+    /// `step` seconds.
     pub fn is_enough(
         &self,
+        step: f32,
         contacts: usize,
         skin: impl ExactSizeIterator<Item = Vec3A>,
         bases: &[Vec3],
         edge: f32,
     ) -> bool {
-        if self.skin.len() != skin.len() || self.steps >= MOST_STEPS {
+        if self.skin.len() != skin.len() || self.time + 1.5 * step > rules::SEARCH_PERIOD {
             return false;
         }
         let Some(ways) = Ways::new(&self.bases, bases) else {
             return false;
         };
-        let still = STILL * edge;
+        let still = rules::SEARCH_WAY * edge;
         let (before, together) = (&mut self.skin.iter(), Vec3A::from(ways.together));
         // What is not a number is not still.
         let mut is_still = |at: Vec3A| {
             let way = at - Vec3A::from(before.next().copied().unwrap_or(Vec3::NAN));
             way.distance_squared(together) <= still * still
         };
-        let few = (self.skin.len() / FEW).max(contacts / FEW_CONTACTS);
+        let few = (rules::RESTLESS_POINTS * self.skin.len() as f32)
+            .max(rules::RESTLESS_CONTACTS * contacts as f32 + 1e-3);
+        let few = few as usize;
         ways.farthest <= still && skin.filter(|at| !is_still(*at)).count() <= few
     }
 }
@@ -79,6 +74,7 @@ mod tests {
 
     const COUNT: usize = 200;
     const EDGE: f32 = 0.02;
+    const STEP: f32 = 1.0 / 60.0;
 
     fn place(i: usize) -> Vec3 {
         Vec3::new(i as f32, (i % 7) as f32, 0.0) * EDGE
@@ -94,7 +90,7 @@ mod tests {
         let still = skin(&|_| Vec3::ZERO);
         let mut searched = Searched::default();
         let is_enough = |searched: &Searched, skin: &[Vec3A], bases: &[Vec3]| {
-            searched.is_enough(0, skin.iter().copied(), bases, EDGE)
+            searched.is_enough(STEP, 0, skin.iter().copied(), bases, EDGE)
         };
         assert!(!is_enough(&searched, &still, &bases));
         searched.note(still.iter().copied(), &bases);
@@ -107,19 +103,24 @@ mod tests {
         // A point moves, little and far; a bone moves; a number is none.
         let far = Vec3::Y * EDGE;
         let moved = |far: Vec3| skin(&move |i| far * f32::from(i == 70));
-        assert!(is_enough(&searched, &moved(far * 0.5 * STILL), &bases));
+        assert!(is_enough(
+            &searched,
+            &moved(far * 0.5 * rules::SEARCH_WAY),
+            &bases
+        ));
         assert!(!is_enough(&searched, &moved(far), &bases));
         let among = |contacts: usize| {
-            searched.is_enough(contacts, moved(far).iter().copied(), &bases, EDGE)
+            searched.is_enough(STEP, contacts, moved(far).iter().copied(), &bases, EDGE)
         };
-        assert!(!among(FEW_CONTACTS - 1) && among(FEW_CONTACTS));
+        assert!(!among(39) && among(40));
         let mut bent = bases.clone();
         bent[3] += far;
         assert!(!is_enough(&searched, &still, &bent));
         assert!(!is_enough(&searched, &skin(&|_| Vec3::NAN), &bases));
-        for _ in 0..MOST_STEPS {
+        // Seven steps of eight are not searched.
+        for _ in 0..7 {
             assert!(is_enough(&searched, &still, &bases));
-            searched.go_on();
+            searched.go_on(STEP);
         }
         assert!(!is_enough(&searched, &still, &bases));
     }

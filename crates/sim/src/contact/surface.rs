@@ -1,15 +1,17 @@
 //! The skin as contact sees it: triangles, base points below them, what to leave out.
 
+use std::sync::OnceLock;
+
 use glam::Vec3;
-use supple_geom::TriMesh;
 use supple_geom::shells::shells;
 use supple_geom::simd::LANES;
+use supple_geom::{Aabb, TriMesh};
 
 use super::detect::{Detector, Filter};
 use super::local::LocalPairs;
 use super::measure::points_inside;
+use super::rules::{GAP, SHELL};
 use super::tree::Tree;
-use super::{GAP, SHELL};
 
 /// Where a skin point gets its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,9 +63,11 @@ pub struct ContactSurface {
     /// The other two corners of the triangles at each skin point, in their order.
     rims: (Vec<u32>, Vec<[u32; 2]>),
     /// Who may meet whom in local contact.
-    pub(crate) local: Option<LocalPairs>,
+    local: OnceLock<LocalPairs>,
     /// Mean edge \[m\].
     pub(crate) edge: f32,
+    /// Longest side of the box around the largest piece of skin at rest \[m\].
+    size: f32,
 }
 
 /// Skin points that are looked at together where motion is fast. With fewer, looking takes as long as a tenth of a step; with more, a hand
@@ -148,15 +152,17 @@ impl ContactSurface {
             }
             leaves
         }));
+        let shells = shells_of_points(&input);
         let mut surface = ContactSurface {
             groups: groups(&tree.points, count, &input.triangles),
             tree,
             near_leaves,
             rims: rims(count, &input.triangles),
-            local: None,
+            local: OnceLock::new(),
             edge: mean_edge(&input),
             overlaps: vec![0.0; count],
-            shells: shells_of_points(&input),
+            size: largest_piece(&input, &shells),
+            shells,
             inside_at_rest: Vec::new(),
             tets,
             tet_starts,
@@ -209,6 +215,12 @@ impl ContactSurface {
         self.edge
     }
 
+    /// Longest side of the box around the largest connected piece of skin at rest: the height of a body, also where several bodies or
+    /// many pieces of clothing are one surface \[m\].
+    pub fn size(&self) -> f32 {
+        self.size
+    }
+
     /// Distance at which a pair is known \[m\].
     pub fn shell(&self) -> f32 {
         SHELL * self.edge
@@ -243,15 +255,15 @@ impl ContactSurface {
         self.near.of(point).binary_search(&triangle).is_ok()
     }
 
-    /// The same with pairs for local contact.
-    pub fn with_local_pairs(mut self, pairs: LocalPairs) -> ContactSurface {
-        self.local = Some(pairs);
-        self
+    /// Pairs for local contact: those that `find` finds, which is called for the first time alone. They take a while to
+    /// find, so a model has none until someone asks.
+    pub fn local_pairs_or_find(&self, find: impl FnOnce(&Self) -> LocalPairs) -> &LocalPairs {
+        self.local.get_or_init(|| find(self))
     }
 
-    /// Pairs for local contact.
+    /// Pairs for local contact, where they have been found.
     pub fn local_pairs(&self) -> Option<&LocalPairs> {
-        self.local.as_ref()
+        self.local.get()
     }
 
     /// The other two corners of the triangles at a skin point.
@@ -332,6 +344,18 @@ fn shells_of_points(input: &SurfaceInput) -> Vec<u32> {
         triangles: input.triangles.clone(),
     };
     shells(&mesh).of_vertex
+}
+
+fn largest_piece(input: &SurfaceInput, shells: &[u32]) -> f32 {
+    let mut boxes = std::collections::BTreeMap::<u32, Aabb>::new();
+    let points = shells.iter().zip(&input.skin);
+    // Points without triangles belong to no piece.
+    for (&shell, &position) in points.filter(|(shell, _)| **shell != u32::MAX) {
+        let of_shell = boxes.entry(shell).or_insert(Aabb::EMPTY);
+        *of_shell = of_shell.union(Aabb::around(position, 0.0));
+    }
+    let sizes = boxes.values().map(|b| (b.max - b.min).max_element());
+    sizes.filter(|size| size.is_finite()).fold(0.0, f32::max)
 }
 
 fn fans(count: usize, triangles: &[[u32; 3]]) -> Lists {

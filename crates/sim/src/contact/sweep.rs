@@ -11,8 +11,6 @@ use super::kernels::Part;
 use super::resolve::{GivingWay, change_of_force, force_per_metre};
 use super::rows::{ContactRow, NONE};
 
-/// Moves below this are not passed on to the surroundings at once, but with the next solve \[m\]: a hundredth of what anyone can see.
-const NEGLIGIBLE: f32 = 1e-6;
 /// Fewer contacts than this stay on one side.
 const FEWEST: usize = 64;
 /// So many contacts leave out what moves little: sweeps are most of what they cost. With fewer, a knee keeps a point more inside.
@@ -169,6 +167,8 @@ pub struct Sweep<'a> {
     pub bodies: &'a mut [GivingWay],
     pub positions: &'a [Row],
     pub kernels: &'a Kernels,
+    /// Moves below this are left to the next solve \[m\].
+    pub negligible: f32,
 }
 
 impl Kernel for Sweep<'_> {
@@ -203,7 +203,8 @@ impl Kernel for Sweep<'_> {
             if let Some(body) = &mut body {
                 body.moved -= Vec3::from(change) * body.compliance;
             }
-            if change.length_squared() * row.compliance * row.compliance > NEGLIGIBLE * NEGLIGIBLE {
+            let moves = change * row.compliance;
+            if moves.length_squared() > self.negligible * self.negligible {
                 // The surroundings move by A⁻¹ cᵀ × force.
                 for k in 0..count {
                     let force = (change * row.coefficients[k]).to_array();

@@ -7,17 +7,14 @@
 
 use glam::{Mat3, Vec3};
 
-use super::{Contact, ContactSurface, Source};
+use super::{Contact, ContactSurface, Source, rules};
 use crate::carrier::turn;
 use crate::model::NO_CARRIER;
 use crate::{Model, Targets};
 
-/// How far at most a point that follows its bones is from where it would follow those of its foot, relative to their distance, if
-/// the bones stand as they do at rest.
-const AS_AT_REST: f32 = 0.1;
-
-/// The same for how much nearer or farther the base points of both are, which is quickly told: turned bones carry them farther.
-const BONES_AS_AT_REST: f32 = 0.5;
+/// Base points that have come nearer or gone farther by more than this, relative to the distance of both skin points at rest, are not where
+/// they were: a quick test before the exact one.
+const BONES_MOVED: f32 = 0.5;
 
 /// Whether a contact only holds a tangle.
 pub fn is_tangled(
@@ -32,7 +29,7 @@ pub fn is_tangled(
     }
     let rest = |i: u32| surface.input.skin[i as usize];
     let far = rest(contact.point).distance(rest(corners[0]));
-    if bones_moved(surface, targets, contact.point, corners[0]) > BONES_AS_AT_REST * far {
+    if bones_moved(surface, targets, contact.point, corners[0]) > BONES_MOVED * far {
         return false;
     }
     let carried = |i: u32| carried(model, targets, surface.input.sources[i as usize]);
@@ -50,7 +47,8 @@ pub fn is_tangled(
     let apart = point.place - foot([a.place, b.place, c.place]);
     let at_rest = turn * (rest(contact.point) - foot(corners.map(rest)));
     let allowed = surface.overlaps()[contact.point as usize] + surface.gap();
-    apart.dot(contact.normal) < -allowed && apart.distance(at_rest) < AS_AT_REST * at_rest.length()
+    apart.dot(contact.normal) < -allowed
+        && apart.distance(at_rest) < rules::TANGLE_TOLERANCE * at_rest.length()
 }
 
 /// How much nearer or farther the base points of two skin points are than at rest \[m\].

@@ -9,15 +9,12 @@ use glam::{Vec3, Vec3A};
 use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, Row, dispatch};
 
 use super::crossings::minus;
-use super::detect::{Detector, FACING, Found, NOT_FOUND, vector};
+use super::detect::{Detector, Found, NOT_FOUND, vector};
 use super::fit::{cross, dot};
 use super::local::{Fold, Level, LocalPairs};
+use super::rules;
 use super::solver::Moment;
 use super::surface::{ContactSurface, Source};
-
-/// A point that begins to touch deep inside must face the triangle by this cosine: prisms of bent limbs lean over skin that they are
-/// not below. At 0, knees that do not touch are pushed; at −0.7, elbows that are put together stay inside.
-const DEEP_FACING: f32 = -0.3;
 
 /// Prisms are held to be higher by this, in shells: far more than what is rounded off.
 const ROUNDING: f32 = 0.01;
@@ -163,11 +160,11 @@ impl Detector {
                 continue;
             };
             let cosine = found.normal.dot(self.normals[point as usize]);
-            if cosine > FACING {
+            if cosine > rules::FACING_COSINE {
                 continue;
             }
-            let deep = found.distance < -super::detect::DEEP * surface.mean_edge();
-            if deep && cosine > DEEP_FACING && !self.is_trusted(point) {
+            let deep = found.distance < -rules::RAY_CHECK_DEPTH * surface.mean_edge();
+            if deep && cosine > rules::LOCAL_DEEP_COSINE && !self.is_trusted(point) {
                 continue;
             }
             if best.point == u32::MAX || found.distance > best.distance {

@@ -1,14 +1,14 @@
-//! Prisms between a triangle of the skin and one of the bone surface, as most of a body's are.
+//! Prisms between a triangle of the skin and one of the bone surface: most prisms of a body.
 //!
-//! The bone surface does not move within a step: what its corners give to the three [tets](super::prism::Prism) is computed
-//! once a step. Of the second tet, the last column of F is then a constant; of the third, the last two are, so that only
+//! The bone surface does not move within a step, so its contribution to the three [tets](super::prism::Prism) is computed once
+//! per step. The last column of F is then constant in the second tet, and the last two columns in the third, of which only
 //!
 //! > M = F₁F₁ᵀ + F₂F₂ᵀ and n = F₁ × F₂
 //!
-//! are kept of them: ‖F‖² = F₀² + tr M, ‖cof F‖² = n² + F₀² tr M − F₀·M F₀, det F = F₀·n, and the first columns of F FᵀF and
+//! are stored: ‖F‖² = F₀² + tr M, ‖cof F‖² = n² + F₀² tr M − F₀·M F₀, det F = F₀·n, and the first columns of F FᵀF and
 //! cof F are F₀ F₀² + M F₀ and n.
 
-// Plain loops: iterator adaptors are not always inlined, and what is not inlined loses the kernel's instruction set.
+// Plain loops: iterator adaptors are not always inlined, and code outside the kernel loses its instruction set.
 #![allow(clippy::needless_range_loop)]
 
 use supple_geom::polar::{
@@ -27,10 +27,10 @@ pub struct Layer {
     batches: Vec<Batch>,
     volumes: Vec<[VolumeLanes; 3]>,
     below: Vec<Below>,
-    held: Vec<Held>,
+    fixed_terms: Vec<FixedTerms>,
 }
 
-/// Eight prisms, structure of arrays: what every iteration reads.
+/// Eight prisms, structure of arrays: the data that every iteration reads.
 #[derive(Clone, Debug)]
 struct Batch {
     /// Rows of a, b and c.
@@ -42,7 +42,7 @@ struct Batch {
     weights: [F32x8; 3],
 }
 
-/// What a new step reads.
+/// The data that is read once per step.
 #[derive(Clone, Debug)]
 struct Below {
     /// Rows of a′, b′ and c′.
@@ -52,26 +52,26 @@ struct Below {
     third: [F32x8; 5],
 }
 
-/// What the bone surface gives to the deformation gradients of eight prisms.
+/// Contribution of the bone surface to the deformation gradients of eight prisms.
 #[derive(Clone, Debug, Default)]
-struct Held {
+struct FixedTerms {
     /// c′ \[m\].
     base: [F32x8; 3],
-    /// Of the second tet, what does not depend on a and b.
+    /// Second tet: the part of F that does not depend on a and b.
     second: Columns<F32x8>,
-    /// Of the third tet, what of F₀ does not depend on a; M (entries 00, 01, 02, 11, 12, 22); n.
+    /// Third tet: the part of F₀ that does not depend on a; M (entries 00, 01, 02, 11, 12, 22); n.
     third: [F32x8; 3],
     m: [F32x8; 6],
     n: [F32x8; 3],
 }
 
 impl Layer {
-    /// Eight prisms each, spread over the lanes as [`TetBatches`](super::tet_batch::TetBatches) does it.
+    /// Batches of eight prisms, distributed over the lanes as in [`TetBatches`](super::tet_batch::TetBatches).
     pub fn new(prisms: &[LocalPrism]) -> Layer {
         let count = prisms.len().div_ceil(LANES);
         let mut layer = Layer {
             volumes: volumes(prisms),
-            held: vec![Held::default(); count],
+            fixed_terms: vec![FixedTerms::default(); count],
             ..Layer::default()
         };
         for b in 0..count {
@@ -100,44 +100,44 @@ impl Layer {
         layer
     }
 
-    /// Drops what only volumes need.
+    /// Drops the data of volume constraints.
     pub fn drop_volumes(&mut self) {
         self.volumes = Vec::new();
     }
 
-    /// Bytes held.
+    /// Memory \[bytes\].
     pub fn memory(&self) -> usize {
         size_of_val(&self.batches[..])
             + size_of_val(&self.volumes[..])
             + size_of_val(&self.below[..])
-            + size_of_val(&self.held[..])
+            + size_of_val(&self.fixed_terms[..])
     }
 
-    /// Takes the bone surface from `x`. Call it when fixed rows have moved.
+    /// Updates the terms of the bone surface from `x`. Call it when fixed rows have moved.
     #[inline(always)]
-    pub fn hold<L: Lanes>(&mut self, x: &[Row]) {
-        for (below, held) in self.below.iter().zip(&mut self.held) {
+    pub fn set_fixed<L: Lanes>(&mut self, x: &[Row]) {
+        for (below, fixed_terms) in self.below.iter().zip(&mut self.fixed_terms) {
             let base = L::gather(x, &below.rows[2]);
             let a = minus(L::gather(x, &below.rows[0]), &base);
             let b = minus(L::gather(x, &below.rows[1]), &base);
-            held.base = lanes(&base);
+            fixed_terms.base = lanes(&base);
             for k in 0..3 {
-                held.second[k] = lanes(&times(&b, L::load(&below.second[k])));
+                fixed_terms.second[k] = lanes(&times(&b, L::load(&below.second[k])));
             }
             let mut third = [L::splat(0.0); 5];
             for k in 0..5 {
                 third[k] = L::load(&below.third[k]);
             }
             let [a0, a1, b0, b1, b2] = third;
-            held.third = lanes(&plus(times(&a, a0), &times(&b, b0)));
+            fixed_terms.third = lanes(&plus(times(&a, a0), &times(&b, b0)));
             let f1 = plus(times(&a, a1), &times(&b, b1));
             let f2 = times(&b, b2);
-            held.n = lanes(&cross(&f1, &f2));
+            fixed_terms.n = lanes(&cross(&f1, &f2));
             for (entry, (i, j)) in [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)]
                 .into_iter()
                 .enumerate()
             {
-                held.m[entry] = f1[i].mul_add(f1[j], f2[i] * f2[j]).store();
+                fixed_terms.m[entry] = f1[i].mul_add(f1[j], f2[i] * f2[j]).store();
             }
         }
     }
@@ -146,18 +146,18 @@ impl Layer {
     #[inline(always)]
     pub fn add_forces<L: Lanes, const VOLUME: bool>(&self, x: &[Row], forces: &mut [Row]) {
         let mut strained = Strained::default();
-        for (i, (batch, held)) in self.batches.iter().zip(&self.held).enumerate() {
+        for (i, (batch, fixed_terms)) in self.batches.iter().zip(&self.fixed_terms).enumerate() {
             let volumes = if VOLUME {
                 &self.volumes[i]
             } else {
                 &NO_VOLUMES
             };
-            let (on, unclear) = on_skin::<L, VOLUME>(batch, held, volumes, x);
+            let (on, unclear) = on_skin::<L, VOLUME>(batch, fixed_terms, volumes, x);
             for k in 0..3 {
                 L::scatter_add(forces, &batch.rows[k], on[k]);
             }
             if unclear != [0; 3] {
-                strained.put(i, unclear, |eight| {
+                strained.push(i, unclear, |eight| {
                     add_strained::<VOLUME>(self, eight, x, forces)
                 });
             }
@@ -168,15 +168,16 @@ impl Layer {
     }
 }
 
-/// Forces on a, b and c, without those of tets whose rotation is not clear, and which these are: a mask a tet of the prism.
+/// Forces on a, b and c, without those of tets whose closest rotation is ill-conditioned, and a mask of these lanes for each
+/// tet of the prism.
 #[inline(always)]
 fn on_skin<L: Lanes, const VOLUME: bool>(
     batch: &Batch,
-    held: &Held,
+    fixed_terms: &FixedTerms,
     volumes: &[VolumeLanes; 3],
     x: &[Row],
 ) -> ([[L; 3]; 3], [u8; 3]) {
-    let base = vector::<L>(&held.base);
+    let base = vector::<L>(&fixed_terms.base);
     let a = minus(L::gather(x, &batch.rows[0]), &base);
     let b = minus(L::gather(x, &batch.rows[1]), &base);
     let c = minus(L::gather(x, &batch.rows[2]), &base);
@@ -193,15 +194,15 @@ fn on_skin<L: Lanes, const VOLUME: bool>(
         f[0][i] = a[i].mul_add(g[0], b[i].mul_add(g[1], c[i] * g[3]));
         f[1][i] = b[i].mul_add(g[2], c[i] * g[4]);
         f[2][i] = c[i] * g[5];
-        s[0][i] = a[i].mul_add(h0, b[i].mul_add(h1, L::load(&held.second[0][i])));
-        s[1][i] = b[i].mul_add(h2, L::load(&held.second[1][i]));
-        s[2][i] = L::load(&held.second[2][i]);
-        t[i] = a[i].mul_add(k0, L::load(&held.third[i]));
+        s[0][i] = a[i].mul_add(h0, b[i].mul_add(h1, L::load(&fixed_terms.second[0][i])));
+        s[1][i] = b[i].mul_add(h2, L::load(&fixed_terms.second[1][i]));
+        s[2][i] = L::load(&fixed_terms.second[2][i]);
+        t[i] = a[i].mul_add(k0, L::load(&fixed_terms.third[i]));
     }
     let (f_gram, s_gram) = (gram(&f), gram(&s));
     let (f_cof, s_cof) = (cofactor_column(&f, 0), cofactor_column(&s, 0));
-    let n = vector::<L>(&held.n);
-    let (mt, trace) = times_m(&held.m, &t);
+    let n = vector::<L>(&fixed_terms.n);
+    let (mt, trace) = times_m(&fixed_terms.m, &t);
     let t2 = dot(&t, &t);
     let closest = closest_rotations(&[
         Invariants::new(&f, &f_gram, &f_cof),
@@ -212,7 +213,7 @@ fn on_skin<L: Lanes, const VOLUME: bool>(
             det: dot(&t, &n),
         },
     ]);
-    // For all three before anything needs them: their divisions overlap.
+    // Computed for all three tets together so that their divisions overlap.
     let mut sums = [
         weighted::<L, VOLUME>(&closest[0], &batch.weights[0], &volumes[0]),
         weighted::<L, VOLUME>(&closest[1], &batch.weights[1], &volumes[1]),
@@ -247,7 +248,7 @@ fn on_skin<L: Lanes, const VOLUME: bool>(
     ([on_a, on_b, on_c], unclear)
 }
 
-/// Coefficients that are zero in some lanes.
+/// Sets coefficients to zero in some lanes.
 #[inline(always)]
 fn without<L: Lanes>(sum: &Closest<L>, lanes: u8) -> Closest<L> {
     let mut coefficients = [sum.a.store(), sum.b.store(), sum.c.store()];
@@ -267,8 +268,8 @@ fn without<L: Lanes>(sum: &Closest<L>, lanes: u8) -> Closest<L> {
     }
 }
 
-/// Tets that are flat, inverted or strongly strained wait here until there are eight: they lie together on the body, and are
-/// therefore apart in the batches.
+/// A queue for flat, inverted or strongly strained tets, which are processed eight at a time. Such tets are close on the body
+/// and therefore in different batches.
 #[derive(Default)]
 struct Strained {
     tets: [StrainedTet; LANES],
@@ -284,9 +285,9 @@ struct StrainedTet {
 }
 
 impl Strained {
-    /// Puts in the tets of a batch that masks name, and hands on eight whenever there are.
+    /// Adds the tets of a batch that `masks` select, and calls `process` whenever there are eight.
     #[inline(always)]
-    fn put(&mut self, batch: usize, masks: [u8; 3], mut hand_on: impl FnMut(&[StrainedTet])) {
+    fn push(&mut self, batch: usize, masks: [u8; 3], mut process: impl FnMut(&[StrainedTet])) {
         for tet in 0..3 {
             let mut mask = masks[tet];
             while mask != 0 {
@@ -295,7 +296,7 @@ impl Strained {
                 self.tets[self.count] = StrainedTet { batch, tet, lane };
                 self.count += 1;
                 if self.count == LANES {
-                    hand_on(&self.tets);
+                    process(&self.tets);
                     self.count = 0;
                 }
             }
@@ -311,7 +312,7 @@ impl Strained {
     }
 }
 
-/// Adds the forces of up to eight tets whose rotations are found the careful way.
+/// Adds the forces of up to eight tets, with the robust closest rotation.
 #[cold]
 #[inline(never)]
 fn add_strained<const VOLUME: bool>(
@@ -323,7 +324,7 @@ fn add_strained<const VOLUME: bool>(
     let mut edges = [[F32x8::default(); 3]; 3];
     let mut shape = [F32x8::default(); 6];
     let (mut weights, mut volume) = (F32x8::default(), NO_VOLUME);
-    // A lane that nobody takes is at rest.
+    // Unused lanes are at rest.
     for k in 0..3 {
         edges[k][k] = F32x8([1.0; LANES]);
         shape[[0, 2, 5][k]] = F32x8([1.0; LANES]);
@@ -439,7 +440,7 @@ mod tests {
         find_prisms(model).into_iter().map(local).collect()
     }
 
-    /// The rest positions, shaken by up to `most` \[m\].
+    /// The rest positions, displaced by up to `most` \[m\].
     fn shaken(model: &Model, most: f32) -> Vec<Row> {
         let shake = |v: usize, k: usize| most * ((v * 3 + k) as f32 * 1.7).sin();
         let moved =
@@ -452,15 +453,15 @@ mod tests {
         let prisms = local_prisms(&model);
         let x = shaken(&model, most);
         let zeros = vec![Row::default(); x.len()];
-        let (mut held, mut twin) = (zeros.clone(), zeros);
+        let (mut found, mut expected) = (zeros.clone(), zeros);
         let mut layer = Layer::new(&prisms);
-        layer.hold::<F32x8>(&x);
-        layer.add_forces::<F32x8, VOLUME>(&x, &mut held);
+        layer.set_fixed::<F32x8>(&x);
+        layer.add_forces::<F32x8, VOLUME>(&x, &mut found);
         let (batches, volumes) = (prism::batches(&prisms), prism::volumes(&prisms));
-        prism::add_forces::<F32x8, VOLUME>(&batches, &volumes, &x, &mut twin);
-        let largest = (twin.iter().flat_map(|row| row.0)).fold(0.0, |m: f32, f| m.max(f.abs()));
+        prism::add_forces::<F32x8, VOLUME>(&batches, &volumes, &x, &mut expected);
+        let largest = (expected.iter().flat_map(|row| row.0)).fold(0.0, |m: f32, f| m.max(f.abs()));
         assert!(largest > 0.0);
-        for (a, b) in held.iter().zip(&twin).take(model.free_count()) {
+        for (a, b) in found.iter().zip(&expected).take(model.free_count()) {
             for k in 0..3 {
                 let error = (a.0[k] - b.0[k]).abs();
                 assert!(error <= tolerance * largest, "{most}: {a:?} and {b:?}");
@@ -469,16 +470,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_changes_nothing() {
+    fn layer_forces_equal_prism_forces() {
         for (most, tolerance) in [(0.002, 1e-4), (0.01, 2e-5), (0.02, 2e-5)] {
             compare::<false>(most, tolerance);
             compare::<true>(most, tolerance);
         }
     }
 
-    /// Shaken by more than the layer is thick, many tets are flat or inverted.
+    /// Displaced by more than the layer's thickness, many tets are flat or inverted.
     #[test]
-    fn inverted_tets_are_told() {
+    fn forces_of_inverted_tets_agree() {
         compare::<false>(0.15, 2e-4);
         compare::<true>(0.15, 2e-4);
     }

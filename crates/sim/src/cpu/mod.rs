@@ -1,16 +1,16 @@
-//! The fast step on the processor: single precision, eight tets at a time, a factor that is kept.
+//! The fast CPU backend: single precision, eight tets at a time, a prefactorised matrix.
 //!
-//! Same iteration as [`Reference`](crate::Reference), in residual form: with the gradient g of the objective at the
-//! current positions, where every constraint is replaced by its distance to the current projection, solve A dx = −g. The fixed
-//! vertices enter through g alone, and rounding errors of one iteration are seen, and corrected, by the next.
+//! It runs the iteration of [`Reference`](crate::Reference) in residual form: solve A dx = −g, where g is the gradient of the
+//! objective at the current positions with fixed projections. Fixed vertices enter only through g, and each iteration corrects
+//! the rounding errors of the one before.
 //!
-//! The free vertices are cut into regions along the elimination tree of A: an element lies in one region (and on its
-//! border), and threads meet once an iteration (`phases.rs`). Between, every region finishes its triangular solve of the
-//! last iteration, moves, projects its elements and starts the next solve; then the small top is solved for all.
-//! Regions depend on the model only, so that results are the same bits for any number of threads.
+//! The free vertices are divided into regions along the elimination tree of A. Every element lies in one region and its
+//! border. Threads synchronise once per iteration (`phases.rs`). In between, every region finishes its triangular solve of the
+//! last iteration, moves its vertices, projects its elements and starts the next solve. Then the small top of the tree is
+//! solved for all. Regions depend on the model only, so results are bit-identical for any number of threads.
 
 mod layer;
-mod loose;
+mod other_constraints;
 mod phases;
 mod prism;
 mod region;
@@ -36,25 +36,25 @@ use crate::{
 use phases::{Cell, lock};
 use region::Region;
 
-/// A clock: seconds since any moment. Libraries for the browser have none of their own.
+/// A clock: seconds since an arbitrary moment. The standard library has none in WebAssembly.
 pub type Clock = fn() -> f64;
 
-/// Where the time of the last step went \[s\], summed over threads.
+/// Time per stage of the last step \[s\], summed over threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Timings {
     /// Projections and right-hand sides.
     pub local: f64,
     /// Triangular solves.
     pub global: f64,
-    /// Finding contacts.
+    /// Contact detection.
     pub detect: f64,
-    /// Making them rows of the system.
+    /// Assembly of contact rows.
     pub assemble: f64,
-    /// Finding their forces.
+    /// Solving for contact forces.
     pub contact: f64,
 }
 
-/// The fast backend.
+/// The fast CPU backend.
 #[derive(Clone, Debug, Default)]
 pub struct CpuBackend {
     prepared: Option<Prepared>,
@@ -72,28 +72,28 @@ struct Prepared {
     regions: Vec<Region>,
     /// Region and row of each free vertex.
     rows: Vec<(u32, u32)>,
-    /// Made when first something may touch.
+    /// Created when contact is first enabled.
     contact: Option<ContactSolver>,
-    /// Factor between the system matrix and the one that was factorised.
+    /// The factorised matrix is the system matrix times this factor.
     scale: f64,
-    /// Of contact.
+    /// Stages of contact only.
     timings: Timings,
     bytes_per_solve: usize,
     entries: usize,
 }
 
 impl CpuBackend {
-    /// A backend that has not seen a model yet.
+    /// A backend without a prepared model.
     pub fn new() -> CpuBackend {
         CpuBackend::default()
     }
 
-    /// Measures the stages of every step from now on; `None` stops it.
+    /// Sets the clock that measures the stages of every step; `None` turns measuring off.
     pub fn set_clock(&mut self, clock: Option<Clock>) {
         self.clock = clock;
     }
 
-    /// Where the time of the last step went; zeros without a [clock](CpuBackend::set_clock).
+    /// Time per stage of the last step; zeros without a [clock](CpuBackend::set_clock).
     pub fn timings(&self) -> Timings {
         let mut sum = self
             .prepared
@@ -106,7 +106,7 @@ impl CpuBackend {
         sum
     }
 
-    /// Bytes of factor that one global step reads: what the memory's bandwidth bounds its time with.
+    /// Bytes of the factor that one global step reads. Memory bandwidth divided by it bounds the solves per second.
     pub fn factor_bytes_per_solve(&self) -> usize {
         self.prepared.as_ref().map_or(0, |p| p.bytes_per_solve)
     }
@@ -116,19 +116,19 @@ impl CpuBackend {
         self.prepared.as_ref().map_or(0, |p| p.entries)
     }
 
-    /// How many patterns have been analysed: one a model, whatever its weights.
+    /// How many patterns have been analysed: one per model, whatever its weights.
     pub fn analyses(&self) -> usize {
         self.analyses
     }
 
-    /// Bytes held for the prepared model.
+    /// Memory of the prepared model \[bytes\].
     pub fn memory(&self) -> usize {
         let contact = self.prepared.as_ref().and_then(|p| p.contact.as_ref());
         self.regions().iter().map(Region::memory).sum::<usize>()
             + contact.map_or(0, ContactSolver::memory)
     }
 
-    /// Vertices of each region, the top last: how evenly threads are loaded.
+    /// Number of vertices of each region, the top last: shows the load balance.
     pub fn region_sizes(&self) -> Vec<usize> {
         self.regions().iter().map(Region::own).collect()
     }
@@ -168,7 +168,7 @@ impl CpuBackend {
     }
 }
 
-/// The comparisons of figures 2.4, 2.5 and of prism rotations are left to the reference backend.
+/// The alternatives of figures 2.4 and 2.5 and rotations per prism are supported by the reference backend only.
 fn unsupported(settings: &Settings) -> Option<&'static str> {
     if settings.strain.fit != Fit::Gradients || settings.strain.decompose != Decompose::Gradient {
         return Some("this strain formulation");
@@ -245,13 +245,13 @@ impl Backend for CpuBackend {
     }
 }
 
-/// What a step is given.
+/// Input of a step.
 #[derive(Clone, Copy)]
 struct Step<'a> {
     model: &'a Model,
     settings: &'a Settings,
     targets: &'a Targets,
-    /// Whether anything may touch.
+    /// Whether contact is enabled.
     touches: bool,
     clock: Option<Clock>,
 }
@@ -263,7 +263,7 @@ impl Prepared {
         mut system: System,
         symbolic: &Symbolic,
     ) -> Result<Prepared, SolveError> {
-        // A common factor changes nothing but keeps single precision away from its limits.
+        // A common factor changes nothing, but keeps entries within the range of single precision.
         let largest = system.diagonal().into_iter().fold(0.0, f64::max);
         let scale = if largest > 0.0 { 1.0 / largest } else { 1.0 };
         let factor = factorise(&mut system, scale, symbolic)?;
@@ -306,11 +306,12 @@ impl Prepared {
         let iterations = step.settings.iterations as usize;
         self.iterate_alone(step, iterations, &|region| {
             region.load(step, state);
-            region.hold();
+            region.set_fixed();
         });
     }
 
-    /// Iterations without contacts, after `begin`: a phase for each, which finishes the one before, and one more.
+    /// Iterations without contacts, after `begin`. One phase per iteration, which also finishes the iteration before, and a
+    /// last phase.
     fn iterate_alone(
         &mut self,
         step: &Step,
@@ -336,12 +337,12 @@ impl Prepared {
         phases::run(&mut self.regions, iterations + 1, work, &(), between);
     }
 
-    /// As [`Prepared::iterate`], with every iteration finished before its energy is taken.
+    /// As [`Prepared::iterate`], but every iteration is finished before its energy is evaluated.
     fn iterate_traced(&mut self, step: &Step, state: &State) -> Vec<f64> {
         let start = predict(step.model, step.settings, step.targets, state);
         for region in &mut self.regions {
             region.load(step, state);
-            region.hold();
+            region.set_fixed();
         }
         self.begin_contact(step, state);
         let mut energies = vec![self.energy(step, &start)];
@@ -361,7 +362,7 @@ impl Prepared {
     }
 }
 
-/// The part of the solve that all regions wait for: their borders' sums in, the border's solution out.
+/// The serial part of the solve: sums the borders of all regions, solves the top, and gives the solution back to the borders.
 fn solve_top(regions: &[Mutex<Cell<Region>>], clock: Option<Clock>) {
     let Some((top, parts)) = regions.split_last() else {
         return;
@@ -377,7 +378,8 @@ fn solve_top(regions: &[Mutex<Cell<Region>>], clock: Option<Clock>) {
     }
 }
 
-/// Factorises, adding a growing proximal part where stiffness and mass are too far apart.
+/// Factorises the matrix. If that fails, a growing proximal term is added to the diagonal (mass and stiffness too different
+/// for single precision).
 fn factorise(system: &mut System, scale: f64, symbolic: &Symbolic) -> Result<Factor, SolveError> {
     let diagonal = system.diagonal();
     let mut failed = 0;

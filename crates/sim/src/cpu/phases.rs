@@ -1,17 +1,17 @@
-//! Work on regions in phases, by all threads of the pool.
+//! Runs work on regions in phases, on all threads of the pool.
 //!
-//! Workers live for a whole step and meet between phases at a counter, which costs them a microsecond where waking a
-//! thread costs ten. Nobody owns a region: a worker begins with its share, so that regions stay in its cache, and takes
-//! over what others have not begun. One worker alone gets everything done, should the others be late or never come.
+//! Workers live for a whole step and synchronise between phases on a spinning counter, which takes about a microsecond; waking
+//! a thread takes ten. A worker begins with its own share of the items, so that they stay in its cache, then steals what others
+//! have not begun. One worker can finish everything alone if the others are late or never start.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
-/// Looks at the counter before a waiting worker offers its processor to other programs: some ten microseconds. With
-/// fewer, the system is asked in every phase; with more, a waiting worker stands in the way on a busy machine.
-const SPINS: usize = 500;
+/// Spins before a waiting worker yields its core: about ten microseconds. With fewer, workers yield in every phase; with more,
+/// a waiting worker blocks others on a busy machine.
+const SPINS_BEFORE_YIELD: usize = 500;
 
-/// An item, and how many phases it has been through.
+/// An item, and the number of phases it has completed.
 pub struct Cell<'a, T> {
     item: &'a mut T,
     phases: usize,
@@ -29,17 +29,17 @@ impl<T> Cell<'_, T> {
     }
 }
 
-/// Looks for work of a thread that [keeps](attended) others awake: some hundred microseconds.
-const LOOKS: usize = 4000;
+/// Polls for work before the thread kept awake by [`with_pool_awake`] gives up: about a hundred microseconds.
+const IDLE_POLLS: usize = 4000;
 
-/// Does `work`, which asks the pool for help many times and shortly, while another thread of the pool stays awake: waking one takes as long as
-/// many a piece of the work. The other does not wait for ever, since it may have its own things to do.
-pub fn attended(work: impl FnOnce() + Send) {
+/// Runs `work`, which uses the pool in many short bursts, while another thread of the pool stays awake: waking a thread takes as
+/// long as many of the bursts. That thread gives up after a while, since it may have other work.
+pub fn with_pool_awake(work: impl FnOnce() + Send) {
     let is_done = AtomicBool::new(false);
     rayon::scope(|scope| {
         if rayon::current_num_threads() > 1 {
             scope.spawn(|_| {
-                for _ in 0..LOOKS {
+                for _ in 0..IDLE_POLLS {
                     if is_done.load(Ordering::Acquire) {
                         return;
                     }
@@ -54,17 +54,17 @@ pub fn attended(work: impl FnOnce() + Send) {
     });
 }
 
-/// What else there is to know of items and threads.
-pub trait Others: Sync {
-    /// Whether items take as long as their sizes tell. If not, the large ones, which come first, are not left to the end of a phase.
+/// Order of items, and what waiting threads do.
+pub trait Schedule: Sync {
+    /// Whether the cost of an item is proportional to its size. If not, threads begin with the large items, which come first.
     fn is_even(&self) -> bool;
-    /// Whether others wait for an item: it comes first in every phase.
+    /// Whether other work depends on an item: it then comes first in every phase.
     fn is_urgent(&self, item: usize) -> bool;
-    /// Asked again and again while a thread waits for the end of a phase.
+    /// Called repeatedly while a thread waits for the end of a phase.
     fn wait(&self, phase: usize);
 }
 
-impl Others for () {
+impl Schedule for () {
     fn is_even(&self) -> bool {
         true
     }
@@ -74,14 +74,14 @@ impl Others for () {
     fn wait(&self, _: usize) {}
 }
 
-/// For every phase, `work` on each item and its number, in any order and at the same time, then `between` on all. What it does must not
-/// depend on the order of the items. Of two threads one begins with the first item, the other with the middle one or, if items are
-/// [not even](Others::is_even), with the second.
+/// In every phase calls `work` with each item and its index, in parallel and in any order, then `between` with all items. The
+/// result must not depend on the order. Of two threads one begins with the first item, and the other with the middle one or, if
+/// items are [not even](Schedule::is_even), with the second.
 pub fn run<T: Send>(
     items: &mut [T],
     phases: usize,
     work: impl Fn(&mut T, usize, usize) + Sync,
-    others: &impl Others,
+    schedule: &impl Schedule,
     between: impl Fn(&[Mutex<Cell<T>>], usize) + Sync,
 ) {
     let cells: Vec<Mutex<Cell<T>>> = items
@@ -89,71 +89,71 @@ pub fn run<T: Send>(
         .map(|item| Mutex::new(Cell { item, phases: 0 }))
         .collect();
     let workers = rayon::current_num_threads().min(cells.len());
-    let crew = Crew {
+    let team = Workers {
         cells: &cells,
         phases,
         open: AtomicUsize::new(0),
         done: AtomicUsize::new(0),
         workers,
         work: &work,
-        others,
+        schedule,
         between: &between,
     };
     if workers <= 1 {
-        return crew.work_as(0);
+        return team.work_as(0);
     }
-    let crew = &crew;
+    let team = &team;
     rayon::scope(|scope| {
         for worker in 1..workers {
-            scope.spawn(move |_| crew.work_as(worker));
+            scope.spawn(move |_| team.work_as(worker));
         }
-        crew.work_as(0);
+        team.work_as(0);
     });
 }
 
-struct Crew<'a, 'c, T, W, O, B> {
+struct Workers<'a, 'c, T, W, O, B> {
     cells: &'a [Mutex<Cell<'c, T>>],
     phases: usize,
-    /// The phase that items may go through.
+    /// The current phase.
     open: AtomicUsize,
-    /// Items done, over all phases.
+    /// Items completed, over all phases.
     done: AtomicUsize,
     workers: usize,
     work: &'a W,
-    others: &'a O,
+    schedule: &'a O,
     between: &'a B,
 }
 
-impl<'c, T, W, O, B> Crew<'_, 'c, T, W, O, B>
+impl<'c, T, W, O, B> Workers<'_, 'c, T, W, O, B>
 where
     W: Fn(&mut T, usize, usize),
-    O: Others,
+    O: Schedule,
     B: Fn(&[Mutex<Cell<'c, T>>], usize),
 {
-    /// Takes part until all phases are over: with the items of its share, then with what is left, from the last on.
+    /// Works until all phases are over: first on its own share of the items, then on the remaining ones, last to first.
     fn work_as(&self, worker: usize) {
         let _guard = EndOnPanic(&self.open, self.phases);
         let mut phase = self.open.load(Ordering::Acquire);
         while phase < self.phases {
             let (count, workers) = (self.cells.len(), self.workers.max(1));
-            let (first, stride) = match self.others.is_even() {
+            let (first, stride) = match self.schedule.is_even() {
                 true => (worker * count / workers, 1),
                 false => (worker, workers),
             };
             let order = (first..count).step_by(stride).chain((0..count).rev());
             for urgent in [true, false] {
                 for at in order.clone() {
-                    if self.others.is_urgent(at) == urgent {
+                    if self.schedule.is_urgent(at) == urgent {
                         self.try_item(at, phase);
                     }
                 }
             }
-            // Whatever is not done, somebody is doing.
+            // Items that are not done are being worked on by other threads.
             phase = self.wait_for_more(phase);
         }
     }
 
-    /// The next phase that is open.
+    /// Waits for the next phase.
     fn wait_for_more(&self, last: usize) -> usize {
         let mut spins = 0;
         loop {
@@ -161,9 +161,9 @@ where
             if phase != last {
                 return phase;
             }
-            self.others.wait(last);
+            self.schedule.wait(last);
             spins += 1;
-            if spins > SPINS {
+            if spins > SPINS_BEFORE_YIELD {
                 std::thread::yield_now();
             } else {
                 std::hint::spin_loop();
@@ -171,7 +171,7 @@ where
         }
     }
 
-    /// Takes an item through a phase, unless somebody else does or has. Whoever is last opens the next phase.
+    /// Works on an item unless another thread does or has. The thread that completes the last item opens the next phase.
     fn try_item(&self, at: usize, phase: usize) {
         let mut cell = match self.cells[at].try_lock() {
             Ok(cell) => cell,
@@ -190,7 +190,7 @@ where
     }
 }
 
-/// Sends the other workers home when one panics: they would wait for it for ever.
+/// Ends all phases if a worker panics: the others would wait forever.
 struct EndOnPanic<'a>(&'a AtomicUsize, usize);
 
 impl Drop for EndOnPanic<'_> {
@@ -206,7 +206,7 @@ mod tests {
     use super::*;
     use rayon::prelude::*;
 
-    /// Items sum what the last phase left; `between` spreads the sum of all.
+    /// Every phase updates the items; `between` adds the sum of all to each.
     fn sums(threads: usize) -> Vec<u64> {
         let mut items: Vec<u64> = (1..8).collect();
         let pool = rayon::ThreadPoolBuilder::new()
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn every_item_goes_through_every_phase_whatever_the_threads() {
+    fn results_do_not_depend_on_the_number_of_threads() {
         let alone = sums(1);
         for threads in [2, 3, 8] {
             assert_eq!(sums(threads), alone, "{threads} threads");
@@ -242,16 +242,18 @@ mod tests {
     }
 
     #[test]
-    fn attended_work_is_done_whoever_attends() {
+    fn nested_work_with_the_pool_awake_completes() {
         for threads in [1, 2, 3] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
             let mut sum = 0_u64;
             pool.build().expect("a pool").install(|| {
-                // Work that is itself attended, and that of others at the same time.
-                attended(|| {
+                // Nested calls, in parallel with others.
+                with_pool_awake(|| {
                     let one = |i: u64| {
                         let mut own = 0;
-                        attended(|| own = (0..100).into_par_iter().map(|j: u64| i * j).sum());
+                        with_pool_awake(|| {
+                            own = (0..100).into_par_iter().map(|j: u64| i * j).sum()
+                        });
                         own
                     };
                     sum = (0..100).into_par_iter().map(one).sum();

@@ -1,8 +1,8 @@
 //! Prisms of tissue: three tets between a triangle of the skin and one of the bone surface.
 //!
-//! Seen together, eight prisms read each corner once instead of twice and add to each free corner once.
+//! Processed as a prism, three tets read each corner once instead of twice and add to each corner once.
 
-// Plain loops: iterator adaptors are not always inlined, and what is not inlined loses the kernel's instruction set.
+// Plain loops: iterator adaptors are not always inlined, and code outside the kernel loses its instruction set.
 #![allow(clippy::needless_range_loop)]
 
 use supple_geom::simd::{F32x8, LANES, Lanes, Row};
@@ -22,14 +22,14 @@ pub struct Prism {
 }
 
 impl Prism {
-    /// Whether a, b and c are free and a′, b′ and c′ are not: most prisms lie between skin and bone.
+    /// Whether a, b and c are free and a′, b′ and c′ are fixed, as in most prisms between skin and bone surface.
     pub fn is_layer(&self, free: usize) -> bool {
         let [a, b, c, rest @ ..] = self.corners.map(|v| (v as usize) < free);
         a && b && c && rest == [false; 3]
     }
 }
 
-/// The prisms among tets with weight that follow each other in the model.
+/// The prisms formed by three consecutive tets with weight.
 pub fn find_prisms(model: &Model) -> Vec<Prism> {
     let tets = model.tets();
     let mut prisms = Vec::new();
@@ -44,7 +44,7 @@ pub fn find_prisms(model: &Model) -> Vec<Prism> {
     prisms
 }
 
-/// The prism of the tets `first`, `first + 1` and `first + 2`, if they are one.
+/// The prism of the tets `first`, `first + 1` and `first + 2`, if they form one.
 fn prism(model: &Model, first: usize) -> Option<Prism> {
     let free = |v: u32| (v as usize) < model.free_count();
     let tet = |t: usize| &model.tets().vertices[t];
@@ -53,7 +53,7 @@ fn prism(model: &Model, first: usize) -> Option<Prism> {
         shared(tet(i), tet(j)) == 3 && shared(tet(j), tet(k)) == 3 && shared(tet(i), tet(k)) == 2
     };
     let &[mut i, j, mut k] = orders.iter().find(middle)?;
-    // The skin, whose corners are free, comes first.
+    // The tet at the skin, with the most free corners, comes first.
     let count = |t: usize| tet(t).iter().filter(|&&v| free(v)).count();
     if count(i) < count(k) {
         (i, k) = (k, i);
@@ -71,7 +71,7 @@ fn prism(model: &Model, first: usize) -> Option<Prism> {
     })
 }
 
-/// Corners that two tets have in common.
+/// Number of corners that two tets share.
 fn shared(p: &[u32; 4], q: &[u32; 4]) -> usize {
     p.iter().filter(|v| q.contains(v)).count()
 }
@@ -91,7 +91,7 @@ pub struct PrismBatch {
 /// Rows of a, b, c, a′, b′, c′ and the three tets.
 pub type LocalPrism = ([u32; 6], [Tet; 3]);
 
-/// Eight prisms each, spread over the lanes as [`TetBatches`](super::tet_batch::TetBatches) does it.
+/// Batches of eight prisms, distributed over the lanes as in [`TetBatches`](super::tet_batch::TetBatches).
 pub fn batches(prisms: &[LocalPrism]) -> Vec<PrismBatch> {
     let count = prisms.len().div_ceil(LANES);
     let batch = |b: usize| {
@@ -110,7 +110,7 @@ pub fn batches(prisms: &[LocalPrism]) -> Vec<PrismBatch> {
     (0..count).map(batch).collect()
 }
 
-/// Volume constraints of the same eight prisms each.
+/// Volume constraints of the same batches.
 pub fn volumes(prisms: &[LocalPrism]) -> Vec<[VolumeLanes; 3]> {
     let count = prisms.len().div_ceil(LANES);
     let of = |b: usize, t: usize| {

@@ -1,10 +1,10 @@
-//! A stretch of the body that one thread works on: the columns of a part of the factor, and the elements on them.
+//! A region of the body, processed by one thread at a time: the columns of a part of the factor, and their elements.
 
 use glam::Vec3;
 use supple_geom::simd::Row;
 use supple_geom::sparse::{Factor, Part};
 
-use super::loose::{Loose, distribute};
+use super::other_constraints::{OtherConstraints, distribute};
 use super::rows::{Rows, distribute_tets};
 use super::tet_batch::TetBatches;
 use super::{Clock, Step, Timings};
@@ -13,12 +13,12 @@ use crate::model::NO_CARRIER;
 use crate::start::carried;
 use crate::{Mode, Model, Settings, State};
 
-/// Vertices as local rows: own, border (copies of rows of the top), one for padding, then copies of fixed vertices.
+/// A region. Its local rows are: own vertices, border (copies of rows of the top), one padding row, copies of fixed vertices.
 #[derive(Clone, Debug)]
 pub struct Region {
     part: Part,
     is_top: bool,
-    /// Fixed vertices (0-based among the fixed) in the order of their rows.
+    /// Fixed vertices (0-based among the fixed), in the order of their rows.
     fixed: Vec<u32>,
     /// Mass of own and border rows \[kg\].
     masses: Vec<f32>,
@@ -26,20 +26,20 @@ pub struct Region {
     inertia: Vec<f32>,
     scale: f32,
     tets: TetBatches,
-    loose: Loose,
+    others: OtherConstraints,
     /// Current positions \[m\].
     x: Vec<Row>,
-    /// Where inertia alone takes the own rows \[m\].
+    /// Inertial prediction of the own rows \[m\].
     inertial: Vec<Row>,
     /// External forces on own rows, scaled.
     external: Vec<Row>,
     /// Forces, then the solution dx \[m\].
     b: Vec<Row>,
-    /// Own rows that contacts touch, and their vertices.
+    /// Own rows in contact, and their vertices.
     pub touched: Vec<(u32, u32)>,
-    /// Rows that contacts may move, and the slots of their vertices.
+    /// Rows that contact forces move, and the contact solver's slots of their vertices.
     reached: Vec<(u32, u32)>,
-    /// Largest move of an own row in the last iteration \[m\].
+    /// Largest motion of an own row in the last iteration \[m\].
     pub moved: f32,
     pub timings: Timings,
 }
@@ -59,7 +59,7 @@ pub fn build(model: &Model, settings: &Settings, factor: Factor, scale: f64) -> 
             part,
             fixed: Vec::new(),
             tets: TetBatches::default(),
-            loose: Loose::default(),
+            others: OtherConstraints::default(),
             x: Vec::new(),
             inertial: Vec::new(),
             external: Vec::new(),
@@ -77,13 +77,16 @@ pub fn build(model: &Model, settings: &Settings, factor: Factor, scale: f64) -> 
     for (region, tets) in regions.iter_mut().zip(tets) {
         region.tets = tets;
     }
-    let mut loose: Vec<&mut Loose> = regions.iter_mut().map(|region| &mut region.loose).collect();
+    let mut others: Vec<&mut OtherConstraints> = regions
+        .iter_mut()
+        .map(|region| &mut region.others)
+        .collect();
     distribute(
         model,
         &settings.weights,
         scale,
         &mut |vertices| rows.place(vertices),
-        &mut loose,
+        &mut others,
     );
     for (region, fixed) in regions.iter_mut().zip(rows.fixed) {
         region.fixed = fixed;
@@ -96,7 +99,7 @@ pub fn build(model: &Model, settings: &Settings, factor: Factor, scale: f64) -> 
 }
 
 impl Region {
-    /// Own vertices.
+    /// Number of own vertices.
     pub fn own(&self) -> usize {
         self.part.own
     }
@@ -106,15 +109,15 @@ impl Region {
         &self.part
     }
 
-    /// Bytes held.
+    /// Memory \[bytes\].
     pub fn memory(&self) -> usize {
         let rows = self.x.len() + self.b.len() + self.inertial.len() + self.external.len();
         let numbers = self.fixed.len() + self.inertia.len() + 3 * self.part.matrix_rows.len();
-        self.part.bytes() + self.tets.memory() + self.loose.memory() + 16 * rows + 4 * numbers
+        self.part.bytes() + self.tets.memory() + self.others.memory() + 16 * rows + 4 * numbers
     }
 
-    /// Starts a step: [where carriers take](carried) free rows, or the prediction of Eq. (2.9), border rows as their owner
-    /// does it; targets for fixed ones.
+    /// Starts a step. Free rows, including border rows, get the initial guess: [`carried`], or the prediction of Eq. (2.9)
+    /// without a carrier. Fixed rows get their targets.
     pub fn load(&mut self, step: &Step, state: &State) {
         let h = match step.settings.mode {
             Mode::Dynamic => step.settings.step as f32,
@@ -146,12 +149,12 @@ impl Region {
         self.timings = Timings::default();
     }
 
-    /// What elements need to know of the fixed vertices, once a step.
-    pub fn hold(&mut self) {
-        self.tets.hold(&self.x);
+    /// Updates the elements' terms of fixed vertices, once per step.
+    pub fn set_fixed(&mut self) {
+        self.tets.set_fixed(&self.x);
     }
 
-    /// The first half of the solve, with forces of contacts on [touched](Region::touched) rows.
+    /// Forward substitution, with contact forces on [touched](Region::touched) rows.
     pub fn start_solve(&mut self, contact: &[Row], clock: Option<Clock>) {
         let start = now(clock);
         if !contact.is_empty() {
@@ -166,7 +169,7 @@ impl Region {
         self.timings.global += now(clock) - start;
     }
 
-    /// Local step: the right-hand side −g at the current positions; border rows get the share of this region's elements.
+    /// Local step: the right-hand side −g at the current positions. Border rows get the contributions of this region's elements.
     pub fn gather(&mut self, step: &Step) {
         let start = now(step.clock);
         let own = self.part.own;
@@ -178,17 +181,17 @@ impl Region {
         }
         self.b[own..].fill(Row::default());
         self.tets.add_forces(&self.x, &mut self.b);
-        self.loose
+        self.others
             .add_forces(step.model, step.targets, &self.x, &mut self.b);
         self.timings.local += now(step.clock) - start;
     }
 
-    /// Sums what a part has left on its border; for the top.
+    /// Adds the border of a part to the top.
     pub fn add_border_of(&mut self, part: &Region) {
         part.part.add_border_to_top(&part.b, &mut self.b);
     }
 
-    /// The middle of the solve, in the top, once it has the sums of all borders.
+    /// Forward and backward substitution in the top, after the borders of all parts were added.
     pub fn solve_as_top(&mut self, clock: Option<Clock>) {
         let start = now(clock);
         self.part.forward(&mut self.b);
@@ -196,12 +199,12 @@ impl Region {
         self.timings.global += now(clock) - start;
     }
 
-    /// Takes the solution on the border from the top.
+    /// Copies the solution on the border from the top.
     pub fn read_border_from(&mut self, top: &Region) {
         self.part.read_border_from_top(&mut self.b, &top.b);
     }
 
-    /// The last half of the solve, then moves the vertices.
+    /// Backward substitution, then moves the vertices.
     pub fn apply(&mut self, clock: Option<Clock>) {
         let start = now(clock);
         if !self.is_top {
@@ -240,7 +243,7 @@ impl Region {
         }
     }
 
-    /// Remembers the rows whose vertices contacts may move.
+    /// Finds the rows that contact forces move.
     pub fn note_reached(&mut self, contact: &ContactSolver) {
         self.reached.clear();
         let rows = self.part.matrix_rows.iter().zip(0..);
@@ -249,7 +252,7 @@ impl Region {
             .extend(reached.map(|(&v, row)| (row, contact.slot(v))));
     }
 
-    /// Moves these rows by what contacts did to their vertices.
+    /// Moves these rows by the displacement due to contact.
     pub fn shift(&mut self, contact: &ContactSolver) {
         for &(row, slot) in &self.reached {
             let x = &mut self.x[row as usize];
@@ -257,8 +260,8 @@ impl Region {
         }
     }
 
-    /// Tells where [touched](Region::touched) rows are.
-    pub fn tell_touched(&self, positions: &mut [Row]) {
+    /// Writes the positions of [touched](Region::touched) rows.
+    pub fn write_touched(&self, positions: &mut [Row]) {
         for &(row, v) in &self.touched {
             positions[v as usize] = self.x[row as usize];
         }
@@ -277,7 +280,7 @@ impl Region {
     }
 }
 
-/// The clock, if there is one.
+/// Time of the clock, or 0 without one.
 pub fn now(clock: Option<Clock>) -> f64 {
     clock.map_or(0.0, |clock| clock())
 }

@@ -1,4 +1,4 @@
-//! Where the elements of a model go: regions, rows in them, prisms and single tets.
+//! Distribution of a model's elements to regions and their local rows, as prisms or single tets.
 
 use supple_geom::sparse::Part;
 
@@ -6,7 +6,7 @@ use super::prism::{CORNERS, LocalPrism, find_prisms};
 use super::tet_batch::{Tet, TetBatches, triangle};
 use crate::Model;
 
-/// Finds local rows while the regions are built.
+/// Local rows of vertices, during construction of the regions.
 pub struct Rows {
     free: usize,
     /// Region that owns each free vertex.
@@ -41,8 +41,8 @@ impl Rows {
         rows
     }
 
-    /// The first region that owns one of the vertices (the top is the last), and their rows there. The free vertices of an
-    /// element are all coupled in the matrix, so that they lie in one part and the top.
+    /// The first region that owns one of the vertices (the top is last), and their rows there. The free vertices of an element
+    /// are all coupled in the matrix, so they lie in one part and the top.
     pub fn place(&mut self, vertices: &[u32]) -> Option<(usize, Vec<u32>)> {
         let free = vertices.iter().filter(|&&v| (v as usize) < self.free);
         let region = free.map(|&v| self.owner[v as usize]).min()? as usize;
@@ -52,7 +52,7 @@ impl Rows {
         ))
     }
 
-    /// As [`Rows::place`], for vertices that are not all coupled; `None` also where the region lacks one of them.
+    /// As [`Rows::place`], for vertices that are not all coupled; also `None` if the region lacks one of them.
     pub fn place_whole(&mut self, vertices: &[u32]) -> Option<(usize, Vec<u32>)> {
         let (region, rows) = self.place(vertices)?;
         let padding = self.first_fixed[region] - 1;
@@ -62,7 +62,7 @@ impl Rows {
     fn row(&mut self, region: usize, vertex: u32) -> u32 {
         if (vertex as usize) < self.free {
             let local = &self.local[region];
-            // An element's free vertices are all here; the padding row is a harmless answer.
+            // An element's free vertices are all in the region; the padding row is harmless.
             return match local.binary_search_by_key(&vertex, |&(v, _)| v) {
                 Ok(at) => local[at].1,
                 Err(_) => self.first_fixed[region] - 1,
@@ -80,7 +80,7 @@ impl Rows {
     }
 }
 
-/// For each tet that has strain, the volume constraint that is done together with it: its first.
+/// For each tet with strain, the volume constraint that is computed together with it: its first.
 pub fn volume_of_tets(model: &Model) -> Vec<Option<usize>> {
     let (tets, volumes) = (model.tets(), model.volumes());
     let mut of_tet = vec![None; tets.len()];
@@ -93,7 +93,7 @@ pub fn volume_of_tets(model: &Model) -> Vec<Option<usize>> {
     of_tet
 }
 
-/// The tets of a model for each region; weights of strain and volume are multiplied by `scales`.
+/// The tets of each region. Weights of strain and volume are multiplied by `scales`.
 pub fn distribute_tets(
     model: &Model,
     scales: [f64; 2],
@@ -105,7 +105,7 @@ pub fn distribute_tets(
     let volumes = volume_of_tets(model);
     let mut prisms: Vec<[Vec<LocalPrism>; 2]> = vec![Default::default(); regions];
     for prism in find_prisms(model) {
-        // The ends of a prism need not be coupled: rarely, no region has all of it.
+        // The ends of a prism are not coupled, so in rare cases no region has all of its corners.
         let Some((region, local)) = rows.place_whole(&prism.corners) else {
             continue;
         };

@@ -1,9 +1,9 @@
-//! Stress w (R − F) + u (V − F) of eight tets, by columns and only those asked for.
+//! Stress w (R − F) + u (V − F) of eight tets, by columns, computing only the columns that are needed.
 //!
-//! For all but strongly deformed tets R and V − F are F (a + b FᵀF) + c cof F with numbers a, b, c of the tet: the sum of
-//! both is, too, and neither matrix is formed.
+//! Except for strongly deformed tets, R and V − F have the form F (a + b FᵀF) + c cof F with scalars a, b, c of the tet. So does
+//! their sum, and neither matrix is formed.
 
-// Plain loops: iterator adaptors are not always inlined, and what is not inlined loses the kernel's instruction set.
+// Plain loops: iterator adaptors are not always inlined, and code outside the kernel loses its instruction set.
 #![allow(clippy::needless_range_loop)]
 
 use supple_geom::polar::{
@@ -35,7 +35,7 @@ pub fn stresses<L: Lanes, const N: usize, const VOLUME: bool>(
         invariants[n] = Invariants::new(&f[n], &grams[n], &cofactors[n]);
     }
     let closest = closest_rotations(&invariants);
-    // For all before anything needs them: their divisions overlap.
+    // Computed for all tets together so that their divisions overlap.
     let mut sums = closest;
     for n in 0..N {
         sums[n] = weighted::<L, VOLUME>(&closest[n], weights[n], volumes[n]);
@@ -48,7 +48,7 @@ pub fn stresses<L: Lanes, const N: usize, const VOLUME: bool>(
         }
         clear &= closest[n].clear;
     }
-    // Asked once for all tets: a branch between them would make one wait for the other.
+    // One branch for all tets: a branch between them would serialise them.
     if clear != u8::MAX {
         for n in 0..N {
             if closest[n].clear != u8::MAX {
@@ -85,7 +85,7 @@ pub fn weighted<L: Lanes, const VOLUME: bool>(
     s
 }
 
-/// All columns of the stress of eight tets that may be flat, inverted or strongly strained.
+/// All columns of the stress of eight tets, robust for flat, inverted and strongly strained ones.
 #[cold]
 #[inline(never)]
 pub fn careful_stress<const VOLUME: bool>(

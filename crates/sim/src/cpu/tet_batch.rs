@@ -1,11 +1,11 @@
 //! Tet strain and volume, eight tets at a time: forces (w (R − F) + u (V − F)) gₐ towards the closest rotation R and the
-//! closest matrix V of the right volume. Both fit the same gradients.
+//! closest matrix V of the target volume. Both use the same gradients.
 //!
-//! The material axes of each tet are its own: turned by Q, F Q has the closest rotation R Q, and the gradients Qᵀ gₐ of the
-//! first three corners can be a lower triangle. Corners that are free come first, so that a tet with one free
-//! corner needs one column of its stress only.
+//! Material axes can be chosen for each tet: in axes rotated by Q, F Q has the closest rotation R Q, and Q can be chosen so that
+//! the gradients Qᵀ gₐ of three corners form a lower triangle. Free corners come first, so a tet with one free corner needs
+//! only one column of its stress.
 
-// Plain loops: iterator adaptors are not always inlined, and what is not inlined loses the kernel's instruction set.
+// Plain loops: iterator adaptors are not always inlined, and code outside the kernel loses its instruction set.
 #![allow(clippy::needless_range_loop)]
 
 use glam::DVec3;
@@ -16,7 +16,7 @@ use super::prism::{self, LocalPrism, PrismBatch};
 use super::stress::{Mat, stresses};
 use super::volume_lanes::{NO_VOLUME, VolumeLanes};
 
-/// One tet in local rows, free corners after a first corner that is fixed if one is.
+/// One tet in local rows. The first corner is fixed if any is; the free corners follow.
 #[derive(Clone, Debug)]
 pub struct Tet {
     /// Rows of the corners.
@@ -25,16 +25,16 @@ pub struct Tet {
     pub shape: Triangle<f64>,
     /// Scaled weight.
     pub weight: f64,
-    /// Scaled weight of its volume; 0: none.
+    /// Scaled weight of its volume constraint; 0 without one.
     pub volume_weight: f64,
     /// Target volume / rest volume.
     pub ratio: f64,
 }
 
-/// Rows of a lower triangle: 00, 10, 11, 20, 21, 22.
+/// A lower triangular matrix by rows: 00, 10, 11, 20, 21, 22.
 pub type Triangle<T> = [T; 6];
 
-/// Three gradients in axes in which they are a lower triangle.
+/// Three gradients, in axes in which they form a lower triangle.
 pub fn triangle([a, b, c]: [DVec3; 3]) -> Triangle<f64> {
     let x = a.normalize_or(DVec3::X);
     let y = (b - x * x.dot(b)).normalize_or(x.any_orthonormal_vector());
@@ -50,9 +50,10 @@ struct Batch {
     weights: F32x8,
 }
 
-/// All tets of a region: those of prisms, and the others sorted by how many of their corners are free: forces on fixed ones are never computed.
+/// All tets of a region: those of prisms, and the others by their number of free corners. Forces on fixed corners are not
+/// computed.
 ///
-/// Volumes are lists beside them, so that tets without any do not read them.
+/// Volume constraints are in separate lists, so that models without any do not read them.
 #[derive(Clone, Debug, Default)]
 pub struct TetBatches {
     /// Prisms between skin and bone.
@@ -68,11 +69,11 @@ pub struct TetBatches {
 impl TetBatches {
     /// Adds tets with `free` corners: corners 1 to `free`, or all when `free` is 4.
     pub fn push(&mut self, free: usize, tets: &[Tet]) {
-        // Lane l of all batches together walks one stretch of the list: neighbouring tets share corners, and a corner
-        // that occurs twice in a batch would make its second sum wait for the first.
+        // Lane l of all batches runs through a contiguous part of the list. Neighbouring tets share corners, and a corner that
+        // occurs twice in a batch would make its second addition wait for the first.
         let batches = tets.len().div_ceil(LANES);
         for b in 0..batches {
-            // A lane past the end repeats the first tet without weight: zeros would give NaN.
+            // A lane past the end repeats the first tet with zero weight: a tet of zeros would give NaN.
             let tet = |lane: usize| tets.get(lane * batches + b);
             let shape = |lane: usize| tet(lane).unwrap_or(&tets[0]);
             let lanes = |value: &dyn Fn(usize) -> f64| {
@@ -93,7 +94,7 @@ impl TetBatches {
         self.has_volume |= tets.iter().any(|tet| tet.volume_weight > 0.0);
     }
 
-    /// Sets the prisms: those of a layer, and others.
+    /// Sets the prisms: those of the layer, and others.
     pub fn set_prisms(&mut self, [layer, others]: &[Vec<LocalPrism>; 2]) {
         self.layer = Layer::new(layer);
         self.prisms = prism::batches(others);
@@ -102,7 +103,7 @@ impl TetBatches {
         self.has_volume |= tets.any(|tet| tet.volume_weight > 0.0);
     }
 
-    /// Drops what only volumes need where there are none. Call it when all tets are in.
+    /// Drops the lists of volume constraints if there are none. Call it after all tets were added.
     pub fn finish(&mut self) {
         if !self.has_volume {
             self.layer.drop_volumes();
@@ -111,7 +112,7 @@ impl TetBatches {
         }
     }
 
-    /// Bytes held.
+    /// Memory \[bytes\].
     pub fn memory(&self) -> usize {
         fn bytes<T>(lists: &[Vec<T>]) -> usize {
             lists.iter().map(|list| size_of_val(&list[..])).sum()
@@ -123,9 +124,9 @@ impl TetBatches {
             + bytes(&self.volumes)
     }
 
-    /// Takes the fixed rows from `x`: they stay where they are until the next call.
-    pub fn hold(&mut self, x: &[Row]) {
-        dispatch(Hold(&mut self.layer, x));
+    /// Updates the terms of fixed rows from `x`. Fixed rows must not move until the next call.
+    pub fn set_fixed(&mut self, x: &[Row]) {
+        dispatch(SetFixed(&mut self.layer, x));
     }
 
     /// Adds the forces at positions `x` to `forces`.
@@ -139,13 +140,13 @@ impl TetBatches {
     }
 }
 
-struct Hold<'a>(&'a mut Layer, &'a [Row]);
+struct SetFixed<'a>(&'a mut Layer, &'a [Row]);
 
-impl Kernel for Hold<'_> {
+impl Kernel for SetFixed<'_> {
     type Output = ();
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        self.0.hold::<L>(self.1);
+        self.0.set_fixed::<L>(self.1);
     }
 }
 

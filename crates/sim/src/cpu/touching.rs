@@ -1,17 +1,17 @@
-//! Iterations of a body that touches: contacts see where the regions around them have moved to.
+//! Iterations with contact: a contact sweep follows every global step.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use supple_geom::simd::Row;
 
-use super::phases::{self, Cell, Others, lock};
+use super::phases::{self, Cell, Schedule, lock};
 use super::region::{Region, now};
 use super::{Clock, Prepared, Step, Timings, solve_top};
 use crate::State;
 use crate::contact::{ContactSolver, Side};
 
-/// A side of the contacts.
+/// A side of the contact sweep.
 #[derive(Default)]
 struct Swept {
     side: Side,
@@ -22,10 +22,10 @@ struct Swept {
 impl Prepared {
     /// A whole step with contacts.
     pub(super) fn iterate_touching(&mut self, step: &Step, state: &State) {
-        // On a thread of the pool from here on: to ask it from outside costs more than most of what follows.
+        // Run on a thread of the pool: entering the pool from outside costs more than most of what follows.
         rayon::scope(|_| {
             let iterations = step.settings.iterations as usize;
-            // A thread that asks the pool for help may be given another body's work, and must not keep regions waiting meanwhile.
+            // A thread that uses the pool inside a phase may be given another body's work while regions wait for it.
             if ContactSolver::finds_alone(step.settings, step.targets) {
                 return self.iterate_with_contacts(step, iterations, Some(state));
             }
@@ -38,13 +38,13 @@ impl Prepared {
             };
             phases::run(&mut self.regions, 1, load, &(), |_, _| ());
             if let Some(contact) = &mut self.contact {
-                phases::attended(|| find(contact, &mut self.timings, step, state));
+                phases::with_pool_awake(|| find(contact, &mut self.timings, step, state));
             }
             self.iterate_with_contacts(step, iterations, None);
         });
     }
 
-    /// Finds contacts where regions are.
+    /// Detects contacts at the regions' positions.
     pub(super) fn begin_contact(&mut self, step: &Step, state: &State) {
         if let Some(contact) = self.contact.as_mut().filter(|_| step.touches) {
             for region in &self.regions {
@@ -54,8 +54,8 @@ impl Prepared {
         }
     }
 
-    /// Iterations after which all regions are where their solution and the contacts have put them. If there is a state, regions are loaded from it, and one
-    /// thread finds contacts while others begin.
+    /// Iterations with contact, if it is enabled. With a state, regions are loaded from it, and one thread detects contacts
+    /// while the others begin.
     pub(super) fn iterate_with_contacts(
         &mut self,
         step: &Step,
@@ -72,14 +72,15 @@ impl Prepared {
             sides: Default::default(),
             touched: self.regions.iter().map(|_| AtomicBool::default()).collect(),
             count: AtomicUsize::new(0),
-            told: AtomicUsize::new(0),
+            written: AtomicUsize::new(0),
             begun: AtomicUsize::new(0),
             swept: AtomicUsize::new(0),
             first: usize::from(state.is_some()),
             clock: step.clock,
         };
-        // The first local step, then the first half of a solve. After that, two phases an iteration: the second half of the solve, with the sweep as soon as
-        // regions that contacts touch have told where they are; then the local step with the first half of the next solve.
+        // First the local step, then forward substitution. After that, two phases per iteration: backward substitution, with the
+        // contact sweep as soon as all touched regions have written their positions; then the local step and forward
+        // substitution of the next iteration.
         let work = |region: &mut Region, at: usize, phase: usize| {
             let Some(phase) = phase.checked_sub(touch.first) else {
                 if let Some(state) = state {
@@ -93,12 +94,12 @@ impl Prepared {
                     let (contact, timings) = &mut *write(&touch.shared);
                     find(contact, timings, step, state);
                 }
-                region.hold();
+                region.set_fixed();
                 return region.gather(step);
             }
             if phase >= 2 && phase.is_multiple_of(2) {
                 region.apply(step.clock);
-                return touch.tell(region, at, phase / 2);
+                return touch.write_positions(region, at, phase / 2);
             }
             let contact = &read(&touch.shared).0;
             match phase {
@@ -127,17 +128,17 @@ impl Prepared {
     }
 }
 
-/// Contacts while regions iterate.
+/// Contact state shared by the threads during the iterations.
 struct Touch<'a> {
     shared: RwLock<(&'a mut ContactSolver, &'a mut Timings)>,
-    /// Where touched vertices are.
+    /// Positions of touched vertices.
     positions: RwLock<Vec<Row>>,
     sides: [Mutex<Swept>; 2],
-    /// Which regions contacts touch, and how many.
+    /// Which regions have contacts, and how many.
     touched: Vec<AtomicBool>,
     count: AtomicUsize,
-    /// How often such regions have told where they are, and how many sweeps of sides have been begun and done, in all iterations.
-    told: AtomicUsize,
+    /// Counters over all iterations: positions written by touched regions, sweeps of sides begun, sweeps done.
+    written: AtomicUsize,
     begun: AtomicUsize,
     swept: AtomicUsize,
     /// Phases before the first local step.
@@ -146,7 +147,7 @@ struct Touch<'a> {
 }
 
 impl Touch<'_> {
-    /// Tells regions which of their vertices are touched.
+    /// Sets the touched rows of every region.
     fn begin(&self, regions: &[Mutex<Cell<Region>>], rows: &[(u32, u32)]) {
         let contact = &mut write(&self.shared).0;
         for region in regions {
@@ -160,7 +161,7 @@ impl Touch<'_> {
                 self.count.fetch_add(1, Ordering::Relaxed);
             }
         }
-        // Colliders that touch each other alone are swept too.
+        // Contacts among colliders only are swept too.
         if contact.is_active() && self.count.load(Ordering::Relaxed) == 0 {
             self.touched[0].store(true, Ordering::Relaxed);
             self.count.store(1, Ordering::Relaxed);
@@ -170,18 +171,18 @@ impl Touch<'_> {
         }
     }
 
-    /// Takes the positions of a region in an iteration. The last one lets the contacts answer.
-    fn tell(&self, region: &Region, at: usize, iteration: usize) {
+    /// Writes the positions of a region. The thread that writes the last region of an iteration finishes the contact sweep.
+    fn write_positions(&self, region: &Region, at: usize, iteration: usize) {
         if !self.is_urgent(at) {
             return;
         }
-        region.tell_touched(&mut write(&self.positions));
-        let told = self.told.fetch_add(1, Ordering::AcqRel) + 1;
-        if told < self.count.load(Ordering::Acquire) * iteration {
+        region.write_touched(&mut write(&self.positions));
+        let written = self.written.fetch_add(1, Ordering::AcqRel) + 1;
+        if written < self.count.load(Ordering::Acquire) * iteration {
             return;
         }
         self.sweep_sides(iteration);
-        // Somebody else may be at a side.
+        // Another thread may still sweep a side.
         while self.swept.load(Ordering::Acquire) < 2 * iteration {
             std::thread::yield_now();
         }
@@ -192,7 +193,7 @@ impl Touch<'_> {
         timings.contact += first.seconds.max(second.seconds) + now(self.clock) - start;
     }
 
-    /// Sweeps sides that nobody has begun in an iteration.
+    /// Sweeps the sides that no thread has begun in an iteration.
     fn sweep_sides(&self, iteration: usize) {
         loop {
             let next = self.begun.load(Ordering::Relaxed);
@@ -211,7 +212,7 @@ impl Touch<'_> {
         }
     }
 
-    /// After the last iteration.
+    /// Gives everything back after the last iteration.
     fn end(self) {
         let (contact, _) = self
             .shared
@@ -223,7 +224,7 @@ impl Touch<'_> {
     }
 }
 
-/// Counts when all else is let go of, after a panic too: others wait for it.
+/// Counts when dropped, also after a panic: other threads wait for the count.
 struct CountOnDrop<'a>(&'a AtomicUsize);
 
 impl Drop for CountOnDrop<'_> {
@@ -232,8 +233,8 @@ impl Drop for CountOnDrop<'_> {
     }
 }
 
-impl Others for Touch<'_> {
-    /// Crushed tets take longer.
+impl Schedule for Touch<'_> {
+    /// Strongly compressed tets take longer.
     fn is_even(&self) -> bool {
         false
     }
@@ -249,14 +250,14 @@ impl Others for Touch<'_> {
         let (iteration, count) = (phase / 2, self.count.load(Ordering::Acquire));
         if phase.is_multiple_of(2)
             && count > 0
-            && self.told.load(Ordering::Acquire) == count * iteration
+            && self.written.load(Ordering::Acquire) == count * iteration
         {
             self.sweep_sides(iteration);
         }
     }
 }
 
-/// Finds contacts where the tissue starts from.
+/// Detects contacts at the initial guess, and assembles them.
 fn find(contact: &mut ContactSolver, timings: &mut Timings, step: &Step, state: &State) {
     let start = now(step.clock);
     contact.detect(step.model, step.settings, step.targets, state);

@@ -1,11 +1,11 @@
-//! Closest matrices with a given determinant, eight at a time and without singular values.
+//! Closest matrices with a given determinant, eight at a time, without singular values.
 //!
 //! As [`closest_with_determinant`](crate::constraints::volume::closest_with_determinant): with V = F + D, the constraint is
 //! linearised at V and F projected to it, D ← C (C:D − det V + ratio)/‖C‖², C = cof V, so that D becomes parallel to the
 //! gradient of the determinant at V. The first linearisation is at the closest rotation, where C = R: it makes the mean
 //! stretch right, whether F is flat, inverted or neither.
 
-// Plain loops: iterator adaptors are not always inlined, and what is not inlined loses the kernel's instruction set.
+// Plain loops: iterator adaptors are not always inlined, and code outside the kernel loses its instruction set.
 #![allow(clippy::needless_range_loop)]
 
 use supple_geom::simd::{F32x8, Lanes};
@@ -15,7 +15,7 @@ use super::stress::Mat;
 /// Weights and target ratios of eight tets.
 #[derive(Clone, Debug)]
 pub struct VolumeLanes {
-    /// Scaled weights; 0: none.
+    /// Scaled weights; 0 without a constraint.
     pub weights: F32x8,
     /// Target volume / rest volume.
     pub ratios: F32x8,
@@ -27,20 +27,20 @@ pub const NO_VOLUME: VolumeLanes = VolumeLanes {
     ratios: F32x8([1.0; 8]),
 };
 
-/// Projections after the first: D is then right to 1e-4 for strains of a fifth, to a few hundredths for halves.
-const STEPS: usize = 2;
-/// The first D takes no more than this from a stretch: a smaller stretch than the mean would change its sign.
-const LEAST_SHIFT: f32 = -0.1;
-/// Bound on ‖C‖², which is at least 3 where det V = 1: keeps D bounded where V is next to a line.
-const LEAST_COFACTORS: f32 = 0.05;
+/// Projections after the first. D then has an error of 1e-4 for strains of 0.2, and of a few hundredths for strains of 0.5.
+const PROJECTIONS: usize = 2;
+/// Lower bound of the first shift of the stretches. A larger one would make stretches below the mean negative.
+const MIN_SHIFT: f32 = -0.1;
+/// Lower bound of ‖C‖², which is at least 3 where det V = 1. Keeps D bounded where V has nearly collapsed to a line.
+const MIN_COFACTORS: f32 = 0.05;
 
-/// [`volume_shift`] where R is clear: D = x R + y F + z cof F, from the invariants λ, k and det of F alone.
+/// [`volume_shift`] for well-conditioned R: D = x R + y F + z cof F, from the invariants λ, k and det of F only.
 ///
-/// After the first linearisation V = R X with X = S + t, and cof V = R Y with Y = cof X. After the second V = R (X − t + c Y). All
-/// that follows are polynomials in X, reduced to 1, X and Y by its characteristic equation.
+/// After the first linearisation V = R X with X = S + t, and cof V = R Y with Y = cof X. After the second V = R (X − t + c Y).
+/// Everything that follows is a polynomial in X, reduced to 1, X and Y by the characteristic equation.
 #[inline(always)]
 pub fn volume_terms<L: Lanes>(lambda: L, k: L, det: L, ratio: L) -> [L; 3] {
-    let t = ((ratio + L::splat(2.0) - lambda) * L::splat(1.0 / 3.0)).max(L::splat(LEAST_SHIFT));
+    let t = ((ratio + L::splat(2.0) - lambda) * L::splat(1.0 / 3.0)).max(L::splat(MIN_SHIFT));
     // Invariants of X; traces of X², Y² and X Y.
     let e1 = t.mul_add(L::splat(3.0), lambda);
     let e2 = t.mul_add(lambda + e1, k);
@@ -48,7 +48,7 @@ pub fn volume_terms<L: Lanes>(lambda: L, k: L, det: L, ratio: L) -> [L; 3] {
     let xx = e1.mul_sub(e1, e2 + e2);
     let yy = e2.mul_sub(e2, (e1 + e1) * e3);
     let xy = e3 * L::splat(3.0);
-    let least = L::splat(LEAST_COFACTORS);
+    let least = L::splat(MIN_COFACTORS);
     let c = (t.mul_add(e2, ratio) - e3) / yy.max(least);
     // cof(X − t + c Y) = i + x X + y Y, and its traces with 1, X and Y.
     let q = e1 - t;
@@ -75,8 +75,8 @@ pub fn volume_terms<L: Lanes>(lambda: L, k: L, det: L, ratio: L) -> [L; 3] {
 #[inline(always)]
 pub fn volume_shift<L: Lanes>(f: &Mat<L>, r: &Mat<L>, ratio: L) -> Mat<L> {
     let shift = (ratio + L::splat(2.0) - contract(f, r)) * L::splat(1.0 / 3.0);
-    let mut d = scaled(r, shift.max(L::splat(LEAST_SHIFT)));
-    for _ in 0..STEPS {
+    let mut d = scaled(r, shift.max(L::splat(MIN_SHIFT)));
+    for _ in 0..PROJECTIONS {
         let mut v = d;
         for i in 0..3 {
             for j in 0..3 {
@@ -85,13 +85,13 @@ pub fn volume_shift<L: Lanes>(f: &Mat<L>, r: &Mat<L>, ratio: L) -> Mat<L> {
         }
         let c = cofactors(&v);
         let det = v[0][0].mul_add(c[0][0], v[0][1].mul_add(c[0][1], v[0][2] * c[0][2]));
-        let squares = contract(&c, &c).max(L::splat(LEAST_COFACTORS));
+        let squares = contract(&c, &c).max(L::splat(MIN_COFACTORS));
         d = scaled(&c, (contract(&c, &d) - det + ratio) / squares);
     }
     d
 }
 
-/// Σ aᵢⱼ bᵢⱼ, three sums side by side.
+/// Σ aᵢⱼ bᵢⱼ, with three independent sums.
 #[inline(always)]
 fn contract<L: Lanes>(a: &Mat<L>, b: &Mat<L>) -> L {
     let mut sums = [a[0][0]; 3];

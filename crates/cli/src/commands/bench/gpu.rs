@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use supple::bench::detail::full_male;
-use supple::bench::gpu::{GpuRow, SOLVERS, embedded_clips, measure};
-use supple::bench::gpu_contact::{self, GpuContactRow, HeldRow};
-use supple::bench::held::Held;
-use supple::bench::jump::Drag;
 use supple::gpu::{Gpu, Options, Solver};
+use supple_lab::bench::detail::full_male;
+use supple_lab::bench::gpu::{GpuRow, SOLVERS, embedded_clips, measure};
+use supple_lab::bench::gpu_contact::{self, GpuContactRow, HeldRow};
+use supple_lab::bench::held::Held;
+use supple_lab::bench::jump::Drag;
 
 use crate::args::{Bench, GpuSolver};
 use crate::console::{Console, Failure};
@@ -121,7 +121,7 @@ fn contact_table(device: &str, rows: &[GpuContactRow]) -> String {
 
 fn held_table(rows: &[HeldRow]) -> String {
     let mut text = format!(
-        "Held poses: points inside, depth [mm] and as a share of the limb, speed [mm/s]\n{:<20} {:>8}   {:<32}   {:<32}",
+        "Held poses: points inside, depth [mm] and as a share of the limb, speed [mm/s]\n{:<26} {:>8}   {:<32}   {:<32}",
         "pose", "without", "processor", "graphics processor"
     );
     let told = |held: &Held| {
@@ -136,7 +136,7 @@ fn held_table(rows: &[HeldRow]) -> String {
     for row in rows {
         let (cpu, gpu) = (told(&row.cpu), told(&row.gpu));
         text.push_str(&format!(
-            "\n{:<20} {:>8}   {cpu:<32}   {gpu:<32}",
+            "\n{:<26} {:>8}   {cpu:<32}   {gpu:<32}",
             row.pose, row.without
         ));
     }

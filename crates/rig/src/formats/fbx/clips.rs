@@ -1,4 +1,4 @@
-//! Animation stacks as clips: ufbx evaluates layers, pivots and curves and gives keys of local transforms.
+//! Animation stacks as clips: ufbx evaluates layers, pivots and curves and returns keys of local transforms.
 
 use super::super::FormatError;
 use super::meshes::Links;
@@ -6,12 +6,13 @@ use super::{Joints, broken, quat, vec3};
 use crate::clip::{Interpolation, MorphTrack, Track, Values};
 use crate::{Character, Clip};
 
-/// Keys a second where curves are not straight lines.
-const RATE: f64 = 60.0;
-/// Closer keys are dropped. At [`RATE`] authored keys would go where they lie beside a sample (24 frames a second: 5°).
-const MOST_KEYS: f64 = 1000.0;
+/// Sample rate of curves that are not piecewise linear \[keys/s\].
+const SAMPLE_RATE: f64 = 60.0;
+/// Keys closer than `1 / MAX_KEY_RATE` s are dropped. At [`SAMPLE_RATE`], authored keys beside a sample would be lost
+/// (24 frames per second: 5°).
+const MAX_KEY_RATE: f64 = 1000.0;
 
-/// Adds a clip for each animation stack that moves something.
+/// Adds a clip for each animation stack that animates something.
 pub(super) fn read_clips(
     scene: &ufbx::Scene,
     joints: &Joints,
@@ -30,8 +31,8 @@ pub(super) fn read_clips(
             temp_allocator: allocator(),
             result_allocator: allocator(),
             trim_start_time: true,
-            resample_rate: RATE,
-            maximum_sample_rate: MOST_KEYS,
+            resample_rate: SAMPLE_RATE,
+            maximum_sample_rate: MAX_KEY_RATE,
             ..Default::default()
         };
         let baked = ufbx::bake_anim(scene, &stack.anim, options).map_err(broken)?;
@@ -93,7 +94,7 @@ fn add_tracks(clip: &mut Clip, joint: usize, node: &ufbx::BakedNode) {
     push(times, Values::Scale(values), fine && moves);
 }
 
-/// Weights of a part's blend shapes at all times where any has a key.
+/// Weights of a part's blend shapes at the union of their key times.
 fn morph_track(
     baked: &ufbx::BakedAnim,
     character: &Character,

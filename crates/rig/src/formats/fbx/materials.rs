@@ -6,7 +6,7 @@ use super::super::load::Resolver;
 use crate::Character;
 use crate::character::Material;
 
-/// Adds all materials of the scene in its order; textures that cannot be had are left out.
+/// Adds all materials in scene order; textures that cannot be read are left out.
 pub(super) fn read_materials(scene: &ufbx::Scene, resolve: Resolver, character: &mut Character) {
     for material in &scene.materials {
         let pbr = &material.pbr.base_color;
@@ -38,7 +38,7 @@ pub(super) fn read_materials(scene: &ufbx::Scene, resolve: Resolver, character: 
     }
 }
 
-/// The embedded image, else a file of that name beside the FBX.
+/// The embedded image, or else a file of that name beside the FBX.
 fn image(texture: &ufbx::Texture, resolve: Resolver) -> Option<Vec<u8>> {
     let embedded = texture.content.to_vec();
     let is_image =

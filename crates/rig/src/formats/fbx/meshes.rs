@@ -1,4 +1,4 @@
-//! Meshes of nodes, split by material, with their skins and blend shapes.
+//! Meshes of nodes, split by material, with skins and blend shapes.
 
 use std::collections::HashMap;
 
@@ -12,13 +12,14 @@ use super::{Joints, affine, matrix};
 use crate::character::{Binding, Influences, Morph};
 use crate::{Character, Part};
 
-/// Blend channels of a part, as their elements' ids in the order of the part's morphs.
+/// Blend channels of each part, as element ids in the order of the part's morph targets.
 pub(super) type Links = Vec<Vec<u32>>;
 
-/// Normals closer than a step, some 0.06°, are one: exporters compute one a corner, and rounding must not make seams.
+/// Normals are rounded to this many steps per unit (about 0.06°): exporters compute one per corner, and rounding errors
+/// must not create seams.
 const NORMAL_STEPS: f32 = 1000.0;
 
-/// Adds a part for each node with a mesh and each material on it.
+/// Adds a part for each node with a mesh and each of its materials.
 pub(super) fn read_meshes(
     scene: &ufbx::Scene,
     joints: &Joints,
@@ -62,7 +63,7 @@ pub(super) fn read_meshes(
             let name = &node.element.name;
             warn(
                 character,
-                format!("The mesh '{name}' has several skins; the first is used."),
+                format!("The mesh '{name}' has several skins. Only the first is used."),
             );
         }
     }
@@ -72,13 +73,14 @@ pub(super) fn read_meshes(
 fn spend(budget: &mut usize, bytes: usize) -> Result<(), FormatError> {
     *budget = budget.checked_sub(bytes).ok_or_else(|| {
         FormatError::Unsupported(
-            "the meshes need far more memory than the file's size explains".into(),
+            "the meshes need far more memory than the file size justifies; the file may be damaged"
+                .into(),
         )
     })?;
     Ok(())
 }
 
-/// Corner numbers of triangles, by material slot.
+/// Corner indices of triangles, by material slot.
 fn triangles_by_material(mesh: &ufbx::Mesh) -> Vec<(usize, Vec<u32>)> {
     let mut lists: Vec<(usize, Vec<u32>)> = Vec::new();
     let mut place: HashMap<usize, usize> = HashMap::new();
@@ -103,7 +105,7 @@ fn triangles_by_material(mesh: &ufbx::Mesh) -> Vec<(usize, Vec<u32>)> {
     lists
 }
 
-/// A mesh as one node shows it.
+/// A mesh as instanced by one node.
 struct Shape<'a> {
     mesh: &'a ufbx::Mesh,
     world_from_geometry: DMat4,
@@ -152,7 +154,7 @@ impl<'a> Shape<'a> {
                 return Err(FormatError::invalid(
                     name(),
                     format!(
-                        "it names vertex {vertex}, but there are {}",
+                        "it refers to vertex {vertex}, but there are {}",
                         mesh.num_vertices
                     ),
                 ));
@@ -191,7 +193,7 @@ impl<'a> Shape<'a> {
             },
             ..Part::default()
         };
-        // Mirrored nodes turn faces inside out.
+        // A mirroring node reverses the winding of faces.
         if self.world_from_geometry.determinant() < 0.0 {
             part.mesh.triangles.iter_mut().for_each(|t| t.swap(1, 2));
         }
@@ -253,7 +255,7 @@ impl<'a> Shape<'a> {
     }
 }
 
-/// Distinct values, and which of them each given value is: files often list one normal a corner.
+/// Distinct values, and the index of each given value among them: files often list one normal per corner.
 fn unique<T, U: Copy>(values: &[T], read: impl Fn(&T) -> (U, [u32; 3])) -> (Vec<U>, Vec<u32>) {
     let mut distinct = Vec::new();
     let mut known: HashMap<[u32; 3], u32> = HashMap::new();
@@ -268,7 +270,7 @@ fn unique<T, U: Copy>(values: &[T], read: impl Fn(&T) -> (U, [u32; 3])) -> (Vec<
     (distinct, indices)
 }
 
-/// The first skin, or all of the part on its own node.
+/// The first skin, or a rigid binding to the part's own node.
 fn binding(
     node: &ufbx::Node,
     mesh: &ufbx::Mesh,
@@ -297,7 +299,7 @@ fn binding(
             binding.joints.len() as u32 - 1
         }));
     }
-    // Vertices without weights stay with the node that holds the mesh.
+    // Vertices without weights follow the mesh's node.
     let spare = binding.joints.len() as u32;
     if let Some(own) = own {
         binding.joints.push(own);

@@ -1,7 +1,7 @@
-//! FBX through the library ufbx: meshes, skins, blend shapes, the node tree, animation stacks, materials.
+//! FBX, read by the library ufbx: meshes, skins, blend shapes, the node tree, animation stacks, materials.
 //!
-//! ufbx converts to metres and Y up. Every node becomes a joint once anything in the file is skinned or animated. A
-//! part's bind space is the world at rest: its positions are where the file shows them, and the inverse binds carry them
+//! ufbx converts to metres and Y up. If anything in the file is skinned or animated, every node becomes a joint. A
+//! part's bind space is the world at rest: its positions are as the file shows them, and the inverse bind matrices map them
 //! to the bones' own bind pose.
 
 mod clips;
@@ -14,18 +14,18 @@ use glam::{Affine3A, DMat4, DVec3, Quat, Vec3};
 use super::checks::warn;
 use super::gltf::units::{guess, short};
 use super::load::Resolver;
-use super::units::convert;
+use super::unit_conversion::convert;
 use super::{FormatError, ReadOptions, check_meshes};
 use crate::character::{Units, Up};
 use crate::skeleton::{Joint, JointKind};
 use crate::{Character, Skeleton, Transform};
 
-/// Memory a file may take while it is read: this, and [`MEMORY_FACTOR`] times its size.
+/// Memory limit while reading: this plus [`MEMORY_FACTOR`] times the file size.
 const MEMORY_FLOOR: usize = 32 << 20;
-/// Compressed arrays rarely shrink below a hundredth.
+/// Compressed arrays rarely shrink to less than a hundredth.
 const MEMORY_FACTOR: usize = 100;
 
-/// Reads an FBX file, binary or text; `resolve` gives textures that are not embedded, which may be missing.
+/// Reads an FBX file, binary or text. `resolve` returns textures that are not embedded; they may be missing.
 pub fn read_fbx(
     bytes: &[u8],
     resolve: Resolver,
@@ -45,17 +45,17 @@ pub fn read_fbx(
     if character.parts.is_empty() && character.skeleton.is_empty() {
         return Err(FormatError::Empty("no meshes, bones or motions"));
     }
-    settle_units(&scene, options, &mut character)?;
+    normalise_units(&scene, options, &mut character)?;
     check_meshes(&mut character);
     Ok(character)
 }
 
 fn load_scene(bytes: &[u8]) -> Result<ufbx::SceneRoot, FormatError> {
     let load = |bytes: &[u8]| ufbx::load_memory(bytes, load_options(bytes.len())).map_err(broken);
-    load(bytes).or_else(|error| match repair::end_lists(bytes) {
+    load(bytes).or_else(|error| match repair::terminate_lists(bytes) {
         Some(repaired) => load(&repaired),
         None if repair::is_cut_off(bytes) => Err(FormatError::Truncated {
-            reason: "its records go on; export or copy it again".into(),
+            reason: "its last record is incomplete; export or copy the file again".into(),
         }),
         None => Err(error),
     })
@@ -89,12 +89,12 @@ fn load_options(length: usize) -> ufbx::LoadOpts<'static> {
     }
 }
 
-/// What ufbx says, with its details.
+/// The message of ufbx, with details.
 fn broken(error: ufbx::Error) -> FormatError {
     let mut buffer = [0; 1024];
     let length = ufbx::format_error(&mut buffer, &error).min(buffer.len());
     let text = String::from_utf8_lossy(&buffer[..length]);
-    // "ufbx v0.0.0 error: description (details)", and lines for developers after it.
+    // "ufbx v0.0.0 error: description (details)", followed by lines for developers.
     let first = text.lines().next().unwrap_or_default();
     let reason = first.split_once("error: ").map_or(first, |split| split.1);
     let way_out = match error.type_ {
@@ -104,10 +104,10 @@ fn broken(error: ufbx::Error) -> FormatError {
     FormatError::invalid("the FBX", format!("{reason}{way_out}"))
 }
 
-/// Skeleton joints of the scene's nodes.
+/// Joints made from the scene's nodes.
 struct Joints {
     skeleton: Skeleton,
-    /// Joint of each node, by the node's `typed_id`.
+    /// Joint index of each node, by the node's `typed_id`.
     of_node: Vec<Option<usize>>,
     rest_worlds: Vec<Affine3A>,
 }
@@ -177,13 +177,13 @@ impl Joints {
     }
 }
 
-fn settle_units(
+fn normalise_units(
     scene: &ufbx::Scene,
     options: &ReadOptions,
     character: &mut Character,
 ) -> Result<(), FormatError> {
     let setting = |name: &str| ufbx::find_prop(&scene.settings.props, name);
-    // FBX counts in centimetres unless it says otherwise.
+    // The default unit of FBX is the centimetre.
     let declared = setting("UnitScaleFactor").map_or(1.0, |prop| prop.value_vec4.x) as f32 * 0.01;
     let sane = declared.is_finite() && declared > 0.0;
     let declared = if sane { declared } else { 0.01 };
@@ -216,7 +216,7 @@ fn settle_units(
     Ok(())
 }
 
-/// The declared unit, unless it makes a character that cannot be: many exporters write metres and declare centimetres.
+/// The declared unit, unless it gives an impossible size: many exporters write metres but declare centimetres.
 fn likely_unit(declared: f32, character: &mut Character) -> (f32, bool) {
     let (low, high) = character.bounds().unwrap_or_default();
     let extent = (high - low).max_element();
@@ -229,7 +229,7 @@ fn likely_unit(declared: f32, character: &mut Character) -> (f32, bool) {
     warn(
         character,
         format!(
-            "The file declares {declared} m a unit, but then it would be {} m large; {unit} m is taken (`--unit` says otherwise).",
+            "The file declares {declared} m per unit, which would make it {} m large. {unit} m per unit is used instead. Override with `--unit`.",
             short(extent)
         ),
     );

@@ -1,23 +1,23 @@
-//! Binary FBX whose lists of records lack their ends, as Assimp 5.2 writes them.
+//! Repairs binary FBX files whose record lists lack their terminators, as written by Assimp 5.2.
 //!
-//! A record is its end's offset, the count and bytes of its values, its name, the values, and records inside it; such a
-//! list ends in an empty record (code.blender.org/2013/08/fbx-binary-file-format-specification).
+//! A record consists of its end offset, the count and size of its values, its name, its values, and nested records. A
+//! nested list ends with an empty record (code.blender.org/2013/08/fbx-binary-file-format-specification).
 
-/// Magic, byte order and version.
+/// Size of the header: magic, byte order and version.
 const HEADER: usize = 27;
 const MAGIC: &[u8] = b"Kaydara FBX Binary  \0\x1a\0";
-/// Real files nest some ten deep; ufbx stops at 32.
-const DEEPEST: usize = 32;
+/// Deepest nesting: real files have about ten levels; ufbx stops at 32.
+const MAX_DEPTH: usize = 32;
 
-/// The file with an empty record after each list that lacks one; nothing where none does, or where the file is broken in
+/// The file with a terminator after each list that lacks one. `None` if no list does, or if the file is damaged in
 /// another way.
-pub(super) fn end_lists(bytes: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn terminate_lists(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut copy = Copy::new(bytes)?;
     copy.list(HEADER, bytes.len(), 0)?;
     copy.added.then_some(copy.out)
 }
 
-/// Whether a binary file stops before its last record does.
+/// Whether a binary file ends before its last record does.
 pub(super) fn is_cut_off(bytes: &[u8]) -> bool {
     let Some(copy) = Copy::new(bytes) else {
         return false;
@@ -47,7 +47,7 @@ impl<'a> Copy<'a> {
         let version = u32::from_le_bytes(bytes.get(23..HEADER)?.try_into().ok()?);
         Some(Self {
             bytes,
-            // From version 7.5 on, offsets and counts take 64 bits.
+            // From version 7.5 on, offsets and counts have 64 bits.
             word: if version >= 7500 { 8 } else { 4 },
             out: bytes[..HEADER].to_vec(),
             added: false,
@@ -60,9 +60,9 @@ impl<'a> Copy<'a> {
         usize::try_from(u64::from_le_bytes(number)).ok()
     }
 
-    /// Copies the records from `at` on, and ends their list.
+    /// Copies the records from `at` on and terminates their list.
     fn list(&mut self, mut at: usize, end: usize, depth: usize) -> Option<()> {
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             return None;
         }
         let mut ended = false;
@@ -105,7 +105,7 @@ impl<'a> Copy<'a> {
 mod tests {
     use super::*;
 
-    /// A record of version 7.4 at `at`, without values, with the ends of lists or without.
+    /// A record of version 7.4 at `at`, without values, with or without list terminators.
     fn record(at: usize, name: &str, inside: &[&str], ended: bool) -> Vec<u8> {
         let mut record = vec![0; 12];
         record.push(name.len() as u8);
@@ -137,25 +137,25 @@ mod tests {
     }
 
     #[test]
-    fn lists_get_their_ends() {
-        assert_eq!(end_lists(&file(false)), Some(file(true)));
-        assert_eq!(end_lists(&file(true)), None);
+    fn missing_terminators_are_added() {
+        assert_eq!(terminate_lists(&file(false)), Some(file(true)));
+        assert_eq!(terminate_lists(&file(true)), None);
     }
 
     #[test]
-    fn other_damage_is_left_alone() {
+    fn other_damage_is_not_repaired() {
         let file = file(false);
-        assert_eq!(end_lists(&[]), None);
-        assert_eq!(end_lists(b"; FBX 7.4.0 project file"), None);
+        assert_eq!(terminate_lists(&[]), None);
+        assert_eq!(terminate_lists(b"; FBX 7.4.0 project file"), None);
         assert!(!is_cut_off(&file));
         for length in 0..file.len() - 13 {
-            let _ = end_lists(&file[..length]);
+            let _ = terminate_lists(&file[..length]);
             assert_eq!(is_cut_off(&file[..length]), length >= HEADER, "{length}");
         }
         for at in HEADER..file.len() {
             let mut file = file.clone();
             file[at] = 0xFF;
-            let _ = (end_lists(&file), is_cut_off(&file));
+            let _ = (terminate_lists(&file), is_cut_off(&file));
         }
     }
 }

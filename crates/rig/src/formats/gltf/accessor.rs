@@ -1,4 +1,4 @@
-//! Numbers from buffers, bounds-checked: all component types, normalised integers, strides, sparse accessors.
+//! Bounds-checked accessors: all component types, normalised integers, strides, sparse data.
 
 use std::cell::Cell;
 
@@ -8,12 +8,12 @@ use super::document::Document;
 use super::json::Element;
 use crate::formats::FormatError;
 
-/// Decoded bytes allowed however small the file: sparse morph targets are legitimately larger than what they came in.
-const FLOOR: usize = 256 << 20;
+/// Decoded bytes allowed for any file, however small: sparse morph targets expand a lot.
+const MIN_DECODED_LIMIT: usize = 256 << 20;
 /// Decoded bytes allowed per byte of file.
-const FACTOR: usize = 64;
+const DECODED_PER_BYTE: usize = 64;
 
-/// Reads the accessors of one document, within a limit on all that is decoded.
+/// Reads the accessors of one document, with a limit on the total decoded size.
 pub(super) struct Accessors<'a> {
     document: &'a Document,
     accessors: Vec<Element<'a>>,
@@ -50,7 +50,9 @@ impl<'a> Accessors<'a> {
             document,
             accessors: document.root().items("accessors")?,
             views: document.root().items("bufferViews")?,
-            budget: Cell::new(FLOOR.saturating_add(document.size.saturating_mul(FACTOR))),
+            budget: Cell::new(
+                MIN_DECODED_LIMIT.saturating_add(document.size.saturating_mul(DECODED_PER_BYTE)),
+            ),
         })
     }
 
@@ -62,12 +64,12 @@ impl<'a> Accessors<'a> {
         format!("accessors[{index}]")
     }
 
-    /// Sets aside memory for decoded data.
+    /// Counts decoded bytes against the limit.
     pub fn spend(&self, bytes: usize, element: &str) -> Result<(), FormatError> {
         let left = self.budget.get().checked_sub(bytes).ok_or_else(|| {
             FormatError::invalid(
                 element,
-                "asks for far more data than the file could describe",
+                "describes far more data than the file size justifies",
             )
         })?;
         self.budget.set(left);
@@ -86,7 +88,7 @@ impl<'a> Accessors<'a> {
             .and_then(|end| buffer.get(offset..end))
             .ok_or_else(|| FormatError::Truncated {
                 reason: format!(
-                    "{} asks for {length} bytes from {offset} on, its buffer has {}",
+                    "{} needs {length} bytes at offset {offset}, but its buffer has {}",
                     view.path,
                     buffer.len()
                 ),
@@ -115,7 +117,9 @@ impl<'a> Accessors<'a> {
             "VEC4" => 4,
             "MAT4" => 16,
             other => {
-                return Err(accessor.invalid(format!("is of type '{other}', not expected here")));
+                return Err(
+                    accessor.invalid(format!("has type '{other}', which is not allowed here"))
+                );
             }
         };
         Ok(Layout {
@@ -126,7 +130,7 @@ impl<'a> Accessors<'a> {
         })
     }
 
-    /// `count` elements of `size` bytes at an offset in the view that `element` names.
+    /// `count` elements of `size` bytes at an offset in the view that `element` refers to.
     fn strided(
         &self,
         element: &Element<'a>,
@@ -142,7 +146,8 @@ impl<'a> Accessors<'a> {
             0 => size,
             stride if stride >= size => stride,
             stride => {
-                let reason = format!("has stride {stride}, less than an element of {size} bytes");
+                let reason =
+                    format!("has stride {stride}, less than the element size of {size} bytes");
                 return Err(self.views[view].invalid(reason));
             }
         };
@@ -156,7 +161,7 @@ impl<'a> Accessors<'a> {
             Some(bytes) => Ok(Some(Strided { bytes, stride })),
             None => Err(FormatError::Truncated {
                 reason: format!(
-                    "{} asks for {count} elements from byte {offset} on, its view has {} bytes",
+                    "{} needs {count} elements at byte {offset}, but its view has {} bytes",
                     element.path,
                     bytes.len()
                 ),
@@ -164,7 +169,7 @@ impl<'a> Accessors<'a> {
         }
     }
 
-    /// All numbers of an accessor, one element after the other, through `convert`.
+    /// All numbers of an accessor in order, converted by `convert`.
     fn read<T: Copy + Default>(
         &self,
         index: usize,
@@ -175,7 +180,7 @@ impl<'a> Accessors<'a> {
         let layout = self.layout(index)?;
         if !components.contains(&layout.components) {
             let reason = format!(
-                "has {} numbers an element, not expected here",
+                "has {} components per element, which is not allowed here",
                 layout.components
             );
             return Err(accessor.invalid(reason));
@@ -227,7 +232,9 @@ impl<'a> Accessors<'a> {
             let start = place.saturating_mul(layout.components);
             let target = numbers
                 .get_mut(start..start.saturating_add(layout.components))
-                .ok_or_else(|| indices.invalid(format!("names element {place}, out of range")))?;
+                .ok_or_else(|| {
+                    indices.invalid(format!("refers to element {place}, which is out of range"))
+                })?;
             for (number, bytes) in target.iter_mut().zip(value[..element].chunks_exact(size)) {
                 *number = convert(layout, bytes);
             }
@@ -269,7 +276,7 @@ impl<'a> Accessors<'a> {
         Ok(numbers.chunks_exact(4).map(Vec4::from_slice).collect())
     }
 
-    /// Colours; three components get full opacity.
+    /// Colours; three components get alpha one.
     pub fn colors(&self, index: usize) -> Result<Vec<Vec4>, FormatError> {
         if self.layout(index)?.components == 4 {
             return self.vec4s(index);

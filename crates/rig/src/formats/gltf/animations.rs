@@ -11,7 +11,7 @@ use crate::character::{Problem, Severity};
 use crate::clip::{Interpolation, MorphTrack, Track, Values};
 use crate::formats::FormatError;
 
-/// What animations can move: joints by node, parts by node, morph targets by part.
+/// Animation targets: joints by node, parts by node, morph targets by part.
 pub(super) struct Targets<'a> {
     pub joint_of_node: &'a [Option<usize>],
     pub parts: &'a [PartLink],
@@ -64,7 +64,7 @@ struct Keys {
 }
 
 impl Keys {
-    /// Number of values a key.
+    /// Number of values per key.
     fn values(&self) -> usize {
         match self.interpolation {
             Interpolation::Cubic => 3,
@@ -89,7 +89,7 @@ fn read_keys(
         problems.push(Problem {
             severity: Severity::Warning,
             place: sampler.path.clone(),
-            text: "The key times do not ascend; this track is ignored.".into(),
+            text: "The key times are not ascending. This track is ignored.".into(),
         });
         return Ok(None);
     }
@@ -137,7 +137,7 @@ fn read_track(
     }))
 }
 
-/// Unit quaternions; tangents of splines stay as they are.
+/// Normalised rotations; spline tangents are kept as they are.
 fn rotations(numbers: &[f32], interpolation: Interpolation) -> Vec<Quat> {
     let quats = numbers.chunks_exact(4).map(Quat::from_slice).enumerate();
     quats
@@ -160,7 +160,7 @@ fn check_values(
 ) -> Result<(), FormatError> {
     if numbers.len() != expected {
         let reason = format!(
-            "has {} output numbers where {expected} are needed",
+            "has {} output numbers, but {expected} are needed",
             numbers.len()
         );
         return Err(sampler.invalid(reason));

@@ -1,13 +1,13 @@
-//! New numbers at the end of a document's first buffer.
+//! Appends data to a document's first buffer.
 
 use serde_json::{Value, json};
 
 use super::document::{Document, push};
 
-/// What a buffer view is bound to in a renderer.
+/// Target of a buffer view.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Use {
-    /// Keys and matrices: nothing.
+    /// None: keys and matrices.
     Data,
     /// Vertex attributes.
     Vertices,
@@ -15,7 +15,7 @@ pub(crate) enum Use {
     Indices,
 }
 
-/// Bytes of a new buffer view; its index.
+/// Appends bytes as a new buffer view; returns its index.
 pub(super) fn append_bytes(document: &mut Document, bytes: &[u8], usage: Use) -> usize {
     if document.buffers.is_empty() {
         document.buffers.push(Vec::new());
@@ -35,8 +35,8 @@ pub(super) fn append_bytes(document: &mut Document, bytes: &[u8], usage: Use) ->
     push(&mut document.json, "bufferViews", view)
 }
 
-/// Floats as an accessor of elements of `N` numbers; its index. Bounds are written too: key times and positions need
-/// them, the rest is none the worse.
+/// Appends floats as an accessor of elements with `N` numbers; returns its index. Bounds are always written; glTF requires them for
+/// key times and positions.
 pub(crate) fn append_floats<const N: usize>(
     document: &mut Document,
     elements: &[[f32; N]],
@@ -70,7 +70,7 @@ pub(crate) fn append_floats<const N: usize>(
     push(&mut document.json, "accessors", accessor)
 }
 
-/// Vertex indices; two bytes each where that suffices.
+/// Appends vertex indices, in 16 bits if they fit.
 pub(super) fn append_indices(document: &mut Document, indices: &[u32], vertices: usize) -> usize {
     let short = vertices < usize::from(u16::MAX);
     let view = if short {
@@ -86,7 +86,7 @@ pub(super) fn append_indices(document: &mut Document, indices: &[u32], vertices:
     push(&mut document.json, "accessors", accessor)
 }
 
-/// Joint slots of vertices.
+/// Appends the joint slots of vertices.
 pub(super) fn append_slots(document: &mut Document, slots: &[[u16; 4]]) -> usize {
     let bytes = bytemuck::cast_slice(slots.as_flattened());
     let view = append_bytes(document, bytes, Use::Vertices);
@@ -96,7 +96,7 @@ pub(super) fn append_slots(document: &mut Document, slots: &[[u16; 4]]) -> usize
     push(&mut document.json, "accessors", accessor)
 }
 
-/// Adds to a list inside an element, made where it is missing.
+/// Appends to a list inside an element; creates the list if needed.
 pub(crate) fn push_in(element: &mut Value, list: &str, item: Value) {
     if !element.get(list).is_some_and(Value::is_array) {
         element[list] = json!([]);

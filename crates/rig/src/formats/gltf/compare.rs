@@ -1,4 +1,4 @@
-//! What one document has and another lacks or shows differently.
+//! Compares two documents: reports what the second lost or changed.
 
 use serde_json::Value;
 
@@ -7,18 +7,18 @@ use super::document::Document;
 use super::json::Element;
 use crate::formats::FormatError;
 
-/// Something that did not survive.
+/// Something that was lost or changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// Where, in the first document's terms.
+    /// Path in the first document.
     pub element: String,
-    /// What is different.
+    /// What changed.
     pub what: String,
 }
 
-/// Compares what a file must keep on its way through Supple: vertices and their order, indices, texture coordinates,
-/// all other attributes, morph targets, materials, textures, images, skins, the node tree, extensions and extras. What
-/// the second document has beyond the first (targets, animations) is no difference.
+/// Compares everything a file must keep when Supple rewrites it: vertices and their order, indices, texture coordinates,
+/// all other attributes, morph targets, materials, textures, images, skins, the node tree, extensions and extras.
+/// Additions of the second document (targets, animations) do not count as differences.
 pub fn compare(before: &Document, after: &Document) -> Vec<Difference> {
     let mut differences = Vec::new();
     let mut report = |element: String, what: &str| {
@@ -138,7 +138,7 @@ fn compare_primitives(
     )?;
     let (old_targets, new_targets) = (old.items("targets")?, new.items("targets")?);
     if old_targets.len() > new_targets.len() {
-        report(format!("{}.targets", old.path), "some are gone");
+        report(format!("{}.targets", old.path), "some are missing");
     }
     for (old, new) in old_targets.into_iter().zip(new_targets) {
         compare_attributes(Some(old), Some(new), pair, report)?;
@@ -161,14 +161,14 @@ fn compare_attributes(
     Ok(())
 }
 
-/// The numbers of both documents.
+/// The accessors of both documents.
 struct Pair<'a> {
     old: &'a Accessors<'a>,
     new: &'a Accessors<'a>,
 }
 
 impl Pair<'_> {
-    /// Compares the accessors that both elements name under `key`, number by number.
+    /// Compares the accessors that both elements refer to under `key`, number by number.
     fn compare(
         &self,
         old: &Element,
@@ -243,7 +243,7 @@ fn compare_images(before: &Document, after: &Document, report: Report) -> Result
     Ok(())
 }
 
-/// An image's bytes, or its URI where it stays outside.
+/// An image's bytes, or its URI if it is external.
 fn content(
     document: &Document,
     index: usize,

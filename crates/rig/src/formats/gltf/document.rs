@@ -1,4 +1,4 @@
-//! The container: GLB or JSON text, and the buffers it names.
+//! The glTF container: GLB or JSON text, and its buffers.
 
 use serde_json::{Map, Value, json};
 
@@ -11,37 +11,37 @@ const MAGIC: &[u8; 4] = b"glTF";
 const JSON_CHUNK: u32 = 0x4E4F_534A;
 const BIN_CHUNK: u32 = 0x004E_4942;
 
-/// Reads what a relative URI names.
+/// Reads the file of a relative URI.
 pub(super) type Resolver<'a> = &'a mut dyn FnMut(&str) -> std::io::Result<Vec<u8>>;
 
-/// A glTF file as it is: raw JSON and raw buffers.
+/// A glTF file as raw JSON and raw buffers.
 #[derive(Clone, Debug, Default)]
 pub struct Document {
-    /// The whole JSON part, key order kept.
+    /// The whole JSON, in its original key order.
     pub json: Value,
-    /// Content of each of the file's buffers.
+    /// Content of each buffer.
     pub buffers: Vec<Vec<u8>>,
-    /// Content of images that lay beside the file: index, bytes. Written into the GLB.
+    /// Index and bytes of images stored beside the file. They are embedded when a GLB is written.
     pub loose_images: Vec<(usize, Vec<u8>)>,
-    /// How a character read from this document maps to it.
+    /// How the character read from this document maps to it.
     pub links: Links,
-    /// Number of bytes the document came in: what decoded data is measured against.
+    /// Size of the file in bytes: the limit on decoded data depends on it.
     pub(super) size: usize,
 }
 
 impl Document {
-    /// A document from GLB bytes or from glTF text whose buffers are all inside it.
+    /// Reads a GLB, or a glTF text with embedded buffers.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, FormatError> {
         let mut nothing = |_: &str| {
             Err(std::io::Error::new(
                 std::io::ErrorKind::NotFound,
-                "the file is read alone, without its folder",
+                "external files are not available here; open the file together with them, or use a GLB",
             ))
         };
         Self::from_bytes_with(bytes, &mut nothing)
     }
 
-    /// As [`Document::from_bytes`], with a way to the files it names.
+    /// Like [`Document::from_bytes`], with a resolver for external files.
     pub fn from_bytes_with(
         bytes: &[u8],
         resolve: &mut dyn FnMut(&str) -> std::io::Result<Vec<u8>>,
@@ -52,10 +52,7 @@ impl Document {
             (bytes, None)
         };
         let json: Value = serde_json::from_slice(text).map_err(|error| {
-            FormatError::text(
-                error.line(),
-                format!("the glTF text is not sound JSON: {error}"),
-            )
+            FormatError::text(error.line(), format!("the glTF is not valid JSON: {error}"))
         })?;
         let mut document = Self {
             json,
@@ -68,12 +65,12 @@ impl Document {
         Ok(document)
     }
 
-    /// The JSON, with paths.
+    /// The JSON root, with path tracking.
     pub(super) fn root(&self) -> Element<'_> {
         Element::root(&self.json)
     }
 
-    /// Number of elements in a top-level list.
+    /// Number of elements of a top-level list.
     pub fn count(&self, list: &str) -> usize {
         self.json
             .get(list)
@@ -81,7 +78,7 @@ impl Document {
             .map_or(0, Vec::len)
     }
 
-    /// The numbers of an accessor whose elements have so many components.
+    /// The numbers of an accessor, which must have one of the given component counts.
     pub(crate) fn numbers(
         &self,
         accessor: usize,
@@ -92,7 +89,7 @@ impl Document {
             true => accessors.floats(accessor, &[components]),
             false => Err(FormatError::invalid(
                 format!("accessors[{accessor}]"),
-                "is not there",
+                "does not exist",
             )),
         }
     }
@@ -105,9 +102,12 @@ impl Document {
         match version {
             Some(version) if version.starts_with("2.") => Ok(()),
             Some(version) => Err(FormatError::Unsupported(format!(
-                "this is glTF {version}; Supple reads glTF 2.0: open it in a converter such as Blender and export again"
+                "this is glTF {version}, but Supple reads glTF 2.0; convert the file, for example with Blender"
             ))),
-            None => Err(FormatError::invalid("asset", "has no version: not glTF")),
+            None => Err(FormatError::invalid(
+                "asset",
+                "has no version, so this is not glTF",
+            )),
         }
     }
 
@@ -128,7 +128,7 @@ impl Document {
             if bytes.len() < length {
                 return Err(FormatError::Truncated {
                     reason: format!(
-                        "{} should be {length} bytes long and has {}",
+                        "{} should have {length} bytes but has {}",
                         buffer.path,
                         bytes.len()
                     ),
@@ -142,7 +142,7 @@ impl Document {
         Ok(())
     }
 
-    /// Images are looks: one that cannot be found stays a reference.
+    /// Images are optional: one that cannot be read stays a reference.
     fn load_images(&mut self, resolve: Resolver) {
         let images = self.json.get("images").and_then(Value::as_array);
         let mut loaded = Vec::new();
@@ -157,7 +157,7 @@ impl Document {
         self.loose_images = loaded;
     }
 
-    /// As GLB bytes: all buffers become the one binary chunk, loose images go into it.
+    /// Writes a GLB: all buffers are merged into the binary chunk, and external images are embedded.
     pub fn to_glb(&self) -> Result<Vec<u8>, FormatError> {
         let (json, bin) = self.merged();
         let mut text = serde_json::to_vec(&json)
@@ -167,7 +167,7 @@ impl Document {
         let has_bin = !bin.is_empty();
         let length = 12 + 8 + text.len() + if has_bin { 8 + padded } else { 0 };
         let total = u32::try_from(length).map_err(|_| {
-            FormatError::Unsupported("the file would be larger than GLB allows (4 GiB)".into())
+            FormatError::Unsupported("the file would exceed the GLB limit of 4 GiB".into())
         })?;
         let mut bytes = Vec::with_capacity(length);
         bytes.extend_from_slice(MAGIC);
@@ -185,7 +185,7 @@ impl Document {
         Ok(bytes)
     }
 
-    /// JSON and content with a single buffer.
+    /// The JSON and the content, merged into a single buffer.
     fn merged(&self) -> (Value, Vec<u8>) {
         let mut json = self.json.clone();
         let mut bin = Vec::new();
@@ -239,13 +239,16 @@ fn split_glb(bytes: &[u8]) -> Result<(&[u8], Option<&[u8]>), FormatError> {
     let version = word(4).ok_or_else(|| truncated("GLB header"))?;
     if version != 2 {
         return Err(FormatError::Unsupported(format!(
-            "this is GLB version {version}; Supple reads version 2: open it in a converter such as Blender and export again"
+            "this is GLB version {version}, but Supple reads version 2; convert the file, for example with Blender"
         )));
     }
     let length = word(8).ok_or_else(|| truncated("GLB header"))? as usize;
     if length > bytes.len() {
         return Err(FormatError::Truncated {
-            reason: format!("the header says {length} bytes, there are {}", bytes.len()),
+            reason: format!(
+                "the header declares {length} bytes, but there are {}",
+                bytes.len()
+            ),
         });
     }
     let mut at = 12;
@@ -267,7 +270,7 @@ fn split_glb(bytes: &[u8]) -> Result<(&[u8], Option<&[u8]>), FormatError> {
     Ok((text, bin))
 }
 
-/// Points buffer views, and compressed twins of them, at the one merged buffer.
+/// Redirects buffer views, and their compressed counterparts, to the merged buffer.
 fn rebase_views(json: &mut Value, bases: &[usize]) {
     let views = json.get_mut("bufferViews").and_then(Value::as_array_mut);
     for view in views.into_iter().flatten() {
@@ -322,7 +325,7 @@ pub(super) fn media_type(bytes: &[u8]) -> &'static str {
     }
 }
 
-/// Appends to a top-level list, made where it is missing; the new element's index.
+/// Appends to a top-level list, created if needed; returns the index of the new element.
 pub(super) fn push(json: &mut Value, list: &str, element: Value) -> usize {
     if !json.get(list).is_some_and(Value::is_array) {
         json[list] = Value::Array(Vec::new());

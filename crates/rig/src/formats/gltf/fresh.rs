@@ -1,4 +1,4 @@
-//! A new document for a character that has none.
+//! Writes a new document for a character that has none.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::character::{Binding, Influences, Morph};
 use crate::formats::FormatError;
 use crate::{Character, Part, Skeleton};
 
-/// The character as a glTF document of its own, in metres and Y up.
+/// The character as a new glTF document, in metres and Y up.
 pub(super) fn fresh_document(character: &Character) -> Result<Document, FormatError> {
     let mut document = Document {
         json: json!({
@@ -49,7 +49,7 @@ fn show(document: &mut Document, node: usize) {
     push_in(&mut document.json["scenes"][0], "nodes", node.into());
 }
 
-/// One node a joint, in order; a common root above a forest, because joints of a skin must share one.
+/// Writes one node per joint, in order, with a common root above several trees: the joints of a skin must share one.
 fn write_skeleton(document: &mut Document, skeleton: &Skeleton) {
     let children = skeleton.children();
     for (joint, children) in skeleton.joints().iter().zip(&children) {
@@ -120,7 +120,7 @@ fn write_part(
     let vertices = part.mesh.positions.len();
     if vertices == 0 {
         return Err(FormatError::Empty(
-            "a part without vertices, which glTF cannot express",
+            "a part without vertices, which glTF does not support",
         ));
     }
     let mut primitive = json!({"attributes": write_attributes(document, part)});
@@ -217,7 +217,7 @@ fn write_morph(document: &mut Document, morph: &Morph) -> Value {
     target
 }
 
-/// The skin of a binding, shared between parts that are bound alike.
+/// The skin of a binding, shared between parts with the same binding.
 pub(super) fn write_skin(
     document: &mut Document,
     binding: &Binding,
@@ -248,7 +248,7 @@ pub(super) fn write_skin(
     skin
 }
 
-/// Weights in sets of four, the heaviest first: many viewers read the first set only.
+/// Writes weights in sets of four, the largest first: many viewers read only the first set.
 pub(super) fn write_weights(
     document: &mut Document,
     influences: &Influences,

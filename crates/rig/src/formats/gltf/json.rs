@@ -1,4 +1,4 @@
-//! JSON values that know where they stand, so that every complaint names its element.
+//! JSON values with their paths, so that every error names its element.
 
 use serde_json::Value;
 
@@ -42,7 +42,7 @@ impl<'a> Element<'a> {
         }
     }
 
-    /// The array under `key`; none where it is missing.
+    /// The array under `key`; empty if missing.
     pub fn items(&self, key: &str) -> Result<Vec<Element<'a>>, FormatError> {
         let path = self.path_of(key);
         match self.value.get(key) {
@@ -59,17 +59,17 @@ impl<'a> Element<'a> {
         }
     }
 
-    /// A count or offset; `default` where it is missing.
+    /// A count or offset; `default` if missing.
     pub fn uint(&self, key: &str, default: usize) -> Result<usize, FormatError> {
         match self.value.get(key) {
             None => Ok(default),
             Some(value) => as_uint(value).ok_or_else(|| {
-                FormatError::invalid(self.path_of(key), "is not a whole number from 0")
+                FormatError::invalid(self.path_of(key), "is not a non-negative integer")
             }),
         }
     }
 
-    /// An index into a list of `count`, if it is there at all.
+    /// An index into a list of `count` elements, if present.
     pub fn optional_index(&self, key: &str, count: usize) -> Result<Option<usize>, FormatError> {
         self.value
             .get(key)
@@ -77,13 +77,13 @@ impl<'a> Element<'a> {
             .transpose()
     }
 
-    /// An index into a list of `count`.
+    /// A required index into a list of `count` elements.
     pub fn index(&self, key: &str, count: usize) -> Result<usize, FormatError> {
         self.optional_index(key, count)?
             .ok_or_else(|| self.invalid(format!("has no '{key}'")))
     }
 
-    /// An array of indices into a list of `count`.
+    /// An array of indices into a list of `count` elements.
     pub fn indices(&self, key: &str, count: usize) -> Result<Vec<usize>, FormatError> {
         self.items(key)?
             .iter()
@@ -91,7 +91,7 @@ impl<'a> Element<'a> {
             .collect()
     }
 
-    /// `N` finite numbers, if they are there.
+    /// `N` finite numbers, if present.
     pub fn floats<const N: usize>(&self, key: &str) -> Result<Option<[f32; N]>, FormatError> {
         let Some(value) = self.value.get(key) else {
             return Ok(None);
@@ -113,7 +113,7 @@ impl<'a> Element<'a> {
         Ok(Some(numbers))
     }
 
-    /// A list of numbers; empty where it is missing or no list.
+    /// A list of numbers; empty if missing or not a list.
     pub fn float_list(&self, key: &str) -> Vec<f32> {
         let items = self.value.get(key).and_then(Value::as_array);
         items
@@ -124,7 +124,7 @@ impl<'a> Element<'a> {
             .collect()
     }
 
-    /// Text, empty where it is missing.
+    /// Text; empty if missing.
     pub fn text(&self, key: &str) -> String {
         let text = self.value.get(key).and_then(Value::as_str);
         text.unwrap_or_default().to_owned()
@@ -138,7 +138,7 @@ impl<'a> Element<'a> {
     }
 }
 
-/// A whole number, also where an exporter wrote it as `3.0`.
+/// A non-negative integer, also if written as `3.0`.
 pub(super) fn as_uint(value: &Value) -> Option<usize> {
     if let Some(number) = value.as_u64() {
         return usize::try_from(number).ok();
@@ -156,7 +156,7 @@ fn check_index(
         Some(index) if index < count => Ok(index),
         Some(index) => Err(FormatError::invalid(
             path(),
-            format!("names element {index}, but there are only {count}"),
+            format!("refers to element {index}, but there are only {count}"),
         )),
         None => Err(FormatError::invalid(path(), "is not an index")),
     }

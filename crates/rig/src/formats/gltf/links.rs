@@ -1,4 +1,4 @@
-//! Where the lists of a character came from in its document.
+//! Maps a character's joints, parts and clips to the elements of its document.
 
 use crate::Clip;
 use crate::character::Units;
@@ -10,13 +10,13 @@ pub struct Links {
     pub joint_nodes: Vec<usize>,
     /// Origin of each part.
     pub parts: Vec<PartLink>,
-    /// Clips as they were read, one an animation.
+    /// The clips as read, one per animation.
     pub clips: Vec<Clip>,
-    /// The units and axes of the file's numbers.
+    /// Units and axes of the file.
     pub units: Units,
 }
 
-/// The primitive a part came from, and the node that shows it.
+/// The primitive a part was read from, and the node that shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartLink {
     /// Index of the node.

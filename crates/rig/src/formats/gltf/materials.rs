@@ -1,4 +1,4 @@
-//! Materials, as far as pictures need them: base colour and its image.
+//! Materials: base colour and its texture.
 
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ fn image_index(document: &Document, material: &Value) -> Option<usize> {
     as_uint(texture.get("source").or_else(webp)?)
 }
 
-/// The encoded image; `None` where it is missing or broken: looks are no reason to refuse a file.
+/// The encoded image; `None` if it is missing or damaged, which is no reason to reject a file.
 fn image_bytes(
     document: &Document,
     index: usize,

@@ -1,12 +1,12 @@
 //! glTF 2.0, GLB and VRM (0.x and 1.0).
 //!
-//! The file stays a [`Document`]: raw JSON (key order kept) and raw buffers, read through a small bounds-checked
-//! accessor reader. The `gltf` crate is not used here because it drops extensions it does not know, so that a file
-//! could not be given back whole, and because malformed files can make it panic.
+//! The file is kept as a [`Document`]: raw JSON (in its key order) and raw buffers, read through small bounds-checked
+//! accessors. The `gltf` crate is not used, because it drops unknown extensions, so a file
+//! could not be written back unchanged, and because it can panic on malformed files.
 //!
-//! Read: `document` (container, buffers) → `accessor` (numbers) → `nodes`, `skins`, `primitives`, `animations`,
-//! `materials`, `vrm` → `read` (the [`Character`](crate::Character)). Write: `write` (a document given back, with what
-//! was added) or `fresh` (a new one), both through `append`.
+//! Reading: `document` (container, buffers) → `accessor` (numbers) → `nodes`, `skins`, `primitives`, `animations`,
+//! `materials`, `vrm` → `read` (the [`Character`](crate::Character)). Writing: `write` (the original document with
+//! additions) or `fresh` (a new one), both through `append`.
 
 mod accessor;
 mod animations;

@@ -1,4 +1,4 @@
-//! The node tree: local transforms, parents, and which nodes become joints.
+//! The node tree: local transforms, parents, and the nodes that become joints.
 
 use glam::{Mat4, Quat, Vec3};
 
@@ -16,14 +16,14 @@ pub(super) struct Nodes<'a> {
     pub locals: Vec<Transform>,
 }
 
-/// The skeleton and which node is which joint.
+/// The skeleton, and the map between nodes and joints.
 pub(super) struct Joints {
     pub skeleton: Skeleton,
     pub joint_of_node: Vec<Option<usize>>,
     pub node_of_joint: Vec<usize>,
 }
 
-/// Reads the tree; every node must have at most one parent and none may be its own ancestor.
+/// Reads the tree. Every node must have at most one parent, and cycles are errors.
 pub(super) fn read_nodes<'a>(
     document: &'a Document,
     problems: &mut Vec<Problem>,
@@ -33,7 +33,7 @@ pub(super) fn read_nodes<'a>(
     for (index, node) in elements.iter().enumerate() {
         for child in node.indices("children", elements.len())? {
             if parents[child].replace(index).is_some() {
-                let reason = format!("names nodes[{child}], which already has a parent");
+                let reason = format!("lists nodes[{child}] as a child, which already has a parent");
                 return Err(FormatError::invalid(
                     format!("{}.children", node.path),
                     reason,
@@ -53,7 +53,7 @@ pub(super) fn read_nodes<'a>(
     })
 }
 
-/// With one parent each, nodes that no root reaches lie on or under a cycle.
+/// With at most one parent per node, nodes not reachable from a root lie on or below a cycle.
 fn check_acyclic(parents: &[Option<usize>]) -> Result<(), FormatError> {
     let mut children = vec![Vec::new(); parents.len()];
     let mut open = Vec::new();
@@ -93,7 +93,7 @@ fn local_transform(
             problems.push(Problem {
                 severity: Severity::Warning,
                 place: node.path.clone(),
-                text: "The node's matrix has shear, which poses cannot express; it was dropped."
+                text: "The node's matrix has shear, which Supple does not support. The shear was dropped."
                     .into(),
             });
         }
@@ -111,7 +111,7 @@ fn local_transform(
             problems.push(Problem {
                 severity: Severity::Warning,
                 place: node.path.clone(),
-                text: "The node's rotation is no rotation; none is used.".into(),
+                text: "The node's rotation is invalid. The identity is used instead.".into(),
             });
             Quat::IDENTITY
         }

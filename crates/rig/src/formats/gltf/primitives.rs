@@ -9,14 +9,14 @@ use super::json::Element;
 use crate::character::{Influences, Morph, Problem, Severity};
 use crate::formats::FormatError;
 
-/// A primitive with everything Supple uses of it.
+/// The data of a primitive that Supple uses.
 #[derive(Clone)]
 pub(super) struct Primitive {
     pub mesh: TriMesh,
     pub normals: Vec<Vec3>,
     pub uvs: Vec<Vec2>,
     pub colors: Vec<Vec4>,
-    /// Slots of the node's skin; `None` for a primitive without weights.
+    /// Weights over the slots of the node's skin; `None` for a primitive without weights.
     pub influences: Option<Influences>,
     pub morphs: Vec<Morph>,
     pub material: Option<usize>,
@@ -41,7 +41,7 @@ pub(super) fn read_primitive(
     if mode < 4 {
         note(
             Severity::Note,
-            "Points or lines: kept in the file, not simulated.",
+            "The primitive consists of points or lines. It is kept in the file but not simulated.",
         );
         return Ok(None);
     }
@@ -51,7 +51,7 @@ pub(super) fn read_primitive(
     let Some(position) = attributes.optional_index("POSITION", accessors.len())? else {
         note(
             Severity::Warning,
-            "The primitive has no positions and is ignored.",
+            "The primitive has no positions. It is ignored.",
         );
         return Ok(None);
     };
@@ -66,7 +66,7 @@ pub(super) fn read_primitive(
     if mode == 4 && corners.len() % 3 != 0 {
         note(
             Severity::Warning,
-            "The last triangle is incomplete and is ignored.",
+            "The last triangle is incomplete. It is ignored.",
         );
     }
     let triangles =
@@ -83,14 +83,14 @@ pub(super) fn read_primitive(
     if normals.iter().any(|normal| !normal.is_finite()) {
         note(
             Severity::Warning,
-            "Some normals are not numbers; they are computed anew.",
+            "Some normals are not numbers. They are recomputed.",
         );
         normals.clear();
     }
     if uvs.iter().any(|uv| !uv.is_finite()) || colors.iter().any(|color| !color.is_finite()) {
         note(
             Severity::Warning,
-            "Some texture coordinates or colours are not numbers; taken as zero.",
+            "Some texture coordinates or colours are not numbers. They are set to zero.",
         );
         uvs.iter_mut()
             .filter(|uv| !uv.is_finite())
@@ -115,7 +115,7 @@ pub(super) fn read_primitive(
     }))
 }
 
-/// Vertex indices as drawn, all in range.
+/// Vertex indices in drawing order, all in range.
 fn read_corners(
     primitive: &Element<'_>,
     count: usize,
@@ -132,14 +132,14 @@ fn read_corners(
         Some(corner) => Err(FormatError::invalid(
             accessors.path(index),
             format!(
-                "names vertex {corner}, but {} has only {count}",
+                "refers to vertex {corner}, but {} has only {count}",
                 primitive.path
             ),
         )),
     }
 }
 
-/// Triangles of a list, strip or fan (glTF 2.0, section 3.7.2.1). Strips are stitched with empty triangles: dropped.
+/// Triangles of a list, strip or fan (glTF 2.0, section 3.7.2.1). Degenerate triangles that stitch strips are dropped.
 fn assemble(mode: usize, corners: &[u32]) -> Option<Vec<[u32; 3]>> {
     let full = |t: &[u32; 3]| t[0] != t[1] && t[1] != t[2] && t[2] != t[0];
     Some(match mode {
@@ -167,7 +167,7 @@ fn assemble(mode: usize, corners: &[u32]) -> Option<Vec<[u32; 3]>> {
     })
 }
 
-/// A vertex attribute, empty where it is missing, else one a vertex.
+/// A vertex attribute: one entry per vertex, or empty if missing.
 fn optional<'a, T>(
     attributes: &Element<'_>,
     key: &str,
@@ -188,7 +188,7 @@ fn optional<'a, T>(
     }
 }
 
-/// Weights of all sets (`JOINTS_0`, `JOINTS_1`, …), normalised to sum one.
+/// Weights of all sets (`JOINTS_0`, `JOINTS_1`, …), normalised.
 fn read_influences(
     attributes: &Element<'_>,
     count: usize,
@@ -206,7 +206,7 @@ fn read_influences(
         let slots = read_slots(accessors, joints)?;
         let weights = optional(attributes, &weights, count, accessors, Accessors::vec4s)?;
         if slots.len() != 4 * count {
-            return Err(attributes.invalid("has not one set of joints a vertex"));
+            return Err(attributes.invalid("does not have one set of joints per vertex"));
         }
         sets.push((slots, weights));
     }
@@ -237,7 +237,7 @@ fn read_influences(
         note(
             Severity::Warning,
             &format!(
-                "{weightless} vertices have no weights; they follow the first joint they name (`--auto-weights` computes weights)."
+                "{weightless} vertices have no skin weights. They follow the first joint they list. Use `--auto-weights` to compute weights."
             ),
         );
     }
@@ -283,7 +283,7 @@ fn read_morphs(
     Ok(morphs)
 }
 
-/// Names of a mesh's morph targets: by convention in its extras, in older files in those of its first primitive's targets.
+/// Names of a mesh's morph targets: in its extras or, in older files, in those of its first primitive's targets.
 pub(super) fn target_names(mesh: &Value) -> Vec<String> {
     let list = mesh
         .pointer("/extras/targetNames")

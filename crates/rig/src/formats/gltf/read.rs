@@ -1,4 +1,4 @@
-//! From a document to a character.
+//! Reads a character from a document.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,12 +20,12 @@ use crate::character::{Binding, Influences, Problem, Severity};
 use crate::formats::{FormatError, ReadOptions, Source};
 use crate::{Character, Part};
 
-/// Reads a GLB or VRM file, or a `.gltf` text that carries its own buffers.
+/// Reads a GLB or VRM file, or a `.gltf` text with embedded buffers.
 pub fn read_glb(bytes: &[u8], options: &ReadOptions) -> Result<Character, FormatError> {
     read_document(Document::from_bytes(bytes)?, options)
 }
 
-/// Reads a `.gltf` text; `resolve` gives the content of the buffers and images it names.
+/// Reads a `.gltf` text; `resolve` returns the content of the buffers and images it refers to.
 pub fn read_gltf(
     bytes: &[u8],
     resolve: Resolver<'_>,
@@ -34,7 +34,7 @@ pub fn read_gltf(
     read_document(Document::from_bytes_with(bytes, resolve)?, options)
 }
 
-/// The character in a document, which it keeps as its source.
+/// Reads the character of a document and keeps the document as its source.
 pub fn read_document(
     mut document: Document,
     options: &ReadOptions,
@@ -47,7 +47,7 @@ pub fn read_document(
         clips: character.clips.clone(),
         units: character.units,
     };
-    // A document whose parts wait for weights cannot be given back as it was.
+    // A document with parts that still need weights cannot be written back unchanged.
     let unbound = |part: &Part| part.binding.influences.is_empty();
     if !character.parts.iter().any(unbound) {
         character.source = Source::Gltf(Arc::new(document));
@@ -111,7 +111,7 @@ fn build(document: &Document) -> Result<(Character, Vec<usize>, Vec<PartLink>), 
     Ok((character, joints.node_of_joint, links))
 }
 
-/// Refuses what cannot be read, notes what is merely unknown.
+/// Rejects unsupported extensions; reports unknown ones.
 fn check_extensions(document: &Document, problems: &mut Vec<Problem>) -> Result<(), FormatError> {
     let required = document
         .json
@@ -143,7 +143,7 @@ fn check_extensions(document: &Document, problems: &mut Vec<Problem>) -> Result<
                 severity: Severity::Warning,
                 place: "extensionsRequired".into(),
                 text: format!(
-                    "The file needs {name}, which Supple does not know; something may be missing."
+                    "The file requires the extension {name}, which Supple does not support. Parts of it may be missing."
                 ),
             });
         }
@@ -151,7 +151,7 @@ fn check_extensions(document: &Document, problems: &mut Vec<Problem>) -> Result<
     Ok(())
 }
 
-/// Which nodes are seen: those of the file's scene; of all scenes, or simply all, where it has no mesh.
+/// The visible nodes: those of the default scene; if it has no mesh, those of all scenes, or else all nodes.
 fn shown_nodes(
     document: &Document,
     nodes: &Nodes<'_>,
@@ -186,8 +186,8 @@ fn shown_nodes(
     Ok(vec![true; count])
 }
 
-/// Nodes that must be joints though no skin names them: those that carry rigid meshes, and humanoid bones. In a file
-/// with neither mesh nor skin, all that animations move.
+/// Nodes that become joints although no skin lists them: those with rigid meshes, and humanoid bones. In a file
+/// with neither mesh nor skin, all animated nodes.
 fn helper_nodes(
     document: &Document,
     nodes: &Nodes<'_>,
@@ -214,7 +214,7 @@ fn helper_nodes(
     Ok(helpers.into_iter().collect())
 }
 
-/// Joints of the skins that are seen; of all skins where none is.
+/// Joints of the visible skins, or of all skins if none is visible.
 fn bone_nodes(
     nodes: &Nodes<'_>,
     skins: &[Skin],
@@ -248,7 +248,7 @@ struct PartReader<'a> {
 }
 
 impl PartReader<'_> {
-    /// One part for each primitive of each node that is seen and has a mesh.
+    /// Reads one part for each primitive of each visible node with a mesh.
     fn read_parts(
         &self,
         problems: &mut Vec<Problem>,
@@ -284,7 +284,7 @@ impl PartReader<'_> {
                     notes.push(Problem {
                         severity: Severity::Warning,
                         place: primitive.path.clone(),
-                        text: "It has a skeleton but no weights; they are computed where they are needed.".into(),
+                        text: "The mesh has a skeleton but no skin weights. They are computed when needed.".into(),
                     });
                 }
                 let binding = self.bind(&read, index, skin, &primitive.path)?;
@@ -302,7 +302,7 @@ impl PartReader<'_> {
             problems.push(Problem {
                 severity: Severity::Note,
                 place: format!("meshes[{mesh}]"),
-                text: "No node of the scene shows this mesh; it is kept in the file and otherwise ignored."
+                text: "No node of the scene uses this mesh. It is kept in the file but ignored."
                     .into(),
             });
         }
@@ -322,7 +322,9 @@ impl PartReader<'_> {
         let (Some(skin), Some(influences)) = (skin, &primitive.influences) else {
             let joint = self.joints.joint_of_node[node];
             return Ok(Binding {
-                joints: vec![joint.ok_or_else(|| FormatError::invalid(path, "hangs on no node"))?],
+                joints: vec![
+                    joint.ok_or_else(|| FormatError::invalid(path, "belongs to no node"))?,
+                ],
                 inverse_binds: vec![Affine3A::IDENTITY],
                 influences: Influences::rigid(0, primitive.mesh.positions.len()),
                 computed: false,
@@ -335,7 +337,7 @@ impl PartReader<'_> {
             .iter()
             .find(|(slot, _)| *slot as usize >= slots)
         {
-            let reason = format!("has weights on joint {slot}, but its skin has only {slots}");
+            let reason = format!("has weights for joint {slot}, but its skin has only {slots}");
             return Err(FormatError::invalid(path, reason));
         }
         self.accessors.spend(slots.saturating_mul(80), path)?;
@@ -364,7 +366,7 @@ fn part_name(mesh: &Element<'_>, node: &Element<'_>, index: usize, primitive: us
     }
 }
 
-/// Weights of a node's morph targets at rest: its own, else its mesh's.
+/// Rest weights of a node's morph targets: its own, or else its mesh's.
 fn rest_weights(node: &Element<'_>, mesh: &Element<'_>) -> Vec<f32> {
     match node.get("weights") {
         Some(_) => node.float_list("weights"),

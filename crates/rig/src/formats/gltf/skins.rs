@@ -1,4 +1,4 @@
-//! Skins: which nodes move vertices, and from which bind pose.
+//! Skins: joints and inverse bind matrices.
 
 use glam::Affine3A;
 
@@ -10,7 +10,7 @@ use crate::formats::FormatError;
 pub(super) struct Skin {
     /// Nodes, in slot order.
     pub joints: Vec<usize>,
-    /// `joint_from_bind` of each slot; identity where the file has none.
+    /// `joint_from_bind` of each slot; identity if the file has none.
     pub inverse_binds: Vec<Affine3A>,
 }
 

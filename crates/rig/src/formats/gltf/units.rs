@@ -1,4 +1,4 @@
-//! Metres: what glTF demands, and what to do about files that hold something else.
+//! Units: glTF requires metres; files with impossible sizes are rescaled.
 
 use glam::{Quat, Vec3};
 
@@ -7,13 +7,13 @@ use crate::clip::Values;
 use crate::formats::ReadOptions;
 use crate::{Character, Clip};
 
-/// Extents beyond which a character cannot be in metres \[m\].
-const TALLEST: f32 = 30.0;
-const SMALLEST: f32 = 0.03;
-/// What a character's largest extent is most likely to be \[m\].
-const LIKELY: f32 = 1.7;
+/// Largest and smallest plausible extent of a character in metres \[m\].
+const MAX_EXTENT: f32 = 30.0;
+const MIN_EXTENT: f32 = 0.03;
+/// Most likely largest extent of a character \[m\].
+const LIKELY_EXTENT: f32 = 1.7;
 
-/// Brings a character as read (file units, file axes) to metres and Y up.
+/// Converts a character from file units and axes to metres and Y up.
 pub(super) fn apply_units(character: &mut Character, options: &ReadOptions) {
     let extent = rest_extent(character);
     let (metres, declared) = match options.metres_per_unit {
@@ -31,7 +31,7 @@ pub(super) fn apply_units(character: &mut Character, options: &ReadOptions) {
             severity: Severity::Warning,
             place: String::new(),
             text: format!(
-                "glTF is in metres, but this character would be {} m large; one unit is taken as {metres} m (`--unit` says otherwise).",
+                "glTF is in metres, but this character would be {} m large. {metres} m per unit is used instead. Override with `--unit`.",
                 short(extent)
             ),
         });
@@ -40,7 +40,7 @@ pub(super) fn apply_units(character: &mut Character, options: &ReadOptions) {
     turn(character, file_rotation(up));
 }
 
-/// Three digits are enough to see that a size cannot be.
+/// A size rounded to three digits.
 pub(in crate::formats) fn short(metres: f32) -> String {
     match metres {
         0.01..100.0 => format!("{metres:.2}"),
@@ -49,12 +49,12 @@ pub(in crate::formats) fn short(metres: f32) -> String {
     }
 }
 
-/// The power of ten nearest to a likely size, for sizes that cannot be.
+/// For an impossible size, the power of ten that brings it nearest to the likely size.
 pub(in crate::formats) fn guess(extent: f32) -> (f32, bool) {
-    if extent <= 0.0 || !extent.is_finite() || (SMALLEST..=TALLEST).contains(&extent) {
+    if extent <= 0.0 || !extent.is_finite() || (MIN_EXTENT..=MAX_EXTENT).contains(&extent) {
         return (1.0, true);
     }
-    let power = (LIKELY / extent).log10().round().clamp(-30.0, 30.0);
+    let power = (LIKELY_EXTENT / extent).log10().round().clamp(-30.0, 30.0);
     (10f32.powf(power), false)
 }
 
@@ -66,7 +66,7 @@ pub(super) fn file_rotation(up: Up) -> Quat {
     }
 }
 
-/// Largest side of the box around the character at rest; of its joints, where it has no mesh.
+/// Largest side of the bounding box at rest, of the joints if there is no mesh.
 fn rest_extent(character: &Character) -> f32 {
     let worlds = character.skeleton.rest_worlds();
     let mut low = Vec3::INFINITY;
@@ -104,7 +104,7 @@ fn rest_extent(character: &Character) -> f32 {
     (high - low).max_element()
 }
 
-/// Multiplies every length.
+/// Scales every length.
 pub(super) fn scale(character: &mut Character, factor: f32) {
     if factor == 1.0 {
         return;
@@ -141,7 +141,7 @@ pub(super) fn scale_clip(clip: &mut Clip, factor: f32) {
     }
 }
 
-/// Turns the world: roots alone, as everything hangs on them but parts without weights.
+/// Rotates the world: only roots and parts without weights, since everything else follows them.
 fn turn(character: &mut Character, rotation: Quat) {
     if rotation == Quat::IDENTITY {
         return;

@@ -1,9 +1,9 @@
-//! Relative URIs of buffers and images, kept inside the file's own folder.
+//! Relative URIs of buffers and images, restricted to the file's folder.
 
 use std::io::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
 
-/// Reads files named by a `.gltf` from its folder, and from nowhere else: absolute paths, other schemes, `..` and
+/// Reads the files that a `.gltf` refers to from its folder. Absolute paths, other schemes, `..` and
 /// links that lead outside are refused.
 pub fn folder_resolver(folder: impl Into<PathBuf>) -> impl FnMut(&str) -> Result<Vec<u8>> {
     let folder: PathBuf = folder.into();
@@ -15,7 +15,7 @@ pub fn folder_resolver(folder: impl Into<PathBuf>) -> impl FnMut(&str) -> Result
 
 fn inside(folder: &Path, uri: &str) -> Result<PathBuf> {
     let refuse = || {
-        let text = format!("'{uri}' does not stay in the file's folder");
+        let text = format!("'{uri}' points outside the file's folder");
         Error::new(ErrorKind::PermissionDenied, text)
     };
     let relative = relative_path(uri).ok_or_else(refuse)?;
@@ -30,7 +30,7 @@ fn inside(folder: &Path, uri: &str) -> Result<PathBuf> {
     }
 }
 
-/// The path a URI means, if it is a plain relative one.
+/// The path of a plain relative URI.
 fn relative_path(uri: &str) -> Option<PathBuf> {
     let decoded = percent_decode(uri)?;
     let plain = !decoded.is_empty()

@@ -1,4 +1,4 @@
-//! VRM avatars: the humanoid bone map and what the file says about itself.
+//! VRM avatars: humanoid bones and metadata.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use super::json::as_uint;
 
-/// Nodes by VRM 1.0 bone name; empty if the file is no VRM.
+/// Nodes by VRM 1.0 bone name; empty if the file is not a VRM.
 ///
-/// VRM 0.x named the three thumb bones proximal, intermediate, distal; VRM 1.0 calls the same bones metacarpal,
-/// proximal, distal. The newer names are used for both.
+/// VRM 0.x names the three thumb bones proximal, intermediate, distal; VRM 1.0 names the same bones metacarpal,
+/// proximal, distal. The VRM 1.0 names are used for both.
 pub(super) fn humanoid_nodes(json: &Value) -> BTreeMap<String, usize> {
     let count = json
         .get("nodes")
@@ -46,7 +46,7 @@ fn new_name(name: &str) -> String {
     }
 }
 
-/// Title, author, licence and the like, by the file's own keys; `format` says which VRM it is.
+/// Title, author, licence etc. under the file's own keys; `format` is the VRM version.
 pub(super) fn about(json: &Value) -> BTreeMap<String, String> {
     let mut about = BTreeMap::new();
     let mut add = |key: &str, value: &Value| {

@@ -1,4 +1,4 @@
-//! From a character to a GLB.
+//! Writes a character as GLB.
 
 use serde_json::Value;
 
@@ -8,11 +8,11 @@ use super::write_clips::append_clip;
 use crate::Character;
 use crate::formats::{FormatError, Source};
 
-/// A character as GLB.
+/// Writes a character as GLB.
 ///
-/// One that came from glTF is given back as the document it was, byte for byte where Supple changed nothing, in the
-/// file's own units; clips that were added or removed are added or removed, and weights that were computed replace its own. Other characters, and those whose joints
-/// or parts no longer match their document, are written anew in metres. Edited vertices of a glTF character are not
+/// A character read from glTF is written as its original document, in the file's own units and unchanged except for
+/// clips that were added or removed and skin weights that were recomputed. Other characters, and those whose joints
+/// or parts no longer match their document, are written as a new file in metres. Edited vertices of a glTF character are not
 /// written back: bake them, or clear [`Character::source`] first.
 pub fn write_glb(character: &Character) -> Result<Vec<u8>, FormatError> {
     document_of(character)?.to_glb()
@@ -23,7 +23,7 @@ pub fn document_of(character: &Character) -> Result<Document, FormatError> {
     match &character.source {
         Source::Gltf(document) if matches(character, document) => {
             let mut document = Document::clone(document);
-            if !bind_anew(&mut document, character) {
+            if !replace_weights(&mut document, character) {
                 return fresh_document(character);
             }
             sync_clips(&mut document, character)?;
@@ -44,8 +44,8 @@ fn matches(character: &Character, document: &Document) -> bool {
             .all(|(link, part)| link.vertices == part.mesh.positions.len())
 }
 
-/// Replaces weights by those that Supple computed. False where nodes share what would have to differ.
-fn bind_anew(document: &mut Document, character: &Character) -> bool {
+/// Replaces skin weights by those that Supple computed. False if nodes share data that would have to differ.
+fn replace_weights(document: &mut Document, character: &Character) -> bool {
     let links = document.links.clone();
     let computed = |part: usize| character.parts[part].binding.computed;
     let ours: Vec<usize> = (0..links.parts.len()).filter(|&p| computed(p)).collect();
@@ -83,7 +83,7 @@ fn bind_anew(document: &mut Document, character: &Character) -> bool {
     true
 }
 
-/// Drops animations whose clip is gone, appends clips that are new.
+/// Removes animations whose clip was removed; appends new clips.
 fn sync_clips(document: &mut Document, character: &Character) -> Result<(), FormatError> {
     let mut kept = vec![false; document.links.clips.len()];
     let mut added = Vec::new();

@@ -1,4 +1,4 @@
-//! Clips as animations of a document.
+//! Writes clips as animations of a document.
 
 use std::collections::BTreeMap;
 
@@ -11,19 +11,23 @@ use crate::clip::{Interpolation, Track, Values};
 use crate::formats::FormatError;
 use crate::{Clip, Pose, Skeleton, Transform};
 
-/// Keys a second where twist or stretch, which glTF lacks, must become plain joint motion.
-const FPS: f32 = 60.0;
+/// Sample rate of clips whose twist or stretch, which glTF lacks, is converted to joint motion \[keys/s\].
+const SAMPLE_RATE: f32 = 60.0;
 
-/// Adds a clip as an animation; a clip that moves nothing adds none.
+/// Adds a clip as an animation; a clip without tracks adds none.
 ///
-/// The document's links say which node each joint is and in which units the file counts. A node that was given as a
-/// matrix becomes translation, rotation and scale when it moves, as glTF demands.
+/// The document's links give the node of each joint and the file's units. An animated node with a
+/// matrix gets translation, rotation and scale instead, as glTF requires.
 pub fn append_clip(
     document: &mut Document,
     skeleton: &Skeleton,
     clip: &Clip,
 ) -> Result<(), FormatError> {
-    let clip = in_file_units(document, skeleton, plain(clip, skeleton));
+    let clip = in_file_units(
+        document,
+        skeleton,
+        without_twist_and_stretch(clip, skeleton),
+    );
     let mut writer = ClipWriter {
         animation: json!({"samplers": [], "channels": []}),
         inputs: BTreeMap::new(),
@@ -74,7 +78,7 @@ pub fn append_clip(
 fn no_such(what: &str, index: usize) -> FormatError {
     FormatError::invalid(
         "clip",
-        format!("moves {what} {index}, which the file does not have"),
+        format!("animates {what} {index}, which the file does not have"),
     )
 }
 
@@ -85,19 +89,19 @@ fn first_time(clip: &Clip) -> f32 {
         .fold(0.0, |first, &time| first.min(time))
 }
 
-/// The clip with twist and stretch resolved into rotations and translations.
-fn plain(clip: &Clip, skeleton: &Skeleton) -> Clip {
+/// The clip with twist and stretch converted to rotations and translations.
+fn without_twist_and_stretch(clip: &Clip, skeleton: &Skeleton) -> Clip {
     let special = |track: &Track| matches!(track.values, Values::Twist(_) | Values::Stretch(_));
     if !clip.tracks.iter().any(special) {
         return clip.clone();
     }
-    let frames = (clip.duration() * FPS).ceil() as usize + 1;
+    let frames = (clip.duration() * SAMPLE_RATE).ceil() as usize + 1;
     let poses: Vec<Pose> = (0..frames)
-        .map(|frame| plain_pose(&clip.sample(skeleton, frame as f32 / FPS), skeleton))
+        .map(|frame| plain_pose(&clip.sample(skeleton, frame as f32 / SAMPLE_RATE), skeleton))
         .collect();
     Clip {
         morphs: clip.morphs.clone(),
-        ..Clip::from_poses(&clip.name, skeleton, FPS, &poses)
+        ..Clip::from_poses(&clip.name, skeleton, SAMPLE_RATE, &poses)
     }
 }
 
@@ -134,7 +138,7 @@ fn in_file_units(document: &Document, skeleton: &Skeleton, mut clip: Clip) -> Cl
     clip
 }
 
-/// Replaces a node's matrix, if it has one, by the rest transform it was read as.
+/// Replaces a node's matrix, if any, by its decomposed rest transform.
 fn dissolve_matrix(
     document: &mut Document,
     node: usize,
@@ -167,9 +171,9 @@ fn dissolve_matrix(
 
 struct ClipWriter {
     animation: Value,
-    /// Key times already written, by their bits.
+    /// Accessors of key times already written, by their bits.
     inputs: BTreeMap<Vec<u32>, usize>,
-    /// Added to all times: glTF has none before zero.
+    /// Added to all times: glTF times start at zero.
     shift: f32,
 }
 

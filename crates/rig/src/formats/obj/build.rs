@@ -1,4 +1,4 @@
-//! From plain OBJ data to parts.
+//! Builds parts from parsed OBJ data.
 
 use glam::{Vec2, Vec3, Vec4};
 use supple_geom::TriMesh;
@@ -12,7 +12,7 @@ use super::mtl::read_materials;
 use super::parse::{Obj, Section, parse};
 use crate::{Character, Part};
 
-/// The file in its own units and axes, and for each vertex of each part its position's number.
+/// The character in file units and axes, and the position index of each vertex of each part.
 pub(in super::super) fn parse_obj(
     bytes: &[u8],
     resolve: Resolver,
@@ -28,7 +28,7 @@ pub(in super::super) fn parse_obj(
         note(
             &mut character,
             format!(
-                "{} points, lines and faces of fewer than three corners are left out.",
+                "{} points, lines and faces with fewer than three corners are ignored.",
                 thin + obj.lines_and_points
             ),
         );
@@ -59,7 +59,7 @@ pub(in super::super) fn parse_obj(
     } else if covered < obj.positions.len() {
         note(
             &mut character,
-            "Some vertices belong to no face of any part; they are left out.",
+            "Some vertices are not used by any face. They are left out.",
         );
     }
     Ok((character, map))
@@ -76,7 +76,7 @@ fn check_indices(obj: &Obj) -> Result<(), FormatError> {
                 return Err(FormatError::invalid(
                     format!("face corner {corner}"),
                     format!(
-                        "it names {} {}, but there are {known}",
+                        "it refers to {} {}, but there are {known}",
                         names[which],
                         u64::from(index) + 1
                     ),
@@ -87,7 +87,7 @@ fn check_indices(obj: &Obj) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Triangle corners of every section that has any, and how many faces were too thin.
+/// Triangle corners of every non-empty section, and the number of faces with fewer than three corners.
 fn triangles_by_section(obj: &Obj) -> (Vec<(usize, Vec<Corner>)>, usize) {
     let mut lists: Vec<Vec<Corner>> = vec![Vec::new(); obj.sections.len()];
     let mut left = obj.corners.as_slice();
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_files_say_why() {
+    fn bad_files_give_errors() {
         let fails = |text: &str, why: &str| {
             let error = read(text)
                 .err()

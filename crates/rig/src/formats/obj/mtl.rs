@@ -1,4 +1,4 @@
-//! MTL: the colours and textures an OBJ names, as far as they can be had.
+//! MTL: colours and textures of an OBJ's materials.
 
 use std::collections::HashMap;
 
@@ -10,8 +10,8 @@ use super::super::text::{Words, lossy, parse_number};
 use crate::Character;
 use crate::character::Material;
 
-/// Adds the materials in use to the character; returns the material of each name in `used`. What cannot be read is
-/// noted and left white.
+/// Adds the used materials to the character; returns the material index of each name in `used`. Materials that cannot be read are
+/// reported and become white.
 pub(super) fn read_materials(
     character: &mut Character,
     libraries: &[String],
@@ -19,7 +19,7 @@ pub(super) fn read_materials(
     resolve: Resolver,
 ) -> Vec<Option<usize>> {
     let mut known: HashMap<String, Material> = HashMap::new();
-    // A file may repeat a name any number of times; it need not be read again.
+    // A library may be listed several times; it is read once.
     let mut seen = std::collections::HashSet::new();
     for library in libraries
         .iter()
@@ -30,7 +30,7 @@ pub(super) fn read_materials(
             Err(_) => note(
                 character,
                 format!(
-                    "The material library '{library}' cannot be read; its materials are white."
+                    "The material library '{library}' cannot be read. Its materials are shown white."
                 ),
             ),
         }
@@ -90,7 +90,7 @@ fn parse_mtl(bytes: &[u8], resolve: Resolver, known: &mut HashMap<String, Materi
             (b"d", &[opacity, ..]) => material.base_color.w = opacity,
             (b"Tr", &[transparency, ..]) => material.base_color.w = 1.0 - transparency,
             (b"map_Kd", _) => {
-                // Options come before the name; names with blanks are tried first.
+                // Options precede the file name; names with spaces are tried first.
                 let last = line.rsplit(|byte| byte.is_ascii_whitespace()).next();
                 let names = [Some(line), last];
                 let image = names
@@ -107,7 +107,7 @@ fn parse_mtl(bytes: &[u8], resolve: Resolver, known: &mut HashMap<String, Materi
     }
 }
 
-/// PNG or JPEG, by their first bytes.
+/// Whether it is PNG or JPEG, by its first bytes.
 fn is_image(bytes: &[u8]) -> bool {
     bytes.starts_with(b"\x89PNG") || bytes.starts_with(b"\xFF\xD8\xFF")
 }

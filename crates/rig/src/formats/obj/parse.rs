@@ -1,4 +1,4 @@
-//! The text of an OBJ as plain data, in one pass over its bytes.
+//! Parses OBJ text into plain data, in one pass over its bytes.
 
 use std::collections::HashMap;
 
@@ -8,17 +8,17 @@ use super::super::FormatError;
 use super::super::seams::{Corner, NONE};
 use super::super::text::{finite, is_space, lossy, parse_number, scan_number};
 
-/// Everything an OBJ says about triangle meshes.
+/// The data of an OBJ file that describes polygon meshes.
 #[derive(Default)]
 pub(super) struct Obj {
     pub positions: Vec<Vec3>,
-    /// As many as positions, or none.
+    /// One per position, or empty.
     pub colors: Vec<Vec4>,
     pub uvs: Vec<Vec2>,
     pub normals: Vec<Vec3>,
-    /// Corners of all faces, one after the other; indices are not checked yet.
+    /// Corners of all faces, concatenated; indices are not yet checked.
     pub corners: Vec<Corner>,
-    /// Corner count, section and line of each run of like faces.
+    /// Runs of similar faces.
     pub runs: Vec<Run>,
     /// Object or group, and material, in order of first use.
     pub sections: Vec<Section>,
@@ -26,7 +26,7 @@ pub(super) struct Obj {
     pub lines_and_points: usize,
 }
 
-/// Faces that follow each other with the same number of corners in the same section.
+/// Consecutive faces with the same number of corners in the same section.
 pub(super) struct Run {
     pub sides: u32,
     pub faces: u32,
@@ -50,7 +50,7 @@ struct Parser<'a> {
     known: HashMap<Section, u32>,
 }
 
-/// Reads the text; indices are made absolute and count from 0, but may be out of range.
+/// Parses the text. Indices become absolute and zero-based, but may be out of range.
 pub(super) fn parse(bytes: &[u8]) -> Result<Obj, FormatError> {
     let mut parser = Parser {
         bytes,
@@ -66,7 +66,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Obj, FormatError> {
 }
 
 impl<'a> Parser<'a> {
-    /// Reads one line; false at the end of the file.
+    /// Reads one statement; false at the end of the file.
     fn statement(&mut self) -> Result<bool, FormatError> {
         self.skip_blank();
         let Some(&first) = self.bytes.get(self.at) else {
@@ -89,7 +89,7 @@ impl<'a> Parser<'a> {
             b"vt" => {
                 let (values, count) = self.numbers::<3>(1)?;
                 let v = if count > 1 { values[1] } else { 0.0 };
-                // OBJ counts texture rows from below, Supple (as glTF) from above.
+                // OBJ texture coordinates start at the bottom, Supple's (as in glTF) at the top.
                 let uv = finite(Vec3::new(values[0], 1.0 - v, 0.0), || {
                     format!("a texture coordinate on line {}", self.line)
                 })?;
@@ -127,7 +127,7 @@ impl<'a> Parser<'a> {
             format!("vertex {vertex} on line {}", self.line)
         })?;
         if count >= 6 {
-            // Colours follow the position, or the position's weight.
+            // Colours follow the position, or its optional weight.
             let first = count - 3;
             let color = finite(Vec3::from_slice(&values[first..count]), || {
                 format!("the colour of vertex {vertex}")
@@ -171,7 +171,7 @@ impl<'a> Parser<'a> {
         section
     }
 
-    /// `v`, `v/vt`, `v//vn` or `v/vt/vn`.
+    /// Reads `v`, `v/vt`, `v//vn` or `v/vt/vn`.
     fn corner(&mut self) -> Result<Option<Corner>, FormatError> {
         self.skip_blank();
         if self.at_end_of_values() {
@@ -201,7 +201,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A whole number: from 1, or negative from the end.
+    /// Reads an index: from 1, or negative from the end.
     fn index(&mut self, count: usize) -> Result<u32, FormatError> {
         let negative = self.bytes.get(self.at) == Some(&b'-');
         self.at += usize::from(negative);
@@ -224,12 +224,12 @@ impl<'a> Parser<'a> {
             Some(index) if index < u64::from(NONE) => Ok(index as u32),
             _ => Err(FormatError::text(
                 self.line,
-                "an index is zero or reaches before the first element; they count from 1, or back from -1",
+                "an index is zero or points before the first element; indices count from 1, or back from -1",
             )),
         }
     }
 
-    /// Up to `N` numbers of this line, at least `least`.
+    /// Reads up to `N` numbers of this line, at least `least`.
     fn numbers<const N: usize>(&mut self, least: usize) -> Result<([f32; N], usize), FormatError> {
         let mut values = [0.0; N];
         let mut count = 0;
@@ -244,7 +244,7 @@ impl<'a> Parser<'a> {
         if count < least {
             return Err(FormatError::text(
                 self.line,
-                format!("{count} numbers where {least} are needed"),
+                format!("{count} numbers, but {least} are needed"),
             ));
         }
         Ok((values, count))
@@ -288,7 +288,7 @@ impl<'a> Parser<'a> {
         self.bytes[start..self.at].trim_ascii()
     }
 
-    /// Values end with their line or at a remark.
+    /// Whether the line or its values end here (at a comment).
     fn at_end_of_values(&self) -> bool {
         self.at_line_end() || self.bytes.get(self.at) == Some(&b'#')
     }
@@ -297,7 +297,7 @@ impl<'a> Parser<'a> {
         matches!(self.bytes.get(self.at), None | Some(b'\n'))
     }
 
-    /// Blanks, and line ends behind a backslash.
+    /// Skips spaces, and line ends after a backslash.
     fn skip_blank(&mut self) {
         loop {
             match self.bytes.get(self.at..).unwrap_or_default() {

@@ -1,4 +1,4 @@
-//! The body: numbers as text or in either byte order.
+//! PLY body: numbers as text or binary in either byte order.
 
 use super::super::FormatError;
 use super::super::text::Words;
@@ -23,7 +23,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// By the old names and by the ones with sizes.
+    /// The type of a name, in the old or the sized notation.
     pub fn named(name: &[u8]) -> Option<Self> {
         Some(match name {
             b"char" | b"int8" => Self::I8,
@@ -38,7 +38,7 @@ impl Kind {
         })
     }
 
-    /// Colours are fractions as floats, else of the type's largest value.
+    /// Factor to scale colours to 0..1: floats are fractions, integers fractions of the type's maximum.
     pub fn color_factor(self) -> f64 {
         match self {
             Self::I8 | Self::U8 => 1.0 / 255.0,
@@ -65,7 +65,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// How many bytes are left.
+    /// Number of unread bytes.
     pub fn remaining(&self) -> usize {
         match self {
             Self::Text(words) => words.remaining(),
@@ -91,18 +91,18 @@ impl<'a> Body<'a> {
         })
     }
 
-    /// The length of a list, which cannot be more than there are bytes.
+    /// Reads the length of a list, which must not exceed the remaining bytes.
     pub fn count(&mut self, kind: Kind) -> Result<usize, FormatError> {
         let count = self.scalar(kind)?;
         if !(count >= 0.0 && count.fract() == 0.0) {
             return Err(FormatError::invalid(
                 "a list",
-                format!("{count} cannot be its count"),
+                format!("{count} is not a valid count"),
             ));
         }
         if count > self.remaining() as f64 {
             return Err(FormatError::Truncated {
-                reason: format!("a list declares {count} items, more than there are bytes"),
+                reason: format!("a list declares {count} items, more than the remaining bytes"),
             });
         }
         Ok(count as usize)

@@ -1,4 +1,4 @@
-//! The header: what the elements are and how they are stored.
+//! PLY header: elements and their storage.
 
 use super::super::FormatError;
 use super::super::text::{Words, lossy};
@@ -17,7 +17,7 @@ pub(super) struct Element {
     pub properties: Vec<Property>,
 }
 
-/// Encoding, elements, and where the body starts.
+/// Encoding, elements, and the offset of the body.
 pub(super) fn parse_header(bytes: &[u8]) -> Result<(Encoding, Vec<Element>, usize), FormatError> {
     let mut words = Words::new(bytes, None);
     let shift = bytes.len() - words.remaining();
@@ -54,13 +54,13 @@ pub(super) fn parse_header(bytes: &[u8]) -> Result<(Encoding, Vec<Element>, usiz
             other => {
                 return Err(FormatError::text(
                     words.line(),
-                    format!("'{}' does not belong into the header", lossy(other)),
+                    format!("unexpected '{}' in the header", lossy(other)),
                 ));
             }
         }
         words.rest_of_line();
     }
-    let encoding = encoding.ok_or_else(|| FormatError::text(1, "the header names no format"))?;
+    let encoding = encoding.ok_or_else(|| FormatError::text(1, "the header declares no format"))?;
     let rest = words.rest();
     let end = rest
         .iter()
@@ -80,7 +80,7 @@ fn parse_encoding(words: &mut Words) -> Result<Encoding, FormatError> {
         b"binary_big_endian" => Ok(Encoding::Big),
         other => Err(FormatError::text(
             words.line(),
-            format!("'{}' is no PLY encoding", lossy(other)),
+            format!("'{}' is not a PLY encoding", lossy(other)),
         )),
     }
 }
@@ -95,7 +95,7 @@ fn parse_property(words: &mut Words) -> Result<Property, FormatError> {
     };
     let kind = |(word, line): (&[u8], usize)| {
         Kind::named(word)
-            .ok_or_else(|| FormatError::text(line, format!("'{}' is no PLY type", lossy(word))))
+            .ok_or_else(|| FormatError::text(line, format!("'{}' is not a PLY type", lossy(word))))
     };
     let first = word("type")?;
     let (list, item) = match first.0 {

@@ -1,4 +1,4 @@
-//! PLY (Stanford polygon format): text or binary of either byte order, any properties in any order.
+//! PLY (Stanford polygon format): text, or binary in either byte order, with properties in any order.
 
 mod body;
 mod header;
@@ -12,20 +12,20 @@ use supple_geom::TriMesh;
 use super::checks::note;
 use super::polygon::triangulate;
 use super::text::finite;
-use super::units::{Holds, settle};
+use super::units::{Content, normalise_units};
 use super::{FormatError, ReadOptions};
 use crate::{Character, Part};
 use body::Body;
 use header::{Element, Property, parse_header};
 
-/// Reads a PLY file. Vertices keep their order; polygons and strips become triangles in theirs.
+/// Reads a PLY file. Vertices keep their order; polygons and strips are triangulated in file order.
 pub fn read_ply(bytes: &[u8], options: &ReadOptions) -> Result<Character, FormatError> {
     let mut character = parse_ply(bytes)?;
-    settle(&mut character, options, Holds::Mesh)?;
+    normalise_units(&mut character, options, Content::Mesh)?;
     Ok(character)
 }
 
-/// The file in its own units and axes.
+/// Parses the file, keeping its units and axes.
 pub(super) fn parse_ply(bytes: &[u8]) -> Result<Character, FormatError> {
     let (encoding, elements, start) = parse_header(bytes)?;
     let mut body = Body::new(encoding, &bytes[start..]);
@@ -46,14 +46,14 @@ pub(super) fn parse_ply(bytes: &[u8]) -> Result<Character, FormatError> {
     if thin > 0 {
         note(
             &mut character,
-            format!("{thin} faces have fewer than three corners; they are left out."),
+            format!("{thin} faces have fewer than three corners. They are ignored."),
         );
     }
     character.parts.push(part);
     Ok(character)
 }
 
-/// What a scalar property of a vertex means: a slot of a row.
+/// Column of a vertex property in the row of values.
 fn slot(name: &str) -> Option<usize> {
     const NAMES: [&[&str]; 12] = [
         &["x"],
@@ -123,7 +123,7 @@ fn read_vertices(body: &mut Body, element: &Element, part: &mut Part) -> Result<
             part.colors.push(Vec4::new(row[6], row[7], row[8], row[9]));
         }
         if uvs {
-            // As in OBJ, rows of texture are counted from below.
+            // As in OBJ, texture coordinates start at the bottom.
             part.uvs.push(Vec2::new(row[10], 1.0 - row[11]));
         }
     }
@@ -150,7 +150,7 @@ fn skip(body: &mut Body, element: &Element) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Faces and strips as the file lists them; vertices may come later.
+/// Faces and strips as listed in the file; vertices may follow later.
 #[derive(Default)]
 struct Polygons {
     ends: Vec<usize>,
@@ -194,14 +194,14 @@ fn read_faces(
 }
 
 impl Polygons {
-    /// Adds the triangles to the mesh; returns how many faces were too thin for one.
+    /// Triangulates into the mesh; returns the number of faces with fewer than three corners.
     fn cut(&self, mesh: &mut TriMesh) -> Result<usize, FormatError> {
         let count = mesh.positions.len();
         let vertex = |face: usize, index: i64| match usize::try_from(index) {
             Ok(index) if index < count => Ok(index as u32),
             _ => Err(FormatError::invalid(
                 format!("face {face}"),
-                format!("it names vertex {index}, but there are only {count}"),
+                format!("it refers to vertex {index}, but there are only {count}"),
             )),
         };
         let mut thin = 0;
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn writing_and_reading_back_changes_nothing() {
+    fn round_trip_is_exact() {
         let mut character = parse_ply(TEXT.as_bytes()).unwrap();
         character.parts[0].normals = vec![Vec3::Z; 4];
         character.parts[0].uvs = vec![Vec2::new(0.25, 0.5); 4];
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_files_say_why() {
+    fn bad_files_give_errors() {
         let fails = |from: &str, to: &str, why: &str| {
             let error = parse_ply(TEXT.replace(from, to).as_bytes()).err();
             let error = error.map(|error| error.to_string()).unwrap_or_default();

@@ -2,8 +2,8 @@
 
 use crate::{Character, Part};
 
-/// Writes all parts as one little-endian PLY, in metres and Y up; normals, colours and texture coordinates where every
-/// part has them.
+/// Writes all parts as one little-endian PLY, in metres and Y up, with the normals, colours and texture coordinates that all
+/// parts have.
 pub fn write_ply(character: &Character) -> Vec<u8> {
     let parts = &character.parts;
     let all = |test: fn(&Part) -> bool| parts.iter().all(test);

@@ -1,0 +1,339 @@
+//! What a point follows when a pose alone moves it, and where that takes it [3.2.2].
+//!
+//! There is one table of such points ([`target_table`](crate::target_table)): the processor evaluates it here in double precision, so
+//! that the rest pose comes out exact; a device gets it in single precision, as [`Follows`].
+
+use glam::{Affine3A, DQuat, DVec3};
+use supple_sim::follow::{Anchor as DeviceAnchor, Follows, Slide as DeviceSlide};
+
+use crate::frames::{BoneFrame, Frames, NodeFrame, dual_part};
+
+/// What carries a point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carrier {
+    /// A bone of the graph.
+    Bone(usize),
+    /// A node of the graph.
+    Node(usize),
+    /// A joint of the skeleton.
+    Joint(usize),
+    /// A matrix of linear blend skinning, by its number in the table.
+    Matrix(usize),
+}
+
+/// A point that something carries.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Anchor {
+    /// What carries it.
+    pub carrier: Carrier,
+    /// Where its foot is along a bone, from 0 to 1: beyond the ends nothing stretches.
+    pub t: f64,
+    /// From the foot to the point at rest; for a matrix the point itself \[m\].
+    pub offset: DVec3,
+    /// Its share.
+    pub weight: f64,
+}
+
+/// A point that slides between a ring around a joint and a ring around a bone.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Slide {
+    /// The node.
+    pub node: usize,
+    /// The bone.
+    pub bone: usize,
+    /// Which end of the bone the node is: 0 its start, 1 its end.
+    pub end: usize,
+    /// Anchor on the joint ring; its weight is the point's way to the bone ring.
+    pub on_joint: Anchor,
+    /// Anchor on the bone ring.
+    pub on_bone: Anchor,
+    /// From the blended anchors to the point at rest \[m\].
+    pub offset: DVec3,
+    /// Unit direction of the bone at rest.
+    pub axis: DVec3,
+    /// Parameters along the bone between which the axis of its capsule runs.
+    pub capsule: [f64; 2],
+    /// Distances it keeps from that axis and from the joint \[m\].
+    pub clearances: [f64; 2],
+}
+
+/// What a point follows where nothing holds it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Path {
+    /// One frame.
+    Carried(Anchor),
+    /// Several, blended linearly.
+    Blended(Vec<Anchor>),
+    /// Two rings.
+    Slid(Box<Slide>),
+}
+
+/// What a point follows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Follow {
+    /// The point at rest \[m\].
+    pub point: DVec3,
+    /// Where nothing holds it.
+    pub path: Path,
+    /// What holds it: blended as dual quaternions.
+    pub held: Vec<Anchor>,
+    /// How much of its place the hold gives, from 0 to 1.
+    pub share: f64,
+}
+
+/// All frames of a pose: those of bones, nodes and joints, and the matrices of linear blend skinning.
+#[derive(Clone, Debug, Default)]
+pub struct PoseFrames {
+    /// Of bones, nodes and joints.
+    pub rigid: Frames,
+    /// In the order of the table.
+    pub matrices: Vec<Affine3A>,
+}
+
+impl Follow {
+    /// Where a pose puts the point.
+    pub fn position(&self, frames: &PoseFrames) -> DVec3 {
+        self.moved(frames, DVec3::ZERO)
+    }
+
+    /// Where a pose puts what is `beside` the point at rest and follows the same frames \[m\].
+    pub fn moved(&self, frames: &PoseFrames, beside: DVec3) -> DVec3 {
+        if self.share >= 1.0 {
+            return held(&frames.rigid, &self.held, self.point, beside);
+        }
+        let free = self.unheld(frames, beside);
+        match self.share > 0.0 {
+            true => free.lerp(
+                held(&frames.rigid, &self.held, self.point, beside),
+                self.share,
+            ),
+            false => free,
+        }
+    }
+
+    /// The same, as if nothing held it.
+    pub fn unheld(&self, frames: &PoseFrames, beside: DVec3) -> DVec3 {
+        match &self.path {
+            Path::Carried(anchor) => anchor.position(frames, beside),
+            Path::Blended(anchors) => (anchors.iter())
+                .map(|anchor| anchor.weight * anchor.position(frames, beside))
+                .sum(),
+            Path::Slid(slide) => slide.position(&frames.rigid, beside),
+        }
+    }
+
+    /// In single precision; `number` counts what carries points.
+    pub fn for_device(&self, number: impl Fn(Carrier) -> u32) -> Follows {
+        let anchor = |anchor: &Anchor| DeviceAnchor {
+            frame: number(anchor.carrier),
+            t: anchor.t as f32,
+            offset: anchor.offset.as_vec3(),
+            weight: anchor.weight as f32,
+        };
+        let mut follows = Follows {
+            held: self.held.iter().map(anchor).collect(),
+            share: self.share as f32,
+            ..Follows::default()
+        };
+        match &self.path {
+            Path::Carried(one) => follows.anchors = vec![anchor(one)],
+            Path::Blended(several) => follows.anchors = several.iter().map(anchor).collect(),
+            Path::Slid(slide) => {
+                follows.slide = Some(DeviceSlide {
+                    joint: anchor(&slide.on_joint),
+                    bone: anchor(&slide.on_bone),
+                    offset: slide.offset.as_vec3(),
+                    axis: slide.axis.as_vec3(),
+                    capsule: slide.capsule.map(|t| t as f32),
+                    clearances: slide.clearances.map(|d| d as f32),
+                });
+            }
+        }
+        follows
+    }
+}
+
+impl Anchor {
+    fn position(&self, frames: &PoseFrames, beside: DVec3) -> DVec3 {
+        match self.carrier {
+            Carrier::Matrix(matrix) => {
+                let point = (self.offset + beside).as_vec3();
+                let matrix = frames.matrices.get(matrix);
+                matrix
+                    .map_or(point, |matrix| matrix.transform_point3(point))
+                    .as_dvec3()
+            }
+            _ => self.on_frame(&frames.rigid, beside),
+        }
+    }
+
+    fn on_frame(&self, frames: &Frames, beside: DVec3) -> DVec3 {
+        let offset = self.offset + beside;
+        match self.carrier {
+            Carrier::Bone(bone) => {
+                let frame = &frames.bones[bone];
+                let foot = frame.start.lerp(frame.end, self.t);
+                foot + frame.turn_at(self.t) * offset * frame.scale
+            }
+            Carrier::Node(node) => {
+                let frame = &frames.nodes[node];
+                frame.position + frame.turn * offset * frame.scale
+            }
+            Carrier::Joint(joint) => {
+                let frame = &frames.joints[joint];
+                frame.position + frame.turn * offset * frame.scale
+            }
+            Carrier::Matrix(_) => offset,
+        }
+    }
+
+    /// What it does to a point, as a dual quaternion.
+    fn motion(&self, frames: &Frames, point: DVec3, beside: DVec3) -> (DQuat, DQuat) {
+        let turn = match self.carrier {
+            Carrier::Bone(bone) => {
+                let frame = &frames.bones[bone];
+                if let Some([start, along]) = frame.dual {
+                    return (frame.turn, start + along * self.t);
+                }
+                frame.turn_at(self.t)
+            }
+            Carrier::Node(node) => frames.nodes[node].turn,
+            Carrier::Joint(joint) => {
+                let frame = &frames.joints[joint];
+                if let Some(dual) = frame.dual {
+                    return (frame.turn, dual);
+                }
+                frame.turn
+            }
+            Carrier::Matrix(_) => DQuat::IDENTITY,
+        };
+        let shift = self.on_frame(frames, beside) - turn * (point + beside);
+        (turn, dual_part(turn, shift))
+    }
+}
+
+/// Where a point goes that all anchors hold: a blend of dual quaternions (Kavan et al. 2007).
+fn held(frames: &Frames, anchors: &[Anchor], point: DVec3, beside: DVec3) -> DVec3 {
+    let mut real = DQuat::from_array([0.0; 4]);
+    let mut dual = real;
+    let mut reference: Option<DQuat> = None;
+    for anchor in anchors {
+        let (turn, half) = anchor.motion(frames, point, beside);
+        let sign = match reference {
+            Some(first) if first.dot(turn) < 0.0 => -1.0,
+            _ => 1.0,
+        };
+        reference.get_or_insert(turn);
+        real += turn * (sign * anchor.weight);
+        dual += half * (sign * anchor.weight);
+    }
+    let length = real.length();
+    if length < 1e-9 {
+        return point + beside;
+    }
+    let (real, dual) = (real * (1.0 / length), dual * (1.0 / length));
+    let shift = dual * real.conjugate();
+    real * (point + beside) + 2.0 * DVec3::new(shift.x, shift.y, shift.z)
+}
+
+impl Slide {
+    fn position(&self, frames: &Frames, beside: DVec3) -> DVec3 {
+        let (bone, node) = (&frames.bones[self.bone], &frames.nodes[self.node]);
+        let weight = self.on_joint.weight;
+        let bend = bone.bend_at(self.on_bone.t, self.end, node.turn);
+        // Both anchors are wrung to the point's own share of the twist first: blending points that lie apart around
+        // the bone would pull them in towards it.
+        let (axis, twist) = (bone.axis, bend.twist);
+        let on_joint = self.on_joint.on_frame(frames, DVec3::ZERO);
+        let on_joint = turned_about(on_joint, node.position, axis, twist * weight);
+        let on_bone = self.on_bone.on_frame(frames, DVec3::ZERO);
+        let on_bone = turned_about(on_bone, bone.start, axis, twist * (weight - 1.0));
+        let scale = node.scale + (bone.scale - node.scale) * weight;
+        let turn = bend.half_way(node.turn, weight);
+        let slid = on_joint.lerp(on_bone, weight) + turn * (self.offset + beside) * scale;
+        self.push_out(bone, node, slid)
+    }
+
+    /// Pushes a slid point out of the joint's sphere and its own bone, as far out as it was at rest.
+    fn push_out(&self, bone: &BoneFrame, node: &NodeFrame, point: DVec3) -> DVec3 {
+        let [of_bone, of_node] = self.clearances;
+        let foot = nearest_on(bone.start, bone.end, self.capsule, point);
+        let point = pushed(point, foot, of_bone * bone.scale);
+        pushed(point, node.position, of_node * node.scale)
+    }
+}
+
+/// Smaller turns move a point around a bone by less than single precision tells \[rad\].
+const LEAST_TURN: f64 = 1e-7;
+
+fn turned_about(point: DVec3, centre: DVec3, axis: DVec3, angle: f64) -> DVec3 {
+    if angle.abs() < LEAST_TURN || axis == DVec3::ZERO {
+        return point;
+    }
+    centre + DQuat::from_axis_angle(axis, angle) * (point - centre)
+}
+
+/// The point of a segment nearest to `point`, between two parameters along it.
+pub(crate) fn nearest_on(a: DVec3, b: DVec3, [low, high]: [f64; 2], point: DVec3) -> DVec3 {
+    let direction = b - a;
+    let t = (point - a).dot(direction) / direction.length_squared().max(f64::MIN_POSITIVE);
+    a.lerp(b, t.clamp(low, high))
+}
+
+/// Moves `point` away from `centre` until it is `clearance` away; exact rest points stay untouched.
+fn pushed(point: DVec3, centre: DVec3, clearance: f64) -> DVec3 {
+    let offset = point - centre;
+    let squared = offset.length_squared();
+    if squared >= clearance * clearance * (1.0 - 2e-9) || squared <= 0.0 {
+        point
+    } else {
+        centre + offset * (clearance / squared.sqrt())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frames::JointFrame;
+
+    fn anchors(weights: &[f64], offset: DVec3) -> Vec<Anchor> {
+        let anchor = |(joint, &weight): (usize, &f64)| Anchor {
+            carrier: Carrier::Joint(joint),
+            t: 0.0,
+            offset,
+            weight,
+        };
+        weights.iter().enumerate().map(anchor).collect()
+    }
+
+    fn frames(turns: &[DQuat], centre: DVec3, shift: DVec3) -> Frames {
+        let joint = |&turn: &DQuat| JointFrame::new(centre, centre + shift, turn, 1.0);
+        Frames {
+            joints: turns.iter().map(joint).collect(),
+            ..Frames::default()
+        }
+    }
+
+    /// Joints that move as one move the point rigidly; q and −q are the same turn.
+    #[test]
+    fn one_motion_is_kept() {
+        let turn = DQuat::from_axis_angle(DVec3::new(1.0, 2.0, -1.0).normalize(), 2.0);
+        let (centre, shift) = (DVec3::new(0.1, 1.0, 0.2), DVec3::new(3.0, 0.0, 1.0));
+        let frames = frames(&[turn, -turn, turn], centre, shift);
+        let (point, beside) = (DVec3::new(0.3, 0.9, -0.4), DVec3::new(0.0, 0.02, 0.01));
+        let anchors = anchors(&[0.2, 0.5, 0.3], point - centre);
+        let held = held(&frames, &anchors, point, beside);
+        let expected = centre + shift + turn * (point + beside - centre);
+        assert!(held.distance(expected) < 1e-14);
+    }
+
+    /// Between two turns about one centre the point turns half way and keeps its distance.
+    #[test]
+    fn turns_are_halved_without_collapse() {
+        let turns = [DQuat::IDENTITY, DQuat::from_rotation_z(2.8)];
+        let frames = frames(&turns, DVec3::ZERO, DVec3::ZERO);
+        let anchors = anchors(&[0.5, 0.5], DVec3::X);
+        let held = held(&frames, &anchors, DVec3::X, DVec3::ZERO);
+        assert!(held.distance(DQuat::from_rotation_z(1.4) * DVec3::X) < 1e-14);
+    }
+}

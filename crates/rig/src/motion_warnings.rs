@@ -1,0 +1,130 @@
+//! Checks for characters that load without errors but will play motions wrongly.
+
+use std::f32::consts::FRAC_PI_2;
+
+use glam::{Quat, Vec3};
+
+use crate::Skeleton;
+use crate::character::{Character, Problem, Severity};
+use crate::figures::{figures, skeleton_trees};
+use crate::retarget::humanoid::HumanBone;
+use crate::retarget::{BoneMap, Humanoid};
+use crate::stray_weights::stray_weights;
+
+/// Warnings about broken skin weights, a lying body, and several bodies in one file.
+pub fn motion_warnings(character: &Character) -> Vec<Problem> {
+    if character.parts.is_empty() {
+        return Vec::new();
+    }
+    let found = [
+        stray_weights(character),
+        lying_warning(character),
+        several_bodies_warning(character),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+fn warning(text: String) -> Option<Problem> {
+    Some(Problem {
+        severity: Severity::Warning,
+        place: String::new(),
+        text,
+    })
+}
+
+/// A person whose head is not above the hips, or that is recognised only with Z up.
+fn lying_warning(character: &Character) -> Option<Problem> {
+    let skeleton = &character.skeleton;
+    let map = BoneMap::of(character);
+    let as_is = Humanoid::find(skeleton, &map).ok();
+    let mut raised = skeleton.clone();
+    let turn = Quat::from_rotation_x(-FRAC_PI_2);
+    for (index, joint) in skeleton.joints().iter().enumerate() {
+        if joint.parent.is_none() {
+            let rest = raised.rest_mut(index);
+            rest.translation = turn * rest.translation;
+            rest.rotation = turn * rest.rotation;
+        }
+    }
+    let stood = Humanoid::find(&raised, &map).ok();
+    let count = |humanoid: &Option<Humanoid>| humanoid.as_ref().map_or(0, |h| h.bones.len());
+    let lies = match as_is.as_ref().and_then(|h| spine(h, skeleton)) {
+        Some(spine) => spine.y.abs() < 0.5 * spine.length(),
+        None => false,
+    };
+    let stands = stood.as_ref().and_then(|h| spine(h, &raised));
+    let stands = stands.is_some_and(|spine| spine.y > 0.8 * spine.length());
+    if stands && (lies || count(&stood) > count(&as_is)) {
+        return warning(
+            "The body lies on the ground with its head along Z. If Z is up in the file, load it with `--up z`; otherwise clips and motions will not fit."
+                .to_owned(),
+        );
+    }
+    None
+}
+
+/// Vector from hips to head.
+fn spine(humanoid: &Humanoid, skeleton: &Skeleton) -> Option<Vec3> {
+    let worlds = skeleton.rest_worlds();
+    let at = |bone| Some(Vec3::from(worlds[humanoid.joint(bone)?].translation));
+    Some(at(HumanBone::Head)? - at(HumanBone::Hips)?)
+}
+
+/// More than one skeleton with skin.
+fn several_bodies_warning(character: &Character) -> Option<Problem> {
+    let trees = skeleton_trees(&character.skeleton).len();
+    let people = figures(character).len();
+    match (trees, people) {
+        (0 | 1, _) => None,
+        (_, 0) => warning(format!(
+            "The file holds {trees} skeletons. Its own clips move all of them; other motions treat them as one body. Save each in its own file and combine them with `supple scene`."
+        )),
+        _ => warning(format!(
+            "The file holds {people} people. Every motion moves all of them. To give each its own motion, save each in its own file and combine them with `supple scene`."
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::character::Part;
+    use crate::keyed::mannequin;
+
+    fn warnings_of(skeleton: Skeleton) -> String {
+        let character = Character {
+            parts: vec![Part::default()],
+            skeleton,
+            ..Character::default()
+        };
+        let texts = motion_warnings(&character).into_iter().map(|p| p.text);
+        texts.collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn lying_bodies_are_reported() {
+        assert_eq!(warnings_of(mannequin()), "");
+        for angle in [FRAC_PI_2, -FRAC_PI_2] {
+            let mut flat = mannequin();
+            let rest = flat.rest_mut(0);
+            let turn = Quat::from_rotation_x(angle);
+            rest.translation = turn * rest.translation;
+            rest.rotation = turn * rest.rotation;
+            // Only one of the two is Z up.
+            assert_eq!(warnings_of(flat).contains("--up z"), angle > 0.0);
+        }
+    }
+
+    #[test]
+    fn two_people_are_reported() {
+        let mut joints = mannequin().joints().to_vec();
+        let count = joints.len();
+        let mut second = joints.clone();
+        for joint in &mut second {
+            joint.parent = joint.parent.map(|parent| parent + count);
+        }
+        joints.extend(second);
+        let (both, _) = Skeleton::from_unordered(joints).unwrap();
+        assert!(warnings_of(both).contains("2 people"));
+    }
+}

@@ -1,0 +1,50 @@
+//! A skeleton for a mesh that came without one.
+
+use supple_geom::TriMesh;
+
+use crate::formats::Source;
+use crate::skeleton::JointKind;
+use crate::skeleton_fit::fit_humanoid;
+use crate::{Character, Skeleton};
+
+/// Whether nothing could move the mesh: it has neither bones nor a motion of its own. Clips of a file may move nothing
+/// that is left of it.
+pub fn is_bare(character: &Character) -> bool {
+    let bones = |joint: &crate::Joint| joint.kind == JointKind::Bone;
+    let moves = |clip: &crate::Clip| !(clip.tracks.is_empty() && clip.morphs.is_empty());
+    !character.parts.is_empty()
+        && !character.clips.iter().any(moves)
+        && !character.skeleton.joints().iter().any(bones)
+}
+
+/// The mesh of all parts where it is seen, in metres.
+pub fn rest_mesh(character: &Character) -> TriMesh {
+    let parts: Vec<TriMesh> = (0..character.parts.len())
+        .map(|part| character.bind_mesh(part))
+        .collect();
+    TriMesh::merged(&parts)
+}
+
+/// The same mesh on another skeleton, without weights, clips or morph targets.
+pub fn with_skeleton(character: &Character, skeleton: Skeleton) -> Character {
+    let mut rigged = character.clone();
+    // Bind space becomes the world's: the mesh lies where it is seen.
+    for (index, part) in rigged.parts.iter_mut().enumerate() {
+        part.mesh = character.bind_mesh(index);
+        part.normals.clear();
+        part.binding = Default::default();
+        part.morphs.clear();
+        part.morph_weights.clear();
+    }
+    rigged.skeleton = skeleton;
+    rigged.clips.clear();
+    rigged.humanoid = None;
+    rigged.source = Source::None;
+    rigged
+}
+
+/// A bare mesh with a humanoid's skeleton fitted into it; nothing where none fits.
+pub fn fitted(character: &Character) -> Option<Character> {
+    let skeleton = fit_humanoid(&rest_mesh(character))?;
+    Some(with_skeleton(character, skeleton))
+}

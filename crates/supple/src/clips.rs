@@ -1,0 +1,187 @@
+//! Finding the clip a user means: in the character's file, among the embedded ones, or in another file.
+
+use std::path::Path;
+
+use supple_rig::figures::on_each;
+use supple_rig::formats::{self, FormatError, ReadOptions};
+use supple_rig::retarget::{BoneMap, HumanoidError, MapFile, Options, Retarget, RetargetError};
+use supple_rig::{Character, Clip};
+
+use crate::embedded::{self, ClipError};
+use crate::skin::{Span, TooLong, pose_bytes};
+
+/// Frames a second of motions put on another skeleton.
+const FPS: f32 = 60.0;
+
+/// Why no clip was found.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MotionError {
+    /// The name fits neither a clip of the file nor an embedded one.
+    #[error("no clip '{name}': the file has {in_file}; embedded are {embedded}")]
+    NoSuchClip {
+        /// What was asked for.
+        name: String,
+        /// The file's clips.
+        in_file: String,
+        /// The embedded clips.
+        embedded: String,
+    },
+    /// The motion file holds no motion.
+    #[error("{path} holds no motion")]
+    NoMotion {
+        /// The file.
+        path: String,
+    },
+    /// A character without a skeleton cannot move.
+    #[error("{name} has no skeleton, so nothing can move it")]
+    NoSkeleton {
+        /// The character.
+        name: String,
+    },
+    /// An embedded clip failed.
+    #[error(transparent)]
+    Embedded(#[from] ClipError),
+    /// The motion file could not be read.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+    /// The joint map is broken.
+    #[error(transparent)]
+    Map(#[from] HumanoidError),
+    /// The motion is longer than memory.
+    #[error("the motion is too long: {0}")]
+    TooLong(#[from] TooLong),
+    /// The motion does not fit the character.
+    #[error("the motion does not fit: {0}")]
+    Retarget(#[from] RetargetError),
+}
+
+/// Where a motion comes from.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub enum Choice<'a> {
+    /// The file's first clip, or the embedded `squat` where it has none.
+    #[default]
+    Default,
+    /// A clip of the file by name or number, or an embedded one by name, with an optional joint map in TOML.
+    Named(&'a str, Option<&'a Path>),
+    /// Another file, with an optional joint map in TOML.
+    File(&'a Path, Option<&'a Path>),
+}
+
+/// A clip of the character's file by name or number, or an embedded one by name, put on its skeleton.
+pub fn clip(character: &Character, name: &str) -> Result<Clip, MotionError> {
+    choose(character, Choice::Named(name, None), FPS)
+}
+
+/// A motion from another file (BVH, glTF, FBX, `.anim`, …), retargeted to the character.
+pub fn clip_from(character: &Character, file: impl AsRef<Path>) -> Result<Clip, MotionError> {
+    choose(character, Choice::File(file.as_ref(), None), FPS)
+}
+
+/// The clip a user means, on the character's own skeleton; other skeletons' motions are sampled `fps` times a second.
+pub fn choose(character: &Character, choice: Choice, fps: f32) -> Result<Clip, MotionError> {
+    if character.skeleton.is_empty() {
+        let name = character.name.clone();
+        return Err(MotionError::NoSkeleton { name });
+    }
+    match choice {
+        Choice::Default => match character.clips.first() {
+            Some(clip) => Ok(clip.clone()),
+            None => Ok(embedded::clip("squat", character)?),
+        },
+        Choice::Named(name, map) => named(character, name, map),
+        Choice::File(path, map) => from_file(character, path, map, fps),
+    }
+}
+
+fn named(character: &Character, name: &str, map: Option<&Path>) -> Result<Clip, MotionError> {
+    let by_name = character.clips.iter().find(|clip| clip.name == name);
+    let by_number = || {
+        name.parse::<usize>()
+            .ok()
+            .and_then(|number| character.clips.get(number))
+    };
+    if let Some(clip) = by_name.or_else(by_number) {
+        return Ok(clip.clone());
+    }
+    let clip = match map {
+        Some(path) => {
+            let mut mapped = character.clone();
+            mapped.humanoid = Some(read_map(path)?.target.named_joints(&character.skeleton)?);
+            embedded::clip(name, &mapped)
+        }
+        None => embedded::clip(name, character),
+    };
+    match clip {
+        Err(ClipError::NoSuchClip { name, known }) => Err(MotionError::NoSuchClip {
+            name,
+            in_file: list_clips(character),
+            embedded: known,
+        }),
+        other => Ok(other?),
+    }
+}
+
+fn list_clips(character: &Character) -> String {
+    if character.clips.is_empty() {
+        return "none".to_owned();
+    }
+    let names = character.clips.iter().enumerate();
+    names
+        .map(|(index, clip)| format!("{index} '{}'", clip.name))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+fn from_file(
+    character: &Character,
+    path: &Path,
+    map: Option<&Path>,
+    fps: f32,
+) -> Result<Clip, MotionError> {
+    let source = formats::load(path, &ReadOptions::default())?;
+    if source.clips.is_empty() {
+        let path = path.display().to_string();
+        return Err(MotionError::NoMotion { path });
+    }
+    let named = map.map_or_else(|| Ok(MapFile::default()), read_map)?;
+    from_character(character, &source, named, fps)
+}
+
+/// A joint map in TOML.
+pub fn read_map(path: &Path) -> Result<MapFile, MotionError> {
+    let text = std::fs::read_to_string(path).map_err(|source| FormatError::Io {
+        path: path.to_owned(),
+        source,
+    })?;
+    Ok(MapFile::parse(&text)?)
+}
+
+/// The first clip of another character, on this one's skeleton, or on each of several in one file.
+pub fn from_character(
+    character: &Character,
+    source: &Character,
+    map: MapFile,
+    fps: f32,
+) -> Result<Clip, MotionError> {
+    let clip = source.clips.first().ok_or_else(|| MotionError::NoMotion {
+        path: source.name.clone(),
+    })?;
+    Span::all(clip, fps).check(pose_bytes(character))?;
+    let mut options = Options {
+        map,
+        ..Options::default()
+    };
+    if options.map.source.is_empty() {
+        options.map.source = BoneMap::of(source);
+    }
+    on_each(character, |one| {
+        let mut options = options.clone();
+        if options.map.target.is_empty() {
+            options.map.target = BoneMap::of(one);
+        }
+        let retarget = Retarget::new(&source.skeleton, &one.skeleton, &options)?;
+        Ok(retarget.with_skin(one).clip(clip, fps))
+    })
+}

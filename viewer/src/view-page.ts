@@ -1,0 +1,109 @@
+// View page: skinning methods, comparison, overlays and theme.
+import type { App, Compare } from "./app";
+import { byId, check, heading, make, segmented } from "./dom";
+import type { Page } from "./panel";
+import type { Method, OverlayName } from "./protocol";
+
+const METHODS = [["tissue", "Tissue"], ["dqs", "Dual quat."], ["lbs", "Linear"]] as const;
+const COMPARES = [["off", "One"], ["divider", "Divider"], ["side", "Side by side"]] as const;
+export const OVERLAYS: readonly (readonly [OverlayName, string, string])[] = [
+  ["skeleton", "Skeleton", "B"],
+  ["volumes", "Volumetric bones and joints", "V"],
+  ["boneSurface", "Bone surface", "U"],
+  ["tets", "Tets", "T"],
+  ["contacts", "Contacts", "C"],
+  ["strain", "Strain colours", "X"],
+  ["wireframe", "Wireframe", "W"],
+];
+
+export class ViewPage implements Page {
+  name = "View";
+  element = make("div");
+  private boxes = new Map<OverlayName, HTMLInputElement>();
+  private method = segmented<Method>("Method", METHODS, (method) => this.useMethod(method));
+  private other = segmented<Method>("Other method", METHODS, (method) => {
+    this.app.other = method;
+    this.app.applyView();
+  });
+  private compare = segmented<Compare>("Compare", COMPARES, (compare) => this.useCompare(compare));
+  private otherBlock = make("div", { hidden: true }, heading("Compare with"), this.other.element);
+
+  constructor(private app: App) {
+    this.method.set(app.method);
+    this.other.set(app.other);
+    this.compare.set(app.compare);
+    const overlays = OVERLAYS.map(([name, label, key]) => {
+      const { row, box } = check(label, key, (on) => this.overlay(name, on));
+      this.boxes.set(name, box);
+      return row;
+    });
+    this.element.append(heading("Method"), this.method.element, heading("Compare"), this.compare.element, this.otherBlock);
+    this.element.append(heading("Overlays"), ...overlays, this.themeBlock());
+    this.listenToDivider();
+  }
+
+  useMethod(method: Method): void {
+    this.app.method = method;
+    this.method.set(method);
+    this.app.applyView();
+  }
+
+  useCompare(compare: Compare): void {
+    this.app.compare = compare;
+    this.compare.set(compare);
+    this.otherBlock.hidden = compare === "off";
+    this.app.applyView();
+  }
+
+  nextCompare(): void {
+    const names = COMPARES.map(([name]) => name);
+    this.useCompare(names[(names.indexOf(this.app.compare) + 1) % names.length] ?? "off");
+  }
+
+  toggleOverlay(name: OverlayName): void {
+    this.overlay(name, !this.app.overlays.shown.has(name));
+  }
+
+  private overlay(name: OverlayName, on: boolean): void {
+    if (on) this.app.overlays.shown.add(name);
+    else this.app.overlays.shown.delete(name);
+    const box = this.boxes.get(name);
+    if (box) box.checked = on;
+    this.app.applyView();
+  }
+
+  private themeBlock(): HTMLElement {
+    const stored = localStorage.getItem("supple-theme");
+    const system = matchMedia("(prefers-color-scheme: light)");
+    let choice = stored === "dark" || stored === "light" ? stored : "system";
+    const use = (): void => {
+      const dark = choice === "system" ? !system.matches : choice === "dark";
+      document.documentElement.dataset.theme = dark ? "dark" : "light";
+      this.app.scene.useTheme(dark);
+    };
+    const themes = [["system", "System"], ["dark", "Dark"], ["light", "Light"]] as const;
+    const control = segmented("Theme", themes, (next) => {
+      choice = next;
+      localStorage.setItem("supple-theme", next);
+      use();
+    });
+    control.set(choice as "system" | "dark" | "light");
+    system.onchange = use;
+    use();
+    return make("div", {}, heading("Theme"), control.element);
+  }
+
+  private listenToDivider(): void {
+    const divider = byId("divider");
+    divider.onpointerdown = (event) => divider.setPointerCapture(event.pointerId);
+    divider.onpointermove = (event) => {
+      if (divider.hasPointerCapture(event.pointerId)) this.app.moveDivider(event.clientX / window.innerWidth);
+    };
+    divider.onkeydown = (event) => {
+      const move = { ArrowLeft: -0.02, ArrowRight: 0.02 }[event.key];
+      if (move === undefined) return;
+      event.stopPropagation();
+      this.app.moveDivider(this.app.divider + move);
+    };
+  }
+}
