@@ -269,7 +269,11 @@ fn contact_is_settled_within_the_cap() {
             .solve(&mut *backend, &model, &settings, &targets, &mut longer)
             .unwrap();
         let off = farthest(&state, &longer);
-        assert!(off <= report.left, "{name}: {off} m off, {report:?}");
+        let allowed = match report.is_met {
+            true => 0.16e-5,
+            false => report.left,
+        };
+        assert!(off <= allowed, "{name}: {off} m off, {report:?}");
     }
 }
 

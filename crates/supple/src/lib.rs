@@ -31,7 +31,7 @@
 //!
 //! # Load
 //!
-//! [`load`] reads glTF, GLB, VRM, FBX, OBJ, PLY, OFF and STL, or one of two embedded bodies, `@male` and `@female`. [`load_with`] takes a
+//! [`load()`] reads glTF, GLB, VRM, FBX, OBJ, PLY, OFF and STL, or one of two embedded bodies, `@male` and `@female`. [`load_with`] takes a
 //! skeleton from another file, or another unit or up axis than the one that was found. A [`Character`] keeps every vertex in the file's
 //! order. [`clip`] finds a clip of the file or an embedded one by name; [`clip_from`] retargets a motion from another file.
 //!
@@ -189,7 +189,7 @@ pub mod embedded;
 mod error;
 pub mod export;
 pub mod info;
-pub mod load;
+mod load;
 pub mod morphs;
 pub mod play;
 pub mod scene;
