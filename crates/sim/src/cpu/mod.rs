@@ -157,7 +157,7 @@ impl CpuBackend {
             Some(ready) => Ok(ready),
             empty => {
                 let system = assemble(model, settings);
-                if !(self.analysed.as_ref()).is_some_and(|(id, _)| *id == model.id()) {
+                if (self.analysed.as_ref()).is_none_or(|(id, _)| *id != model.id()) {
                     self.analysed = Some((model.id(), Symbolic::new(&system.matrix)));
                     self.analyses += 1;
                 }
