@@ -18,7 +18,7 @@ const MOMENTS: [f32; 3] = [0.25, 0.5, 0.8];
 const DOUBLE: [(&str, f32); 2] = [("elbow", 0.5), ("squat", 0.5)];
 
 fn assets() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../supple/assets")
 }
 
 /// A character in a pose as its bones carry it, and what settles it there.

@@ -192,7 +192,11 @@ impl Search<'_> {
             let moved = moved.map(|(a, b)| f64::from(a.distance(*b)));
             moves.push(moved.fold(0.0, f64::max));
             self.report.left = moves.left() + self.rounding();
-            if self.report.left <= tolerance || moves.are_within(self.rounding()) {
+            if moves.are_within(self.rounding()) {
+                self.report.left = SAFETY * self.rounding();
+                return Ok(());
+            }
+            if self.report.left <= tolerance {
                 return Ok(());
             }
         }
