@@ -178,6 +178,28 @@ fn a_crowd_touches_itself() {
     assert!(still < 1e-5, "the other body moved by {still} m");
 }
 
+/// One call makes a crowd, and its skins are in the file's order with normals; a body that is not there is refused.
+#[test]
+fn a_crowd_is_one_call() {
+    let Some(gpu) = device() else { return };
+    let character = embedded::body(Body::Female).expect("embedded");
+    let mut settings = Settings::default();
+    settings.detail.resolution = Resolution::Vertices(600);
+    let builder = Crowd::builder(&character).settings(settings).gpu(&gpu);
+    let mut crowd = builder.build(2).expect("crowd");
+    assert_eq!(crowd.len(), 2);
+    let pose = crowd.flesh().rest_pose();
+    crowd.set_pose(1, &pose).expect("pose");
+    crowd.step().expect("step");
+    let parts = crowd.skin(1).expect("skin");
+    assert_eq!(parts.len(), character.parts.len());
+    for (part, of_file) in parts.iter().zip(&character.parts) {
+        assert!(farthest(&part.positions, &of_file.mesh.positions) < 1e-3);
+        assert!(farthest(&part.normals, &of_file.normals) < 0.02);
+    }
+    assert!(crowd.set_pose(2, &pose).is_err() && crowd.skin(2).is_err());
+}
+
 /// The papers' male with its full skin and contact takes no more of the device than the papers say theirs does: 14 MB.
 #[test]
 fn the_male_of_the_papers_fits_into_their_memory() {

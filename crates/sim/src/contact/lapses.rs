@@ -153,7 +153,7 @@ mod tests {
         for rate in [30.0, 60.0, 240.0] {
             let mut lapses = Lapses::default();
             // What is lost just after bones have stopped does not count, at any rate.
-            for step in 1..=(rules::LOST_CONTACT_DELAY * rate).round() as u32 {
+            for step in 1..(rules::LOST_CONTACT_DELAY * rate).round() as u32 {
                 lose(&mut lapses, rate, step);
             }
             let losses = (rules::LOST_CONTACT_TIME * rate - ROUNDING).ceil() as u32;
