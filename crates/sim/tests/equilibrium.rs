@@ -345,7 +345,13 @@ fn weights_lowered_in_tenths_keep_the_pattern() {
         let mut weights = Weights::default();
         weights.bending = 0.1_f64.powi(k);
         // Every third anchor is a hundred times as stiff in every second round.
-        let each = |i: usize| if i % 3 == 0 && k % 2 == 0 { 100.0 } else { 1.0 };
+        let each = |i: usize| {
+            if i.is_multiple_of(3) && k % 2 == 0 {
+                100.0
+            } else {
+                1.0
+            }
+        };
         weights.each_anchor = (0..anchors.len()).map(each).collect();
         let settings = Settings {
             weights,

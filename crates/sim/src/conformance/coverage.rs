@@ -158,6 +158,16 @@ pub fn weights_are_those_of_a_model_built_so(backend: &mut dyn Backend, precisio
     }
 }
 
+/// Where ten steps of a bone that turns to and fro take a model.
+fn swung(backend: &mut dyn Backend, model: &Model, settings: Settings) -> State {
+    let mut trial = Trial::new(backend, model, settings);
+    for k in 0..10 {
+        let turn = Quat::from_rotation_z(0.3 * (k as f32 * 0.3).sin());
+        trial.step(&moved_targets(model, Affine3A::from_quat(turn)));
+    }
+    trial.state
+}
+
 /// A layer of tissue with an additional type of constraint: 0 none, 1 volume, 2 springs, 3 bending, 4 anchors,
 /// 5 polyhedra, 6 all of them.
 fn tissue_with(kind: usize, weights: &Weights) -> Model {
