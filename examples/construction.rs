@@ -7,7 +7,7 @@ use common::{BONE, RED};
 use supple::Character;
 use supple::embedded::{Body, body};
 use supple::flesh::Flesh;
-use supple::flesh::base_points::{Foot, Smoothing, base_points, foot_position};
+use supple::flesh::base_points::{BasePoint, Smoothing, base_points, base_position};
 use supple::flesh::bone_surface::bone_surface;
 use supple::flesh::rest_skin::RestSkin;
 use supple::geom::TriMesh;
@@ -35,7 +35,7 @@ fn main() {
         &[vec3(-0.24, 0.62, 0.0), vec3(0.24, 1.1, 0.0)],
         vec3(0.25, 0.1, 1.0),
     );
-    let feet = |how: &str, s: &Shrunken| {
+    let caption = |how: &str, s: &Shrunken| {
         format!("{how} base points: up to {:.0} cm apart", 100.0 * s.jump)
     };
     let edges = |letter: &str, s: &Shrunken| {
@@ -48,9 +48,12 @@ fn main() {
     let tiles = [
         (input(&flesh, &far), "a) skin and skeleton".to_owned()),
         (volumes, "b) volumetric bones and joints".to_owned()),
-        (closest.lines(&flesh, &near), feet("c) closest", &closest)),
+        (
+            closest.lines(&flesh, &near),
+            caption("c) closest", &closest),
+        ),
         (closest.surface(&flesh, &near), edges("d)", &closest)),
-        (smooth.lines(&flesh, &near), feet("e) smoothed", &smooth)),
+        (smooth.lines(&flesh, &near), caption("e) smoothed", &smooth)),
         (smooth.surface(&flesh, &near), edges("f)", &smooth)),
     ];
     common::save(
@@ -67,7 +70,7 @@ fn is_at_hips(p: Vec3) -> bool {
 
 /// The skin shrunken onto the bone lines.
 struct Shrunken {
-    feet: Vec<Foot>,
+    base_points: Vec<BasePoint>,
     points: Vec<DVec3>,
     /// Largest distance along the bones between base points of neighbours around the hips [m].
     jump: f64,
@@ -77,20 +80,20 @@ struct Shrunken {
 
 impl Shrunken {
     fn new(flesh: &Flesh, skin: &RestSkin, smoothing: Smoothing) -> Self {
-        let feet = base_points(flesh.graph(), skin, smoothing);
-        let hits = bone_surface(flesh.graph(), flesh.volume(), skin, &feet);
+        let base_points = base_points(flesh.graph(), skin, smoothing);
+        let hits = bone_surface(flesh.graph(), flesh.volume(), skin, &base_points);
         let points: Vec<DVec3> = hits.iter().map(|hit| hit.position).collect();
         let hips = (0..skin.len()).filter(|&v| is_at_hips(skin.positions[v].as_vec3()));
         let walk = Walk::new(flesh.graph());
         let (mut jump, mut edge) = (0.0_f64, 0.0_f64);
         for v in hips {
             for w in skin.ring(v).iter().map(|&w| w as usize) {
-                jump = jump.max(walk.distance(&feet[v], &feet[w]));
+                jump = jump.max(walk.distance(&base_points[v], &base_points[w]));
                 edge = edge.max(points[v].distance(points[w]));
             }
         }
         Self {
-            feet,
+            base_points,
             points,
             jump,
             edge,
@@ -103,12 +106,12 @@ impl Shrunken {
         let nodes: Vec<DVec3> = graph.nodes.iter().map(|node| node.position).collect();
         let skin = flesh.skin_mesh();
         let mut lines = Vec::new();
-        for (foot, &from) in self.feet.iter().zip(&skin.positions).step_by(2) {
+        for (base, &from) in self.base_points.iter().zip(&skin.positions).step_by(2) {
             if from.z < 0.0 {
                 continue;
             }
-            let colour = Ramp::Turbo.at((foot.bone.unwrap_or(0) * 37 % 100) as f32 / 100.0);
-            let to = foot_position(graph, &nodes, foot).as_vec3();
+            let colour = Ramp::Turbo.at((base.bone.unwrap_or(0) * 37 % 100) as f32 / 100.0);
+            let to = base_position(graph, &nodes, base).as_vec3();
             lines.push(Line {
                 from,
                 to,

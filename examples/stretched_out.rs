@@ -7,7 +7,7 @@ mod common;
 use common::walk::Walk;
 use common::{BLUE, BONE, Limb, RED};
 use supple::flesh::Flesh;
-use supple::flesh::base_points::{Foot, foot_position};
+use supple::flesh::base_points::{BasePoint, base_position};
 use supple::flesh::bone_graph::BoneGraph;
 use supple::flesh::rest_skin::RestSkin;
 use supple::flesh::stretched::stretched_nodes;
@@ -44,7 +44,7 @@ fn main() {
 
     let rest: Vec<DVec3> = graph.nodes.iter().map(|node| node.position).collect();
     let spread = stretched_nodes(graph);
-    let closest: Vec<Foot> = skin
+    let closest: Vec<BasePoint> = skin
         .positions
         .iter()
         .map(|&p| nearest(graph, &rest, p))
@@ -57,10 +57,10 @@ fn main() {
     )];
     let mut jumps = Vec::new();
     for (name, layout) in layouts {
-        let feet = smoothed(graph, &skin, layout, &closest);
-        jumps.push(walk.largest_jump(&skin, &feet));
+        let base_points = smoothed(graph, &skin, layout, &closest);
+        jumps.push(walk.largest_jump(&skin, &base_points));
         tiles.push((
-            draw(&flesh, &rest, &feet),
+            draw(&flesh, &rest, &base_points),
             caption(&format!("smoothed, {name}"), jumps[jumps.len() - 1]),
         ));
     }
@@ -80,40 +80,45 @@ fn caption(name: &str, jump: f64) -> String {
 }
 
 /// Equation (3.1) with a re-projection after each sweep, on bones between the given `nodes`.
-fn smoothed(graph: &BoneGraph, skin: &RestSkin, nodes: &[DVec3], feet: &[Foot]) -> Vec<Foot> {
-    let is_leaf = |foot: &Foot| {
-        let bone = &graph.bones[foot.bone.unwrap()];
-        (foot.t == 0.0 && graph.incident[bone.start].len() == 1)
-            || (foot.t == 1.0 && graph.incident[bone.end].len() == 1)
+fn smoothed(
+    graph: &BoneGraph,
+    skin: &RestSkin,
+    nodes: &[DVec3],
+    base_points: &[BasePoint],
+) -> Vec<BasePoint> {
+    let is_leaf = |base: &BasePoint| {
+        let bone = &graph.bones[base.bone.unwrap()];
+        (base.t == 0.0 && graph.incident[bone.start].len() == 1)
+            || (base.t == 1.0 && graph.incident[bone.end].len() == 1)
     };
-    let fixed: Vec<bool> = feet.iter().map(is_leaf).collect();
-    let mut feet = feet.to_vec();
+    let fixed: Vec<bool> = base_points.iter().map(is_leaf).collect();
+    let mut base_points = base_points.to_vec();
     for _ in 0..SWEEPS {
-        let points: Vec<DVec3> = feet
+        let points: Vec<DVec3> = base_points
             .iter()
-            .map(|foot| foot_position(graph, nodes, foot))
+            .map(|base| base_position(graph, nodes, base))
             .collect();
-        for v in (0..feet.len()).filter(|&v| !fixed[v]) {
+        for v in (0..base_points.len()).filter(|&v| !fixed[v]) {
             let ring = skin.ring(v);
             let mean = ring.iter().map(|&w| points[w as usize]).sum::<DVec3>() / ring.len() as f64;
-            feet[v] = nearest(graph, nodes, points[v].lerp(mean, LAMBDA));
+            base_points[v] = nearest(graph, nodes, points[v].lerp(mean, LAMBDA));
         }
     }
-    feet
+    base_points
 }
 
 /// The closest point on the bones.
-fn nearest(graph: &BoneGraph, nodes: &[DVec3], point: DVec3) -> Foot {
+fn nearest(graph: &BoneGraph, nodes: &[DVec3], point: DVec3) -> BasePoint {
     let on_bone = |bone: usize| {
         let (a, b) = (nodes[graph.bones[bone].start], nodes[graph.bones[bone].end]);
         let t = ((point - a).dot(b - a) / (b - a).length_squared()).clamp(0.0, 1.0);
-        Foot {
+        BasePoint {
             bone: Some(bone),
             t,
             node: 0,
         }
     };
-    let away = |foot: &Foot| foot_position(graph, nodes, foot).distance_squared(point);
+    let away = |base: &BasePoint| base_position(graph, nodes, base).distance_squared(point);
     (0..graph.bones.len())
         .map(on_bone)
         .min_by(|a, b| away(a).total_cmp(&away(b)))
@@ -121,7 +126,7 @@ fn nearest(graph: &BoneGraph, nodes: &[DVec3], point: DVec3) -> Foot {
 }
 
 /// The back half of the skin, the bones, and a line from each vertex near the middle plane to its base point.
-fn draw(flesh: &Flesh, nodes: &[DVec3], feet: &[Foot]) -> Image {
+fn draw(flesh: &Flesh, nodes: &[DVec3], base_points: &[BasePoint]) -> Image {
     let (graph, skin) = (flesh.graph(), flesh.skin_mesh());
     let mut back = DrawMesh::owned(common::kept(skin, skin, |p| p.z < 0.0));
     back.casts_shadow = false;
@@ -133,12 +138,12 @@ fn draw(flesh: &Flesh, nodes: &[DVec3], feet: &[Foot]) -> Image {
         bones.push(rod);
     }
     let colours = [BONE * 0.35, RED, BLUE];
-    let middle = (0..feet.len()).filter(|&v| skin.positions[v].z.abs() < 0.012);
+    let middle = (0..base_points.len()).filter(|&v| skin.positions[v].z.abs() < 0.012);
     let mut lines = Vec::new();
     let mut ends = Vec::new();
     for v in middle {
-        let base = foot_position(graph, nodes, &feet[v]).as_vec3();
-        let colour = colours[feet[v].bone.unwrap()];
+        let base = base_position(graph, nodes, &base_points[v]).as_vec3();
+        let colour = colours[base_points[v].bone.unwrap()];
         let from = skin.positions[v].with_z(0.02);
         lines.push(Line {
             from,

@@ -5,7 +5,7 @@ mod common;
 
 use common::RED;
 use supple::embedded::{Body, body};
-use supple::flesh::base_points::foot_position;
+use supple::flesh::base_points::base_position;
 use supple::flesh::frames::frames;
 use supple::flesh::{Flesh, Settings};
 use supple::geom::TriMesh;
@@ -80,7 +80,7 @@ fn around_bone_lines(flesh: &Flesh, character: &Character, pose: &Pose, held: &T
     let frames = frames(graph, &character.skeleton, &character.bind_worlds(), pose);
     let nodes: Vec<DVec3> = graph.nodes.iter().map(|node| node.position).collect();
     let posed: Vec<DVec3> = frames.nodes.iter().map(|node| node.position).collect();
-    let feet = flesh.feet();
+    let base_points = flesh.base_points();
     let mut builder = ModelBuilder::new();
     let mut driven = Vec::new();
     for (v, column) in flesh.columns().iter().enumerate() {
@@ -89,9 +89,9 @@ fn around_bone_lines(flesh: &Flesh, character: &Character, pose: &Pose, held: &T
             driven.push(held.positions[v]);
         }
     }
-    for foot in feet {
-        builder.vertex(foot_position(graph, &nodes, foot).as_vec3(), true);
-        driven.push(foot_position(graph, &posed, foot).as_vec3());
+    for base in base_points {
+        builder.vertex(base_position(graph, &nodes, base).as_vec3(), true);
+        driven.push(base_position(graph, &posed, base).as_vec3());
     }
     let is_free = |&v: &u32| (v as usize) < count && flesh.columns()[v as usize].is_free;
     for tet in flesh

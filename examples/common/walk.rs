@@ -1,6 +1,6 @@
 //! Distances along the bones.
 
-use supple::flesh::base_points::Foot;
+use supple::flesh::base_points::BasePoint;
 use supple::flesh::bone_graph::BoneGraph;
 use supple::flesh::rest_skin::RestSkin;
 
@@ -32,14 +32,14 @@ impl<'a> Walk<'a> {
     }
 
     /// Between two base points.
-    pub fn distance(&self, a: &Foot, b: &Foot) -> f64 {
-        let ends = |foot: &Foot| match foot.bone {
-            None => [(foot.node, 0.0); 2],
+    pub fn distance(&self, a: &BasePoint, b: &BasePoint) -> f64 {
+        let ends = |base: &BasePoint| match base.bone {
+            None => [(base.node, 0.0); 2],
             Some(bone) => {
                 let (ends, length) = (&self.graph.bones[bone], self.graph.length(bone));
                 [
-                    (ends.start, foot.t * length),
-                    (ends.end, (1.0 - foot.t) * length),
+                    (ends.start, base.t * length),
+                    (ends.end, (1.0 - base.t) * length),
                 ]
             }
         };
@@ -53,9 +53,9 @@ impl<'a> Walk<'a> {
     }
 
     /// The largest distance between base points of neighbours on the skin.
-    pub fn largest_jump(&self, skin: &RestSkin, feet: &[Foot]) -> f64 {
+    pub fn largest_jump(&self, skin: &RestSkin, base_points: &[BasePoint]) -> f64 {
         let jump = |v: usize| {
-            let to = |&w: &u32| self.distance(&feet[v], &feet[w as usize]);
+            let to = |&w: &u32| self.distance(&base_points[v], &base_points[w as usize]);
             skin.ring(v)
                 .iter()
                 .map(to)

@@ -14,7 +14,7 @@ use crate::stretched::stretched_nodes;
 
 /// A base point: a point on the bone graph.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Foot {
+pub struct BasePoint {
     /// The bone, or `None` on a node that has no bone.
     pub bone: Option<usize>,
     /// From 0 at the bone's start to 1 at its end.
@@ -43,69 +43,72 @@ impl Default for Smoothing {
 }
 
 /// The base point of every skin vertex.
-pub fn base_points(graph: &BoneGraph, skin: &RestSkin, smoothing: Smoothing) -> Vec<Foot> {
+pub fn base_points(graph: &BoneGraph, skin: &RestSkin, smoothing: Smoothing) -> Vec<BasePoint> {
     let rest: Vec<DVec3> = graph.nodes.iter().map(|node| node.position).collect();
-    let mut feet: Vec<Foot> = (0..skin.len())
+    let mut base_points: Vec<BasePoint> = (0..skin.len())
         .into_par_iter()
-        .map(|v| facing_foot(graph, &rest, skin.positions[v], skin.normals[v]))
+        .map(|v| facing_base_point(graph, &rest, skin.positions[v], skin.normals[v]))
         .collect();
     if graph.bones.len() < 2 {
-        return feet;
+        return base_points;
     }
     let nodes = stretched_nodes(graph);
-    let fixed: Vec<bool> = feet.iter().map(|foot| at_leaf(graph, foot)).collect();
+    let fixed: Vec<bool> = base_points
+        .iter()
+        .map(|base| at_leaf(graph, base))
+        .collect();
     let time = (smoothing.reach * skin.size()).powi(2) / smoothing.steps.max(1) as f64;
     let system = HeatStep::new(skin, &|_| time, &fixed);
     let candidates = bones_by_component(graph);
     for _ in 0..smoothing.steps {
-        let points: Vec<DVec3> = feet
+        let points: Vec<DVec3> = base_points
             .iter()
-            .map(|foot| foot_position(graph, &nodes, foot))
+            .map(|base| base_position(graph, &nodes, base))
             .collect();
         let smooth = system.solve(&points, 1e-8);
-        feet = feet
+        base_points = base_points
             .par_iter()
             .zip(&smooth)
             .enumerate()
-            .map(|(v, (foot, &point))| match foot.bone {
+            .map(|(v, (base, &point))| match base.bone {
                 Some(bone) if !fixed[v] => {
-                    nearest_foot(graph, &nodes, &candidates[bone], point).unwrap_or(*foot)
+                    nearest_base_point(graph, &nodes, &candidates[bone], point).unwrap_or(*base)
                 }
-                _ => *foot,
+                _ => *base,
             })
             .collect();
     }
-    feet
+    base_points
 }
 
 /// Position of a base point for given node positions.
-pub fn foot_position(graph: &BoneGraph, nodes: &[DVec3], foot: &Foot) -> DVec3 {
-    match foot.bone {
-        None => nodes[foot.node],
+pub fn base_position(graph: &BoneGraph, nodes: &[DVec3], base: &BasePoint) -> DVec3 {
+    match base.bone {
+        None => nodes[base.node],
         Some(bone) => {
             let bone = &graph.bones[bone];
-            nodes[bone.start].lerp(nodes[bone.end], foot.t)
+            nodes[bone.start].lerp(nodes[bone.end], base.t)
         }
     }
 }
 
 /// Closest point on the graph, with distances weighted by direction: ×1 straight below the skin, ×1.5 sideways, ×2
 /// behind it. Fingers side by side and arms along the body then keep to their own bones.
-fn facing_foot(graph: &BoneGraph, nodes: &[DVec3], point: DVec3, normal: DVec3) -> Foot {
-    let mut best = Foot {
+fn facing_base_point(graph: &BoneGraph, nodes: &[DVec3], point: DVec3, normal: DVec3) -> BasePoint {
+    let mut best = BasePoint {
         bone: None,
         t: 0.0,
         node: 0,
     };
     let mut least = f64::INFINITY;
-    let mut consider = |foot: Foot| {
-        let inward = foot_position(graph, nodes, &foot) - point;
+    let mut consider = |base: BasePoint| {
+        let inward = base_position(graph, nodes, &base) - point;
         let distance = inward.length();
         let cosine = -inward.dot(normal) / distance.max(f64::MIN_POSITIVE);
         let cost = distance * (1.5 - 0.5 * cosine);
         if cost < least {
             least = cost;
-            best = foot;
+            best = base;
         }
     };
     for bone in 0..graph.bones.len() {
@@ -113,7 +116,7 @@ fn facing_foot(graph: &BoneGraph, nodes: &[DVec3], point: DVec3, normal: DVec3) 
     }
     for node in 0..graph.nodes.len() {
         if graph.incident[node].is_empty() {
-            consider(Foot {
+            consider(BasePoint {
                 bone: None,
                 t: 0.0,
                 node,
@@ -123,40 +126,45 @@ fn facing_foot(graph: &BoneGraph, nodes: &[DVec3], point: DVec3, normal: DVec3) 
     best
 }
 
-fn nearest_foot(graph: &BoneGraph, nodes: &[DVec3], bones: &[usize], point: DVec3) -> Option<Foot> {
-    let mut best: Option<(f64, Foot)> = None;
+fn nearest_base_point(
+    graph: &BoneGraph,
+    nodes: &[DVec3],
+    bones: &[usize],
+    point: DVec3,
+) -> Option<BasePoint> {
+    let mut best: Option<(f64, BasePoint)> = None;
     for &bone in bones {
-        let (foot, distance) = on_bone(graph, nodes, bone, point);
+        let (base, distance) = on_bone(graph, nodes, bone, point);
         if best.is_none_or(|(least, _)| distance < least) {
-            best = Some((distance, foot));
+            best = Some((distance, base));
         }
     }
-    best.map(|(_, foot)| foot)
+    best.map(|(_, base)| base)
 }
 
 /// Closest point on one bone, and its squared distance.
-fn on_bone(graph: &BoneGraph, nodes: &[DVec3], index: usize, point: DVec3) -> (Foot, f64) {
+fn on_bone(graph: &BoneGraph, nodes: &[DVec3], index: usize, point: DVec3) -> (BasePoint, f64) {
     let bone = &graph.bones[index];
     let (a, b) = (nodes[bone.start], nodes[bone.end]);
     let direction = b - a;
     let squared = direction.length_squared().max(f64::MIN_POSITIVE);
     let t = ((point - a).dot(direction) / squared).clamp(0.0, 1.0);
-    let foot = Foot {
+    let base = BasePoint {
         bone: Some(index),
         t,
         node: 0,
     };
-    (foot, point.distance_squared(a + direction * t))
+    (base, point.distance_squared(a + direction * t))
 }
 
 /// Whether a base point is at the end of a leaf bone. That is already the best correspondence; smoothing would pull it
 /// inwards.
-fn at_leaf(graph: &BoneGraph, foot: &Foot) -> bool {
-    let Some(bone) = foot.bone.map(|b| &graph.bones[b]) else {
+fn at_leaf(graph: &BoneGraph, base: &BasePoint) -> bool {
+    let Some(bone) = base.bone.map(|b| &graph.bones[b]) else {
         return true;
     };
-    (foot.t <= 0.0 && graph.incident[bone.start].len() == 1)
-        || (foot.t >= 1.0 && graph.incident[bone.end].len() == 1)
+    (base.t <= 0.0 && graph.incident[bone.start].len() == 1)
+        || (base.t >= 1.0 && graph.incident[bone.end].len() == 1)
 }
 
 /// For each bone all bones of its component.

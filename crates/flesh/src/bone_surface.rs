@@ -4,7 +4,7 @@
 use glam::DVec3;
 use rayon::prelude::*;
 
-use crate::base_points::{Foot, foot_position};
+use crate::base_points::{BasePoint, base_position};
 use crate::bone_graph::BoneGraph;
 use crate::rest_skin::RestSkin;
 use crate::skeleton_volume::SkeletonVolume;
@@ -80,20 +80,20 @@ pub fn bone_surface(
     graph: &BoneGraph,
     volume: &SkeletonVolume,
     skin: &RestSkin,
-    feet: &[Foot],
+    base_points: &[BasePoint],
 ) -> Vec<Hit> {
     let nodes: Vec<DVec3> = graph.nodes.iter().map(|node| node.position).collect();
     let shapes = shapes(graph, volume);
     skin.positions
         .par_iter()
-        .zip(feet)
-        .map(|(&from, foot)| {
-            let to = foot_position(graph, &nodes, foot);
+        .zip(base_points)
+        .map(|(&from, base)| {
+            let to = base_position(graph, &nodes, base);
             first_hit(&shapes, from, to).unwrap_or(Hit {
                 position: to,
-                contact: match foot.bone {
+                contact: match base.bone {
                     Some(bone) => Contact::Bone(bone),
-                    None => Contact::Node(foot.node),
+                    None => Contact::Node(base.node),
                 },
             })
         })

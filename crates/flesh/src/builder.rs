@@ -11,7 +11,7 @@ use supple_sim::contact::SurfaceInput;
 use supple_sim::{Model, ModelBuilder};
 
 use crate::FleshError;
-use crate::base_points::{Smoothing, base_points, foot_position};
+use crate::base_points::{Smoothing, base_points, base_position};
 use crate::bone_graph::{BoneGraph, GraphInput, bone_graph};
 use crate::bone_surface::bone_surface;
 use crate::colliders::attached;
@@ -124,11 +124,11 @@ impl<'a> FleshBuilder<'a> {
             reach: settings.tissue.smoothing,
             ..Smoothing::default()
         };
-        let feet = base_points(&graph, &skin, smoothing);
+        let base_points = base_points(&graph, &skin, smoothing);
         let nodes: Vec<DVec3> = graph.nodes.iter().map(|node| node.position).collect();
-        let base: Vec<DVec3> = feet
+        let base: Vec<DVec3> = base_points
             .iter()
-            .map(|foot| foot_position(&graph, &nodes, foot))
+            .map(|base| base_position(&graph, &nodes, base))
             .collect();
         let original_of: Vec<u32> = kept.iter().map(|&v| full_originals[v as usize]).collect();
         let given =
@@ -137,7 +137,7 @@ impl<'a> FleshBuilder<'a> {
             graph: &graph,
             skeleton: &character.skeleton,
             skin: &skin,
-            feet: &feet,
+            base_points: &base_points,
             base: &base,
             given,
         };
@@ -149,7 +149,7 @@ impl<'a> FleshBuilder<'a> {
             *factor *= depth_factor(skin.positions[v].distance(base[v]), size);
         }
 
-        let hits = bone_surface(&graph, &volume, &skin, &feet);
+        let hits = bone_surface(&graph, &volume, &skin, &base_points);
         let mut bone: Vec<DVec3> = hits.iter().map(|hit| hit.position).collect();
         let orders = split_orders(&skin, &bone);
         let tets = split_prisms(&skin.triangles, &orders, skin.len());
@@ -217,7 +217,7 @@ impl<'a> FleshBuilder<'a> {
             bind_worlds: worlds,
             graph,
             volume,
-            feet,
+            base_points,
             attachments,
             holds,
             follow: FollowTable::default(),

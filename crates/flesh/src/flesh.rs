@@ -7,7 +7,7 @@ use supple_rig::{Character, Pose};
 use supple_sim::{Model, State};
 
 use crate::FleshError;
-use crate::base_points::Foot;
+use crate::base_points::BasePoint;
 use crate::bone_graph::BoneGraph;
 use crate::builder::FleshBuilder;
 use crate::colliders::Attached;
@@ -104,7 +104,7 @@ pub struct Flesh {
     pub(crate) bind_worlds: Vec<Affine3A>,
     pub(crate) graph: BoneGraph,
     pub(crate) volume: SkeletonVolume,
-    pub(crate) feet: Vec<Foot>,
+    pub(crate) base_points: Vec<BasePoint>,
     pub(crate) attachments: Vec<Attachment>,
     pub(crate) holds: Vec<Hold>,
     pub(crate) follow: FollowTable,
@@ -165,8 +165,8 @@ impl Flesh {
     }
 
     /// Base point of every column.
-    pub fn feet(&self) -> &[Foot] {
-        &self.feet
+    pub fn base_points(&self) -> &[BasePoint] {
+        &self.base_points
     }
 
     /// Bone-surface point of every column at rest \[m\].

@@ -26,9 +26,9 @@ pub enum Carrier {
 pub struct Anchor {
     /// What carries it.
     pub carrier: Carrier,
-    /// Where its foot is along a bone, from 0 to 1: beyond the ends nothing stretches.
+    /// Parameter of its axis point along a bone, clamped to 0..1: beyond the ends nothing stretches.
     pub t: f64,
-    /// From the foot to the point at rest; for a matrix the point itself \[m\].
+    /// From the axis point (or the joint) to the point at rest; for a matrix the point itself \[m\].
     pub offset: DVec3,
     /// Its share.
     pub weight: f64,
@@ -172,8 +172,8 @@ impl Anchor {
         match self.carrier {
             Carrier::Bone(bone) => {
                 let frame = &frames.bones[bone];
-                let foot = frame.start.lerp(frame.end, self.t);
-                foot + frame.turn_at(self.t) * offset * frame.scale
+                let on_axis = frame.start.lerp(frame.end, self.t);
+                on_axis + frame.turn_at(self.t) * offset * frame.scale
             }
             Carrier::Node(node) => {
                 let frame = &frames.nodes[node];
@@ -257,8 +257,8 @@ impl Slide {
     /// Pushes a slid point out of the joint's sphere and its own bone, as far out as it was at rest.
     fn push_out(&self, bone: &BoneFrame, node: &NodeFrame, point: DVec3) -> DVec3 {
         let [of_bone, of_node] = self.clearances;
-        let foot = nearest_on(bone.start, bone.end, self.capsule, point);
-        let point = pushed(point, foot, of_bone * bone.scale);
+        let on_axis = nearest_on(bone.start, bone.end, self.capsule, point);
+        let point = pushed(point, on_axis, of_bone * bone.scale);
         pushed(point, node.position, of_node * node.scale)
     }
 }

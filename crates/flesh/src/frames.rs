@@ -162,8 +162,8 @@ impl BoneFrame {
     pub fn map(&self, (start, end): (DVec3, DVec3), t: f64, point: DVec3) -> DVec3 {
         // No stretch beyond the ends.
         let t = t.clamp(0.0, 1.0);
-        let foot = start.lerp(end, t);
-        self.start.lerp(self.end, t) + self.turn_at(t) * (point - foot) * self.scale
+        let on_axis = start.lerp(end, t);
+        self.start.lerp(self.end, t) + self.turn_at(t) * (point - on_axis) * self.scale
     }
 }
 

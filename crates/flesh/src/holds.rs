@@ -9,7 +9,7 @@ use glam::DVec3;
 use rayon::prelude::*;
 use supple_rig::{Character, Skeleton};
 
-use crate::base_points::Foot;
+use crate::base_points::BasePoint;
 use crate::bone_graph::BoneGraph;
 use crate::heat_flow::HeatStep;
 use crate::rest_skin::RestSkin;
@@ -43,7 +43,7 @@ pub type Weights = Vec<(u32, f64)>;
 /// Diffusion length along the skin, relative to the tissue's thickness, for weights of the file.
 const REACH_GIVEN: f64 = 0.35;
 /// The same for weights of base points, which jump from one bone to the next.
-const REACH_FEET: f64 = 0.55;
+const REACH_BASES: f64 = 0.55;
 /// Joints with a smaller weight are dropped.
 const LEAST: f64 = 0.01;
 /// Weight of joints other than the attachment's own below which the blend factor is 0, and above which it is 1.
@@ -58,7 +58,7 @@ pub struct HoldInput<'a> {
     /// The skin.
     pub skin: &'a RestSkin,
     /// Base points.
-    pub feet: &'a [Foot],
+    pub base_points: &'a [BasePoint],
     /// Base points' positions \[m\].
     pub base: &'a [DVec3],
     /// The file's weights, one list per skin vertex; `None` if some vertex has none.
@@ -100,30 +100,30 @@ pub fn flesh_weights(input: &HoldInput) -> Vec<Weights> {
     match &input.given {
         Some(given) => spread(input, given, REACH_GIVEN),
         None => {
-            let feet: Vec<Weights> = (input.feet.iter())
-                .map(|foot| foot_weights(input.graph, foot))
+            let weights: Vec<Weights> = (input.base_points.iter())
+                .map(|base| base_weights(input.graph, base))
                 .collect();
-            spread(input, &feet, REACH_FEET)
+            spread(input, &weights, REACH_BASES)
         }
     }
 }
 
 /// The joint of the base point's bone; at a node the joints of all bones there, equally.
-fn foot_weights(graph: &BoneGraph, foot: &Foot) -> Weights {
+fn base_weights(graph: &BoneGraph, base: &BasePoint) -> Weights {
     let of_node = |node: usize| {
         let bones = graph.incident[node]
             .iter()
             .map(|&b| (graph.bones[b].joint as u32, 1.0));
         normalised(bones.collect())
     };
-    let own = match foot.bone {
-        Some(bone) if foot.t <= 0.0 => of_node(graph.bones[bone].start),
-        Some(bone) if foot.t >= 1.0 => of_node(graph.bones[bone].end),
+    let own = match base.bone {
+        Some(bone) if base.t <= 0.0 => of_node(graph.bones[bone].start),
+        Some(bone) if base.t >= 1.0 => of_node(graph.bones[bone].end),
         Some(bone) => Some(vec![(graph.bones[bone].joint as u32, 1.0)]),
         None => None,
     };
     own.unwrap_or_else(|| {
-        let joint = graph.nodes[foot.node].joints.first().copied().unwrap_or(0);
+        let joint = graph.nodes[base.node].joints.first().copied().unwrap_or(0);
         vec![(joint as u32, 1.0)]
     })
 }

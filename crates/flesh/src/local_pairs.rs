@@ -4,7 +4,7 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 use supple_sim::contact::{ContactSurface, Detector, Filter, LocalPair, LocalPairs};
 
-use crate::base_points::Foot;
+use crate::base_points::BasePoint;
 use crate::extreme_poses::{Bend, extreme_poses};
 use crate::flesh::Flesh;
 use crate::follow::{Follow, PoseFrames};
@@ -24,15 +24,15 @@ impl Flesh {
 
     fn local_pairs(&self, surface: &ContactSurface) -> LocalPairs {
         let skeleton = &self.character.skeleton;
-        let joint_of = |foot: &Foot| match foot.bone {
+        let joint_of = |base: &BasePoint| match base.bone {
             Some(bone) => self.graph.bones[bone].joint,
-            None => self.graph.nodes[foot.node]
+            None => self.graph.nodes[base.node]
                 .joints
                 .first()
                 .copied()
                 .unwrap_or(0),
         };
-        let joints: Vec<usize> = self.feet.iter().map(joint_of).collect();
+        let joints: Vec<usize> = self.base_points.iter().map(joint_of).collect();
         let mut bones = vec![None; skeleton.len()];
         for (i, bone) in self.graph.bones.iter().enumerate() {
             let (start, end): (DVec3, DVec3) = self.graph.segment(i);
@@ -106,8 +106,8 @@ impl Flesh {
     /// Columns at both ends of every joint's bones.
     fn bone_ends(&self, joints: &[usize]) -> Vec<Vec<u32>> {
         let mut ends: Vec<Option<[(f64, u32); 2]>> = vec![None; self.character.skeleton.len()];
-        for (column, (foot, &joint)) in self.feet.iter().zip(joints).enumerate() {
-            let here = (foot.t, column as u32);
+        for (column, (base, &joint)) in self.base_points.iter().zip(joints).enumerate() {
+            let here = (base.t, column as u32);
             let [low, high] = ends[joint].unwrap_or([here; 2]);
             ends[joint] = Some([
                 if here.0 < low.0 { here } else { low },

@@ -57,9 +57,9 @@ impl Flesh {
     pub fn joint_volume(&self, joint: usize, state: &State) -> Option<(f64, usize)> {
         let node = self.node_of(joint)?;
         let near: Vec<bool> = self
-            .feet
+            .base_points
             .iter()
-            .map(|foot| self.is_near(foot, node))
+            .map(|base| self.is_near(base, node))
             .collect();
         let rest = self.model.rest();
         let now: Vec<Vec3> = state
@@ -144,13 +144,13 @@ impl Flesh {
             .position(|node| node.joints.contains(&joint))
     }
 
-    fn is_near(&self, foot: &crate::base_points::Foot, node: usize) -> bool {
-        let Some(bone) = foot.bone else {
-            return foot.node == node;
+    fn is_near(&self, base: &crate::base_points::BasePoint, node: usize) -> bool {
+        let Some(bone) = base.bone else {
+            return base.node == node;
         };
         let ends = &self.graph.bones[bone];
-        (ends.start == node && foot.t <= REGION_SHARE)
-            || (ends.end == node && foot.t >= 1.0 - REGION_SHARE)
+        (ends.start == node && base.t <= REGION_SHARE)
+            || (ends.end == node && base.t >= 1.0 - REGION_SHARE)
     }
 }
 

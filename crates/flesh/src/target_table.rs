@@ -12,7 +12,7 @@ use supple_rig::skinning::skin_matrices;
 use supple_sim::follow::{Follows, Frame};
 
 use crate::FleshError;
-use crate::base_points::Foot;
+use crate::base_points::BasePoint;
 use crate::flesh::{Driven, Flesh};
 use crate::follow::{Anchor, Carrier, Follow, Path, PoseFrames, Slide};
 use crate::holds::Influence;
@@ -62,9 +62,9 @@ impl Flesh {
             };
             number as u32
         };
-        let base = |foot: &Foot| match foot.bone {
-            Some(bone) => (number(Carrier::Bone(bone)), foot.t as f32),
-            None => (number(Carrier::Node(foot.node)), 0.0),
+        let frame_and_t = |base: &BasePoint| match base.bone {
+            Some(bone) => (number(Carrier::Bone(bone)), base.t as f32),
+            None => (number(Carrier::Node(base.node)), 0.0),
         };
         let table = &self.follow;
         let each = |list: &[Follow]| list.iter().map(|one| one.for_device(number)).collect();
@@ -75,7 +75,7 @@ impl Flesh {
             kinematic: kinematic
                 .map(|(v, share, follow)| (*v, *share, follow.for_device(number)))
                 .collect(),
-            bases: self.feet.iter().map(base).collect(),
+            bases: self.base_points.iter().map(frame_and_t).collect(),
             rigid: rigid as u32,
             matrices: table.matrices.len() as u32,
         }
@@ -283,7 +283,7 @@ impl Maker<'_> {
     fn carried(&self, column: usize) -> Follow {
         let flesh = self.flesh;
         let point = flesh.skin.positions[column].as_dvec3();
-        let foot = flesh.feet[column];
+        let base = flesh.base_points[column];
         let path = match flesh.attachments[column] {
             Attachment::Bone { bone, t } => Path::Carried(self.on_bone(bone, t, point, 1.0)),
             Attachment::Node { node } => Path::Carried(self.on_node(node, point, 1.0)),
@@ -291,11 +291,11 @@ impl Maker<'_> {
                 node, bone, weight, ..
             } => Path::Blended(vec![
                 self.on_node(node, point, 1.0 - weight),
-                self.on_bone(bone, foot.t, point, weight),
+                self.on_bone(bone, base.t, point, weight),
             ]),
-            Attachment::Free => Path::Carried(match foot.bone {
-                Some(bone) => self.on_bone(bone, foot.t, point, 1.0),
-                None => self.on_node(foot.node, point, 1.0),
+            Attachment::Free => Path::Carried(match base.bone {
+                Some(bone) => self.on_bone(bone, base.t, point, 1.0),
+                None => self.on_node(base.node, point, 1.0),
             }),
         };
         self.held(column, point, path)

@@ -7,7 +7,7 @@ use supple_rig::{Pose, Skeleton, Transform};
 use supple_sim::Targets;
 
 use crate::FleshError;
-use crate::base_points::Foot;
+use crate::base_points::BasePoint;
 use crate::flesh::Flesh;
 use crate::follow::{Follow, PoseFrames};
 use crate::frames::Frames;
@@ -29,13 +29,16 @@ impl Flesh {
 
     /// Base point of every column.
     pub(crate) fn base_positions(&self, frames: &Frames) -> Vec<Vec3> {
-        let at = |foot: &Foot| match foot.bone {
+        let at = |base: &BasePoint| match base.bone {
             Some(bone) => frames.bones[bone]
                 .start
-                .lerp(frames.bones[bone].end, foot.t),
-            None => frames.nodes[foot.node].position,
+                .lerp(frames.bones[bone].end, base.t),
+            None => frames.nodes[base.node].position,
         };
-        self.feet.iter().map(|foot| at(foot).as_vec3()).collect()
+        self.base_points
+            .iter()
+            .map(|base| at(base).as_vec3())
+            .collect()
     }
 
     /// Columns whose skin vertex is not in the model.

@@ -91,15 +91,15 @@ fn plane(collider: &Collider, around: Bounds) -> DrawMesh<'static> {
     let edge = 2.0 * around.radius().max(1e-3);
     let mut mesh = shapes::cuboid(Vec3::new(edge, 0.0, edge), 2 * SQUARES);
     let world = world_from(collider);
-    let mut foot = world.inverse().transform_point3(around.centre());
-    foot.y = 0.0;
+    let mut centre = world.inverse().transform_point3(around.centre());
+    centre.y = 0.0;
     let facing_up = |t: &[u32; 3]| {
         let [a, b, c] = t.map(|v| mesh.positions[v as usize]);
         (b - a).cross(c - a).y > 0.0
     };
     // Of a box without height, the upper side.
     mesh.triangles = mesh.triangles.iter().copied().filter(facing_up).collect();
-    mesh.transform(&(world * Affine3A::from_translation(foot)));
+    mesh.transform(&(world * Affine3A::from_translation(centre)));
     let mut drawn = DrawMesh::owned(mesh);
     drawn.opacity = GLASS;
     drawn.casts_shadow = false;
