@@ -1,4 +1,4 @@
-//! The command line's grammar.
+//! Commands and options of the command line.
 
 use std::path::PathBuf;
 
@@ -6,19 +6,19 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use supple::flesh::settings::Resolution;
 use supple::rig::formats::parse_unit;
 
-/// Makes characters soft: characters in, characters out.
+/// Makes characters soft: builds tissue between skin and bones, and simulates it.
 ///
 /// FILE may be a glTF, GLB, VRM, FBX, OBJ, PLY, OFF, STL, BVH, or one of the embedded bodies, @male and @female.
 #[derive(Debug, Parser)]
 #[command(name = "supple", version, arg_required_else_help = true)]
 pub struct Args {
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: Command,
     /// Print results as JSON.
     #[arg(long, global = true)]
     pub json: bool,
-    /// Print nothing but errors.
+    /// Print errors only.
     #[arg(long, short, global = true)]
     pub quiet: bool,
 }
@@ -26,32 +26,32 @@ pub struct Args {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Move the embedded body over an embedded clip: out/demo.glb and out/demo.png.
+    /// Simulate an embedded body in a squat; writes out/demo.glb and out/demo.png.
     Demo(Demo),
-    /// Tell what a file holds, and what is odd about it.
+    /// List the contents of a file, and what is unusual.
     Info(Info),
-    /// Write a file in another format, with everything that fits.
+    /// Convert a file to another format.
     Convert(Convert),
-    /// Move a character's skin with a clip and bake the result.
+    /// Play a clip on a character and write the moving skin.
     Skin(Skin),
-    /// Write the automatic tissue settings of a character beside it, ready to edit.
+    /// Write the automatic tissue settings of a character to a file, to edit.
     Init(Init),
-    /// Draw a character to a PNG, at rest or over a clip.
+    /// Draw a character to a PNG, at rest or in frames of a clip.
     Picture(Picture),
-    /// Play several characters that touch each other and the things around them.
+    /// Simulate several characters that touch each other and colliders.
     Scene(ScenePlay),
-    /// Show a character in the browser: play it, pull on it, build its rig. Serves this machine alone.
+    /// Show a character in the browser: play, pull, build a rig. Serves 127.0.0.1 only.
     View(ViewPage),
-    /// Measure tissue, reading and welding on this machine.
+    /// Measure tissue, contact, upsampling, and reading of files on this machine.
     Bench(Bench),
     /// Print a completion script for a shell.
     Completions {
-        /// Which shell.
+        /// The shell.
         shell: clap_complete::Shell,
     },
     /// Write the manual pages.
     Man {
-        /// Folder to write into; without it, the main page goes to standard output.
+        /// Output folder. Default: print the main page.
         folder: Option<PathBuf>,
     },
 }
@@ -59,35 +59,35 @@ pub enum Command {
 /// A character to read.
 #[derive(Debug, ClapArgs)]
 pub struct Input {
-    /// Character file, or @male / @female.
+    /// Character file, or @male or @female.
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Take the skeleton from this file (.skel, .bvh, .glb, …) instead of the mesh's own; a mesh without one gets a
-    /// fitted humanoid's.
+    /// Take the skeleton from this file (.skel, .bvh, .glb, …). Default: the character's own, or a fitted humanoid
+    /// skeleton if it has none.
     #[arg(long, value_name = "FILE")]
     pub skeleton: Option<PathBuf>,
     /// Length of one unit of the file: m, cm, mm, in, ft, or a number of metres.
     #[arg(long, value_name = "UNIT", value_parser = parse_unit)]
     pub unit: Option<f32>,
-    /// The file's up axis.
+    /// Up axis of the file.
     #[arg(long, value_name = "AXIS")]
     pub up: Option<UpAxis>,
 }
 
-/// Which motion to play.
+/// The motion to play.
 #[derive(Debug, ClapArgs)]
 pub struct MotionArgs {
-    /// Clip of the file, by name or number (from 0), or an embedded one: elbow, knee, squat, sit, twist, arms_crossed, jump, shake.
+    /// Clip of the file, by name or number (from 0), or an embedded clip: elbow, knee, squat, sit, twist, arms_crossed, jump, shake.
     #[arg(long, value_name = "NAME", conflicts_with = "motion")]
     pub clip: Option<String>,
     /// Motion from another file (.bvh, .glb, .fbx, .anim), retargeted by joint names.
     #[arg(long, value_name = "FILE")]
     pub motion: Option<PathBuf>,
-    /// Joint map: lines such as `hips = "Bip01"` under `[source]` for the motion's skeleton and under `[target]` for the
-    /// character's, overriding guesses.
+    /// Joint map that overrides recognised joints: lines such as `hips = "Bip01"`, under `[source]` for the motion's
+    /// skeleton and under `[target]` for the character's.
     #[arg(long, value_name = "FILE")]
     pub map: Option<PathBuf>,
-    /// Frames a second.
+    /// Frames per second.
     #[arg(long, default_value_t = 30.0, value_parser = parse_fps)]
     pub fps: f32,
     /// Start at this time of the clip, in seconds.
@@ -101,19 +101,19 @@ pub struct MotionArgs {
 /// Settings of the tissue.
 #[derive(Debug, ClapArgs)]
 pub struct TissueArgs {
-    /// Tissue settings; left out, those beside FILE (hero.supple.toml), or automatic ones.
+    /// Tissue settings. Default: hero.supple.toml beside hero.glb if it exists, else automatic settings.
     #[arg(long, value_name = "TOML")]
     pub settings: Option<PathBuf>,
-    /// Vertices to simulate: automatic (3 to 5 thousand), full, or a number; the rest of the skin follows them.
+    /// Number of simulated vertices: automatic (3 to 5 thousand), full, or a number. The rest of the skin follows them.
     #[arg(long, value_name = "COUNT")]
     pub resolution: Option<Resolution>,
-    /// How the rest of the skin follows.
+    /// How the rest of the skin follows the simulated vertices.
     #[arg(long)]
     pub upsample: Option<Upsample>,
-    /// What the tissue must not go through, instead of what the settings say.
-    #[arg(long, value_name = "WHAT")]
+    /// Contact of the skin with itself; overrides the settings.
+    #[arg(long, value_name = "MODE")]
     pub contact: Option<Contact>,
-    /// Put a floor under the character that it does not go through.
+    /// Put a floor below the character.
     #[arg(long)]
     pub ground: bool,
 }
@@ -121,10 +121,10 @@ pub struct TissueArgs {
 /// `supple demo`
 #[derive(Debug, ClapArgs)]
 pub struct Demo {
-    /// Folder to write into.
+    /// Output folder.
     #[arg(long, short, default_value = "out")]
     pub output: PathBuf,
-    /// What steps the tissue.
+    /// Where the tissue is simulated.
     #[arg(long, default_value = "auto")]
     pub backend: Backend,
 }
@@ -147,7 +147,7 @@ pub struct Convert {
     /// File to write: .glb, .obj, .ply, .off, .stl, .bvh or .skel.
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
-    /// Split every triangle into four first, so many times.
+    /// Split every triangle into four, this many times.
     #[arg(long, value_name = "TIMES", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=4))]
     pub subdivide: u8,
 }
@@ -157,7 +157,7 @@ pub struct Convert {
 pub struct Skin {
     #[command(flatten)]
     pub input: Input,
-    /// File to write; for sequences, frame numbers go before the ending.
+    /// File to write. Sequences get a frame number before the extension.
     #[arg(long, short, value_name = "OUT")]
     pub output: PathBuf,
     /// How the skin moves.
@@ -167,19 +167,19 @@ pub struct Skin {
     pub tissue: TissueArgs,
     #[command(flatten)]
     pub motion: MotionArgs,
-    /// How the result is written; guessed from the ending of OUT.
+    /// How the motion is written. Default: by the extension of OUT.
     #[arg(long)]
     pub bake: Option<Bake>,
-    /// Largest error allowed to the correctives, in millimetres.
+    /// Largest error of the correctives, in millimetres.
     #[arg(long, value_name = "MM", default_value_t = 1.0, value_parser = parse_bound, allow_negative_numbers = true)]
     pub bound: f32,
-    /// Compute weights anew even where the file has some.
+    /// Recompute skinning weights even if the file has some.
     #[arg(long)]
     pub auto_weights: bool,
-    /// With contact: simulate a second time without it, and report what contact keeps out.
+    /// With contact: simulate again without it, and report both.
     #[arg(long)]
     pub compare: bool,
-    /// What steps the tissue.
+    /// Where the tissue is simulated.
     #[arg(long, default_value = "auto")]
     pub backend: Backend,
 }
@@ -189,10 +189,10 @@ pub struct Skin {
 pub struct Init {
     #[command(flatten)]
     pub input: Input,
-    /// File to write; left out, hero.supple.toml beside hero.glb.
+    /// File to write. Default: hero.supple.toml beside hero.glb.
     #[arg(long, short, value_name = "TOML")]
     pub output: Option<PathBuf>,
-    /// Overwrite a settings file that is already there.
+    /// Overwrite an existing settings file.
     #[arg(long)]
     pub force: bool,
 }
@@ -210,24 +210,24 @@ pub struct Picture {
     pub method: Method,
     #[command(flatten)]
     pub tissue: TissueArgs,
-    /// Draw all methods, a row each.
+    /// Draw several variants, one row each.
     #[arg(long, value_name = "WHAT")]
     pub compare: Option<Compare>,
     #[command(flatten)]
     pub motion: MotionArgs,
-    /// Moments of the clip to draw; without a clip, the character at rest is drawn once.
+    /// Number of frames to draw. Without a clip, the character is drawn once, at rest.
     #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub frames: u16,
     /// Width and height of one tile in pixels.
     #[arg(long, default_value_t = 420, value_parser = clap::value_parser!(u16).range(32..=4096))]
     pub size: u16,
-    /// Where the camera stands.
+    /// Camera direction.
     #[arg(long, default_value = "three-quarter")]
     pub view: View,
     /// Draw the bones through the skin.
     #[arg(long)]
     pub bones: bool,
-    /// What steps the tissue.
+    /// Where the tissue is simulated.
     #[arg(long, default_value = "auto")]
     pub backend: Backend,
 }
@@ -235,16 +235,16 @@ pub struct Picture {
 /// `supple scene`
 #[derive(Debug, ClapArgs)]
 pub struct ScenePlay {
-    /// Scene: a TOML file with [[character]] and [[collider]] tables; the README has an example.
+    /// Scene file (TOML) with [[character]] and [[collider]] tables. The README has an example.
     #[arg(value_name = "TOML")]
     pub file: PathBuf,
-    /// Folder to write into: a GLB a character, and scene.png.
+    /// Output folder: one GLB per character, and scene.png.
     #[arg(long, short, default_value = "out")]
     pub output: PathBuf,
-    /// Largest error allowed to the correctives, in millimetres.
+    /// Largest error of the correctives, in millimetres.
     #[arg(long, value_name = "MM", default_value_t = 1.0, value_parser = parse_bound, allow_negative_numbers = true)]
     pub bound: f32,
-    /// Moments to draw.
+    /// Number of frames to draw.
     #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub frames: u16,
 }
@@ -252,10 +252,10 @@ pub struct ScenePlay {
 /// `supple view`
 #[derive(Debug, ClapArgs)]
 pub struct ViewPage {
-    /// Character file; left out, an embedded body.
+    /// Character file. Default: an embedded body.
     #[arg(value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// Port to listen on; 0 takes any that is free.
+    /// Port to listen on; 0 takes any free one.
     #[arg(long, default_value_t = 0)]
     pub port: u16,
     /// Do not open a browser.
@@ -266,59 +266,59 @@ pub struct ViewPage {
 /// `supple bench`
 #[derive(Debug, ClapArgs)]
 pub struct Bench {
-    /// Also run a textbook step (double precision, one tet at a time) and print the ratio.
+    /// Also measure the textbook step (double precision, one tet at a time) and print the ratio.
     #[arg(long)]
     pub baseline: bool,
-    /// Threads to step with.
+    /// Numbers of threads to measure.
     #[arg(long, value_delimiter = ',', default_values_t = [1, 2])]
     pub threads: Vec<usize>,
-    /// Folder of the papers' models (cylinder/, tbone/, male/); left out where it is missing.
+    /// Folder of the papers' models (cylinder/, tbone/, male/). They are skipped if it does not exist.
     #[arg(long, value_name = "FOLDER")]
     pub models: Option<PathBuf>,
     /// Vertices of the largest generated OBJ.
     #[arg(long, default_value_t = 1_000_000)]
     pub vertices: usize,
-    /// What is measured: gpu is the graphics processor, by its own clock.
+    /// Backend to measure. GPU times are by the device's own clock.
     #[arg(long, default_value = "cpu")]
     pub backend: Backend,
-    /// With gpu: bodies stepped together.
+    /// With gpu: numbers of bodies stepped together.
     #[arg(long, value_delimiter = ',', default_values_t = [1])]
     pub bodies: Vec<u32>,
-    /// With gpu: how the global step is solved; several to compare.
+    /// With gpu: solvers of the global step.
     #[arg(long, value_delimiter = ',', default_value = "patches")]
     pub solver: Vec<GpuSolver>,
-    /// With gpu: the embedded bodies in every embedded clip instead of the models.
+    /// With gpu: measure the embedded bodies in every embedded clip.
     #[arg(long)]
     pub clips: bool,
-    /// With gpu: bodies that touch themselves; with --clips, held poses against the processor.
+    /// With gpu: measure contact; with --clips, compare held poses to the CPU.
     #[arg(long)]
     pub contact: bool,
-    /// Models to measure, by name; left out, all.
+    /// Models to measure, by name. Default: all.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub only: Vec<String>,
 }
 
-/// What steps the tissue.
+/// Where the tissue is simulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Backend {
-    /// The GPU for models of 10,000 free vertices and more, if there is one; else the CPU.
+    /// A GPU if there is one and the model has at least 10,000 free vertices, else the CPU.
     Auto,
-    /// The processor.
+    /// The CPU.
     Cpu,
-    /// The graphics processor; the processor where there is none.
+    /// The GPU, or the CPU if there is none.
     Gpu,
 }
 
-/// Global solvers on the graphics processor.
+/// Solvers of the global step on the GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum GpuSolver {
     /// Stored local inverses.
     Patches,
-    /// The papers' Jacobi-preconditioned conjugate gradients, three dispatches an iteration.
+    /// The papers' Jacobi-preconditioned conjugate gradients, three dispatches per iteration.
     Pcg,
-    /// Pipelined conjugate gradients, one dispatch an iteration.
+    /// Pipelined conjugate gradients, one dispatch per iteration.
     Pipelined,
-    /// Chebyshev's iteration, without dot products.
+    /// Chebyshev iteration, without dot products.
     Chebyshev,
 }
 
@@ -331,14 +331,14 @@ pub enum UpAxis {
     Z,
 }
 
-/// What the tissue must not go through.
+/// Contact modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Contact {
-    /// It goes through everything.
+    /// No contact.
     Off,
-    /// The skin does not go through itself where limbs fold.
+    /// Contact in folds at joints only.
     Local,
-    /// The skin does not go through itself.
+    /// Contact of the whole skin with itself.
     Global,
 }
 
@@ -351,11 +351,11 @@ pub enum Method {
     Dqs,
     /// Optimised centres of rotation.
     Cor,
-    /// Simulated soft tissue: no weights needed.
+    /// Simulated tissue; needs no weights.
     Tissue,
 }
 
-/// Ways from simulated vertices to the full skin.
+/// Upsampling methods.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Upsample {
     /// Quadratic moving least squares.
@@ -366,14 +366,14 @@ pub enum Upsample {
     Normals,
 }
 
-/// What a picture sets side by side.
+/// What a picture compares.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Compare {
-    /// Linear blend, dual quaternions, centres of rotation, tissue; colours show the distance to linear blend.
+    /// Linear blend, dual quaternions, centres of rotation and tissue; colours show the distance to linear blend.
     Methods,
-    /// Ways from simulated vertices to the full skin, against a simulation of all of it; colours show the distance.
+    /// Upsampling methods and a simulation of the full skin; colours show the distance to it.
     Upsample,
-    /// Without contact, with local and with global contact; what is inside is red.
+    /// No contact, local and global contact; vertices inside the body are red.
     Contact,
 }
 
@@ -382,15 +382,15 @@ pub enum Compare {
 pub enum Bake {
     /// The original skin plus principal corrective morph targets (.glb).
     Correctives,
-    /// One morph target a frame (.glb).
+    /// One morph target per frame (.glb).
     Morphs,
     /// PC2 point cache.
     Pc2,
     /// MDD point cache.
     Mdd,
-    /// One OBJ a frame.
+    /// One OBJ per frame.
     Obj,
-    /// One PLY a frame.
+    /// One PLY per frame.
     Ply,
 }
 

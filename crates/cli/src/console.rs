@@ -1,16 +1,16 @@
-//! What the terminal sees: words, progress bars, JSON for machines, and one readable block for an error.
+//! Terminal output: text, progress bars, JSON, errors.
 
 use std::error::Error;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// An error on its way to the user, with what was being done and a way out.
+/// An error for the user, with a hint.
 #[derive(Debug)]
 pub struct Failure {
-    /// What went wrong.
+    /// The error.
     pub error: Box<dyn Error>,
-    /// What the user may try; empty where there is nothing to say.
+    /// What the user may try; may be empty.
     pub hint: String,
 }
 
@@ -23,7 +23,7 @@ impl<E: Error + 'static> From<E> for Failure {
     }
 }
 
-/// A failure that has only words.
+/// An error that is only text.
 #[derive(Debug)]
 pub struct Plain(pub String);
 
@@ -36,7 +36,7 @@ impl std::fmt::Display for Plain {
 impl Error for Plain {}
 
 impl Failure {
-    /// A failure in words, with a way out.
+    /// A failure from text, with a hint.
     pub fn new(text: impl Into<String>, hint: impl Into<String>) -> Self {
         Self {
             error: Box::new(Plain(text.into())),
@@ -45,26 +45,26 @@ impl Failure {
     }
 }
 
-/// Where output goes.
+/// Output to the terminal.
 pub struct Console {
     json: bool,
     quiet: bool,
 }
 
 impl Console {
-    /// For one run of the program.
+    /// With JSON output, or with errors only.
     pub fn new(json: bool, quiet: bool) -> Self {
         Self { json, quiet }
     }
 
-    /// A line for people; machines and `--quiet` do not get it.
+    /// Prints a line, unless `--json` or `--quiet` is set.
     pub fn say(&self, text: impl std::fmt::Display) {
         if !self.json && !self.quiet {
             print_line(&text.to_string());
         }
     }
 
-    /// What to tell people beside the result, on the error stream so that it is no part of it.
+    /// Prints notes to the error stream, so that they are not part of the result.
     pub fn notice(&self) -> Box<dyn Fn(&str) + Send> {
         let silent = self.json || self.quiet;
         Box::new(move |line| {
@@ -74,7 +74,7 @@ impl Console {
         })
     }
 
-    /// The result: text for people, the value for machines.
+    /// Prints the result: text, or the value as JSON.
     pub fn result(&self, text: impl std::fmt::Display, value: &impl serde::Serialize) {
         if self.json {
             match serde_json::to_string_pretty(value) {
@@ -86,7 +86,7 @@ impl Console {
         }
     }
 
-    /// A bar over `steps`, shown once it has lasted a second and only to people.
+    /// A progress bar over `steps`; hidden with `--json` and `--quiet`.
     pub fn progress(&self, what: &'static str, steps: usize) -> Progress {
         if self.json || self.quiet {
             return Progress(ProgressBar::hidden());
@@ -100,7 +100,7 @@ impl Console {
         Progress(bar)
     }
 
-    /// The error block.
+    /// Prints an error with its causes and hint.
     pub fn failure(&self, failure: &Failure) {
         let mut causes = vec![failure.error.to_string()];
         let mut source = failure.error.source();
@@ -123,11 +123,11 @@ impl Console {
     }
 }
 
-/// A progress bar that clears itself.
+/// A progress bar that is cleared when dropped.
 pub struct Progress(ProgressBar);
 
 impl Progress {
-    /// One step done.
+    /// Advances by one step.
     pub fn step(&self) {
         self.0.inc(1);
     }
@@ -139,7 +139,7 @@ impl Drop for Progress {
     }
 }
 
-/// Prints a line; a closed pipe (`supple info … | head`) ends the program quietly.
+/// Prints a line. A closed pipe (`supple info … | head`) ends the program without an error.
 pub fn print_line(text: &str) {
     use std::io::Write;
     let mut out = std::io::stdout().lock();

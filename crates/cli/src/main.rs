@@ -1,4 +1,4 @@
-//! The `supple` command line: one file a subcommand, no logic of its own.
+//! The `supple` command line: one file per subcommand, no logic of its own.
 #![forbid(unsafe_code)]
 
 mod args;

@@ -1,21 +1,21 @@
-//! Places to write to, looked at before the work is done.
+//! Checks of output paths before the work starts.
 
 use std::path::Path;
 
 use crate::console::Failure;
 
-const ELSEWHERE: &str = "-o names another place";
+const OTHER_FOLDER: &str = "choose another folder with -o";
 
-/// Fails where a file could not be written later; leaves nothing behind.
+/// Fails if a file cannot be written. Leaves nothing behind.
 pub fn check_file(path: &Path) -> Result<(), Failure> {
     if path.is_dir() {
         let text = format!("{} is a folder", path.display());
-        return Err(Failure::new(text, "-o names a file"));
+        return Err(Failure::new(text, "-o must be a file"));
     }
     check_folder(path.parent().unwrap_or(Path::new("")))
 }
 
-/// The same for a folder that files go to, whether it is there or will be made.
+/// Fails if no files can be written to a folder, which may not exist yet.
 pub fn check_folder(folder: &Path) -> Result<(), Failure> {
     let mut there = folder;
     while !there.as_os_str().is_empty() && !there.exists() {
@@ -23,7 +23,7 @@ pub fn check_folder(folder: &Path) -> Result<(), Failure> {
     }
     if there.is_file() {
         let text = format!("{} is a file, not a folder", there.display());
-        return Err(Failure::new(text, ELSEWHERE));
+        return Err(Failure::new(text, OTHER_FOLDER));
     }
     let probe = there.join(format!(".supple-{}.part", std::process::id()));
     let made = std::fs::File::create(&probe);
@@ -33,19 +33,22 @@ pub fn check_folder(folder: &Path) -> Result<(), Failure> {
         false => there,
     };
     made.map(drop).map_err(|error| {
-        let text = format!("nothing can be written to {}: {error}", shown.display());
-        Failure::new(text, ELSEWHERE)
+        let text = format!("cannot write to {}: {error}", shown.display());
+        Failure::new(text, OTHER_FOLDER)
     })
 }
 
-/// Fails where a picture is to be something else than a PNG.
+/// Fails if a picture's name does not end in .png, or if it cannot be written.
 pub fn check_png(path: &Path) -> Result<(), Failure> {
     let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
     if ending != "png" {
         let name = path.with_extension("png");
         return Err(Failure::new(
-            format!("{} would be a PNG", path.display()),
-            format!("-o {}", name.display()),
+            format!(
+                "pictures are PNG files, but {} is not named .png",
+                path.display()
+            ),
+            format!("use -o {}", name.display()),
         ));
     }
     check_file(path)

@@ -295,7 +295,7 @@ fn contact_is_simulated_once_unless_a_comparison_is_asked_for() {
     );
 }
 
-/// The size of the model decides, whatever the machine has: the same words every time.
+/// The size of the model decides on every machine, and the message is always the same.
 #[test]
 fn the_backend_is_chosen_by_size_and_said() {
     let folder = tempfile::tempdir().unwrap();
@@ -388,7 +388,7 @@ fn a_scan_moves_without_a_skeleton_of_its_own() {
     let folder = tempfile::tempdir().unwrap();
     succeed(folder.path(), &["convert", "@female", "scan.obj"]);
     let told = succeed(folder.path(), &["info", "scan.obj"]);
-    assert!(told.contains("humanoid's fits"), "{told}");
+    assert!(told.contains("a humanoid skeleton is fitted"), "{told}");
     let args = ["skin", "scan.obj", "--to", "0.2", "-o", "scan.glb"];
     let output = supple(folder.path(), &args);
     let notes = text(&output.stderr);
@@ -397,7 +397,7 @@ fn a_scan_moves_without_a_skeleton_of_its_own() {
         notes.contains("fitted") && notes.contains("squat"),
         "{notes}"
     );
-    assert!(!notes.contains("graphics"), "{notes}");
+    assert!(!notes.contains("continuing on the CPU"), "{notes}");
     let json = succeed(folder.path(), &["info", "scan.glb", "--json"]);
     let info: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(info["vertices"], 13718);
@@ -413,7 +413,7 @@ fn a_scan_moves_without_a_skeleton_of_its_own() {
         "b.glb",
     ];
     succeed(folder.path(), &args);
-    // Played back from the file, the motion is the one a point cache gets.
+    // The motion in the file is the one in a point cache.
     let squat = ["--to", "0.2", "--resolution", "1500"];
     for (file, args, out) in [
         ("scan.obj", &squat[..], "a.glb"),
@@ -447,7 +447,7 @@ fn places_that_cannot_be_written_are_told_at_once() {
     let cases: [(&[&str], &str); 5] = [
         (&["skin", "@male", "-o", "taken/out.glb"], "is a file"),
         (&["skin", "@male", "-o", "out.glb"], "is a folder"),
-        (&["skin", "@male", "-o", "out"], "ending"),
+        (&["skin", "@male", "-o", "out"], "extension"),
         (&["picture", "@male", "-o", "a.jpg"], "-o a.png"),
         (&["demo", "-o", "taken"], "is a file"),
     ];
@@ -457,7 +457,7 @@ fn places_that_cannot_be_written_are_told_at_once() {
     }
     let left = std::fs::read_dir(folder.path()).unwrap().count();
     assert_eq!(left, 2, "nothing is left behind");
-    // A folder that is not there yet is made.
+    // A missing folder is created.
     succeed(
         folder.path(),
         &["picture", "@male", "--size", "64", "-o", "new/a.png"],

@@ -32,7 +32,7 @@ pub struct BuildReport {
     pub name: String,
     /// Flesh vertices of the full skin, after welding.
     pub shown: usize,
-    /// What happened to the cache.
+    /// How the cache was used.
     pub cache: CacheUse,
     /// Vertices of the simulation mesh.
     pub vertices: usize,
@@ -120,7 +120,7 @@ pub struct Flesh {
     pub(crate) shapes: Vec<Vec<Vec3>>,
     /// The same in the world.
     pub(crate) bind_positions: Vec<Vec<Vec3>>,
-    /// Unit normals of every part in the world, as the file has them where it has some.
+    /// Unit normals of every part in the world: the file's own, if it has any.
     pub(crate) bind_normals: Vec<Vec<Vec3>>,
     /// Unit normals of the full flesh at rest.
     pub(crate) rest_normals: Vec<Vec3>,
@@ -218,8 +218,8 @@ impl Flesh {
         Ok(self.columns_of(&vertices, &outside))
     }
 
-    /// The same from the vertices of the model, free then fixed, and those columns that are not in it, as
-    /// [`Targets::outside`](supple_sim::Targets::outside) has them \[m\].
+    /// The same from the vertices of the model, free then fixed, and from the columns outside it, in the order of
+    /// [`Targets::outside`](supple_sim::Targets::outside) \[m\].
     pub fn columns_of(&self, vertices: &[Vec3], outside: &[Vec3]) -> Vec<Vec3> {
         let index_of = self.model.index_of();
         let mut outside = outside.iter().copied();

@@ -1,14 +1,14 @@
-//! What a point follows when a pose alone moves it, and where that takes it [3.2.2].
+//! Points that follow the pose directly: what each one follows, and its position in a pose [3.2.2].
 //!
-//! There is one table of such points ([`target_table`](crate::target_table)): the processor evaluates it here in double precision, so
-//! that the rest pose comes out exact; a device gets it in single precision, as [`Follows`].
+//! [`target_table`](crate::target_table) holds all such points. The CPU evaluates them here, in double precision, so that the rest pose is
+//! exact. The GPU gets them in single precision, as [`Follows`].
 
 use glam::{Affine3A, DQuat, DVec3};
 use supple_sim::follow::{Anchor as DeviceAnchor, Follows, Slide as DeviceSlide};
 
 use crate::frames::{BoneFrame, Frames, NodeFrame, dual_part};
 
-/// What carries a point.
+/// A frame that a point follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carrier {
     /// A bone of the graph.
@@ -17,20 +17,20 @@ pub enum Carrier {
     Node(usize),
     /// A joint of the skeleton.
     Joint(usize),
-    /// A matrix of linear blend skinning, by its number in the table.
+    /// A matrix of linear blend skinning, by its index in the table.
     Matrix(usize),
 }
 
-/// A point that something carries.
+/// A point in the frame of its carrier.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Anchor {
-    /// What carries it.
+    /// The frame.
     pub carrier: Carrier,
     /// Parameter of its axis point along a bone, clamped to 0..1: beyond the ends nothing stretches.
     pub t: f64,
     /// From the axis point (or the joint) to the point at rest; for a matrix the point itself \[m\].
     pub offset: DVec3,
-    /// Its share.
+    /// Its weight in a blend.
     pub weight: f64,
 }
 
@@ -43,7 +43,7 @@ pub struct Slide {
     pub bone: usize,
     /// Which end of the bone the node is: 0 its start, 1 its end.
     pub end: usize,
-    /// Anchor on the joint ring; its weight is the point's way to the bone ring.
+    /// Anchor on the joint ring. Its weight is the point's position between the rings: 0 on the joint ring, 1 on the bone ring.
     pub on_joint: Anchor,
     /// Anchor on the bone ring.
     pub on_bone: Anchor,
@@ -51,33 +51,33 @@ pub struct Slide {
     pub offset: DVec3,
     /// Unit direction of the bone at rest.
     pub axis: DVec3,
-    /// Parameters along the bone between which the axis of its capsule runs.
+    /// Start and end of the axis of its capsule, as parameters along the bone.
     pub capsule: [f64; 2],
-    /// Distances it keeps from that axis and from the joint \[m\].
+    /// Least distances from that axis and from the joint \[m\].
     pub clearances: [f64; 2],
 }
 
-/// What a point follows where nothing holds it.
+/// What a point follows apart from its [hold](crate::holds).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Path {
     /// One frame.
     Carried(Anchor),
-    /// Several, blended linearly.
+    /// Several frames, blended linearly.
     Blended(Vec<Anchor>),
-    /// Two rings.
+    /// Between two rings.
     Slid(Box<Slide>),
 }
 
-/// What a point follows.
+/// A point that follows the pose.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Follow {
     /// The point at rest \[m\].
     pub point: DVec3,
-    /// Where nothing holds it.
+    /// What it follows apart from its hold.
     pub path: Path,
-    /// What holds it: blended as dual quaternions.
+    /// Anchors of its hold, blended as dual quaternions.
     pub held: Vec<Anchor>,
-    /// How much of its place the hold gives, from 0 to 1.
+    /// Blend factor from the path (0) to the hold (1).
     pub share: f64,
 }
 
@@ -86,17 +86,17 @@ pub struct Follow {
 pub struct PoseFrames {
     /// Of bones, nodes and joints.
     pub rigid: Frames,
-    /// In the order of the table.
+    /// Matrices of linear blend skinning, in the order of the table.
     pub matrices: Vec<Affine3A>,
 }
 
 impl Follow {
-    /// Where a pose puts the point.
+    /// Position of the point in a pose \[m\].
     pub fn position(&self, frames: &PoseFrames) -> DVec3 {
         self.moved(frames, DVec3::ZERO)
     }
 
-    /// Where a pose puts what is `beside` the point at rest and follows the same frames \[m\].
+    /// Position of a point that is offset by `beside` at rest and follows the same frames \[m\].
     pub fn moved(&self, frames: &PoseFrames, beside: DVec3) -> DVec3 {
         if self.share >= 1.0 {
             return held(&frames.rigid, &self.held, self.point, beside);
@@ -111,7 +111,7 @@ impl Follow {
         }
     }
 
-    /// The same, as if nothing held it.
+    /// The same without the hold.
     pub fn unheld(&self, frames: &PoseFrames, beside: DVec3) -> DVec3 {
         match &self.path {
             Path::Carried(anchor) => anchor.position(frames, beside),
@@ -122,7 +122,7 @@ impl Follow {
         }
     }
 
-    /// In single precision; `number` counts what carries points.
+    /// The same in single precision, for the GPU. `number` gives the index of a frame.
     pub fn for_device(&self, number: impl Fn(Carrier) -> u32) -> Follows {
         let anchor = |anchor: &Anchor| DeviceAnchor {
             frame: number(anchor.carrier),
@@ -187,7 +187,7 @@ impl Anchor {
         }
     }
 
-    /// What it does to a point, as a dual quaternion.
+    /// Its motion of a point, as a dual quaternion.
     fn motion(&self, frames: &Frames, point: DVec3, beside: DVec3) -> (DQuat, DQuat) {
         let turn = match self.carrier {
             Carrier::Bone(bone) => {
@@ -212,7 +212,7 @@ impl Anchor {
     }
 }
 
-/// Where a point goes that all anchors hold: a blend of dual quaternions (Kavan et al. 2007).
+/// Position of a point held by anchors: a blend of dual quaternions (Kavan et al. 2007).
 fn held(frames: &Frames, anchors: &[Anchor], point: DVec3, beside: DVec3) -> DVec3 {
     let mut real = DQuat::from_array([0.0; 4]);
     let mut dual = real;
@@ -241,20 +241,20 @@ impl Slide {
         let (bone, node) = (&frames.bones[self.bone], &frames.nodes[self.node]);
         let weight = self.on_joint.weight;
         let bend = bone.bend_at(self.on_bone.t, self.end, node.turn);
-        // Both anchors are wrung to the point's own share of the twist first: blending points that lie apart around
-        // the bone would pull them in towards it.
+        // Both anchors are first twisted to the point's share of the twist. Blending points at different angles around
+        // the bone would pull them towards it.
         let (axis, twist) = (bone.axis, bend.twist);
         let on_joint = self.on_joint.on_frame(frames, DVec3::ZERO);
         let on_joint = turned_about(on_joint, node.position, axis, twist * weight);
         let on_bone = self.on_bone.on_frame(frames, DVec3::ZERO);
         let on_bone = turned_about(on_bone, bone.start, axis, twist * (weight - 1.0));
         let scale = node.scale + (bone.scale - node.scale) * weight;
-        let turn = bend.half_way(node.turn, weight);
+        let turn = bend.slerp_from(node.turn, weight);
         let slid = on_joint.lerp(on_bone, weight) + turn * (self.offset + beside) * scale;
         self.push_out(bone, node, slid)
     }
 
-    /// Pushes a slid point out of the joint's sphere and its own bone, as far out as it was at rest.
+    /// Pushes a point out of its joint's sphere and its bone, to its distance at rest.
     fn push_out(&self, bone: &BoneFrame, node: &NodeFrame, point: DVec3) -> DVec3 {
         let [of_bone, of_node] = self.clearances;
         let on_axis = nearest_on(bone.start, bone.end, self.capsule, point);
@@ -263,7 +263,7 @@ impl Slide {
     }
 }
 
-/// Smaller turns move a point around a bone by less than single precision tells \[rad\].
+/// Smaller rotations move a point by less than the rounding of single precision \[rad\].
 const LEAST_TURN: f64 = 1e-7;
 
 fn turned_about(point: DVec3, centre: DVec3, axis: DVec3, angle: f64) -> DVec3 {
@@ -280,7 +280,7 @@ pub(crate) fn nearest_on(a: DVec3, b: DVec3, [low, high]: [f64; 2], point: DVec3
     a.lerp(b, t.clamp(low, high))
 }
 
-/// Moves `point` away from `centre` until it is `clearance` away; exact rest points stay untouched.
+/// Moves `point` away from `centre` until it is `clearance` away. Exact rest positions do not change.
 fn pushed(point: DVec3, centre: DVec3, clearance: f64) -> DVec3 {
     let offset = point - centre;
     let squared = offset.length_squared();
@@ -314,7 +314,7 @@ mod tests {
         }
     }
 
-    /// Joints that move as one move the point rigidly; q and −q are the same turn.
+    /// Joints with the same motion move the point rigidly; q and −q are the same rotation.
     #[test]
     fn one_motion_is_kept() {
         let turn = DQuat::from_axis_angle(DVec3::new(1.0, 2.0, -1.0).normalize(), 2.0);
@@ -327,7 +327,7 @@ mod tests {
         assert!(held.distance(expected) < 1e-14);
     }
 
-    /// Between two turns about one centre the point turns half way and keeps its distance.
+    /// Between two rotations about one centre, the point rotates half way and keeps its distance.
     #[test]
     fn turns_are_halved_without_collapse() {
         let turns = [DQuat::IDENTITY, DQuat::from_rotation_z(2.8)];

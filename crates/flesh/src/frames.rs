@@ -20,22 +20,22 @@ pub struct BoneFrame {
     pub scale: f64,
     /// Its unit direction in the pose; zero for a bone without length.
     pub axis: DVec3,
-    /// Its motion as a dual quaternion: the dual part at the start, and what is added to it on the way to the end. `None` where
-    /// the bone twists or scales.
+    /// Dual part of its motion as a dual quaternion: at the start, and its change from start to end. `None` if the bone twists or
+    /// scales.
     pub dual: Option<[DQuat; 2]>,
-    /// Its rotation relative to the joints at its start and its end.
+    /// Its rotation relative to the joints at its start and end.
     pub bends: [Bend; 2],
 }
 
 /// The rotation from a joint to one of its bones.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Bend {
-    /// Turn of the bone, on the joint's side of all quaternions.
+    /// Rotation of the bone; its quaternion is in the joint's hemisphere.
     turn: DQuat,
     /// Angle between both quaternions \[rad\], and one over its sine; zero where they are nearly the same.
     angle: f64,
     over_sine: f64,
-    /// The part of the turn that is about the bone, in (−π, π] \[rad\].
+    /// Twist: rotation about the bone, in (−π, π] \[rad\].
     pub twist: f64,
 }
 
@@ -43,7 +43,7 @@ pub struct Bend {
 const SMALL_ANGLE: f64 = 1e-4;
 
 impl Bend {
-    /// Between the turns of a joint and of a bone with this direction in the pose.
+    /// From the rotations of a joint and of a bone, and the bone's posed direction.
     pub fn new(joint: DQuat, bone: DQuat, axis: DVec3) -> Bend {
         let turn = if joint.dot(bone) < 0.0 { -bone } else { bone };
         // Unlike the inverse cosine, the half angle is accurate for small angles.
@@ -59,7 +59,7 @@ impl Bend {
     }
 
     /// The rotation at `weight` between the joint (0) and the bone (1) (slerp).
-    pub fn half_way(&self, joint: DQuat, weight: f64) -> DQuat {
+    pub fn slerp_from(&self, joint: DQuat, weight: f64) -> DQuat {
         if self.angle == 0.0 {
             return (joint * (1.0 - weight) + self.turn * weight).normalize();
         }
@@ -103,7 +103,7 @@ pub struct JointFrame {
     pub rest: DVec3,
     /// Posed position \[m\].
     pub position: DVec3,
-    /// Turn from rest to pose.
+    /// Rotation from rest to pose.
     pub turn: DQuat,
     /// Change of scale.
     pub scale: f64,
@@ -112,7 +112,7 @@ pub struct JointFrame {
 }
 
 impl JointFrame {
-    /// From a rest position to a posed one.
+    /// From rest and posed position, rotation and scale.
     pub fn new(rest: DVec3, position: DVec3, turn: DQuat, scale: f64) -> JointFrame {
         let dual = || dual_part(turn, position - turn * rest);
         JointFrame {

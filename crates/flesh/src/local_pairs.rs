@@ -14,8 +14,8 @@ use crate::targets::positions;
 const MOST_JOINTS: usize = 4;
 
 impl Flesh {
-    /// Finds the pairs of local contact, unless the model has them. Building does where the settings ask for local contact;
-    /// they depend on the character alone.
+    /// Finds the pairs of local contact, unless the model has them already. The builder calls this if the settings use local contact.
+    /// Pairs depend on the character only.
     pub fn find_local_pairs(&self) {
         if let Some(surface) = self.model.contact_surface() {
             surface.local_pairs_or_find(|surface| self.local_pairs(surface));
@@ -118,7 +118,7 @@ impl Flesh {
         ends.into_iter().map(|e| columns(e).collect()).collect()
     }
 
-    /// One column of each list such that their base points are far apart at rest.
+    /// The column of each list whose base points are farthest apart at rest.
     fn far_apart(&self, surface: &ContactSurface, a: &[u32], b: &[u32]) -> Option<[u32; 2]> {
         let base = |column: u32| surface.input().bases[column as usize];
         let pairs = a.iter().flat_map(|&a| b.iter().map(move |&b| [a, b]));

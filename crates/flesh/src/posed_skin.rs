@@ -1,4 +1,4 @@
-//! The skin as the file has it: positions and normals of every vertex of every part, from the vertices of the simulation mesh.
+//! The skin in the file's order: positions and normals of every vertex of every part, from the simulation mesh.
 
 use glam::{Affine3A, Quat, Vec3};
 use supple_geom::TriMesh;
@@ -15,7 +15,7 @@ use crate::flesh::{Flesh, Ride};
 use crate::follow::PoseFrames;
 use crate::riders::{rider_position, rider_turn};
 
-/// Scratch space of a skin, to be kept from one frame to the next.
+/// Buffers for computing a skin, reused from frame to frame.
 #[derive(Clone, Debug, Default)]
 pub struct SkinWork {
     detail: DetailWork,
@@ -57,7 +57,7 @@ impl Flesh {
         if self.follow.kinematic.is_empty() {
             return;
         }
-        // Weights alone move them: no frame has to be known.
+        // These vertices follow matrices of linear blend skinning only, so frames are not needed.
         let frames = PoseFrames {
             matrices: self.matrices(pose),
             ..PoseFrames::default()
@@ -68,8 +68,8 @@ impl Flesh {
         }
     }
 
-    /// Posed positions of every vertex of every part, in the file's order \[m\]. The pose is the one the state's targets
-    /// were made from: rigid shells and excluded regions follow it alone.
+    /// Posed positions of every vertex of every part, in the file's order \[m\]. `pose` is that of the state's targets; rigid shells
+    /// and excluded regions follow it.
     pub fn skin(&self, pose: &Pose, state: &State) -> Result<Vec<Vec<Vec3>>, FleshError> {
         Ok(self.skin_of(pose, &self.flesh_positions(pose, state)?))
     }
@@ -158,7 +158,7 @@ impl Flesh {
         }
     }
 
-    /// Linear blend skinning of every part that has weights; empty ones for others.
+    /// Linear blend skinning of every part with weights; empty for other parts.
     fn blended_parts(&self, pose: &Pose) -> Vec<Posed> {
         let worlds = pose.worlds(&self.character.skeleton);
         let parts = self.character.parts.iter();
@@ -170,7 +170,7 @@ impl Flesh {
             .collect()
     }
 
-    /// Normals of the full flesh at rest, and those of the file; of a part without any, smooth ones.
+    /// Computes the rest normals of the full flesh, and reads those of the file. Parts without normals get smooth ones.
     pub(crate) fn find_rest_normals(&mut self) {
         let mut work = SkinWork::default();
         self.full_positions_into(&self.rest_pose(), &self.skin.positions, &mut work);
@@ -199,7 +199,7 @@ impl Flesh {
     }
 }
 
-/// Normals of a mesh whose seams are not seen.
+/// Vertex normals that are smooth across seams.
 fn smooth_normals(mesh: TriMesh) -> Vec<Vec3> {
     let welded = weld(&mesh, 0.0);
     let normals = vertex_normals(&welded.mesh);
@@ -207,8 +207,8 @@ fn smooth_normals(mesh: TriMesh) -> Vec<Vec3> {
     of_vertex.map(|&v| normals[v as usize]).collect()
 }
 
-/// `vector` under the smallest turn that takes the unit vector `from` to `to`: the file's normal keeps its angle to the smooth one, so
-/// that hard edges stay hard.
+/// Applies the smallest rotation from unit vector `from` to unit vector `to`. The file's normals keep their angle to the smooth ones, so
+/// hard edges stay hard.
 fn turned_along(from: Vec3, to: Vec3, vector: Vec3) -> Vec3 {
     let cosine = from.dot(to);
     if cosine < -0.999 {
@@ -225,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_short_formula_is_the_smallest_turn() {
+    fn the_closed_form_is_the_smallest_rotation() {
         let unit = |x: f32, y: f32, z: f32| Vec3::new(x, y, z).normalize();
         let vector = unit(0.4, -0.2, 0.7);
         for (from, to) in [

@@ -1,8 +1,8 @@
-//! What every vertex follows that the pose alone moves: driven vertices, skin that is not simulated, base points.
+//! The table of all points that follow the pose directly: driven vertices, skin that is not simulated, base points.
 //!
-//! [`FollowTable`] is the one place that says it, by what [`sliding`](crate::sliding) and [`holds`](crate::holds) found.
-//! [`targets`](crate::targets) evaluates it; [`TargetTable`] and [`Flesh::pose_frames`] are the same as plain data, for a device that
-//! computes targets itself. There bones, nodes, joints and matrices are all one kind of [frame](supple_sim::follow).
+//! [`FollowTable`] is built from the results of [`sliding`](crate::sliding) and [`holds`](crate::holds), and evaluated by
+//! [`targets`](crate::targets). [`TargetTable`] and [`Flesh::pose_frames`] are the same as plain data, for a GPU that computes
+//! targets itself. There, bones, nodes, joints and matrices are all [frames](supple_sim::follow).
 
 use std::collections::BTreeMap;
 
@@ -25,31 +25,31 @@ pub struct FollowTable {
     pub driven: Vec<Follow>,
     /// Columns that are not in the model, in their order.
     pub outside: Vec<Follow>,
-    /// Vertices of the full skin that follow the pose: vertex, how much, and how.
+    /// Vertices of the full skin that follow the pose: vertex, blend factor, and what it follows.
     pub kinematic: Vec<(u32, f32, Follow)>,
-    /// Part and slot of each matrix.
+    /// Part and joint slot of each matrix.
     pub matrices: Vec<(u32, u32)>,
 }
 
-/// The same for a device.
+/// The same for a GPU.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TargetTable {
     /// The model's driven vertices, in their order.
     pub driven: Vec<Follows>,
     /// Columns that are not in the model, in their order.
     pub outside: Vec<Follows>,
-    /// Vertices of the full skin that follow the pose: vertex, blend factor, and how.
+    /// Vertices of the full skin that follow the pose: vertex, blend factor, and what it follows.
     pub kinematic: Vec<(u32, f32, Follows)>,
     /// Base point of every column: its frame, and its parameter along the frame's axis.
     pub bases: Vec<(u32, f32)>,
     /// Number of frames with a rotation; matrices follow.
     pub rigid: u32,
-    /// Matrices.
+    /// Number of matrices.
     pub matrices: u32,
 }
 
 impl Flesh {
-    /// What every vertex follows that the pose alone moves, for a device.
+    /// All points that follow the pose, for a GPU.
     pub fn target_table(&self) -> TargetTable {
         let (bones, nodes) = (self.graph.bones.len(), self.graph.nodes.len());
         let rigid = bones + nodes + self.bind_worlds.len();
@@ -81,7 +81,7 @@ impl Flesh {
         }
     }
 
-    /// Frames of a pose, as [`TargetTable`] numbers them.
+    /// Frames of a pose, in the order of [`TargetTable`].
     pub fn pose_frames(&self, pose: &Pose) -> Result<Vec<Frame>, FleshError> {
         let PoseFrames { rigid, matrices } = self.all_frames(pose)?;
         let rows = |turn: glam::DQuat, place: DVec3, scale: f64, line: DVec3, twist: f64| {
@@ -164,7 +164,7 @@ impl Flesh {
         };
     }
 
-    /// What keeps to the frame of a column: bones rigidly, joints half-turned, blended in between; the point is its skin vertex.
+    /// The skin vertex of a column carried by the column's frame: rigidly on bones, half-rotated on joints, blended in between.
     pub(crate) fn carried(&self, column: usize) -> Follow {
         let maker = Maker {
             flesh: self,
@@ -174,13 +174,13 @@ impl Flesh {
     }
 }
 
-/// No part: its matrix is the identity.
+/// Number of a missing part; its matrix is the identity.
 const NOWHERE: u32 = u32::MAX;
 
-/// Makes the entries of the table.
+/// Builds the entries of the table.
 struct Maker<'a> {
     flesh: &'a Flesh,
-    /// Number of each part and slot.
+    /// Index of the matrix of each part and slot.
     matrices: BTreeMap<(u32, u32), usize>,
 }
 
@@ -255,7 +255,7 @@ impl Maker<'_> {
         self.held(column, point, path)
     }
 
-    /// A point of a column with what holds it.
+    /// A point of a column with its hold.
     fn held(&self, column: usize, point: DVec3, path: Path) -> Follow {
         let hold = &self.flesh.holds[column];
         let anchor = |influence: &Influence| match influence.bone {
@@ -274,7 +274,7 @@ impl Maker<'_> {
         }
     }
 
-    /// A skin vertex that is not simulated: by its weights, or with its column's frame.
+    /// A skin vertex that is not simulated: it follows its weights, or its column's frame if it has none.
     fn skin(&mut self, column: usize) -> Follow {
         let blended = self.blend(self.flesh.original_of[column]);
         blended.unwrap_or_else(|| self.carried(column))
@@ -301,7 +301,7 @@ impl Maker<'_> {
         self.held(column, point, path)
     }
 
-    /// The matrix of a part's slot.
+    /// Index of the matrix of a part's slot.
     fn matrix(&mut self, part: u32, slot: u32) -> Carrier {
         let next = self.matrices.len();
         Carrier::Matrix(*self.matrices.entry((part, slot)).or_insert(next))

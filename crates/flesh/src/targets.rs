@@ -13,7 +13,7 @@ use crate::follow::{Follow, PoseFrames};
 use crate::frames::Frames;
 
 /// Points per parallel task: about a hundred microseconds.
-const POINTS_A_PIECE: usize = 512;
+const POINTS_PER_TASK: usize = 512;
 
 impl Flesh {
     /// Targets of the solver for a pose. The bind pose gives the rest positions exactly.
@@ -27,7 +27,7 @@ impl Flesh {
         Ok(targets)
     }
 
-    /// Base point of every column.
+    /// Posed base point of every column \[m\].
     pub(crate) fn base_positions(&self, frames: &Frames) -> Vec<Vec3> {
         let at = |base: &BasePoint| match base.bone {
             Some(bone) => frames.bones[bone]
@@ -71,7 +71,7 @@ impl Flesh {
             let follow = self.carried(column);
             let at = |frames, beside| follow.moved(frames, beside);
             let centre = glam::DVec3::ZERO;
-            // Three points around the vertex tell its rigid motion.
+            // The rigid motion of the vertex, from three points around it.
             let corner = |frames, axis: glam::DVec3| at(frames, axis) - at(frames, centre);
             let matrix = |frames| {
                 glam::DMat3::from_cols(
@@ -96,15 +96,15 @@ impl Flesh {
     }
 }
 
-/// Where frames put points \[m\].
+/// Positions of points in a pose \[m\].
 pub(crate) fn positions(points: &[Follow], frames: &PoseFrames) -> Vec<Vec3> {
     (points.par_iter())
-        .with_min_len(POINTS_A_PIECE)
+        .with_min_len(POINTS_PER_TASK)
         .map(|point| point.position(frames).as_vec3())
         .collect()
 }
 
-/// The pose whose joints have these worlds.
+/// The pose with these world transforms of its joints.
 pub(crate) fn pose_of_worlds(skeleton: &Skeleton, worlds: &[Affine3A]) -> Pose {
     let mut pose = Pose::rest(skeleton);
     if worlds == skeleton.rest_worlds().as_slice() {

@@ -1,4 +1,4 @@
-//! Colliders as something to draw.
+//! Drawing of colliders.
 
 use glam::{Affine3A, Vec3};
 use supple_geom::{TriMesh, shapes};
@@ -6,17 +6,17 @@ use supple_picture::{Bounds, DrawMesh, Ground, Scene, Wire, hex};
 use supple_sim::Collider;
 use supple_sim::contact::Shape;
 
-/// Colour of things.
-const THING: Vec3 = hex(0xb8b4ab);
-/// Opacity of planes that are not the ground: what is behind a wall is still seen.
+/// Colour of colliders.
+const COLLIDER_COLOUR: Vec3 = hex(0xb8b4ab);
+/// Opacity of planes other than the ground, so that walls hide nothing.
 const GLASS: f32 = 0.3;
-/// Squares along half of a plane's edge as it is drawn.
+/// Grid squares along half of a drawn plane's edge.
 const SQUARES: u32 = 4;
-/// How far beyond a character a picture follows its things, as a share of its size: a ball above its head is seen, a hall
-/// does not make it small.
-const BEYOND: f32 = 0.35;
+/// How far around a character colliders are included in the picture, relative to its size. A ball above the head is shown; a large
+/// hall does not shrink the character.
+const MARGIN: f32 = 0.35;
 
-/// The surface of a collider in the world; none of a plane, which has no end.
+/// The surface of a collider in the world; `None` for planes, which are infinite.
 pub fn collider_mesh(collider: &Collider) -> Option<TriMesh> {
     let mut mesh = match &collider.shape {
         Shape::Plane => return None,
@@ -34,7 +34,7 @@ fn world_from(collider: &Collider) -> Affine3A {
     Affine3A::from_rotation_translation(placement.rotation, placement.translation)
 }
 
-/// Height of the highest plane that faces up \[m\]: the ground.
+/// Height of the ground: of the highest plane that faces up \[m\].
 pub fn ground_height(colliders: &[Collider]) -> Option<f32> {
     let heights = colliders.iter().filter(|c| is_level(c));
     heights.map(|c| c.placement.translation.y).reduce(f32::max)
@@ -44,15 +44,15 @@ fn is_level(collider: &Collider) -> bool {
     collider.shape == Shape::Plane && (collider.placement.rotation * Vec3::Y).y > 0.99
 }
 
-/// The box that a picture of `characters` with these things shows.
+/// Bounds of a picture of `characters` and colliders.
 pub fn shown_bounds(characters: Bounds, colliders: &[Collider]) -> Bounds {
     if characters.is_empty() {
         return characters;
     }
-    let margin = Vec3::splat(BEYOND * (characters.max - characters.min).max_element());
+    let margin = Vec3::splat(MARGIN * (characters.max - characters.min).max_element());
     let (low, high) = (characters.min - margin, characters.max + margin);
-    let things = colliders.iter().filter_map(collider_mesh);
-    things.fold(characters, |shown, mesh| {
+    let meshes = colliders.iter().filter_map(collider_mesh);
+    meshes.fold(characters, |shown, mesh| {
         let near = Bounds::of(&mesh.positions);
         match near.max.cmpge(low).all() && near.min.cmple(high).all() {
             true => shown.union(Bounds {
@@ -64,9 +64,9 @@ pub fn shown_bounds(characters: Bounds, colliders: &[Collider]) -> Bounds {
     })
 }
 
-/// Puts colliders into a picture whose characters are within `around`: the ground as a grid, other planes as glass, all
-/// else as solid as `opacity` says.
-pub fn draw_things(scene: &mut Scene, colliders: &[Collider], around: Bounds, opacity: f32) {
+/// Adds colliders to a picture whose characters are within `around`: the ground as a grid, other planes as glass, everything else
+/// with the given opacity.
+pub fn draw_colliders(scene: &mut Scene, colliders: &[Collider], around: Bounds, opacity: f32) {
     if let Some(height) = ground_height(colliders) {
         scene.ground = Some(Ground {
             height: Some(height),
@@ -82,11 +82,11 @@ pub fn draw_things(scene: &mut Scene, colliders: &[Collider], around: Bounds, op
             (_, None) => plane(collider, around),
         };
         drawn.opacity *= opacity;
-        scene.meshes.push(drawn.coloured(THING));
+        scene.meshes.push(drawn.coloured(COLLIDER_COLOUR));
     }
 }
 
-/// A square of a plane, as large as what is around it.
+/// A square of a plane, sized to the bounds of the picture.
 fn plane(collider: &Collider, around: Bounds) -> DrawMesh<'static> {
     let edge = 2.0 * around.radius().max(1e-3);
     let mut mesh = shapes::cuboid(Vec3::new(edge, 0.0, edge), 2 * SQUARES);
@@ -97,7 +97,7 @@ fn plane(collider: &Collider, around: Bounds) -> DrawMesh<'static> {
         let [a, b, c] = t.map(|v| mesh.positions[v as usize]);
         (b - a).cross(c - a).y > 0.0
     };
-    // Of a box without height, the upper side.
+    // The upper side of a box without height.
     mesh.triangles = mesh.triangles.iter().copied().filter(facing_up).collect();
     mesh.transform(&(world * Affine3A::from_translation(centre)));
     let mut drawn = DrawMesh::owned(mesh);
@@ -107,7 +107,7 @@ fn plane(collider: &Collider, around: Bounds) -> DrawMesh<'static> {
     drawn
 }
 
-/// With sharp edges.
+/// With hard edges.
 fn faceted(mesh: &TriMesh) -> DrawMesh<'static> {
     let corners = mesh.triangles.iter().flatten();
     let positions: Vec<Vec3> = corners.map(|&v| mesh.positions[v as usize]).collect();
@@ -160,7 +160,7 @@ mod tests {
         let ground = at(Shape::Plane, -0.1 * Vec3::Y, Quat::IDENTITY);
         let all = [ball, block, rod, wall, ground];
         let mut scene = Scene::default();
-        draw_things(&mut scene, &all, body, 1.0);
+        draw_colliders(&mut scene, &all, body, 1.0);
         assert_eq!(scene.meshes.len(), 4);
         assert_eq!(scene.ground.and_then(|g| g.height), Some(-0.1));
         for (mesh, size) in scene.meshes[..3].iter().zip([0.2, 0.6, 0.5]) {
@@ -173,7 +173,7 @@ mod tests {
         let off = |p: &Vec3| (*p - place).dot(normal).abs();
         assert!(wall.mesh.positions.iter().all(|p| off(p) < 1e-5));
         assert!(wall.opacity < 1.0 && !wall.mesh.triangles.is_empty());
-        // What is far away does not make the character small.
+        // Far colliders do not shrink the character.
         let far = at(
             Shape::Sphere { radius: 50.0 },
             Vec3::X * 60.0,

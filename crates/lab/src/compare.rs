@@ -1,4 +1,4 @@
-//! The same motion by several methods, measured with the same tets.
+//! Comparison of methods on the same motion, measured with the same tets.
 
 use std::time::Instant;
 
@@ -13,30 +13,30 @@ use supple::play::{Recording, follow};
 use supple::skin::{Method, Span, skin};
 use supple::tissue::{SoftBody, TissueError};
 
-/// Every so many frames are measured: poses change little in between, and a measure costs as much as a frame.
-const SAMPLING: usize = 4;
+/// Stride of the measured frames. Measuring takes as long as a frame, and poses change little in between.
+const SAMPLE_STRIDE: usize = 4;
 
-/// How one method did.
+/// Result of one method.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
     /// Its name.
     pub method: &'static str,
-    /// Tissue volume around the joint against rest, at its least over the motion.
+    /// Smallest tissue volume around the joint over the motion, relative to rest.
     pub joint_volume: f64,
-    /// Volume of the worst tet against rest, at its least over the motion; negative where it is inverted.
+    /// Smallest volume of a tet over the motion, relative to rest; negative if inverted.
     pub worst_tet: f64,
-    /// Share of the tets that are inverted, at its most over the motion.
+    /// Largest share of inverted tets over the motion.
     pub inverted: f64,
     /// Median time of a frame \[ms\].
     pub ms_per_frame: f64,
-    /// The motion itself.
+    /// The motion.
     #[serde(skip)]
     pub motion: Motion,
 }
 
-/// Plays a clip by several methods and measures each around a joint.
+/// Plays a clip with several methods and measures each around a joint.
 ///
-/// Geometric methods have no tissue of their own, so the tets of `body` are put between its bones and their skin.
+/// Geometric methods have no tissue, so the tets of `body` are placed between its bones and their skin.
 pub fn compare(
     body: &mut SoftBody,
     character: &Character,
@@ -78,7 +78,7 @@ pub fn compare(
         .collect()
 }
 
-/// The worst over a motion.
+/// Worst values over a motion.
 struct Worst {
     joint_volume: f64,
     tet: f64,
@@ -102,7 +102,7 @@ impl Worst {
     }
 }
 
-/// Tissue, measured as it is simulated.
+/// Simulated tissue, measured.
 fn of_tissue(
     body: &mut SoftBody,
     character: &Character,
@@ -116,7 +116,7 @@ fn of_tissue(
     follow(body, character, clip, &times, &mut |frame, body| {
         recording.push(body);
         frame_done(frame);
-        if frame % SAMPLING == 0 {
+        if frame % SAMPLE_STRIDE == 0 {
             worst.add(body.flesh(), joint, body.state());
         }
         Ok(())
@@ -125,10 +125,15 @@ fn of_tissue(
     Ok((motion, worst))
 }
 
-/// Tets between the bones and a skin that has none of its own.
+/// Tets between the bones and a skin by a geometric method.
 fn of_skin(flesh: &Flesh, joint: usize, motion: &Motion) -> Result<Worst, TissueError> {
     let mut worst = Worst::NONE;
-    for (parts, pose) in motion.frames.iter().zip(&motion.poses).step_by(SAMPLING) {
+    for (parts, pose) in motion
+        .frames
+        .iter()
+        .zip(&motion.poses)
+        .step_by(SAMPLE_STRIDE)
+    {
         let state = flesh.state_of_skin(pose, &parts)?;
         worst.add(flesh, joint, &state);
     }

@@ -1,4 +1,4 @@
-//! The same motion without contact, with local and with global contact; what is inside drawn in red.
+//! The same motion without contact, with local and with global contact, with skin inside the body in red.
 
 use std::sync::Arc;
 
@@ -16,35 +16,35 @@ use supple::morphs::add_morphs;
 use supple::play::follow;
 use supple::tissue::{SoftBody, TissueError};
 
-/// Colour of skin that is inside.
+/// Colour of skin inside the body.
 pub const INSIDE: Vec3 = hex(0xd2362b);
 
-/// A moment under one mode.
+/// One frame in one mode.
 pub struct ContactFrame {
     /// World positions of every part's vertices \[m\].
     pub positions: Vec<Vec<Vec3>>,
     /// The pose.
     pub pose: Pose,
-    /// A colour a vertex of every part: [`INSIDE`] or clay.
+    /// A colour per vertex of every part: [`INSIDE`] or clay.
     pub colours: Vec<Vec<Vec3>>,
     /// Ground and colliders.
     pub colliders: Vec<Collider>,
-    /// Simulated vertices inside.
+    /// Number of simulated vertices inside.
     pub count: usize,
-    /// Depth of the deepest \[mm\].
+    /// Largest depth \[mm\].
     pub worst_mm: f32,
 }
 
-/// How a mode did.
+/// Frames of one mode.
 pub struct ContactVariant {
     /// Its name.
     pub name: &'static str,
-    /// The moments asked for.
+    /// The frames.
     pub frames: Vec<ContactFrame>,
 }
 
-/// Plays a clip from `start` under every mode; shows the moments `times`, ascending. Ground and colliders of the settings are in the way
-/// of every mode but the first.
+/// Simulates a clip from `start` in every mode, with frames at the ascending `times`. Ground and colliders of the settings
+/// apply to every mode but the first.
 pub fn compare_contact(
     character: &Character,
     clip: &Clip,
@@ -62,7 +62,7 @@ pub fn compare_contact(
     let flesh = Arc::new(builder.build()?);
     let nearest = nearest_columns(&flesh, character);
     let colliders = flesh.colliders.clone();
-    // The body comes from the start of the clip, whether that is shown or not.
+    // The simulation begins at the start of the clip, even if that is not shown.
     let mut moments = vec![start];
     moments.extend(times.iter().copied().filter(|&time| time > start));
     let skipped = moments.len() - times.len();
@@ -113,7 +113,7 @@ pub fn compare_contact(
     Ok(variants)
 }
 
-/// The simulated vertices around every vertex of every part, at rest.
+/// The simulated vertices around every vertex of every part at rest.
 pub fn nearest_columns(flesh: &Flesh, character: &Character) -> Vec<Vec<[u32; 3]>> {
     let skin = flesh.skin_mesh();
     let surface = Surface::new(skin.clone());
@@ -121,7 +121,7 @@ pub fn nearest_columns(flesh: &Flesh, character: &Character) -> Vec<Vec<[u32; 3]
         let found = surface.closest_point(*p);
         found.map_or([0; 3], |found| {
             let corners = skin.triangles[found.triangle as usize];
-            // On an edge or a vertex the other corners do not count.
+            // For points on an edge or a vertex, other corners have no weight.
             let main = corners[max_position(found.barycentric)];
             let weights = found.barycentric;
             [0, 1, 2].map(|i| if weights[i] > 1e-3 { corners[i] } else { main })

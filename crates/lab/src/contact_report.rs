@@ -1,4 +1,4 @@
-//! How much of a skin is inside itself or its colliders over a motion, with contact and, to compare, without.
+//! Penetration of a skin with itself and with colliders over a motion, with contact and (to compare) without.
 
 use serde::Serialize;
 use supple::morphs::with_morphs;
@@ -10,12 +10,12 @@ use supple_rig::{Character, Clip};
 use supple_sim::Collider;
 use supple_sim::contact::{Penetration, measure_in_colliders};
 
-/// What is inside at a moment.
+/// Penetration in one frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Inside {
-    /// Vertices of the simulation mesh.
+    /// Number of vertices of the simulation mesh that are inside.
     pub vertices: usize,
-    /// Depth of the deepest \[mm\].
+    /// Largest depth \[mm\].
     pub worst_mm: f32,
 }
 
@@ -31,24 +31,24 @@ impl Inside {
 /// One frame of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Frame {
-    /// Moment of the clip \[s\].
+    /// Time in the clip \[s\].
     pub time: f32,
-    /// Without contact, where that was asked for.
+    /// Without contact, if compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<Inside>,
-    /// With it.
+    /// With contact.
     pub after: Inside,
 }
 
-/// What contact leaves inside, and what it keeps out.
+/// Penetration over a motion.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {
-    /// The worst moment without contact, where that was asked for.
+    /// The worst frame without contact, if compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<Inside>,
-    /// The worst moment with it.
+    /// The worst frame with contact.
     pub after: Inside,
-    /// All moments.
+    /// All frames.
     pub frames: Vec<Frame>,
 }
 
@@ -64,7 +64,7 @@ impl Report {
     }
 }
 
-/// Skin points inside other parts of the body or inside `colliders`, by their depth.
+/// Depths of skin points inside other parts of the body or inside `colliders`.
 pub fn inside(body: &SoftBody, colliders: &[Collider]) -> Result<Penetration, TissueError> {
     let own = body.penetration()?;
     if colliders.is_empty() {
@@ -95,8 +95,8 @@ fn summary(penetration: &Penetration) -> Inside {
     }
 }
 
-/// [`simulate`], and what the skin is inside of in every frame. Where nothing is in the way of the body, there is no report. With
-/// `compare` the motion is simulated a second time, without contact.
+/// [`simulate`] with a report of penetration in every frame; `None` for a body without contact and colliders. With `compare` the motion is
+/// simulated a second time, without contact.
 pub fn simulate_reported(
     body: &mut SoftBody,
     character: &Character,

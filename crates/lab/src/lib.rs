@@ -1,6 +1,6 @@
-//! What Supple measures and draws of itself: benchmarks, comparisons of methods, and picture sheets.
+//! Benchmarks, comparisons of methods, and picture sheets of Supple.
 //!
-//! The command line and the gallery use it; programs that only need soft bodies depend on [`supple`] alone.
+//! The command line and the gallery use it. Programs that need soft bodies depend on [`supple`] only.
 #![forbid(unsafe_code)]
 
 pub mod bench;

@@ -1,15 +1,15 @@
-//! Frames of a scene in one picture.
+//! Picture of several frames of a scene.
 
 use glam::Vec3;
 use supple::scene_file::Played;
 use supple_picture::{Bounds, Camera, DrawMesh, Image, SheetStyle, contact_sheet, hex, render};
 
-use crate::collider_drawing::{draw_things, shown_bounds};
+use crate::collider_drawing::{draw_colliders, shown_bounds};
 
-/// Colours of the characters, in turn.
-const LOOKS: [Vec3; 4] = [hex(0xdeb39c), hex(0x9cb8de), hex(0xb9d6a3), hex(0xd9a8c6)];
+/// Colours of the characters, repeated.
+const COLOURS: [Vec3; 4] = [hex(0xdeb39c), hex(0x9cb8de), hex(0xb9d6a3), hex(0xd9a8c6)];
 
-/// Draws frames of a scene, three in a row.
+/// Draws frames of a scene, three per row.
 pub fn scene_sheet(title: &str, played: &Played, frames: &[usize], size: usize) -> Image {
     let shown = || frames.iter().copied();
     let motions = || played.characters.iter().map(|(_, motion)| motion);
@@ -34,11 +34,11 @@ pub fn scene_sheet(title: &str, played: &Played, frames: &[usize], size: usize) 
                         positions: positions.clone(),
                         triangles: part.mesh.triangles.clone(),
                     };
-                    let colour = LOOKS[body % LOOKS.len()];
+                    let colour = COLOURS[body % COLOURS.len()];
                     scene.meshes.push(DrawMesh::owned(mesh).coloured(colour));
                 }
             }
-            draw_things(&mut scene, &played.colliders[frame], bodies, 1.0);
+            draw_colliders(&mut scene, &played.colliders[frame], bodies, 1.0);
             let (count, depth) = played.inside[frame];
             let time = frame as f32 / played.characters[0].1.fps;
             let caption = format!("{time:.2} s: {count} inside, {:.1} mm deep", 1000.0 * depth);

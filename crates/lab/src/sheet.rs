@@ -1,4 +1,4 @@
-//! Contact sheets: a character at several moments, or under several methods, in one picture.
+//! Contact sheets: a character in several frames or by several methods, in one picture.
 
 use glam::Vec3;
 use supple_geom::TriMesh;
@@ -10,14 +10,14 @@ use supple_rig::skeleton::JointKind;
 use supple_rig::{Character, Pose};
 use supple_sim::Collider;
 
-use crate::collider_drawing::{draw_things, shown_bounds};
+use crate::collider_drawing::{draw_colliders, shown_bounds};
 
 /// How tiles are drawn.
 #[derive(Clone, Copy, Debug)]
 pub struct Look {
     /// Width and height of a tile \[px\].
     pub size: usize,
-    /// From the character towards the camera, for one that faces +Z; a humanoid that faces elsewhere is seen alike.
+    /// Direction from the character to the camera, for a character that faces +Z. It is rotated for humanoids that face elsewhere.
     pub direction: Vec3,
     /// Draw the bones through the skin.
     pub bones: bool,
@@ -40,17 +40,17 @@ pub struct Tile<'a> {
     pub caption: String,
     /// World positions of every part's vertices.
     pub positions: &'a [Vec<Vec3>],
-    /// The pose, where bones are wanted.
+    /// The pose, to draw bones.
     pub pose: Option<&'a Pose>,
-    /// A colour a vertex of every part, instead of the character's own look.
+    /// A colour per vertex of every part, instead of the character's materials.
     pub colours: Option<Vec<Vec<Vec3>>>,
-    /// What the colours mean.
+    /// Legend of the colours.
     pub legend: Option<Legend>,
-    /// Ground and colliders, where they are.
+    /// Ground and colliders.
     pub colliders: &'a [Collider],
 }
 
-/// Draws tiles with one camera for all, so that sizes can be compared.
+/// Draws tiles, all with the same camera, so that sizes can be compared.
 pub fn sheet(
     character: &Character,
     title: &str,
@@ -106,9 +106,9 @@ fn draw(
         };
         scene.meshes.push(mesh.coloured(colour));
     }
-    // What colours tell of skin inside a thing is seen through it.
+    // Colliders are translucent where colours show skin inside them.
     let opacity = if tile.colours.is_some() { 0.5 } else { 1.0 };
-    draw_things(&mut scene, tile.colliders, bounds_of(tile), opacity);
+    draw_colliders(&mut scene, tile.colliders, bounds_of(tile), opacity);
     if let (true, Some(pose)) = (look.bones, tile.pose) {
         scene.meshes.push(bones(character, pose));
     }
@@ -139,7 +139,7 @@ fn own_look<'a>(
     }
 }
 
-/// Images that cannot be decoded leave the part in clay.
+/// Parts whose images cannot be decoded are drawn as clay.
 fn textures(character: &Character) -> Vec<Option<Texture>> {
     let decode = |bytes: &[u8]| Image::decode(bytes).ok().map(|image| Texture::new(&image));
     (character.materials.iter())

@@ -1,4 +1,4 @@
-//! Ways from the simulation mesh to the full skin, side by side with a simulation of the full skin (figure 3.11).
+//! Upsampling methods compared to a simulation of the full skin (figure 3.11).
 
 use glam::Vec3;
 use serde::Serialize;
@@ -17,23 +17,23 @@ use supple_rig::{Character, Clip};
 use supple::skin::Span;
 use supple::tissue::{SoftBody, TissueError};
 
-/// Neighbours that pictures compare, as the papers' does.
+/// Numbers of neighbours in pictures, as in the papers.
 pub const NEIGHBOURS: [usize; 3] = [8, 16, 32];
 /// Height of a close-up, relative to the character's.
 const CLOSE_UP: f32 = 0.3;
 
-/// One way, over a motion.
+/// One method over a motion.
 #[derive(Clone, Debug, Serialize)]
 pub struct Variant {
-    /// For captions.
+    /// Name for captions.
     pub name: String,
     /// Root mean square distance to the simulation of the full skin, over all frames and all vertices but those that
     /// follow joints alone \[% of the height\].
     pub rms_percent: f64,
-    /// The same where the way is given the simulated vertices as the simulation of the full skin has them: what the way
-    /// itself loses, without the difference between a coarse and a fine simulation \[% of the height\].
+    /// Interpolation error: the same for positions of the simulated vertices taken from the simulation of the full skin, without the
+    /// difference between coarse and fine simulation \[% of the height\].
     pub own_percent: f64,
-    /// Its skin in the frame where the ways differ most.
+    /// Its skin in the frame where methods differ most.
     #[serde(skip)]
     pub mesh: TriMesh,
     /// Distances in that frame \[m\].
@@ -50,30 +50,30 @@ impl Variant {
             own_percent,
             ..
         } = self;
-        format!("{name}: RMS {rms_percent:.4} %, own {own_percent:.4} %")
+        format!("{name}: RMS {rms_percent:.4} %, interpolation {own_percent:.4} %")
     }
 }
 
-enum Way {
+enum Scheme {
     Coarse,
     LeastSquares(Box<Upsampling>),
     Normals(NormalDisplacement),
     Full,
 }
 
-/// A character in full and with a simulation mesh, and all ways from the one to the other. In rows of three: the simulation
-/// mesh, linear and quadratic least squares of few neighbours; normal displacements, more; full simulation, many.
+/// A character simulated in full and with a simulation mesh, and all upsampling methods. In rows of three: the simulation mesh, linear
+/// and quadratic least squares with few neighbours; normal displacements, with more; full simulation, with many.
 pub struct UpsamplingStudy<'a> {
     character: &'a Character,
     full: SoftBody,
     coarse: SoftBody,
-    ways: Vec<(String, Way)>,
-    /// Vertices of the full skin that count: those that follow joints alone are not upsampled.
+    schemes: Vec<(String, Scheme)>,
+    /// Vertices of the full skin that are compared. Those that only follow joints are not upsampled.
     counts: Vec<bool>,
 }
 
 impl<'a> UpsamplingStudy<'a> {
-    /// Builds both, and the ways with so many neighbours.
+    /// Builds both, and methods with these numbers of neighbours.
     pub fn new(
         character: &'a Character,
         settings: &Settings,
@@ -90,35 +90,36 @@ impl<'a> UpsamplingStudy<'a> {
         Ok(Self {
             character,
             counts,
-            ways: ways(full.flesh(), coarse.flesh(), neighbours),
+            schemes: schemes(full.flesh(), coarse.flesh(), neighbours),
             full,
             coarse,
         })
     }
 
-    /// Simulates a clip coarsely and in full, and carries the one to the skin of the other in every way.
+    /// Simulates a clip with both meshes and upsamples the coarse one with every method.
     pub fn over(
         &mut self,
         clip: &Clip,
         span: Span,
         frame_done: &mut dyn FnMut(usize),
     ) -> Result<Vec<Variant>, TissueError> {
-        let mut sums = vec![[0.0; 2]; self.ways.len()];
+        let mut sums = vec![[0.0; 2]; self.schemes.len()];
         let mut shown: (f64, Vec<(TriMesh, Vec<f32>)>) = (-1.0, Vec::new());
         let times = span.times();
         for (frame, &time) in times.iter().enumerate() {
             let from = (frame > 0).then(|| times[frame - 1]);
-            let truth = until(&mut self.full, self.character, clip, from, time)?;
-            let simulated = until(&mut self.coarse, self.character, clip, from, time)?;
+            let reference = simulate_to(&mut self.full, self.character, clip, from, time)?;
+            let simulated = simulate_to(&mut self.coarse, self.character, clip, from, time)?;
             let of_truth: Vec<Vec3> = match self.coarse.flesh().detail() {
-                Some(detail) => detail.kept.iter().map(|&v| truth[v as usize]).collect(),
-                None => truth.clone(),
+                Some(detail) => detail.kept.iter().map(|&v| reference[v as usize]).collect(),
+                None => reference.clone(),
             };
             let carried = |samples: &[Vec3]| -> Vec<(TriMesh, Vec<f32>)> {
-                let meshes = (self.ways.iter()).map(|(_, way)| self.skin(way, samples, &truth));
+                let meshes =
+                    (self.schemes.iter()).map(|(_, scheme)| self.skin(scheme, samples, &reference));
                 meshes
                     .map(|mesh| {
-                        let errors = self.distances(&mesh, &truth);
+                        let errors = self.distances(&mesh, &reference);
                         (mesh, errors)
                     })
                     .collect()
@@ -139,7 +140,7 @@ impl<'a> UpsamplingStudy<'a> {
         }
         let height = f64::from(self.character.height()).max(f64::MIN_POSITIVE);
         let rms = |sum: f64| 100.0 * (sum / times.len().max(1) as f64).sqrt() / height;
-        let parts = self.ways.iter().zip(sums).zip(shown.1);
+        let parts = self.schemes.iter().zip(sums).zip(shown.1);
         Ok(parts
             .map(|(((name, _), sum), (mesh, errors))| Variant {
                 name: name.clone(),
@@ -151,11 +152,11 @@ impl<'a> UpsamplingStudy<'a> {
             .collect())
     }
 
-    fn skin(&self, way: &Way, simulated: &[Vec3], truth: &[Vec3]) -> TriMesh {
-        way.skin(self.full.flesh(), self.coarse.flesh(), simulated, truth)
+    fn skin(&self, scheme: &Scheme, simulated: &[Vec3], reference: &[Vec3]) -> TriMesh {
+        scheme.skin(self.full.flesh(), self.coarse.flesh(), simulated, reference)
     }
 
-    /// How many of the vertices of the full skin, or of the simulation mesh, count.
+    /// Number of compared vertices of the full skin or of the simulation mesh.
     fn counted(&self, vertices: usize) -> usize {
         let is_counted = |v: usize| usize::from(self.counts[v]);
         match self.coarse.flesh().detail() {
@@ -167,9 +168,9 @@ impl<'a> UpsamplingStudy<'a> {
     }
 
     /// Distances to the full simulation, of the full skin or of the simulation mesh.
-    fn distances(&self, mesh: &TriMesh, truth: &[Vec3]) -> Vec<f32> {
+    fn distances(&self, mesh: &TriMesh, reference: &[Vec3]) -> Vec<f32> {
         let distance = |(p, v): (&Vec3, usize)| match self.counts[v] {
-            true => p.distance(truth[v]),
+            true => p.distance(reference[v]),
             false => 0.0,
         };
         let pairs = mesh.positions.iter();
@@ -178,13 +179,13 @@ impl<'a> UpsamplingStudy<'a> {
                 let kept = detail.kept.iter().map(|&v| v as usize);
                 pairs.zip(kept).map(distance).collect()
             }
-            _ => pairs.zip(0..truth.len()).map(distance).collect(),
+            _ => pairs.zip(0..reference.len()).map(distance).collect(),
         }
     }
 }
 
-/// Simulates from one moment of a clip to another, or settles there where it begins; returns the simulated skin.
-fn until(
+/// Simulates from one time of a clip to another, or finds the equilibrium at the start; returns the simulated skin.
+fn simulate_to(
     body: &mut SoftBody,
     character: &Character,
     clip: &Clip,
@@ -206,34 +207,40 @@ fn until(
     Ok(body.flesh().flesh_positions(body.pose(), body.state())?)
 }
 
-fn ways(full: &Flesh, coarse: &Flesh, neighbours: [usize; 3]) -> Vec<(String, Way)> {
+fn schemes(full: &Flesh, coarse: &Flesh, neighbours: [usize; 3]) -> Vec<(String, Scheme)> {
     let (skin, mesh) = (full.skin_mesh(), coarse.skin_mesh());
     let all: Vec<u32> = (0..skin.positions.len() as u32).collect();
     let kept = coarse.detail().map_or(&all, |detail| &detail.kept);
     let first = [
-        ("simulation mesh", Way::Coarse),
+        ("simulation mesh", Scheme::Coarse),
         (
             "normal displacements",
-            Way::Normals(NormalDisplacement::new(skin, mesh)),
+            Scheme::Normals(NormalDisplacement::new(skin, mesh)),
         ),
-        ("full simulation", Way::Full),
+        ("full simulation", Scheme::Full),
     ];
-    let mut ways = Vec::new();
-    for ((name, way), k) in first.into_iter().zip(neighbours) {
-        ways.push((name.to_owned(), way));
+    let mut schemes = Vec::new();
+    for ((name, scheme), k) in first.into_iter().zip(neighbours) {
+        schemes.push((name.to_owned(), scheme));
         for (name, basis) in [("linear", Basis::Linear), ("quadratic", Basis::Quadratic)] {
             let upsampling = Upsampling::new(skin, kept, mesh, k, basis);
-            ways.push((
+            schemes.push((
                 format!("{name}, k = {k}"),
-                Way::LeastSquares(Box::new(upsampling)),
+                Scheme::LeastSquares(Box::new(upsampling)),
             ));
         }
     }
-    ways
+    schemes
 }
 
-impl Way {
-    fn skin(&self, full: &Flesh, coarse: &Flesh, simulated: &[Vec3], truth: &[Vec3]) -> TriMesh {
+impl Scheme {
+    fn skin(
+        &self,
+        full: &Flesh,
+        coarse: &Flesh,
+        simulated: &[Vec3],
+        reference: &[Vec3],
+    ) -> TriMesh {
         let skin = full.skin_mesh();
         let mut positions = vec![Vec3::ZERO; skin.positions.len()];
         let mut normals = positions.clone();
@@ -244,7 +251,7 @@ impl Way {
                     triangles: coarse.skin_mesh().triangles.clone(),
                 };
             }
-            Self::Full => positions.copy_from_slice(truth),
+            Self::Full => positions.copy_from_slice(reference),
             Self::LeastSquares(upsampling) => {
                 let mut samples = Samples::default();
                 samples.fill(&upsampling.rings, simulated);
@@ -267,7 +274,7 @@ fn mean_square(distances: &[f32], count: usize) -> f64 {
     sum / count.max(1) as f64
 }
 
-/// Draws the ways in rows of three, close up where they are farthest from the full simulation.
+/// Draws the methods in rows of three, in a close-up where they are farthest from the full simulation.
 pub fn upsampling_sheet(
     title: &str,
     variants: &[Variant],
@@ -285,7 +292,7 @@ pub fn upsampling_sheet(
                 meshes: vec![DrawMesh::owned(variant.mesh.clone()).coloured(colours)],
                 legend: Some(Legend {
                     high: largest * 1000.0,
-                    title: "off by [mm]".to_owned(),
+                    title: "error [mm]".to_owned(),
                     ..Legend::default()
                 }),
                 ..Scene::default()
@@ -296,7 +303,7 @@ pub fn upsampling_sheet(
     contact_sheet(title, &pictures, 3, &SheetStyle::default())
 }
 
-/// A camera on the place where linear least squares of most neighbours is farthest off.
+/// A camera at the largest error of linear least squares with the most neighbours.
 fn close_up(variants: &[Variant], height: f32, direction: Vec3) -> Camera {
     let worst = variants
         .iter()

@@ -1,4 +1,4 @@
-//! The embedded bodies touch themselves: nothing stays inside, held poses come to rest, and the rest does not notice.
+//! Self-contact of the embedded bodies: little penetration is left, held poses come to rest, and tissue far from contacts is not affected.
 
 use supple::embedded::{self, Body};
 use supple::sim::ContactMode;
@@ -8,9 +8,9 @@ use supple_lab::bench::jump;
 
 const FRAME: f64 = 1.0 / 60.0;
 
-/// How much may be left: share of the points that were inside, depth as a share of the limb's.
+/// Limits: share of the points that are inside without contact, depth relative to the limb.
 const LEFT: (f32, f32) = (0.05, 0.02);
-/// Speed of a held pose \[mm/s\].
+/// Largest speed of a held pose \[mm/s\].
 const SPEED: f32 = 1.0;
 
 fn poses_do_not_penetrate(which: Body) {
@@ -48,7 +48,7 @@ fn the_female_touches_herself() {
     poses_do_not_penetrate(Body::Female);
 }
 
-/// What rests is not searched in every step, and goes on resting.
+/// A body at rest is not searched in every step, and stays at rest.
 #[test]
 fn a_pose_that_is_held_for_long_stays() {
     let character = embedded::body(Body::Male).expect("a body");
@@ -72,7 +72,7 @@ fn a_pose_that_is_held_for_long_stays() {
     }
 }
 
-/// Pairs that are known beforehand are enough for limbs that fold.
+/// Precomputed pairs are enough for folding limbs.
 #[test]
 fn local_contact_keeps_folds_apart() {
     let character = embedded::body(Body::Male).expect("a body");
@@ -91,7 +91,7 @@ fn local_contact_keeps_folds_apart() {
         assert!(after as f32 <= LEFT.0 * before as f32, "{told}");
         assert!(on.speed < SPEED, "{told}");
     }
-    // At rest nothing touches, and nothing is pushed.
+    // At rest there are no contacts and no forces.
     let rest = body.flesh().rest_pose();
     body.reset(&rest).expect("rest");
     assert!(body.state().contact.contacts.is_empty());

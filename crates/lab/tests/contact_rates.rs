@@ -1,12 +1,12 @@
-//! Held poses come to rest at any step rate, and stay: rules of contact are in seconds, and poses are held for longer than any of them
-//! waits.
+//! Held poses come to rest at any step rate and stay at rest. Contact rules are in seconds, and poses are held for longer than the time
+//! window of any rule.
 
 use supple::embedded::{self, Body};
 use supple::sim::ContactMode;
 use supple::tissue::SoftBody;
-use supple_lab::bench::held::{LONG, POSES, hold, hold_at};
+use supple_lab::bench::held::{HOLD_SECONDS, POSES, hold, hold_at};
 
-/// How much may be left of a pose: share of the points that were inside, depth as a share of the limb's, speed \[mm/s\].
+/// Limits: share of the points that are inside without contact, depth relative to the limb, speed \[mm/s\].
 const LEFT: [f32; 3] = [0.05, 0.02, 2.0];
 /// The same where skin is crushed between bones and steps are not those that contact was tuned with: single points stay deeper. See
 /// "What it does not hold yet" in docs/method/contact.md.
@@ -29,7 +29,7 @@ fn poses_are_held(which: Body, rate: u32) {
     for (name, until) in POSES {
         let clip = embedded::clip(name, &character).expect("a clip");
         let off = hold(&mut body, &character, &clip, until, ContactMode::Off).expect("a pose");
-        let (mode, how) = (ContactMode::Global, (rate, LONG));
+        let (mode, how) = (ContactMode::Global, (rate, HOLD_SECONDS));
         let on = hold_at(&mut body, &character, &clip, until, mode, how).expect("a pose");
         let told = format!(
             "{name} at {rate}/s: {} -> {} inside, {:.1} mm ({:.1} % of the limb), {:.2} mm/s",

@@ -1,4 +1,4 @@
-//! A crowd on the graphics processor against the same body on the processor.
+//! A crowd on the GPU compared to the same body on the CPU.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use supple::sim::{Backend, ContactMode, CpuBackend, State};
 use supple::{Character, Clip, Pose};
 use supple_lab::bench::detail::full_male;
 
-/// The device; where there is none, `None` with a printed reason, or a failure if `SUPPLE_REQUIRE_GPU` is set.
+/// The device, or `None` with a printed reason; a failure if `SUPPLE_REQUIRE_GPU` is set.
 fn device() -> Option<Arc<Gpu>> {
     match Gpu::open(Options::default()) {
         Ok(gpu) => Some(gpu),
@@ -41,7 +41,7 @@ fn vectors(rows: &[[f32; 4]]) -> Vec<Vec3> {
         .collect()
 }
 
-/// A body that is simulated coarsely, so that a software driver steps it quickly.
+/// A coarse body, so that a software driver is fast enough.
 fn coarse(which: Body) -> (Character, Arc<Flesh>) {
     let character = embedded::body(which).expect("embedded");
     let mut settings = Settings::default();
@@ -60,8 +60,8 @@ fn strange(character: &Character, clip: &Clip, time: f32) -> Pose {
     pose
 }
 
-/// Fixed vertices, skin beside the model and full skin follow poses on the device as they do on the processor: bones, half-turned
-/// and sliding joints, twist, stretch. Sines of a device may be off by 2⁻¹¹, of radii of a tenth of a metre.
+/// Fixed vertices, skin outside the model and full skin follow poses on the GPU as on the CPU: bones, half-rotated and sliding joints,
+/// twist, stretch. Sines of a GPU may have errors of 2⁻¹¹, at radii of a tenth of a metre.
 #[test]
 fn targets_and_skin_are_the_processors() {
     let Some(gpu) = device() else { return };
@@ -128,7 +128,7 @@ fn inside(flesh: &Flesh, pose: &Pose, positions: &[Vec3]) -> usize {
     measure_penetration(surface, &skin).count()
 }
 
-/// Bodies of a crowd hold themselves apart from poses alone, as one does that the processor places; who stands still is not touched.
+/// Contact in a crowd works from poses alone, and agrees with a body whose targets are computed on the CPU. A body at rest is not affected.
 #[test]
 fn a_crowd_touches_itself() {
     let Some(gpu) = device() else { return };
@@ -166,9 +166,7 @@ fn a_crowd_touches_itself() {
     let pairs = state.positions.iter().zip(&played[1][1]);
     let squares: f32 = pairs.map(|(a, b)| a.distance_squared(*b)).sum();
     let differ = (squares / state.positions.len() as f32).sqrt();
-    println!(
-        "{through} -> {apart} inside; {differ} m from a body whose targets the processor makes"
-    );
+    println!("{through} -> {apart} inside; {differ} m from a body with targets from the CPU");
     assert!(
         through > 10 && 10 * apart <= through,
         "{through} -> {apart}"
@@ -178,7 +176,7 @@ fn a_crowd_touches_itself() {
     assert!(still < 1e-5, "the other body moved by {still} m");
 }
 
-/// One call makes a crowd, and its skins are in the file's order with normals; a body that is not there is refused.
+/// A crowd is one call, its skins are in the file's order with normals, and an invalid index is an error.
 #[test]
 fn a_crowd_is_one_call() {
     let Some(gpu) = device() else { return };
@@ -200,7 +198,7 @@ fn a_crowd_is_one_call() {
     assert!(crowd.set_pose(2, &pose).is_err() && crowd.skin(2).is_err());
 }
 
-/// The papers' male with its full skin and contact takes no more of the device than the papers say theirs does: 14 MB.
+/// The papers' male with full skin and contact takes no more device memory than in the papers: 14 MB.
 #[test]
 fn the_male_of_the_papers_fits_into_their_memory() {
     let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/fps");

@@ -1,4 +1,4 @@
-//! The full skin against a simulation of all of it.
+//! Upsampling compared to a simulation of the full skin.
 
 use std::path::{Path, PathBuf};
 
@@ -23,10 +23,10 @@ fn shared(path: &str) -> Option<PathBuf> {
     Some(root.join(path))
 }
 
-/// Runs clips as a whole, prints what came of each, and checks that quadratic least squares carry the skin best over all of them.
+/// Simulates clips, prints the errors of each, and checks that quadratic least squares have the smallest interpolation error over all.
 ///
-/// Coarse and fine simulations differ by more than any way between them, alike for all ways, so the ways are told apart by
-/// what each loses of the fine simulation's own motion.
+/// Coarse and fine simulations differ by more than the upsampling methods do, and by the same amount for all of them. Methods are
+/// therefore compared by their interpolation error.
 fn check(study: &mut UpsamplingStudy, clips: &[Clip]) {
     let names = [
         "quadratic, k = 20",
@@ -51,7 +51,7 @@ fn check(study: &mut UpsamplingStudy, clips: &[Clip]) {
         }
         let quadratic = of(names[0]);
         assert!(quadratic.rms_percent < 0.3, "{}", quadratic.caption());
-        // Whatever the way, the difference between coarse and fine simulation is the same.
+        // The difference between coarse and fine simulation is the same for all methods.
         let others = names.map(|name| of(name).rms_percent);
         assert!(others.iter().all(|&rms| quadratic.rms_percent < 1.1 * rms));
         assert_eq!(of("full simulation").rms_percent, 0.0);

@@ -1,4 +1,4 @@
-//! The first program of the crate's front page: two characters play a clip, touch each other and the floor, and give positions
+//! The first program of the crate's documentation: two characters play a clip, touch each other and the floor, and give positions
 //! and normals every frame. `cargo run --release -p supple --example first [FILE [CLIP]]`
 
 use supple::glam::Vec3;
@@ -31,7 +31,7 @@ fn main() -> Result<(), supple::Error> {
     Ok(())
 }
 
-/// Where an engine fills its vertex buffers.
+/// Stands for an engine that fills its vertex buffers.
 fn upload(body: usize, positions: &[Vec3], normals: &[Vec3]) {
     assert_eq!(positions.len(), normals.len());
     let highest = positions.iter().fold(f32::MIN, |top, p| top.max(p.y));

@@ -1,7 +1,7 @@
-//! What steps the tissue: the CPU or a GPU.
+//! Choice of the backend that steps the tissue: the CPU or a GPU.
 //!
-//! [`Choice::Auto`] decides by what is there and how large the model is, never by a stopwatch: the same model on the same machine
-//! is stepped by the same backend every time.
+//! [`Choice::Auto`] decides by the devices there are and the size of the model. It measures no times, so that the same model on the
+//! same machine always gets the same backend.
 
 use supple_sim::{Backend, CpuBackend, Model, Settings, SolveError, State, StepReport, Targets};
 
@@ -12,11 +12,11 @@ use supple_sim::{Backend, CpuBackend, Model, Settings, SolveError, State, StepRe
 /// bandwidth is still faster than the CPU. At half this size a small card is slower than the CPU.
 pub const GPU_FROM: usize = 10_000;
 
-/// What shall step.
+/// The requested backend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Choice {
-    /// The GPU for models of [`GPU_FROM`] free vertices and more, if there is one; else the CPU.
+    /// A GPU if there is one and the model has at least [`GPU_FROM`] free vertices, else the CPU.
     #[default]
     Auto,
     /// The CPU.
@@ -25,19 +25,19 @@ pub enum Choice {
     Gpu,
 }
 
-/// A backend, and why it is that one.
+/// A backend, and why it was chosen.
 pub struct Opened {
-    /// What steps.
+    /// The backend.
     pub backend: Box<dyn Backend>,
-    /// Which and why, in one line.
+    /// Which one and why, in one line.
     pub reason: String,
 }
 
-/// Hears, in one line, when a backend had to be given up for another.
+/// Called with a one-line message when another backend takes over.
 pub type Notice = Box<dyn Fn(&str) + Send>;
 
-/// Makes the backend for a model. If the GPU turns out too small, is lost, or cannot do what the model asks for, the CPU takes
-/// over and `notice` hears why.
+/// Opens the backend for a model. If the GPU has too little memory, is lost, or does not support something, the CPU takes over
+/// and `notice` is called with the reason.
 pub fn open(choice: Choice, model: &Model, notice: Notice) -> Opened {
     let size = model.free_count();
     let on_cpu = |reason: String| Opened {
@@ -52,8 +52,8 @@ pub fn open(choice: Choice, model: &Model, notice: Notice) -> Opened {
             ": the model has {size} free vertices, fewer than the {GPU_FROM} from which a GPU is used"
         ));
     }
-    // A software driver is slower than the CPU backend, so `Auto` takes none.
-    match graphics(choice == Choice::Gpu) {
+    // A software driver is slower than the CPU backend, so `Auto` does not use one.
+    match open_gpu(choice == Choice::Gpu) {
         Ok((backend, name)) => Opened {
             backend: Box::new(Fallback::new(backend, notice)),
             reason: format!("stepping on the GPU: {name}"),
@@ -62,9 +62,9 @@ pub fn open(choice: Choice, model: &Model, notice: Notice) -> Opened {
     }
 }
 
-/// The graphics backend and the name of its device, or why there is none.
+/// The GPU backend and the name of its device, or why there is none.
 #[cfg(feature = "gpu")]
-fn graphics(software: bool) -> Result<(Box<dyn Backend>, String), String> {
+fn open_gpu(software: bool) -> Result<(Box<dyn Backend>, String), String> {
     let options = supple_gpu::Options {
         software,
         ..Default::default()
@@ -79,41 +79,41 @@ fn graphics(software: bool) -> Result<(Box<dyn Backend>, String), String> {
 }
 
 #[cfg(not(feature = "gpu"))]
-fn graphics(_: bool) -> Result<(Box<dyn Backend>, String), String> {
-    Err("built without the graphics backend".to_owned())
+fn open_gpu(_: bool) -> Result<(Box<dyn Backend>, String), String> {
+    Err("built without the feature `gpu`".to_owned())
 }
 
-/// A first choice, and the processor behind it.
+/// A backend with the CPU as its fallback.
 pub struct Fallback {
     first: Box<dyn Backend>,
-    processor: CpuBackend,
-    /// Whether the first choice still steps.
+    cpu: CpuBackend,
+    /// Whether the first backend is still in use.
     in_use: bool,
     notice: Notice,
 }
 
 impl Fallback {
-    /// `first` steps as long as it can.
+    /// Uses `first` until it fails.
     pub fn new(first: Box<dyn Backend>, notice: Notice) -> Fallback {
         Fallback {
             first,
-            processor: CpuBackend::new(),
+            cpu: CpuBackend::new(),
             in_use: true,
             notice,
         }
     }
 
-    /// Whether the first choice steps this model.
-    fn wants(&mut self, model: &Model, settings: &Settings) -> bool {
+    /// Whether the first backend is in use and supports this model.
+    fn uses_first(&mut self, model: &Model, settings: &Settings) -> bool {
         if self.in_use && !self.first.supports(model, settings) {
-            self.give_up("the graphics backend does not do all that this model asks for");
+            self.give_up("the GPU backend does not support this model");
         }
         self.in_use
     }
 
     fn give_up(&mut self, reason: &str) {
         self.in_use = false;
-        (self.notice)(&format!("{reason}; the processor steps"));
+        (self.notice)(&format!("{reason}; continuing on the CPU"));
     }
 }
 
@@ -122,22 +122,22 @@ impl Backend for Fallback {
         if self.in_use {
             self.first.name()
         } else {
-            self.processor.name()
+            self.cpu.name()
         }
     }
 
     fn supports(&self, model: &Model, settings: &Settings) -> bool {
-        self.processor.supports(model, settings)
+        self.cpu.supports(model, settings)
     }
 
     fn prepare(&mut self, model: &Model, settings: &Settings) -> Result<(), SolveError> {
-        if self.wants(model, settings) {
+        if self.uses_first(model, settings) {
             match self.first.prepare(model, settings) {
                 Err(SolveError::Device { reason, .. }) => self.give_up(&reason),
                 done => return done,
             }
         }
-        self.processor.prepare(model, settings)
+        self.cpu.prepare(model, settings)
     }
 
     fn step(
@@ -147,17 +147,17 @@ impl Backend for Fallback {
         targets: &Targets,
         state: &mut State,
     ) -> Result<StepReport, SolveError> {
-        if self.wants(model, settings) {
+        if self.uses_first(model, settings) {
             match self.first.step(model, settings, targets, state) {
                 Ok(report) => return Ok(report),
                 Err(SolveError::Device { reason, .. }) => self.give_up(&reason),
                 Err(SolveError::Unsupported { what, .. }) => {
-                    self.give_up(&format!("the graphics backend does not do {what}"));
+                    self.give_up(&format!("the GPU backend does not support {what}"));
                 }
                 Err(error) => return Err(error),
             }
         }
-        self.processor.step(model, settings, targets, state)
+        self.cpu.step(model, settings, targets, state)
     }
 }
 
@@ -169,7 +169,7 @@ mod tests {
 
     use super::*;
 
-    /// Takes some steps, then fails.
+    /// Fails after some steps.
     struct Failing {
         steps: usize,
         error: SolveError,
@@ -242,10 +242,10 @@ mod tests {
             assert_eq!(backend.name(), if step < 3 { "failing" } else { "cpu" });
             backend
                 .step(&model, &settings, &model.rest_targets(), &mut state)
-                .expect("the processor takes over");
+                .expect("the CPU takes over");
         }
         let lines: Vec<String> = heard.try_iter().collect();
-        assert_eq!(lines, ["the device was lost; the processor steps"]);
+        assert_eq!(lines, ["the device was lost; continuing on the CPU"]);
     }
 
     #[test]
@@ -269,10 +269,10 @@ mod tests {
                     &model.rest_targets(),
                     &mut state,
                 )
-                .expect("the processor takes over");
+                .expect("the CPU takes over");
         }
         let lines: Vec<String> = heard.try_iter().collect();
-        let line = "the graphics backend does not do external contacts; the processor steps";
+        let line = "the GPU backend does not support external contacts; continuing on the CPU";
         assert_eq!(lines, [line]);
     }
 
@@ -290,7 +290,7 @@ mod tests {
         }
     }
 
-    /// A small model is stepped by the CPU on every machine, whatever else there is.
+    /// A small model is stepped by the CPU on every machine.
     #[test]
     fn the_size_decides() {
         let model = bar();

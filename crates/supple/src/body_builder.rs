@@ -1,4 +1,4 @@
-//! How a soft body is asked for.
+//! Options of a soft body.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use supple_rig::Character;
 use crate::backend::{self, Choice};
 use crate::tissue::{SoftBody, TissueError};
 
-/// Collects options of a [`SoftBody`]; what is left out is chosen automatically.
+/// Builder of a [`SoftBody`]. Options that are not set have defaults.
 #[derive(Clone, Debug)]
 pub struct SoftBodyBuilder<'a> {
     character: &'a Character,
@@ -28,44 +28,44 @@ impl<'a> SoftBodyBuilder<'a> {
         }
     }
 
-    /// All settings at once; call it before those that change single ones.
+    /// Sets all settings. Call it first: it replaces what other options have set.
     pub fn settings(mut self, settings: Settings) -> Self {
         self.settings = settings;
         self
     }
 
-    /// What of itself the skin must not go through; nothing by default.
+    /// Contact of the skin with itself; off by default.
     pub fn contact(mut self, mode: ContactMode) -> Self {
         self.settings.contact.mode = mode;
         self
     }
 
-    /// A floor at a height \[m\].
+    /// Adds a floor at a height \[m\].
     pub fn ground(mut self, height: f64) -> Self {
         self.settings.contact.ground = Ground::Height(height);
         self
     }
 
-    /// How many vertices of the skin are simulated; about five thousand by default, the others follow them.
+    /// Number of simulated skin vertices, about five thousand by default. The others follow them.
     pub fn resolution(mut self, resolution: Resolution) -> Self {
         self.settings.detail.resolution = resolution;
         self
     }
 
-    /// The file that the character comes from: what takes long to build is kept beside it (`hero.glb` → `hero.supple-cache`)
-    /// and built anew when it is stale or damaged.
+    /// Caches the parts that take long to build beside the character's file (`hero.glb` → `hero.supple-cache`). A stale or damaged
+    /// cache is rebuilt.
     pub fn cache_beside(mut self, file: impl Into<PathBuf>) -> Self {
         self.file = Some(file.into());
         self
     }
 
-    /// What steps it; the CPU by default, on which the same input gives the same bits everywhere.
+    /// The backend; the CPU by default, which gives the same bits for the same input.
     pub fn backend(mut self, choice: Choice) -> Self {
         self.backend = choice;
         self
     }
 
-    /// Builds the tissue, at rest in the pose that the skin was bound in.
+    /// Builds the tissue, at rest in the bind pose.
     pub fn build(self) -> Result<SoftBody, TissueError> {
         let file = self.file.as_deref().filter(|file| file.is_file());
         let cache = file.map(FileCache::beside);
@@ -97,7 +97,7 @@ impl DetailCache for FileCache {
     }
 
     fn store(&self, bytes: &[u8]) {
-        // A folder that cannot be written to costs time, nothing else.
+        // Without a cache building only takes longer, so a folder that cannot be written to is no error.
         let _ = supple_rig::formats::save(&self.0, bytes);
     }
 }

@@ -1,4 +1,4 @@
-//! Finding the clip a user means: in the character's file, among the embedded ones, or in another file.
+//! Finding a clip: in the character's file, among the embedded clips, or in another file.
 
 use std::path::Path;
 
@@ -10,31 +10,31 @@ use supple_rig::{Character, Clip};
 use crate::embedded::{self, ClipError};
 use crate::skin::{Span, TooLong, pose_bytes};
 
-/// Frames a second of motions put on another skeleton.
+/// Sampling rate of retargeted motions \[frames/s\].
 const FPS: f32 = 60.0;
 
 /// Why no clip was found.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MotionError {
-    /// The name fits neither a clip of the file nor an embedded one.
-    #[error("no clip '{name}': the file has {in_file}; embedded are {embedded}")]
+    /// There is no clip of that name.
+    #[error("no clip '{name}'; clips of the file: {in_file}; embedded clips: {embedded}")]
     NoSuchClip {
-        /// What was asked for.
+        /// The name.
         name: String,
         /// The file's clips.
         in_file: String,
         /// The embedded clips.
         embedded: String,
     },
-    /// The motion file holds no motion.
-    #[error("{path} holds no motion")]
+    /// The file has no motion.
+    #[error("{path} has no motion")]
     NoMotion {
         /// The file.
         path: String,
     },
-    /// A character without a skeleton cannot move.
-    #[error("{name} has no skeleton, so nothing can move it")]
+    /// The character has no skeleton.
+    #[error("{name} has no skeleton and cannot play a motion")]
     NoSkeleton {
         /// The character.
         name: String,
@@ -45,31 +45,31 @@ pub enum MotionError {
     /// The motion file could not be read.
     #[error(transparent)]
     Format(#[from] FormatError),
-    /// The joint map is broken.
+    /// The joint map is invalid.
     #[error(transparent)]
     Map(#[from] HumanoidError),
-    /// The motion is longer than memory.
+    /// The motion does not fit into memory.
     #[error("the motion is too long: {0}")]
     TooLong(#[from] TooLong),
-    /// The motion does not fit the character.
-    #[error("the motion does not fit: {0}")]
+    /// The motion cannot be retargeted to the character.
+    #[error("the motion cannot be retargeted: {0}")]
     Retarget(#[from] RetargetError),
 }
 
-/// Where a motion comes from.
+/// The source of a motion.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub enum Choice<'a> {
-    /// The file's first clip, or the embedded `squat` where it has none.
+    /// The file's first clip, or the embedded `squat` if it has none.
     #[default]
     Default,
-    /// A clip of the file by name or number, or an embedded one by name, with an optional joint map in TOML.
+    /// A clip of the file by name or number, or an embedded clip by name, with an optional joint map (TOML).
     Named(&'a str, Option<&'a Path>),
-    /// Another file, with an optional joint map in TOML.
+    /// Another file, with an optional joint map (TOML).
     File(&'a Path, Option<&'a Path>),
 }
 
-/// A clip of the character's file by name or number, or an embedded one by name, put on its skeleton.
+/// A clip of the character's file by name or number, or an embedded clip by name, retargeted to the character.
 pub fn clip(character: &Character, name: &str) -> Result<Clip, MotionError> {
     choose(character, Choice::Named(name, None), FPS)
 }
@@ -79,7 +79,7 @@ pub fn clip_from(character: &Character, file: impl AsRef<Path>) -> Result<Clip, 
     choose(character, Choice::File(file.as_ref(), None), FPS)
 }
 
-/// The clip a user means, on the character's own skeleton; other skeletons' motions are sampled `fps` times a second.
+/// The chosen clip on the character's skeleton. Retargeted motions are sampled at `fps` frames per second.
 pub fn choose(character: &Character, choice: Choice, fps: f32) -> Result<Clip, MotionError> {
     if character.skeleton.is_empty() {
         let name = character.name.clone();
@@ -158,7 +158,7 @@ pub fn read_map(path: &Path) -> Result<MapFile, MotionError> {
     Ok(MapFile::parse(&text)?)
 }
 
-/// The first clip of another character, on this one's skeleton, or on each of several in one file.
+/// The first clip of another character, retargeted to this one, or to each of several people in one file.
 pub fn from_character(
     character: &Character,
     source: &Character,

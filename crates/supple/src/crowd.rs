@@ -1,6 +1,6 @@
-//! Any number of bodies of one character on the GPU: poses go in, skins come out when asked.
+//! Many bodies of one character on the GPU. Poses go in; skins come out on request.
 //!
-//! The whole step stays on the device: targets from the frames of bones and joints, tissue, contact of each body with itself, full
+//! The whole step runs on the device: targets from the frames of bones and joints, tissue, contact of each body with itself, full
 //! skin and normals.
 
 use std::sync::Arc;
@@ -16,30 +16,32 @@ use supple_sim::State;
 
 use crate::crowd_tables::skin_tables;
 
-/// Why a crowd could not be made or moved.
+/// Why a crowd could not be built or stepped.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CrowdError {
-    /// Device, model or settings.
+    /// The device, the model or the settings.
     #[error(transparent)]
     Gpu(#[from] GpuError),
-    /// A pose is not of this character.
+    /// A pose belongs to another character.
     #[error(transparent)]
     Flesh(#[from] FleshError),
-    /// Normal displacements are made on the processor alone.
-    #[error("the graphics backend makes the full skin by moving least squares alone")]
+    /// Normal displacements are implemented on the CPU only.
+    #[error(
+        "the GPU supports upsampling by moving least squares only; set `upsample` to \"quadratic\" or \"linear\""
+    )]
     NormalDisplacements,
-    /// There are fewer bodies.
+    /// The index of a body is too large.
     #[error("there is no body {body}: the crowd has {count}")]
     NoSuchBody {
-        /// Which was asked for, from 0.
+        /// The index.
         body: u32,
-        /// How many there are.
+        /// Number of bodies.
         count: u32,
     },
 }
 
-/// Bodies of one character.
+/// Many bodies of one character on the GPU.
 pub struct Crowd {
     flesh: Arc<Flesh>,
     /// Pose of every body.
@@ -51,22 +53,22 @@ pub struct Crowd {
 /// The full welded flesh of a body.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FullSkin {
-    /// Where its vertices are \[m\].
+    /// Positions \[m\].
     pub positions: Vec<Vec3>,
-    /// Where they face, unit vectors.
+    /// Unit normals.
     pub normals: Vec<Vec3>,
 }
 
-/// A full skin on its way back.
+/// A full skin that is being read back.
 pub struct PendingSkin(Pending);
 
 impl PendingSkin {
-    /// The skin, if it has arrived; does not block.
+    /// The skin, if it has arrived. Does not block.
     pub fn poll(&self) -> Option<Result<FullSkin, GpuError>> {
         self.0.poll().map(|rows| rows.map(|rows| full_skin(&rows)))
     }
 
-    /// Waits for it.
+    /// Waits for the skin.
     pub fn wait(self) -> Result<FullSkin, GpuError> {
         self.0.wait().map(|rows| full_skin(&rows))
     }
@@ -77,7 +79,7 @@ fn full_skin(rows: &[[f32; 4]]) -> FullSkin {
     FullSkin { positions, normals }
 }
 
-/// Collects options of a [`Crowd`].
+/// Builder of a [`Crowd`].
 #[derive(Clone, Debug)]
 pub struct CrowdBuilder<'a> {
     character: &'a Character,
@@ -86,19 +88,19 @@ pub struct CrowdBuilder<'a> {
 }
 
 impl CrowdBuilder<'_> {
-    /// All settings at once; call it before those that change single ones.
+    /// Sets all settings. Call it first: it replaces what other options have set.
     pub fn settings(mut self, settings: Settings) -> Self {
         self.settings = settings;
         self
     }
 
-    /// What of itself a body must not go through.
+    /// Contact of every body with itself.
     pub fn contact(mut self, mode: ContactMode) -> Self {
         self.settings.contact.mode = mode;
         self
     }
 
-    /// A device that is open already; the best one is opened otherwise.
+    /// An open device. By default the best one is opened.
     pub fn gpu(mut self, gpu: &Arc<Gpu>) -> Self {
         self.gpu = Some(Arc::clone(gpu));
         self
@@ -123,7 +125,7 @@ impl Crowd {
         Self::builder(character).build(count)
     }
 
-    /// The same with options.
+    /// Starts a crowd with options.
     pub fn builder(character: &Character) -> CrowdBuilder<'_> {
         CrowdBuilder {
             character,
@@ -132,7 +134,7 @@ impl Crowd {
         }
     }
 
-    /// Of tissue that has been built.
+    /// A crowd of tissue that is built already.
     pub fn of_flesh(
         gpu: &Arc<Gpu>,
         flesh: impl Into<Arc<Flesh>>,
@@ -147,7 +149,7 @@ impl Crowd {
         Self::with_tables(gpu, flesh, settings, tables, count, Solver::Patches)
     }
 
-    /// The same with tables made before, and one of the solvers that are compared.
+    /// As [`Crowd::of_flesh`], with prepared tables and a choice of the global solver.
     pub fn with_tables(
         gpu: &Arc<Gpu>,
         flesh: impl Into<Arc<Flesh>>,
@@ -184,12 +186,12 @@ impl Crowd {
         Ok(crowd)
     }
 
-    /// Bodies.
+    /// Number of bodies.
     pub fn len(&self) -> u32 {
         self.bodies.count()
     }
 
-    /// Whether there are none.
+    /// Whether the crowd is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -204,7 +206,7 @@ impl Crowd {
         &self.bodies
     }
 
-    /// Their skins there.
+    /// Their skins on the device.
     pub fn gpu_skin(&self) -> &GpuSkin {
         &self.skin
     }
@@ -214,7 +216,7 @@ impl Crowd {
         self.bodies.memory() + self.skin.memory()
     }
 
-    /// Sets the pose that a body goes to in the next step.
+    /// Sets the pose of a body for the next step.
     pub fn set_pose(&mut self, body: u32, pose: &Pose) -> Result<(), CrowdError> {
         let count = self.len();
         let Some(kept) = self.poses.get_mut(body as usize) else {
@@ -233,12 +235,12 @@ impl Crowd {
         self.bodies.upload_contacts(body, state, &rest);
     }
 
-    /// One step of all bodies; returns at once.
+    /// Steps all bodies. Does not wait for the device.
     pub fn step(&self) -> Result<(), GpuError> {
         self.bodies.step()
     }
 
-    /// Makes the full skins of all bodies and waits for that of one: positions \[m\] and unit normals of every vertex of every part, in
+    /// Computes the full skins of all bodies and waits for that of one: positions \[m\] and unit normals of every vertex of every part, in
     /// the file's order.
     pub fn skin(&self, body: u32) -> Result<Vec<Posed>, CrowdError> {
         let count = self.len();
@@ -251,7 +253,7 @@ impl Crowd {
         Ok(parts)
     }
 
-    /// Makes the full skins of all bodies and asks for that of one.
+    /// Computes the full skins of all bodies and starts to read back that of one.
     pub fn request_skin(&self, body: u32) -> Result<PendingSkin, GpuError> {
         self.skin.update()?;
         Ok(PendingSkin(self.skin.request(body)))

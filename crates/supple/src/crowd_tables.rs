@@ -1,4 +1,4 @@
-//! Weights of the full skin as the device reads them.
+//! Upsampling weights in the layout of the device.
 
 use supple_flesh::Flesh;
 use supple_flesh::detail::Upsampler;
@@ -6,7 +6,7 @@ use supple_flesh::target_table::TargetTable;
 use supple_geom::adjacency::NONE;
 use supple_gpu::SkinTables;
 
-/// Weights of the full skin; `None` where it is made by normal displacements.
+/// Upsampling weights; `None` for normal displacements.
 pub(crate) fn skin_tables(flesh: &Flesh, follows: &TargetTable) -> Option<SkinTables> {
     let index_of = flesh.model.index_of();
     let columns = flesh.columns().iter();
@@ -27,7 +27,7 @@ pub(crate) fn skin_tables(flesh: &Flesh, follows: &TargetTable) -> Option<SkinTa
                 for (sample, weight) in upsampling.normals.of(v) {
                     entry(&mut row, sample as u32).weights[1] += weight;
                 }
-                // Those that give the normal come first: fewer are then read for it.
+                // Samples with a weight for the normal come first, so that fewer have to be read for it.
                 row.sort_by_key(|entry| entry.weights[1] == 0.0);
                 rows.push(row);
             }
@@ -48,7 +48,7 @@ pub(crate) fn skin_tables(flesh: &Flesh, follows: &TargetTable) -> Option<SkinTa
     ))
 }
 
-/// What a skin vertex takes from one sample: weights of its place and of its normal, and of its normal for the place.
+/// Weights of one sample for a skin vertex.
 #[derive(Clone, Copy, Default)]
 struct Entry {
     sample: u32,

@@ -1,4 +1,4 @@
-//! The bodies and clips compiled into the program.
+//! The embedded bodies and clips.
 
 use supple_rig::figures::on_each;
 use supple_rig::formats::{FormatError, ReadOptions, gltf};
@@ -30,26 +30,26 @@ const CLIPS: [(&str, &str); 8] = [
     ("shake", include_str!("../assets/clips/shake.toml")),
 ];
 
-/// Frames a second of embedded clips once they are put on a skeleton.
+/// Sampling rate of embedded clips on a skeleton \[frames/s\].
 const FPS: f32 = 60.0;
 
 /// Why an embedded clip cannot be played.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClipError {
-    /// No such clip.
-    #[error("there is no embedded clip '{name}'; there are {known}")]
+    /// There is no clip of that name.
+    #[error("no embedded clip '{name}'; embedded clips: {known}")]
     NoSuchClip {
-        /// What was asked for.
+        /// The name.
         name: String,
-        /// What there is.
+        /// Names of all embedded clips.
         known: String,
     },
-    /// The clip's text is broken.
+    /// The clip's text is invalid.
     #[error(transparent)]
     Keyed(#[from] KeyedError),
-    /// The character is no humanoid.
-    #[error("an embedded clip needs a humanoid: {0}")]
+    /// The character is not a humanoid.
+    #[error("embedded clips play on humanoids only: {0}")]
     Retarget(#[from] RetargetError),
 }
 
@@ -69,7 +69,7 @@ pub fn clip_names() -> impl Iterator<Item = &'static str> {
     CLIPS.iter().map(|&(name, _)| name)
 }
 
-/// An embedded clip by name, as keyed on the mannequin.
+/// An embedded clip by name, with its keys.
 pub fn keyed_clip(name: &str) -> Result<KeyedClip, ClipError> {
     let text = CLIPS
         .iter()
@@ -82,7 +82,7 @@ pub fn keyed_clip(name: &str) -> Result<KeyedClip, ClipError> {
     Ok(KeyedClip::parse(text)?)
 }
 
-/// An embedded clip by name, put on a humanoid, or on each of several in one file.
+/// An embedded clip by name, retargeted to a humanoid, or to each of several in one file.
 pub fn clip(name: &str, character: &Character) -> Result<Clip, ClipError> {
     let keyed = keyed_clip(name)?;
     let mut clip = on_each(character, |one| keyed.on(one, FPS))?;

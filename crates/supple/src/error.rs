@@ -1,4 +1,4 @@
-//! Everything that can go wrong, with its cause.
+//! Errors of the facade.
 
 use supple_flesh::FleshError;
 use supple_rig::bake::BakeError;
@@ -11,24 +11,24 @@ use crate::embedded::ClipError;
 use crate::skin::TooLong;
 use crate::tissue::TissueError;
 
-/// Why something could not be done. Every variant holds the typed error of the module it comes from, so that a program can
-/// tell a file that is missing from one that is broken.
+/// An error. Every variant holds the typed error of the module it comes from, so that a program can tell a missing file from an
+/// invalid one.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A file could not be read or written.
     #[error(transparent)]
     Format(#[from] FormatError),
-    /// A clip was not found, or does not fit the character.
+    /// A clip was not found, or cannot be played on the character.
     #[error(transparent)]
     Clip(#[from] MotionError),
-    /// A character could not be made soft or moved.
+    /// Tissue could not be built or moved.
     #[error(transparent)]
     Tissue(#[from] TissueError),
     /// A motion could not be baked.
     #[error(transparent)]
     Bake(#[from] BakeError),
-    /// A motion is longer than memory.
+    /// A motion does not fit into memory.
     #[error("the motion is too long: {0}")]
     TooLong(#[from] TooLong),
     /// Weights could not be computed for a part that has none.
@@ -38,7 +38,7 @@ pub enum Error {
     #[cfg(not(target_arch = "wasm32"))]
     #[error(transparent)]
     Scene(#[from] crate::scene_file::SceneError),
-    /// A crowd could not be made or moved.
+    /// A crowd could not be built or stepped.
     #[cfg(feature = "gpu")]
     #[error(transparent)]
     Crowd(#[from] crate::crowd::CrowdError),

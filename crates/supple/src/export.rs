@@ -1,4 +1,4 @@
-//! Writing a motion of the whole skin in the form other programs want.
+//! Writing a motion of the whole skin to files of other programs.
 
 use std::fs::File;
 use std::io::{BufReader, Write};
@@ -28,15 +28,15 @@ pub enum Bake {
         /// Largest error allowed \[mm\].
         bound_mm: f32,
     },
-    /// One morph target a frame: GLB.
+    /// One morph target per frame: GLB.
     Morphs,
     /// PC2 point cache.
     Pc2,
     /// MDD point cache.
     Mdd,
-    /// One OBJ a frame.
+    /// One OBJ per frame.
     Obj,
-    /// One PLY a frame.
+    /// One PLY per frame.
     Ply,
 }
 
@@ -46,21 +46,21 @@ pub enum Bake {
 pub struct Written {
     /// The file, or the first of a sequence.
     pub path: PathBuf,
-    /// Frames.
+    /// Number of frames.
     pub frames: usize,
-    /// Morph targets added to the mesh that got most.
+    /// Morph targets added, of the mesh with the most.
     pub targets: usize,
-    /// Largest distance of a vertex from the source motion \[mm\], measured on what was written.
+    /// Largest distance of a vertex to the source motion, measured on the written file \[mm\].
     pub max_error_mm: f32,
     /// Root mean square of those distances \[mm\].
     pub rms_error_mm: f32,
-    /// The bound asked for \[mm\].
+    /// The requested bound \[mm\].
     pub bound_mm: Option<f32>,
-    /// Whether it is kept.
+    /// Whether the error is within it.
     pub bound_met: bool,
 }
 
-/// The way that fits a file's ending.
+/// The way to write a motion, by a file's extension.
 pub fn bake_for(path: &Path, bound_mm: f32) -> Result<Bake, FormatError> {
     let extension = path
         .extension()
@@ -74,7 +74,7 @@ pub fn bake_for(path: &Path, bound_mm: f32) -> Result<Bake, FormatError> {
         "obj" => Ok(Bake::Obj),
         "ply" => Ok(Bake::Ply),
         "" => {
-            let reason = "its name needs an ending: .glb, .pc2, .mdd, .obj or .ply".to_owned();
+            let reason = "the name needs an extension: .glb, .pc2, .mdd, .obj or .ply".to_owned();
             Err(FormatError::Unsupported(reason).in_file(path))
         }
         _ => Err(FormatError::UnknownFormat {
@@ -85,8 +85,8 @@ pub fn bake_for(path: &Path, bound_mm: f32) -> Result<Bake, FormatError> {
     }
 }
 
-/// Simulates a clip on a character and writes it in the way that fits the file's ending: a GLB with corrective morph targets, a
-/// point cache (`.pc2`, `.mdd`), or a mesh a frame (`.obj`, `.ply`).
+/// Simulates a clip on a character and writes it. The extension chooses the format: a GLB with corrective morph targets, a point
+/// cache (`.pc2`, `.mdd`), or one mesh per frame (`.obj`, `.ply`).
 ///
 /// ```no_run
 /// # fn main() -> Result<(), supple::Error> {
@@ -116,7 +116,7 @@ pub struct Exporter<'a> {
 }
 
 impl<'a> Exporter<'a> {
-    /// All of a clip by simulated tissue, thirty frames a second, correctives to a millimetre.
+    /// Defaults: the whole clip, simulated tissue, 30 frames per second, correctives to a millimetre.
     pub fn new(character: &'a Character, clip: &'a Clip) -> Self {
         Self {
             character,
@@ -135,37 +135,37 @@ impl<'a> Exporter<'a> {
         self
     }
 
-    /// How the skin follows the skeleton.
+    /// The skinning method.
     pub fn method(mut self, method: Method) -> Self {
         self.method = method;
         self
     }
 
-    /// Frames a second.
+    /// Frames per second.
     pub fn fps(mut self, fps: f32) -> Self {
         self.span.fps = fps;
         self
     }
 
-    /// From and to these moments of the clip \[s\].
+    /// Start and end within the clip \[s\].
     pub fn between(mut self, from: f32, to: f32) -> Self {
         (self.span.from, self.span.to) = (from, to);
         self
     }
 
-    /// Largest error allowed to correctives \[mm\].
+    /// Largest error of correctives \[mm\].
     pub fn bound_mm(mut self, bound_mm: f32) -> Self {
         self.bound_mm = bound_mm;
         self
     }
 
-    /// How it is written; by default as the file's ending says.
+    /// How the motion is written; by default chosen by the file's extension.
     pub fn bake(mut self, bake: Bake) -> Self {
         self.bake = Some(bake);
         self
     }
 
-    /// Simulates and writes.
+    /// Simulates and writes the motion.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<Written, Error> {
         let path = path.as_ref();
         let bake = match self.bake {
@@ -186,7 +186,7 @@ impl<'a> Exporter<'a> {
     }
 }
 
-/// Writes a motion and measures what was written against it.
+/// Writes a motion and measures the error of the written file.
 pub fn write_motion(
     character: &Character,
     motion: &Motion,
@@ -237,7 +237,7 @@ pub fn write_motion(
     })
 }
 
-/// Point caches and sequences lie on top of the user's own file, so they are in its units and axes.
+/// Point caches and sequences are used together with the user's own file, so they have its units and axes.
 struct InFileSpace {
     units: Units,
     frames: Frames,
@@ -273,7 +273,7 @@ fn in_file_space(character: &Character, motion: &Motion) -> Motion {
     }
 }
 
-/// Writes a cache and reads it again, both frame by frame.
+/// Writes a point cache and reads it back, both frame by frame.
 fn cache(
     character: &Character,
     motion: &Motion,
@@ -320,7 +320,7 @@ fn sequence(
     Ok(measured(character, &motion, sum))
 }
 
-/// Distances of a frame from one that was read back, all parts behind each other.
+/// Distances between a frame and the one that was read back, all parts concatenated.
 fn add_distances(sum: &mut ErrorSum, parts: &[Vec<Vec3>], read_back: &[Vec3]) {
     let pairs = parts.iter().flatten().zip(read_back);
     pairs.for_each(|(a, b)| sum.add(*a, *b));
@@ -333,7 +333,7 @@ pub fn frame_path(path: &Path, frame: usize) -> PathBuf {
     path.with_file_name(format!("{stem}_{frame:04}.{extension}"))
 }
 
-/// What was measured in the file's units, in metres again.
+/// Converts measurements from the file's units to metres.
 fn measured(character: &Character, motion: &Motion, sum: ErrorSum) -> BakeReport {
     let mut errors = sum.errors();
     errors.max_mm *= character.units.metres_per_unit;

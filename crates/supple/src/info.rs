@@ -1,4 +1,4 @@
-//! What a character file holds, for people and machines.
+//! Contents of a character file, as text and as data.
 
 use std::fmt;
 
@@ -9,10 +9,10 @@ use supple_rig::retarget::{BoneMap, Humanoid};
 use supple_rig::skeleton::JointKind;
 use supple_rig::{Character, inspect};
 
-/// A character in numbers.
+/// Contents of a character file.
 #[derive(Clone, Debug, Serialize)]
 pub struct Info {
-    /// From the file's name.
+    /// Name, from the file name.
     pub name: String,
     /// Height at rest \[m\].
     pub height_m: f32,
@@ -22,78 +22,78 @@ pub struct Info {
     pub metres_per_unit: f32,
     /// The file's up axis.
     pub up: char,
-    /// False where unit or axis were guessed.
+    /// Whether the file declares unit and axis; otherwise they are guessed.
     pub units_declared: bool,
     /// Vertices of all parts.
     pub vertices: usize,
     /// Triangles of all parts.
     pub triangles: usize,
-    /// Different positions, once seams are welded.
+    /// Number of vertices after welding seams.
     pub welded_vertices: usize,
-    /// Connected pieces, once seams are welded.
+    /// Number of connected shells after welding seams.
     pub shells: usize,
-    /// Every part.
+    /// All parts.
     pub parts: Vec<PartInfo>,
     /// Joints that move skin.
     pub bones: usize,
-    /// Joints that only carry others.
+    /// Joints that move no skin.
     pub helpers: usize,
     /// Joints without a parent.
     pub roots: usize,
     /// Names of all joints, parents first.
     pub joints: Vec<String>,
-    /// Canonical humanoid bones found among the joints.
+    /// Number of humanoid bones recognised among the joints.
     pub humanoid_bones: usize,
-    /// Whether a humanoid's skeleton can be fitted into a mesh that has none.
+    /// Whether a humanoid skeleton can be fitted to a mesh without one.
     pub fits_humanoid: bool,
-    /// Every clip.
+    /// All clips.
     pub clips: Vec<ClipInfo>,
-    /// Materials.
+    /// Number of materials.
     pub materials: usize,
-    /// What is unusual, and what it means.
+    /// What is unusual about the file.
     pub problems: Vec<ProblemInfo>,
 }
 
-/// A part in numbers.
+/// A part.
 #[derive(Clone, Debug, Serialize)]
 pub struct PartInfo {
-    /// Mesh and primitive.
+    /// Names of mesh and primitive.
     pub name: String,
     /// Vertices, in the file's order.
     pub vertices: usize,
     /// Triangles.
     pub triangles: usize,
-    /// Joints it listens to.
+    /// Number of joints that move it.
     pub joints: usize,
-    /// Most influences on one vertex.
+    /// Largest number of joints that move one vertex.
     pub influences: usize,
-    /// Morph targets.
+    /// Number of morph targets.
     pub morphs: usize,
 }
 
-/// A clip in numbers.
+/// A clip.
 #[derive(Clone, Debug, Serialize)]
 pub struct ClipInfo {
-    /// As the file has it.
+    /// Name in the file.
     pub name: String,
-    /// Length \[s\].
+    /// Duration \[s\].
     pub seconds: f32,
-    /// Most keys on one track.
+    /// Largest number of keys on one track.
     pub keys: usize,
 }
 
-/// A problem in words.
+/// A problem of the file.
 #[derive(Clone, Debug, Serialize)]
 pub struct ProblemInfo {
     /// "note" or "warning".
     pub severity: &'static str,
-    /// Where.
+    /// The part, joint or clip.
     pub place: String,
-    /// What, and what it means.
+    /// What it is, and its effect.
     pub text: String,
 }
 
-/// Looks a character over.
+/// Collects the contents of a character.
 pub fn info(character: &Character) -> Info {
     let rest: Vec<TriMesh> = (0..character.parts.len())
         .map(|part| character.bind_mesh(part))
@@ -199,7 +199,7 @@ impl fmt::Display for Info {
         };
         writeln!(
             f,
-            "  units     {} m a unit, {} up{guessed}",
+            "  units     1 unit = {} m, {} up{guessed}",
             self.metres_per_unit, self.up
         )?;
         self.fmt_meshes(f)?;
@@ -244,7 +244,7 @@ impl Info {
         }
         writeln!(
             f,
-            "  mesh      {} vertices ({} once seams are welded), {}, {}, {}",
+            "  mesh      {} vertices ({} after welding), {}, {}, {}",
             self.vertices,
             self.welded_vertices,
             count(self.triangles, "triangle"),
@@ -259,7 +259,7 @@ impl Info {
             };
             let skin = match part.influences {
                 0 => "no weights".to_owned(),
-                most => format!("{} with up to {most} a vertex", count(part.joints, "joint")),
+                most => format!("{}, up to {most} per vertex", count(part.joints, "joint")),
             };
             writeln!(
                 f,
@@ -279,7 +279,7 @@ impl Info {
     fn fmt_joints(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.joints.is_empty() || self.fits_humanoid {
             let fit = match self.fits_humanoid {
-                true => "; a humanoid's fits, and is used where one is needed",
+                true => "; a humanoid skeleton is fitted when one is needed",
                 false => "",
             };
             return writeln!(f, "  skeleton  none{fit}");

@@ -26,13 +26,13 @@
 //! # }
 //! ```
 //!
-//! It is `examples/first.rs`, and runs as it stands. The rest of this page is a tour: [load](#load), [build](#build), [step](#step),
+//! This is `examples/first.rs`. The rest of this page is a tour: [load](#load), [build](#build), [step](#step),
 //! [export](#export), [contact](#contact), [crowds on the GPU](#crowds), [settings](#settings).
 //!
 //! # Load
 //!
 //! [`load()`] reads glTF, GLB, VRM, FBX, OBJ, PLY, OFF and STL, or one of two embedded bodies, `@male` and `@female`. [`load_with`] takes a
-//! skeleton from another file, or another unit or up axis than the one that was found. A [`Character`] keeps every vertex in the file's
+//! skeleton from another file, or with another unit or up axis. A [`Character`] keeps every vertex in the file's
 //! order. [`clip`] finds a clip of the file or an embedded one by name; [`clip_from`] retargets a motion from another file.
 //!
 //! ```no_run
@@ -48,8 +48,8 @@
 //!
 //! # Build
 //!
-//! A [`SoftBody`] is a character with tissue: nothing has to be painted, weighted or meshed. Building takes some tenths of a second;
-//! [`cache_beside`](SoftBodyBuilder::cache_beside) keeps what takes longest beside the file.
+//! A [`SoftBody`] is a character with tissue. No weights, painting or tet meshing are needed. Building takes some tenths of a second;
+//! [`cache_beside`](SoftBodyBuilder::cache_beside) caches the slowest part beside the file.
 //!
 //! ```
 //! # fn main() -> Result<(), supple::Error> {
@@ -64,9 +64,9 @@
 //!
 //! # Step
 //!
-//! [`SoftBody::advance`] lets time pass while the skeleton moves to a pose, and reports what it did. Frames may have any length.
+//! [`SoftBody::advance`] advances time while the skeleton moves to a pose, and reports steps and dropped time. Frames may have any length.
 //! [`SoftBody::skin`] gives positions and normals of every part, in buffers that the body keeps. [`SoftBody::place`] puts it at rest in a
-//! pose; [`settled`] is that in one call.
+//! pose; [`settled`] does so in one call.
 //!
 //! ```
 //! # fn main() -> Result<(), supple::Error> {
@@ -91,9 +91,9 @@
 //!
 //! # Export
 //!
-//! [`export`](export()) simulates a clip and writes it as other programs want it: the character's own GLB with corrective morph
-//! targets, a point cache, or a mesh a frame. [`Exporter`] has the options. What a program has played itself is kept by a
-//! [`Recording`](play::Recording) and written by [`export::write_motion`].
+//! [`export`](export()) simulates a clip and writes it for other programs: the character's own GLB with corrective morph targets, a
+//! point cache, or one mesh per frame. [`Exporter`] has the options. To write a motion that your program simulated itself, record it with a
+//! [`Recording`](play::Recording) and call [`export::write_motion`].
 //!
 //! ```no_run
 //! # fn main() -> Result<(), supple::Error> {
@@ -110,9 +110,9 @@
 //!
 //! # Contact
 //!
-//! [`ContactMode::Global`] keeps the skin out of itself, [`ContactMode::Local`] keeps folds at joints open for less. Colliders (planes,
-//! spheres, capsules, boxes, meshes) stand still, follow a joint, or fall. A [`Scene`] holds several characters that touch each
-//! other as they touch themselves; [`scene_file`] reads one from TOML.
+//! [`ContactMode::Global`] keeps the skin out of itself, [`ContactMode::Local`] handles folds at joints only and costs less. Colliders
+//! (planes, spheres, capsules, boxes, meshes) stand still, follow a joint, or fall. A [`Scene`] holds several characters that touch each
+//! other; [`scene_file`] reads one from TOML.
 //!
 //! ```
 //! # fn main() -> Result<(), supple::Error> {
@@ -132,7 +132,7 @@
 //! # Crowds
 //!
 //! A [`Crowd`] keeps any number of bodies of one character on the GPU (feature `gpu`, on by default): poses go in, and
-//! skins come out when asked. A single body can be stepped there too: [`SoftBodyBuilder::backend`].
+//! skins come out on request. A single body can be stepped on the GPU too: [`SoftBodyBuilder::backend`].
 //!
 //! ```no_run
 //! # #[cfg(feature = "gpu")]
@@ -155,8 +155,8 @@
 //!
 //! # Settings
 //!
-//! [`Settings`] hold what a user may turn: stiffness, iterations, resolution, contact, regions. Everything has a default, and TOML files
-//! beside characters hold them ([`settings`]).
+//! [`Settings`] hold stiffness, iterations, resolution, contact and regions. Everything has a default. They can be read from TOML files
+//! beside characters ([`settings`]).
 //!
 //! ```
 //! # fn main() -> Result<(), supple::Error> {

@@ -1,4 +1,4 @@
-//! Loading a character the way a user names it.
+//! Loading a character from a file, or an embedded one by name.
 
 use std::path::{Path, PathBuf};
 
@@ -9,24 +9,24 @@ use supple_rig::rigging::{rest_mesh, with_skeleton};
 
 use crate::embedded::{self, Body};
 
-/// How a file is read. What is left out is taken from the file, or guessed where the file does not say.
+/// Options for reading a file. Defaults are declared in the file, or guessed.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct LoadOptions {
-    /// Another file with the skeleton: a `.skel` is in the units and axes of the mesh it was made for; other files have their
-    /// own, and bring their clips along.
+    /// Another file with the skeleton. A `.skel` has the units and axes of its mesh. Other files have their own, and their clips
+    /// are loaded too.
     pub skeleton: Option<PathBuf>,
     /// Units and axes.
     pub read: ReadOptions,
 }
 
 impl LoadOptions {
-    /// All from the file itself.
+    /// The defaults.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The skeleton from another file.
+    /// Takes the skeleton from another file.
     pub fn skeleton(mut self, file: impl Into<PathBuf>) -> Self {
         self.skeleton = Some(file.into());
         self
@@ -70,19 +70,19 @@ fn load_alone(path: &Path, options: &ReadOptions) -> Result<Character, FormatErr
         Some("@male") => embedded::body(Body::Male),
         Some("@female") => embedded::body(Body::Female),
         Some(name) if name.starts_with('@') => Err(FormatError::Unsupported(format!(
-            "there is no embedded character '{name}': the embedded ones are @male and @female"
+            "no embedded character '{name}'; use @male or @female"
         ))),
         _ => formats::load(path, options),
     }
 }
 
-/// Formats of meshes without skeletons.
+/// Whether a file's format has meshes without skeletons.
 fn is_bare_format(path: &Path) -> bool {
     let ending = path.extension().unwrap_or_default().to_string_lossy();
     ["obj", "ply", "off", "stl"].contains(&ending.to_lowercase().as_str())
 }
 
-/// A mesh on the skeleton of another file, both in metres. Most of the joints must lie where the mesh is.
+/// A mesh with the skeleton of another file, both in metres. Most of the joints must lie within the mesh's bounds.
 fn on_skeleton_of(mesh: &Character, from: Character) -> Result<Character, FormatError> {
     if from.skeleton.is_empty() {
         return Err(FormatError::Empty("no skeleton"));
@@ -97,7 +97,7 @@ fn on_skeleton_of(mesh: &Character, from: Character) -> Result<Character, Format
     if 2 * within.count() < worlds.len() {
         return Err(FormatError::invalid(
             "the skeleton",
-            "most of its joints lie outside of the mesh: it has another size, place or up axis",
+            "most of its joints lie outside the mesh; check its unit, position and up axis",
         ));
     }
     let mut character = with_skeleton(mesh, from.skeleton);

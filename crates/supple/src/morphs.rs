@@ -1,6 +1,7 @@
-//! Morph targets of a clip on simulated skin: faces move as the file has them.
+//! Morph targets of a clip on simulated skin, so that faces move as in the file.
 //!
-//! Tissue is built of the skin as it rests. What a clip's morph weights add to linear blend skinning is added to it.
+//! Tissue is built from the skin at rest. The difference that a clip's morph weights make to linear blend skinning is added to the
+//! simulated skin.
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use supple_rig::bake::{Frame, FrameSource, Frames, Motion};
 use supple_rig::skinning::linear_blend;
 use supple_rig::{Character, Clip, Part, Pose, Skeleton};
 
-/// Adds what a clip's morph targets do at a time \[s\] to skin in a pose: part, vertex \[m\].
+/// Adds the displacements of a clip's morph targets at a time \[s\] to the positions of a skin in a pose, by part and vertex \[m\].
 pub fn add_morphs(
     character: &Character,
     clip: &Clip,
@@ -36,7 +37,7 @@ fn add(part: &Part, skeleton: &Skeleton, pose: &Pose, weights: &[f32], skin: &mu
     }
 }
 
-/// A motion of tissue at those times of a clip, with the clip's morph targets on it.
+/// A motion of tissue at the given times of a clip, with the clip's morph targets added.
 pub fn with_morphs(
     mut motion: Motion,
     character: &Character,
@@ -63,11 +64,11 @@ pub fn with_morphs(
 
 struct Faces {
     tissue: Frames,
-    /// The parts whose morph targets move.
+    /// The parts with animated morph targets.
     parts: Vec<(usize, Part)>,
     skeleton: Skeleton,
     poses: Vec<Pose>,
-    /// Frame, part, morph target.
+    /// Weights by frame, part and morph target.
     weights: Vec<Vec<Vec<f32>>>,
 }
 

@@ -1,4 +1,4 @@
-//! Playing clips on a soft body, and recording what it does.
+//! Playing and recording clips on a soft body.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::morphs::with_morphs;
 use crate::skin::Span;
 use crate::tissue::{SoftBody, TissueError};
 
-/// Simulates a character over a span of a clip; `frame_done` hears each frame's number.
+/// Simulates a span of a clip. `frame_done` is called with the number of each frame.
 pub fn simulate(
     body: &mut SoftBody,
     character: &Character,
@@ -34,7 +34,7 @@ pub fn simulate(
     ))
 }
 
-/// Simulates a character from moment to moment of a clip, beginning at rest in the first; `at` sees the body at each.
+/// Simulates a clip, beginning at rest at the first of the given times. `at` is called with the body at each time.
 pub fn follow(
     body: &mut SoftBody,
     character: &Character,
@@ -58,7 +58,8 @@ pub fn follow(
     Ok(())
 }
 
-/// Moments after `from`, up to `to`, and the time to each: at least as fine as the solver steps, however few are kept.
+/// Times after `from`, up to `to`, and the time from each to the next. They are no farther apart than the solver's steps, however
+/// few frames are kept.
 pub(crate) fn between(from: f32, to: f32, step: f64) -> impl Iterator<Item = (f32, f64)> {
     let count = (f64::from(to - from) / step - 1e-3).ceil().max(1.0) as u32;
     let interval = (to - from) / count as f32;
@@ -67,8 +68,8 @@ pub(crate) fn between(from: f32, to: f32, step: f64) -> impl Iterator<Item = (f3
         .map(move |k| (to - k as f32 * interval, f64::from(interval)))
 }
 
-/// A motion as it was simulated: the simulation mesh of every frame, from which the skin is made when it is looked at. Of two hundred
-/// thousand vertices a frame then takes a fiftieth of the memory.
+/// A recorded motion: the simulation mesh of every frame, from which the full skin is computed when it is read. For two hundred thousand
+/// vertices this takes a fiftieth of the memory.
 pub struct Recording {
     flesh: Arc<Flesh>,
     simulated: Vec<Vec<Vec3>>,
@@ -76,7 +77,7 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Of a body that is about to move.
+    /// An empty recording of a body.
     pub fn of(body: &SoftBody) -> Self {
         Self {
             flesh: body.shared_flesh(),
@@ -85,13 +86,13 @@ impl Recording {
         }
     }
 
-    /// One more frame: the body as it is.
+    /// Records the current state of the body as a frame.
     pub fn push(&mut self, body: &SoftBody) {
         self.simulated.push(body.shown());
         self.poses.push(body.pose().clone());
     }
 
-    /// All of it, to be exported.
+    /// The recorded motion, for export.
     pub fn motion(self, fps: f32) -> Motion {
         Motion {
             fps,

@@ -1,7 +1,7 @@
 //! Several soft characters that touch each other, the ground and colliders.
 //!
-//! Their models are [merged](supple_sim::merge) into one, so that a hand on another's back is the same contact as a hand on
-//! one's own chest: both give way, with friction.
+//! Their models are [merged](supple_sim::merge) into one. Contact between characters is then the same as contact of a character with
+//! itself: both sides give way, with friction.
 
 use std::sync::Arc;
 
@@ -15,31 +15,31 @@ use supple_sim::{Backend, Collider, ContactMode, CpuBackend, Merged, Settings, S
 
 use crate::tissue::{TissueError, settle};
 
-/// Soft characters in one world.
+/// Several soft characters that touch.
 pub struct Scene {
     actors: Vec<Actor>,
     merged: Merged,
     solver: Settings,
     backend: Box<dyn Backend>,
     state: State,
-    /// The scene's own.
+    /// The scene's own colliders.
     colliders: Vec<Collider>,
 }
 
 struct Actor {
     flesh: Arc<Flesh>,
     skeleton: Skeleton,
-    /// World from the character's own world.
+    /// Transform from the character's own world to the scene's.
     placement: Placement,
-    /// In the world.
+    /// The pose in the scene's world.
     pose: Pose,
     skin: Vec<Posed>,
-    /// Whether the body has moved since the skin was made.
+    /// Whether the body has moved since the skin was computed.
     is_stale: bool,
     work: SkinWork,
 }
 
-/// Collects the bodies and things of a [`Scene`].
+/// Builder of a [`Scene`].
 #[derive(Clone, Debug, Default)]
 pub struct SceneBuilder<'a> {
     bodies: Vec<(&'a Character, supple_flesh::Settings, Placement)>,
@@ -47,12 +47,12 @@ pub struct SceneBuilder<'a> {
 }
 
 impl<'a> SceneBuilder<'a> {
-    /// Adds a character at a place; see [`standing_at`].
+    /// Adds a character with a transform; see [`standing_at`].
     pub fn body(self, character: &'a Character, placement: Placement) -> Self {
         self.body_with(character, supple_flesh::Settings::default(), placement)
     }
 
-    /// The same with settings of its tissue.
+    /// Adds a character with tissue settings.
     pub fn body_with(
         mut self,
         character: &'a Character,
@@ -63,7 +63,7 @@ impl<'a> SceneBuilder<'a> {
         self
     }
 
-    /// Adds something that nobody goes through.
+    /// Adds a collider.
     pub fn collider(mut self, collider: Collider) -> Self {
         self.colliders.push(collider);
         self
@@ -74,7 +74,7 @@ impl<'a> SceneBuilder<'a> {
         self.collider(Collider::ground(height))
     }
 
-    /// Builds the tissue of all characters; of one that is there several times with the same settings, once.
+    /// Builds the tissue of all characters. Characters that occur several times with the same settings are built once.
     pub fn build(self) -> Result<Scene, TissueError> {
         let mut bodies: Vec<(Arc<Flesh>, Skeleton, Placement)> = Vec::new();
         for (index, (character, settings, placement)) in self.bodies.iter().enumerate() {
@@ -95,7 +95,7 @@ impl<'a> SceneBuilder<'a> {
     }
 }
 
-/// A pose whose roots are moved to another place.
+/// A pose whose root joints are transformed.
 pub fn placed_pose(skeleton: &Skeleton, pose: &Pose, placement: &Placement) -> Pose {
     let mut pose = pose.clone();
     for (joint, local) in skeleton.joints().iter().zip(&mut pose.locals) {
@@ -107,7 +107,7 @@ pub fn placed_pose(skeleton: &Skeleton, pose: &Pose, placement: &Placement) -> P
     pose
 }
 
-/// A place on the ground and a turn about the vertical \[degrees\].
+/// The transform to a position \[m\] and a rotation about the vertical \[degrees\].
 pub fn standing_at(position: Vec3, degrees: f32) -> Placement {
     Placement {
         rotation: Quat::from_rotation_y(degrees.to_radians()),
@@ -121,8 +121,8 @@ impl Scene {
         SceneBuilder::default()
     }
 
-    /// Bodies, their skeletons and where they stand, at rest; they do not go through themselves and each other. Time is stepped
-    /// as the first body's settings say.
+    /// A scene of bodies at rest, with their skeletons and transforms. They touch themselves and each other. Steps follow the settings
+    /// of the first body.
     pub fn new(bodies: Vec<(Arc<Flesh>, Skeleton, Placement)>, colliders: Vec<Collider>) -> Self {
         let actors: Vec<Actor> = bodies
             .into_iter()
@@ -171,12 +171,12 @@ impl Scene {
         &self.state
     }
 
-    /// Has other colliders from now on.
+    /// Replaces the scene's colliders.
     pub fn set_colliders(&mut self, colliders: Vec<Collider>) {
         self.colliders = colliders;
     }
 
-    /// The scene's own colliders, then the bodies', where they are now.
+    /// Current colliders: the scene's own, then those of the bodies.
     pub fn colliders_now(&self) -> Vec<Collider> {
         let bodies = self.actors.iter();
         let all = bodies.flat_map(|actor| actor.flesh.colliders_at(&actor.pose));
@@ -187,7 +187,7 @@ impl Scene {
         colliders
     }
 
-    /// Puts the bodies into poses, at rest; poses are those of characters that have not been moved to their places.
+    /// Puts the bodies at rest in poses. Poses are in each character's own world.
     pub fn place(&mut self, poses: &[Pose]) -> Result<(), TissueError> {
         let poses = self.placed(poses);
         let targets = self.targets(&poses)?;
@@ -204,7 +204,7 @@ impl Scene {
         Ok(())
     }
 
-    /// Lets `seconds` pass while the skeletons move to poses; those that are left out stay. The report is as that of
+    /// Advances time by `seconds` while the skeletons move to poses. Bodies without a pose keep theirs. The report is that of
     /// [`SoftBody::advance`](crate::SoftBody::advance).
     pub fn advance(&mut self, poses: &[Pose], seconds: f64) -> Result<Advance, TissueError> {
         let poses = self.placed(poses);
@@ -265,7 +265,7 @@ impl Scene {
     }
 
     /// World positions \[m\] and unit normals of every vertex of every part of a body, in its file's order. The buffers are the
-    /// scene's own and made anew only after it has moved. Nothing for a body that is not there.
+    /// scene's own, and are computed again only after it has moved. Empty if there is no such body.
     pub fn skin(&mut self, body: usize) -> &[Posed] {
         let simulated = match self.actors.get(body) {
             None => return &[],
@@ -281,13 +281,13 @@ impl Scene {
         &actor.skin
     }
 
-    /// World positions of every vertex of every part of a body, in its file's order \[m\]: a copy.
+    /// A copy of the world positions of every vertex of every part of a body, in its file's order \[m\].
     pub fn positions(&self, body: usize) -> Vec<Vec<Vec3>> {
         let actor = &self.actors[body];
         actor.flesh.skin_of(&actor.pose, &self.shown(body))
     }
 
-    /// The simulation mesh of a body as it is shown at this moment \[m\].
+    /// Positions of the simulation mesh of a body, predicted to the current time \[m\].
     fn shown(&self, body: usize) -> Vec<Vec3> {
         let (merged, state) = (&self.merged, &self.state);
         let displayed = displayed(&merged.model, &self.solver, state);
@@ -310,7 +310,7 @@ impl Scene {
         Ok(actor.flesh.flesh_positions(&actor.pose, &state)?)
     }
 
-    /// Skin points inside their own or another body; points of all bodies one after the other.
+    /// Skin points inside their own or another body; points of all bodies are concatenated.
     pub fn penetration(&self) -> Result<Penetration, TissueError> {
         let Some(surface) = self.merged.model.contact_surface() else {
             return Ok(Penetration::default());
@@ -322,7 +322,7 @@ impl Scene {
         Ok(measure_penetration(surface, &skin))
     }
 
-    /// Points of a body among those of [`Scene::penetration`].
+    /// Indices of a body's points in [`Scene::penetration`].
     pub fn points_of(&self, body: usize) -> std::ops::Range<usize> {
         self.merged.points_of(body)
     }

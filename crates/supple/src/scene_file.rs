@@ -1,4 +1,4 @@
-//! Scenes in TOML: who is in them, where, doing what, among which things.
+//! Scene files (TOML): characters, their places and motions, and colliders.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,19 +22,19 @@ use crate::settings::{load_settings, make_relative_to, settings_beside};
 use crate::skin::{Method, Span, TooLong, bind_missing, frame_bytes};
 use crate::tissue::TissueError;
 
-/// A scene as its file has it.
+/// Contents of a scene file.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SceneFile {
-    /// Frames a second.
+    /// Frames per second.
     pub fps: f32,
-    /// Length; left out, that of the longest motion \[s\].
+    /// Duration; by default that of the longest motion \[s\].
     pub seconds: Option<f32>,
     /// `true`: a floor at height 0; a number: a floor at that height.
     pub ground: Ground,
-    /// Who is in it.
+    /// Characters.
     pub character: Vec<ActorFile>,
-    /// Things that nobody goes through.
+    /// Colliders.
     pub collider: Vec<ColliderSettings>,
 }
 
@@ -42,17 +42,17 @@ pub struct SceneFile {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ActorFile {
-    /// Its file, relative to the scene's, or `@male` or `@female`.
+    /// Character file, relative to the scene file, or `@male` or `@female`.
     pub file: String,
-    /// A clip of the file, or an embedded one.
+    /// A clip of the file, or an embedded clip.
     pub clip: Option<String>,
     /// A motion from another file.
     pub motion: Option<String>,
-    /// Where it stands \[m\].
+    /// Position \[m\].
     pub position: [f32; 3],
-    /// Turn about the vertical \[degrees\].
+    /// Rotation about the vertical \[degrees\].
     pub turn: f32,
-    /// Tissue settings; left out, those beside its file.
+    /// Tissue settings; by default those beside the character file.
     pub settings: Option<String>,
 }
 
@@ -72,10 +72,10 @@ impl Default for SceneFile {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SceneError {
-    /// The scene's file, or one that it names, cannot be read.
+    /// The scene file, or a file that it names, cannot be read.
     #[error(transparent)]
     Format(#[from] FormatError),
-    /// The file is no scene.
+    /// The scene file is invalid.
     #[error("{path}: {reason}", path = path.display())]
     Text {
         /// The file.
@@ -83,36 +83,36 @@ pub enum SceneError {
         /// What is wrong in it.
         reason: String,
     },
-    /// A motion was not found or does not fit.
+    /// A motion was not found, or cannot be played on the character.
     #[error("character {number}: {source}")]
     Motion {
-        /// Which, from 1.
+        /// Number of the character, from 1.
         number: usize,
-        /// Why.
+        /// The cause.
         source: MotionError,
     },
-    /// A character could not be made soft or moved.
+    /// Tissue could not be built or moved.
     #[error(transparent)]
     Tissue(#[from] TissueError),
-    /// It would fill the memory.
-    #[error("the scene is too long: {0}; `seconds = 10.0` in its file makes it shorter")]
+    /// The motion does not fit into memory.
+    #[error("the scene is too long: {0}; shorten it with `seconds = 10.0` in its file")]
     TooLong(#[from] TooLong),
     /// Weights could not be computed for a character that has none.
     #[error(transparent)]
     Weights(#[from] WeightsError),
 }
 
-/// A scene that was played: characters, and how each moved.
+/// A simulated scene.
 pub struct Played {
-    /// Characters with their motion, in the file's order; names are made different.
+    /// Characters with their motions, in the file's order. Names are made unique.
     pub characters: Vec<(Character, Motion)>,
     /// Colliders of every frame.
     pub colliders: Vec<Vec<Collider>>,
-    /// Skin points inside themselves or others in every frame, and the depth of the deepest \[m\].
+    /// Number of skin points inside a body in every frame, and the largest depth \[m\].
     pub inside: Vec<(usize, f32)>,
 }
 
-/// Reads a scene.
+/// Reads a scene file.
 pub fn read_scene(path: &Path) -> Result<SceneFile, SceneError> {
     let text = std::fs::read_to_string(path).map_err(|source| FormatError::Io {
         path: path.to_owned(),
@@ -125,8 +125,7 @@ pub fn read_scene(path: &Path) -> Result<SceneFile, SceneError> {
     let mut scene: SceneFile = toml::from_str(&text).map_err(|error| bad(error.to_string()))?;
     if scene.character.is_empty() {
         return Err(bad(
-            "it has no [[character]]; two lines make one: `[[character]]` and `file = \"@male\"`"
-                .to_owned(),
+            "no [[character]]; add two lines: `[[character]]` and `file = \"@male\"`".to_owned(),
         ));
     }
     if !(0.1..=1000.0).contains(&scene.fps) {
@@ -140,7 +139,10 @@ pub fn read_scene(path: &Path) -> Result<SceneFile, SceneError> {
     }
     for actor in &scene.character {
         if !(actor.turn.is_finite() && Vec3::from(actor.position).is_finite()) {
-            return Err(bad(format!("the place of {} is not finite", actor.file)));
+            return Err(bad(format!(
+                "position and turn of {} must be finite numbers",
+                actor.file
+            )));
         }
     }
     for collider in &mut scene.collider {
@@ -148,14 +150,14 @@ pub fn read_scene(path: &Path) -> Result<SceneFile, SceneError> {
         let check = collider.check().map_err(|error| bad(error.to_string()));
         check?;
         if collider.joint.is_some() {
-            let reason = "a scene's collider follows no joint: put it into the settings of the character it belongs to";
+            let reason = "colliders of a scene cannot follow a joint; put this one into the settings of its character";
             return Err(bad(reason.to_owned()));
         }
     }
     Ok(scene)
 }
 
-/// Plays a scene; `frame_done` hears each frame's number and how many there are.
+/// Simulates a scene. `frame_done` is called with the number of each frame and the number of frames.
 pub fn play(
     file: &SceneFile,
     path: &Path,
@@ -220,7 +222,7 @@ pub fn play(
     Ok(played)
 }
 
-/// A character with its motion and its tissue, under a name that is not in the cast yet.
+/// A character with its motion and tissue, and a unique name.
 fn engage(
     actor: &ActorFile,
     folder: &Path,

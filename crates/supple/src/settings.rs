@@ -1,4 +1,4 @@
-//! Settings of a character's tissue, and the files they are kept in: `hero.supple.toml` beside `hero.glb`.
+//! Tissue settings and their files: `hero.supple.toml` beside `hero.glb`.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ pub use supple_flesh::settings::{
     Upsample,
 };
 
-/// Where the settings of a character file are looked for: `hero.glb` → `hero.supple.toml`.
+/// Path of the settings file of a character: `hero.glb` → `hero.supple.toml`.
 pub fn settings_path(character: &Path) -> PathBuf {
     character.with_extension("supple.toml")
 }
@@ -33,14 +33,14 @@ pub fn load_settings(path: &Path) -> Result<Settings, TissueError> {
     Ok(settings)
 }
 
-/// A collider's mesh is named relative to the file that names it.
+/// Mesh files of colliders are relative to the settings file.
 pub(crate) fn make_relative_to(path: &Path, collider: &mut ColliderSettings) {
     if let (Some(file), Some(folder)) = (&mut collider.file, path.parent()) {
         *file = folder.join(&*file).to_string_lossy().into_owned();
     }
 }
 
-/// The settings beside a character file, or automatic ones where there is no such file.
+/// The settings beside a character file, or automatic settings if there is no such file.
 pub fn settings_beside(character: &Path) -> Result<Settings, TissueError> {
     let path = settings_path(character);
     if path.is_file() {

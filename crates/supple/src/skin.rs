@@ -1,4 +1,4 @@
-//! Moving a character's skin over a clip.
+//! Playing a clip on a character's skin.
 
 use supple_flesh::Settings;
 use supple_rig::bake::{Frames, Motion};
@@ -10,29 +10,29 @@ use supple_rig::{Character, Clip, Part};
 use crate::play::simulate;
 use crate::tissue::{SoftBody, TissueError};
 
-/// Most memory that the frames of a motion may take \[bytes\]: half an hour of a person. More is a mistake in a file more often
-/// than a wish, and takes hours.
+/// Largest memory for the frames of a motion \[bytes\]: half an hour of a person. A longer motion is usually a mistake in a file, and
+/// would take hours.
 const MOST_BYTES: f64 = 4e9;
-/// Vertices that tissue keeps of a frame at most, unless it is asked for all of them.
+/// Largest number of vertices that a recorded frame of tissue keeps with automatic resolution.
 const SIMULATED: usize = 5000;
 
-/// A motion that would fill the memory.
+/// A motion that does not fit into memory.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
-    "{seconds} s at {fps} frames a second are {frames:.0} frames, which take {:.0} GB of memory and hours to make", bytes / 1e9
+    "{seconds} s at {fps} frames per second are {frames:.0} frames, which would take {:.0} GB of memory (at most 4 GB are allowed)", bytes / 1e9
 )]
 pub struct TooLong {
-    /// Its length \[s\].
+    /// Duration \[s\].
     pub seconds: f32,
-    /// Frames a second.
+    /// Frames per second.
     pub fps: f32,
-    /// Frames.
+    /// Number of frames.
     pub frames: f64,
-    /// What they take \[bytes\].
+    /// Memory \[bytes\].
     pub bytes: f64,
 }
 
-/// Memory that a frame of a character's motion takes \[bytes\].
+/// Memory of one frame of a character's motion \[bytes\].
 pub fn frame_bytes(character: &Character, method: Method) -> f64 {
     let parts = character.parts.iter();
     let all: usize = parts.map(|part| part.mesh.positions.len()).sum();
@@ -43,24 +43,24 @@ pub fn frame_bytes(character: &Character, method: Method) -> f64 {
     (12 * kept) as f64 + pose_bytes(character)
 }
 
-/// Memory that a pose of a character takes \[bytes\].
+/// Memory of a pose \[bytes\].
 pub fn pose_bytes(character: &Character) -> f64 {
     (48 * character.skeleton.len()) as f64
 }
 
-/// Which moments of a clip.
+/// A span of a clip, and its frame rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Span {
-    /// First moment \[s\].
+    /// Start \[s\].
     pub from: f32,
-    /// Last moment \[s\].
+    /// End \[s\].
     pub to: f32,
-    /// Frames a second.
+    /// Frames per second.
     pub fps: f32,
 }
 
 impl Span {
-    /// All of a clip.
+    /// The whole clip.
     pub fn all(clip: &Clip, fps: f32) -> Self {
         Self {
             from: 0.0,
@@ -69,7 +69,7 @@ impl Span {
         }
     }
 
-    /// Refuses to go on where frames of that size would fill the memory.
+    /// Fails if frames of the given size would not fit into memory.
     pub fn check(&self, bytes_a_frame: f64) -> Result<(), TooLong> {
         let seconds = self.to - self.from;
         let frames = f64::from(seconds) * f64::from(self.fps) + 1.0;
@@ -85,7 +85,7 @@ impl Span {
         }
     }
 
-    /// The frames' times \[s\]: every 1/fps from the first moment, the last one included where it falls on a frame.
+    /// Times of the frames \[s\]: every 1/fps from the start, with the end if it falls on a frame.
     pub fn times(&self) -> Vec<f32> {
         let frames = ((self.to - self.from).max(0.0) * self.fps + 1e-3).floor() as usize + 1;
         (0..frames)
@@ -94,11 +94,11 @@ impl Span {
     }
 }
 
-/// How the skin follows the skeleton.
+/// Skinning methods.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Method {
-    /// Linear blend, what engines do.
+    /// Linear blend, the method of most engines.
     Lbs,
     /// Dual quaternions.
     Dqs,
@@ -110,7 +110,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// For captions.
+    /// Name for captions.
     pub fn name(self) -> &'static str {
         match self {
             Self::Lbs => "linear blend",
@@ -121,8 +121,8 @@ impl Method {
     }
 }
 
-/// Moves a character's skin over a span of a clip; `frame_done` hears each frame's number. Settings matter to tissue
-/// alone.
+/// Plays a span of a clip on a character's skin. `frame_done` is called with the number of each frame. Settings apply to tissue
+/// only.
 pub fn skin(
     character: &Character,
     clip: &Clip,
@@ -184,7 +184,7 @@ pub(crate) fn morph_weights(character: &Character, clip: &Clip, time: f32) -> Ve
         .collect()
 }
 
-/// Gives automatic weights to parts that have none, or to all; returns how many got some.
+/// Computes weights for parts that have none, or for all parts; returns the number of parts.
 pub fn bind_missing(character: &mut Character, all: bool) -> Result<usize, WeightsError> {
     let mut bound = 0;
     for index in 0..character.parts.len() {
@@ -202,7 +202,7 @@ pub fn bind_missing(character: &mut Character, all: bool) -> Result<usize, Weigh
     Ok(bound)
 }
 
-/// Whether a part has no weights to begin with, but a place in the tree: armour on a bone, a floor.
+/// Whether a part has no weights of its own but hangs on a node: armour on a bone, a floor.
 fn hangs_on_a_node(character: &Character, part: &Part) -> bool {
     let joints = character.skeleton.joints();
     match part.binding.joints[..] {
@@ -237,7 +237,7 @@ mod tests {
         );
     }
 
-    /// Weights computed anew for a body whose mesh is in centimetres and lies down, under a node that makes up for it.
+    /// Recomputed weights of a body whose mesh is in centimetres and lies down, below a node that corrects both.
     #[test]
     fn bound_anew_a_body_stays_where_it_is() {
         let mut character = crate::embedded::body(crate::embedded::Body::Female).unwrap();

@@ -1,4 +1,4 @@
-//! Soft characters: a body that follows poses.
+//! Soft bodies: characters with simulated tissue.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,14 +21,14 @@ use crate::body_builder::SoftBodyBuilder;
 use crate::play::simulate;
 use crate::skin::Span;
 
-/// Most iterations that bring the tissue to rest in the first pose of a motion. Fewer leave a tremor at its start.
+/// Largest number of iterations that bring tissue to rest in the first pose of a motion. With fewer, motions start with a tremor.
 const SETTLING_ITERATIONS: u32 = 300;
 
-/// Why a character could not be made soft or moved.
+/// Why tissue could not be built or moved.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TissueError {
-    /// The tissue could not be built, or a pose is not of this character.
+    /// The tissue could not be built, or a pose belongs to another character.
     #[error(transparent)]
     Flesh(#[from] FleshError),
     /// The solver failed.
@@ -37,20 +37,20 @@ pub enum TissueError {
     /// The settings file could not be read.
     #[error(transparent)]
     Format(#[from] FormatError),
-    /// The settings file is broken.
+    /// The settings file is invalid.
     #[error("{path}: {source}", path = path.display())]
     Settings {
         /// The file.
         path: PathBuf,
-        /// What is wrong in it.
+        /// The error in it.
         source: FleshError,
     },
 }
 
 /// A soft character: tissue, solver and state.
 ///
-/// Give it a pose and some seconds with [`advance`](SoftBody::advance), and take its [`skin`](SoftBody::skin). Frames may have any
-/// length: inside, time goes in fixed steps, so that the motion does not depend on the frame rate.
+/// Call [`advance`](SoftBody::advance) with a pose and the time of a frame, then read the [`skin`](SoftBody::skin). Frames may have any
+/// length: internal steps are fixed, so the motion does not depend on the frame rate.
 pub struct SoftBody {
     flesh: Arc<Flesh>,
     colliders: Vec<Attached>,
@@ -58,11 +58,11 @@ pub struct SoftBody {
     backend: Box<dyn Backend>,
     state: State,
     pose: Pose,
-    /// Skin that is not in the model, where the pose has it \[m\].
+    /// Posed positions of skin that is not in the model \[m\].
     outside: Vec<Vec3>,
     forces: Vec<Vec3>,
     skin: Vec<Posed>,
-    /// Whether the body has moved since the skin was made.
+    /// Whether the body has moved since the skin was computed.
     is_stale: bool,
     work: SkinWork,
 }
@@ -73,12 +73,12 @@ impl SoftBody {
         SoftBodyBuilder::new(character)
     }
 
-    /// Builds the tissue of a character, at rest in the pose it was bound in.
+    /// Builds the tissue of a character, at rest in the bind pose.
     pub fn new(character: &Character, settings: Settings) -> Result<Self, TissueError> {
         Self::builder(character).settings(settings).build()
     }
 
-    /// Of tissue that has been built.
+    /// A body of tissue that is built already.
     pub fn from_flesh(flesh: impl Into<Arc<Flesh>>) -> Result<Self, TissueError> {
         let flesh = flesh.into();
         let pose = flesh.rest_pose();
@@ -102,17 +102,17 @@ impl SoftBody {
         &self.flesh
     }
 
-    /// The tissue, to be kept beyond the body or given to another.
+    /// The tissue, to be shared with other bodies.
     pub fn shared_flesh(&self) -> Arc<Flesh> {
         Arc::clone(&self.flesh)
     }
 
-    /// The moving part.
+    /// The current state.
     pub fn state(&self) -> &State {
         &self.state
     }
 
-    /// Has another backend step from now on: see [`backend::open`](crate::backend::open).
+    /// Sets the backend; see [`backend::open`](crate::backend::open).
     pub fn set_backend(&mut self, backend: Box<dyn Backend>) {
         self.backend = backend;
     }
@@ -122,27 +122,27 @@ impl SoftBody {
         &mut self.solver
     }
 
-    /// What of itself the skin must not go through from now on.
+    /// Sets the contact of the skin with itself.
     pub fn set_contact(&mut self, mode: ContactMode) {
         self.solver.contact.mode = mode.into();
     }
 
-    /// Force on every free vertex of the model \[N\] from now on, on top of gravity; an empty list is none.
+    /// Sets a force on every free vertex of the model \[N\], in addition to gravity; an empty list is none.
     pub fn set_forces(&mut self, forces: Vec<Vec3>) {
         self.forces = forces;
     }
 
-    /// The pose it was moved to last.
+    /// The current pose.
     pub fn pose(&self) -> &Pose {
         &self.pose
     }
 
-    /// What steps it: "cpu" or "gpu".
+    /// Name of the backend: "cpu" or "gpu".
     pub fn backend_name(&self) -> &'static str {
         self.backend.name()
     }
 
-    /// Local contact needs pairs that take a while to find: they are looked for when first it is asked for.
+    /// Finds the pairs of local contact when it is first used, since that takes a while.
     fn prepare_contact(&mut self) {
         if self.solver.contact.mode == supple_sim::ContactMode::Local {
             self.flesh.find_local_pairs();
@@ -156,14 +156,14 @@ impl SoftBody {
         Ok(targets)
     }
 
-    /// Remembers the pose that the targets are of.
+    /// Stores the pose of the targets.
     fn has_moved(&mut self, pose: &Pose, targets: &Targets) {
         self.pose = pose.clone();
         self.outside.clone_from(&targets.outside);
         self.is_stale = true;
     }
 
-    /// Puts the body into a pose, at rest: no time passes and nothing jiggles afterwards.
+    /// Puts the body at rest in a pose, in static equilibrium: no time passes, and nothing jiggles afterwards.
     pub fn place(&mut self, pose: &Pose) -> Result<(), TissueError> {
         self.prepare_contact();
         self.carry(pose)?;
@@ -179,7 +179,7 @@ impl SoftBody {
         Ok(())
     }
 
-    /// Puts the body into a pose as its bones carry it: no time passes, and what moved goes on moving.
+    /// Carries the body to a pose rigidly with its bones. No time passes, and velocities are kept.
     pub fn carry(&mut self, pose: &Pose) -> Result<(), TissueError> {
         let targets = self.targets(pose)?;
         self.state
@@ -189,18 +189,18 @@ impl SoftBody {
         Ok(())
     }
 
-    /// Forgets all that was: the body is at rest in `pose`, whatever state it was in.
+    /// Resets the state: the body is at rest in `pose`, whatever its state was.
     pub fn reset(&mut self, pose: &Pose) -> Result<(), TissueError> {
         self.state = State::at_rest(&self.flesh.model);
         self.pose = self.flesh.rest_pose();
         self.place(pose)
     }
 
-    /// Lets `seconds` pass while the skeleton moves to `pose`. A pose that is farther away than a body can move in that
-    /// time (a teleport, another clip) carries the tissue along.
+    /// Advances time by `seconds` while the skeleton moves to `pose`. If the pose jumps (a teleport, another clip), the tissue is carried
+    /// along rigidly.
     ///
-    /// The report says how many internal steps were taken and how much time was dropped: a frame longer than
-    /// [`MAX_STEPS`](supple_sim::advance::MAX_STEPS) steps loses the rest.
+    /// The report has the number of internal steps and the time that was dropped: a frame takes at most
+    /// [`MAX_STEPS`](supple_sim::advance::MAX_STEPS) steps and drops the rest of its time.
     pub fn advance(&mut self, pose: &Pose, seconds: f64) -> Result<Advance, TissueError> {
         self.prepare_contact();
         let mut targets = self.targets(pose)?;
@@ -225,7 +225,8 @@ impl SoftBody {
         Ok(report)
     }
 
-    /// Plays a span of a clip from rest in its first pose, and records it. [`play::simulate`](simulate) also tells of every frame.
+    /// Plays a span of a clip from rest in its first pose, and records it. [`play::simulate`](simulate) does the same with a callback
+    /// for every frame.
     pub fn play(
         &mut self,
         character: &Character,
@@ -235,8 +236,8 @@ impl SoftBody {
         simulate(self, character, clip, span, &mut |_| ())
     }
 
-    /// World positions \[m\] and unit normals of every vertex of every part, in the file's order. The buffers are the body's own
-    /// and made anew only after it has moved.
+    /// World positions \[m\] and unit normals of every vertex of every part, in the file's order. The buffers are the body's own,
+    /// and are computed again only after it has moved.
     pub fn skin(&mut self) -> &[Posed] {
         if std::mem::take(&mut self.is_stale) {
             let simulated = self.shown();
@@ -246,12 +247,12 @@ impl SoftBody {
         &self.skin
     }
 
-    /// World positions of every vertex of every part, in the file's order \[m\]: a copy, for who does not own the body.
+    /// A copy of the world positions of every vertex of every part, in the file's order \[m\]. Does not need `&mut self`.
     pub fn positions(&self) -> Vec<Vec<Vec3>> {
         self.flesh.skin_of(&self.pose, &self.shown())
     }
 
-    /// The simulation mesh as it is shown at this moment \[m\].
+    /// Positions of the simulation mesh, predicted to the current time \[m\].
     pub(crate) fn shown(&self) -> Vec<Vec3> {
         let displayed = displayed(&self.flesh.model, &self.solver, &self.state);
         self.flesh.columns_of(&displayed, &self.outside)
@@ -262,12 +263,12 @@ impl SoftBody {
         &self.colliders
     }
 
-    /// Has other ground and colliders from now on.
+    /// Replaces ground and colliders.
     pub fn set_colliders(&mut self, colliders: Vec<Attached>) {
         self.colliders = colliders;
     }
 
-    /// Ground and colliders as they are now; those with a mass where they have come to.
+    /// Current ground and colliders; those with a mass at their simulated positions.
     pub fn colliders_now(&self) -> Vec<Collider> {
         let mut colliders = (self.flesh).placed_colliders(&self.colliders, &self.pose);
         for (collider, now) in colliders.iter_mut().zip(&self.state.contact.colliders) {
@@ -278,13 +279,13 @@ impl SoftBody {
         colliders
     }
 
-    /// Whether anything may be in its way.
+    /// Whether the body has contact with itself or colliders.
     pub fn has_contact(&self) -> bool {
         let itself = self.solver.contact.mode != supple_sim::ContactMode::Off;
         itself || !self.colliders.is_empty()
     }
 
-    /// The same body at rest, to whom nothing is in the way.
+    /// The same body at rest, without contact and colliders.
     pub fn without_contact(&self) -> Result<Self, TissueError> {
         let mut body = Self::from_flesh(self.shared_flesh())?;
         body.colliders.clear();
@@ -312,8 +313,8 @@ impl SoftBody {
     }
 }
 
-/// The skin of a character at rest in a pose: positions \[m\] and unit normals of every part. Who wants more than one pose builds
-/// a [`SoftBody`] once and calls [`SoftBody::place`].
+/// The skin of a character at rest in a pose: positions \[m\] and unit normals of every part. For several poses, build one [`SoftBody`]
+/// and call [`SoftBody::place`].
 pub fn settled(character: &Character, pose: &Pose) -> Result<Vec<Posed>, TissueError> {
     let mut body = SoftBody::builder(character).build()?;
     body.place(pose)?;

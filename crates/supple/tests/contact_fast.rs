@@ -1,4 +1,4 @@
-//! Fast limbs do not go through others, and motion that is not fast, or meets nothing, is taken in one piece.
+//! Fast limbs do not pass through others; slow motion, and motion that meets nothing, is not split into substeps.
 
 use glam::{Quat, Vec3, vec3};
 use supple::Character;
@@ -53,7 +53,7 @@ impl Chop {
         body
     }
 
-    /// The right wrist so far above the bone of the left forearm \[m\].
+    /// The pose with the right wrist at a height above the bone of the left forearm \[m\].
     fn pose(&self, above: f32) -> Pose {
         let mut pose = self.ready.clone();
         let wrist = self.forearm + vec3(-0.06, above, 0.0);
@@ -62,7 +62,7 @@ impl Chop {
     }
 }
 
-/// Pieces that the next frame would take.
+/// Number of substeps of the next frame.
 fn pieces_to(body: &mut SoftBody, pose: &Pose) -> u32 {
     let targets = body.flesh().targets(pose).expect("targets");
     let settings = body.solver_settings().clone();
@@ -71,7 +71,8 @@ fn pieces_to(body: &mut SoftBody, pose: &Pose) -> u32 {
     substep_count(model, &settings, state, &state.contact.bases, &targets)
 }
 
-/// From above the forearm to a height over its bone in so many frames, then held for a second: depth that is left \[m\], and most pieces.
+/// Moves the hand to a height above the forearm's bone in the given number of frames and holds it for a second. Returns the depth that is
+/// left \[m\] and the largest number of substeps.
 fn strike(body: &mut SoftBody, chop: &Chop, to: f32, frames: usize) -> (f32, u32) {
     let from = 0.12;
     body.reset(&chop.pose(from)).expect("a first pose");
@@ -88,10 +89,10 @@ fn strike(body: &mut SoftBody, chop: &Chop, to: f32, frames: usize) -> (f32, u32
     (body.penetration().expect("a measure").worst(), most)
 }
 
-/// Heights over the forearm's bone at which blows end \[m\].
+/// Heights above the forearm's bone at which blows end \[m\].
 const ENDS: [f32; 3] = [0.02, -0.02, -0.05];
 
-/// Taken in one piece, blows leave 31 mm on average: the hand comes out below the forearm.
+/// Without substeps, blows leave a depth of 31 mm on average: the hand ends up below the forearm.
 #[test]
 fn a_hand_does_not_go_through_a_forearm() {
     let chop = Chop::new();
@@ -118,12 +119,12 @@ fn what_meets_nothing_is_taken_in_one_piece() {
     let ready = body.flesh().rest_pose();
     body.reset(&ready).expect("rest");
     assert_eq!(pieces_to(&mut body, &ready), 1);
-    // The whole body turns by 10 degrees and goes a way in a step.
+    // The whole body rotates by 10 degrees and moves in one step.
     let mut turned = ready.clone();
     turned.locals[0].rotation = Quat::from_rotation_y(0.17) * turned.locals[0].rotation;
     turned.locals[0].translation += vec3(0.1, 0.0, 0.1);
     assert_eq!(pieces_to(&mut body, &turned), 1);
-    // Contact that is not asked for needs none.
+    // Without contact there are no substeps.
     body.reset(&chop.pose(0.12)).expect("a pose");
     assert!(pieces_to(&mut body, &chop.pose(-0.02)) > 1);
     body.solver_settings().contact.mode = ContactMode::Off;

@@ -1,4 +1,4 @@
-//! Contact where nothing is as it should be: it stays finite, recovers, and does not depend on threads.
+//! Contact with bad input: states stay finite, recover, and do not depend on the number of threads.
 
 use std::path::Path;
 
@@ -39,8 +39,8 @@ fn random_pose(rest: &Pose, seed: &mut u32) -> Pose {
     pose
 }
 
-/// Throws all joints about at random, bones through bones, and goes back to rest for two seconds: nothing flies away, and
-/// nothing stays tangled.
+/// Moves all joints at random, bones through bones, then returns to rest for two seconds. Positions stay bounded, and the tissue is
+/// untangled again.
 fn recovers(body: &mut SoftBody, what: &str) {
     let rest = body.flesh().rest_pose();
     body.reset(&rest).expect("rest");
@@ -71,7 +71,7 @@ fn everything_in_everything_recovers() {
     }
 }
 
-/// Arms that are drawn into the trunk, shells that overlap at rest.
+/// Arms that are pulled into the trunk; shells that overlap at rest.
 #[test]
 fn overlapping_shells_recover() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/characters");
@@ -86,7 +86,7 @@ fn overlapping_shells_recover() {
     recovers(&mut body, "overlapping shells");
 }
 
-/// Triangles without area, vertices in one place, a flat hand.
+/// Triangles without area, coincident vertices, a flat hand.
 #[test]
 fn degenerate_tissue_recovers() {
     let mut character = embedded::body(Body::Male).expect("a body");
@@ -136,7 +136,7 @@ fn threads_change_nothing() {
                 .map(|p| p.to_array().map(f32::to_bits))
                 .collect::<Vec<_>>()
         };
-        // Bodies side by side share threads, and must neither wait for each other nor change.
+        // Bodies that are stepped at the same time share threads. They must not deadlock, and results must not change.
         for bodies in [1, 3] {
             for (others, other) in &run(2, bodies, mode) {
                 assert_eq!(bits(positions), bits(others), "{mode:?}");

@@ -1,4 +1,4 @@
-//! The embedded bodies and clips show what they promise.
+//! Properties of the embedded bodies and clips.
 
 use supple::embedded::{Body, body, clip, clip_names};
 use supple::rig::retarget::{BoneMap, HumanBone, Humanoid, humanoid::Side};
@@ -16,7 +16,7 @@ fn position(character: &Character, clip: &Clip, time: f32, joint: usize) -> glam
         .into()
 }
 
-/// Angle by which a hinge is bent from straight, at its most over the clip [degrees].
+/// Largest bend of a hinge over a clip, from straight [degrees].
 fn largest_bend(character: &Character, clip: &Clip, chain: [HumanBone; 3]) -> f32 {
     let chain = chain.map(|bone| joint(character, bone));
     let bend = |frame: usize| {

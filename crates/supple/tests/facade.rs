@@ -1,4 +1,4 @@
-//! What an engine programmer relies on: reports, normals, buffers, and things that take one call.
+//! The facade: reports, normals, buffers, and one-call functions.
 
 use glam::Vec3;
 use supple::geom::TriMesh;
@@ -39,7 +39,7 @@ fn a_frame_that_is_too_long_says_what_it_dropped() {
     assert!(body.advance(&far, step).unwrap().jumped);
 }
 
-/// Normals are those of the mesh that is shown: at rest the file's own, in a pose within a few degrees of what its triangles say.
+/// Normals are the file's own at rest, and within a few degrees of those of the triangles in a pose.
 #[test]
 fn normals_are_those_of_the_mesh() {
     let hero = female();
@@ -72,7 +72,7 @@ fn normals_are_those_of_the_mesh() {
     let before = angles(&rest.positions, &rest.normals);
     let after = angles(&posed.positions, &posed.normals);
     let share = |list: &[f32], share: f32| list[(share * (list.len() - 1) as f32) as usize];
-    // What the file's normals are off by at rest is kept; creases of the squat are farther off.
+    // Normals of the file differ from those of the triangles at rest already; in creases of the squat by more.
     assert!(
         share(&after, 0.5) < share(&before, 0.5) + 2.0,
         "{}",
@@ -121,14 +121,14 @@ fn builders_have_defaults_and_keep_what_is_set() {
     assert_eq!(settings.detail.resolution, Resolution::Vertices(600));
     assert_eq!(body.colliders().len(), 1);
     assert_eq!(body.backend_name(), "cpu");
-    // Local contact was asked for, so its pairs are there before the first step.
+    // The settings use local contact, so its pairs exist before the first step.
     let surface = body.flesh().model.contact_surface().unwrap();
     assert!(surface.local_pairs().is_some());
     let options = LoadOptions::new().metres_per_unit(0.01);
     assert_eq!(options.read.metres_per_unit, Some(0.01));
 }
 
-/// Pairs that are found when contact is switched on are those that building finds.
+/// Pairs found when contact is switched on are the same as those found by the builder.
 #[test]
 fn local_pairs_found_later_are_the_same() {
     let hero = female();
@@ -166,7 +166,7 @@ fn a_settled_pose_and_a_file_are_one_call_each() {
     assert!(matches!(unknown, Err(supple::Error::Format(_))));
 }
 
-/// Two bodies of one character that stand in each other are pushed apart; their skins are in the buffers of the scene.
+/// Two overlapping bodies of one character are pushed apart; their skins are in the buffers of the scene.
 #[test]
 fn a_scene_is_built_in_one_go() {
     let hero = female();

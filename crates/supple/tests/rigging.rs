@@ -1,4 +1,4 @@
-//! Meshes without skeletons, and files that need help, move all the same.
+//! Meshes without skeletons, and files with problems, can be moved.
 
 use std::path::Path;
 
@@ -31,7 +31,7 @@ fn a_scan_gets_its_joints_wherever_it_looks() {
         for position in &mut turned.parts[0].mesh.positions {
             *position = turn * *position + Vec3::new(3.0, 0.7, -2.0);
         }
-        // A floor, and a crumb above the head.
+        // A floor, and a small shell above the head.
         let mesh = &mut turned.parts[0].mesh;
         for corners in [
             [[-9.0, 0.7, -9.0], [9.0, 0.7, -9.0], [3.0, 0.7, 9.0]],
@@ -65,7 +65,7 @@ fn a_skeleton_is_taken_from_any_file_that_fits() {
     let rigged = load("@male".as_ref()).unwrap();
     assert_eq!(rigged.skeleton.len(), 104);
     assert!(rigged.parts[0].binding.influences.is_empty());
-    // One that lies elsewhere is refused.
+    // A skeleton outside the mesh is an error.
     let mut far = body(Body::Male).unwrap();
     far.skeleton.rest_mut(0).translation += Vec3::new(0.0, 0.0, 5.0);
     far.parts.clear();

@@ -1,4 +1,4 @@
-//! Every character, motion and body that others made loads, and `info` is right about it.
+//! All characters and motions in `../shared/data` load, and `info` reports them correctly.
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,7 @@ fn look(path: &Path) -> Info {
     info(&character.unwrap_or_else(|error| panic!("{error}")))
 }
 
-/// What a person who opened the file elsewhere would say of it.
+/// Expected contents of a file, as other programs show them.
 struct Expected {
     file: &'static str,
     vertices: usize,

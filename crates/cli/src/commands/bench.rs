@@ -12,10 +12,10 @@ use supple_lab::bench::tissue::{Subject, TissueRow, measure, subjects};
 use crate::args;
 use crate::console::{Console, Failure};
 
-/// Where the models of the papers are looked for when no folder is named.
+/// Default folder of the papers' models.
 const FPS_MODELS: &str = "../shared/data/fps";
 
-/// Measures tissue, then reading and welding.
+/// Measures tissue, contact, upsampling, and reading of OBJ files.
 pub fn run(args: &args::Bench, console: &Console) -> Result<(), Failure> {
     if args.backend == args::Backend::Gpu {
         return gpu::run(args, console);
@@ -40,7 +40,7 @@ pub fn run(args: &args::Bench, console: &Console) -> Result<(), Failure> {
         progress.step();
     }
     drop(progress);
-    let progress = console.progress("touching", subjects.len());
+    let progress = console.progress("measuring contact", subjects.len());
     let mut contact = Vec::new();
     for subject in &subjects {
         contact.extend(contact::measure(subject)?);
@@ -94,7 +94,7 @@ fn models_folder(args: &args::Bench) -> PathBuf {
 fn chosen_subjects(args: &args::Bench) -> Result<Vec<Subject>, Failure> {
     let mut found = subjects(Some(&models_folder(args))).map_err(|error| Failure {
         error,
-        hint: "--models names a folder with cylinder/, tbone/ and male/".to_owned(),
+        hint: "--models takes a folder with cylinder/, tbone/ and male/".to_owned(),
     })?;
     if !args.only.is_empty() {
         found.retain(|subject| args.only.contains(&subject.name));
@@ -103,7 +103,7 @@ fn chosen_subjects(args: &args::Bench) -> Result<Vec<Subject>, Failure> {
         let names =
             "cylinder, tbone, male, male x4, embedded male, embedded female, embedded male x16";
         return Err(Failure::new(
-            "there is no such model".to_owned(),
+            "no model has that name".to_owned(),
             format!("--only takes {names}"),
         ));
     }
@@ -112,7 +112,7 @@ fn chosen_subjects(args: &args::Bench) -> Result<Vec<Subject>, Failure> {
 
 fn tissue_table(rows: &[TissueRow]) -> String {
     let mut text = format!(
-        "Tissue, ms a step of 10 iterations\n{:<16} {:>7} {:>8} {:>8} {:>7} {:>7} {:>7} {:>8} {:>8} {:>8} {:>8} {:>9} {:>7} {:>6} {:>6}",
+        "Tissue, ms per step of 10 iterations\n{:<16} {:>7} {:>8} {:>8} {:>7} {:>7} {:>7} {:>8} {:>8} {:>8} {:>8} {:>9} {:>7} {:>6} {:>6}",
         "model",
         "volume",
         "vertices",
@@ -154,13 +154,13 @@ fn tissue_table(rows: &[TissueRow]) -> String {
             ));
         }
     }
-    text.push_str("\nlocal and global are sums over threads; floor: time to read the factor once from cache, as a share of the solve's");
+    text.push_str("\nlocal and global: sums over threads; floor: time to read the factor once from cache, as a share of the triangular solves");
     text
 }
 
 fn contact_table(rows: &[ContactRow]) -> String {
     let mut text = format!(
-        "Contact, ms a step, all threads\n{:<16} {:<7} {:>8} {:>8} {:>8} {:>7} {:>7} {:>8} {:>6} {:>8} {:>8} {:>6}",
+        "Contact, ms per step, all threads\n{:<16} {:<7} {:>8} {:>8} {:>8} {:>7} {:>7} {:>8} {:>6} {:>8} {:>8} {:>6}",
         "model",
         "mode",
         "vertices",
@@ -252,7 +252,7 @@ fn detail_table(rows: &[DetailRow]) -> String {
             ));
         }
     }
-    text.push_str("\nMLS: moving least squares, normals: normal displacements, both with normals of the skin; floor: time to move a frame's bytes, as a share of the frame's on one thread");
+    text.push_str("\nMLS: moving least squares, normals: normal displacements, both with normals of the skin; floor: time to move a frame's bytes, as a share of the frame on one thread");
     text
 }
 

@@ -13,7 +13,7 @@ use crate::output::check_folder;
 
 const METHODS: [Method; 3] = [Method::Lbs, Method::Dqs, Method::Tissue];
 
-/// Moves the embedded body over an embedded clip by three methods.
+/// Plays an embedded clip on an embedded body with three methods.
 pub fn run(args: &args::Demo, console: &Console) -> Result<(), Failure> {
     check_folder(&args.output)?;
     let character = body(Body::Male)?;
@@ -106,9 +106,9 @@ fn table(compared: &[Comparison]) -> String {
 }
 
 const NEXT: &str = "What to try next:
-  supple info YOUR.glb                      what is in your character
+  supple info YOUR.glb                      the contents of your character's file
   supple skin YOUR.glb --clip squat -o out/squat.glb
   supple skin YOUR.vrm --motion WALK.bvh -o out/walk.glb
   supple init YOUR.glb                      tissue settings to edit
   supple picture @male --clip arms_crossed --compare methods
-(from a checkout, `cargo run --release --` stands for `supple`)";
+(in a checkout, write `cargo run --release --` in place of `supple`)";

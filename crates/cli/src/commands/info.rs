@@ -3,7 +3,7 @@
 use crate::args;
 use crate::console::{Console, Failure};
 
-/// Tells what a file holds.
+/// Lists the contents of a file.
 pub fn run(args: &args::Info, console: &Console) -> Result<(), Failure> {
     let character = super::load(&args.input)?;
     let info = supple::info::info(&character);

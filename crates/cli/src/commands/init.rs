@@ -16,15 +16,15 @@ pub fn run(args: &args::Init, console: &Console) -> Result<(), Failure> {
         .unwrap_or_else(|| settings_path(&args.input.file));
     if path.exists() && !args.force {
         return Err(Failure::new(
-            format!("{} is already there", path.display()),
-            "--force overwrites it, -o writes elsewhere",
+            format!("{} exists already", path.display()),
+            "--force overwrites it; -o writes another file",
         ));
     }
     let text = Settings::automatic(&character)?.to_toml()?;
     save(&path, text.as_bytes())?;
     let path = path.display().to_string();
     console.result(
-        format!("wrote {path}\n`supple skin` reads it from there"),
+        format!("wrote {path}\n`supple skin` reads it if it is beside the character"),
         &serde_json::json!({ "output": path }),
     );
     Ok(())

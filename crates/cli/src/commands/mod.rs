@@ -1,4 +1,4 @@
-//! One file a subcommand.
+//! One file per subcommand.
 
 mod bench;
 mod convert;
@@ -54,12 +54,11 @@ fn load(input: &Input) -> Result<Character, Failure> {
     };
     supple::load_with(&input.file, &options).map_err(|error| Failure {
         error: Box::new(error),
-        hint: "`supple demo` needs no file, and @male and @female name embedded bodies".to_owned(),
+        hint: "to try Supple without a file, use `supple demo`, or @male or @female in place of a file".to_owned(),
     })
 }
 
-/// As [`load`], with a skeleton: what comes without one gets a humanoid's, fitted into it. Warnings about the file are
-/// said.
+/// As [`load`], with a skeleton: a humanoid skeleton is fitted if the file has none. Prints warnings about the file.
 fn load_rigged(input: &Input, console: &Console) -> Result<Character, Failure> {
     let character = load(input)?;
     let warn = console.notice();
@@ -76,22 +75,22 @@ fn load_rigged(input: &Input, console: &Console) -> Result<Character, Failure> {
     }
     let fitted = rigging::fitted(&character).ok_or_else(|| {
         Failure::new(
-            format!("{} has no skeleton, and no humanoid fits its shape", input.file.display()),
-            "--skeleton FILE gives it one (.skel, .bvh, .glb, …), `supple view` lets you build one; a person must stand upright, arms and legs apart (--up and --unit where that was guessed wrong)",
+            format!("{} has no skeleton, and no humanoid skeleton could be fitted", input.file.display()),
+            "take a skeleton from another file with --skeleton FILE (.skel, .bvh, .glb, …), or build one in `supple view`; fitting needs a person who stands upright with arms and legs apart (check --up and --unit)",
         )
     })?;
-    warn("no skeleton in the file: a humanoid's was fitted into it");
+    warn("the file has no skeleton; a humanoid skeleton was fitted");
     Ok(fitted)
 }
 
-/// As [`load_rigged`], with weights for what has none: geometric methods and correctives go by them, and clips stand on
-/// the skin's soles by them.
-fn load_bound(input: &Input, anew: bool, console: &Console) -> Result<Character, Failure> {
+/// As [`load_rigged`], with weights for parts that have none, or (`recompute`) for all. Geometric methods and correctives need
+/// them, and clips use them to find the soles.
+fn load_bound(input: &Input, recompute: bool, console: &Console) -> Result<Character, Failure> {
     let mut character = load_rigged(input, console)?;
     if character.parts.is_empty() || character.skeleton.is_empty() {
         return Ok(character);
     }
-    let bound = bind_missing(&mut character, anew)?;
+    let bound = bind_missing(&mut character, recompute)?;
     if bound > 0 {
         let parts = character.parts.len();
         console.say(format!("computed weights for {bound} of {parts} parts"));
@@ -99,7 +98,7 @@ fn load_bound(input: &Input, anew: bool, console: &Console) -> Result<Character,
     Ok(character)
 }
 
-/// The clip a user means and the moments of it.
+/// The clip that the user chose, and the span of it.
 fn choose(
     character: &Character,
     args: &MotionArgs,
@@ -110,7 +109,7 @@ fn choose(
     let span = span(args, &clip)?;
     if span.to <= 0.0 {
         let text = format!(
-            "clip `{}` has no length: a still pose is made of it",
+            "clip `{}` has no duration; it is written as a single pose",
             clip.name
         );
         console.notice()(&text);
@@ -118,24 +117,24 @@ fn choose(
     let check = span.check(frame_bytes(character, method));
     check.map_err(|error| Failure {
         error: Box::new(error),
-        hint: "--from and --to choose a part of the clip, a smaller --fps fewer frames".to_owned(),
+        hint: "shorten the clip with --from and --to, or use a smaller --fps".to_owned(),
     })?;
     Ok((clip, span))
 }
 
-/// Says which clip was chosen for want of a word.
+/// Prints which clip was chosen, if the user named none.
 fn say_choice(character: &Character, args: &MotionArgs, clip: &supple::Clip, console: &Console) {
     if args.clip.is_some() || args.motion.is_some() {
         return;
     }
     match character.clips.len() {
         0 => console.notice()(&format!(
-            "no clip in the file: playing the embedded `{}` (--clip and --motion choose)",
+            "the file has no clip; playing the embedded `{}` (choose with --clip or --motion)",
             clip.name
         )),
         1 => {}
         more => console.notice()(&format!(
-            "playing `{}`, the first of {more} clips (--clip chooses)",
+            "playing `{}`, the first of {more} clips (choose with --clip)",
             clip.name
         )),
     }
@@ -145,9 +144,9 @@ fn with_map_hint(error: clips::MotionError) -> Failure {
     use clips::MotionError::{Embedded, Map, Retarget, TooLong};
     let hint = match error {
         Embedded(_) | Map(_) | Retarget(_) => {
-            "--map FILE names the joints: a line `hips = \"Bip01\"` a bone, under [target] for the character's, under [source] for the motion's"
+            "name the joints with --map FILE: lines such as `hips = \"Bip01\"`, under [target] for the character and under [source] for the motion"
         }
-        TooLong(_) => "cut the motion, or make it with a smaller --fps",
+        TooLong(_) => "cut the motion, or use a smaller --fps",
         _ => "",
     };
     Failure {
@@ -173,20 +172,20 @@ fn span(args: &MotionArgs, clip: &supple::Clip) -> Result<Span, Failure> {
     };
     if span.from < 0.0 || span.from > span.to {
         let text = format!(
-            "there is nothing from {} s to {} s of a clip of {} s",
+            "no frames between {} s and {} s: the clip is {} s long",
             args.from,
             args.to.unwrap_or(whole.to),
             whole.to
         );
         return Err(Failure::new(
             text,
-            "--from and --to are seconds within the clip",
+            "--from and --to are in seconds from the start of the clip",
         ));
     }
     Ok(span)
 }
 
-/// What steps the tissue of a model, and why; the choice is a line on the console.
+/// Opens the backend for a model, and prints which one and why.
 fn backend(backend: args::Backend, model: &Model, console: &Console) -> Opened {
     let choice = match backend {
         args::Backend::Auto => Choice::Auto,
@@ -207,7 +206,7 @@ fn method(method: args::Method) -> Method {
     }
 }
 
-/// What was written; `exact` is what to try where correctives are not exact enough.
+/// Describes a written file; `exact` is what to try if correctives miss their bound.
 fn describe(written: &supple::export::Written, exact: &str) -> String {
     let mut text = format!(
         "wrote {}: {} frames",
@@ -218,11 +217,11 @@ fn describe(written: &supple::export::Written, exact: &str) -> String {
         text.push_str(&format!(", {} morph targets", written.targets));
     }
     text.push_str(&format!(
-        "\nlargest error {:.4} mm, RMS {:.4} mm against the source motion",
+        "\nerror against the source motion: largest {:.4} mm, RMS {:.4} mm",
         written.max_error_mm, written.rms_error_mm
     ));
     if let (Some(bound), false) = (written.bound_mm, written.bound_met) {
-        text.push_str(&format!("\nwarning: the bound of {bound} mm is not kept, not even with the most morph targets; try {exact}"));
+        text.push_str(&format!("\nwarning: the error exceeds the bound of {bound} mm even with the most morph targets; try {exact}"));
     }
     text
 }

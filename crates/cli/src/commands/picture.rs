@@ -28,7 +28,7 @@ pub fn run(args: &args::Picture, console: &Console) -> Result<(), Failure> {
     if character.parts.is_empty() {
         return Err(Failure::new(
             format!("{} has no mesh to draw", args.input.file.display()),
-            "play it on a body: supple picture @male --motion FILE",
+            "to play its motion on an embedded body: supple picture @male --motion FILE",
         ));
     }
     let look = Look {
@@ -102,7 +102,7 @@ fn draw_motion(
         ));
     }
     let frames = usize::from(args.frames);
-    // One frame shows the middle of the clip, more are spread over all of it.
+    // A single frame shows the middle of the clip; several are spread over all of it.
     let seconds = span.to - span.from;
     let (from, step) = match frames {
         1 => (span.from + 0.5 * seconds, 1.0),
@@ -145,7 +145,7 @@ fn draw_motion(
                 pose: Some(&moment.pose),
                 colours,
                 legend,
-                // Things are in the way of tissue alone, and drawn with all.
+                // Only tissue touches colliders; they are drawn for every method.
                 colliders: motions.last().map_or(&[], |last| &last[frame].colliders),
             });
         }
@@ -153,7 +153,7 @@ fn draw_motion(
     let columns = if methods.len() > 1 {
         frames
     } else {
-        // Rows of equal length, six tiles at most.
+        // Rows of equal length, at most six tiles.
         frames.div_ceil(frames.div_ceil(6))
     };
     super::say_choice(character, &args.motion, &clip, console);
@@ -167,14 +167,14 @@ fn draw_motion(
     ))
 }
 
-/// A character at a moment.
+/// A character in one frame.
 struct Moment {
     positions: Vec<Vec<Vec3>>,
     pose: supple::Pose,
     colliders: Vec<Collider>,
 }
 
-/// Moves a character's skin; tissue is stepped by what `open` makes.
+/// Moves a character's skin at the times of a span; `open` makes the backend for tissue.
 fn moments(
     character: &Character,
     clip: &Clip,
@@ -243,16 +243,16 @@ fn draw_contact(
             });
         }
     }
-    // One moment: the modes side by side; more: a row a mode.
+    // One frame: the modes side by side; several: one row per mode.
     let columns = match times.len() {
         1 => variants.len(),
         more => more,
     };
-    let title = format!("{}: {}; red: inside", character.name, clip.name);
+    let title = format!("{}: {}; red: inside the body", character.name, clip.name);
     Ok(sheet(character, &title, &tiles, columns, look))
 }
 
-/// Distance of every vertex to the same vertex of another method, as colours.
+/// Colours by the distance of every vertex to the same vertex of another method.
 fn error_colours(positions: &[Vec<Vec3>], others: &[Vec<Vec3>]) -> (Vec<Vec<Vec3>>, Legend) {
     let parts = positions.iter().zip(others);
     let distances: Vec<Vec<f32>> = parts
@@ -268,7 +268,7 @@ fn error_colours(positions: &[Vec<Vec3>], others: &[Vec<Vec3>]) -> (Vec<Vec<Vec3
         .collect();
     let legend = Legend {
         high: largest * 1000.0,
-        title: "from linear blend [mm]".to_owned(),
+        title: "distance to linear blend [mm]".to_owned(),
         ..Legend::default()
     };
     (colours, legend)

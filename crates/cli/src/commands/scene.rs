@@ -8,17 +8,17 @@ use crate::args;
 use crate::console::{Console, Failure};
 use crate::output::check_folder;
 
-/// Width and height of a drawn moment \[px\].
+/// Width and height of a drawn frame \[px\].
 const TILE: usize = 420;
 
-/// Plays a scene and writes every character's motion.
+/// Simulates a scene and writes every character's motion.
 pub fn run(args: &args::ScenePlay, console: &Console) -> Result<(), Failure> {
     let file = read_scene(&args.file)?;
     check_folder(&args.output)?;
     let mut progress = None;
     let played = play(&file, &args.file, &mut |_, count| {
         progress
-            .get_or_insert_with(|| console.progress("playing the scene", count))
+            .get_or_insert_with(|| console.progress("simulating the scene", count))
             .step();
     })?;
     drop(progress);
@@ -46,7 +46,7 @@ pub fn run(args: &args::ScenePlay, console: &Console) -> Result<(), Failure> {
         (worst.0.max(now.0), f32::max(worst.1, now.1))
     });
     text.push(format!(
-        "wrote {}\ninside each other at the worst moment: {} vertices, {:.1} mm deep",
+        "wrote {}\nworst frame: {} vertices inside a body, up to {:.1} mm deep",
         picture.display(),
         worst.0,
         1000.0 * worst.1

@@ -11,7 +11,7 @@ use crate::args;
 use crate::console::{Console, Failure};
 use crate::output::check_file;
 
-/// Moves a character's skin and writes the result.
+/// Moves a character's skin over a clip and writes the motion.
 pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
     let bake = match args.bake {
         Some(bake) => chosen(bake, args.bound),
@@ -22,7 +22,7 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
     if character.parts.is_empty() {
         return Err(Failure::new(
             format!("{} has no mesh to skin", args.input.file.display()),
-            "play it on a body: supple skin @male --motion FILE -o OUT",
+            "to play its motion on an embedded body: supple skin @male --motion FILE -o OUT",
         ));
     }
     let method = super::method(args.method);
@@ -72,12 +72,12 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
 fn describe_contact(report: &Report) -> String {
     let after = report.after;
     let mut text = format!(
-        "\ninside itself, ground or colliders at the worst moment: {} vertices, {:.1} mm deep",
+        "\nworst frame: {} vertices inside the body, the ground or colliders, up to {:.1} mm deep",
         after.vertices, after.worst_mm
     );
     if let Some(before) = report.before {
         text.push_str(&format!(
-            " (without contact {} vertices, {:.1} mm)",
+            " (without contact: {} vertices, {:.1} mm)",
             before.vertices, before.worst_mm
         ));
     }
@@ -102,10 +102,10 @@ fn soft_body(
         ));
     }
     match report.cache {
-        CacheUse::Stale => {
-            console.say("the cache beside the file was of another state of it: built anew")
+        CacheUse::Stale => console.say("the cache beside the file was stale and has been rebuilt"),
+        CacheUse::Damaged => {
+            console.say("the cache beside the file was damaged and has been rebuilt")
         }
-        CacheUse::Damaged => console.say("the cache beside the file was damaged: built anew"),
         _ => {}
     }
     Ok(body)

@@ -13,20 +13,20 @@ pub fn run(args: &args::ViewPage, console: &Console) -> Result<(), Failure> {
     let url = server.url();
     if !is_built() {
         console.say(
-            "this program was built without its page; with Node 20 or newer:\n  \
+            "this program was built without the page; to build both, with Node 20 or newer:\n  \
              cd viewer && npm install && npm run build && cd .. && cargo build --release",
         );
     }
     let json = serde_json::json!({ "url": url, "page": is_built() });
-    console.result(format!("{url}\nCtrl+C ends it"), &json);
+    console.result(format!("{url}\npress Ctrl+C to stop"), &json);
     if !args.no_open && !open_browser(&url) {
-        console.say("open that address in a browser");
+        console.say("no browser could be opened; open the address above");
     }
     server.run();
     Ok(())
 }
 
-/// Whether some program took the address.
+/// Opens an address with the system's browser; whether a program was found for it.
 fn open_browser(url: &str) -> bool {
     let openers: &[&[&str]] = if cfg!(target_os = "macos") {
         &[&["open"]]

@@ -122,7 +122,7 @@ fn held(first: u32, count: u32, body: u32) -> vec3<f32> {
     return product(dual, inverse_turn(real)).xyz / max(dot(real, real), 1e-18);
 }
 
-fn half_way(a: vec4<f32>, given: vec4<f32>, weight: f32) -> vec4<f32> {
+fn slerp_from(a: vec4<f32>, given: vec4<f32>, weight: f32) -> vec4<f32> {
     let b = select(given, -given, dot(a, given) < 0.0);
     let c = dot(a, b);
     // Linear interpolation for close rotations: an error of a third of the angle's cube, 1e-5 rad.
@@ -161,7 +161,7 @@ fn slid(index: u32, body: u32) -> vec3<f32> {
     let weight = on_node.weight;
     let joint_place = placed(on_node, body);
     let bone_place = placed(on_bone, body);
-    let turn = half_way(node.turn, bone_place.turn, weight);
+    let turn = slerp_from(node.turn, bone_place.turn, weight);
     // Both anchors first get the point's own share of the twist: blending points at different angles around the bone would pull
     // them towards it.
     let line = turned(bone_place.turn, axis.xyz);

@@ -1,4 +1,4 @@
-//! What contact costs: a body is curled up until it has so many contacts, and its step is timed with and without them.
+//! Cost of contact: a body curls up until it has a given number of contacts, and steps are timed with and without contact.
 
 use std::time::Instant;
 
@@ -12,13 +12,13 @@ use supple_sim::{Backend, ContactMode, CpuBackend, State};
 use super::tissue::{Subject, milliseconds, percentile, seconds};
 use supple::tissue::TissueError;
 
-/// Contacts to reach.
+/// Numbers of contacts to measure.
 const COUNTS: [usize; 2] = [300, 1000];
-/// Steps timed.
+/// Timed steps.
 const STEPS: usize = 40;
 /// Steps after which a pose counts as held: a second.
 const REST: usize = 60;
-/// A body that crouches and wraps itself up, at time 1 as far as a person can, beyond that farther.
+/// A body that crouches and curls up: at time 1 as far as a person can, later farther.
 const CURL: &str = "
 [[key]]
 time = 0.0
@@ -41,23 +41,23 @@ pub struct ContactRow {
     pub mode: &'static str,
     /// Simulated vertices.
     pub vertices: usize,
-    /// Pairs known.
+    /// Number of contacts.
     pub contacts: usize,
-    /// Pairs that press.
+    /// Number of contacts that press.
     pub pressing: usize,
-    /// Columns of the inverse, before the first contact \[ms\].
+    /// Preparation: columns of the inverse \[ms\].
     pub preparation_ms: f64,
-    /// Finding contacts, mean without outliers \[ms\].
+    /// Detection, mean without outliers \[ms\].
     pub detect_ms: f64,
-    /// Making them rows, mean \[ms\].
+    /// Assembly of rows, mean \[ms\].
     pub assemble_ms: f64,
-    /// Finding forces, mean \[ms\].
+    /// Solve for forces, mean \[ms\].
     pub solve_ms: f64,
-    /// The step with contacts, mean \[ms\].
+    /// Step with contact, mean \[ms\].
     pub step_ms: f64,
-    /// The step without, mean \[ms\].
+    /// Step without contact, mean \[ms\].
     pub without_ms: f64,
-    /// One over the other.
+    /// Ratio of both.
     pub ratio: f64,
 }
 
@@ -76,19 +76,19 @@ time = 1.0
 lowerLeg = [100, 0, 0]
 lowerArm = [0, -100, 0]
 ";
-/// How far a pose goes to and fro while motion is timed \[s\].
+/// Amplitude of the motion along the clip while steps are timed \[s\].
 const SWAY: f32 = 0.1;
 
 fn keyed(keys: &str, character: &Character) -> Option<Clip> {
     KeyedClip::parse(keys).ok()?.on(character, 60.0).ok()
 }
 
-/// A humanoid's way into itself.
+/// The clip on a humanoid; `None` for other characters.
 pub(super) fn curl(character: &Character) -> Option<Clip> {
     keyed(CURL, character)
 }
 
-/// Measures a humanoid; others have no rows.
+/// Measures a humanoid; no rows for other characters.
 pub fn measure(subject: &Subject) -> Result<Vec<ContactRow>, TissueError> {
     let (curl, walk) = (curl(&subject.character), keyed(WALK, &subject.character));
     let (Some(curl), Some(walk)) = (curl, walk) else {
@@ -125,7 +125,7 @@ pub fn measure(subject: &Subject) -> Result<Vec<ContactRow>, TissueError> {
     Ok(rows)
 }
 
-/// How the time of detection grows with the simulation mesh, on all threads of the pool.
+/// Growth of detection time with the size of the simulation mesh, on all threads of the pool.
 #[derive(Clone, Debug, Serialize)]
 pub struct GrowthRow {
     /// Its name.
@@ -134,18 +134,18 @@ pub struct GrowthRow {
     pub mode: &'static str,
     /// Simulated vertices of the coarse and the fine mesh.
     pub vertices: [usize; 2],
-    /// Pairs known to each.
+    /// Number of contacts of each.
     pub contacts: [usize; 2],
-    /// Finding contacts, mean of each \[ms\].
+    /// Detection, mean of each \[ms\].
     pub detect_ms: [f64; 2],
-    /// Times as many vertices.
+    /// Ratio of vertices.
     pub times_vertices: f64,
-    /// Times as much time.
+    /// Ratio of times.
     pub times_detect: f64,
 }
 
-/// Measures a humanoid at a fifth of its vertices and at all of them, in the pose in which the coarse one has 300
-/// contacts; others have no rows.
+/// Measures a humanoid with a fifth of its vertices and with all of them, in the pose in which the coarse one has 300 contacts; no rows
+/// for other characters.
 pub fn growth(subject: &Subject) -> Result<Vec<GrowthRow>, TissueError> {
     let Some(curl) = curl(&subject.character) else {
         return Ok(Vec::new());
@@ -195,8 +195,8 @@ pub fn growth(subject: &Subject) -> Result<Vec<GrowthRow>, TissueError> {
     Ok(rows.collect())
 }
 
-/// Mean without the shortest and the longest tenth: steps differ, since a body that rests is not searched in each, and now and then
-/// something else needs the processor.
+/// Mean without the shortest and the longest tenth. Steps differ, since a body at rest is not searched in every step, and other programs
+/// use the CPU too.
 fn mean(times: &[f64]) -> f64 {
     let mut times = times.to_vec();
     times.sort_by(f64::total_cmp);
@@ -205,7 +205,7 @@ fn mean(times: &[f64]) -> f64 {
     middle.iter().sum::<f64>() / middle.len().max(1) as f64
 }
 
-/// Away from a moment of the clip and back, at the speed of the clip.
+/// Times that move away from a time of the clip and back, at the speed of the clip.
 fn swayed(time: f32, step: usize) -> f32 {
     let phase = (step as f32 / 60.0 / SWAY).rem_euclid(2.0);
     time - SWAY * phase.min(2.0 - phase)
@@ -241,7 +241,7 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Steps both; their times \[ms\].
+    /// Steps both bodies; returns their times \[ms\].
     fn step(&mut self, pose: &Pose) -> Result<[f64; 2], TissueError> {
         let targets = self.flesh.targets(pose)?;
         let model = &self.flesh.model;

@@ -1,4 +1,4 @@
-//! Upsampling to the full skin: building, loading and applying it, by moving least squares and by normal displacements.
+//! Upsampling by moving least squares and by normal displacements: building, loading and applying.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -28,21 +28,21 @@ pub struct DetailRow {
     pub model: String,
     /// Vertices of the full skin.
     pub shown: usize,
-    /// Vertices simulated.
+    /// Simulated vertices.
     pub simulated: usize,
-    /// Geodesic neighbours and weights \[ms\].
+    /// Building geodesic neighbours and weights \[ms\].
     pub weights_ms: f64,
-    /// The same and the simulation mesh from a cache, checked \[ms\].
+    /// Loading both and the simulation mesh from a cache, with checks \[ms\].
     pub cached_ms: f64,
     /// By number of threads.
     pub frames: Vec<FrameRow>,
     /// Bytes that a frame of least squares reads and writes \[MB\].
     pub megabytes: f64,
-    /// What moving those bytes alone would take one core, as a share of what a frame takes it.
+    /// Time in which one core moves those bytes, as a share of a frame's time on one thread.
     pub floor_share: f64,
 }
 
-/// A frame on some threads.
+/// A frame with some number of threads.
 #[derive(Clone, Debug, Serialize)]
 pub struct FrameRow {
     /// Threads.
@@ -53,13 +53,13 @@ pub struct FrameRow {
     pub least_squares_us: f64,
     /// The same by normal displacements, median \[µs\].
     pub normals_us: f64,
-    /// Moving least squares against the step.
+    /// Time of moving least squares relative to the step.
     pub step_share: f64,
-    /// Normal displacements against moving least squares.
+    /// Time of normal displacements relative to moving least squares.
     pub ratio: f64,
 }
 
-/// The full male of the papers' models, where the folder has it, simulated with as many vertices as theirs.
+/// The full male of the papers' models, if the folder has it, with as many simulated vertices as theirs.
 pub fn full_male(fps_models: &Path) -> Result<Option<Subject>, formats::FormatError> {
     let folder = fps_models.join("male");
     if !folder.is_dir() {

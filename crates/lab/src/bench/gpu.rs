@@ -1,4 +1,4 @@
-//! Stepping tissue on the graphics processor, by its own clock.
+//! Steps of tissue on the GPU, timed by the device's clock.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -17,11 +17,11 @@ use supple::crowd::{Crowd, CrowdError};
 use supple::embedded::{self, Body};
 use supple::tissue::{SoftBody, TissueError};
 
-/// Steps of the motion, each timed.
+/// Timed steps.
 const STEPS: usize = 100;
-/// Steps taken apart into stages.
+/// Steps timed by stage.
 const STAGED_STEPS: usize = 10;
-/// A card at rest runs at a fraction of its clock; it is kept busy for so long first \[s\].
+/// Duration of the warm-up \[s\]: an idle GPU runs at a fraction of its clock.
 pub(super) const WARM_UP: f64 = 0.5;
 
 /// One model, solver and number of bodies.
@@ -29,7 +29,7 @@ pub(super) const WARM_UP: f64 = 0.5;
 pub struct GpuRow {
     /// Its name.
     pub model: String,
-    /// How the global step is solved.
+    /// Solver of the global step.
     pub solver: &'static str,
     /// Bodies stepped together.
     pub bodies: u32,
@@ -39,29 +39,29 @@ pub struct GpuRow {
     pub tets: usize,
     /// Vertices of its full skin.
     pub shown: usize,
-    /// Dispatches of a step.
+    /// Dispatches per step.
     pub dispatches: usize,
-    /// Time of a step by the device's clock, median \[ms\]; `None` where it has none.
+    /// Time of a step by the device's clock, median \[ms\]; `None` if it has no clock.
     pub gpu_ms: Option<f64>,
     /// 95th percentile \[ms\].
     pub gpu_p95_ms: Option<f64>,
-    /// Sums over the dispatches of each stage \[ms\]: with a pass for each, so that they add up to more than the step.
+    /// Sums over the dispatches of each stage \[ms\]. Each has its own pass, so they add up to more than the step.
     pub stages: Vec<(&'static str, f64)>,
     /// Full skin with normals, by the device's clock, median \[ms\].
     pub skin_ms: Option<f64>,
-    /// From a pose on the processor to positions of the first body on the processor, median \[ms\].
+    /// Latency from a pose on the CPU to positions of the first body on the CPU, median \[ms\].
     pub latency_ms: f64,
-    /// Device memory, the full skin's included \[MB\].
+    /// Device memory, with the full skin \[MB\].
     pub memory_mb: f64,
-    /// From model to tables and buffers \[ms\].
+    /// Preparation of tables and buffers \[ms\].
     pub preparation_ms: f64,
-    /// Largest distance to what the processor computes, after the motion, relative to the height.
+    /// Largest distance to the CPU's result after the motion, relative to the height.
     pub apart: f64,
-    /// Largest distance of a vertex from where it was before the motion, relative to the height.
+    /// Largest displacement of a vertex by the motion, relative to the height.
     pub moved: f64,
 }
 
-/// The solvers that can be asked for.
+/// The solvers by name.
 pub const SOLVERS: [(&str, Solver); 4] = [
     ("patches", Solver::Patches),
     ("pcg", Solver::Iterative(Method::Pcg)),
@@ -72,13 +72,13 @@ pub const SOLVERS: [(&str, Solver); 4] = [
 /// Why a model could not be measured.
 #[derive(Debug, thiserror::Error)]
 pub enum GpuBenchError {
-    /// Tissue or processor.
+    /// The tissue, or the CPU backend.
     #[error(transparent)]
     Tissue(#[from] TissueError),
-    /// Device.
+    /// The device.
     #[error(transparent)]
     Gpu(#[from] GpuError),
-    /// Poses.
+    /// The crowd.
     #[error(transparent)]
     Crowd(#[from] CrowdError),
 }
@@ -134,7 +134,7 @@ pub fn measure(
     Ok(rows)
 }
 
-/// A motion and what the processor makes of it.
+/// A motion and the CPU's result.
 struct Run {
     name: String,
     body: SoftBody,
@@ -235,7 +235,7 @@ impl Run {
         })
     }
 
-    /// Leaves all bodies at rest in the first pose.
+    /// Warms up the device and leaves all bodies at rest in the first pose.
     fn warm_up(&self, gpu: &Gpu, crowd: &Crowd) -> Result<(), GpuError> {
         let start = Instant::now();
         while !gpu.is_software() && start.elapsed().as_secs_f64() < WARM_UP {

@@ -1,4 +1,4 @@
-//! Bodies that touch themselves on the graphics processor: what that costs, and whether it holds them apart as the processor does.
+//! Contact on the GPU: its cost, and held poses compared to the CPU.
 
 use std::sync::Arc;
 
@@ -9,15 +9,15 @@ use supple_sim::{Backend, ContactMode, CpuBackend, State};
 
 use super::contact::curl;
 use super::gpu::{GpuBenchError, WARM_UP, stages};
-use super::held::{Held, LONG, POSES, RATES, hold, hold_at};
+use super::held::{HOLD_SECONDS, Held, POSES, RATES, hold, hold_at};
 use super::jump::{self, Drag};
 use super::tissue::{Subject, percentile};
 use supple::embedded::{self, Body};
 use supple::tissue::{SoftBody, TissueError};
 
-/// Contacts to reach.
+/// Numbers of contacts to measure.
 const COUNTS: [usize; 2] = [300, 1000];
-/// Steps timed.
+/// Timed steps.
 const STEPS: usize = 100;
 /// One model at one number of contacts.
 #[derive(Clone, Debug, Serialize)]
@@ -26,40 +26,40 @@ pub struct GpuContactRow {
     pub model: String,
     /// Free vertices.
     pub free: usize,
-    /// Pairs known.
+    /// Number of contacts.
     pub contacts: usize,
-    /// Pairs that press.
+    /// Number of contacts that press.
     pub pressing: usize,
-    /// Dispatches of a step.
+    /// Dispatches per step.
     pub dispatches: usize,
-    /// Time of a step by the device's clock, median \[ms\]; `None` where it has none.
+    /// Time of a step by the device's clock, median \[ms\]; `None` if it has no clock.
     pub gpu_ms: Option<f64>,
     /// 95th percentile \[ms\].
     pub gpu_p95_ms: Option<f64>,
     /// The same step without contact, median \[ms\].
     pub without_ms: Option<f64>,
-    /// Sums over the dispatches of each stage \[ms\], a pass each.
+    /// Sums over the dispatches of each stage, one pass each \[ms\].
     pub stages: Vec<(&'static str, f64)>,
     /// Device memory without the full skin \[MB\].
     pub memory_mb: f64,
-    /// Of that, what contact takes \[MB\].
+    /// The part of it for contact \[MB\].
     pub contact_mb: f64,
 }
 
 /// A held pose.
 #[derive(Clone, Debug, Serialize)]
 pub struct HeldRow {
-    /// Body, clip and steps a second.
+    /// Body, clip and steps per second.
     pub pose: String,
     /// Skin points inside other parts without contact.
     pub without: usize,
-    /// The processor.
+    /// On the CPU.
     pub cpu: Held,
-    /// The graphics processor.
+    /// On the GPU.
     pub gpu: Held,
 }
 
-/// Measures a humanoid; others have no rows.
+/// Measures a humanoid; no rows for other characters.
 pub fn measure(gpu: &Arc<Gpu>, subject: &Subject) -> Result<Vec<GpuContactRow>, GpuBenchError> {
     let Some(curl) = curl(&subject.character) else {
         return Ok(Vec::new());
@@ -128,7 +128,7 @@ fn warm_up(gpu: &Gpu, bodies: &GpuBodies) -> Result<(), GpuError> {
     Ok(())
 }
 
-/// The embedded bodies in poses that are held for long, with both backends, at all rates.
+/// Held poses of the embedded bodies, on both backends, at all step rates.
 pub fn held_poses(gpu: &Arc<Gpu>) -> Result<Vec<HeldRow>, Box<dyn std::error::Error>> {
     let mut rows = Vec::new();
     for (name, which) in [("male", Body::Male), ("female", Body::Female)] {
@@ -141,7 +141,7 @@ pub fn held_poses(gpu: &Arc<Gpu>) -> Result<Vec<HeldRow>, Box<dyn std::error::Er
             for rate in RATES {
                 let mut held = |backend: Box<dyn Backend>| {
                     body.set_backend(backend);
-                    let how = (rate, LONG);
+                    let how = (rate, HOLD_SECONDS);
                     hold_at(
                         &mut body,
                         &character,
@@ -163,7 +163,7 @@ pub fn held_poses(gpu: &Arc<Gpu>) -> Result<Vec<HeldRow>, Box<dyn std::error::Er
     Ok(rows)
 }
 
-/// What contact does to a jump of the embedded male, with the processor and with the graphics processor.
+/// Effect of contact on a jump of the embedded male, on the CPU and on the GPU.
 pub fn drags(gpu: &Arc<Gpu>) -> Result<[Drag; 2], Box<dyn std::error::Error>> {
     let character = embedded::body(Body::Male)?;
     let mut body = SoftBody::new(&character, Settings::default())?;

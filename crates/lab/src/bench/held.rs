@@ -1,4 +1,4 @@
-//! Poses that are held: what of the skin is inside other parts, and whether it rests.
+//! Held poses: penetration that is left, and the speed that is left.
 
 use serde::Serialize;
 use supple_rig::{Character, Clip};
@@ -6,7 +6,7 @@ use supple_sim::ContactMode;
 
 use supple::tissue::{SoftBody, TissueError};
 
-/// Embedded clips and the moment of each that is held \[s\].
+/// Embedded clips, and the time at which each is held \[s\].
 pub const POSES: [(&str, f32); 5] = [
     ("elbow", 1.3),
     ("knee", 0.95),
@@ -15,26 +15,26 @@ pub const POSES: [(&str, f32); 5] = [
     ("squat", 1.4),
 ];
 
-/// Steps a second at which poses are held.
+/// Step rates at which poses are held \[steps/s\].
 pub const RATES: [u32; 4] = [30, 60, 120, 240];
 
-/// How long poses are held at these rates: longer than any rule of contact waits \[s\].
-pub const LONG: f32 = 2.5;
+/// Duration for which poses are held at these rates \[s\]: longer than the time window of any contact rule.
+pub const HOLD_SECONDS: f32 = 2.5;
 
-/// What becomes of a held pose.
+/// Result of a held pose.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Held {
-    /// Skin points inside other parts.
+    /// Number of skin points inside other parts.
     pub inside: usize,
-    /// Depth of the deepest \[mm\].
+    /// Largest depth \[mm\].
     pub depth_mm: f32,
-    /// Relative to the limb.
+    /// Largest depth relative to the limb.
     pub share: f32,
-    /// Root mean square over all vertices, at the end \[mm/s\].
+    /// RMS speed of all vertices at the end \[mm/s\].
     pub speed: f32,
 }
 
-/// Plays a clip up to `until` at sixty steps a second, then holds its pose for a second.
+/// Plays a clip up to `until` at 60 steps per second, then holds its pose for a second.
 pub fn hold(
     body: &mut SoftBody,
     character: &Character,
@@ -45,7 +45,7 @@ pub fn hold(
     hold_at(body, character, clip, until, mode, (60, 1.0))
 }
 
-/// Plays a clip up to `until` at so many steps a second, then holds its pose for so many seconds.
+/// Plays a clip up to `until`, then holds its pose, with the given steps per second and seconds.
 pub fn hold_at(
     body: &mut SoftBody,
     character: &Character,

@@ -1,4 +1,4 @@
-//! A jump with crossed arms: contact must not drag on what is far from it.
+//! A jump with crossed arms: contact must not change the motion far from it.
 
 use glam::Vec3;
 use serde::Serialize;
@@ -9,25 +9,25 @@ use supple_sim::contact::Source;
 use supple::embedded;
 use supple::tissue::SoftBody;
 
-/// Distance from all that touches at which the rest of the body is compared \[m\].
+/// Distance to all contacts from which vertices are compared \[m\].
 const FAR: f32 = 0.15;
 const FRAME: f64 = 1.0 / 60.0;
 const FRAMES: usize = 60;
 
-/// What contact does to a jump.
+/// Effect of contact on a jump.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Drag {
-    /// Largest distance of a vertex far from the touch to where it is without contact \[m\].
+    /// Largest distance of a vertex far from contacts to its position without contact \[m\].
     pub largest: f32,
-    /// The same for its way since the first frame: what contact does to the motion, without the pose that it began with \[m\].
+    /// The same for displacements since the first frame, so that differences of the first pose do not count \[m\].
     pub of_motion: f32,
-    /// Share of the vertices, over all frames, that were far from the touch.
+    /// Share of the vertices of all frames that are far from contacts.
     pub compared: f32,
-    /// Fewest skin points that touched in a frame.
+    /// Smallest number of skin points in contact in a frame.
     pub touching: usize,
 }
 
-/// Positions, and skin points that touch.
+/// Positions, and skin points in contact.
 type Frame = (Vec<Vec3>, Vec<usize>);
 
 /// An embedded body hops by 20 cm with its arms crossed, with contact and without.
@@ -44,7 +44,7 @@ pub fn drag(
         body.reset(&start)?;
         let mut frames = Vec::with_capacity(FRAMES);
         for frame in 1..=FRAMES {
-            // Ballistic, between two rests.
+            // Ballistic flight between two poses at rest.
             let t = (frame as f32 / 60.0 - 0.2).clamp(0.0, 0.4);
             let mut pose = start.clone();
             if let Some(root) = root {

@@ -1,4 +1,4 @@
-//! Measurements, printed by `supple bench`: programs, never timed tests.
+//! Measurements for `supple bench`. Times are never asserted in tests.
 
 pub mod contact;
 pub mod detail;

@@ -6,7 +6,7 @@ use serde::Serialize;
 use supple_geom::weld::weld;
 use supple_rig::formats::{FormatError, ReadOptions, obj};
 
-/// Reading one generated OBJ.
+/// Times of reading one generated OBJ.
 #[derive(Clone, Debug, Serialize)]
 pub struct ReadRow {
     /// Vertices of the mesh.
@@ -71,13 +71,13 @@ fn time_reading(path: &std::path::Path) -> Result<ReadRow, FormatError> {
     })
 }
 
-/// A wavy square in strips that do not share their rims, so that there is something to weld.
+/// A wavy square in strips with separate borders, which can be welded.
 fn grid_obj(vertices: usize) -> String {
     use std::fmt::Write;
     let side = (vertices as f64).sqrt().ceil() as usize;
     let mut text = String::with_capacity(vertices * 60);
     for row in 0..side {
-        // Every tenth row is written twice: the rim of two strips.
+        // Every tenth row is written twice, as the border of two strips.
         let row = row - row / 10;
         for column in 0..side {
             let (x, z) = (column as f32 / side as f32, row as f32 / side as f32);

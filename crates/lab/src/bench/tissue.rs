@@ -1,4 +1,4 @@
-//! Building and stepping tissue, against a textbook step in the same process.
+//! Building and stepping tissue, compared to a textbook step in the same process.
 
 use std::path::Path;
 use std::time::Instant;
@@ -14,39 +14,39 @@ use supple::embedded::{self, Body};
 use supple::tissue::TissueError;
 use supple_rig::subdivision::subdivided;
 
-/// Steps timed for each row.
+/// Timed steps per row.
 const STEPS: usize = 60;
-/// Steps taken before the next row has its turn; the textbook step, slow and steady, gets a few.
-const STEPS_A_TURN: usize = 10;
-const TEXTBOOK_STEPS_A_TURN: usize = 2;
+/// Steps per turn before the next row follows; fewer for the textbook step, which is slow and varies little.
+const STEPS_PER_TURN: usize = 10;
+const TEXTBOOK_STEPS_PER_TURN: usize = 2;
 
 /// One model.
 #[derive(Clone, Debug, Serialize)]
 pub struct TissueRow {
     /// Its name.
     pub model: String,
-    /// Whether the tissue also keeps its volume; the papers' does not, and only that is compared with the textbook.
+    /// Whether the tissue has volume constraints. The papers' has none, and only that is compared to the textbook step.
     pub keeps_volume: bool,
     /// Simulated vertices.
     pub vertices: usize,
     /// Tets.
     pub tets: usize,
-    /// From character to model \[ms\].
+    /// Construction of the model \[ms\].
     pub construction_ms: f64,
     /// Factorisation and reordering for the fast step \[ms\].
     pub preparation_ms: f64,
-    /// The textbook step: double precision, a tet at a time, Higham polar with SVD fallback, simplicial Cholesky, one
+    /// The textbook step: double precision, one tet at a time, Higham polar decomposition with SVD fallback, simplicial Cholesky, one
     /// right-hand side at a time \[ms\].
     pub textbook_ms: Option<f64>,
     /// The fast step, by number of threads.
     pub steps: Vec<StepRow>,
-    /// Held by model, state and solver, by growth of the process \[MB\]; `None` where the system does not tell.
+    /// Memory of model, state and solver, by growth of the process \[MB\]; `None` if the system does not report it.
     pub memory_mb: Option<f64>,
-    /// What reading the factor from memory alone would take, as a share of what the triangular solves take.
+    /// Time to read the factor from memory, as a share of the triangular solves.
     pub solve_floor_share: f64,
 }
 
-/// The fast step on some threads.
+/// The fast step with some number of threads.
 #[derive(Clone, Debug, Serialize)]
 pub struct StepRow {
     /// Threads.
@@ -59,24 +59,24 @@ pub struct StepRow {
     pub total_ms: f64,
     /// 95th percentile \[ms\].
     pub p95_ms: f64,
-    /// Textbook median over this median.
+    /// Ratio of the textbook median to this median.
     pub ratio: Option<f64>,
 }
 
-/// A character to measure, with a motion that keeps its tissue busy.
+/// A character to measure, with a motion.
 pub struct Subject {
-    /// For the table.
+    /// Name in the table.
     pub name: String,
     /// The character.
     pub character: Character,
     /// Its motion.
     pub clip: Clip,
-    /// How it is built.
+    /// Settings of its tissue.
     pub settings: Settings,
 }
 
-/// The embedded bodies and, where the folder has them, the models `cylinder`, `tbone` and `male` with a male of four
-/// times the vertices.
+/// The embedded bodies and, if the folder has them, the models `cylinder`, `tbone` and `male`, with a male of four times the
+/// vertices.
 pub fn subjects(fps_models: Option<&Path>) -> Result<Vec<Subject>, Box<dyn std::error::Error>> {
     let mut subjects = Vec::new();
     for (name, mesh) in [
@@ -122,7 +122,7 @@ pub fn subjects(fps_models: Option<&Path>) -> Result<Vec<Subject>, Box<dyn std::
     Ok(subjects)
 }
 
-/// Every vertex simulated, as the papers count them.
+/// All vertices are simulated, as in the papers.
 fn full_resolution() -> Settings {
     let mut settings = Settings::default();
     settings.detail.resolution = Resolution::Full;
@@ -139,7 +139,7 @@ fn finer(subject: &Subject) -> Subject {
     }
 }
 
-/// Builds and steps one subject as the papers have it (strain alone) and as Supple does (strain and volume).
+/// Builds and steps one subject with strain only, as in the papers, and with strain and volume.
 pub fn measure(
     subject: &Subject,
     threads: &[usize],
@@ -183,11 +183,11 @@ fn measure_with(
         .zip(resident_mb())
         .map(|(before, after)| (after - before).max(0.0));
     let mut textbook = (Reference::new(), State::at_rest(&flesh.model), Vec::new());
-    // In turns, so that a busy moment of the machine meets all; several steps a turn, so that each finds its own data in
-    // the caches as in a motion.
-    for turn in targets.chunks(STEPS_A_TURN) {
+    // Rows take turns, so that disturbances affect all of them. A turn has several steps, so that each finds its data in the
+    // caches as in a motion.
+    for turn in targets.chunks(STEPS_PER_TURN) {
         if baseline {
-            for targets in &turn[..TEXTBOOK_STEPS_A_TURN] {
+            for targets in &turn[..TEXTBOOK_STEPS_PER_TURN] {
                 let start = Instant::now();
                 textbook
                     .0
@@ -201,7 +201,7 @@ fn measure_with(
             }
         }
     }
-    // The first step of each prepares and fills caches.
+    // The first step of each row prepares the solver and fills caches.
     let textbook_ms = baseline.then(|| percentile(&textbook.2[1..], 0.5));
     let solve = runs[0].row(None).global_ms / f64::from(settings.iterations);
     let floor = runs[0].backend.factor_bytes_per_solve() as f64 / bandwidth() * 1e3;
@@ -219,7 +219,7 @@ fn measure_with(
     })
 }
 
-/// The fast step on a pool of its own.
+/// The fast step on its own thread pool.
 struct Run {
     threads: usize,
     pool: Option<rayon::ThreadPool>,
@@ -303,7 +303,7 @@ pub(super) fn seconds() -> f64 {
     START.get_or_init(Instant::now).elapsed().as_secs_f64()
 }
 
-/// Bytes a second that one core reads from a buffer of a factor's size, best of several passes.
+/// Bytes per second that one core reads from a buffer of the factor's size; best of several passes.
 pub(super) fn bandwidth() -> f64 {
     let buffer = vec![1.0_f32; 1 << 20];
     let pass = |_| {
@@ -318,7 +318,7 @@ pub(super) fn bandwidth() -> f64 {
     (0..20).map(pass).fold(0.0, f64::max)
 }
 
-/// Memory of this process, where the system tells \[MB\].
+/// Memory of this process, if the system reports it \[MB\].
 fn resident_mb() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: f64 = text.split_whitespace().nth(1)?.parse().ok()?;

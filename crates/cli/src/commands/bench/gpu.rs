@@ -12,11 +12,11 @@ use supple_lab::bench::jump::Drag;
 use crate::args::{Bench, GpuSolver};
 use crate::console::{Console, Failure};
 
-/// Measures tissue on the graphics processor.
+/// Measures tissue on the GPU.
 pub fn run(args: &Bench, console: &Console) -> Result<(), Failure> {
     let gpu = Gpu::open(Options::default()).map_err(|error| Failure {
         error: Box::new(error),
-        hint: "--backend cpu measures the processor".to_owned(),
+        hint: "--backend cpu measures the CPU".to_owned(),
     })?;
     if args.contact {
         return run_contact(args, &gpu, console);
@@ -46,7 +46,7 @@ pub fn run(args: &Bench, console: &Console) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Bodies that touch themselves.
+/// Measures contact of bodies with themselves.
 fn run_contact(args: &Bench, gpu: &Arc<Gpu>, console: &Console) -> Result<(), Failure> {
     let (mut rows, mut held, mut drags) = (Vec::new(), Vec::new(), None);
     if args.clips {
@@ -62,7 +62,7 @@ fn run_contact(args: &Bench, gpu: &Arc<Gpu>, console: &Console) -> Result<(), Fa
         if subjects.iter().any(|subject| subject.name == "male") {
             subjects.extend(full_male(&super::models_folder(args))?);
         }
-        let progress = console.progress("touching", subjects.len());
+        let progress = console.progress("measuring contact", subjects.len());
         for subject in &subjects {
             rows.extend(gpu_contact::measure(gpu, subject)?);
             progress.step();
@@ -72,10 +72,10 @@ fn run_contact(args: &Bench, gpu: &Arc<Gpu>, console: &Console) -> Result<(), Fa
         serde_json::json!({ "device": gpu.name(), "contact": rows, "held": held, "jump": drags });
     let text = match drags {
         Some([cpu, gpu]) => format!(
-            "{}\nA jump with crossed arms, far from the touch, with contact and without: {} apart with the processor, {} with the graphics processor",
+            "{}\nA jump with crossed arms, far from contacts, difference between contact on and off: CPU {}, GPU {}",
             held_table(&held),
-            jump_told(&cpu),
-            jump_told(&gpu)
+            describe_drag(&cpu),
+            describe_drag(&gpu)
         ),
         None => contact_table(gpu.name(), &rows),
     };
@@ -85,7 +85,7 @@ fn run_contact(args: &Bench, gpu: &Arc<Gpu>, console: &Console) -> Result<(), Fa
 
 fn contact_table(device: &str, rows: &[GpuContactRow]) -> String {
     let mut text = format!(
-        "Contact on {device}, ms a step of 10 iterations\n{:<16} {:>7} {:>8} {:>8} {:>10} {:>9} {:>9} {:>9} {:>8} {:>8}  stages",
+        "Contact on {device}, ms per step of 10 iterations\n{:<16} {:>7} {:>8} {:>8} {:>10} {:>9} {:>9} {:>9} {:>8} {:>8}  stages",
         "model",
         "free",
         "contacts",
@@ -122,9 +122,9 @@ fn contact_table(device: &str, rows: &[GpuContactRow]) -> String {
 fn held_table(rows: &[HeldRow]) -> String {
     let mut text = format!(
         "Held poses: points inside, depth [mm] and as a share of the limb, speed [mm/s]\n{:<26} {:>8}   {:<32}   {:<32}",
-        "pose", "without", "processor", "graphics processor"
+        "pose", "without", "CPU", "GPU"
     );
-    let told = |held: &Held| {
+    let describe = |held: &Held| {
         format!(
             "{:>5} {:>7.1} {:>7.1}% {:>8.2}  ",
             held.inside,
@@ -134,7 +134,7 @@ fn held_table(rows: &[HeldRow]) -> String {
         )
     };
     for row in rows {
-        let (cpu, gpu) = (told(&row.cpu), told(&row.gpu));
+        let (cpu, gpu) = (describe(&row.cpu), describe(&row.gpu));
         text.push_str(&format!(
             "\n{:<26} {:>8}   {cpu:<32}   {gpu:<32}",
             row.pose, row.without
@@ -143,9 +143,9 @@ fn held_table(rows: &[HeldRow]) -> String {
     text
 }
 
-fn jump_told(drag: &Drag) -> String {
+fn describe_drag(drag: &Drag) -> String {
     let (places, ways) = (1e3 * drag.largest, 1e3 * drag.of_motion);
-    format!("places {places:.2} mm and ways {ways:.2} mm")
+    format!("{places:.2} mm in position, {ways:.2} mm in displacement")
 }
 
 fn named(solver: GpuSolver) -> (&'static str, Solver) {
@@ -154,7 +154,7 @@ fn named(solver: GpuSolver) -> (&'static str, Solver) {
 
 fn table(device: &str, rows: &[GpuRow]) -> String {
     let mut text = format!(
-        "Tissue on {device}, ms a step of 10 iterations\n{:<16} {:<10} {:>6} {:>7} {:>7} {:>10} {:>9} {:>9} {:>9} {:>8} {:>7} {:>8} {:>8} {:>9} {:>6}  stages",
+        "Tissue on {device}, ms per step of 10 iterations\n{:<16} {:<10} {:>6} {:>7} {:>7} {:>10} {:>9} {:>9} {:>9} {:>8} {:>7} {:>8} {:>8} {:>9} {:>6}  stages",
         "model",
         "solver",
         "bodies",
@@ -195,6 +195,6 @@ fn table(device: &str, rows: &[GpuRow]) -> String {
             text.push_str(&format!(" {stage} {ms:.4}"));
         }
     }
-    text.push_str("\nGPU: by the device's clock; skin: full skin with normals; latency: from a pose to positions, both on the processor; from CPU: largest distance to the processor's result after the motion, moved: to where it began, both relative to the height; stages are timed a pass each and add up to more");
+    text.push_str("\nGPU: by the device's clock; skin: full skin with normals; latency: from a pose to positions, both on the CPU; from CPU: largest distance to the CPU's result after the motion; moved: to the start; both relative to the height; stages are timed one pass each and add up to more than a step");
     text
 }
