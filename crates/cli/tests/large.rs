@@ -1,9 +1,9 @@
-//! A character of many vertices, unattended and in bounded memory.
+//! A large character in bounded memory.
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Runs the binary and follows its memory: the largest it had [MB], where the system tells.
+/// Runs the binary and returns its peak memory [MB], if the system reports it.
 fn peak_of(folder: &std::path::Path, args: &[&str]) -> Option<u64> {
     let mut child = Command::new(env!("CARGO_BIN_EXE_supple"))
         .args(args)
@@ -43,13 +43,13 @@ fn fifty_thousand_vertices() {
     ];
     let short = peak_of(path, &skin);
     println!("peak of a short motion: {short:?} MB");
-    // A quarter of what 200 thousand vertices may take, and half as much again for what does not grow with them.
+    // A quarter of the limit for 200 thousand vertices, and half as much again for memory that does not grow with them.
     assert!(short.is_none_or(|peak| peak < 750));
     let cache = path.join("fine.supple-cache");
     let bytes = std::fs::read(&cache).unwrap();
     let written = std::fs::metadata(path.join("out.glb")).unwrap().len();
     assert!(written > std::fs::metadata(path.join("fine.glb")).unwrap().len());
-    // A damaged cache is built anew, to the byte.
+    // A damaged cache is rebuilt, identical to the byte.
     let mut broken = bytes.clone();
     broken[bytes.len() / 2] ^= 1;
     std::fs::write(&cache, broken).unwrap();
