@@ -373,7 +373,7 @@ pub enum Compare {
     Methods,
     /// Upsampling methods and a simulation of the full skin; colours show the distance to it.
     Upsample,
-    /// No contact, local and global contact; vertices inside the body are red.
+    /// No contact, local and global contact; vertices that are inside something are red.
     Contact,
 }
 

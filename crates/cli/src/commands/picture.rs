@@ -248,7 +248,7 @@ fn draw_contact(
         1 => variants.len(),
         more => more,
     };
-    let title = format!("{}: {}; red: inside the body", character.name, clip.name);
+    let title = format!("{}: {}; red: inside", character.name, clip.name);
     Ok(sheet(character, &title, &tiles, columns, look))
 }
 
@@ -268,7 +268,7 @@ fn error_colours(positions: &[Vec<Vec3>], others: &[Vec<Vec3>]) -> (Vec<Vec<Vec3
         .collect();
     let legend = Legend {
         high: largest * 1000.0,
-        title: "distance to linear blend [mm]".to_owned(),
+        title: "from linear blend [mm]".to_owned(),
         ..Legend::default()
     };
     (colours, legend)

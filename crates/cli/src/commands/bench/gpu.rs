@@ -144,8 +144,8 @@ fn held_table(rows: &[HeldRow]) -> String {
 }
 
 fn describe_drag(drag: &Drag) -> String {
-    let (places, ways) = (1e3 * drag.largest, 1e3 * drag.of_motion);
-    format!("{places:.2} mm in position, {ways:.2} mm in displacement")
+    let (position, displacement) = (1e3 * drag.largest, 1e3 * drag.of_motion);
+    format!("{position:.2} mm in position, {displacement:.2} mm in displacement")
 }
 
 fn named(solver: GpuSolver) -> (&'static str, Solver) {
