@@ -1,5 +1,5 @@
-//! Static equilibrium of whole characters: the tolerance is met in poses of every embedded clip and of the papers' release, and
-//! means what it says.
+//! Static equilibrium of whole characters: the tolerance is met in poses of every embedded clip and of the papers' release, and the
+//! reported distance is right.
 
 mod common;
 
@@ -11,17 +11,17 @@ use supple_rig::keyed::KeyedClip;
 use supple_rig::{Character, Pose};
 use supple_sim::{Backend, CpuBackend, Equilibrium, EquilibriumReport, Mode, Reference, State};
 
-/// Moments of a clip, as shares of its length.
+/// Times of the poses, as shares of the clip's duration.
 const MOMENTS: [f32; 3] = [0.25, 0.5, 0.8];
 
-/// Clips and moments that are solved in double precision too.
+/// Clips and times that are also solved in double precision.
 const DOUBLE: [(&str, f32); 2] = [("elbow", 0.5), ("squat", 0.5)];
 
 fn assets() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../supple/assets")
 }
 
-/// A character in a pose as its bones carry it, and what settles it there.
+/// A character carried to a pose by its bones, and the backend that solves for equilibrium.
 struct Trial<'a> {
     flesh: &'a Flesh,
     pose: Pose,
