@@ -50,6 +50,13 @@ impl From<FleshError> for Error {
     }
 }
 
+#[cfg(feature = "gpu")]
+impl From<supple_gpu::GpuError> for Error {
+    fn from(error: supple_gpu::GpuError) -> Self {
+        Self::Crowd(error.into())
+    }
+}
+
 impl From<SolveError> for Error {
     fn from(error: SolveError) -> Self {
         Self::Tissue(error.into())
