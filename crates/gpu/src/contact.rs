@@ -1,4 +1,5 @@
-//! Bodies that touch themselves and colliders: contacts are found, kept and pressed apart on the device, as in supple-sim's contact module.
+//! Contact on the device, with the skin itself and with colliders: detection, persistence and forces, as in
+//! supple-sim's contact module.
 
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
@@ -40,9 +41,9 @@ struct Params {
     pad: [u32; 2],
 }
 
-/// Units in the largest force that a skin point of usual surroundings can bear: what it takes to push it to its bone line.
+/// Integer units in the largest force of a typical skin point: the force that pushes it to its bone line.
 const UNITS: f32 = 4_194_304.0;
-/// Most units of a contact: sums of a hundred contacts fit into 32 bits.
+/// Largest force of a contact in units: sums of a hundred contacts fit into 32 bits.
 const MOST_UNITS: f32 = 4.0 * UNITS;
 
 /// Tables and contacts of all bodies on the device.
@@ -51,7 +52,7 @@ pub(crate) struct GpuContact {
     tables: ContactTables,
     params: Params,
     uniform: wgpu::Buffer,
-    /// Where each point of the surface comes from.
+    /// Where each point of the surface gets its position from.
     sources: Vec<Source>,
     corners: Vec<[u32; 3]>,
     bases: wgpu::Buffer,
@@ -59,12 +60,12 @@ pub(crate) struct GpuContact {
     pub contacts: wgpu::Buffer,
     pub rows: wgpu::Buffer,
     only_holds: wgpu::Buffer,
-    /// Where there are places for contacts with them.
+    /// Present if contacts with colliders are wanted.
     colliders: Option<wgpu::Buffer>,
-    /// In the order of [`Touch`]; the last only with colliders.
+    /// In the order of [`Touch`]; the last exists only with colliders.
     binds: Vec<wgpu::BindGroup>,
     pub bytes: u64,
-    /// Factor between forces \[N\] and those of the system.
+    /// Factor from forces \[N\] to those of the scaled system.
     scale: f32,
 }
 
@@ -217,17 +218,17 @@ impl GpuContact {
         self.params.unit
     }
 
-    /// Vectors of a body's contacts.
+    /// Number of vectors of a body's contacts.
     pub fn entries(&self) -> usize {
         3 * self.params.entries as usize
     }
 
-    /// Whether there are places for contacts with colliders.
+    /// Whether there are slots for contacts with colliders.
     pub fn has_colliders(&self) -> bool {
         self.colliders.is_some()
     }
 
-    /// Takes over colliders and where they were before.
+    /// Sets the colliders and their previous poses.
     pub fn set_colliders(&mut self, gpu: &Gpu, colliders: &[Collider], last: &[ColliderState]) {
         let Some(buffer) = &self.colliders else {
             return;
@@ -238,7 +239,7 @@ impl GpuContact {
         gpu.queue.write_buffer(&self.uniform, 0, bytes);
     }
 
-    /// What follows poses on the device.
+    /// Buffers that follow poses on the device.
     pub fn followers(&self) -> TouchedPlaces<'_> {
         TouchedPlaces {
             points: &self.tables.points,
@@ -248,7 +249,7 @@ impl GpuContact {
         }
     }
 
-    /// Takes over settings.
+    /// Applies settings.
     pub fn configure(&mut self, gpu: &Gpu, settings: &Settings) {
         let (contact, step) = (&settings.contact, settings.step as f32);
         let params = Params {
@@ -268,7 +269,7 @@ impl GpuContact {
         }
     }
 
-    /// Binding, and workgroups a body.
+    /// Bind group, and workgroups per body.
     pub fn dispatch(&self, kernel: Touch) -> (&wgpu::BindGroup, u32) {
         let p = &self.params;
         let groups = match kernel {
@@ -285,7 +286,7 @@ impl GpuContact {
         (&self.binds[kernel as usize], groups)
     }
 
-    /// Where a body's base points and the skin points outside the model go in the next step.
+    /// Sets a body's base points, and its skin points outside the model, for the next step.
     pub fn set_targets(&self, gpu: &Gpu, body: u32, targets: &Targets) {
         let at = |v: &u32| targets.bases.get(*v as usize).copied().unwrap_or_default();
         let bases: Vec<[f32; 4]> = self.tables.points.iter().map(|v| row(at(v))).collect();
@@ -304,8 +305,8 @@ impl GpuContact {
         );
     }
 
-    /// Contacts of a body after its last step (those with itself, those with colliders, where they are looked for), and where the
-    /// skin points outside the model were then.
+    /// Uploads a body's contacts after its last step (with itself, and with colliders if wanted), and the positions of
+    /// its skin points outside the model at that time.
     pub fn upload(
         &self,
         gpu: &Gpu,
@@ -332,7 +333,7 @@ impl GpuContact {
             let own = &mut rows[3 * place as usize..][..3];
             let [x, y, z, _] = own[2];
             let force = contact.force * self.scale;
-            // There is room for one contact a point: the one that presses most.
+            // There is one slot per point: it takes the contact that presses most.
             let is_taken = own[1][3].to_bits() != NONE;
             if is_taken && Vec3::new(x, y, z).length_squared() >= force.length_squared() {
                 continue;
@@ -368,7 +369,7 @@ impl GpuContact {
         write(gpu, &self.outside, places, &self.outside_rows(before));
     }
 
-    /// Contacts with colliders, each at a free place of its point.
+    /// Contacts with colliders, each in a free slot of its point.
     fn upload_touched(&self, external: &[ExternalForce], rows: &mut [[f32; 4]]) {
         let first = self.tables.points.len();
         for force in external {
@@ -396,14 +397,14 @@ impl GpuContact {
         (0..count).map(|i| row(at(i))).collect()
     }
 
-    /// Where the contacts of a body are, and their rows: offset and size in bytes.
+    /// Byte offset and size of a body's contacts and of their rows.
     pub fn range(&self, body: u32) -> (u64, u64) {
         let size = 48 * u64::from(self.params.entries);
         (u64::from(body) * size, size)
     }
 
-    /// Contacts of a body with colliders, by collider and vertex, from its contacts and their rows; `state` has the positions of the end
-    /// of the step and the colliders of its beginning.
+    /// Contacts of a body with colliders, sorted by collider and vertex, from its contacts and their rows; `state` has
+    /// the positions at the end of the step and the colliders at its beginning.
     pub fn unpack_touched(
         &self,
         contacts: &[[f32; 4]],
@@ -429,7 +430,7 @@ impl GpuContact {
                 continue;
             };
             contact.force /= self.scale;
-            // Feet are put in front of their colliders by the gap.
+            // Feet are in front of their colliders by the gap.
             let apart = *position - foot;
             contact.distance = apart.dot(contact.contact.normal) + self.params.gap;
             found.push(contact);
@@ -438,7 +439,7 @@ impl GpuContact {
         found
     }
 
-    /// Contacts of a body from its rows, by point; `state` has the positions of the end of the step.
+    /// Contacts of a body from its rows, sorted by point; `state` has the positions at the end of the step.
     pub fn unpack(&self, rows: &[[f32; 4]], targets: &Targets, state: &State) -> Vec<Contact> {
         let free = state.positions.len();
         let position = |v: u32| {
@@ -450,7 +451,7 @@ impl GpuContact {
             found.copied().unwrap_or_default()
         };
         let mut contacts = Vec::new();
-        // Those with colliders follow.
+        // Contacts with colliders follow.
         for (rows, &point) in rows.chunks_exact(3).zip(&self.tables.points) {
             let [u, v, w, triangle] = rows[1];
             let triangle = self.tables.triangles.get(triangle.to_bits() as usize);
@@ -483,7 +484,7 @@ fn write(gpu: &Gpu, buffer: &wgpu::Buffer, first: u64, rows: &[[f32; 4]]) {
         .write_buffer(buffer, 16 * first, bytemuck::cast_slice(rows));
 }
 
-/// What pushes the firmest skin point to its bone line, of the scaled system.
+/// Force that pushes the stiffest skin point to its bone line, of the scaled system.
 fn largest_force(surface: &ContactSurface, tables: &Tables, row_of: &dyn Fn(u32) -> u32) -> f32 {
     let of = |(point, source): (usize, &Source)| match *source {
         Source::Vertex(v) if (row_of(v) as usize) < tables.rows() => {
@@ -496,20 +497,20 @@ fn largest_force(surface: &ContactSurface, tables: &Tables, row_of: &dyn Fn(u32)
     if largest > 0.0 { largest } else { 1.0 }
 }
 
-/// The skin that touches itself or colliders, if there is any.
+/// The skin that can have contacts, with itself or with colliders, if there is any.
 pub(crate) fn touchable(model: &Model) -> Option<&ContactSurface> {
     let surface = model.contact_surface();
     surface.filter(|surface| !surface.triangles().is_empty())
 }
 
-/// Whether a step of the model touches itself.
+/// The contact surface if a step of the model has self-contact.
 pub(crate) fn wanted<'a>(model: &'a Model, settings: &Settings) -> Option<&'a ContactSurface> {
     let is_on = settings.contact.mode != supple_sim::ContactMode::Off;
     touchable(model).filter(|_| is_on)
 }
 
-/// Words for each body: a bit for each point that is held, how much slower than usual the others are pushed out, and whether folds keep
-/// their contacts as they turn over.
+/// Words per body: one bit per point that is held, the reduction of the recovery speed of the others, and whether folds
+/// that turn over keep their contacts.
 fn held_words(points: usize) -> usize {
     points.div_ceil(32) + 2
 }

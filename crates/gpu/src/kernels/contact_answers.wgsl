@@ -1,11 +1,11 @@
-// How a contact's row answers its own force, and those of all that press around it: from the stored local inverses, whose
-// rows are columns of A⁻¹.
+// Compliance of every contact's row, alone and together with all contacts that press around it, from the stored local
+// inverses, whose rows are columns of A⁻¹.
 
 @group(0) @binding(1) var<storage, read_write> contacts: array<vec4<f32>>;
-// In the last w: depth at rest, which becomes the largest normal force.
+// The last w holds the depth at rest, which is replaced by the largest normal force.
 @group(0) @binding(2) var<storage, read_write> contact_rows: array<vec4<f32>>;
 @group(0) @binding(3) var<storage, read_write> sums: array<atomic<i32>>;
-// As in patch_solve.wgsl; the inverse in single words of two rows.
+// As in patch_solve.wgsl; the inverse as words of two rows.
 @group(0) @binding(4) var<storage, read> patches: array<u32>;
 @group(0) @binding(5) var<storage, read> columns: array<u32>;
 @group(0) @binding(6) var<storage, read> inverse: array<u32>;

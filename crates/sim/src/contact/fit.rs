@@ -1,9 +1,9 @@
-//! Boxes, cones of normals and half-spaces around prisms, eight at a time; refitted every step.
+//! Bounds of prisms: boxes, ranges of normals and half-spaces, eight at a time; refitted in every step.
 //!
-//! Lower ends are kept negated: the ends of everything below a node are then largest values, which is the one comparison that
-//! [`Lanes`] has.
+//! Lower ends are stored negated: all bounds of a node are then maxima, and [`Lanes`] needs no other comparison.
 
-// Plain loops: iterator adaptors are not always inlined, and what is not inlined loses the kernel's instruction set.
+// Plain loops: iterator adaptors are not always inlined, and code that is not inlined loses the kernel's instruction
+// set.
 #![allow(clippy::needless_range_loop)]
 
 use rayon::prelude::*;
@@ -11,12 +11,12 @@ use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, Row, dispatch};
 
 use super::tree::{NONE, Tree};
 
-/// Nodes of level 0 that a thread refits at a time.
+/// Level-0 nodes per task.
 const CHUNK: usize = 8;
-/// Most restless leaves: where there are more, the body moves.
+/// Largest number of restless leaves; with more, the whole body counts as moving.
 const FEW: usize = 48;
 
-/// Eight boxes around things below, and eight boxes around their normals.
+/// Eight child boxes, and eight boxes around the normals below them.
 #[derive(Clone, Copy, Debug)]
 pub struct Wide {
     /// Negated lower ends, by axis.
@@ -29,7 +29,7 @@ pub struct Wide {
     pub high_normal: [F32x8; 3],
 }
 
-/// Contains nothing.
+/// A box that contains nothing.
 const EMPTY: F32x8 = F32x8([f32::NEG_INFINITY; LANES]);
 
 impl Default for Wide {
@@ -43,7 +43,7 @@ impl Default for Wide {
     }
 }
 
-/// Eight prisms.
+/// Bounds of eight prisms.
 #[derive(Clone, Copy, Debug)]
 pub struct Leaf {
     /// Negated lower ends, by axis.
@@ -52,7 +52,8 @@ pub struct Leaf {
     pub high: [F32x8; 3],
     /// Normals of the triangles.
     pub normal: [F32x8; 3],
-    /// Half-spaces x · (first three, a unit vector) ≤ fourth: above the triangle, outside of its edges, below the base points.
+    /// Half-spaces x · (first three, a unit vector) ≤ fourth: above the triangle, outside of its edges, below the base
+    /// points.
     pub planes: [[F32x8; 4]; 5],
 }
 
@@ -67,35 +68,36 @@ impl Default for Leaf {
     }
 }
 
-/// What the prisms of a leaf lie between: limbs are slanted, and boxes around their prisms reach out on the other side.
+/// Slab around the prisms of a leaf: limbs are slanted, and boxes around their prisms reach beyond the other side.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Slab {
-    /// The mean normal.
+    /// Mean normal of the triangles.
     pub direction: [f32; 3],
-    /// Negated lower end along it.
+    /// Negated lower end along the normal.
     pub low: f32,
     /// Upper end.
     pub high: f32,
 }
 
-/// How far something has come: no two of its points have moved or turned against each other by more than the sum of both ways.
+/// Bound on accumulated motion: two bodies have moved or turned relative to each other by at most the sum of their
+/// bounds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Way {
-    /// Path of the point that moved farthest in every step \[m\].
+    /// Sum over steps of the largest motion of any point \[m\].
     pub path: f64,
-    /// The same for normals.
+    /// The same for changes of the normals.
     pub turn: f64,
 }
 
 impl Way {
-    /// Goes on; what is not a number counts as far.
+    /// Adds a step; NaN counts as far.
     pub fn add(&mut self, path: f32, turn: f32) {
         let far = |x: f32| if x < 1e6 { f64::from(x) } else { 1e6 };
         self.path += far(path);
         self.turn += far(turn);
     }
 
-    /// Both together.
+    /// Sum of both.
     #[inline(always)]
     pub fn plus(&self, other: &Way) -> Way {
         Way {
@@ -104,7 +106,7 @@ impl Way {
         }
     }
 
-    /// Ends where `until` is reached from `now` on; at once where that is not a number.
+    /// Reduces to the remaining motion from `now` to `until`; to minus infinity where that is NaN.
     #[inline(always)]
     pub fn end_by(&mut self, until: &Way, now: &Way) {
         let less = |a: f64, b: f64| if a <= b { a } else { b };
@@ -116,34 +118,34 @@ impl Way {
         self.turn = less(self.turn, left(until.turn, now.turn));
     }
 
-    /// Whether it has come less far than another, in both.
+    /// Whether both parts are less than those of another.
     #[inline(always)]
     pub fn is_before(&self, other: &Way) -> bool {
         self.path < other.path && self.turn < other.turn
     }
 }
 
-/// What a tree looks like at one moment.
+/// Bounds of a tree at one moment.
 #[derive(Clone, Debug, Default)]
 pub struct Fit {
     pub leaves: Vec<Leaf>,
     pub slabs: Vec<Slab>,
-    /// Ways of the leaves' corners.
+    /// Motion of the leaves' corners.
     pub ways: Vec<Way>,
-    /// No leaf that was not restless has come farther, in any step.
+    /// Upper bound of the motion of all leaves that were not restless.
     pub way: Way,
-    /// Leaves that came farther than others in this step: a triangle that is crushed turns at random.
+    /// Leaves that moved farther than `calm` in this step: crushed triangles turn erratically.
     pub restless: Vec<u32>,
-    /// Memory.
+    /// Scratch.
     is_restless: Vec<bool>,
-    /// From the one above the leaves to the root.
+    /// Levels of nodes, from the one above the leaves to the root.
     pub levels: Vec<Vec<Wide>>,
 }
 
 impl Fit {
-    /// Fits the prisms between points above the skin and base points. `faces` are the triangles' normals in the order of the tree, of
-    /// any length, and the first number of `steps` tells how far the prism's corners at a point have moved. Leaves that come or turn by
-    /// more than `calm` are restless.
+    /// Fits the prisms between raised skin points and base points. `faces` are the triangles' normals in tree order, of
+    /// any length; the first number of `steps` is how far the prism corners at a point have moved. Leaves that move or
+    /// turn by more than `calm` are restless.
     pub fn update(
         &mut self,
         tree: &Tree,
@@ -241,7 +243,7 @@ fn largest(x: &F32x8) -> f32 {
     (a.max(b).max(c.max(d))).max(e.max(f).max(g.max(h)))
 }
 
-/// The larger; what is not a number is larger.
+/// The larger; NaN if either is.
 fn farther(a: f32, b: f32) -> f32 {
     if a <= b { b } else { a }
 }
@@ -265,7 +267,7 @@ struct FitLeaves<'a> {
 }
 
 impl Kernel for FitLeaves<'_> {
-    /// How far the leaf that came farthest came, and turned, of those that are calm.
+    /// Largest motion and turn among the leaves that are not restless.
     type Output = [f32; 2];
     #[inline(always)]
     fn run<L: Lanes>(self) -> [f32; 2] {
@@ -315,7 +317,7 @@ impl Kernel for FitLeaves<'_> {
     }
 }
 
-/// Normals of triangles in the order of the tree, as long as twice their areas.
+/// Triangle normals in tree order, twice the area long.
 pub fn face_normals(tree: &Tree, skin: &[Row], faces: &mut [Row]) {
     faces
         .par_chunks_mut(CHUNK * LANES * LANES)
@@ -354,7 +356,7 @@ impl Kernel for FaceNormals<'_> {
     }
 }
 
-/// Fits eight prisms: tops of corners first, then base points.
+/// Fits eight prisms; corners are three raised skin points, then three base points.
 #[inline(always)]
 fn fit<L: Lanes>(corners: &[[L; 3]; 6], leaf: &mut Leaf) {
     for axis in 0..3 {
@@ -429,7 +431,7 @@ pub fn dot<L: Lanes>(a: [L; 3], b: [L; 3]) -> L {
     a[0].mul_add(b[0], a[1].mul_add(b[1], a[2] * b[2]))
 }
 
-/// The half-space in a direction that holds all corners.
+/// The half-space in a direction that contains all corners.
 #[inline(always)]
 fn half_space<L: Lanes>(direction: [L; 3], corners: &[[L; 3]; 6]) -> [F32x8; 4] {
     let mut end = dot(direction, corners[0]);

@@ -1,8 +1,9 @@
-//! Contacts that go on from step to step.
+//! Persistence of contacts from step to step.
 //!
-//! A contact that presses goes on until it stops pressing, on its triangle or, while it slides, on a neighbour of it. Its foot and
-//! normal are blended toward the new detection in proportion to sliding: in a held pose they stop, forces meet the same rows in
-//! every step, and the tissue comes to rest. Until bones have held still for a while they are blended a little in any case.
+//! A contact persists while it presses, on its triangle or, when it slides, on a neighbouring one. Its foot and normal
+//! are blended toward the new detection in proportion to sliding. In a held pose they stop: forces meet the same rows
+//! in every step, and the tissue comes to rest. Until the bones have been still for a while, there is a least blend
+//! factor.
 
 use glam::{DVec3, Quat, Vec3, Vec3A};
 use rayon::prelude::*;
@@ -12,13 +13,13 @@ use super::detect::{Detector, Found, blend};
 use super::surface::ContactSurface;
 use super::{Contact, rules};
 
-/// Triangles that a foot crosses in a step at most: a bound on work, feet walk over one or two.
+/// Most triangles that a foot crosses in a step: bounds the cost; feet usually cross one or two.
 const LONGEST_WALK: usize = 8;
 
-/// How contacts go on in a step.
+/// How contacts persist in a step.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pace {
-    /// Least share by which feet and normals are blended toward what is found.
+    /// Least blend factor of feet and normals toward the new detection.
     pub least: f32,
     /// Length of the step \[s\].
     pub step: f32,
@@ -26,46 +27,46 @@ pub struct Pace {
     pub walks: bool,
     /// Whether folds that turn over keep their contacts.
     pub holds: bool,
-    /// Whether one thread goes over all contacts.
+    /// Whether one thread handles all contacts.
     pub alone: bool,
 }
 
-/// Contacts that a thread takes at a time.
+/// Contacts per task.
 const CHUNK: usize = 64;
 
-/// What becomes of a contact of the last step.
+/// Fate of a contact of the last step.
 #[derive(Clone, Copy, Debug)]
 pub enum Next {
-    /// It goes on like this, whatever is found.
+    /// It persists like this, whatever is detected.
     Settled(Contact),
-    /// It depends on what is found, and on how it slides.
+    /// It depends on the new detection, and on how it slides.
     Open(Slide),
-    /// It is not one of this surface.
+    /// It does not fit this surface.
     Gone,
 }
 
 /// How a contact slides in a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Slide {
-    /// Share of what is found in its new foot and normal.
+    /// Blend factor of its foot and normal toward the new detection.
     share: f32,
     /// Whether it is faster than [`rules::SLIDE_SPEED`].
     is_fast: bool,
 }
 
 impl Slide {
-    /// Along a way \[m\].
+    /// From the sliding distance \[m\].
     fn new(way: f32, edge: f32, pace: &Pace) -> Slide {
         let share = way / (rules::SLIDE_LENGTH * edge);
         Slide {
-            // What is not a number slides.
+            // NaN counts as sliding.
             share: share.min(1.0).max(pace.least),
             is_fast: way > rules::SLIDE_SPEED * edge * pace.step,
         }
     }
 }
 
-/// What becomes of the contacts of the last step before anything is looked for. `moved` tells how far a skin point moves.
+/// Decides on the contacts of the last step before the search. `moved` gives the motion of a skin point.
 pub fn settle(
     surface: &ContactSurface,
     detector: &Detector,
@@ -83,7 +84,7 @@ pub fn settle(
         if old.force == Vec3::ZERO || slide.is_fast {
             return Next::Open(slide);
         }
-        // Those that are deep may be on the wrong side.
+        // Deep contacts may be on the wrong side.
         let deepest = -rules::WRONG_SIDE_DEPTH * surface.mean_edge();
         let is_settled = |kept: &Contact| kept.distance >= deepest;
         let kept = same_skin(surface, detector, old, slide, pace).filter(is_settled);
@@ -97,7 +98,8 @@ pub fn settle(
         .collect_into_vec(nexts);
 }
 
-/// This step's contacts, by point, from those found and those of the last step; `memory` is kept.
+/// Merges detected contacts and those of the last step into this step's, sorted by point. `[found, going_on]` is
+/// scratch memory.
 pub fn merge(
     surface: &ContactSurface,
     detector: &Detector,
@@ -108,7 +110,7 @@ pub fn merge(
 ) {
     found.clear();
     found.extend(detector.found().map(fresh));
-    // A point that was found twice keeps what it is least deep in.
+    // Of several detections of a point the shallowest is kept.
     found.sort_unstable_by(|a, b| {
         let deeper = b.distance.total_cmp(&a.distance);
         let other = a.triangle.cmp(&b.triangle);
@@ -133,7 +135,7 @@ pub fn merge(
         going_on.sort_by_key(|contact| contact.point);
     }
     going_on.dedup_by_key(|contact| contact.point);
-    // Both by point; what goes on takes the place of what was found.
+    // Both are sorted by point; persisting contacts replace detected ones.
     contacts.clear();
     let mut new = found.iter().peekable();
     for old in going_on.iter() {
@@ -146,7 +148,7 @@ pub fn merge(
     contacts.extend(new);
 }
 
-/// What becomes of a contact that is not settled, given what was found for its point; `None`: that.
+/// Decides on a contact that is not settled, given the detection for its point; `None` if the detection replaces it.
 fn follow(
     surface: &ContactSurface,
     detector: &Detector,
@@ -173,7 +175,7 @@ fn follow(
         .or_else(slides_over)
 }
 
-/// How far the point of a contact moves along with its foot taken off \[m\].
+/// Motion of a contact's point relative to its foot \[m\].
 fn slide(surface: &ContactSurface, contact: &Contact, moved: &(dyn Fn(u32) -> Vec3 + Sync)) -> f32 {
     let corners = surface.triangles()[contact.triangle as usize];
     let foot = corners.iter().zip(contact.weights);
@@ -192,19 +194,19 @@ fn fresh(found: &Found) -> Contact {
     }
 }
 
-/// Whether a contact is one of this surface.
+/// Whether the indices of a contact fit this surface.
 pub fn is_usable(surface: &ContactSurface, contact: &Contact) -> bool {
     (contact.point as usize) < surface.point_count()
         && (contact.triangle as usize) < surface.triangles().len()
 }
 
-/// Whether contacts are on triangles with a common corner.
+/// Whether two contacts are on triangles with a common corner.
 pub fn shares_point(surface: &ContactSurface, a: &Contact, b: &Contact) -> bool {
     let corners = |c: &Contact| surface.triangles()[c.triangle as usize];
     corners(a).iter().any(|v| corners(b).contains(v))
 }
 
-/// Takes the force of the last step, turned to the normal, of which a share is new.
+/// Takes over the force of the last step, rotated with the normal, which is blended by `share`.
 fn gone_on(mut new: Contact, old: &Contact, share: f32) -> Contact {
     let blended = old.normal.lerp(new.normal, share);
     new.normal = blended.try_normalize().unwrap_or(new.normal);
@@ -214,7 +216,7 @@ fn gone_on(mut new: Contact, old: &Contact, share: f32) -> Contact {
     new
 }
 
-/// The contact on the triangle it had, or on one that its foot has walked to, unless the point has come away from it.
+/// The contact on its own triangle or on one that its foot has walked to; `None` if the point has left it.
 fn same_skin(
     surface: &ContactSurface,
     detector: &Detector,
@@ -245,7 +247,7 @@ fn same_skin(
     (!is_gone).then_some(next)
 }
 
-/// Sets normal and distance at the foot of a contact; how far its point is beside that \[m\].
+/// Sets normal and distance at the foot of a contact. Returns the tangential distance between point and foot \[m\].
 fn aim(surface: &ContactSurface, detector: &Detector, contact: &mut Contact) -> f32 {
     let corners = surface.triangles()[contact.triangle as usize];
     let normal = detector.push_direction(corners, contact.weights);
@@ -257,7 +259,7 @@ fn aim(surface: &ContactSurface, detector: &Detector, contact: &mut Contact) -> 
     (apart - normal * distance).length()
 }
 
-/// Moves the foot of a contact to where the skin is closest to its point, over edges and corners as long as it comes closer.
+/// Moves the foot of a contact to the closest skin, over edges and corners, as long as it comes closer.
 fn walk(surface: &ContactSurface, detector: &Detector, contact: &mut Contact) {
     let point = detector.skin(contact.point);
     let closest = |triangle: u32| {
@@ -271,7 +273,7 @@ fn walk(surface: &ContactSurface, detector: &Detector, contact: &mut Contact) {
     let (mut weights, mut distance) = closest(triangle);
     for _ in 0..LONGEST_WALK {
         let corners = surface.triangles()[triangle as usize];
-        // The foot is on the edge or the corner of those.
+        // The foot is on the edge or at the corner given by its positive weights.
         let mut at = corners.into_iter().zip(weights).filter(|&(_, w)| w > 0.0);
         let (Some((first, _)), second, None) = (at.next(), at.next(), at.next()) else {
             break;
@@ -296,7 +298,7 @@ fn walk(surface: &ContactSurface, detector: &Detector, contact: &mut Contact) {
     contact.weights = weights.map(|w| w as f32);
 }
 
-/// Weights of the foot of a perpendicular on a triangle, moved into it; `None` where the triangle is flat.
+/// Barycentric weights of the projection onto a triangle, clamped to it; `None` if the triangle is flat.
 fn clamped_weights([a, b, c]: [Vec3A; 3], point: Vec3A) -> Option<[f32; 3]> {
     let (u, v, p) = (b - a, c - a, point - a);
     let n = u.cross(v);
@@ -396,7 +398,7 @@ mod tests {
     fn skin_that_turned_over_keeps_its_contact_only_after_a_long_hold() {
         let surface = sheet_and_point(Vec3::new(4.3, 3.6, 0.05) * EDGE);
         let detector = at_rest(&surface);
-        // A point of the sheet faces as the sheet does.
+        // A point of the sheet faces the same way as the sheet.
         let old = on_the_sheet(2 * SIDE as u32 + 3);
         let next = |holds: bool| {
             let pace = Pace {

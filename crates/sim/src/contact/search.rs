@@ -1,10 +1,11 @@
-//! Skin points go down the tree, sixteen neighbours at a time.
+//! Broad phase: packets of sixteen neighbouring skin points are tested against the tree.
 //!
-//! What was far apart takes time to come together: a point and a leaf of prisms that have been looked at are left alone until the ways
-//! that its packet and the leaf have come since add up to the distance that was between them. The result is that of a full search.
+//! Parts that are far apart need time to meet. A point and a leaf of prisms that have been tested are skipped until the
+//! motions of its packet and of the leaf since then add up to the distance between them. The result is that of a full
+//! search.
 
-// Plain loops: iterator adaptors are not always inlined, and what is not inlined loses the kernel's instruction set. Comparisons are
-// negated so that what is not a number counts as close.
+// Plain loops: iterator adaptors are not always inlined, and code that is not inlined loses the kernel's instruction
+// set. Comparisons are negated so that NaN counts as close.
 #![allow(clippy::needless_range_loop, clippy::neg_cmp_op_on_partial_ord)]
 
 use glam::Vec3A;
@@ -14,32 +15,32 @@ use super::close::{COSINE_ROUNDING, ROUNDING, TURN, least, look, may_touch};
 use super::descent::Stack;
 use super::fit::{Fit, Way};
 
-/// Points that go down the tree together.
+/// Points that are tested together.
 pub const PACKET: usize = 16;
-/// Points that go down together, and what is known of them from one search to the next.
+/// Points that are tested together, and what is known about them from one search to the next.
 #[derive(Clone, Debug, Default)]
 pub struct Packet {
     way: Way,
-    /// Leaves that its points may be in, in the order of the walk, and how far each point is from each.
+    /// Leaves that its points may be in, in traversal order, and the distance of each point from each.
     pairs: Vec<Pair>,
     apart: Vec<Apart>,
-    /// The same before the walk.
+    /// The same before the last traversal.
     last: (Vec<Pair>, Vec<Apart>),
-    /// Points that were looked for.
+    /// Mask of the points that were searched for.
     wanted: u16,
-    /// Sum of its own way and that of all leaves.
+    /// Sum of its own motion and that of all leaves.
     all: Way,
-    /// There are no other leaves before the sum of its own way and that of all leaves reaches this.
+    /// No other leaf can be reached before that sum reaches this.
     complete: Way,
-    /// The same for when there is something to do for any leaf.
+    /// No leaf in the list needs a test before that sum reaches this.
     quiet: Way,
 }
 
-/// How far the sum of both ways has to come before each point of a packet can be in a prism of a leaf \[m\].
+/// Sum of both motions at which each point of a packet can enter a prism of a leaf \[m\].
 type Apart = [F32x8; PACKET / LANES];
 
 impl Packet {
-    /// Everything is looked at again.
+    /// Forces a full search.
     pub fn forget(&mut self) {
         self.pairs.clear();
         self.apart.clear();
@@ -48,18 +49,18 @@ impl Packet {
     }
 }
 
-/// What is known of the points of a packet and a leaf.
+/// What is known about the points of a packet and a leaf.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
     leaf: u32,
-    /// Sum of both ways from which distances count.
+    /// Sum of both motions from which distances are counted.
     since: f64,
-    /// Sums of both ways and of both turns up to which there is nothing to do.
+    /// Sums of both motions and turns up to which no test is needed.
     until: Way,
 }
 
 impl Pair {
-    /// Of which nothing is known.
+    /// A pair that has not been tested.
     fn new(leaf: u32, sum: &Way) -> Pair {
         Pair {
             leaf,
@@ -72,27 +73,28 @@ impl Pair {
     }
 }
 
-/// Way after which a pair is looked at anew: distances are kept in single precision \[margins\].
+/// Motion after which a pair is tested anew, because distances are kept in single precision \[margins\].
 const LONG_WAY: f32 = 64.0;
-/// How far beyond a packet leaves are noted \[ways of this step\]. Costs alone depend on it: with more, longer lists are gone through in
-/// every step; with less, the tree is.
+/// Distance around a packet in which leaves are listed, in units of this step's motion. It affects cost alone: a larger
+/// value makes the lists longer, a smaller one traverses the tree more often.
 const LOOK_AHEAD: f32 = 4.0;
-/// The same at least and at most, in margins; where the ways are longer than half of it, the tree is gone through in every step.
+/// Least and largest value of that distance \[margins\]. If a step's motion exceeds half of the largest, the tree is
+/// traversed in every step.
 const REACH: [f32; 2] = [2.0, 8.0];
 
-/// Calls `found` with numbers among `points` and in the tree's order for all points that may be in prisms that do not face
-/// the same way; `near` tells which of a leaf to leave out.
+/// Calls `found` with indices into `points` and into the tree's order for all points that may be in prisms that do not
+/// face the same way; `near` masks the prisms of a leaf to leave out.
 pub struct SearchPacket<'a, N, F> {
     pub fit: &'a Fit,
     pub packet: &'a mut Packet,
     pub points: &'a [u32],
-    /// Points that are not looked for.
+    /// Points that the search skips.
     pub settled: &'a [bool],
     pub skin: &'a [Row],
     pub normals: &'a [Vec3A],
-    /// How far each point (second number) and its normal (third) have come since the last search.
+    /// Motion of each point (second number) and turn of its normal (third) since the last search.
     pub steps: &'a [Row],
-    /// Points farther from a leaf than this are not looked for in its prisms \[m\].
+    /// Points farther from a leaf than this are not tested against its prisms \[m\].
     pub margin: f32,
     pub near: N,
     pub found: F,
@@ -110,7 +112,7 @@ impl<N: Fn(usize, u32) -> u8, F: FnMut(usize, usize)> Kernel for SearchPacket<'_
         let mut step = [0.0_f32; 2];
         let mut wanted = 0_u16;
         for i in 0..PACKET {
-            // The last point fills up.
+            // Padding repeats the last point.
             let v = self.points[i.min(count - 1)] as usize;
             let at = Vec3A::from_slice(&self.skin[v].0[..3]);
             let normal = self.normals[v];
@@ -124,7 +126,7 @@ impl<N: Fn(usize, u32) -> u8, F: FnMut(usize, usize)> Kernel for SearchPacket<'_
             }
             wanted |= u16::from(i < count && !self.settled[v]) << i;
             let [_, moved, turned, _] = self.steps[v].0;
-            // A comparison with what is not a number is false: it is kept.
+            // Comparisons with NaN are false, so NaN is kept.
             step[0] = if moved <= step[0] { step[0] } else { moved };
             step[1] = if turned <= step[1] { step[1] } else { turned };
         }
@@ -147,7 +149,7 @@ impl<N: Fn(usize, u32) -> u8, F: FnMut(usize, usize)> Kernel for SearchPacket<'_
         if !is_new && all.is_before(&self.packet.quiet) {
             return;
         }
-        // Until the first pair has something to do, as long as its leaf comes no farther than all do.
+        // Time until the first pair needs a test, provided that its leaf moves no farther than the bound of all leaves.
         let mut quiet = FOR_EVER;
         let Packet {
             way, pairs, apart, ..
@@ -193,7 +195,7 @@ impl<N: Fn(usize, u32) -> u8, F: FnMut(usize, usize)> Kernel for SearchPacket<'_
                     }
                 }
                 let nearest = least(&apart[half].0, wanted);
-                // What is not a number is looked at again.
+                // NaN is tested again.
                 if !(nearest >= next) {
                     next = nearest;
                 }
@@ -206,7 +208,7 @@ impl<N: Fn(usize, u32) -> u8, F: FnMut(usize, usize)> Kernel for SearchPacket<'_
 }
 
 impl<N, F> SearchPacket<'_, N, F> {
-    /// Notes restless leaves that have come near the box of the packet.
+    /// Adds restless leaves that have come near the box of the packet.
     fn meet_restless(&mut self, [low, high]: [Vec3A; 2], all: &Way) {
         let Packet {
             way,
@@ -239,7 +241,7 @@ impl<N, F> SearchPacket<'_, N, F> {
         }
     }
 
-    /// Notes the leaves that points of the packet may be in; what is known of them is kept.
+    /// Lists the leaves that points of the packet may be in; keeps what is known about them.
     #[inline(always)]
     fn walk<L: Lanes>(&mut self, packet: &[[L; 3]; 4], all: &Way, before: &Way) {
         let Packet {
@@ -269,7 +271,7 @@ impl<N, F> SearchPacket<'_, N, F> {
                 continue;
             }
             while touched != 0 {
-                // Leaves are met in descending order, as nodes are.
+                // Leaves are visited in descending order, like nodes.
                 let lane = 7 - touched.leading_zeros() as usize;
                 touched &= !(1 << lane);
                 let leaf = number * LANES as u32 + lane as u32;
@@ -285,16 +287,16 @@ impl<N, F> SearchPacket<'_, N, F> {
     }
 }
 
-/// Leaves that come and turn no farther in a step let packets keep their lists for some.
+/// Largest motion and turn of a leaf in a step for which packets keep their lists for some steps.
 pub fn calm(margin: f32) -> [f32; 2] {
     [0.25 * REACH[1] * margin, 0.2 * TURN]
 }
 
-/// How far to look if so much of it will be used up in a step \[m\].
+/// Distance in which leaves are listed, for the motion of a step \[m\].
 fn reach(way: f64, margin: f32) -> f32 {
     let [least, most] = REACH.map(|reach| reach * margin);
     let wanted = LOOK_AHEAD * way as f32;
-    // What moves too fast is gone through again in any case.
+    // Motion that fast needs a new traversal in any case.
     if wanted <= 0.5 * LOOK_AHEAD * most {
         wanted.clamp(least, most)
     } else {
@@ -307,10 +309,10 @@ const FOR_EVER: Way = Way {
     turn: f64::INFINITY,
 };
 
-/// Nothing is known of any point.
+/// Nothing is known about any point.
 const UNKNOWN: Apart = [F32x8([f32::NEG_INFINITY; LANES]); PACKET / LANES];
 
-/// Takes over the lanes that a mask names.
+/// Copies the masked lanes.
 #[inline(always)]
 fn put(to: &mut F32x8, from: &F32x8, mut mask: u8) {
     if mask == u8::MAX {
@@ -331,7 +333,7 @@ mod tests {
 
     const SIDE: usize = 15;
 
-    /// Two sheets that face each other, a layer of flesh behind each.
+    /// Two sheets that face each other, with a layer of flesh behind each.
     fn sheets() -> ContactSurface {
         let mut input = SurfaceInput::default();
         for sheet in 0..2 {
@@ -381,7 +383,7 @@ mod tests {
         ContactSurface::new(input)
     }
 
-    /// The upper sheet comes down fast, presses, waves and goes; the lower one trembles; both run away together.
+    /// The upper sheet comes down fast, presses, waves and leaves; the lower one trembles; both move along together.
     fn moved(rest: Vec3, is_upper: bool, step: usize) -> Vec3 {
         let t = step as f32 / 40.0;
         let wave = 0.01 * (9.0 * rest.x + 7.0 * t).sin() * (8.0 * rest.y).cos();
@@ -400,7 +402,7 @@ mod tests {
         let mut kept = Detector::new(&surface);
         let (mut most, mut searches) = (0, 0);
         for step in 0..80 {
-            // Now and then it jumps.
+            // It jumps now and then.
             let step = if step % 17 == 16 { 3 * step } else { step };
             let is_upper = |i: usize| i >= SIDE * SIDE;
             let skin = |i: usize| moved(input.skin[i], is_upper(i), step);

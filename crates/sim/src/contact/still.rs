@@ -1,45 +1,45 @@
-//! A body that rests is not searched in every step.
+//! Skips searches of a body at rest.
 //!
-//! What a search did not find was farther away than the [shell](super::SHELL), and nothing presses before it has come as near as the
-//! [gap](super::GAP). As long as both sides have come by less than half of what is between, the contacts that are known are all that can
-//! press: they go on as they are.
+//! A point that a search did not find was farther away than the [shell](super::SHELL), and a contact presses only when
+//! it is nearer than the [gap](super::GAP). As long as both sides have moved by less than half of the difference, no
+//! new contact can press, and the known ones are kept.
 
 use glam::{Vec3, Vec3A};
 
 use super::rules;
 use super::ways::Ways;
 
-/// Where a body was when it was searched.
+/// Where a body was when it was last searched.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Searched {
     skin: Vec<Vec3>,
     bases: Vec<Vec3>,
-    /// Time since \[s\].
+    /// Time since then \[s\].
     time: f32,
 }
 
 impl Searched {
-    /// Nothing is known.
+    /// Discards the record.
     pub fn forget(&mut self) {
         self.skin.clear();
         self.bases.clear();
         self.time = 0.0;
     }
 
-    /// A search with the skin and base points here.
+    /// Records a search with these skin and base points.
     pub fn note(&mut self, skin: impl Iterator<Item = Vec3A>, bases: &[Vec3]) {
         self.forget();
         self.skin.extend(skin.map(Vec3::from));
         self.bases.extend(bases);
     }
 
-    /// A step of `step` seconds without one.
+    /// Records a step of `step` seconds without a search.
     pub fn go_on(&mut self, step: f32) {
         self.time += step;
     }
 
-    /// Whether what was found then, so many contacts, is all that can press with the skin and base points here, after a step of
-    /// `step` seconds.
+    /// Whether the contacts of the last search, `contacts` in number, are still all that can press with these skin and
+    /// base points, after a step of `step` seconds.
     pub fn is_enough(
         &self,
         step: f32,
@@ -56,7 +56,7 @@ impl Searched {
         };
         let still = rules::SEARCH_WAY * edge;
         let (before, together) = (&mut self.skin.iter(), Vec3A::from(ways.together));
-        // What is not a number is not still.
+        // NaN counts as moving.
         let mut is_still = |at: Vec3A| {
             let way = at - Vec3A::from(before.next().copied().unwrap_or(Vec3::NAN));
             way.distance_squared(together) <= still * still
@@ -95,12 +95,12 @@ mod tests {
         assert!(!is_enough(&searched, &still, &bases));
         searched.note(still.iter().copied(), &bases);
         assert!(is_enough(&searched, &still, &bases));
-        // Carried along as a whole.
+        // Moved as a whole.
         let along = skin(&|_| Vec3::X);
         let carried: Vec<Vec3> = bases.iter().map(|b| *b + Vec3::X).collect();
         assert!(is_enough(&searched, &along, &carried));
         assert!(!is_enough(&searched, &along, &bases));
-        // A point moves, little and far; a bone moves; a number is none.
+        // A point moves a little, then far; a bone moves; NaN.
         let far = Vec3::Y * EDGE;
         let moved = |far: Vec3| skin(&move |i| far * f32::from(i == 70));
         assert!(is_enough(

@@ -1,8 +1,8 @@
-//! What local contact looks at in a step: points and prisms of folds that are awake, eight at a time.
+//! Detection for local contact: active points and prisms of folds, eight at a time.
 //!
-//! Most points are in no box around a prism that they can meet, and their skin's normals are never needed.
+//! Most points are in no box around a prism that they can touch, so that their normals are never needed.
 
-// In kernels, closures would lose the instruction set.
+// No closures in kernels: they would lose the instruction set.
 #![allow(clippy::needless_range_loop)]
 
 use glam::{Vec3, Vec3A};
@@ -16,47 +16,47 @@ use super::rules;
 use super::solver::Moment;
 use super::surface::{ContactSurface, Source};
 
-/// Prisms are held to be higher by this, in shells: far more than what is rounded off.
+/// Tolerance by which prisms are raised \[shells\]: far more than the rounding error.
 const ROUNDING: f32 = 0.01;
 
-/// Memory of local contact.
+/// Scratch memory of local contact.
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
-    /// What is awake of each fold.
+    /// Active part of each fold.
     levels: Vec<Level>,
     awake: Awake,
-    /// Points in boxes around prisms, with the triangles of these.
+    /// Points in boxes around prisms, with the triangles of the prisms.
     close: Vec<(u32, u32)>,
     /// Points whose normals are needed.
     bent: Once,
 }
 
-/// What is awake of a fold.
+/// Active part of a fold.
 #[derive(Clone, Debug, Default)]
 struct Awake {
     shell: f32,
-    /// Ends of columns.
+    /// Ends of the columns.
     skins: Vec<Row>,
     bases: Vec<Row>,
     /// Boxes around eight prisms each.
     boxes: Vec<[Vec3A; 2]>,
-    /// These prisms, once they are needed.
+    /// Bounds of these prisms, once they are needed.
     prisms: Vec<Option<Prisms>>,
-    /// Points of groups.
+    /// Positions of the groups' points.
     places: Vec<[F32x8; 3]>,
 }
 
-/// Where eight prisms are at most.
+/// Outer bounds of eight prisms.
 #[derive(Clone, Copy, Debug)]
 struct Prisms {
     low: [F32x8; 3],
     high: [F32x8; 3],
-    /// Normals of the skin, as long as twice its area, and how far each prism goes along its own.
+    /// Normals of the skin, twice the area long, and the extent of each prism along its own.
     normal: [F32x8; 3],
     top: F32x8,
 }
 
-/// Numbers, each once.
+/// Unique indices.
 #[derive(Clone, Debug, Default)]
 struct Once {
     list: Vec<u32>,
@@ -87,7 +87,7 @@ impl Once {
     }
 }
 
-/// Where skin and base points are.
+/// Positions of skin and base points.
 pub(super) struct Now<'a> {
     pub moment: &'a Moment<'a>,
     pub sources: &'a [Source],
@@ -109,7 +109,7 @@ impl Now<'_> {
 }
 
 impl Detector {
-    /// Takes positions and normals of some points, and sees what is awake.
+    /// Updates positions and normals of some points, and finds the active parts of folds.
     pub(super) fn update_folds(
         &mut self,
         surface: &ContactSurface,
@@ -126,7 +126,7 @@ impl Detector {
         self.watch = watch;
     }
 
-    /// Looks for the points that are awake in their triangles' prisms, after [`update_folds`](Detector::update_folds).
+    /// Tests the active points against the prisms of their triangles, after [`update_folds`](Detector::update_folds).
     pub(super) fn search_folds(&mut self, surface: &ContactSurface, pairs: &LocalPairs, now: &Now) {
         let mut watch = std::mem::take(&mut self.watch);
         let known = watch.bent.list.len();
@@ -176,7 +176,7 @@ impl Detector {
 }
 
 impl Awake {
-    /// Takes columns and points of a fold; those that are settled are nowhere.
+    /// Sets columns and points of a fold; settled points are placed nowhere.
     fn place(&mut self, fold: &Fold, level: &Level, now: &Now, shell: f32, settled: &[bool]) {
         self.shell = shell;
         self.skins.clear();
@@ -214,7 +214,7 @@ impl Awake {
     }
 }
 
-/// Notes points of a fold where prisms may be, by point.
+/// Lists points of a fold that may be in prisms, by point.
 struct LookAtFold<'a> {
     fold: &'a Fold,
     awake: &'a mut Awake,
@@ -305,7 +305,7 @@ fn prisms<L: Lanes>(
     }
 }
 
-/// Which places are in a box; what is not a number never is.
+/// Mask of the places that are in a box; NaN never is.
 #[inline(always)]
 fn are_in<L: Lanes>(places: &[F32x8; 3], [low, high]: &[Vec3A; 2]) -> u8 {
     let mut inside = u8::MAX;
@@ -316,7 +316,7 @@ fn are_in<L: Lanes>(places: &[F32x8; 3], [low, high]: &[Vec3A; 2]) -> u8 {
     inside
 }
 
-/// Which prisms a place may be in.
+/// Mask of the prisms that a place may be in.
 #[inline(always)]
 fn may_contain<L: Lanes>(prisms: &Prisms, place: &[f32; 3]) -> u8 {
     let mut around = u8::MAX;

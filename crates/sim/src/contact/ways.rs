@@ -1,18 +1,18 @@
-//! How far points go, apart from what all go together: a body that is carried along does not move against itself.
+//! Motion of points relative to their common motion: a body that is moved as a whole does not move relative to itself.
 
 use glam::Vec3;
 
-/// Ways of points in a step.
+/// Motion of points in a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ways {
-    /// The mean \[m\].
+    /// Mean motion \[m\].
     pub together: Vec3,
-    /// How far the farthest point went besides \[m\].
+    /// Largest motion relative to the mean \[m\].
     pub farthest: f32,
 }
 
 impl Ways {
-    /// From `before` to `now`; `None` where these are not the same points.
+    /// From `before` to `now`; `None` if the numbers of points differ.
     pub fn new(before: &[Vec3], now: &[Vec3]) -> Option<Ways> {
         if before.len() != now.len() {
             return None;
