@@ -10,11 +10,11 @@ pub const SLOTS: usize = 2;
 /// Vectors per collider.
 pub const RECORD: usize = 5;
 /// Largest number of colliders.
-pub const MOST: usize = 64;
+pub const MAX_COLLIDERS: usize = 64;
 
 /// The reason why the kernels cannot handle these colliders, if there is one.
 pub fn unsupported(colliders: &[Collider]) -> Option<&'static str> {
-    if colliders.len() > MOST {
+    if colliders.len() > MAX_COLLIDERS {
         return Some("more than 64 colliders");
     }
     colliders

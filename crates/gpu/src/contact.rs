@@ -7,7 +7,7 @@ use supple_sim::contact::{Collider, ColliderState, Contact, ExternalForce, Sourc
 use supple_sim::{ContactSurface, Mode, Model, Settings, State, Targets};
 
 use crate::buffers::{Buffers, buffer};
-use crate::colliders::{self, MOST, RECORD, SLOTS};
+use crate::colliders::{self, MAX_COLLIDERS, RECORD, SLOTS};
 use crate::contact_rules::{GIVE_WAY_RATE, NONE};
 use crate::contact_tables::{ContactTables, depth_at_rest};
 use crate::follow::TouchedPlaces;
@@ -42,9 +42,9 @@ struct Params {
 }
 
 /// Integer units in the largest force of a typical skin point: the force that pushes it to its bone line.
-const UNITS: f32 = 4_194_304.0;
+const FORCE_UNITS: f32 = 4_194_304.0;
 /// Largest force of a contact in units: sums of a hundred contacts fit into 32 bits.
-const MOST_UNITS: f32 = 4.0 * UNITS;
+const MAX_FORCE_UNITS: f32 = 4.0 * FORCE_UNITS;
 
 /// Tables and contacts of all bodies on the device.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ pub(crate) struct GpuContact {
     outside: wgpu::Buffer,
     pub contacts: wgpu::Buffer,
     pub rows: wgpu::Buffer,
-    only_holds: wgpu::Buffer,
+    held_points: wgpu::Buffer,
     /// Present if contacts with colliders are wanted.
     colliders: Option<wgpu::Buffer>,
     /// In the order of [`Touch`]; the last exists only with colliders.
@@ -99,8 +99,8 @@ impl GpuContact {
             edge: surface.mean_edge(),
             friction: 0.0,
             recovery: 0.0,
-            unit: largest_force(surface, tables, row_of) / UNITS,
-            most: MOST_UNITS,
+            unit: largest_force(surface, tables, row_of) / FORCE_UNITS,
+            most: MAX_FORCE_UNITS,
             entries: entries as u32,
             colliders: 0,
             fast_way: 0.0,
@@ -126,7 +126,7 @@ impl GpuContact {
         let rows = vectors("contact rows", 3 * entries)?;
         let sums = vectors("contact sums", 2 * tables.rows())?;
         let words = held_words(points) as u64 * u64::from(count);
-        let only_holds = buffer(gpu, "points that are held", &[], 4 * words, storage)?;
+        let held_points = buffer(gpu, "points that are held", &[], 4 * words, storage)?;
         let kernels = gpu.touching();
         let bind = |kernel: Touch, list: &[&wgpu::Buffer]| {
             let kernel = kernels.kernel(kernel);
@@ -160,7 +160,7 @@ impl GpuContact {
                     &contacts,
                     &rows,
                     &sums,
-                    &only_holds,
+                    &held_points,
                 ],
             ),
             bind(
@@ -174,7 +174,7 @@ impl GpuContact {
         ];
         let mut colliders = None;
         if has_colliders {
-            let size = (16 * RECORD * MOST) as u64;
+            let size = (16 * RECORD * MAX_COLLIDERS) as u64;
             let list = buffer(gpu, "colliders", &[], size, storage)?;
             let bound = [&skin, &rings, &list, &contacts, &rows, &sums];
             binds.push(bind(Touch::Collide, &bound));
@@ -191,7 +191,7 @@ impl GpuContact {
             &contacts,
             &rows,
             &sums,
-            &only_holds,
+            &held_points,
         ];
         Ok(Some(GpuContact {
             bytes: (all.into_iter().chain(&colliders))
@@ -206,7 +206,7 @@ impl GpuContact {
             outside,
             contacts,
             rows,
-            only_holds,
+            held_points,
             colliders,
             binds,
             scale: tables.scale as f32,
@@ -351,16 +351,16 @@ impl GpuContact {
         );
         let mut held = vec![0_u32; held_words(points)];
         let last_word = held.len() - 1;
-        held[last_word - 1] = (1.0 - state.contact.lapses.haste()).to_bits();
-        held[last_word] = u32::from(state.contact.lapses.holds());
+        held[last_word - 1] = (1.0 - state.contact.lapses.recovery_factor()).to_bits();
+        held[last_word] = u32::from(state.contact.lapses.keeps_folds());
         for (k, &point) in self.tables.points.iter().enumerate() {
-            if state.contact.lapses.only_holds(point) {
+            if state.contact.lapses.is_held(point) {
                 held[k / 32] |= 1 << (k % 32);
             }
         }
         let offset = 4 * u64::from(body) * held.len() as u64;
         let bytes = bytemuck::cast_slice(&held);
-        gpu.queue.write_buffer(&self.only_holds, offset, bytes);
+        gpu.queue.write_buffer(&self.held_points, offset, bytes);
         let last = &state.contact.outside;
         let is_known = last.len() == targets.outside.len();
         let before = if is_known { last } else { &targets.outside };

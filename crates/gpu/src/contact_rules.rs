@@ -36,8 +36,8 @@ pub fn wgsl() -> String {
     }
     floats!(
         rules::FACING_COSINE rules::RAY_CHECK_DEPTH rules::COLUMN_SHARE rules::FLAT_TET rules::TET_TOLERANCE
-        rules::SLIDE_LENGTH rules::NEW_TRIANGLE_BLEND rules::BESIDE_LIMIT
-        rules::WRONG_SIDE_DEPTH rules::OUTSIDE_SHARE rules::SOFTNESS rules::LARGEST_PUSH rules::FOLLOWED_WAY
+        rules::SLIDE_LENGTH rules::NEW_TRIANGLE_BLEND rules::TANGENTIAL_LIMIT
+        rules::WRONG_SIDE_DEPTH rules::OUTSIDE_SHARE rules::SOFTNESS rules::MAX_PUSH rules::TRACED_DISTANCE
     );
     floats!(JACOBI_RELAXATION GIVE_WAY_COSINE SHRINK_COSINE TURNED_OVER_COSINE COEFFICIENT_UNITS);
     for (name, value) in [
@@ -48,7 +48,7 @@ pub fn wgsl() -> String {
         ("INDEX_BITS", INDEX_BITS),
         ("SLOTS", SLOTS as u32),
         ("COLLIDER", RECORD as u32),
-        ("ADVANCES", rules::ADVANCES as u32),
+        ("MAX_ADVANCES", rules::MAX_ADVANCES as u32),
     ] {
         text += &format!("const {name}: u32 = {value}u;\n");
     }

@@ -6,6 +6,7 @@ use supple_sim::contact::Source;
 
 /// Triangles of a cluster.
 pub const CLUSTER: usize = 64;
+/// Triangles of an eighth of a cluster.
 pub const EIGHTH: usize = CLUSTER / 8;
 /// Bits of a point's index; the other bits encode the tets.
 pub const INDEX_BITS: u32 = 20;

@@ -72,7 +72,7 @@ fn contact_answers(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invoc
     let third = contacts[own + 2u];
     let force = third.xyz;
     let depth = contact_rows[own + 2u].w;
-    contact_rows[own + 2u].w = min(min(LARGEST_PUSH * depth / alone, third.w), 0.5 * C.most * C.unit);
+    contact_rows[own + 2u].w = min(min(MAX_PUSH * depth / alone, third.w), 0.5 * C.most * C.unit);
     contacts[own].w = max(together, alone);
     contacts[own + 2u].w = alone;
     for (var k = 0u; k < 4u; k++) {

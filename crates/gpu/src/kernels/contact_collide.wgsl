@@ -94,7 +94,7 @@ fn first_touch(shape: vec4<f32>, start: vec3<f32>, end: vec3<f32>, out: vec3<f32
     let none = Near(vec3<f32>(0.0), vec3<f32>(0.0), FAR);
     let way = length(end - start);
     var t = 0.0;
-    for (var k = 0u; k < ADVANCES; k++) {
+    for (var k = 0u; k < MAX_ADVANCES; k++) {
         let near = nearest(shape, mix(start, end, t), out);
         if (near.distance <= 0.5 * C.shell) {
             return near;
@@ -131,7 +131,7 @@ fn touched(k: u32, at: vec3<f32>, before: vec3<f32>, normal: vec3<f32>, depth: f
     let place_before = colliders[COLLIDER * k + 4u].xyz;
     let start = rotated_back(turn_before, before - place_before);
     let end = rotated_back(turn, at - place);
-    let near = met(colliders[COLLIDER * k], start, end, rotated_back(turn, -normal), FOLLOWED_WAY * depth);
+    let near = met(colliders[COLLIDER * k], start, end, rotated_back(turn, -normal), TRACED_DISTANCE * depth);
     if (near.distance == FAR) {
         return none;
     }

@@ -15,7 +15,7 @@
 @group(0) @binding(7) var<storage, read_write> sums: array<atomic<i32>>;
 // One bit per point: whether it is held where it is and not pushed out. Then the reduction of the recovery speed of the
 // others (bits), and whether folds that turn over keep their contacts.
-@group(0) @binding(8) var<storage, read> only_holds: array<u32>;
+@group(0) @binding(8) var<storage, read> held_points: array<u32>;
 
 const PACKET: u32 = 32u;
 const LANES: u32 = 8u;
@@ -275,7 +275,7 @@ fn shares_point(a: u32, b: u32) -> bool {
 }
 
 // Takes over the force of the last step, rotated with the normal, which is blended by `share`.
-fn gone_on(next: Touch, old: Touch, share: f32) -> Touch {
+fn carried_over(next: Touch, old: Touch, share: f32) -> Touch {
     var o = next;
     let blended = mix(old.normal, next.normal, share);
     let square = dot(blended, blended);
@@ -284,12 +284,12 @@ fn gone_on(next: Touch, old: Touch, share: f32) -> Touch {
     return o;
 }
 
-// Whether folds of a body that turn over keep their contacts: the last word of `only_holds`.
+// Whether folds of a body that turn over keep their contacts: the last word of `held_points`.
 fn folds_hold(body: u32) -> bool {
-    return only_holds[(body + 1u) * held_words() - 1u] != 0u;
+    return held_points[(body + 1u) * held_words() - 1u] != 0u;
 }
 
-// Words of `only_holds` per body.
+// Words of `held_points` per body.
 fn held_words() -> u32 {
     return (C.points + 31u) / 32u + 2u;
 }
@@ -317,7 +317,7 @@ fn same_triangle(old: Touch, at: vec3<f32>, normal: vec3<f32>, share: f32, body:
     let beside = length(apart - facing * distance);
     let turn = dot(unit_or_zero(blend(normals, weights)), normal);
     let is_gone = dot(facing, facing) < 0.5 || turn > TURNED_OVER_COSINE && !folds_hold(body) || distance > C.shell
-        || beside > BESIDE_LIMIT * C.edge;
+        || beside > TANGENTIAL_LIMIT * C.edge;
     return Touch(select(old.triangle, NONE, is_gone), weights, facing, distance, old.force);
 }
 
@@ -339,11 +339,11 @@ fn followed(old: Touch, fresh: Touch, at: vec3<f32>, normal: vec3<f32>, moved: v
             if (kept.distance < -wrong && out > kept.distance + wrong) {
                 return fresh;
             }
-            return gone_on(kept, old, share);
+            return carried_over(kept, old, share);
         }
     }
     if (is_neighbour) {
-        return gone_on(fresh, old, max(share, NEW_TRIANGLE_BLEND));
+        return carried_over(fresh, old, max(share, NEW_TRIANGLE_BLEND));
     }
     return fresh;
 }
@@ -387,11 +387,11 @@ fn assemble(point: u32, touch: Touch, body: u32) {
     let gap = C.gap - bitcast<f32>(rings[2u * C.points + 1u + point]);
     let depths = 3u * C.points + 1u;
     let depth = max(bitcast<f32>(rings[depths + point]), bitcast<f32>(rings[depths + corners.x]));
-    let held_word = only_holds[body * held_words() + point / 32u];
+    let held_word = held_points[body * held_words() + point / 32u];
     let is_held = (held_word & (1u << (point % 32u))) != 0u;
-    let haste = 1.0 - bitcast<f32>(only_holds[(body + 1u) * held_words() - 2u]);
+    let recovery_factor = 1.0 - bitcast<f32>(held_points[(body + 1u) * held_words() - 2u]);
     let reached = min(dot(before, touch.normal), gap);
-    let recovery = select(select(C.recovery * haste, 0.0, is_held), C.recovery, reached > gap - OUTSIDE_SHARE * C.gap);
+    let recovery = select(select(C.recovery * recovery_factor, 0.0, is_held), C.recovery, reached > gap - OUTSIDE_SHARE * C.gap);
     let goal = min(gap, reached + recovery);
     let row = 3u * (body * C.entries + point);
     contact_rows[row] = bitcast<vec4<f32>>(places);

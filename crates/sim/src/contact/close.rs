@@ -11,7 +11,7 @@ use super::fit::{Fit, Leaf, Slab, Wide, dot};
 use super::rules;
 
 /// Margin of the cosine beyond [`rules::FACING_COSINE`] above which a pair is skipped until it has turned that far.
-pub const TURN: f32 = 0.1;
+pub const TURN_MARGIN: f32 = 0.1;
 /// Margin for rounding: points this far outside a prism still get the exact test, so that none falls between two prisms
 /// \[margins\].
 pub const ROUNDING: f32 = 0.006;
@@ -114,7 +114,7 @@ fn close_points<L: Lanes>(
     (
         out,
         close,
-        least.le_mask(L::splat(rules::FACING_COSINE + TURN)),
+        least.le_mask(L::splat(rules::FACING_COSINE + TURN_MARGIN)),
     )
 }
 
@@ -140,7 +140,7 @@ fn close_prisms<L: Lanes>(
         let direction = [L::load(&plane[0]), L::load(&plane[1]), L::load(&plane[2])];
         out = out.max(dot(direction, *at) - L::load(&plane[3]));
     }
-    let turned = !cosine.le_mask(L::splat(rules::FACING_COSINE + TURN));
+    let turned = !cosine.le_mask(L::splat(rules::FACING_COSINE + TURN_MARGIN));
     let found =
         out.le_mask(L::splat(ROUNDING * margin)) & cosine.le_mask(L::splat(rules::FACING_COSINE));
     let out = out.store().0;
@@ -196,5 +196,5 @@ pub fn may_touch<L: Lanes>(
         let b = (-(up * low_normal[axis])).max(-(up * high_normal[axis]));
         least = least + a.max(b);
     }
-    apart.le_mask(L::splat(reach)) & L::splat(-rules::FACING_COSINE - TURN).le_mask(least)
+    apart.le_mask(L::splat(reach)) & L::splat(-rules::FACING_COSINE - TURN_MARGIN).le_mask(least)
 }

@@ -101,14 +101,14 @@ fn touch(
         _ => return None,
     };
     let normal = skin_normal(skin, point);
-    let way = Way {
+    let path = Path {
         from: placed.before.local(before),
         to: placed.now.local(now),
         out: placed.now.rotation.conjugate() * -normal,
         reach: skin.surface.shell(),
-        far: rules::FOLLOWED_WAY * input.skin[point].distance(input.bases[point]),
+        trace_from: rules::TRACED_DISTANCE * input.skin[point].distance(input.bases[point]),
     };
-    let near = way.meets(&collider.shape)?;
+    let near = path.contact(&collider.shape)?;
     let out = placed.now.rotation * near.normal;
     // A point that came in on one side goes out on that side.
     if out.dot(normal) > rules::FACING_COSINE {
@@ -162,7 +162,7 @@ fn swept_bounds(shape: &Shape, placed: &Placed, reach: f32) -> (Vec3, Vec3) {
 }
 
 /// Path of a point in the frame of a shape.
-struct Way {
+struct Path {
     from: Vec3,
     to: Vec3,
     /// Fallback normal, for points where the nearest surface point is not unique.
@@ -170,14 +170,14 @@ struct Way {
     /// Distance at which a contact is detected \[m\].
     reach: f32,
     /// Longer paths are traced \[m\].
-    far: f32,
+    trace_from: f32,
 }
 
-impl Way {
+impl Path {
     /// Point of contact with a shape: at the end of the path, unless the path entered through another side.
-    fn meets(&self, shape: &Shape) -> Option<Near> {
+    fn contact(&self, shape: &Shape) -> Option<Near> {
         let end = shape.nearest(self.to, self.out, self.reach);
-        if self.from.distance(self.to) <= self.far {
+        if self.from.distance(self.to) <= self.trace_from {
             return end;
         }
         let entry = self.first_touch(shape);
@@ -193,7 +193,7 @@ impl Way {
     fn first_touch(&self, shape: &Shape) -> Option<Near> {
         let length = self.from.distance(self.to);
         let mut t = 0.0;
-        for _ in 0..rules::ADVANCES {
+        for _ in 0..rules::MAX_ADVANCES {
             let near = shape.nearest(self.from.lerp(self.to, t), self.out, f32::INFINITY)?;
             // Half of the reach, so that the last advances are not endlessly small.
             if near.distance <= 0.5 * self.reach {
@@ -212,31 +212,31 @@ impl Way {
 mod tests {
     use super::*;
 
-    fn way(from: Vec3, to: Vec3) -> Way {
-        Way {
+    fn path(from: Vec3, to: Vec3) -> Path {
+        Path {
             from,
             to,
             out: Vec3::X,
             reach: 0.005,
-            far: 0.05,
+            trace_from: 0.05,
         }
     }
 
     #[test]
-    fn a_fast_point_meets_what_is_on_its_way() {
+    fn a_fast_point_hits_the_collider_on_its_path() {
         let ball = Shape::Sphere { radius: 0.1 };
-        let through = way(Vec3::new(-1.0, 0.02, 0.0), Vec3::new(1.0, 0.02, 0.0));
-        let near = through.meets(&ball).expect("met");
+        let through = path(Vec3::new(-1.0, 0.02, 0.0), Vec3::new(1.0, 0.02, 0.0));
+        let near = through.contact(&ball).expect("met");
         assert!(near.normal.x < -0.9, "{near:?}");
         assert!((near.distance).abs() <= 0.005);
-        let beside = way(Vec3::new(-1.0, 0.2, 0.0), Vec3::new(1.0, 0.2, 0.0));
-        assert!(beside.meets(&ball).is_none());
+        let beside = path(Vec3::new(-1.0, 0.2, 0.0), Vec3::new(1.0, 0.2, 0.0));
+        assert!(beside.contact(&ball).is_none());
         // Past the centre: pushed out on the side it came from.
-        let inside = way(Vec3::new(-1.0, 0.0, 0.0), Vec3::new(0.05, 0.0, 0.0));
-        assert!(inside.meets(&ball).expect("met").normal.x < -0.9);
+        let inside = path(Vec3::new(-1.0, 0.0, 0.0), Vec3::new(0.05, 0.0, 0.0));
+        assert!(inside.contact(&ball).expect("met").normal.x < -0.9);
         // A short path is not traced.
-        let short = way(Vec3::new(0.06, 0.0, 0.0), Vec3::new(0.08, 0.0, 0.0));
-        let near = short.meets(&ball).expect("inside");
+        let short = path(Vec3::new(0.06, 0.0, 0.0), Vec3::new(0.08, 0.0, 0.0));
+        let near = short.contact(&ball).expect("inside");
         assert!((near.distance + 0.02).abs() < 1e-6 && near.normal.x > 0.99);
     }
 

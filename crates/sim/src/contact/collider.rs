@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_known() {
+    fn invalid_colliders_are_rejected() {
         let ball = Collider::driven(Shape::Sphere { radius: 0.1 }, Placement::default());
         assert!(ball.is_sound());
         let mut bad = ball.clone();

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn distances_are_those_of_closed_forms() {
+    fn distances_match_closed_forms() {
         let capsule = Shape::Capsule {
             radius: 0.2,
             length: 1.0,
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_mesh_is_the_box_it_draws() {
+    fn a_closed_mesh_matches_its_box() {
         let half = Vec3::new(0.3, 0.2, 0.5);
         let mesh = Shape::Mesh(ColliderMesh::new(&cuboid(2.0 * half, 4)).into());
         let brick = Shape::Box { half };

@@ -14,7 +14,7 @@ use super::surface::ContactSurface;
 use super::tree::Tree;
 
 /// Smallest magnitude of a direction's components: avoids division by zero.
-const LEAST: f32 = 1e-12;
+const MIN_COMPONENT: f32 = 1e-12;
 
 impl Detector {
     /// Number of times the ray from a skin point along its normal leaves the skin, minus the number of times it enters.
@@ -52,13 +52,13 @@ impl Kernel for Ray<'_> {
             is_up[axis] = self.along[axis] >= 0.0;
             from[axis] = L::splat(self.from[axis]);
             along[axis] = L::splat(self.along[axis]);
-            inverse[axis] = L::splat(1.0 / self.along[axis].abs().max(LEAST));
+            inverse[axis] = L::splat(1.0 / self.along[axis].abs().max(MIN_COMPONENT));
         }
         let mut count = 0;
         let mut stack = Stack::new(self.fit);
         while let Some((level, number)) = stack.pop() {
             let node = &self.fit.levels[level][number as usize];
-            let mut mask = meets(&node.low, &node.high, &from, &inverse, is_up);
+            let mut mask = hit_boxes(&node.low, &node.high, &from, &inverse, is_up);
             if level > 0 {
                 stack.push_children(level, number, mask);
                 continue;
@@ -67,7 +67,7 @@ impl Kernel for Ray<'_> {
                 let leaf = number as usize * LANES + mask.trailing_zeros() as usize;
                 mask &= mask - 1;
                 let prisms = &self.fit.leaves[leaf];
-                let met = meets(&prisms.low, &prisms.high, &from, &inverse, is_up);
+                let met = hit_boxes(&prisms.low, &prisms.high, &from, &inverse, is_up);
                 if met == 0 {
                     continue;
                 }
@@ -93,7 +93,7 @@ impl Kernel for Ray<'_> {
 
 /// Mask of the boxes that a ray hits.
 #[inline(always)]
-fn meets<L: Lanes>(
+fn hit_boxes<L: Lanes>(
     low: &[F32x8; 3],
     high: &[F32x8; 3],
     from: &[L; 3],

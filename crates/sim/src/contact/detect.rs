@@ -7,7 +7,7 @@ use supple_geom::simd::{Row, dispatch};
 use super::fit::{Fit, face_normals};
 use super::inside::weights_inside;
 use super::rules;
-use super::search::{PACKET, Packet, SearchPacket, calm};
+use super::search::{PACKET, Packet, SearchPacket, calm_limits};
 use super::surface::ContactSurface;
 use super::watch::{Now, Watch};
 
@@ -15,7 +15,7 @@ use super::watch::{Now, Watch};
 const CHUNK: usize = 512;
 
 /// Packets per task: small, because crushed skin takes much longer than the rest.
-const TOGETHER: usize = 4;
+const PACKETS_PER_TASK: usize = 4;
 
 /// One skin point in this many is sampled to estimate the common motion.
 const SAMPLE_STRIDE: usize = 16;
@@ -79,7 +79,7 @@ pub struct Detector {
     /// Points whose deep contacts are accepted without a ray test.
     trusted: Vec<bool>,
     /// Points that the search skips.
-    pub(super) settled: Vec<bool>,
+    pub(super) skipped: Vec<bool>,
     /// Detected contact of each point, in tree order or in the order of local contact.
     pub(super) slots: Vec<Found>,
     pub(super) watch: Watch,
@@ -118,7 +118,7 @@ impl Detector {
             is_partial: false,
             packets: vec![Packet::default(); surface.tree.points.len().div_ceil(PACKET)],
             trusted: vec![false; points],
-            settled: vec![false; points],
+            skipped: vec![false; points],
             slots: vec![NOT_FOUND; surface.tree.points.len()],
             watch: Watch::default(),
         }
@@ -142,12 +142,12 @@ impl Detector {
         skin: impl Fn(usize) -> Vec3 + Sync,
         base: impl Fn(usize) -> Vec3 + Sync,
     ) {
-        self.follow(surface, skin, base);
+        self.update_positions(surface, skin, base);
         self.fit(surface);
     }
 
     /// Sets positions of skin and base points; updates normals.
-    pub(super) fn follow(
+    pub(super) fn update_positions(
         &mut self,
         surface: &ContactSurface,
         skin: impl Fn(usize) -> Vec3 + Sync,
@@ -208,13 +208,13 @@ impl Detector {
     /// Refits the tree.
     pub(super) fn fit(&mut self, surface: &ContactSurface) {
         let (tops, bases, steps) = (&self.tops, &self.bases, &self.steps);
-        let calm = calm(MARGIN * surface.shell());
+        let calm = calm_limits(MARGIN * surface.shell());
         (self.fit).update(&surface.tree, tops, bases, steps, &self.faces, calm);
         self.is_fitted = true;
     }
 
     /// Sets positions of some skin and base points and updates their normals, but not the tree.
-    pub(super) fn take_some(&mut self, surface: &ContactSurface, points: &[u32], now: &Now) {
+    pub(super) fn update_some(&mut self, surface: &ContactSurface, points: &[u32], now: &Now) {
         for &point in points {
             let v = point as usize;
             let at = Vec3A::from(now.skin(point));
@@ -269,10 +269,10 @@ impl Detector {
     }
 
     /// Skips these points in searches from now on, and no others.
-    pub(super) fn settle(&mut self, points: impl Iterator<Item = u32>) {
-        self.settled.fill(false);
+    pub(super) fn skip(&mut self, points: impl Iterator<Item = u32>) {
+        self.skipped.fill(false);
         for point in points {
-            if let Some(slot) = self.settled.get_mut(point as usize) {
+            if let Some(slot) = self.skipped.get_mut(point as usize) {
                 *slot = true;
             }
         }
@@ -286,7 +286,7 @@ impl Detector {
         slots.resize(points.len(), NOT_FOUND);
         slots
             .par_chunks_mut(PACKET)
-            .with_max_len(TOGETHER)
+            .with_max_len(PACKETS_PER_TASK)
             .zip(points.par_chunks(PACKET))
             .zip(&mut packets)
             .for_each(|((slots, points), packet)| {
@@ -314,7 +314,7 @@ impl Detector {
             fit: &self.fit,
             packet,
             points,
-            settled: &self.settled,
+            skipped: &self.skipped,
             skin: &self.skin,
             normals: &self.normals,
             steps: &self.steps,
@@ -337,14 +337,14 @@ impl Detector {
         });
         if filter == Filter::Facing {
             for slot in slots.iter_mut().filter(|slot| slot.point != u32::MAX) {
-                if !self.is_believed(surface, slot) {
+                if !self.is_accepted(surface, slot) {
                     *slot = NOT_FOUND;
                 }
             }
         }
     }
 
-    fn is_believed(&self, surface: &ContactSurface, found: &Found) -> bool {
+    fn is_accepted(&self, surface: &ContactSurface, found: &Found) -> bool {
         found.distance > -rules::RAY_CHECK_DEPTH * surface.mean_edge()
             || self.trusted[found.point as usize]
             || self.crossings(surface, found.point) > 0

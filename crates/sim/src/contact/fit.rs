@@ -14,7 +14,7 @@ use super::tree::{NONE, Tree};
 /// Level-0 nodes per task.
 const CHUNK: usize = 8;
 /// Largest number of restless leaves; with more, the whole body counts as moving.
-const FEW: usize = 48;
+const MAX_RESTLESS_LEAVES: usize = 48;
 
 /// Eight child boxes, and eight boxes around the normals below them.
 #[derive(Clone, Copy, Debug)]
@@ -82,14 +82,14 @@ pub struct Slab {
 /// Bound on accumulated motion: two bodies have moved or turned relative to each other by at most the sum of their
 /// bounds.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Way {
+pub struct MotionBound {
     /// Sum over steps of the largest motion of any point \[m\].
     pub path: f64,
     /// The same for changes of the normals.
     pub turn: f64,
 }
 
-impl Way {
+impl MotionBound {
     /// Adds a step; NaN counts as far.
     pub fn add(&mut self, path: f32, turn: f32) {
         let far = |x: f32| if x < 1e6 { f64::from(x) } else { 1e6 };
@@ -99,16 +99,16 @@ impl Way {
 
     /// Sum of both.
     #[inline(always)]
-    pub fn plus(&self, other: &Way) -> Way {
-        Way {
+    pub fn plus(&self, other: &MotionBound) -> MotionBound {
+        MotionBound {
             path: self.path + other.path,
             turn: self.turn + other.turn,
         }
     }
 
-    /// Reduces to the remaining motion from `now` to `until`; to minus infinity where that is NaN.
+    /// Lowers it to the motion left from `now` to `until`, if that is less; to minus infinity if that is NaN.
     #[inline(always)]
-    pub fn end_by(&mut self, until: &Way, now: &Way) {
+    pub fn end_by(&mut self, until: &MotionBound, now: &MotionBound) {
         let less = |a: f64, b: f64| if a <= b { a } else { b };
         let left = |until: f64, now: f64| match until - now {
             left if left.is_nan() => f64::NEG_INFINITY,
@@ -120,7 +120,7 @@ impl Way {
 
     /// Whether both parts are less than those of another.
     #[inline(always)]
-    pub fn is_before(&self, other: &Way) -> bool {
+    pub fn is_before(&self, other: &MotionBound) -> bool {
         self.path < other.path && self.turn < other.turn
     }
 }
@@ -131,9 +131,9 @@ pub struct Fit {
     pub leaves: Vec<Leaf>,
     pub slabs: Vec<Slab>,
     /// Motion of the leaves' corners.
-    pub ways: Vec<Way>,
+    pub motions: Vec<MotionBound>,
     /// Upper bound of the motion of all leaves that were not restless.
-    pub way: Way,
+    pub motion: MotionBound,
     /// Leaves that moved farther than `calm` in this step: crushed triangles turn erratically.
     pub restless: Vec<u32>,
     /// Scratch.
@@ -157,7 +157,8 @@ impl Fit {
     ) {
         self.is_restless.resize(tree.corners.len(), false);
         self.leaves.resize(tree.corners.len(), Leaf::default());
-        self.ways.resize(tree.corners.len(), Way::default());
+        self.motions
+            .resize(tree.corners.len(), MotionBound::default());
         self.slabs.resize(tree.corners.len(), Slab::default());
         self.levels.resize(tree.levels.len(), Vec::new());
         for (level, &count) in self.levels.iter_mut().zip(&tree.levels) {
@@ -170,40 +171,42 @@ impl Fit {
             .par_chunks_mut(CHUNK)
             .zip(self.leaves.par_chunks_mut(CHUNK * LANES))
             .zip(self.slabs.par_chunks_mut(CHUNK * LANES))
-            .zip(self.ways.par_chunks_mut(CHUNK * LANES))
+            .zip(self.motions.par_chunks_mut(CHUNK * LANES))
             .zip(self.is_restless.par_chunks_mut(CHUNK * LANES))
             .enumerate()
-            .map(|(chunk, ((((nodes, leaves), slabs), ways), is_restless))| {
-                let farthest = dispatch(FitLeaves {
-                    tree,
-                    first: chunk * CHUNK * LANES,
-                    tops,
-                    bases,
-                    steps,
-                    faces,
-                    leaves,
-                    slabs,
-                    ways,
-                    is_restless,
-                    calm,
-                });
-                for (node, leaves) in nodes.iter_mut().zip(leaves.chunks(LANES)) {
-                    *node = Wide::default();
-                    for (lane, leaf) in leaves.iter().enumerate() {
-                        node.put_leaf(lane, leaf);
+            .map(
+                |(chunk, ((((nodes, leaves), slabs), motions), is_restless))| {
+                    let farthest = dispatch(FitLeaves {
+                        tree,
+                        first: chunk * CHUNK * LANES,
+                        tops,
+                        bases,
+                        steps,
+                        faces,
+                        leaves,
+                        slabs,
+                        motions,
+                        is_restless,
+                        calm,
+                    });
+                    for (node, leaves) in nodes.iter_mut().zip(leaves.chunks(LANES)) {
+                        *node = Wide::default();
+                        for (lane, leaf) in leaves.iter().enumerate() {
+                            node.put_leaf(lane, leaf);
+                        }
                     }
-                }
-                farthest
-            })
+                    farthest
+                },
+            )
             .reduce(|| [0.0; 2], |[a, b], [c, d]| [farther(a, c), farther(b, d)]);
         self.restless.clear();
         let restless = self.is_restless.iter().zip(0..);
         (self.restless).extend(restless.filter_map(|(&is, leaf)| is.then_some(leaf)));
-        if self.restless.len() > FEW {
+        if self.restless.len() > MAX_RESTLESS_LEAVES {
             self.restless.clear();
-            self.way.add(f32::INFINITY, f32::INFINITY);
+            self.motion.add(f32::INFINITY, f32::INFINITY);
         } else {
-            self.way.add(farthest[0], farthest[1]);
+            self.motion.add(farthest[0], farthest[1]);
         }
         let mut below: &Vec<Wide> = first;
         for level in upper {
@@ -261,7 +264,7 @@ struct FitLeaves<'a> {
     faces: &'a [Row],
     leaves: &'a mut [Leaf],
     slabs: &'a mut [Slab],
-    ways: &'a mut [Way],
+    motions: &'a mut [MotionBound],
     is_restless: &'a mut [bool],
     calm: [f32; 2],
 }
@@ -295,7 +298,7 @@ impl Kernel for FitLeaves<'_> {
             }
             let turn = dot(turned, turned).sqrt();
             let come = [largest(&step.store()), largest(&turn.store())];
-            self.ways[i].add(come[0], come[1]);
+            self.motions[i].add(come[0], come[1]);
             let is_calm = come[0] <= self.calm[0] && come[1] <= self.calm[1];
             self.is_restless[i] = !is_calm;
             if is_calm {

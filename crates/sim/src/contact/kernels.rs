@@ -26,7 +26,7 @@ impl Default for Reach {
 }
 
 /// Number of weight classes: a column that is applied with a small weight uses fewer of its blocks.
-const WEIGHTS: usize = 8;
+const WEIGHT_CLASSES: usize = 8;
 
 impl Reach {
     /// Keeps everything.
@@ -53,7 +53,7 @@ pub struct Kernels {
 pub struct Column {
     first: u32,
     /// Number of blocks used for weights up to 1/8, 2/8 and so on.
-    counts: [u16; WEIGHTS],
+    counts: [u16; WEIGHT_CLASSES],
     /// Number of blocks that are strongly coupled.
     strong: u16,
 }
@@ -131,10 +131,10 @@ impl Kernels {
     #[inline]
     pub fn part(&self, vertex: u32, weight: f32) -> Part {
         let column = &self.columns[vertex as usize];
-        let step = (weight.abs() * WEIGHTS as f32) as usize;
+        let step = (weight.abs() * WEIGHT_CLASSES as f32) as usize;
         Part {
             first: column.first,
-            count: column.counts[step.min(WEIGHTS - 1)].into(),
+            count: column.counts[step.min(WEIGHT_CLASSES - 1)].into(),
         }
     }
 
@@ -214,7 +214,7 @@ fn cut_off(v: u32, reach: Reach, value: &dyn Fn(u32) -> f32, order: &[u32]) -> D
     blocks.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     blocks.truncate(reach.most.min(u16::MAX.into()));
     let above = |share: f32| blocks.partition_point(|block| block.1 > share * own) as u16;
-    let weight = |step: usize| (step + 1) as f32 / WEIGHTS as f32;
+    let weight = |step: usize| (step + 1) as f32 / WEIGHT_CLASSES as f32;
     let column = Column {
         first: 0,
         counts: std::array::from_fn(|step| above(reach.share / weight(step))),

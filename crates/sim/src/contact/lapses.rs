@@ -8,7 +8,7 @@
 use glam::Vec3;
 
 use super::persist::shares_point;
-use super::ways::Ways;
+use super::relative_motion::RelativeMotion;
 use super::{Contact, ContactSurface, rules};
 
 /// Relative rounding error of sums of steps.
@@ -27,7 +27,7 @@ pub struct Lapses {
 
 impl Lapses {
     /// Whether a point is held where it is, and not pushed out.
-    pub fn only_holds(&self, point: u32) -> bool {
+    pub fn is_held(&self, point: u32) -> bool {
         let lost = self.lost.get(point as usize);
         lost.is_some_and(|&lost| lost > rules::LOST_CONTACT_TIME * (1.0 - ROUNDING))
     }
@@ -37,45 +37,45 @@ impl Lapses {
         let still = rules::STILL_SPEED * surface.size() * step;
         let way = match is_moving(before, bases, still) {
             true => f32::INFINITY,
-            false => Ways::new(before, bases).map_or(f32::INFINITY, |ways| ways.farthest),
+            false => RelativeMotion::new(before, bases).map_or(f32::INFINITY, |ways| ways.farthest),
         };
         self.still = match way < still {
             true => self.still + step,
             false => 0.0,
         };
         self.way += way;
-        let is_far = self.way > rules::FORGET_WAY * surface.size();
-        if is_far || !self.is_after(rules::LOST_CONTACT_DELAY) {
+        let is_far = self.way > rules::FORGET_DISTANCE * surface.size();
+        if is_far || !self.is_still_for(rules::LOST_CONTACT_DELAY) {
             self.way = 0.0;
             self.lost.clear();
         }
     }
 
     /// Whether the bones have been still for longer than this \[s\], up to rounding of the sum of steps.
-    fn is_after(&self, time: f32) -> bool {
+    fn is_still_for(&self, time: f32) -> bool {
         self.still > time * (1.0 + ROUNDING)
     }
 
     /// Whether the bones have been still for [`rules::REST_TIME`], after which hardly anything moves.
-    pub fn is_rested(&self) -> bool {
-        self.is_after(rules::REST_TIME)
+    pub fn is_at_rest(&self) -> bool {
+        self.is_still_for(rules::REST_TIME)
     }
 
     /// Whether the bones have been still for [`rules::FOLD_HOLD_TIME`], after which folds that turn over keep their
     /// contacts.
-    pub fn holds(&self) -> bool {
-        self.is_after(rules::FOLD_HOLD_TIME)
+    pub fn keeps_folds(&self) -> bool {
+        self.is_still_for(rules::FOLD_HOLD_TIME)
     }
 
     /// Least blend factor of feet and normals toward the new detection in a step of `step` seconds.
-    pub fn least_share(&self, step: f32) -> f32 {
+    pub fn least_blend(&self, step: f32) -> f32 {
         let left = (1.0 - self.still / rules::FOLLOW_TIME).max(0.0);
         rules::blend(rules::FOLLOW_RATE * left, step)
     }
 
     /// Factor of the recovery speed.
-    pub fn haste(&self) -> f32 {
-        match self.is_after(rules::FOLLOW_TIME) {
+    pub fn recovery_factor(&self) -> f32 {
+        match self.is_still_for(rules::FOLLOW_TIME) {
             false => 1.0,
             true => rules::SLOW_RECOVERY,
         }
@@ -159,17 +159,17 @@ mod tests {
             }
             let losses = (rules::LOST_CONTACT_TIME * rate - ROUNDING).ceil() as u32;
             for step in 0..2 * losses {
-                assert!(!lapses.only_holds(2), "{step} at {rate}");
+                assert!(!lapses.is_held(2), "{step} at {rate}");
                 lose(&mut lapses, rate, step);
             }
-            assert!(lapses.only_holds(2) && !lapses.only_holds(1));
+            assert!(lapses.is_held(2) && !lapses.is_held(1));
             // Moved as a whole, the body is still in the same pose.
             let carried = still.map(|p| p + Vec3::Y);
             lapses.begin(&surface, 1.0 / rate, &still, &carried);
-            assert!(lapses.only_holds(2));
+            assert!(lapses.is_held(2));
             let bent = [Vec3::ZERO, Vec3::X + Vec3::Y * 0.5];
             lapses.begin(&surface, 1.0 / rate, &still, &bent);
-            assert!(!lapses.only_holds(2));
+            assert!(!lapses.is_held(2));
         }
     }
 }

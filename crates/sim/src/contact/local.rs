@@ -10,12 +10,12 @@ use supple_geom::simd::LANES;
 use super::surface::{ContactSurface, Lists, Source};
 
 /// Least number of pairs of a fold: smaller folds come from prisms that lean.
-const FEWEST: usize = 4;
+const MIN_PAIRS: usize = 4;
 /// Share of a fold's pairs that is ignored in the activation distance, for the same reason.
-const EARLY: f32 = 0.03;
+const IGNORED_SHARE: f32 = 0.03;
 /// Largest activation distance relative to the sentinels' distance at rest. At 1, folds whose sides are close at rest
 /// would always be active.
-const BENT: f32 = 0.95;
+const MAX_ACTIVATION: f32 = 0.95;
 
 /// A point that was detected in the prism of a triangle, and the sentinels that tell when this may happen again.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,7 +63,7 @@ pub(super) struct Fold {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Level {
     /// Active when the sentinels' base points are nearer than this \[m\].
-    waking: f32,
+    activation: f32,
     pub groups: usize,
     pub boxes: usize,
     pub corners: usize,
@@ -82,7 +82,7 @@ impl LocalPairs {
         pairs.sort_by_key(|pair| (pair.fold, pair.point, pair.triangle));
         let folds = pairs
             .chunk_by(|a, b| a.fold == b.fold)
-            .filter(|pairs| pairs.len() >= FEWEST)
+            .filter(|pairs| pairs.len() >= MIN_PAIRS)
             .map(|pairs| Fold::new(surface, pairs));
         LocalPairs {
             folds: folds.collect(),
@@ -98,8 +98,8 @@ impl LocalPairs {
 
 /// A point of a fold: its activation distance, and the triangles that it can touch.
 #[derive(Default)]
-struct Sleeper {
-    waking: f32,
+struct FoldPoint {
+    activation: f32,
     triangles: Vec<u32>,
 }
 
@@ -108,7 +108,7 @@ impl Fold {
     pub fn level(&self, bases: &[Vec3]) -> Level {
         let [a, b] = self.sentinels.map(|p| bases.get(p as usize));
         let distance = a.zip(b).map_or(f32::INFINITY, |(a, b)| a.distance(*b));
-        let asleep = (self.levels).partition_point(|level| distance < level.waking);
+        let asleep = (self.levels).partition_point(|level| distance < level.activation);
         match asleep {
             0 => Level::default(),
             awake => self.levels[awake - 1],
@@ -119,24 +119,25 @@ impl Fold {
         let mut distances: Vec<f32> = pairs.iter().map(|pair| pair.distance).collect();
         distances.sort_by(|a, b| b.total_cmp(a));
         let [a, b] = pairs[0].sentinels.map(|p| surface.input.bases[p as usize]);
-        let first = distances[(EARLY * distances.len() as f32) as usize].min(BENT * a.distance(b));
-        let mut sleepers = std::collections::BTreeMap::<u32, Sleeper>::new();
+        let first = distances[(IGNORED_SHARE * distances.len() as f32) as usize]
+            .min(MAX_ACTIVATION * a.distance(b));
+        let mut fold_points = std::collections::BTreeMap::<u32, FoldPoint>::new();
         for pair in pairs {
             let around = surface.around_triangle(pair.triangle);
             for point in surface.around_point(pair.point) {
-                let sleeper = sleepers.entry(point).or_default();
-                sleeper.waking = sleeper.waking.max(pair.distance.min(first));
+                let fold_point = fold_points.entry(point).or_default();
+                fold_point.activation = fold_point.activation.max(pair.distance.min(first));
                 let others = around.iter().filter(|&&t| !surface.is_near(point, t));
-                sleeper.triangles.extend(others);
+                fold_point.triangles.extend(others);
             }
         }
         // Neighbours are tested together.
         let place_of_point = places(&surface.tree.points, surface.point_count());
         let place_of_triangle = places(&surface.tree.order, surface.triangles().len());
-        let mut sleepers: Vec<(u32, Sleeper)> = sleepers.into_iter().collect();
-        sleepers.sort_by(|(p, a), (q, b)| {
+        let mut fold_points: Vec<(u32, FoldPoint)> = fold_points.into_iter().collect();
+        fold_points.sort_by(|(p, a), (q, b)| {
             let place = |p: &u32| place_of_point[*p as usize];
-            (b.waking.total_cmp(&a.waking)).then(place(p).cmp(&place(q)))
+            (b.activation.total_cmp(&a.activation)).then(place(p).cmp(&place(q)))
         });
         let mut fold = Fold {
             sentinels: pairs[0].sentinels,
@@ -145,8 +146,10 @@ impl Fold {
         let mut numbers = std::collections::HashMap::<u32, usize>::new();
         let mut corner_numbers = std::collections::HashMap::<u32, u32>::new();
         let mut group_boxes = Vec::new();
-        for level in sleepers.chunk_by(|(_, a), (_, b)| a.waking == b.waking) {
-            let all = level.iter().flat_map(|(_, sleeper)| &sleeper.triangles);
+        for level in fold_points.chunk_by(|(_, a), (_, b)| a.activation == b.activation) {
+            let all = level
+                .iter()
+                .flat_map(|(_, fold_point)| &fold_point.triangles);
             let is_new = |t: &u32| !numbers.contains_key(t);
             let mut new: Vec<u32> = all.copied().filter(is_new).collect();
             new.sort_unstable_by_key(|&t| place_of_triangle[t as usize]);
@@ -161,9 +164,9 @@ impl Fold {
             for group in level.chunks(LANES) {
                 let mut bits = std::collections::BTreeMap::<u32, u64>::new();
                 let mut points = [u32::MAX; LANES];
-                for (k, (point, sleeper)) in group.iter().enumerate() {
+                for (k, (point, fold_point)) in group.iter().enumerate() {
                     points[k] = *point;
-                    for number in sleeper.triangles.iter().map(|t| numbers[t]) {
+                    for number in fold_point.triangles.iter().map(|t| numbers[t]) {
                         let bit = 1 << (k * LANES + number % LANES);
                         *bits.entry((number / LANES) as u32).or_default() |= bit;
                     }
@@ -173,7 +176,7 @@ impl Fold {
                 group_boxes.push(bits.into_keys().collect());
             }
             fold.levels.push(Level {
-                waking: level[0].1.waking,
+                activation: level[0].1.activation,
                 groups: fold.groups.len(),
                 boxes: fold.boxes.len(),
                 corners: fold.corners.len(),

@@ -14,14 +14,14 @@ use super::surface::ContactSurface;
 
 /// Winding number above which a point is inside. At 1, points in sharp folds count because of the summation error; at
 /// 1.2, finger tips do not.
-const INSIDE: f64 = 1.05;
+const INSIDE_WINDING: f64 = 1.05;
 
 /// Distance in front of a triangle at which free space is tested \[mean edges\].
-const IN_FRONT: f32 = 0.01;
+const FREE_SPACE_DISTANCE: f32 = 0.01;
 
 /// A triangle belongs to another part if its distance is below this share of that at rest. Near 1, the back of a hand
 /// limits the measured depth of its palm; at 0.5, folds of joints measure as deep as limbs.
-const NEARER: f32 = 0.9;
+const NEARER_SHARE: f32 = 0.9;
 
 /// Skin points inside other parts.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -100,12 +100,12 @@ impl<'a> Skin<'a> {
         (0..self.surface.point_count() as u32)
             .into_par_iter()
             .with_min_len(64)
-            .filter(|&point| winds(point) > INSIDE)
+            .filter(|&point| winds(point) > INSIDE_WINDING)
             .collect()
     }
 
-    /// The closest triangle that has come [nearer](NEARER) than at rest, and its distance. The back of the point's own
-    /// hand is near too, but was so at rest. Skin around the point counts if there is free space behind it.
+    /// The closest triangle that has come [nearer](NEARER_SHARE) than at rest, and its distance. The back of the point's own
+    /// hand is near too, but was so at rest. Skin around the point counts if there is free space in front of it.
     fn nearest(&self, point: u32) -> Option<(u32, f32)> {
         let Skin { surface, at, .. } = *self;
         let p = at[point as usize];
@@ -127,7 +127,7 @@ impl<'a> Skin<'a> {
             };
             let is_near = || surface.is_near(point, t as u32);
             if distance < best.1
-                && distance < NEARER * before()
+                && distance < NEARER_SHARE * before()
                 && (!is_near() || self.leads_out(p, foot, triangle))
             {
                 best = (t as u32, distance);
@@ -139,7 +139,7 @@ impl<'a> Skin<'a> {
     /// Whether a point is behind a triangle in front of which there is free space.
     fn leads_out(&self, p: Vec3, foot: Vec3, [a, b, c]: [Vec3; 3]) -> bool {
         let normal = (b - a).cross(c - a).normalize_or_zero();
-        let in_front = foot + normal * (IN_FRONT * self.surface.mean_edge());
+        let in_front = foot + normal * (FREE_SPACE_DISTANCE * self.surface.mean_edge());
         normal.dot(p - foot) < 0.0 && !self.skin.contains(in_front)
     }
 }

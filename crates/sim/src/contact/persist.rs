@@ -14,11 +14,11 @@ use super::surface::ContactSurface;
 use super::{Contact, rules};
 
 /// Most triangles that a foot crosses in a step: bounds the cost; feet usually cross one or two.
-const LONGEST_WALK: usize = 8;
+const MAX_WALK: usize = 8;
 
 /// How contacts persist in a step.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Pace {
+pub struct Persistence {
     /// Least blend factor of feet and normals toward the new detection.
     pub least: f32,
     /// Length of the step \[s\].
@@ -26,7 +26,7 @@ pub struct Pace {
     /// Whether feet walk from triangle to triangle.
     pub walks: bool,
     /// Whether folds that turn over keep their contacts.
-    pub holds: bool,
+    pub keeps_folds: bool,
     /// Whether one thread handles all contacts.
     pub alone: bool,
 }
@@ -56,22 +56,22 @@ pub struct Slide {
 
 impl Slide {
     /// From the sliding distance \[m\].
-    fn new(way: f32, edge: f32, pace: &Pace) -> Slide {
+    fn new(way: f32, edge: f32, options: &Persistence) -> Slide {
         let share = way / (rules::SLIDE_LENGTH * edge);
         Slide {
             // NaN counts as sliding.
-            share: share.min(1.0).max(pace.least),
-            is_fast: way > rules::SLIDE_SPEED * edge * pace.step,
+            share: share.min(1.0).max(options.least),
+            is_fast: way > rules::SLIDE_SPEED * edge * options.step,
         }
     }
 }
 
 /// Decides on the contacts of the last step before the search. `moved` gives the motion of a skin point.
-pub fn settle(
+pub fn decide(
     surface: &ContactSurface,
     detector: &Detector,
     last: &[Contact],
-    pace: &Pace,
+    options: &Persistence,
     moved: &(dyn Fn(u32) -> Vec3 + Sync),
     nexts: &mut Vec<Next>,
 ) {
@@ -80,36 +80,36 @@ pub fn settle(
             return Next::Gone;
         }
         let way = slide(surface, old, moved);
-        let slide = Slide::new(way, surface.mean_edge(), pace);
+        let slide = Slide::new(way, surface.mean_edge(), options);
         if old.force == Vec3::ZERO || slide.is_fast {
             return Next::Open(slide);
         }
         // Deep contacts may be on the wrong side.
         let deepest = -rules::WRONG_SIDE_DEPTH * surface.mean_edge();
         let is_settled = |kept: &Contact| kept.distance >= deepest;
-        let kept = same_skin(surface, detector, old, slide, pace).filter(is_settled);
+        let kept = same_skin(surface, detector, old, slide, options).filter(is_settled);
         kept.map_or(Next::Open(slide), |kept| {
-            Next::Settled(gone_on(kept, old, slide.share))
+            Next::Settled(carried_over(kept, old, slide.share))
         })
     };
     last.par_iter()
-        .with_min_len(if pace.alone { usize::MAX } else { CHUNK })
+        .with_min_len(if options.alone { usize::MAX } else { CHUNK })
         .map(next)
         .collect_into_vec(nexts);
 }
 
-/// Merges detected contacts and those of the last step into this step's, sorted by point. `[found, going_on]` is
+/// Merges detected contacts and those of the last step into this step's, sorted by point. `[found, persisting]` is
 /// scratch memory.
 pub fn merge(
     surface: &ContactSurface,
     detector: &Detector,
     (last, nexts): (&[Contact], &[Next]),
-    pace: &Pace,
-    [found, going_on]: &mut [Vec<Contact>; 2],
+    options: &Persistence,
+    [found, persisting]: &mut [Vec<Contact>; 2],
     contacts: &mut Vec<Contact>,
 ) {
     found.clear();
-    found.extend(detector.found().map(fresh));
+    found.extend(detector.found().map(new_contact));
     // Of several detections of a point the shallowest is kept.
     found.sort_unstable_by(|a, b| {
         let deeper = b.distance.total_cmp(&a.distance);
@@ -117,8 +117,8 @@ pub fn merge(
         a.point.cmp(&b.point).then(deeper).then(other)
     });
     found.dedup_by_key(|contact| contact.point);
-    going_on.clear();
-    going_on.extend(
+    persisting.clear();
+    persisting.extend(
         last.iter()
             .zip(nexts)
             .filter_map(|(old, next)| match *next {
@@ -127,18 +127,18 @@ pub fn merge(
                 Next::Open(slide) => {
                     let at = found.binary_search_by_key(&old.point, |new| new.point);
                     let new = at.ok().map(|at| found[at]);
-                    follow(surface, detector, (old, new), slide, pace)
+                    decide_open(surface, detector, (old, new), slide, options)
                 }
             }),
     );
-    if !going_on.is_sorted_by_key(|contact| contact.point) {
-        going_on.sort_by_key(|contact| contact.point);
+    if !persisting.is_sorted_by_key(|contact| contact.point) {
+        persisting.sort_by_key(|contact| contact.point);
     }
-    going_on.dedup_by_key(|contact| contact.point);
+    persisting.dedup_by_key(|contact| contact.point);
     // Both are sorted by point; persisting contacts replace detected ones.
     contacts.clear();
     let mut new = found.iter().peekable();
-    for old in going_on.iter() {
+    for old in persisting.iter() {
         while let Some(before) = new.next_if(|new| new.point < old.point) {
             contacts.push(*before);
         }
@@ -149,20 +149,20 @@ pub fn merge(
 }
 
 /// Decides on a contact that is not settled, given the detection for its point; `None` if the detection replaces it.
-fn follow(
+fn decide_open(
     surface: &ContactSurface,
     detector: &Detector,
     (old, found): (&Contact, Option<Contact>),
     slide: Slide,
-    pace: &Pace,
+    options: &Persistence,
 ) -> Option<Contact> {
     let new = found.filter(|new| shares_point(surface, new, old));
     let share = slide.share.max(rules::NEW_TRIANGLE_BLEND);
-    let slides_over = || new.map(|new| gone_on(new, old, share));
+    let slides_over = || new.map(|new| carried_over(new, old, share));
     if old.force == Vec3::ZERO || slide.is_fast && new.is_some() {
         return slides_over();
     }
-    let kept = same_skin(surface, detector, old, slide, pace);
+    let kept = same_skin(surface, detector, old, slide, options);
     let wrong = rules::WRONG_SIDE_DEPTH * surface.mean_edge();
     let is_wrong = |kept: &Contact| {
         let out = found.map_or(f32::NEG_INFINITY, |found| found.distance);
@@ -171,7 +171,7 @@ fn follow(
     if kept.as_ref().is_some_and(is_wrong) {
         return None;
     }
-    kept.map(|kept| gone_on(kept, old, slide.share))
+    kept.map(|kept| carried_over(kept, old, slide.share))
         .or_else(slides_over)
 }
 
@@ -183,7 +183,7 @@ fn slide(surface: &ContactSurface, contact: &Contact, moved: &(dyn Fn(u32) -> Ve
     (moved(contact.point) - foot).length()
 }
 
-fn fresh(found: &Found) -> Contact {
+fn new_contact(found: &Found) -> Contact {
     Contact {
         point: found.point,
         triangle: found.triangle,
@@ -207,7 +207,7 @@ pub fn shares_point(surface: &ContactSurface, a: &Contact, b: &Contact) -> bool 
 }
 
 /// Takes over the force of the last step, rotated with the normal, which is blended by `share`.
-fn gone_on(mut new: Contact, old: &Contact, share: f32) -> Contact {
+fn carried_over(mut new: Contact, old: &Contact, share: f32) -> Contact {
     let blended = old.normal.lerp(new.normal, share);
     new.normal = blended.try_normalize().unwrap_or(new.normal);
     if old.force != Vec3::ZERO {
@@ -222,7 +222,7 @@ fn same_skin(
     detector: &Detector,
     old: &Contact,
     slide: Slide,
-    pace: &Pace,
+    options: &Persistence,
 ) -> Option<Contact> {
     let skin = surface.triangles()[old.triangle as usize].map(|v| detector.skin(v));
     let mut weights = clamped_weights(skin, detector.skin(old.point)).unwrap_or(old.weights);
@@ -230,10 +230,10 @@ fn same_skin(
         *new = old + (*new - old) * slide.share;
     }
     let mut next = Contact { weights, ..*old };
-    let mut beside = aim(surface, detector, &mut next);
-    if beside > rules::WALK_DISTANCE * surface.mean_edge() && pace.walks {
+    let mut beside = update_normal(surface, detector, &mut next);
+    if beside > rules::WALK_DISTANCE * surface.mean_edge() && options.walks {
         walk(surface, detector, &mut next);
-        beside = aim(surface, detector, &mut next);
+        beside = update_normal(surface, detector, &mut next);
     }
     let corners = surface.triangles()[next.triangle as usize];
     let normal = blend(next.weights, corners.map(|v| detector.normals[v as usize]));
@@ -241,14 +241,14 @@ fn same_skin(
         .normalize_or_zero()
         .dot(detector.normals[old.point as usize]);
     let is_gone = next.normal == Vec3::ZERO
-        || turned > rules::TURNED_COSINE && !pace.holds
+        || turned > rules::TURNED_COSINE && !options.keeps_folds
         || next.distance > surface.shell()
-        || beside > rules::BESIDE_LIMIT * surface.mean_edge();
+        || beside > rules::TANGENTIAL_LIMIT * surface.mean_edge();
     (!is_gone).then_some(next)
 }
 
 /// Sets normal and distance at the foot of a contact. Returns the tangential distance between point and foot \[m\].
-fn aim(surface: &ContactSurface, detector: &Detector, contact: &mut Contact) -> f32 {
+fn update_normal(surface: &ContactSurface, detector: &Detector, contact: &mut Contact) -> f32 {
     let corners = surface.triangles()[contact.triangle as usize];
     let normal = detector.push_direction(corners, contact.weights);
     let foot = blend(contact.weights, corners.map(|v| detector.skin(v)));
@@ -271,7 +271,7 @@ fn walk(surface: &ContactSurface, detector: &Detector, contact: &mut Contact) {
     };
     let mut triangle = contact.triangle;
     let (mut weights, mut distance) = closest(triangle);
-    for _ in 0..LONGEST_WALK {
+    for _ in 0..MAX_WALK {
         let corners = surface.triangles()[triangle as usize];
         // The foot is on the edge or at the corner given by its positive weights.
         let mut at = corners.into_iter().zip(weights).filter(|&(_, w)| w > 0.0);
@@ -370,19 +370,19 @@ mod tests {
         let detector = at_rest(&surface);
         let old = on_the_sheet((SIDE * SIDE) as u32);
         let next = |walks: bool| {
-            let pace = Pace {
+            let options = Persistence {
                 least: 0.1,
                 step: STEP,
                 walks,
-                holds: false,
+                keeps_folds: false,
                 alone: true,
             };
             same_skin(
                 &surface,
                 &detector,
                 &old,
-                Slide::new(0.0, EDGE, &pace),
-                &pace,
+                Slide::new(0.0, EDGE, &options),
+                &options,
             )
         };
         let walked = next(true).expect("a contact");
@@ -400,18 +400,18 @@ mod tests {
         let detector = at_rest(&surface);
         // A point of the sheet faces the same way as the sheet.
         let old = on_the_sheet(2 * SIDE as u32 + 3);
-        let next = |holds: bool| {
-            let pace = Pace {
+        let next = |keeps_folds: bool| {
+            let options = Persistence {
                 step: STEP,
-                holds,
-                ..Pace::default()
+                keeps_folds,
+                ..Persistence::default()
             };
             same_skin(
                 &surface,
                 &detector,
                 &old,
-                Slide::new(0.0, EDGE, &pace),
-                &pace,
+                Slide::new(0.0, EDGE, &options),
+                &options,
             )
         };
         assert!(next(false).is_none());

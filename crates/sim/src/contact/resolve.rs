@@ -10,7 +10,7 @@ use super::sweep::{Side, Split, Sweep};
 
 /// A rigid body that is moved by the contacts that press on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct GivingWay {
+pub struct MovableBody {
     /// Displacement per unit of force.
     pub compliance: f32,
     /// Displacement in this step \[m\].
@@ -23,7 +23,7 @@ pub struct Resolver {
     /// The contacts.
     pub rows: Vec<ContactRow>,
     /// Rigid bodies that the contacts move.
-    pub bodies: Vec<GivingWay>,
+    pub bodies: Vec<MovableBody>,
     /// Free vertices that occur in the rows, ascending.
     pub touched: Vec<u32>,
     /// Free vertices that a sweep may move.

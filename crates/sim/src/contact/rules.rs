@@ -29,7 +29,7 @@ pub const SLIDE_SPEED: f32 = 9.0;
 /// Least blend factor of the new normal when a contact slides to another triangle.
 pub const NEW_TRIANGLE_BLEND: f32 = 0.5;
 /// Tangential distance between a point and its foot above which the contact ends \[mean edges\].
-pub const BESIDE_LIMIT: f32 = 3.0;
+pub const TANGENTIAL_LIMIT: f32 = 3.0;
 /// Cosine between the normals at foot and point above which the fold has turned over, and the contact ends.
 pub const TURNED_COSINE: f32 = 0.8;
 /// Tangential distance between a point and its foot above which the foot walks to the closest skin \[mean edges\].
@@ -40,7 +40,7 @@ pub const WRONG_SIDE_DEPTH: f32 = 0.5;
 /// Bone speed below which the pose is held \[body sizes a second\].
 pub const STILL_SPEED: f32 = 0.0035;
 /// Bone motion after which lost contacts are forgotten \[body sizes\].
-pub const FORGET_WAY: f32 = 0.012;
+pub const FORGET_DISTANCE: f32 = 0.012;
 /// A point is held, and no longer pushed out, once the steps in which it lost a pressing contact sum up to this \[s\].
 pub const LOST_CONTACT_TIME: f32 = 3.0 / 60.0;
 /// Time after the bones have stopped during which lost contacts do not count \[s\].
@@ -62,7 +62,7 @@ pub const REST_TIME: f32 = 1.0;
 pub const SEARCH_PERIOD: f32 = 8.0 / 60.0;
 /// Motion of skin and bones that triggers the next search \[mean edges\]. Below (SHELL − GAP) / 2 no new contact can
 /// press.
-pub const SEARCH_WAY: f32 = 0.06;
+pub const SEARCH_DISTANCE: f32 = 0.06;
 /// Share of the points that may move farther without a search.
 pub const RESTLESS_POINTS: f32 = 1.0 / 500.0;
 /// The same as a share of the contacts; the larger count applies.
@@ -73,7 +73,7 @@ pub const SOFTNESS: f32 = 0.02;
 /// Relaxation factor of a sweep.
 pub const RELAXATION: f32 = 0.8;
 /// Largest normal force, given as the distance that it would push the point at once \[depths from skin to base point\].
-pub const LARGEST_PUSH: f32 = 1.0;
+pub const MAX_PUSH: f32 = 1.0;
 /// Half-life of a pressed vertex's velocity relative to its bone \[s\].
 pub const PRESSED_HALF_LIFE: f32 = 0.0096;
 /// Blocks of a column of A⁻¹ whose entries are all below this share of the diagonal entry are dropped.
@@ -91,14 +91,14 @@ pub const TANGLE_TOLERANCE: f32 = 0.1;
 
 /// Motion in a step above which a point is traced against colliders (continuous detection) \[depths from skin to base
 /// point\].
-pub const FOLLOWED_WAY: f32 = 0.5;
+pub const TRACED_DISTANCE: f32 = 0.5;
 /// Most advances along a traced path: enough for a grazing one, which is a miss if it has met nothing by then.
-pub const ADVANCES: usize = 32;
+pub const MAX_ADVANCES: usize = 32;
 /// Largest relative motion of two parts of a body in a substep \[thickness of the tissue\].
-pub const SUBSTEP_WAY: f32 = 0.5;
+pub const SUBSTEP_DISTANCE: f32 = 0.5;
 
 /// Factor by which a quantity with a half-life decays in a step \[both s\].
-pub fn kept(half_life: f32, step: f32) -> f32 {
+pub fn decay(half_life: f32, step: f32) -> f32 {
     (-step / half_life).exp2()
 }
 

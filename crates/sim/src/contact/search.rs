@@ -11,16 +11,16 @@
 use glam::Vec3A;
 use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, Row};
 
-use super::close::{COSINE_ROUNDING, ROUNDING, TURN, least, look, may_touch};
+use super::close::{COSINE_ROUNDING, ROUNDING, TURN_MARGIN, least, look, may_touch};
 use super::descent::Stack;
-use super::fit::{Fit, Way};
+use super::fit::{Fit, MotionBound};
 
 /// Points that are tested together.
 pub const PACKET: usize = 16;
 /// Points that are tested together, and what is known about them from one search to the next.
 #[derive(Clone, Debug, Default)]
 pub struct Packet {
-    way: Way,
+    motion: MotionBound,
     /// Leaves that its points may be in, in traversal order, and the distance of each point from each.
     pairs: Vec<Pair>,
     apart: Vec<Apart>,
@@ -29,11 +29,11 @@ pub struct Packet {
     /// Mask of the points that were searched for.
     wanted: u16,
     /// Sum of its own motion and that of all leaves.
-    all: Way,
+    all: MotionBound,
     /// No other leaf can be reached before that sum reaches this.
-    complete: Way,
+    complete: MotionBound,
     /// No leaf in the list needs a test before that sum reaches this.
-    quiet: Way,
+    quiet: MotionBound,
 }
 
 /// Sum of both motions at which each point of a packet can enter a prism of a leaf \[m\].
@@ -44,8 +44,8 @@ impl Packet {
     pub fn forget(&mut self) {
         self.pairs.clear();
         self.apart.clear();
-        self.complete = Way::default();
-        self.quiet = Way::default();
+        self.complete = MotionBound::default();
+        self.quiet = MotionBound::default();
     }
 }
 
@@ -56,16 +56,16 @@ struct Pair {
     /// Sum of both motions from which distances are counted.
     since: f64,
     /// Sums of both motions and turns up to which no test is needed.
-    until: Way,
+    until: MotionBound,
 }
 
 impl Pair {
     /// A pair that has not been tested.
-    fn new(leaf: u32, sum: &Way) -> Pair {
+    fn new(leaf: u32, sum: &MotionBound) -> Pair {
         Pair {
             leaf,
             since: sum.path,
-            until: Way {
+            until: MotionBound {
                 path: f64::NEG_INFINITY,
                 turn: f64::INFINITY,
             },
@@ -74,13 +74,13 @@ impl Pair {
 }
 
 /// Motion after which a pair is tested anew, because distances are kept in single precision \[margins\].
-const LONG_WAY: f32 = 64.0;
+const RETEST_DISTANCE: f32 = 64.0;
 /// Distance around a packet in which leaves are listed, in units of this step's motion. It affects cost alone: a larger
 /// value makes the lists longer, a smaller one traverses the tree more often.
 const LOOK_AHEAD: f32 = 4.0;
 /// Least and largest value of that distance \[margins\]. If a step's motion exceeds half of the largest, the tree is
 /// traversed in every step.
-const REACH: [f32; 2] = [2.0, 8.0];
+const REACH_RANGE: [f32; 2] = [2.0, 8.0];
 
 /// Calls `found` with indices into `points` and into the tree's order for all points that may be in prisms that do not
 /// face the same way; `near` masks the prisms of a leaf to leave out.
@@ -89,7 +89,7 @@ pub struct SearchPacket<'a, N, F> {
     pub packet: &'a mut Packet,
     pub points: &'a [u32],
     /// Points that the search skips.
-    pub settled: &'a [bool],
+    pub skipped: &'a [bool],
     pub skin: &'a [Row],
     pub normals: &'a [Vec3A],
     /// Motion of each point (second number) and turn of its normal (third) since the last search.
@@ -124,14 +124,14 @@ impl<N: Fn(usize, u32) -> u8, F: FnMut(usize, usize)> Kernel for SearchPacket<'_
                 places[i / LANES][axis].0[i % LANES] = at[axis];
                 normals[i / LANES][axis].0[i % LANES] = normal[axis];
             }
-            wanted |= u16::from(i < count && !self.settled[v]) << i;
+            wanted |= u16::from(i < count && !self.skipped[v]) << i;
             let [_, moved, turned, _] = self.steps[v].0;
             // Comparisons with NaN are false, so NaN is kept.
             step[0] = if moved <= step[0] { step[0] } else { moved };
             step[1] = if turned <= step[1] { step[1] } else { turned };
         }
-        self.packet.way.add(step[0], step[1]);
-        let all = self.packet.way.plus(&self.fit.way);
+        self.packet.motion.add(step[0], step[1]);
+        let all = self.packet.motion.plus(&self.fit.motion);
         let before = std::mem::replace(&mut self.packet.all, all);
         if !all.is_before(&self.packet.complete) {
             let splat = |v: Vec3A| {
@@ -150,18 +150,21 @@ impl<N: Fn(usize, u32) -> u8, F: FnMut(usize, usize)> Kernel for SearchPacket<'_
             return;
         }
         // Time until the first pair needs a test, provided that its leaf moves no farther than the bound of all leaves.
-        let mut quiet = FOR_EVER;
+        let mut quiet = UNBOUNDED;
         let Packet {
-            way, pairs, apart, ..
+            motion,
+            pairs,
+            apart,
+            ..
         } = &mut *self.packet;
         for (pair, apart) in pairs.iter_mut().zip(apart) {
-            let sum = way.plus(&self.fit.ways[pair.leaf as usize]);
+            let sum = motion.plus(&self.fit.motions[pair.leaf as usize]);
             if !is_new && sum.is_before(&pair.until) {
                 quiet.end_by(&pair.until, &sum);
                 continue;
             }
             if sum.turn >= pair.until.turn
-                || sum.path - pair.since > f64::from(LONG_WAY * self.margin)
+                || sum.path - pair.since > f64::from(RETEST_DISTANCE * self.margin)
             {
                 *apart = UNKNOWN;
                 pair.since = sum.path;
@@ -190,7 +193,7 @@ impl<N: Fn(usize, u32) -> u8, F: FnMut(usize, usize)> Kernel for SearchPacket<'_
                         L::load(&distances) + L::splat(come - 2.0 * ROUNDING * self.margin);
                     put(&mut apart[half], &distances.store(), awake);
                     if is_turned {
-                        let turn = sum.turn + f64::from(TURN - COSINE_ROUNDING);
+                        let turn = sum.turn + f64::from(TURN_MARGIN - COSINE_ROUNDING);
                         pair.until.turn = pair.until.turn.min(turn);
                     }
                 }
@@ -209,9 +212,9 @@ impl<N: Fn(usize, u32) -> u8, F: FnMut(usize, usize)> Kernel for SearchPacket<'_
 
 impl<N, F> SearchPacket<'_, N, F> {
     /// Adds restless leaves that have come near the box of the packet.
-    fn meet_restless(&mut self, [low, high]: [Vec3A; 2], all: &Way) {
+    fn meet_restless(&mut self, [low, high]: [Vec3A; 2], all: &MotionBound) {
         let Packet {
-            way,
+            motion,
             pairs,
             apart,
             complete,
@@ -235,7 +238,7 @@ impl<N, F> SearchPacket<'_, N, F> {
             }
             pairs.insert(
                 at,
-                Pair::new(leaf, &way.plus(&self.fit.ways[leaf as usize])),
+                Pair::new(leaf, &motion.plus(&self.fit.motions[leaf as usize])),
             );
             apart.insert(at, UNKNOWN);
         }
@@ -243,9 +246,9 @@ impl<N, F> SearchPacket<'_, N, F> {
 
     /// Lists the leaves that points of the packet may be in; keeps what is known about them.
     #[inline(always)]
-    fn walk<L: Lanes>(&mut self, packet: &[[L; 3]; 4], all: &Way, before: &Way) {
+    fn walk<L: Lanes>(&mut self, packet: &[[L; 3]; 4], all: &MotionBound, before: &MotionBound) {
         let Packet {
-            way,
+            motion,
             pairs,
             apart,
             last,
@@ -257,9 +260,9 @@ impl<N, F> SearchPacket<'_, N, F> {
         pairs.clear();
         apart.clear();
         let reach = reach(all.path - before.path, self.margin);
-        *complete = Way {
+        *complete = MotionBound {
             path: all.path + f64::from(reach - 2.0 * ROUNDING * self.margin),
-            turn: all.turn + f64::from(TURN - COSINE_ROUNDING),
+            turn: all.turn + f64::from(TURN_MARGIN - COSINE_ROUNDING),
         };
         let mut at_last = 0;
         let mut stack = Stack::new(self.fit);
@@ -278,7 +281,7 @@ impl<N, F> SearchPacket<'_, N, F> {
                 while last.0.get(at_last).is_some_and(|pair| pair.leaf > leaf) {
                     at_last += 1;
                 }
-                let sum = way.plus(&self.fit.ways[leaf as usize]);
+                let sum = motion.plus(&self.fit.motions[leaf as usize]);
                 let known = last.0.get(at_last).filter(|pair| pair.leaf == leaf);
                 pairs.push(known.copied().unwrap_or(Pair::new(leaf, &sum)));
                 apart.push(known.map_or(UNKNOWN, |_| last.1[at_last]));
@@ -288,14 +291,14 @@ impl<N, F> SearchPacket<'_, N, F> {
 }
 
 /// Largest motion and turn of a leaf in a step for which packets keep their lists for some steps.
-pub fn calm(margin: f32) -> [f32; 2] {
-    [0.25 * REACH[1] * margin, 0.2 * TURN]
+pub fn calm_limits(margin: f32) -> [f32; 2] {
+    [0.25 * REACH_RANGE[1] * margin, 0.2 * TURN_MARGIN]
 }
 
 /// Distance in which leaves are listed, for the motion of a step \[m\].
-fn reach(way: f64, margin: f32) -> f32 {
-    let [least, most] = REACH.map(|reach| reach * margin);
-    let wanted = LOOK_AHEAD * way as f32;
+fn reach(motion: f64, margin: f32) -> f32 {
+    let [least, most] = REACH_RANGE.map(|reach| reach * margin);
+    let wanted = LOOK_AHEAD * motion as f32;
     // Motion that fast needs a new traversal in any case.
     if wanted <= 0.5 * LOOK_AHEAD * most {
         wanted.clamp(least, most)
@@ -304,7 +307,7 @@ fn reach(way: f64, margin: f32) -> f32 {
     }
 }
 
-const FOR_EVER: Way = Way {
+const UNBOUNDED: MotionBound = MotionBound {
     path: f64::INFINITY,
     turn: f64::INFINITY,
 };
@@ -396,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_remembered_changes_nothing() {
+    fn skipped_tests_do_not_change_results() {
         let surface = sheets();
         let input = surface.input();
         let mut kept = Detector::new(&surface);

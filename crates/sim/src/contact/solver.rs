@@ -6,13 +6,13 @@ use supple_geom::simd::Row;
 
 use super::detect::{Detector, Filter};
 use super::external::{ExternalForce, carry_on};
-use super::persist::{Next, Pace, is_usable, merge, settle};
+use super::persist::{Next, Persistence, decide, is_usable, merge};
 use super::rows::ContactRow;
 use super::still::Searched;
 use super::sweep::moved_at;
 use super::tangle::is_tangled;
 use super::watch::Now;
-use super::world::{World, giving_body, padding};
+use super::world::{World, movable_body, padding};
 use super::{
     Contact, ContactMode, ContactSurface, Kernels, Lapses, Reach, Resolver, Side, Source, rules,
 };
@@ -131,12 +131,12 @@ impl ContactSolver {
             ContactMode::Local => surface.local_pairs(),
             _ => None,
         };
-        let is_rested = folds.is_none() && self.lapses.is_rested();
-        if is_rested {
+        let is_at_rest = folds.is_none() && self.lapses.is_at_rest();
+        if is_at_rest {
             let skin = (0..surface.point_count()).map(|i| Vec3A::from(position(i as u32)));
             let searched = &state.contact.searched;
             let edge = surface.mean_edge();
-            if searched.is_enough(step, last.len(), skin, &targets.bases, edge) {
+            if searched.is_valid(step, last.len(), skin, &targets.bases, edge) {
                 self.is_searched = false;
                 let known = last.iter().filter(|old| is_usable(surface, old));
                 self.contacts.extend(known);
@@ -153,7 +153,7 @@ impl ContactSolver {
             });
             detector.update_folds(surface, pairs, &here, points.flatten());
         } else {
-            detector.follow(surface, |i| position(i as u32), |i| base(i as u32));
+            detector.update_positions(surface, |i| position(i as u32), |i| base(i as u32));
         }
         let before = Moment::before(model, targets, state);
         let moved = |i: u32| {
@@ -178,31 +178,31 @@ impl ContactSolver {
             ..
         } = self;
         // Local contact knows only the skin of its folds, so feet cannot walk.
-        let pace = match folds {
-            Some(_) => Pace {
+        let options = match folds {
+            Some(_) => Persistence {
                 step,
                 alone: true,
-                ..Pace::default()
+                ..Persistence::default()
             },
-            None => Pace {
-                least: lapses.least_share(step),
+            None => Persistence {
+                least: lapses.least_blend(step),
                 step,
                 walks: true,
-                holds: lapses.holds(),
+                keeps_folds: lapses.keeps_folds(),
                 alone: false,
             },
         };
-        settle(surface, detector, last, &pace, &moved, nexts);
+        decide(surface, detector, last, &options, &moved, nexts);
         let settled = last.iter().zip(nexts.iter());
-        detector.settle(settled.filter_map(|(old, next)| match next {
+        detector.skip(settled.filter_map(|(old, next)| match next {
             Next::Settled(_) => Some(old.point),
             _ => None,
         }));
         match folds {
             Some(pairs) => detector.search_folds(surface, pairs, &here),
             None => {
-                if is_rested {
-                    self.searched.note(detector.all_skin(), &targets.bases);
+                if is_at_rest {
+                    self.searched.record(detector.all_skin(), &targets.bases);
                 }
                 detector.fit(surface);
                 detector.search(surface, Filter::Facing);
@@ -212,7 +212,7 @@ impl ContactSolver {
             surface,
             detector,
             (last, nexts),
-            &pace,
+            &options,
             memory,
             &mut self.contacts,
         );
@@ -235,7 +235,7 @@ impl ContactSolver {
         self.resolver.bodies.clear();
         self.resolver
             .bodies
-            .extend(self.world.giving_way(self.scale));
+            .extend(self.world.movable_bodies(self.scale));
         if let Some(surface) = model.contact_surface() {
             self.assemble_own(surface, model, settings, targets, state, recovery);
         }
@@ -256,7 +256,7 @@ impl ContactSolver {
                     normal: contact.normal,
                     force: *force * scale,
                     friction: contact.friction.max(0.0),
-                    body: giving_body(contact, bodies),
+                    body: movable_body(contact, bodies),
                     ..ContactRow::default()
                 };
                 let mut depth = f32::INFINITY;
@@ -268,7 +268,7 @@ impl ContactSolver {
                 row.compliance = row.measured_compliance(kernels);
                 row.target = row.before.dot(row.normal).min(0.0) + recovery;
                 row.target = row.target.min(0.0);
-                row.limit = rules::LARGEST_PUSH * depth / row.compliance;
+                row.limit = rules::MAX_PUSH * depth / row.compliance;
                 if let Some(body) = bodies.get(row.body as usize) {
                     // A body that moves cannot tear tissue, so the force is not limited.
                     row.compliance += body.compliance;
@@ -340,8 +340,8 @@ impl ContactSolver {
             // Points that are outside recover at full speed, or they would sink in over time.
             if reached > gap - rules::OUTSIDE_SHARE * surface.gap() {
                 reached += recovery;
-            } else if !lapses.only_holds(contact.point) {
-                reached += recovery * lapses.haste();
+            } else if !lapses.is_held(contact.point) {
+                reached += recovery * lapses.recovery_factor();
             }
             row.target = gap.min(reached);
             let depth = |v: u32| {
@@ -349,7 +349,7 @@ impl ContactSolver {
                 surface.input.skin[v].distance(surface.input.bases[v])
             };
             let depth = depth(contact.point).max(depth(corners[0]));
-            row.limit = rules::LARGEST_PUSH * depth / row.compliance;
+            row.limit = rules::MAX_PUSH * depth / row.compliance;
             row
         };
         let least = match settings.contact.mode {
@@ -460,12 +460,12 @@ impl ContactSolver {
             contact.force = row.force / self.scale;
             contact.distance = distance(row) + padding(&contact.contact, self.gap);
         }
-        self.calm(model, settings.step as f32, state);
+        self.damp_pressed(model, settings.step as f32, state);
         self.world
             .finish(targets, settings.step as f32, bodies, state);
         match self.is_searched {
             true => state.contact.searched.clone_from(&self.searched),
-            false => state.contact.searched.go_on(settings.step as f32),
+            false => state.contact.searched.record_skip(settings.step as f32),
         }
         state.contact.lapses.clone_from(&self.lapses);
         state.contact.contacts.clone_from(&self.contacts);
@@ -475,8 +475,8 @@ impl ContactSolver {
     }
 
     /// Damps the velocity of pressed vertices relative to their bones.
-    fn calm(&self, model: &Model, step: f32, state: &mut State) {
-        let kept = rules::kept(rules::PRESSED_HALF_LIFE, step);
+    fn damp_pressed(&self, model: &Model, step: f32, state: &mut State) {
+        let kept = rules::decay(rules::PRESSED_HALF_LIFE, step);
         for &v in &self.resolver.touched {
             let v = v as usize;
             if self.resolver.forces[v] == Row::default() {

@@ -6,8 +6,8 @@
 
 use glam::{Vec3, Vec3A};
 
+use super::relative_motion::RelativeMotion;
 use super::rules;
-use super::ways::Ways;
 
 /// Where a body was when it was last searched.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,20 +27,20 @@ impl Searched {
     }
 
     /// Records a search with these skin and base points.
-    pub fn note(&mut self, skin: impl Iterator<Item = Vec3A>, bases: &[Vec3]) {
+    pub fn record(&mut self, skin: impl Iterator<Item = Vec3A>, bases: &[Vec3]) {
         self.forget();
         self.skin.extend(skin.map(Vec3::from));
         self.bases.extend(bases);
     }
 
     /// Records a step of `step` seconds without a search.
-    pub fn go_on(&mut self, step: f32) {
+    pub fn record_skip(&mut self, step: f32) {
         self.time += step;
     }
 
     /// Whether the contacts of the last search, `contacts` in number, are still all that can press with these skin and
     /// base points, after a step of `step` seconds.
-    pub fn is_enough(
+    pub fn is_valid(
         &self,
         step: f32,
         contacts: usize,
@@ -51,10 +51,10 @@ impl Searched {
         if self.skin.len() != skin.len() || self.time + 1.5 * step > rules::SEARCH_PERIOD {
             return false;
         }
-        let Some(ways) = Ways::new(&self.bases, bases) else {
+        let Some(ways) = RelativeMotion::new(&self.bases, bases) else {
             return false;
         };
-        let still = rules::SEARCH_WAY * edge;
+        let still = rules::SEARCH_DISTANCE * edge;
         let (before, together) = (&mut self.skin.iter(), Vec3A::from(ways.together));
         // NaN counts as moving.
         let mut is_still = |at: Vec3A| {
@@ -89,39 +89,39 @@ mod tests {
         };
         let still = skin(&|_| Vec3::ZERO);
         let mut searched = Searched::default();
-        let is_enough = |searched: &Searched, skin: &[Vec3A], bases: &[Vec3]| {
-            searched.is_enough(STEP, 0, skin.iter().copied(), bases, EDGE)
+        let is_valid = |searched: &Searched, skin: &[Vec3A], bases: &[Vec3]| {
+            searched.is_valid(STEP, 0, skin.iter().copied(), bases, EDGE)
         };
-        assert!(!is_enough(&searched, &still, &bases));
-        searched.note(still.iter().copied(), &bases);
-        assert!(is_enough(&searched, &still, &bases));
+        assert!(!is_valid(&searched, &still, &bases));
+        searched.record(still.iter().copied(), &bases);
+        assert!(is_valid(&searched, &still, &bases));
         // Moved as a whole.
         let along = skin(&|_| Vec3::X);
         let carried: Vec<Vec3> = bases.iter().map(|b| *b + Vec3::X).collect();
-        assert!(is_enough(&searched, &along, &carried));
-        assert!(!is_enough(&searched, &along, &bases));
+        assert!(is_valid(&searched, &along, &carried));
+        assert!(!is_valid(&searched, &along, &bases));
         // A point moves a little, then far; a bone moves; NaN.
         let far = Vec3::Y * EDGE;
         let moved = |far: Vec3| skin(&move |i| far * f32::from(i == 70));
-        assert!(is_enough(
+        assert!(is_valid(
             &searched,
-            &moved(far * 0.5 * rules::SEARCH_WAY),
+            &moved(far * 0.5 * rules::SEARCH_DISTANCE),
             &bases
         ));
-        assert!(!is_enough(&searched, &moved(far), &bases));
+        assert!(!is_valid(&searched, &moved(far), &bases));
         let among = |contacts: usize| {
-            searched.is_enough(STEP, contacts, moved(far).iter().copied(), &bases, EDGE)
+            searched.is_valid(STEP, contacts, moved(far).iter().copied(), &bases, EDGE)
         };
         assert!(!among(39) && among(40));
         let mut bent = bases.clone();
         bent[3] += far;
-        assert!(!is_enough(&searched, &still, &bent));
-        assert!(!is_enough(&searched, &skin(&|_| Vec3::NAN), &bases));
+        assert!(!is_valid(&searched, &still, &bent));
+        assert!(!is_valid(&searched, &skin(&|_| Vec3::NAN), &bases));
         // Seven steps of eight are not searched.
         for _ in 0..7 {
-            assert!(is_enough(&searched, &still, &bases));
-            searched.go_on(STEP);
+            assert!(is_valid(&searched, &still, &bases));
+            searched.record_skip(STEP);
         }
-        assert!(!is_enough(&searched, &still, &bases));
+        assert!(!is_valid(&searched, &still, &bases));
     }
 }

@@ -447,7 +447,7 @@ mod tests {
     use crate::conformance::some_pads;
 
     #[test]
-    fn groups_hang_together() {
+    fn groups_are_connected() {
         let model = some_pads(2);
         let surface = model.contact_surface().expect("surface");
         let mut seen = vec![false; surface.point_count()];

@@ -9,16 +9,16 @@ use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, Row};
 
 use super::Kernels;
 use super::kernels::Part;
-use super::resolve::{GivingWay, change_of_force, force_per_metre};
+use super::resolve::{MovableBody, change_of_force, force_per_metre};
 use super::rows::{ContactRow, NONE};
 
 /// Least number of contacts that are split.
-const FEWEST: usize = 64;
+const MIN_SPLIT: usize = 64;
 /// Number of contacts from which corners with a small weight use fewer blocks of their columns: sweeps dominate the
 /// cost there. With a lower number, one more point of a knee stays inside.
-const MANY: usize = 512;
+const PARTIAL_COLUMNS_FROM: usize = 512;
 /// Share of the contacts on the first side; about a third of the others are between the sides.
-const FIRST: f32 = 0.35;
+const FIRST_SIDE_SHARE: f32 = 0.35;
 
 /// Contacts that are swept in sequence.
 #[derive(Clone, Debug, Default)]
@@ -110,7 +110,7 @@ impl Split {
     ) {
         sides.iter_mut().for_each(|side| side.rows.clear());
         self.is_first.clear();
-        if rows.len() < FEWEST {
+        if rows.len() < MIN_SPLIT {
             self.is_first.resize(rows.len(), true);
         } else {
             self.is_first.resize(rows.len(), false);
@@ -123,7 +123,7 @@ impl Split {
                 self.felt[*block as usize] = true;
             }
         }
-        let few = rows.len() < MANY;
+        let few = rows.len() < PARTIAL_COLUMNS_FROM;
         let block = |v: u32| kernels.slot(v) as usize / LANES;
         for ((row, &is_first), number) in rows.iter().zip(&self.is_first).zip(0..) {
             // A rigid body is shared by all contacts with it.
@@ -153,7 +153,7 @@ impl Split {
         let key = |row: &ContactRow| place(row).map_or(0.0, |place| place[axis]);
         self.keys.clear();
         self.keys.extend(rows.iter().map(key).zip(0..));
-        let count = (FIRST * rows.len() as f32) as usize;
+        let count = (FIRST_SIDE_SHARE * rows.len() as f32) as usize;
         self.keys
             .select_nth_unstable_by(count, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         for &(_, number) in &self.keys[..count] {
@@ -167,7 +167,7 @@ pub struct Sweep<'a> {
     pub side: &'a mut Side,
     /// Displacements by the other sides in this sweep.
     pub others: &'a [&'a [[F32x8; 3]]],
-    pub bodies: &'a mut [GivingWay],
+    pub bodies: &'a mut [MovableBody],
     pub positions: &'a [Row],
     pub kernels: &'a Kernels,
     /// Motion below this is left to the next solve \[m\].
@@ -292,12 +292,12 @@ mod tests {
     #[test]
     fn few_contacts_stay_together_and_those_with_a_body_are_swept_alone() {
         let (kernels, places) = line();
-        let mut rows = rows(FEWEST - 1);
+        let mut rows = rows(MIN_SPLIT - 1);
         rows[3].body = 0;
         let sides = sides(&rows, &kernels, &places);
         assert_eq!(
             sides.each_ref().map(|side| side.rows.len()),
-            [FEWEST - 2, 0, 1]
+            [MIN_SPLIT - 2, 0, 1]
         );
         assert_eq!(sides[2].rows[0].number, 3);
     }

@@ -14,7 +14,7 @@ use crate::{Model, Targets};
 
 /// Change of the distance of two base points, relative to the distance of their skin points at rest, above which the
 /// bones do not stand as at rest: a quick test before the exact one.
-const BONES_MOVED: f32 = 0.5;
+const MAX_BONE_CHANGE: f32 = 0.5;
 
 /// Whether a contact only holds a tangle.
 pub fn is_tangled(
@@ -29,7 +29,7 @@ pub fn is_tangled(
     }
     let rest = |i: u32| surface.input.skin[i as usize];
     let far = rest(contact.point).distance(rest(corners[0]));
-    if bones_moved(surface, targets, contact.point, corners[0]) > BONES_MOVED * far {
+    if bone_change(surface, targets, contact.point, corners[0]) > MAX_BONE_CHANGE * far {
         return false;
     }
     let carried = |i: u32| carried(model, targets, surface.input.sources[i as usize]);
@@ -52,7 +52,7 @@ pub fn is_tangled(
 }
 
 /// Change of the distance between the base points of two skin points since rest \[m\].
-fn bones_moved(surface: &ContactSurface, targets: &Targets, a: u32, b: u32) -> f32 {
+fn bone_change(surface: &ContactSurface, targets: &Targets, a: u32, b: u32) -> f32 {
     let (a, b) = (a as usize, b as usize);
     let now = targets.bases.get(a).zip(targets.bases.get(b));
     let rest = surface.input.bases[a].distance(surface.input.bases[b]);

@@ -122,7 +122,7 @@ impl Detector {
         (watch.levels).extend(pairs.folds.iter().map(|fold| fold.level(now.bases)));
         watch.bent.start(surface.point_count());
         points.for_each(|point| watch.bent.add(&[point]));
-        self.take_some(surface, &watch.bent.list, now);
+        self.update_some(surface, &watch.bent.list, now);
         self.watch = watch;
     }
 
@@ -135,7 +135,7 @@ impl Detector {
             let level = watch.levels[number];
             if level.groups > 0 {
                 let Watch { awake, close, .. } = &mut watch;
-                awake.place(fold, &level, now, surface.shell(), &self.settled);
+                awake.place(fold, &level, now, surface.shell(), &self.skipped);
                 dispatch(LookAtFold { fold, awake, close });
             }
         }
@@ -143,7 +143,7 @@ impl Detector {
             watch.bent.add([point]);
             watch.bent.add(surface.corners(*triangle));
         }
-        self.take_some(surface, &watch.bent.list[known..], now);
+        self.update_some(surface, &watch.bent.list[known..], now);
         let mut slots = std::mem::take(&mut self.slots);
         slots.clear();
         let of_points = watch.close.chunk_by(|a, b| a.0 == b.0);
@@ -177,7 +177,7 @@ impl Detector {
 
 impl Awake {
     /// Sets columns and points of a fold; settled points are placed nowhere.
-    fn place(&mut self, fold: &Fold, level: &Level, now: &Now, shell: f32, settled: &[bool]) {
+    fn place(&mut self, fold: &Fold, level: &Level, now: &Now, shell: f32, skipped: &[bool]) {
         self.shell = shell;
         self.skins.clear();
         self.bases.clear();
@@ -202,7 +202,7 @@ impl Awake {
         for points in &fold.groups[..level.groups] {
             let mut places = [F32x8([f32::NAN; LANES]); 3];
             for (k, &point) in points.iter().enumerate() {
-                if point != u32::MAX && !settled[point as usize] {
+                if point != u32::MAX && !skipped[point as usize] {
                     let place = now.skin(point).to_array();
                     for (lanes, x) in places.iter_mut().zip(place) {
                         lanes.0[k] = x;

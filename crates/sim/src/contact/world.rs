@@ -6,7 +6,7 @@ use super::collide::{FIRST_COLLIDER, Skin, collide};
 use super::collider::{ColliderState, Motion, Placed, place_colliders};
 use super::external::External;
 use super::land::land;
-use super::resolve::GivingWay;
+use super::resolve::MovableBody;
 use super::rows::NONE;
 use super::solver::Moment;
 use crate::{Model, Settings, State, Targets};
@@ -68,15 +68,15 @@ impl World {
     }
 
     /// The colliders as rigid bodies of the resolver; `scale` is that of the system's forces.
-    pub fn giving_way(&self, scale: f32) -> impl Iterator<Item = GivingWay> + '_ {
-        self.placed.iter().map(move |placed| GivingWay {
+    pub fn movable_bodies(&self, scale: f32) -> impl Iterator<Item = MovableBody> + '_ {
+        self.placed.iter().map(move |placed| MovableBody {
             compliance: placed.compliance / scale,
             moved: Vec3::ZERO,
         })
     }
 
     /// Writes the final poses of the colliders.
-    pub fn finish(&self, targets: &Targets, h: f32, bodies: &[GivingWay], state: &mut State) {
+    pub fn finish(&self, targets: &Targets, h: f32, bodies: &[MovableBody], state: &mut State) {
         let colliders = targets.colliders.iter().zip(&self.placed).zip(bodies);
         let states = &mut state.contact.colliders;
         states.clear();
@@ -97,7 +97,7 @@ impl World {
 }
 
 /// Index of the collider of an external contact that can move, or [`NONE`].
-pub fn giving_body(contact: &External, bodies: &[GivingWay]) -> u32 {
+pub fn movable_body(contact: &External, bodies: &[MovableBody]) -> u32 {
     let body = contact.body.checked_sub(FIRST_COLLIDER);
     let gives = |b: &u32| bodies.get(*b as usize).is_some_and(|w| w.compliance > 0.0);
     body.filter(gives).unwrap_or(NONE)
