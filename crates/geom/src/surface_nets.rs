@@ -8,7 +8,7 @@ use crate::mesh::TriMesh;
 use crate::shapes::push_quad;
 
 /// Most cells along one side; coarser cells are taken beyond it, so that memory stays bounded.
-const MOST_CELLS: f64 = 400.0;
+const MAX_CELLS: f64 = 400.0;
 
 /// Meshes the surface where `value` is zero, negative inside, over cubic cells of about the given size \[m\].
 ///
@@ -67,7 +67,7 @@ impl Grid {
     /// None for empty or endless bounds and for cells of no size.
     fn new(bounds: Aabb, cell: f64) -> Option<Self> {
         let extent = bounds.size().as_dvec3();
-        let cell = cell.max(extent.max_element() / MOST_CELLS);
+        let cell = cell.max(extent.max_element() / MAX_CELLS);
         let usable = extent.is_finite() && cell > 0.0 && cell.is_finite() && !bounds.is_empty();
         let size = [extent.x, extent.y, extent.z].map(|e| (e / cell).ceil() as usize + 3);
         usable.then_some(Self {

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_inverted_flat_or_broken_is_unsound() {
+    fn inverted_flat_and_broken_tets_are_unsound() {
         assert!(pair(false).unsound(0.0).is_empty());
         assert_eq!(pair(true).unsound(0.0), [1]);
         let mut mesh = pair(false);
