@@ -100,7 +100,7 @@ mod tests {
     use crate::{random::Random, shapes};
     use glam::DVec3;
 
-    /// A torn shape with needles, triangles of no area, some twice, some without a place.
+    /// A torn shape with needles, degenerate, duplicate and infinite triangles.
     fn messy() -> TriMesh {
         let mut mesh = shapes::t_shape(0.2, 0.6, 8);
         let mut random = Random::new(5);
@@ -126,7 +126,7 @@ mod tests {
         all.filter(|corners| corners.iter().all(|p| p.is_finite()))
     }
 
-    /// Ericson's cases are what is tested: here the plane, then the three edges.
+    /// Independent of Ericson's case analysis, which is under test: projects onto the plane and the three edges.
     fn distance(p: DVec3, corners: [DVec3; 3]) -> f64 {
         let to_segment = |a: DVec3, b: DVec3| {
             let along = b - a;
@@ -147,7 +147,7 @@ mod tests {
         }
     }
 
-    /// Seen from a corner, the angle between the planes (l'Huilier's theorem), signed by the side.
+    /// Solid angle by l'Huilier's theorem, signed by the side.
     fn solid_angle(corners: [DVec3; 3], p: DVec3) -> f64 {
         let [a, b, c] = corners.map(|q| (q - p).normalize());
         let side = |u: DVec3, v: DVec3| 2.0 * (0.5 * u.distance(v)).asin();

@@ -20,8 +20,8 @@ pub fn unsupported(colliders: &[Collider]) -> Option<&'static str> {
     colliders
         .iter()
         .find_map(|collider| match (&collider.shape, collider.motion) {
-            (Shape::Mesh(_), _) => Some("colliders of triangles"),
-            (_, Motion::Free { .. }) => Some("colliders with a mass"),
+            (Shape::Mesh(_), _) => Some("triangle-mesh colliders"),
+            (_, Motion::Free { .. }) => Some("free colliders (with a mass)"),
             _ => None,
         })
 }

@@ -391,7 +391,8 @@ fn assemble(point: u32, touch: Touch, body: u32) {
     let is_held = (held_word & (1u << (point % 32u))) != 0u;
     let recovery_factor = 1.0 - bitcast<f32>(held_points[(body + 1u) * held_words() - 2u]);
     let reached = min(dot(before, touch.normal), gap);
-    let recovery = select(select(C.recovery * recovery_factor, 0.0, is_held), C.recovery, reached > gap - OUTSIDE_SHARE * C.gap);
+    let slow = select(C.recovery * recovery_factor, 0.0, is_held);
+    let recovery = select(slow, C.recovery, reached > gap - OUTSIDE_SHARE * C.gap);
     let goal = min(gap, reached + recovery);
     let row = 3u * (body * C.entries + point);
     contact_rows[row] = bitcast<vec4<f32>>(places);

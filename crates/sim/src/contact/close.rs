@@ -31,7 +31,7 @@ struct Probe<L> {
 /// of points and prisms; `near` masks prisms to leave out for a point. Returns each point's distance to the prisms that
 /// face it \[m\], and whether a prism was skipped because it faces the same way.
 #[inline(always)]
-pub fn look<L: Lanes>(
+pub fn test_leaf<L: Lanes>(
     fit: &Fit,
     leaf: usize,
     (places, normals): (&[F32x8; 3], &[F32x8; 3]),

@@ -6,10 +6,10 @@ use supple_geom::simd::{Row, dispatch};
 
 use super::fit::{Fit, face_normals};
 use super::inside::weights_inside;
+use super::local_search::{LocalSearch, Now};
 use super::rules;
 use super::search::{PACKET, Packet, SearchPacket, calm_limits};
 use super::surface::ContactSurface;
-use super::watch::{Now, Watch};
 
 /// Points or triangles per task.
 const CHUNK: usize = 512;
@@ -82,7 +82,7 @@ pub struct Detector {
     pub(super) skipped: Vec<bool>,
     /// Detected contact of each point, in tree order or in the order of local contact.
     pub(super) slots: Vec<Found>,
-    pub(super) watch: Watch,
+    pub(super) local_search: LocalSearch,
 }
 
 #[inline]
@@ -120,7 +120,7 @@ impl Detector {
             trusted: vec![false; points],
             skipped: vec![false; points],
             slots: vec![NOT_FOUND; surface.tree.points.len()],
-            watch: Watch::default(),
+            local_search: LocalSearch::default(),
         }
     }
 

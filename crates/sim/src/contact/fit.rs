@@ -297,12 +297,15 @@ impl Kernel for FitLeaves<'_> {
                 leaf.normal[axis] = normal[axis].store();
             }
             let turn = dot(turned, turned).sqrt();
-            let come = [largest(&step.store()), largest(&turn.store())];
-            self.motions[i].add(come[0], come[1]);
-            let is_calm = come[0] <= self.calm[0] && come[1] <= self.calm[1];
+            let moved = [largest(&step.store()), largest(&turn.store())];
+            self.motions[i].add(moved[0], moved[1]);
+            let is_calm = moved[0] <= self.calm[0] && moved[1] <= self.calm[1];
             self.is_restless[i] = !is_calm;
             if is_calm {
-                farthest = [farther(farthest[0], come[0]), farther(farthest[1], come[1])];
+                farthest = [
+                    farther(farthest[0], moved[0]),
+                    farther(farthest[1], moved[1]),
+                ];
             }
             fit::<L>(&corners, leaf);
             self.slabs[i] = slab::<L>(&corners, leaf);

@@ -20,7 +20,7 @@ pub struct Lapses {
     /// Sum of the steps in which each point has lost one \[s\]; empty if none has.
     lost: Vec<f32>,
     /// Motion of the bones since the record was cleared \[m\].
-    way: f32,
+    moved: f32,
     /// Time for which the bones have been still \[s\].
     still: f32,
 }
@@ -35,18 +35,20 @@ impl Lapses {
     /// Begins a step of `step` seconds in which base points move from `before` to `bases`.
     pub fn begin(&mut self, surface: &ContactSurface, step: f32, before: &[Vec3], bases: &[Vec3]) {
         let still = rules::STILL_SPEED * surface.size() * step;
-        let way = match is_moving(before, bases, still) {
+        let moved = match is_moving(before, bases, still) {
             true => f32::INFINITY,
-            false => RelativeMotion::new(before, bases).map_or(f32::INFINITY, |ways| ways.farthest),
+            false => {
+                RelativeMotion::new(before, bases).map_or(f32::INFINITY, |motion| motion.farthest)
+            }
         };
-        self.still = match way < still {
+        self.still = match moved < still {
             true => self.still + step,
             false => 0.0,
         };
-        self.way += way;
-        let is_far = self.way > rules::FORGET_DISTANCE * surface.size();
+        self.moved += moved;
+        let is_far = self.moved > rules::FORGET_DISTANCE * surface.size();
         if is_far || !self.is_still_for(rules::LOST_CONTACT_DELAY) {
-            self.way = 0.0;
+            self.moved = 0.0;
             self.lost.clear();
         }
     }
@@ -104,11 +106,11 @@ impl Lapses {
 /// Whether two points move so differently that one of them moves farther than `still` \[m\] relative to any common
 /// motion. A quick test: while bones move it ends before the common motion is computed.
 fn is_moving(before: &[Vec3], now: &[Vec3], still: f32) -> bool {
-    let mut ways = now.iter().zip(before).map(|(a, b)| *a - *b);
-    let Some(first) = ways.next() else {
+    let mut motions = now.iter().zip(before).map(|(a, b)| *a - *b);
+    let Some(first) = motions.next() else {
         return false;
     };
-    ways.any(|way| way.distance_squared(first) > 4.0 * still * still)
+    motions.any(|moved| moved.distance_squared(first) > 4.0 * still * still)
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 //!
 //! Pairs are grouped into folds, one for every two bones whose skin can meet. A point of a fold is inactive until two
 //! base points, one at the far end of each bone, come as near as they were when it was first detected. Active points
-//! are tested against the prisms of their few triangles (`watch.rs`); detected contacts are treated like any others.
+//! are tested against the prisms of their few triangles (`local_search.rs`); detected contacts are treated like any
+//! others.
 
 use glam::Vec3;
 use supple_geom::simd::LANES;
@@ -108,10 +109,10 @@ impl Fold {
     pub fn level(&self, bases: &[Vec3]) -> Level {
         let [a, b] = self.sentinels.map(|p| bases.get(p as usize));
         let distance = a.zip(b).map_or(f32::INFINITY, |(a, b)| a.distance(*b));
-        let asleep = (self.levels).partition_point(|level| distance < level.activation);
-        match asleep {
+        let active = (self.levels).partition_point(|level| distance < level.activation);
+        match active {
             0 => Level::default(),
-            awake => self.levels[awake - 1],
+            active => self.levels[active - 1],
         }
     }
 

@@ -104,8 +104,9 @@ impl<'a> Skin<'a> {
             .collect()
     }
 
-    /// The closest triangle that has come [nearer](NEARER_SHARE) than at rest, and its distance. The back of the point's own
-    /// hand is near too, but was so at rest. Skin around the point counts if there is free space in front of it.
+    /// The closest triangle that has come [nearer](NEARER_SHARE) than at rest, and its distance. The back of the
+    /// point's own hand is near too, but was so at rest. Skin around the point counts if there is free space in front
+    /// of it.
     fn nearest(&self, point: u32) -> Option<(u32, f32)> {
         let Skin { surface, at, .. } = *self;
         let p = at[point as usize];

@@ -5,7 +5,7 @@
 //!
 //! 1. [`ContactSolver::detect`] updates a [`Detector`] (skin points, base points, normals, the tree over prisms),
 //!    decides which contacts of the last step persist (`persist.rs`), searches for new ones, and merges both. Contacts
-//!    with colliders come from `world.rs`, local contact from `watch.rs`.
+//!    with colliders come from `world.rs`, local contact from `local_search.rs`.
 //! 2. [`ContactSolver::assemble`] turns every contact into a row: point minus foot, normal, target distance, compliance
 //!    (`rows.rs`).
 //! 3. [`Resolver::sweep`], once per iteration, updates the forces of the rows and moves the tissue around them by
@@ -28,6 +28,7 @@ mod kernels;
 mod land;
 mod lapses;
 mod local;
+mod local_search;
 mod measure;
 mod persist;
 pub(crate) mod relative_motion;
@@ -41,7 +42,6 @@ mod surface;
 mod sweep;
 mod tangle;
 mod tree;
-mod watch;
 mod world;
 
 use glam::Vec3;

@@ -56,12 +56,12 @@ pub struct Slide {
 
 impl Slide {
     /// From the sliding distance \[m\].
-    fn new(way: f32, edge: f32, options: &Persistence) -> Slide {
-        let share = way / (rules::SLIDE_LENGTH * edge);
+    fn new(distance: f32, edge: f32, options: &Persistence) -> Slide {
+        let share = distance / (rules::SLIDE_LENGTH * edge);
         Slide {
             // NaN counts as sliding.
             share: share.min(1.0).max(options.least),
-            is_fast: way > rules::SLIDE_SPEED * edge * options.step,
+            is_fast: distance > rules::SLIDE_SPEED * edge * options.step,
         }
     }
 }
@@ -79,8 +79,8 @@ pub fn decide(
         if !is_usable(surface, old) {
             return Next::Gone;
         }
-        let way = slide(surface, old, moved);
-        let slide = Slide::new(way, surface.mean_edge(), options);
+        let distance = slide(surface, old, moved);
+        let slide = Slide::new(distance, surface.mean_edge(), options);
         if old.force == Vec3::ZERO || slide.is_fast {
             return Next::Open(slide);
         }

@@ -11,7 +11,7 @@
 use glam::Vec3A;
 use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, Row};
 
-use super::close::{COSINE_ROUNDING, ROUNDING, TURN_MARGIN, least, look, may_touch};
+use super::close::{COSINE_ROUNDING, ROUNDING, TURN_MARGIN, least, may_touch, test_leaf};
 use super::descent::Stack;
 use super::fit::{Fit, MotionBound};
 
@@ -142,7 +142,7 @@ impl<N: Fn(usize, u32) -> u8, F: FnMut(usize, usize)> Kernel for SearchPacket<'_
             self.walk::<L>(&packet, &all, &before);
             self.packet.quiet = all;
         } else if !self.fit.restless.is_empty() {
-            self.meet_restless([low, high], &all);
+            self.add_restless([low, high], &all);
         }
         let is_new = wanted & !self.packet.wanted != 0;
         self.packet.wanted = wanted;
@@ -171,16 +171,16 @@ impl<N: Fn(usize, u32) -> u8, F: FnMut(usize, usize)> Kernel for SearchPacket<'_
                 pair.until.turn = f64::INFINITY;
             }
             let leaf = pair.leaf as usize;
-            let come = (sum.path - pair.since) as f32;
+            let moved = (sum.path - pair.since) as f32;
             let mut next = f32::INFINITY;
             for half in 0..PACKET / LANES {
-                let asleep = L::splat(come).le_mask(L::load(&apart[half]));
+                let asleep = L::splat(moved).le_mask(L::load(&apart[half]));
                 let wanted = (wanted >> (half * LANES)) as u8;
                 let awake = !asleep & wanted;
                 if awake != 0 {
                     let first = half * LANES;
                     let (near, found) = (&self.near, &mut self.found);
-                    let (distances, is_turned) = look::<L>(
+                    let (distances, is_turned) = test_leaf::<L>(
                         self.fit,
                         leaf,
                         (&places[half], &normals[half]),
@@ -190,7 +190,7 @@ impl<N: Fn(usize, u32) -> u8, F: FnMut(usize, usize)> Kernel for SearchPacket<'_
                         |i, prism| found(first + i, leaf * LANES + prism),
                     );
                     let distances =
-                        L::load(&distances) + L::splat(come - 2.0 * ROUNDING * self.margin);
+                        L::load(&distances) + L::splat(moved - 2.0 * ROUNDING * self.margin);
                     put(&mut apart[half], &distances.store(), awake);
                     if is_turned {
                         let turn = sum.turn + f64::from(TURN_MARGIN - COSINE_ROUNDING);
@@ -212,7 +212,7 @@ impl<N: Fn(usize, u32) -> u8, F: FnMut(usize, usize)> Kernel for SearchPacket<'_
 
 impl<N, F> SearchPacket<'_, N, F> {
     /// Adds restless leaves that have come near the box of the packet.
-    fn meet_restless(&mut self, [low, high]: [Vec3A; 2], all: &MotionBound) {
+    fn add_restless(&mut self, [low, high]: [Vec3A; 2], all: &MotionBound) {
         let Packet {
             motion,
             pairs,

@@ -6,12 +6,12 @@ use supple_geom::simd::Row;
 
 use super::detect::{Detector, Filter};
 use super::external::{ExternalForce, carry_on};
+use super::local_search::Now;
 use super::persist::{Next, Persistence, decide, is_usable, merge};
 use super::rows::ContactRow;
 use super::still::Searched;
 use super::sweep::moved_at;
 use super::tangle::is_tangled;
-use super::watch::Now;
 use super::world::{World, movable_body, padding};
 use super::{
     Contact, ContactMode, ContactSurface, Kernels, Lapses, Reach, Resolver, Side, Source, rules,

@@ -51,20 +51,20 @@ impl Searched {
         if self.skin.len() != skin.len() || self.time + 1.5 * step > rules::SEARCH_PERIOD {
             return false;
         }
-        let Some(ways) = RelativeMotion::new(&self.bases, bases) else {
+        let Some(motion) = RelativeMotion::new(&self.bases, bases) else {
             return false;
         };
         let still = rules::SEARCH_DISTANCE * edge;
-        let (before, together) = (&mut self.skin.iter(), Vec3A::from(ways.together));
+        let (before, together) = (&mut self.skin.iter(), Vec3A::from(motion.together));
         // NaN counts as moving.
         let mut is_still = |at: Vec3A| {
             let way = at - Vec3A::from(before.next().copied().unwrap_or(Vec3::NAN));
             way.distance_squared(together) <= still * still
         };
-        let few = (rules::RESTLESS_POINTS * self.skin.len() as f32)
+        let allowed = (rules::RESTLESS_POINTS * self.skin.len() as f32)
             .max(rules::RESTLESS_CONTACTS * contacts as f32 + 1e-3);
-        let few = few as usize;
-        ways.farthest <= still && skin.filter(|at| !is_still(*at)).count() <= few
+        let allowed = allowed as usize;
+        motion.farthest <= still && skin.filter(|at| !is_still(*at)).count() <= allowed
     }
 }
 

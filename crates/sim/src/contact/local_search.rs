@@ -21,19 +21,19 @@ const ROUNDING: f32 = 0.01;
 
 /// Scratch memory of local contact.
 #[derive(Clone, Debug, Default)]
-pub struct Watch {
+pub struct LocalSearch {
     /// Active part of each fold.
     levels: Vec<Level>,
-    awake: Awake,
+    active: ActiveFold,
     /// Points in boxes around prisms, with the triangles of the prisms.
     close: Vec<(u32, u32)>,
     /// Points whose normals are needed.
-    bent: Once,
+    updated: IndexSet,
 }
 
 /// Active part of a fold.
 #[derive(Clone, Debug, Default)]
-struct Awake {
+struct ActiveFold {
     shell: f32,
     /// Ends of the columns.
     skins: Vec<Row>,
@@ -58,12 +58,12 @@ struct Prisms {
 
 /// Unique indices.
 #[derive(Clone, Debug, Default)]
-struct Once {
+struct IndexSet {
     list: Vec<u32>,
     seen: Vec<bool>,
 }
 
-impl Once {
+impl IndexSet {
     fn start(&mut self, count: usize) {
         if self.seen.len() == count {
             for i in self.list.drain(..) {
@@ -117,39 +117,43 @@ impl Detector {
         now: &Now,
         points: impl Iterator<Item = u32>,
     ) {
-        let mut watch = std::mem::take(&mut self.watch);
-        watch.levels.clear();
-        (watch.levels).extend(pairs.folds.iter().map(|fold| fold.level(now.bases)));
-        watch.bent.start(surface.point_count());
-        points.for_each(|point| watch.bent.add(&[point]));
-        self.update_some(surface, &watch.bent.list, now);
-        self.watch = watch;
+        let mut search = std::mem::take(&mut self.local_search);
+        search.levels.clear();
+        (search.levels).extend(pairs.folds.iter().map(|fold| fold.level(now.bases)));
+        search.updated.start(surface.point_count());
+        points.for_each(|point| search.updated.add(&[point]));
+        self.update_some(surface, &search.updated.list, now);
+        self.local_search = search;
     }
 
     /// Tests the active points against the prisms of their triangles, after [`update_folds`](Detector::update_folds).
     pub(super) fn search_folds(&mut self, surface: &ContactSurface, pairs: &LocalPairs, now: &Now) {
-        let mut watch = std::mem::take(&mut self.watch);
-        let known = watch.bent.list.len();
-        watch.close.clear();
+        let mut search = std::mem::take(&mut self.local_search);
+        let known = search.updated.list.len();
+        search.close.clear();
         for (number, fold) in pairs.folds.iter().enumerate() {
-            let level = watch.levels[number];
+            let level = search.levels[number];
             if level.groups > 0 {
-                let Watch { awake, close, .. } = &mut watch;
-                awake.place(fold, &level, now, surface.shell(), &self.skipped);
-                dispatch(LookAtFold { fold, awake, close });
+                let LocalSearch { active, close, .. } = &mut search;
+                active.place(fold, &level, now, surface.shell(), &self.skipped);
+                dispatch(TestFold {
+                    fold,
+                    active,
+                    close,
+                });
             }
         }
-        for (point, triangle) in &watch.close {
-            watch.bent.add([point]);
-            watch.bent.add(surface.corners(*triangle));
+        for (point, triangle) in &search.close {
+            search.updated.add([point]);
+            search.updated.add(surface.corners(*triangle));
         }
-        self.update_some(surface, &watch.bent.list[known..], now);
+        self.update_some(surface, &search.updated.list[known..], now);
         let mut slots = std::mem::take(&mut self.slots);
         slots.clear();
-        let of_points = watch.close.chunk_by(|a, b| a.0 == b.0);
+        let of_points = search.close.chunk_by(|a, b| a.0 == b.0);
         slots.extend(of_points.map(|close| self.least_deep(surface, close)));
         self.slots = slots;
-        self.watch = watch;
+        self.local_search = search;
     }
 
     /// The prism that a point is least deep in.
@@ -175,8 +179,8 @@ impl Detector {
     }
 }
 
-impl Awake {
-    /// Sets columns and points of a fold; settled points are placed nowhere.
+impl ActiveFold {
+    /// Sets columns and points of a fold; skipped points get NaN positions.
     fn place(&mut self, fold: &Fold, level: &Level, now: &Now, shell: f32, skipped: &[bool]) {
         self.shell = shell;
         self.skins.clear();
@@ -215,24 +219,28 @@ impl Awake {
 }
 
 /// Lists points of a fold that may be in prisms, by point.
-struct LookAtFold<'a> {
+struct TestFold<'a> {
     fold: &'a Fold,
-    awake: &'a mut Awake,
+    active: &'a mut ActiveFold,
     close: &'a mut Vec<(u32, u32)>,
 }
 
-impl Kernel for LookAtFold<'_> {
+impl Kernel for TestFold<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let LookAtFold { fold, awake, close } = self;
-        for (group, place) in awake.places.iter().enumerate() {
+        let TestFold {
+            fold,
+            active,
+            close,
+        } = self;
+        for (group, place) in active.places.iter().enumerate() {
             let first = close.len();
             let (numbers, bits) = fold.group_boxes.with(group as u32, &fold.bits);
             for (&number, &bits) in numbers.iter().zip(bits) {
                 let number = number as usize;
-                let mut points = are_in::<L>(place, &awake.boxes[number]);
+                let mut points = are_in::<L>(place, &active.boxes[number]);
                 while points != 0 {
                     let k = points.trailing_zeros() as usize;
                     points &= points - 1;
@@ -240,11 +248,11 @@ impl Kernel for LookAtFold<'_> {
                     if can_meet == 0 {
                         continue;
                     }
-                    let prisms = match &mut awake.prisms[number] {
+                    let prisms = match &mut active.prisms[number] {
                         Some(prisms) => prisms,
                         unknown => {
-                            let ends = [&*awake.skins, &awake.bases];
-                            unknown.insert(prisms::<L>(ends, &fold.boxes[number], awake.shell))
+                            let ends = [&*active.skins, &active.bases];
+                            unknown.insert(prisms::<L>(ends, &fold.boxes[number], active.shell))
                         }
                     };
                     let place = [place[0].0[k], place[1].0[k], place[2].0[k]];
