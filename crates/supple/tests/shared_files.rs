@@ -197,8 +197,8 @@ fn every_file_of_the_shared_folders_loads() {
     ] {
         for entry in std::fs::read_dir(folder.join(name)).unwrap() {
             let path = entry.unwrap().path();
-            // Shape spaces are NumPy archives: data for later, not characters.
-            if path.extension().is_some_and(|extension| extension == "npz") {
+            // Shape spaces are NumPy archives, not characters. Folders hold compressed files.
+            if path.is_dir() || path.extension().is_some_and(|extension| extension == "npz") {
                 continue;
             }
             let info = look(&path);
@@ -212,4 +212,18 @@ fn every_file_of_the_shared_folders_loads() {
         }
     }
     assert!(count >= 25, "only {count} files");
+}
+
+/// A file that needs an extension which is not read is refused, and the message names the extension.
+#[test]
+fn compressed_files_are_refused_by_name() {
+    let Some(folder) = shared() else { return };
+    for (file, extension) in [
+        ("BrainStem.gltf", "KHR_meshopt_compression"),
+        ("RiggedFigure.gltf", "KHR_draco_mesh_compression"),
+    ] {
+        let path = folder.join("characters/compressed").join(file);
+        let error = formats::load(&path, &ReadOptions::default()).expect_err(file);
+        assert!(error.to_string().contains(extension), "{error}");
+    }
 }

@@ -11,6 +11,21 @@ const MAGIC: &[u8; 4] = b"glTF";
 const JSON_CHUNK: u32 = 0x4E4F_534A;
 const BIN_CHUNK: u32 = 0x004E_4942;
 
+/// Extensions that compress meshes, none of which is read.
+pub(super) const COMPRESSION: [&str; 3] = [
+    "KHR_draco_mesh_compression",
+    "EXT_meshopt_compression",
+    "KHR_meshopt_compression",
+];
+
+/// The error of a file that is compressed with one of them.
+pub(super) fn compressed(extension: &str) -> FormatError {
+    FormatError::Unsupported(format!(
+        "the file's meshes are compressed with {extension}, which Supple does not read; \
+         export again without mesh compression, or run `gltf-transform copy IN.glb OUT.glb`"
+    ))
+}
+
 /// Reads the file of a relative URI.
 pub(super) type Resolver<'a> = &'a mut dyn FnMut(&str) -> std::io::Result<Vec<u8>>;
 
@@ -123,7 +138,13 @@ impl Document {
                 None if index == 0 => bin.map(<[u8]>::to_vec).ok_or_else(|| {
                     buffer.invalid("has no URI, and the file has no binary chunk")
                 })?,
-                None => return Err(buffer.invalid("has no URI")),
+                // A buffer that only decompression would fill.
+                None => {
+                    let used = self.json.get("extensionsUsed").and_then(Value::as_array);
+                    let mut names = used.into_iter().flatten().filter_map(Value::as_str);
+                    let name = names.find(|name| COMPRESSION.contains(name));
+                    return Err(name.map_or_else(|| buffer.invalid("has no URI"), compressed));
+                }
             };
             if bytes.len() < length {
                 return Err(FormatError::Truncated {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::accessor::Accessors;
 use super::animations::{Targets, read_animations};
-use super::document::{Document, Resolver};
+use super::document::{COMPRESSION, Document, Resolver, compressed};
 use super::json::Element;
 use super::links::{Links, PartLink};
 use super::materials::read_materials;
@@ -126,17 +126,8 @@ fn check_extensions(document: &Document, problems: &mut Vec<Problem>) -> Result<
             "KHR_lights_",
             "VRM",
         ];
-        if [
-            "KHR_draco_mesh_compression",
-            "EXT_meshopt_compression",
-            "KHR_meshopt_compression",
-        ]
-        .contains(&name)
-        {
-            return Err(FormatError::Unsupported(format!(
-                "the file's meshes are compressed with {name}, which Supple does not read; \
-                 export again without mesh compression, or run `gltf-transform copy IN.glb OUT.glb`"
-            )));
+        if COMPRESSION.contains(&name) {
+            return Err(compressed(name));
         }
         if !harmless.iter().any(|prefix| name.starts_with(prefix)) {
             problems.push(Problem {
