@@ -1,4 +1,4 @@
-//! Time of the triangular solves, against reading the factor once each way.
+//! Time of the triangular solves, compared with reading the factor once in each direction.
 
 use std::time::Instant;
 use supple_geom::simd::Row;

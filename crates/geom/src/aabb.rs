@@ -18,13 +18,13 @@ impl Default for Aabb {
 }
 
 impl Aabb {
-    /// The box that holds nothing: the neutral element of [`Aabb::union`].
+    /// The empty box: the neutral element of [`Aabb::union`].
     pub const EMPTY: Self = Self {
         min: Vec3::INFINITY,
         max: Vec3::NEG_INFINITY,
     };
 
-    /// The smallest box around the finite ones of some points.
+    /// The smallest box around the points that are finite.
     pub fn of_points(points: impl IntoIterator<Item = Vec3>) -> Self {
         let finite = points.into_iter().filter(|p| p.is_finite());
         finite.fold(Self::EMPTY, |bounds, p| Self {
@@ -49,7 +49,7 @@ impl Aabb {
         }
     }
 
-    /// Whether nothing has been put into the box yet.
+    /// Whether the box is empty.
     pub fn is_empty(&self) -> bool {
         !self.min.cmple(self.max).all()
     }

@@ -1,4 +1,4 @@
-//! Who touches whom: compact tables built in linear time.
+//! Adjacency: compact tables built in linear time.
 
 use crate::mesh::TriMesh;
 
@@ -76,7 +76,7 @@ impl Adjacency {
         Self::of_triangles(mesh.positions.len(), &mesh.triangles)
     }
 
-    /// The same of triangles over so many vertices.
+    /// The same for triangles over a number of vertices.
     pub fn of_triangles(vertices: usize, triangles: &[[u32; 3]]) -> Self {
         let (edges, triangle_edges) = unique_edges(vertices, triangles);
         let sides = indexed(&triangle_edges)

@@ -1,9 +1,9 @@
-//! Points in an order that keeps neighbours together, so that what is near in space is near in memory.
+//! Spatial order of points by recursive bisection, so that neighbours in space are close in memory.
 
 use glam::Vec3;
 
-/// Indices of all points, so that every run of `group` that starts at a multiple of it is a compact cluster: the box around
-/// the points is halved along its longest side, at a whole number of groups, until one group is left.
+/// Indices of all points, ordered so that every group of `group` consecutive ones is a compact cluster: the bounding
+/// box is split along its longest side, at a whole number of groups, until one group is left.
 pub fn bisection_order(points: &[Vec3], group: usize) -> Vec<u32> {
     let mut order: Vec<u32> = (0..points.len() as u32).collect();
     halve(points, group.max(1), &mut order);

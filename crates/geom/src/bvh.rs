@@ -1,4 +1,4 @@
-//! A bounding volume hierarchy over triangles: closest points, rays, inside or outside.
+//! A bounding volume hierarchy over triangles, for closest points, rays and inside tests.
 //!
 //! Built top-down by the binned surface area heuristic (Wald 2007, "On fast construction of SAH-based bounding volume
 //! hierarchies"). The tree copies the corners, so queries need nothing else. Leaf tests are in double precision.
@@ -16,12 +16,12 @@ pub use closest::{ClosestPoint, closest_on_triangle};
 pub use ray::{Ray, RayHit};
 
 /// Triangles in a leaf: fewer make the tree larger, more make the leaves slower.
-const LEAF: usize = 4;
+const LEAF_SIZE: usize = 4;
 /// Bins of the surface area heuristic; Wald finds no gain above 16.
 const BINS: usize = 16;
-/// From this depth on nodes are halved, so that no input makes the tree deeper than [`STACK`].
+/// Depth from which nodes are split in half, so that no input makes the tree deeper than [`STACK`].
 const HALVING_DEPTH: u32 = 48;
-/// Room of the traversal stacks: every level leaves at most one sibling behind, and 32 halvings end any mesh.
+/// Capacity of the traversal stacks: every level leaves at most one sibling behind, and 32 halvings end any mesh.
 const STACK: usize = 96;
 
 /// The tree. Triangles with corners that are not finite are in it but never found.
@@ -45,7 +45,7 @@ struct Node {
     count: u32,
 }
 
-/// A range of slots still to be divided.
+/// A range of slots that is still to be split.
 struct Task {
     node: usize,
     start: usize,
@@ -53,7 +53,7 @@ struct Task {
     depth: u32,
 }
 
-/// What the build knows of a triangle.
+/// Build data of a triangle.
 #[derive(Clone, Copy)]
 struct Item {
     bounds: Aabb,
@@ -79,8 +79,8 @@ impl Bvh {
         bvh
     }
 
-    /// Follows moved vertices: new boxes on the old tree. Queries stay exact; they slow down as the shape leaves the
-    /// one the tree was built for.
+    /// Updates the boxes for moved vertices on the same tree. Queries stay exact; they slow down as the shape departs
+    /// from the one the tree was built for.
     ///
     /// # Panics
     /// If there are fewer positions than the mesh had.
@@ -171,7 +171,7 @@ fn build_nodes(items: &mut [Item]) -> Vec<Node> {
         depth,
     }) = tasks.pop()
     {
-        if end - start <= LEAF {
+        if end - start <= LEAF_SIZE {
             continue;
         }
         let middle = start + divide(&mut items[start..end], depth);
@@ -208,7 +208,7 @@ fn divide(items: &mut [Item], depth: u32) -> usize {
     }
 }
 
-/// Halves along the longest axis; also cuts apart items at one place.
+/// Splits in half along the longest axis; also separates items at one position.
 fn halve(items: &mut [Item], centers: Aabb) -> usize {
     let axis = centers.size().max_position();
     let middle = items.len() / 2;
@@ -247,7 +247,7 @@ impl Split {
     }
 }
 
-/// The split with the least cost by the surface area heuristic; none if the centres are at one place.
+/// The split with the least cost by the surface area heuristic; none if all centres coincide.
 fn best_split(items: &[Item], centers: Aabb) -> Option<Split> {
     let mut best: Option<(f32, Split)> = None;
     for axis in 0..3 {
@@ -292,7 +292,7 @@ fn sweep<'a>(bins: impl Iterator<Item = &'a (Aabb, u32)>) -> [(f32, u32); BINS] 
     sums
 }
 
-/// Nodes still to be visited, with the distance at which each was met.
+/// Nodes still to be visited, with the distance of each.
 struct Stack {
     entries: [(f64, u32); STACK],
     len: usize,
@@ -341,7 +341,7 @@ mod tests {
         let bvh = Bvh::new(&mesh);
         let mut seen = vec![0; mesh.triangles.len()];
         for node in bvh.nodes.iter().filter(|n| n.count > 0) {
-            assert!(node.count as usize <= LEAF);
+            assert!(node.count as usize <= LEAF_SIZE);
             node.slots()
                 .for_each(|slot| seen[bvh.order[slot] as usize] += 1);
         }
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn evil_spacing_keeps_the_tree_shallow() {
+    fn adversarial_spacing_keeps_the_tree_shallow() {
         // Sizes that double: every split by area takes one triangle off.
         let mut mesh = TriMesh::default();
         for i in 0..250 {

@@ -1,8 +1,8 @@
-//! Fewer vertices: half-edge collapses in the order of their quadric error (Garland and Heckbert 1997).
+//! Decimation: half-edge collapses in the order of their quadric error (Garland and Heckbert 1997).
 //!
-//! A collapse moves a vertex onto a neighbour, so what is left is a subset of the original vertices. Surfaces keep their
-//! topology, separate shells stay separate, boundaries stay where they are. Simulation wants triangles of similar size
-//! and good shape, so long edges cost as well as lost detail does, and slivers are refused.
+//! A collapse moves a vertex onto a neighbour, so that the result uses a subset of the original vertices. Surfaces keep
+//! their topology, separate shells stay separate, boundaries stay in place. Simulation needs triangles of similar size
+//! and good shape, so long edges add to the cost, and slivers are rejected.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -14,17 +14,17 @@ use crate::mesh::{TriMesh, area_vector};
 use crate::quadric::Quadric;
 use crate::shells::{Shells, shells};
 
-/// What a decimation keeps to.
+/// Options of a decimation.
 #[derive(Clone, Copy, Debug)]
 pub struct Decimation<'a> {
-    /// Vertices wanted.
+    /// Wanted number of vertices.
     pub target: usize,
-    /// How densely each vertex's surroundings are to be sampled, relative to the others'; empty: alike.
+    /// Relative sampling density around each vertex; empty for a uniform density.
     pub density: &'a [f64],
-    /// Cost of an edge's square length, relative to that of a square distance from the surface. Zero leaves flat regions
-    /// nearly empty; above 0.1 fingers and ears get as few vertices as thighs and lose their shape.
+    /// Cost of an edge's squared length relative to that of a squared distance from the surface. Zero leaves flat
+    /// regions nearly empty; above 0.1 fingers and ears get as few vertices as thighs and lose their shape.
     pub evenness: f64,
-    /// Vertices that every shell keeps, if it has as many.
+    /// Least number of vertices of every shell that has as many.
     pub least_of_shell: usize,
 }
 
@@ -44,20 +44,20 @@ impl Default for Decimation<'_> {
 pub struct Decimated {
     /// The smaller mesh.
     pub mesh: TriMesh,
-    /// For each of its vertices, ascending, the one of the original.
+    /// Original index of each of its vertices, ascending.
     pub kept: Vec<u32>,
 }
 
-/// Cosine of the largest turn of a triangle in one collapse.
-const LEAST_COSINE: f64 = 0.3;
-/// Shape (4√3 area / Σ edge², 1 for equilateral) that no triangle falls below by a collapse.
-const LEAST_SHAPE: f64 = 0.3;
-/// Neighbours that a vertex may gather.
-const MOST_NEIGHBOURS: usize = 11;
-/// Weight of the planes that hold a boundary, relative to the surface's own.
+/// Least cosine between a triangle's normals before and after a collapse.
+const MIN_COSINE: f64 = 0.3;
+/// Least shape quality (4√3 area / Σ edge², 1 for equilateral) of a triangle after a collapse.
+const MIN_SHAPE: f64 = 0.3;
+/// Largest valence that a collapse may produce.
+const MAX_VALENCE: usize = 11;
+/// Weight of the planes that keep a boundary in place, relative to the surface's own.
 const BOUNDARY_WEIGHT: f64 = 10.0;
 
-/// Decimates a mesh to about `target` vertices; more remain where nothing can be collapsed without harm. Vertices without
+/// Decimates a mesh to about `target` vertices; more remain if no collapse is allowed any more. Vertices without
 /// triangles are dropped.
 pub fn decimate(mesh: &TriMesh, settings: &Decimation) -> Decimated {
     let mut work = Work::new(mesh, settings);
@@ -73,7 +73,7 @@ pub fn decimate(mesh: &TriMesh, settings: &Decimation) -> Decimated {
         if work.version[from as usize] != candidate.version {
             continue;
         }
-        // Neighbours of neighbours may have changed what is allowed since.
+        // Collapses at neighbours may have changed what is allowed.
         if !work.is_allowed(from, to) {
             work.version[from as usize] += 1;
             heap.extend(work.best(from).map(Reverse));
@@ -87,7 +87,7 @@ pub fn decimate(mesh: &TriMesh, settings: &Decimation) -> Decimated {
     work.finish(mesh)
 }
 
-/// A possible collapse; those of older versions are void.
+/// A candidate collapse; candidates of older versions are void.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     cost: f64,
@@ -121,10 +121,10 @@ struct Work<'a> {
     settings: &'a Decimation<'a>,
     points: Vec<DVec3>,
     triangles: Vec<[u32; 3]>,
-    /// Triangles around each vertex; empty for one that is gone.
+    /// Triangles around each vertex; empty if it was removed.
     around: Vec<Vec<u32>>,
     quadrics: Vec<Quadric>,
-    /// Surface that each vertex stands for \[m²\].
+    /// Area that each vertex represents \[m²\].
     areas: Vec<f64>,
     version: Vec<u32>,
     alive: usize,
@@ -204,7 +204,7 @@ impl<'a> Work<'a> {
         ring
     }
 
-    /// The cheapest collapse of a vertex that is allowed.
+    /// The cheapest allowed collapse of a vertex.
     fn best(&self, from: u32) -> Option<Candidate> {
         let mut candidates: Vec<Candidate> = (self.neighbours(from).into_iter())
             .map(|to| Candidate {
@@ -252,10 +252,10 @@ impl<'a> Work<'a> {
         }
         let others = self.neighbours(to);
         let common = ring.iter().filter(|w| others.binary_search(w).is_ok());
-        common.count() == at_edge && ring.len() + others.len() <= MOST_NEIGHBOURS + 2 + 2
+        common.count() == at_edge && ring.len() + others.len() <= MAX_VALENCE + 2 + 2
     }
 
-    /// No triangle turns around or becomes thinner than it may be.
+    /// Whether no triangle flips or becomes too thin.
     fn keeps_shape(&self, from: u32, to: u32) -> bool {
         let around = self.around[from as usize].iter();
         let mut worst: (f64, f64) = (1.0, 1.0);
@@ -270,14 +270,14 @@ impl<'a> Work<'a> {
             let after = corners.map(moved);
             worst.1 = worst.1.min(shape(after));
             let (old, new) = (area_vector(before), area_vector(after));
-            if new.dot(old) < LEAST_COSINE * old.length() * new.length() || new == DVec3::ZERO {
+            if new.dot(old) < MIN_COSINE * old.length() * new.length() || new == DVec3::ZERO {
                 return false;
             }
         }
-        worst.1 >= LEAST_SHAPE.min(worst.0)
+        worst.1 >= MIN_SHAPE.min(worst.0)
     }
 
-    /// Moves a vertex onto another; those whose candidates changed are returned.
+    /// Moves a vertex onto another; returns the vertices whose candidates changed.
     fn collapse(&mut self, from: u32, to: u32) -> Vec<u32> {
         let (f, t) = (from as usize, to as usize);
         let ring = self.neighbours(from);
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_meshes_do_no_harm() {
+    fn odd_meshes_are_handled() {
         let mut mesh = shapes::icosphere(1.0, 3);
         // A fin: an edge of three triangles; a triangle that repeats a vertex; a loose vertex; a flat one.
         mesh.positions

@@ -10,8 +10,8 @@ pub struct SymmetricEigen {
     pub vectors: Vec<Vec<f64>>,
 }
 
-/// QL steps allowed for one eigenvalue; three are usual, so this is only reached by entries that are not finite.
-const MOST_STEPS: usize = 60;
+/// Most QL steps for one eigenvalue; three are usual, so only entries that are not finite reach it.
+const MAX_QL_STEPS: usize = 60;
 
 /// Decomposes a symmetric matrix given as rows, of which only the lower triangle is read. `None` if it holds numbers
 /// that are not finite.
@@ -45,7 +45,7 @@ fn transposed(rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
         .collect()
 }
 
-/// Q with Qᵀ A Q tridiagonal, left in place of A; returns the diagonal and what is below it (`off[0]` unused).
+/// Q with Qᵀ A Q tridiagonal, left in place of A; returns the diagonal and the subdiagonal (`off[0]` unused).
 fn tridiagonalize(a: &mut [Vec<f64>]) -> (Vec<f64>, Vec<f64>) {
     let n = a.len();
     let (mut diagonal, mut off) = (vec![0.0; n], vec![0.0; n]);
@@ -121,7 +121,7 @@ fn accumulate(a: &mut [Vec<f64>], diagonal: &mut [f64]) {
     }
 }
 
-/// Implicit QL on a tridiagonal matrix; turns the rows of `vectors` along.
+/// Implicit QL on a tridiagonal matrix; applies the rotations to the rows of `vectors`.
 fn diagonalize(diagonal: &mut [f64], off: &mut [f64], vectors: &mut [Vec<f64>]) -> Option<()> {
     let n = diagonal.len();
     if n == 0 {
@@ -140,7 +140,7 @@ fn diagonalize(diagonal: &mut [f64], off: &mut [f64], vectors: &mut [Vec<f64>]) 
                 break;
             }
             steps += 1;
-            if steps > MOST_STEPS {
+            if steps > MAX_QL_STEPS {
                 return None;
             }
             ql_step(diagonal, off, vectors, l, m);
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_not_finite() {
+    fn rejects_entries_that_are_not_finite() {
         assert!(symmetric_eigen(&[vec![f64::NAN, 0.0], vec![0.0, 1.0]]).is_none());
     }
 }

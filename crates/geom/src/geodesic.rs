@@ -1,4 +1,4 @@
-//! Distances along a surface: fast marching from each of many samples, and for every vertex its nearest samples.
+//! Geodesic distances: fast marching from each of many samples, and the nearest samples of every vertex.
 //!
 //! Fronts pass through triangles as straight waves from a point unfolded into the triangle's plane (Kimmel and Sethian
 //! 1998, with the point source of Tang et al. 2007 instead of a plane wave), which is exact on flat regions and needs no
@@ -16,16 +16,16 @@ use crate::mesh::TriMesh;
 /// The nearest samples of every vertex, nearest first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NearestSamples {
-    /// Entries a vertex.
+    /// Entries per vertex.
     pub count: usize,
-    /// Which samples, `count` a vertex; [`NONE`] where the vertex's shell has fewer.
+    /// Sample indices, `count` per vertex; [`NONE`] if the vertex's shell has fewer.
     pub samples: Vec<u32>,
-    /// How far along the surface \[m\]; infinite where there is none.
+    /// Distances along the surface \[m\]; infinite where there is no sample.
     pub distances: Vec<f64>,
 }
 
 impl NearestSamples {
-    /// Samples of one vertex, and how far they are.
+    /// Samples of one vertex, and their distances.
     pub fn of(&self, vertex: usize) -> (&[u32], &[f64]) {
         let range = vertex * self.count..(vertex + 1) * self.count;
         let samples = &self.samples[range.clone()];
@@ -37,14 +37,13 @@ impl NearestSamples {
     }
 }
 
-/// Marched distances are not a metric to the last digit: bounds that rest on the triangle inequality get this much more.
+/// Safety factor of bounds that rely on the triangle inequality: marched distances satisfy it only approximately.
 const SLACK: f64 = 1.1;
 
 /// For every vertex the `count` samples (vertices of the mesh) nearest along the surface.
 ///
-/// A sample can only be among the nearest of a vertex that is not farther from it than a bound: the distance to some sample
-/// s plus the distance from s to its own `count`-th nearest. So every sample marches on its own, in parallel, and stops
-/// where it is of no use.
+/// A sample can only be among the nearest of a vertex within a bound: the distance to some sample s plus the distance
+/// from s to its own `count`-th nearest. So every sample marches on its own, in parallel, and stops at that bound.
 pub fn nearest_samples(mesh: &TriMesh, samples: &[u32], count: usize) -> NearestSamples {
     let vertices = mesh.positions.len();
     let surface = Surface {
@@ -95,7 +94,7 @@ pub fn nearest_samples(mesh: &TriMesh, samples: &[u32], count: usize) -> Nearest
     gather(vertices, count, &reached)
 }
 
-/// Turns lists of vertices by sample into lists of samples by vertex.
+/// Inverts lists of vertices by sample into lists of samples by vertex.
 fn gather(vertices: usize, count: usize, reached: &[Vec<(u32, f32)>]) -> NearestSamples {
     let mut starts = vec![0usize; vertices + 1];
     for &(v, _) in reached.iter().flatten() {
@@ -135,7 +134,7 @@ struct Surface<'a> {
 }
 
 impl Surface<'_> {
-    /// Nearest sample of every vertex along edges, and how far it is.
+    /// Nearest sample of every vertex along edges, and its distance.
     fn owners(&self, samples: &[u32]) -> Vec<(u32, f64)> {
         let mut owners = vec![(NONE, f64::INFINITY); self.points.len()];
         let mut heap = BinaryHeap::new();
@@ -162,7 +161,7 @@ impl Surface<'_> {
     }
 }
 
-/// When a front arrives where.
+/// A vertex and the arrival time of a front.
 #[derive(Clone, Copy, PartialEq)]
 struct Arrival(f64, u32);
 
@@ -180,7 +179,7 @@ impl PartialOrd for Arrival {
     }
 }
 
-/// A front and its scratch space, used again for every source.
+/// A front with scratch space that is reused for every source.
 struct March<'a> {
     surface: &'a Surface<'a>,
     distances: Vec<f64>,
@@ -200,8 +199,8 @@ impl<'a> March<'a> {
         }
     }
 
-    /// Marches from a vertex. `go_on` hears every vertex as it is reached, nearest first, and says whether the front goes
-    /// on from it.
+    /// Marches from a vertex. `go_on` is called for every vertex that is reached, nearest first, and returns whether
+    /// the front continues from it.
     fn run(&mut self, source: u32, mut go_on: impl FnMut(u32, f64) -> bool) {
         for v in self.touched.drain(..) {
             self.distances[v as usize] = f64::INFINITY;
@@ -261,8 +260,8 @@ impl<'a> March<'a> {
     }
 }
 
-/// Distance at `c` of a wave from the point that is `da` from `a` and `db` from `b`, on the other side of the line through
-/// them; `None` where there is no such point or the wave does not come through the side `ab`.
+/// Distance at `c` of a wave from the point at distances `da` from `a` and `db` from `b`, on the other side of the line
+/// through them; `None` if there is no such point, or the wave does not come through the side `ab`.
 fn through_triangle([a, b, c]: [DVec3; 3], da: f64, db: f64) -> Option<f64> {
     let along = (b - a).try_normalize()?;
     let length = a.distance(b);
@@ -308,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_are_those_of_a_full_search() {
+    fn nearest_samples_match_a_full_search() {
         let mesh = shapes::capsule(0.2, 1.0, 24, 40);
         let samples: Vec<u32> = (0..mesh.positions.len() as u32).step_by(7).collect();
         let near = nearest_samples(&mesh, &samples, 9);

@@ -7,14 +7,15 @@ use glam::DVec3;
 
 use crate::adjacency::{Adjacency, NONE};
 
-/// Bounds that keep bad triangles harmless.
+/// Bounds that limit the effect of bad triangles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clamp {
-    /// Largest magnitude of a cotangent. Above that of a tenth of a degree (573) a needle outweighs its whole neighbourhood
-    /// and factorisations lose half of their digits; bounds below that of a degree (57) change well-shaped scans.
+    /// Largest magnitude of a cotangent. Above that of a tenth of a degree (573) a needle outweighs its whole
+    /// neighbourhood, and factorisations lose half of their digits; bounds below that of a degree (57) change
+    /// well-shaped scans.
     pub cotangent: f64,
-    /// Least weight of an edge. With none below zero, solutions keep the maximum principle; linear precision is lost at
-    /// edges whose cotangents sum to less (obtuse, not Delaunay).
+    /// Least weight of an edge. If none is negative, solutions satisfy the maximum principle; linear precision is lost
+    /// at edges whose cotangents sum to less (obtuse, not Delaunay).
     pub least_weight: f64,
     /// Largest weight of an edge.
     pub largest_weight: f64,
@@ -80,7 +81,7 @@ pub fn cotan_laplacian(
     }
 }
 
-/// What a triangle is at one of its corners.
+/// Data of a triangle at one of its corners.
 struct Corner {
     cotangent: f64,
     double_area: f64,
@@ -148,7 +149,7 @@ impl CotanLaplacian {
         stencils
     }
 
-    /// `L x` for one value a vertex.
+    /// `L x` for one value per vertex.
     pub fn apply(&self, x: &[DVec3]) -> Vec<DVec3> {
         let mut y = vec![DVec3::ZERO; self.mass.len()];
         for (&[a, b], &w) in self.edges.iter().zip(&self.weights) {

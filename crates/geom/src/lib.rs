@@ -1,8 +1,8 @@
-//! Meshes and the small mathematics they need: no files, no skeletons.
+//! Meshes and numerics: no files, no skeletons.
 //!
-//! Lengths are metres, Y is up. Meshes are plain data ([`TriMesh`]); each algorithm is a free function in a file of
-//! its own name. Every algorithm expects indices in range, which [`TriMesh::check`] establishes once where a mesh
-//! enters; positions that are not finite, degenerate triangles and non-manifold edges are met everywhere without panic.
+//! Lengths are metres, Y is up. Meshes are plain data ([`TriMesh`]); each algorithm is a free function in a file of its
+//! own name. Every algorithm expects indices in range, which [`TriMesh::check`] checks once for a mesh from outside.
+//! Positions that are not finite, degenerate triangles and non-manifold edges never cause a panic.
 #![deny(unsafe_code)]
 
 pub mod aabb;

@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use crate::aabb::Aabb;
 
-/// Triangles over shared vertices. Plain data: indices may be out of range until [`TriMesh::check`] has said otherwise.
+/// Triangles over shared vertices. Plain data: indices may be out of range until [`TriMesh::check`] has passed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TriMesh {
     /// Vertex positions \[m\].
@@ -14,17 +14,17 @@ pub struct TriMesh {
     pub triangles: Vec<[u32; 3]>,
 }
 
-/// What makes a mesh unusable.
+/// Why a mesh is unusable.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum MeshError {
-    /// A triangle names a vertex that is not there.
+    /// A triangle refers to a vertex that does not exist.
     #[error("triangle {triangle} refers to vertex {vertex}, but there are only {count} vertices")]
     IndexOutOfRange {
         /// Which triangle.
         triangle: usize,
-        /// The vertex it names.
+        /// The missing vertex.
         vertex: u32,
-        /// How many vertices there are.
+        /// Number of vertices.
         count: usize,
     },
     /// A vertex position is infinite or not a number.
@@ -32,7 +32,7 @@ pub enum MeshError {
     NonFinite {
         /// Which vertex.
         vertex: usize,
-        /// Where it claims to be.
+        /// Its position.
         position: Vec3,
     },
     /// More elements than 32-bit indices can count.
@@ -45,7 +45,7 @@ pub enum MeshError {
     },
 }
 
-/// A part cut out of a mesh, and where its elements came from.
+/// A part of a mesh, with the original indices.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SubMesh {
     /// The part, with compact indices.
@@ -57,10 +57,10 @@ pub struct SubMesh {
 }
 
 impl TriMesh {
-    /// Checks that indices are in range, positions finite and counts below what 32-bit tables can hold.
+    /// Checks that indices are in range, positions are finite, and counts fit 32-bit tables.
     pub fn check(&self) -> Result<(), MeshError> {
         let (vertices, triangles) = (self.positions.len(), self.triangles.len());
-        // Adjacency stores three entries a triangle, and u32::MAX means "none".
+        // Adjacency stores three entries per triangle, and u32::MAX means "none".
         if vertices >= u32::MAX as usize || triangles >= (u32::MAX / 3) as usize {
             return Err(MeshError::TooLarge {
                 vertices,
@@ -165,7 +165,7 @@ impl TriMesh {
         whole
     }
 
-    /// Moves every vertex; a reflection also turns the triangles around, so that outside stays outside.
+    /// Transforms every vertex; a reflection also flips the triangles, so that outside stays outside.
     pub fn transform(&mut self, transform: &Affine3A) {
         for p in &mut self.positions {
             *p = transform.transform_point3(*p);
@@ -175,7 +175,7 @@ impl TriMesh {
         }
     }
 
-    /// Turns every triangle around.
+    /// Flips every triangle.
     pub fn flip(&mut self) {
         self.triangles.iter_mut().for_each(|t| t.swap(1, 2));
     }
@@ -187,7 +187,7 @@ impl TriMesh {
         a == b || b == c || c == a || area.is_nan() || area <= 0.0
     }
 
-    /// How many triangles repeat a vertex or have no area.
+    /// Number of triangles that repeat a vertex or have no area.
     pub fn degenerate_count(&self) -> usize {
         let degenerate = |t: &usize| self.is_degenerate(*t);
         (0..self.triangles.len()).filter(degenerate).count()

@@ -1,4 +1,4 @@
-//! Moving least squares: weights that carry values from scattered points to another point [3.2.4, Eqs. 3.2–3.8].
+//! Moving least squares: weights that interpolate values from scattered points [3.2.4, Eqs. 3.2–3.8].
 //!
 //! A polynomial is fitted to values uᵢ at points xᵢ, each point weighted by ωᵢ, and evaluated at x: the result is linear
 //! in the values, u(x) = Σᵢ Nᵢ uᵢ, with Nᵢ = ωᵢ ψ(xᵢ)ᵀ K⁺ ψ(x) and K = Σᵢ ωᵢ ψ(xᵢ) ψ(xᵢ)ᵀ. K⁺ is not formed: the singular
@@ -6,7 +6,7 @@
 
 use glam::DVec3;
 
-/// Polynomials that are reproduced.
+/// Polynomial basis that is reproduced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Basis {
     /// 1
@@ -35,25 +35,26 @@ fn monomials(p: DVec3) -> [f64; 10] {
     [1.0, x, y, z, x * x, y * y, z * z, x * y, x * z, y * z]
 }
 
-/// Singular values below this share of the largest are rounding of single-precision positions and count as zero.
+/// Singular values below this share of the largest are rounding errors of single-precision positions, and count as
+/// zero.
 const RANK_CUTOFF: f64 = 1e-6;
-/// A point missed by less, in units of the neighbourhood's radius, is reproduced: rounding again.
-const EXACT: f64 = 3e-6;
+/// Reproduction error that counts as exact, for the same reason \[radii of the neighbourhood\].
+const EXACT_ERROR: f64 = 3e-6;
 
-/// How a fit went.
+/// Quality of a fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fit {
-    /// The polynomials used.
+    /// The basis that was used.
     pub basis: Basis,
-    /// How far Σ Nᵢ xᵢ is from x.
+    /// Reproduction error: distance from Σ Nᵢ xᵢ to x.
     pub miss: f64,
     /// Σ |Nᵢ|.
     pub growth: f64,
-    /// Whether all polynomials of the basis are reproduced that the points tell apart.
+    /// Whether all polynomials of the basis that the points can distinguish are reproduced.
     pub is_whole: bool,
 }
 
-/// Finds weights; keeps its scratch space from one point to the next.
+/// Computes weights; keeps its scratch space from one point to the next.
 #[derive(Clone, Debug, Default)]
 pub struct MovingLeastSquares {
     /// √ωᵢ ψ(xᵢ)ᵀ, later its left singular vectors times their values; column after column.
@@ -63,21 +64,21 @@ pub struct MovingLeastSquares {
     trial: Vec<f64>,
 }
 
-/// What is fitted.
+/// Options of a fit.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
-    /// The richest polynomials.
+    /// The largest basis.
     pub most: Basis,
-    /// Σ |Nᵢ| above which a fit is not used: the factor by which noise of the values may grow.
+    /// Largest Σ |Nᵢ| of a fit: the factor by which noise of the values may grow.
     pub growth: f64,
 }
 
 impl MovingLeastSquares {
-    /// Weights of `points`, whose kernel is ω ≥ 0, at the point `at`.
+    /// Weights of `points`, whose kernel values are ω ≥ 0, at the point `at`.
     ///
-    /// The richest basis, up to the wanted one, that reproduces `at` from the points without large weights. Directions in which the
-    /// points hardly differ (all on a plane, on a quadric) are left out as far as needed. Where nothing does both, weights
-    /// stay small and [`Fit::miss`] says what is left.
+    /// Takes the largest basis, up to the wanted one, that reproduces `at` without large weights. Directions in which
+    /// the points hardly differ (all on a plane, on a quadric) are left out as far as needed. If no basis achieves
+    /// both, weights stay small, and [`Fit::miss`] is the remaining error.
     pub fn weights(
         &mut self,
         points: &[DVec3],
@@ -114,7 +115,7 @@ impl MovingLeastSquares {
                 let reproduced: DVec3 = points.iter().zip(&self.trial).map(|(&p, &n)| n * p).sum();
                 let miss = reproduced.distance(at) / radius;
                 let sum: f64 = self.trial.iter().sum();
-                if growth <= wanted.growth && (sum - 1.0).abs() < EXACT {
+                if growth <= wanted.growth && (sum - 1.0).abs() < EXACT_ERROR {
                     let fit = Fit {
                         basis,
                         miss: miss * radius,
@@ -125,7 +126,7 @@ impl MovingLeastSquares {
                         best = fit;
                         weights.clone_from(&self.trial);
                     }
-                    if miss < EXACT {
+                    if miss < EXACT_ERROR {
                         return best;
                     }
                 }
@@ -210,7 +211,7 @@ impl MovingLeastSquares {
     }
 }
 
-/// Makes two columns orthogonal; whether they were.
+/// Makes two columns orthogonal; returns whether they were so before.
 fn rotate(
     columns: &mut [f64],
     right: &mut [f64],
@@ -306,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn planes_and_spheres_do_no_harm() {
+    fn planes_and_spheres_keep_weights_small() {
         let flat = |p: DVec3| DVec3::new(p.x, 0.0, p.z);
         for wobble in [0.0, 1e-12, 1e-7, 1e-4] {
             let bend = |p: DVec3| flat(p) + wobble * p.y * DVec3::Y;
@@ -327,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn no_solution_stays_small_and_says_so() {
+    fn unsolvable_fits_keep_weights_small_and_report_the_error() {
         let flat = |p: DVec3| DVec3::new(p.x, 1e-3 * p.y, p.z);
         let points = cloud(20, flat);
         let (weights, fit) = fit(&points, DVec3::new(0.0, 0.3, 0.0), Basis::Quadratic);
@@ -337,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn few_or_equal_points_give_what_they_can() {
+    fn few_or_equal_points_are_handled() {
         for count in [1, 2, 4, 9] {
             let points = cloud(count, |p| p);
             let (weights, fit) = fit(&points, DVec3::ZERO, Basis::Quadratic);

@@ -15,8 +15,8 @@ pub fn face_normals(mesh: &TriMesh) -> Vec<Vec3> {
 /// 1998, "Computing vertex normals from polygonal facets"), which does not depend on how the surface is cut into
 /// triangles.
 ///
-/// Where nothing defines a normal (no triangles, only degenerate ones, opposite faces that cancel) it is Y, since
-/// files and shaders want unit vectors.
+/// Without a defined normal (no triangles, only degenerate ones, opposite faces that cancel) it is Y, since files and
+/// shaders expect unit vectors.
 pub fn vertex_normals(mesh: &TriMesh) -> Vec<Vec3> {
     let mut sums = vec![DVec3::ZERO; mesh.positions.len()];
     for (t, triangle) in mesh.triangles.iter().enumerate() {
@@ -45,7 +45,7 @@ fn finite_or_zero(area_vector: DVec3) -> DVec3 {
 }
 
 fn unit_or_y(sum: DVec3) -> Vec3 {
-    // Unit normals cancel to rounding noise; noise is no direction.
+    // Unit normals can cancel to rounding noise, which has no direction.
     if sum.length() > 1e-9 {
         sum.normalize().as_vec3()
     } else {

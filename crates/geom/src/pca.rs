@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use crate::eigen::symmetric_eigen;
 
-/// Vectors of one length, of which a part at a time is looked at.
+/// Samples: vectors of one length, read part by part.
 pub trait Samples {
     /// Number of samples.
     fn count(&self) -> usize;
@@ -23,7 +23,7 @@ pub trait Samples {
         1
     }
 
-    /// These numbers of every sample.
+    /// A range of numbers of every sample.
     fn part(&self, range: Range<usize>) -> Vec<Vec<f32>>;
 }
 
@@ -42,7 +42,7 @@ impl Samples for Vec<Vec<f32>> {
     }
 }
 
-/// How a component and its weights share their size.
+/// Scaling of components and weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scaling {
     /// Components are unit vectors.
@@ -52,17 +52,17 @@ pub enum Scaling {
     Peak,
 }
 
-/// What to look for, and in how much memory.
+/// Options, with a bound on memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PcaOptions {
-    /// Most components.
+    /// Largest number of components.
     pub components: usize,
     /// Whether components describe the samples' differences from their mean. Otherwise they describe the samples
     /// themselves, and a sample of zeros has no weights.
     pub centred: bool,
     /// How components are scaled.
     pub scaling: Scaling,
-    /// Numbers of samples held at once.
+    /// Numbers held in memory at once.
     pub room: usize,
 }
 
@@ -92,10 +92,10 @@ pub struct Pca {
     pub variances: Vec<f64>,
 }
 
-/// A component below this share of the first one's variance is rounding.
+/// Smallest variance relative to the first component's: smaller ones are rounding errors.
 const SMALLEST_VARIANCE: f64 = 1e-14;
 
-/// Finds the components. None of samples that hold numbers that are not finite.
+/// Computes the components. `None` if samples are not finite.
 pub fn principal_components(samples: &impl Samples, options: &PcaOptions) -> Pca {
     let (count, length) = (samples.count(), samples.length());
     let grain = samples.grain().max(1);
@@ -163,7 +163,7 @@ fn subtract_mean(samples: &mut [Vec<f32>]) -> Vec<f32> {
     mean.into_iter().map(|mean| mean as f32).collect()
 }
 
-/// Adds all products of two samples to a lower triangle.
+/// Adds the products of all pairs of samples to a lower triangle.
 fn add_products(gram: &mut [Vec<f64>], samples: &[Vec<f32>]) {
     gram.par_iter_mut().enumerate().for_each(|(i, row)| {
         for (j, sum) in row.iter_mut().enumerate() {
@@ -172,7 +172,7 @@ fn add_products(gram: &mut [Vec<f64>], samples: &[Vec<f32>]) {
     });
 }
 
-/// A product of two long vectors, in eight sums that do not wait for each other.
+/// Dot product of two long vectors, in eight independent sums.
 fn dot(a: &[f32], b: &[f32]) -> f64 {
     let mut sums = [0.0; 8];
     let (a, b) = (a.chunks_exact(8), b.chunks_exact(8));
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn little_room_changes_rounding_only() {
+    fn a_small_memory_bound_changes_rounding_only() {
         let samples = samples(7, 100);
         let with = |room: usize| {
             let options = PcaOptions {
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_and_nonsense_have_no_components() {
+    fn empty_and_invalid_samples_have_no_components() {
         let none = |samples: Vec<Vec<f32>>| {
             let pca = principal_components(&samples, &PcaOptions::default());
             pca.components.is_empty() && pca.weights.is_empty()

@@ -11,12 +11,13 @@
 //! > R = ((λ² − k) F + λ cof F − F FᵀF) / (λ k − det F),  k = (λ² − ‖F‖²) / 2.
 //!
 //! λ is the largest root of the quartic, found by Halley's method from above: all roots ±s₁±s₂±s₃ are real, so that it
-//! converges from ‖F‖√3 ≥ λ. That is all for ordinary strains. An error in λ only stretches R along the singular
-//! directions; where it may be more than rounding, one step R ← R (3 − RᵀR)/2 (Newton–Schulz) squares it away, and
-//! ‖RᵀR − 1‖ before that step tells whether to trust the result. What is left, next to s₂ + s₃ = 0, goes to a singular
+//! converges from ‖F‖√3 ≥ λ. This suffices for ordinary strains. An error in λ only stretches R along the singular
+//! directions; where it may exceed rounding, one step R ← R (3 − RᵀR)/2 (Newton–Schulz) squares it, and ‖RᵀR − 1‖
+//! before that step decides whether the result is accepted. The remaining cases, next to s₂ + s₃ = 0, use a singular
 //! value decomposition in double precision ([`rotation_f64`]).
 
-// Plain loops: iterator adaptors are not always inlined, and what is not inlined loses the kernel's instruction set.
+// Plain loops: iterator adaptors are not always inlined, and code that is not inlined loses the kernel's instruction
+// set.
 #![allow(clippy::needless_range_loop)]
 
 use crate::simd::{F32x8, Kernel, LANES, Lanes, dispatch};
@@ -24,13 +25,13 @@ use glam::{DMat3, DQuat, DVec3, Mat3};
 
 /// Halley steps of the usual path: enough for strains of one half.
 const HALLEY_STEPS: usize = 2;
-/// The same where some lane needs more: enough for all but one in a thousand of the tets of a body that is pressed flat.
-const MOST_STEPS: usize = 4;
-/// Halley steps of the careful path before each look at the result, and how often it looks before it falls back to double
-/// precision: a random matrix needs one round.
+/// The same if some lane needs more: enough for all but one in a thousand tets of a body that is pressed flat.
+const MAX_HALLEY_STEPS: usize = 4;
+/// Halley steps of the careful path before each check of the result, and the number of checks before it falls back to
+/// double precision: a random matrix needs one.
 const CAREFUL_STEPS: usize = 4;
 /// See [`CAREFUL_STEPS`].
-const ROUNDS: usize = 2;
+const MAX_CHECKS: usize = 2;
 /// Last Halley step, relative to λ, after which λ is right to single precision: each step cubes the error.
 const CONVERGED: f32 = 5e-3;
 /// (s₁+s₂)(s₂+s₃)(s₁+s₃)/λ³ (8/27 at the identity) above which a converged λ gives a rotation to 1e-5: rounding stretches R by
@@ -43,15 +44,15 @@ const MAX_STRETCH: f32 = 2e-3;
 /// digits, larger ones send more matrices to the slow path.
 const MIN_SEPARATION: f32 = 1e-2;
 
-/// Least λ of the usual path: below, its powers leave single precision.
-const LEAST_LAMBDA: f32 = 1e-4;
+/// Smallest λ of the usual path: below, its powers underflow single precision.
+const MIN_LAMBDA: f32 = 1e-4;
 
 /// The columns of eight matrices.
 pub type Columns<L> = [[L; 3]; 3];
 
 /// The closest rotations R to eight matrices F, in terms of F: R = F (a + b FᵀF) + c cof F.
 ///
-/// Who needs but some columns of R, or R in a sum with F and cof F, computes no more than that.
+/// A caller that needs only some columns of R, or R in a sum with F and cof F, computes no more than that.
 #[derive(Clone, Copy)]
 pub struct Closest<L> {
     /// λ = s₁ + s₂ + s₃.
@@ -66,12 +67,12 @@ pub struct Closest<L> {
     pub b: L,
     /// Coefficient of cof F.
     pub c: L,
-    /// Lanes that are right to 1e-5; [`careful_rotations`] for the others.
+    /// Mask of the lanes with errors below 1e-5; [`careful_rotations`] handles the others.
     pub clear: u8,
 }
 
-/// The closest rotations to `N` times eight matrices with these invariants: chains of dependent operations overlap, as long as
-/// the caller asks once whether all are clear.
+/// The closest rotations to `N` × eight matrices with these invariants: chains of dependent operations overlap,
+/// provided that the caller tests once whether all are clear.
 #[inline(always)]
 pub fn closest_rotations<L: Lanes, const N: usize>(f: &[Invariants<L>; N]) -> [Closest<L>; N] {
     let mut lambda = [f[0].norm2; N];
@@ -79,7 +80,7 @@ pub fn closest_rotations<L: Lanes, const N: usize>(f: &[Invariants<L>; N]) -> [C
         lambda[n] = f[n].first_lambda();
     }
     let mut step = lambda;
-    for steps in 2..=MOST_STEPS {
+    for steps in 2..=MAX_HALLEY_STEPS {
         for n in 0..N {
             step[n] = f[n].halley_step(lambda[n]);
             lambda[n] = lambda[n] - step[n];
@@ -139,7 +140,7 @@ impl<L: Lanes> Closest<L> {
     }
 }
 
-/// What the quartic is made of.
+/// Invariants that define the quartic.
 #[derive(Clone, Copy)]
 pub struct Invariants<L> {
     /// ‖F‖².
@@ -151,7 +152,7 @@ pub struct Invariants<L> {
 }
 
 impl<L: Lanes> Invariants<L> {
-    /// Those of F with its [`gram`] matrix and the first column of its cofactors.
+    /// Invariants of F, from its [`gram`] matrix and the first column of its cofactors.
     #[inline(always)]
     pub fn new(f: &Columns<L>, g: &[L; 6], c: &[L; 3]) -> Self {
         // The sum of the principal minors of FᵀF.
@@ -176,7 +177,7 @@ impl<L: Lanes> Invariants<L> {
         lambda - value * slope / value.neg_mul_add(curvature, slope * slope)
     }
 
-    /// One step of Halley's method on the quartic: what λ has to lose.
+    /// One step of Halley's method on the quartic: the decrement of λ.
     #[inline(always)]
     fn halley_step(&self, lambda: L) -> L {
         let a = lambda.mul_sub(lambda, self.norm2);
@@ -210,13 +211,14 @@ impl<L: Lanes> Invariants<L> {
     }
 }
 
-/// Lanes in which the step that led to λ was the last that is needed.
+/// Mask of the lanes in which λ has converged, given the last step.
 #[inline(always)]
 fn is_converged<L: Lanes>(lambda: L, step: L) -> u8 {
-    step.abs().le_mask(lambda * L::splat(CONVERGED)) & L::splat(LEAST_LAMBDA).le_mask(lambda)
+    step.abs().le_mask(lambda * L::splat(CONVERGED)) & L::splat(MIN_LAMBDA).le_mask(lambda)
 }
 
-/// [`rotation_lanes`] for matrices that are strongly strained, flat or inverted. A kernel of its own keeps the usual path short.
+/// [`rotation_lanes`] for matrices that are strongly strained, flat or inverted. A separate kernel keeps the usual path
+/// short.
 #[cold]
 #[inline(never)]
 pub fn careful_rotations(f: &Columns<F32x8>) -> Columns<F32x8> {
@@ -237,13 +239,13 @@ impl Kernel for Careful<'_> {
         ];
         let g = gram(&f);
         let start = Invariants {
-            // Minors of FᵀF lose digits where F is flat.
+            // Minors of FᵀF lose digits if F is flat.
             cof2: norm2(&cofactors),
             ..Invariants::new(&f, &g, &cofactors[0])
         };
         let mut lambda = start.first_lambda();
         let mut result = (f, 0);
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_CHECKS {
             let mut step = lambda;
             for _ in 0..CAREFUL_STEPS {
                 step = start.halley_step(lambda);
@@ -267,7 +269,7 @@ impl Kernel for Careful<'_> {
     }
 }
 
-/// R (3 − RᵀR)/2, and in which lanes |RᵀR − 1| was small enough for it.
+/// R (3 − RᵀR)/2, and the mask of lanes in which |RᵀR − 1| was small enough for it.
 #[inline(always)]
 fn schulz_step<L: Lanes>(r: &Columns<L>) -> (Columns<L>, u8) {
     let g = gram(r);

@@ -1,24 +1,24 @@
-//! Area-weighted normals of all vertices, anew every frame: eight vertices at a time, each walking around its ring.
+//! Area-weighted vertex normals for every frame: eight vertices at a time, each traversing its ring.
 //!
-//! A triangle (v, a, b) gives v the area vector (a − v) × (b − v). Around a ring every neighbour is read once: the vector of
-//! one triangle's second side is that of the next one's first. Where a ring has a gap the walk passes through v itself,
-//! whose vector is zero and so are the products on both sides of it.
+//! A triangle (v, a, b) contributes the area vector (a − v) × (b − v) to v. Every neighbour in a ring is read once: the
+//! second side of one triangle is the first side of the next. At a gap in the ring the traversal passes through v
+//! itself, whose vector is zero, and so are the products on both sides of it.
 
 use crate::adjacency::{Rows, vertex_triangles};
 use crate::mesh::TriMesh;
 use crate::simd::{LANES, Lanes, Row, prefetch};
 
-/// Steps that are asked for ahead of their use: four kilobytes.
-const AHEAD: usize = 128;
+/// Prefetch distance in steps: four kilobytes.
+const PREFETCH_DISTANCE: usize = 128;
 
 /// Rings of eight vertices at a time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RingNormals {
-    /// Vertices.
+    /// Number of vertices.
     count: usize,
-    /// Where the steps of each group of vertices start, and a last one where they end.
+    /// Start of the steps of each group of vertices, and the end of the last.
     starts: Vec<u32>,
-    /// A neighbour of each vertex of a group; the vertex itself where its ring is shorter than the others'.
+    /// A neighbour of each vertex of a group; the vertex itself if its ring is shorter than the others.
     steps: Vec<[u32; LANES]>,
 }
 
@@ -45,7 +45,7 @@ impl RingNormals {
         rings
     }
 
-    /// Vertices.
+    /// Number of vertices.
     pub fn len(&self) -> usize {
         self.count
     }
@@ -55,7 +55,7 @@ impl RingNormals {
         self.count == 0
     }
 
-    /// Bytes of all rings.
+    /// Memory in bytes.
     pub fn bytes(&self) -> usize {
         4 * (self.starts.len() + LANES * self.steps.len())
     }
@@ -73,14 +73,14 @@ impl RingNormals {
     /// Unit normals of the vertices of a group; zero where there is none.
     ///
     /// # Panics
-    /// If there is no such group, or there are fewer places than vertices.
+    /// If there is no such group, or there are fewer positions than vertices.
     #[inline(always)]
     pub fn group<L: Lanes>(&self, group: usize, places: &[Row]) -> [L; 3] {
         let range = self.starts[group] as usize..self.starts[group + 1] as usize;
         let own = L::gather(places, &self.vertices(group));
         let zero = [L::splat(0.0); 3];
         let (mut sum, mut before) = (zero, zero);
-        let ahead = range.start + AHEAD..;
+        let ahead = range.start + PREFETCH_DISTANCE..;
         for (step, ahead) in self.steps[range].iter().zip(ahead) {
             prefetch(&self.steps, ahead);
             let place = L::gather(places, step);
@@ -96,7 +96,7 @@ impl RingNormals {
     }
 }
 
-/// Vectors of length one; those without length stay zero.
+/// Normalises; zero vectors stay zero.
 #[inline(always)]
 pub fn unit<L: Lanes>(v: [L; 3]) -> [L; 3] {
     let square = v[0].mul_add(v[0], v[1].mul_add(v[1], v[2] * v[2]));
@@ -104,8 +104,8 @@ pub fn unit<L: Lanes>(v: [L; 3]) -> [L; 3] {
     [v[0] * scale, v[1] * scale, v[2] * scale]
 }
 
-/// The side across from `v` of each triangle around it, in the triangle's direction. Triangles that repeat a vertex have
-/// no area.
+/// The side opposite to `v` of each triangle around it, in the triangle's direction. Triangles that repeat a vertex
+/// have no area.
 fn opposite_sides(mesh: &TriMesh, around: &Rows, v: u32) -> Vec<[u32; 2]> {
     let triangles = around
         .row(v as usize)
@@ -121,7 +121,7 @@ fn opposite_sides(mesh: &TriMesh, around: &Rows, v: u32) -> Vec<[u32; 2]> {
         .collect()
 }
 
-/// All sides behind each other; `v` where one does not continue the other.
+/// All sides in sequence, with `v` inserted at gaps.
 fn walk(v: u32, mut sides: Vec<[u32; 2]>) -> Vec<u32> {
     let mut walk = Vec::new();
     while !sides.is_empty() {
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn they_are_the_sums_of_area_vectors() {
+    fn normals_are_sums_of_area_vectors() {
         check(&shapes::icosphere(0.7, 3));
         check(&shapes::plane_grid(Vec2::ONE, 5, 7));
         let mut odd = shapes::icosphere(1.0, 2);

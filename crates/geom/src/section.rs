@@ -20,7 +20,7 @@ pub struct Plane {
 pub struct SectionLoop {
     /// Points of the curve in order \[m\].
     pub points: Vec<DVec3>,
-    /// Whether the last point is joined to the first; not so where the mesh is open.
+    /// Whether the last point is joined to the first; false if the mesh is open.
     pub closed: bool,
     /// Enclosed area \[m²\], negative around holes; an open curve is closed by a straight line.
     pub area: f64,
@@ -35,9 +35,9 @@ pub struct Section {
     pub loops: Vec<SectionLoop>,
 }
 
-/// Cuts a mesh with a plane. Points exactly in the plane count as above it, so every crossed triangle gives exactly
-/// one segment, and curves follow the mesh's own edges: nothing is matched by distance. Weld the mesh first where its
-/// vertices are split. A plane without direction cuts nothing.
+/// Cuts a mesh with a plane. Points exactly in the plane count as above it, so that every crossed triangle gives
+/// exactly one segment, and curves follow the mesh's own edges: nothing is matched by distance. Weld the mesh first if
+/// its vertices are split. A plane with a zero normal cuts nothing.
 pub fn section(mesh: &TriMesh, adjacency: &Adjacency, plane: Plane) -> Section {
     let Some(normal) = plane.normal.as_dvec3().try_normalize() else {
         return Section {
@@ -87,7 +87,7 @@ fn segments(mesh: &TriMesh, adjacency: &Adjacency, heights: &[f64]) -> (Vec<[u32
     for (triangle, edges) in mesh.triangles.iter().zip(&adjacency.triangle_edges) {
         let above = triangle.map(|v| heights[v as usize] >= 0.0);
         let finite = triangle.iter().all(|&v| heights[v as usize].is_finite());
-        // Seen from outside with the normal up, a triangle is left downwards on its left side.
+        // Seen from outside with the normal up, the edge that goes down is the left one.
         let down = (0..3).find(|&k| above[k] && !above[(k + 1) % 3]);
         let up = (0..3).find(|&k| !above[k] && above[(k + 1) % 3]);
         if let (Some(down), Some(up), true) = (down, up, finite && edges[0] != NONE) {
@@ -132,7 +132,7 @@ impl SectionLoop {
             .fold(f64::INFINITY, f64::min)
     }
 
-    /// How often the curve, closed by a straight line if need be, runs around a point; as seen along `normal`.
+    /// Winding number of the curve, closed by a straight line if needed, around a point; seen along `normal`.
     pub fn winding(&self, point: DVec3, normal: DVec3) -> i64 {
         let angle = |[a, b]: [DVec3; 2]| {
             let (u, v) = (
@@ -161,8 +161,8 @@ impl Section {
         self.loops.iter().map(|l| l.area).sum()
     }
 
-    /// The curve nearest to a point among those that run around it, or among all where none does: the cut through one
-    /// limb, and not through the others that the plane meets.
+    /// The curve nearest to a point among those that enclose it, or among all if none does: the cut through one limb,
+    /// not through others that the plane also crosses.
     pub fn nearest(&self, point: Vec3) -> Option<&SectionLoop> {
         let point = point.as_dvec3();
         let key = |l: &&SectionLoop| (l.winding(point, self.normal) == 0, l.distance(point));

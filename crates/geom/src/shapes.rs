@@ -1,7 +1,7 @@
-//! Procedural shapes: for tests, examples and template bodies.
+//! Procedural shapes for tests, examples and template bodies.
 //!
-//! All are oriented outward and, unless they say otherwise, closed. Bodies of revolution stand along Y; everything is
-//! centred at the origin. Resolutions below the least sensible one are raised to it.
+//! All are oriented outward and, unless stated otherwise, closed. Bodies of revolution stand along Y; all are centred
+//! at the origin. Resolutions below the smallest valid one are raised to it.
 
 use std::collections::HashMap;
 use std::f64::consts::{FRAC_PI_2, TAU};
@@ -15,7 +15,7 @@ mod t_shape;
 
 pub use t_shape::t_shape;
 
-/// A profile of `(radius, height)` points, bottom to top, turned around Y with `around` vertices a ring. Points of
+/// A profile of `(radius, height)` points, bottom to top, revolved around Y with `around` vertices per ring. Points of
 /// radius 0 become poles: with one at each end the surface is closed, otherwise it is open there.
 pub fn lathe(profile: &[Vec2], around: u32) -> TriMesh {
     let around = around.max(3);
@@ -45,7 +45,7 @@ fn on_ring(point: Vec2, j: u32, around: u32) -> Vec3 {
     )
 }
 
-/// Two triangles for each step around; one where a ring is a pole.
+/// Two triangles for each step around; one if a ring is a pole.
 fn stitch(mesh: &mut TriMesh, below: (u32, u32), above: (u32, u32), around: u32) {
     let vertex = |(first, count): (u32, u32), j: u32| first + j % count;
     for j in 0..around {
@@ -167,7 +167,7 @@ pub fn cuboid(size: Vec3, cells: u32) -> TriMesh {
     mesh
 }
 
-/// Two triangles of a quad given counter-clockwise, or clockwise where `forward` is false.
+/// Two triangles of a quad given counter-clockwise, or clockwise if `forward` is false.
 pub(crate) fn push_quad(mesh: &mut TriMesh, [a, b, c, d]: [u32; 4], forward: bool) {
     let pair = if forward {
         [[a, b, c], [a, c, d]]

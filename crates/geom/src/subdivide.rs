@@ -7,10 +7,10 @@ use glam::Vec3;
 use crate::adjacency::{Adjacency, NONE};
 use crate::mesh::TriMesh;
 
-/// How new vertices are weighted sums of old ones: carries any attribute through a subdivision.
+/// New vertices as weighted sums of old ones: interpolates any attribute.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stencils {
-    /// Where each new vertex' entries start, and a last entry where they end.
+    /// Start of each new vertex's entries, and the end of the last.
     pub offsets: Vec<u32>,
     /// Old vertex and weight; the weights of one new vertex sum to 1.
     pub entries: Vec<(u32, f32)>,
@@ -22,7 +22,7 @@ pub struct Stencils {
 pub struct Subdivided {
     /// The finer mesh.
     pub mesh: TriMesh,
-    /// New vertices from old ones.
+    /// Weights of new vertices.
     pub stencils: Stencils,
 }
 
@@ -63,7 +63,7 @@ impl Stencils {
     }
 }
 
-/// Splits every triangle into four at the midpoints of its edges; the shape stays.
+/// Splits every triangle into four at the midpoints of its edges; the shape does not change.
 pub fn midpoint(mesh: &TriMesh) -> Subdivided {
     let adjacency = Adjacency::new(mesh);
     let mut stencils = Stencils::default();
@@ -108,7 +108,7 @@ pub fn loop_smooth(mesh: &TriMesh) -> Subdivided {
     refined(mesh, &adjacency, stencils)
 }
 
-/// How crease edges pass a vertex.
+/// Role of a vertex on crease edges.
 #[derive(Clone, Copy, PartialEq)]
 enum Crease {
     None,

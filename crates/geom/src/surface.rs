@@ -1,8 +1,7 @@
-//! A triangle surface that can be asked: the closest point, inside or outside, where a ray meets it.
+//! A triangle surface with queries: closest point, inside or outside, ray intersections.
 //!
-//! Everything that asks such questions of a mesh builds one of these, once. Meshes may be open, overlap themselves and
-//! hold degenerate triangles; those with corners that are not finite are never found. No answer holds a number that is
-//! not finite.
+//! All spatial queries on a mesh use this type. Meshes may be open, overlap themselves and have degenerate triangles;
+//! triangles with corners that are not finite are never found. No result contains a number that is not finite.
 
 use glam::Vec3;
 
@@ -43,8 +42,8 @@ impl Surface {
         self.tree.bounds()
     }
 
-    /// Moves the vertices on the same triangles, faster than building anew. Queries stay exact; they slow down as the
-    /// shape leaves the one the tree was built for.
+    /// Moves the vertices on the same triangles, which is faster than a new build. Queries stay exact; they slow down
+    /// as the shape departs from the one the tree was built for.
     ///
     /// # Panics
     /// If there are fewer positions than before.
@@ -79,17 +78,17 @@ impl Surface {
         self.tree.signed_distance(point)
     }
 
-    /// The first place where a ray meets the surface up to `t_max`, from either side.
+    /// The first intersection of a ray with the surface up to `t_max`, from either side.
     pub fn first_hit(&self, ray: Ray, t_max: f32) -> Option<RayHit> {
         self.tree.first_hit(ray, t_max)
     }
 
-    /// Whether a ray meets the surface up to `t_max`.
+    /// Whether a ray hits the surface up to `t_max`.
     pub fn any_hit(&self, ray: Ray, t_max: f32) -> bool {
         self.tree.any_hit(ray, t_max)
     }
 
-    /// All places where a ray meets the surface up to `t_max`, nearest first.
+    /// All intersections of a ray with the surface up to `t_max`, nearest first.
     pub fn all_hits(&self, ray: Ray, t_max: f32) -> Vec<RayHit> {
         self.tree.all_hits(ray, t_max)
     }
@@ -101,7 +100,7 @@ mod tests {
     use crate::{random::Random, shapes};
     use glam::DVec3;
 
-    /// A torn shape with needles, triangles of no area, some twice, some without a place.
+    /// A torn shape with needles, degenerate, duplicate and infinite triangles.
     fn messy() -> TriMesh {
         let mut mesh = shapes::t_shape(0.2, 0.6, 8);
         let mut random = Random::new(5);
@@ -127,7 +126,7 @@ mod tests {
         all.filter(|corners| corners.iter().all(|p| p.is_finite()))
     }
 
-    /// Ericson's cases are what is tested: here the plane, then the three edges.
+    /// Independent of Ericson's case analysis, which is under test: projects onto the plane and the three edges.
     fn distance(p: DVec3, corners: [DVec3; 3]) -> f64 {
         let to_segment = |a: DVec3, b: DVec3| {
             let along = b - a;
@@ -148,7 +147,7 @@ mod tests {
         }
     }
 
-    /// Seen from a corner, the angle between the planes (l'Huilier's theorem), signed by the side.
+    /// Solid angle by l'Huilier's theorem, signed by the side.
     fn solid_angle(corners: [DVec3; 3], p: DVec3) -> f64 {
         let [a, b, c] = corners.map(|q| (q - p).normalize());
         let side = |u: DVec3, v: DVec3| 2.0 * (0.5 * u.distance(v)).asin();
@@ -160,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_those_of_all_triangles_one_by_one() {
+    fn queries_match_brute_force() {
         let surface = Surface::new(messy());
         let mesh = surface.mesh();
         let mut random = Random::new(9);
@@ -205,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn no_answer_holds_numbers_that_are_not_finite() {
+    fn results_are_finite() {
         let surface = Surface::new(messy());
         let senseless = [Vec3::NAN, Vec3::INFINITY, Vec3::new(0.0, f32::NAN, 0.0)];
         for point in senseless {
@@ -230,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moved_surface_answers_like_a_new_one() {
+    fn a_moved_surface_matches_a_new_one() {
         let mesh = messy();
         let mut surface = Surface::new(mesh.clone());
         let bend = |p: &Vec3| Vec3::new(p.x + p.y * p.y, p.y, 2.0 * p.z);

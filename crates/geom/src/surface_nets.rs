@@ -7,14 +7,14 @@ use crate::adjacency::NONE;
 use crate::mesh::TriMesh;
 use crate::shapes::push_quad;
 
-/// Most cells along one side; coarser cells are taken beyond it, so that memory stays bounded.
-const MOST_CELLS: f64 = 400.0;
+/// Largest number of cells along one side, to bound memory; larger cells are used if it is exceeded.
+const MAX_CELLS: f64 = 400.0;
 
 /// Meshes the surface where `value` is zero, negative inside, over cubic cells of about the given size \[m\].
 ///
 /// One vertex in each cell the surface crosses, at the mean of its crossings with the cell's edges; one quad for each
-/// crossed grid edge. Closed where the surface stays within the bounds. Features thinner than a cell are lost, and
-/// where two sheets pass one cell they are pinched together.
+/// crossed grid edge. Closed if the surface stays within the bounds. Features thinner than a cell are lost, and two
+/// sheets in one cell are pinched together.
 pub fn surface_nets(bounds: Aabb, cell: f32, value: impl Fn(DVec3) -> f64) -> TriMesh {
     let Some(grid) = Grid::new(bounds, f64::from(cell)) else {
         return TriMesh::default();
@@ -64,10 +64,10 @@ struct Grid {
 }
 
 impl Grid {
-    /// None for empty or endless bounds and for cells of no size.
+    /// `None` for empty or infinite bounds, and for cells of no size.
     fn new(bounds: Aabb, cell: f64) -> Option<Self> {
         let extent = bounds.size().as_dvec3();
-        let cell = cell.max(extent.max_element() / MOST_CELLS);
+        let cell = cell.max(extent.max_element() / MAX_CELLS);
         let usable = extent.is_finite() && cell > 0.0 && cell.is_finite() && !bounds.is_empty();
         let size = [extent.x, extent.y, extent.z].map(|e| (e / cell).ceil() as usize + 3);
         usable.then_some(Self {
@@ -117,7 +117,7 @@ impl Grid {
         (count > 0).then(|| (sum / f64::from(count)).as_vec3())
     }
 
-    /// The four cells around a crossed edge, counter-clockwise seen along the axis, and whether inside lies behind.
+    /// The four cells around a crossed edge, counter-clockwise seen along the axis, and whether the inside is behind.
     fn crossing(
         &self,
         values: &[f64],

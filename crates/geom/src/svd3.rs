@@ -1,14 +1,14 @@
 //! Singular value decomposition of a 3×3 matrix in double precision: one-sided Jacobi.
 //!
-//! The yardstick for every faster decomposition, and the fallback where they fail.
+//! The reference for every faster decomposition, and their fallback.
 
 use glam::{DMat3, DVec3};
 
 /// A = U diag(σ) Vᵀ with U and V rotations (determinant +1), σ₁ ≥ σ₂ ≥ |σ₃|. The last singular value carries the sign
 /// of det A, so that U Vᵀ is the closest rotation to A, inverted matrices included.
 ///
-/// One-sided Jacobi (Hestenes): turns pairs of columns of A until all are orthogonal. Accurate to a few units in the
-/// last place of σ₁, whatever the matrix; needs finite entries.
+/// One-sided Jacobi (Hestenes): rotates pairs of columns of A until all are orthogonal. Accurate to a few units in the
+/// last place of σ₁ for any matrix with finite entries.
 pub fn svd3(a: DMat3) -> (DMat3, DVec3, DMat3) {
     let scale = a
         .to_cols_array()
@@ -37,7 +37,7 @@ pub fn svd3(a: DMat3) -> (DMat3, DVec3, DMat3) {
     (u, sigma * scale, DMat3::from_cols(v[0], v[1], v[2]))
 }
 
-/// Turns columns i and j in their plane until they are orthogonal; false if they already were.
+/// Rotates columns i and j in their plane until they are orthogonal; false if they already were.
 fn orthogonalize(columns: &mut [DVec3; 3], v: &mut [DVec3; 3], i: usize, j: usize) -> bool {
     let (alpha, beta) = (columns[i].length_squared(), columns[j].length_squared());
     let gamma = columns[i].dot(columns[j]);

@@ -1,4 +1,4 @@
-//! Tetrahedral meshes: plain data, and what can be asked of a tet.
+//! Tetrahedral meshes as plain data, with checks and measures.
 
 use glam::{DVec3, Vec3};
 
@@ -6,28 +6,28 @@ use thiserror::Error;
 
 use crate::mesh::TriMesh;
 
-/// Vertices and tets. Plain data: indices may be out of range until [`TetMesh::check`] has said otherwise.
+/// Vertices and tets. Plain data: indices may be out of range until [`TetMesh::check`] has passed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TetMesh {
     /// Positions \[m\].
     pub positions: Vec<Vec3>,
-    /// Corners; a positive volume has corner 3 on the side of the first three from which they turn counter-clockwise.
+    /// Corners. A tet has a positive volume if its first three corners are counter-clockwise seen from corner 3.
     pub tets: Vec<[u32; 4]>,
-    /// Tets that form one prism or cube; empty where the mesh has none.
+    /// Groups of tets that form a prism or cube; empty if there are none.
     pub cells: Vec<Vec<u32>>,
 }
 
-/// What makes a tet mesh unusable.
+/// Why a tet mesh is unusable.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum TetMeshError {
-    /// A tet names a vertex that is not there.
+    /// A tet refers to a vertex that does not exist.
     #[error("tet {tet} refers to vertex {vertex}, but there are only {count} vertices")]
     IndexOutOfRange {
         /// Which tet.
         tet: usize,
-        /// The vertex it names.
+        /// The missing vertex.
         vertex: u32,
-        /// How many vertices there are.
+        /// Number of vertices.
         count: usize,
     },
     /// A vertex position is infinite or not a number.
@@ -35,7 +35,7 @@ pub enum TetMeshError {
     NonFinite {
         /// Which vertex.
         vertex: usize,
-        /// Where it claims to be.
+        /// Its position.
         position: Vec3,
     },
 }
@@ -69,8 +69,8 @@ impl TetMesh {
         (0..self.tets.len()).map(volume).collect()
     }
 
-    /// Tets that are inside out or flat: whose smallest altitude is at most `slenderness` times their longest edge.
-    /// Those that are not finite are among them.
+    /// Tets that are inverted or flat: those whose smallest altitude is at most `slenderness` times their longest edge,
+    /// or is not finite.
     pub fn unsound(&self, slenderness: f64) -> Vec<u32> {
         let is_sound = |t: usize| {
             let corners = self.corners(t);
@@ -91,7 +91,7 @@ impl TetMesh {
                 (sorted, face)
             })
             .collect();
-        // Stable: faces of one kind stay in the order of their tets.
+        // A stable sort keeps equal faces in the order of their tets.
         faces.sort_by_key(|&(sorted, _)| sorted);
         let single = faces.chunk_by(|a, b| a.0 == b.0).filter(|g| g.len() == 1);
         TriMesh {
@@ -106,7 +106,7 @@ pub fn determinant([a, b, c, d]: [DVec3; 4]) -> f64 {
     (b - a).dot((c - a).cross(d - a))
 }
 
-/// Smallest altitude of a tet: negative inside out, near zero flat.
+/// Smallest altitude of a tet: negative if inverted, near zero if flat.
 pub fn altitude(corners: [DVec3; 4]) -> f64 {
     let [a, b, c, d] = corners;
     let double_area = |p: DVec3, q: DVec3, r: DVec3| (q - p).cross(r - p).length_squared();
@@ -137,7 +137,7 @@ pub fn longest_edge(corners: [DVec3; 4]) -> f64 {
 mod tests {
     use super::*;
 
-    /// Two tets on one face, the second turned over if asked.
+    /// Two tets on one face, the second inverted if asked for.
     fn pair(turned: bool) -> TetMesh {
         TetMesh {
             positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z, Vec3::ONE],
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_inverted_flat_or_broken_is_unsound() {
+    fn inverted_flat_and_broken_tets_are_unsound() {
         assert!(pair(false).unsound(0.0).is_empty());
         assert_eq!(pair(true).unsound(0.0), [1]);
         let mut mesh = pair(false);

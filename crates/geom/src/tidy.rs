@@ -1,12 +1,11 @@
-//! What a welded mesh from the wild needs before anything is built on it: each triangle once, and neighbours that agree
-//! on which side is out.
+//! Cleanup of welded meshes: removes duplicate triangles, and makes the orientation of neighbours consistent.
 
 use std::collections::HashSet;
 
 use crate::adjacency::{Adjacency, NONE};
 use crate::mesh::TriMesh;
 
-/// For each triangle whether it is the first with its three corners, in whatever order.
+/// For each triangle whether it is the first with its three corners, in any order.
 pub fn first_of_kind(mesh: &TriMesh) -> Vec<bool> {
     let mut seen = HashSet::with_capacity(mesh.triangles.len());
     let sorted = |mut corners: [u32; 3]| {
@@ -19,9 +18,9 @@ pub fn first_of_kind(mesh: &TriMesh) -> Vec<bool> {
         .collect()
 }
 
-/// Turns triangles so that neighbours across every edge of two run along it in opposite directions; returns how many
-/// were turned. Each connected patch keeps the side that most of its area had out. One-sided surfaces (a Möbius strip) keep
-/// a seam.
+/// Flips triangles so that neighbours across every edge of two run along it in opposite directions; returns the number
+/// of flips. Each connected patch keeps the orientation of most of its area. One-sided surfaces (a Möbius strip) keep a
+/// seam.
 pub fn turn_alike(mesh: &mut TriMesh) -> usize {
     let neighbours = Adjacency::new(mesh).triangle_neighbours();
     let count = mesh.triangles.len();
@@ -62,7 +61,7 @@ pub fn turn_alike(mesh: &mut TriMesh) -> usize {
     turned.into_iter().filter(|&turned| turned).count()
 }
 
-/// Whether two triangles run along an edge of theirs in the same direction: one of them is turned over.
+/// Whether two triangles run along a shared edge in the same direction: one of them is flipped.
 fn same_direction(mesh: &TriMesh, a: usize, b: usize) -> bool {
     let sides = |t: usize| {
         let [a, b, c] = mesh.triangles[t];
@@ -77,7 +76,7 @@ mod tests {
     use crate::shapes::icosphere;
 
     #[test]
-    fn a_third_turned_over_is_turned_back() {
+    fn flipped_triangles_are_restored() {
         let ball = icosphere(1.0, 2);
         let mut mixed = ball.clone();
         for corners in mixed.triangles.iter_mut().step_by(3) {
@@ -95,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_triangle_again_is_seen_in_any_order() {
+    fn duplicates_are_found_in_any_order() {
         let mut ball = icosphere(1.0, 0);
         let [a, b, c] = ball.triangles[3];
         ball.triangles.extend([[b, a, c], [c, a, b]]);

@@ -1,10 +1,11 @@
-//! How far the surroundings of each vertex have turned.
+//! Local rotation at each vertex.
 
 use glam::{Mat3, Quat, Vec3};
 
 use crate::mesh::TriMesh;
 
-/// Turn of every vertex from rest to now: the mean of its triangles' turns, weighted by area; none where there is none.
+/// Rotation of every vertex from rest to now: the area-weighted mean of its triangles' rotations; the identity without
+/// triangles.
 pub fn vertex_turns(rest: &TriMesh, now: &[Vec3]) -> Vec<Quat> {
     let mut sums = vec![glam::Vec4::ZERO; rest.positions.len()];
     for triangle in &rest.triangles {
@@ -30,7 +31,7 @@ fn triangle_frame([a, b, c]: [Vec3; 3]) -> Option<(Mat3, f32)> {
     let (u, v) = (b - a, c - a);
     let cross = u.cross(v);
     let normal = cross.try_normalize()?;
-    // Halfway between the two sides: treats all corners more alike than one side alone.
+    // Halfway between the two sides: more symmetric in the corners than one side alone.
     let along = (u.try_normalize()? + v.try_normalize()?).try_normalize()?;
     Some((
         Mat3::from_cols(along, normal.cross(along), normal),

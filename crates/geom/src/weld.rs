@@ -1,37 +1,38 @@
-//! Welding: vertices at one place become one vertex.
+//! Welding: merges vertices at one position.
 //!
-//! Files split vertices wherever texture coordinates or normals jump; topology needs them joined again. Time is linear
-//! in the size of the mesh: positions go through a hash table of cells, and cells hold a bounded number of vertices.
+//! Files split vertices where texture coordinates or normals are discontinuous; topology needs them merged. Time is
+//! linear in the size of the mesh: positions go through a hash table of cells, and each cell has a bounded number of
+//! vertices.
 
 use glam::{DVec3, Vec3};
 
 use crate::adjacency::NONE;
 use crate::mesh::TriMesh;
 
-/// A welded mesh and how it hangs together with the original.
+/// A welded mesh and its relation to the original.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Welded {
     /// The welded mesh; its vertices are in order of first appearance.
     pub mesh: TriMesh,
-    /// For each original vertex its welded vertex.
+    /// Welded vertex of each original vertex.
     pub welded_from_original: Vec<u32>,
-    /// For each welded vertex the first of its original vertices, whose position it has.
+    /// First original vertex of each welded vertex, whose position it has.
     pub original_from_welded: Vec<u32>,
-    /// For each triangle of the welded mesh the original triangle.
+    /// Original triangle of each welded triangle.
     pub original_triangle: Vec<u32>,
-    /// Triangles left out because welding made two of their corners one.
+    /// Number of triangles dropped because welding merged two of their corners.
     pub dropped_triangles: usize,
 }
 
 impl Welded {
-    /// Brings one value for each welded vertex back to every original vertex.
+    /// Expands one value per welded vertex to every original vertex.
     pub fn spread<T: Clone>(&self, welded: &[T]) -> Vec<T> {
         let value = |&w: &u32| welded[w as usize].clone();
         self.welded_from_original.iter().map(value).collect()
     }
 }
 
-/// Joins vertices at equal positions, or no further than `tolerance` \[m\] from the first vertex of a group.
+/// Merges vertices at equal positions, or no further than `tolerance` \[m\] from the first vertex of a group.
 ///
 /// With tolerance 0 positions must be equal (−0 equals 0). Equal positions are always joined; with a tolerance, a
 /// vertex joins the nearest group begun before it, so groups do not grow along rows of close vertices. Vertices
@@ -57,7 +58,7 @@ pub fn weld(mesh: &TriMesh, tolerance: f32) -> Welded {
     joined(mesh, groups)
 }
 
-/// Vertices in groups, numbered by first appearance.
+/// Groups of vertices, numbered by first appearance.
 #[derive(Default)]
 struct Groups {
     of: Vec<u32>,
@@ -214,7 +215,7 @@ impl CellTable {
         self.cells.push(cell);
     }
 
-    /// Uses up the next group number for a group that nobody may find.
+    /// Reserves the next group number for a group that is not to be found.
     fn push_hidden(&mut self) {
         self.next.push(NONE);
         self.cells.push(Cell([u64::MAX; 3]));
@@ -274,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn any_split_mesh_welds_to_what_it_was() {
+    fn a_split_mesh_welds_to_the_original() {
         let mesh = shapes::icosphere(0.3, 4);
         let welded = weld(&exploded(&mesh), 0.0);
         assert_eq!(welded.mesh.positions.len(), mesh.positions.len());
@@ -337,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn absurd_tolerances_and_places_end() {
+    fn extreme_tolerances_and_positions_terminate() {
         let mesh = shapes::icosphere(1e30, 2);
         assert_eq!(
             weld(&mesh, 1e-40).mesh.positions.len(),

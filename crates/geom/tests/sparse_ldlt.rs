@@ -1,4 +1,4 @@
-//! The double precision factorisation against a dense solver, and against itself in other ways of use.
+//! The double-precision factorisation against a dense solver, and its different uses against each other.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ fn column(n: usize, seed: usize) -> Vec<f64> {
     (0..n).map(|i| noise(seed * n + i + 1)).collect()
 }
 
-/// Cholesky with full rows: nothing in common with what is tested.
+/// Dense Cholesky, independent of the tested code.
 fn dense_solve(matrix: &SymmetricCsc, b: &[f64]) -> Vec<f64> {
     let n = matrix.len();
     let full = Csc::from_symmetric(matrix);
@@ -99,7 +99,7 @@ fn ordering_saves_fill() {
 }
 
 #[test]
-fn many_columns_are_the_single_ones_to_the_bit() {
+fn many_columns_match_single_ones_to_the_bit() {
     let n = 200;
     let factor = Ldlt::new(&random_matrix(n, 1, 0.01)).unwrap();
     for count in [0, 1, 2, 3, 7, 8, 9, 23] {
@@ -112,7 +112,7 @@ fn many_columns_are_the_single_ones_to_the_bit() {
 }
 
 #[test]
-fn refactoring_is_factoring_anew() {
+fn refactoring_matches_a_new_factor() {
     let (first, second) = (random_matrix(150, 1, 0.1), random_matrix(150, 2, 0.3));
     assert_ne!(first.values, second.values);
     let b = column(150, 4);
@@ -124,7 +124,7 @@ fn refactoring_is_factoring_anew() {
     let shared = Ldlt::with(Arc::clone(factor.symbolic()), &first).unwrap();
     assert_eq!(solved(&shared, &b), before);
 
-    // What cannot be factorised leaves the factor as it was.
+    // A failed factorisation leaves the factor unchanged.
     let other = random_matrix(151, 1, 0.1);
     assert_eq!(factor.refactor(&other), Err(SparseError::OtherPattern));
     let mut negative = second.clone();
@@ -137,7 +137,7 @@ fn refactoring_is_factoring_anew() {
 }
 
 #[test]
-fn the_supernodal_factor_of_an_analysed_pattern_is_the_fresh_one() {
+fn a_supernodal_factor_of_an_analysed_pattern_matches_a_new_one() {
     let (first, second) = (random_matrix(700, 1, 0.1), random_matrix(700, 2, 0.3));
     let symbolic = Symbolic::new(&first);
     let solve = |factor: Factor| {
@@ -157,7 +157,7 @@ fn the_supernodal_factor_of_an_analysed_pattern_is_the_fresh_one() {
 }
 
 #[test]
-fn indefinite_and_senseless_matrices_are_refused() {
+fn indefinite_and_invalid_matrices_are_rejected() {
     let row = |error: Option<SparseError>| match error {
         Some(SparseError::NonPositivePivot { index }) => Some(index),
         _ => None,
@@ -195,7 +195,7 @@ fn conjugate_gradients_end_at_the_direct_solution() {
 }
 
 #[test]
-fn nothing_is_solved_for_nothing() {
+fn empty_systems_are_solved() {
     let symbolic = LdltSymbolic::new(&SymmetricCsc::summed(0, []));
     assert!(symbolic.is_empty());
     let factor = Ldlt::with(Arc::new(symbolic), &SymmetricCsc::summed(0, [])).unwrap();

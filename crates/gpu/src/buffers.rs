@@ -43,7 +43,7 @@ impl Params {
             gravity: settings.gravity.to_array(),
             scale: tables.scale as f32,
             contact_unit: 0.0,
-            pressed_kept: rules::kept(rules::PRESSED_HALF_LIFE, settings.step as f32),
+            pressed_kept: rules::decay(rules::PRESSED_HALF_LIFE, settings.step as f32),
             pad: [0; 2],
         }
     }

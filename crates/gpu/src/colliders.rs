@@ -1,37 +1,37 @@
-//! Colliders as the device sees them: what they look like and where they go, and the contacts with them.
+//! Colliders on the device: shapes, poses, and contacts with them.
 
 use glam::Vec3;
 use supple_sim::contact::{
     Collider, ColliderState, External, ExternalForce, FIRST_COLLIDER, Motion, Placement, Shape,
 };
 
-/// Places for contacts with colliders at each skin point: see `kernels/contact_collide.wgsl`.
+/// Contact slots for colliders at each skin point: see `kernels/contact_collide.wgsl`.
 pub const SLOTS: usize = 2;
-/// Vectors of a collider.
+/// Vectors per collider.
 pub const RECORD: usize = 5;
-/// Most colliders of a body.
-pub const MOST: usize = 64;
+/// Largest number of colliders.
+pub const MAX_COLLIDERS: usize = 64;
 
-/// What the kernels cannot do, if a collider asks for it.
+/// The reason why the kernels cannot handle these colliders, if there is one.
 pub fn unsupported(colliders: &[Collider]) -> Option<&'static str> {
-    if colliders.len() > MOST {
+    if colliders.len() > MAX_COLLIDERS {
         return Some("more than 64 colliders");
     }
     colliders
         .iter()
         .find_map(|collider| match (&collider.shape, collider.motion) {
-            (Shape::Mesh(_), _) => Some("colliders of triangles"),
-            (_, Motion::Free { .. }) => Some("colliders with a mass"),
+            (Shape::Mesh(_), _) => Some("triangle-mesh colliders"),
+            (_, Motion::Free { .. }) => Some("free colliders (with a mass)"),
             _ => None,
         })
 }
 
-/// Where a collider was before a step.
+/// Pose of a collider before a step.
 pub fn placement_before(collider: &Collider, last: Option<&ColliderState>) -> Placement {
     last.map_or(collider.placement, |state| state.placement)
 }
 
-/// The vectors of colliders; `last` are those of the step before.
+/// Device vectors of the colliders; `last` are the states after the step before.
 pub fn records(colliders: &[Collider], last: &[ColliderState]) -> Vec<[f32; 4]> {
     let record = |(i, collider): (usize, &Collider)| -> [[f32; 4]; RECORD] {
         let (kind, size) = match &collider.shape {
@@ -52,7 +52,7 @@ pub fn records(colliders: &[Collider], last: &[ColliderState]) -> Vec<[f32; 4]> 
     colliders.iter().enumerate().flat_map(record).collect()
 }
 
-/// A contact of a vertex from its vectors on the device: normal; friction, collider; force; and its foot.
+/// A contact of a vertex from its device vectors: normal; friction and collider; force; foot.
 pub fn contact_with(
     colliders: &[Collider],
     last: &[ColliderState],
@@ -76,7 +76,7 @@ pub fn contact_with(
     })
 }
 
-/// Whose vertex it is and which collider it touches, of contacts that are known to the device.
+/// Vertex and collider of a contact that the device can hold.
 pub fn known(force: &ExternalForce) -> Option<(u32, u32)> {
     let number = force.contact.body.checked_sub(FIRST_COLLIDER)?;
     Some((force.contact.vertices[0], number))

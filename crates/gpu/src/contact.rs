@@ -1,4 +1,5 @@
-//! Bodies that touch themselves and colliders: contacts are found, kept and pressed apart on the device, as in supple-sim's contact module.
+//! Contact on the device, with the skin itself and with colliders: detection, persistence and forces, as in
+//! supple-sim's contact module.
 
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
@@ -6,7 +7,7 @@ use supple_sim::contact::{Collider, ColliderState, Contact, ExternalForce, Sourc
 use supple_sim::{ContactSurface, Mode, Model, Settings, State, Targets};
 
 use crate::buffers::{Buffers, buffer};
-use crate::colliders::{self, MOST, RECORD, SLOTS};
+use crate::colliders::{self, MAX_COLLIDERS, RECORD, SLOTS};
 use crate::contact_rules::{GIVE_WAY_RATE, NONE};
 use crate::contact_tables::{ContactTables, depth_at_rest};
 use crate::follow::TouchedPlaces;
@@ -40,10 +41,10 @@ struct Params {
     pad: [u32; 2],
 }
 
-/// Units in the largest force that a skin point of usual surroundings can bear: what it takes to push it to its bone line.
-const UNITS: f32 = 4_194_304.0;
-/// Most units of a contact: sums of a hundred contacts fit into 32 bits.
-const MOST_UNITS: f32 = 4.0 * UNITS;
+/// Integer units in the largest force of a typical skin point: the force that pushes it to its bone line.
+const FORCE_UNITS: f32 = 4_194_304.0;
+/// Largest force of a contact in units: sums of a hundred contacts fit into 32 bits.
+const MAX_FORCE_UNITS: f32 = 4.0 * FORCE_UNITS;
 
 /// Tables and contacts of all bodies on the device.
 #[derive(Debug)]
@@ -51,20 +52,20 @@ pub(crate) struct GpuContact {
     tables: ContactTables,
     params: Params,
     uniform: wgpu::Buffer,
-    /// Where each point of the surface comes from.
+    /// Where each point of the surface gets its position from.
     sources: Vec<Source>,
     corners: Vec<[u32; 3]>,
     bases: wgpu::Buffer,
     outside: wgpu::Buffer,
     pub contacts: wgpu::Buffer,
     pub rows: wgpu::Buffer,
-    only_holds: wgpu::Buffer,
-    /// Where there are places for contacts with them.
+    held_points: wgpu::Buffer,
+    /// Present if contacts with colliders are wanted.
     colliders: Option<wgpu::Buffer>,
-    /// In the order of [`Touch`]; the last only with colliders.
+    /// In the order of [`Touch`]; the last exists only with colliders.
     binds: Vec<wgpu::BindGroup>,
     pub bytes: u64,
-    /// Factor between forces \[N\] and those of the system.
+    /// Factor from forces \[N\] to those of the scaled system.
     scale: f32,
 }
 
@@ -98,8 +99,8 @@ impl GpuContact {
             edge: surface.mean_edge(),
             friction: 0.0,
             recovery: 0.0,
-            unit: largest_force(surface, tables, row_of) / UNITS,
-            most: MOST_UNITS,
+            unit: largest_force(surface, tables, row_of) / FORCE_UNITS,
+            most: MAX_FORCE_UNITS,
             entries: entries as u32,
             colliders: 0,
             fast_way: 0.0,
@@ -125,7 +126,7 @@ impl GpuContact {
         let rows = vectors("contact rows", 3 * entries)?;
         let sums = vectors("contact sums", 2 * tables.rows())?;
         let words = held_words(points) as u64 * u64::from(count);
-        let only_holds = buffer(gpu, "points that are held", &[], 4 * words, storage)?;
+        let held_points = buffer(gpu, "points that are held", &[], 4 * words, storage)?;
         let kernels = gpu.touching();
         let bind = |kernel: Touch, list: &[&wgpu::Buffer]| {
             let kernel = kernels.kernel(kernel);
@@ -159,7 +160,7 @@ impl GpuContact {
                     &contacts,
                     &rows,
                     &sums,
-                    &only_holds,
+                    &held_points,
                 ],
             ),
             bind(
@@ -173,7 +174,7 @@ impl GpuContact {
         ];
         let mut colliders = None;
         if has_colliders {
-            let size = (16 * RECORD * MOST) as u64;
+            let size = (16 * RECORD * MAX_COLLIDERS) as u64;
             let list = buffer(gpu, "colliders", &[], size, storage)?;
             let bound = [&skin, &rings, &list, &contacts, &rows, &sums];
             binds.push(bind(Touch::Collide, &bound));
@@ -190,7 +191,7 @@ impl GpuContact {
             &contacts,
             &rows,
             &sums,
-            &only_holds,
+            &held_points,
         ];
         Ok(Some(GpuContact {
             bytes: (all.into_iter().chain(&colliders))
@@ -205,7 +206,7 @@ impl GpuContact {
             outside,
             contacts,
             rows,
-            only_holds,
+            held_points,
             colliders,
             binds,
             scale: tables.scale as f32,
@@ -217,17 +218,17 @@ impl GpuContact {
         self.params.unit
     }
 
-    /// Vectors of a body's contacts.
+    /// Number of vectors of a body's contacts.
     pub fn entries(&self) -> usize {
         3 * self.params.entries as usize
     }
 
-    /// Whether there are places for contacts with colliders.
+    /// Whether there are slots for contacts with colliders.
     pub fn has_colliders(&self) -> bool {
         self.colliders.is_some()
     }
 
-    /// Takes over colliders and where they were before.
+    /// Sets the colliders and their previous poses.
     pub fn set_colliders(&mut self, gpu: &Gpu, colliders: &[Collider], last: &[ColliderState]) {
         let Some(buffer) = &self.colliders else {
             return;
@@ -238,7 +239,7 @@ impl GpuContact {
         gpu.queue.write_buffer(&self.uniform, 0, bytes);
     }
 
-    /// What follows poses on the device.
+    /// Buffers that follow poses on the device.
     pub fn followers(&self) -> TouchedPlaces<'_> {
         TouchedPlaces {
             points: &self.tables.points,
@@ -248,7 +249,7 @@ impl GpuContact {
         }
     }
 
-    /// Takes over settings.
+    /// Applies settings.
     pub fn configure(&mut self, gpu: &Gpu, settings: &Settings) {
         let (contact, step) = (&settings.contact, settings.step as f32);
         let params = Params {
@@ -268,7 +269,7 @@ impl GpuContact {
         }
     }
 
-    /// Binding, and workgroups a body.
+    /// Bind group, and workgroups per body.
     pub fn dispatch(&self, kernel: Touch) -> (&wgpu::BindGroup, u32) {
         let p = &self.params;
         let groups = match kernel {
@@ -285,7 +286,7 @@ impl GpuContact {
         (&self.binds[kernel as usize], groups)
     }
 
-    /// Where a body's base points and the skin points outside the model go in the next step.
+    /// Sets a body's base points, and its skin points outside the model, for the next step.
     pub fn set_targets(&self, gpu: &Gpu, body: u32, targets: &Targets) {
         let at = |v: &u32| targets.bases.get(*v as usize).copied().unwrap_or_default();
         let bases: Vec<[f32; 4]> = self.tables.points.iter().map(|v| row(at(v))).collect();
@@ -304,8 +305,8 @@ impl GpuContact {
         );
     }
 
-    /// Contacts of a body after its last step (those with itself, those with colliders, where they are looked for), and where the
-    /// skin points outside the model were then.
+    /// Uploads a body's contacts after its last step (with itself, and with colliders if wanted), and the positions of
+    /// its skin points outside the model at that time.
     pub fn upload(
         &self,
         gpu: &Gpu,
@@ -332,7 +333,7 @@ impl GpuContact {
             let own = &mut rows[3 * place as usize..][..3];
             let [x, y, z, _] = own[2];
             let force = contact.force * self.scale;
-            // There is room for one contact a point: the one that presses most.
+            // There is one slot per point: it takes the contact that presses most.
             let is_taken = own[1][3].to_bits() != NONE;
             if is_taken && Vec3::new(x, y, z).length_squared() >= force.length_squared() {
                 continue;
@@ -350,16 +351,16 @@ impl GpuContact {
         );
         let mut held = vec![0_u32; held_words(points)];
         let last_word = held.len() - 1;
-        held[last_word - 1] = (1.0 - state.contact.lapses.haste()).to_bits();
-        held[last_word] = u32::from(state.contact.lapses.holds());
+        held[last_word - 1] = (1.0 - state.contact.lapses.recovery_factor()).to_bits();
+        held[last_word] = u32::from(state.contact.lapses.keeps_folds());
         for (k, &point) in self.tables.points.iter().enumerate() {
-            if state.contact.lapses.only_holds(point) {
+            if state.contact.lapses.is_held(point) {
                 held[k / 32] |= 1 << (k % 32);
             }
         }
         let offset = 4 * u64::from(body) * held.len() as u64;
         let bytes = bytemuck::cast_slice(&held);
-        gpu.queue.write_buffer(&self.only_holds, offset, bytes);
+        gpu.queue.write_buffer(&self.held_points, offset, bytes);
         let last = &state.contact.outside;
         let is_known = last.len() == targets.outside.len();
         let before = if is_known { last } else { &targets.outside };
@@ -368,7 +369,7 @@ impl GpuContact {
         write(gpu, &self.outside, places, &self.outside_rows(before));
     }
 
-    /// Contacts with colliders, each at a free place of its point.
+    /// Contacts with colliders, each in a free slot of its point.
     fn upload_touched(&self, external: &[ExternalForce], rows: &mut [[f32; 4]]) {
         let first = self.tables.points.len();
         for force in external {
@@ -396,14 +397,14 @@ impl GpuContact {
         (0..count).map(|i| row(at(i))).collect()
     }
 
-    /// Where the contacts of a body are, and their rows: offset and size in bytes.
+    /// Byte offset and size of a body's contacts and of their rows.
     pub fn range(&self, body: u32) -> (u64, u64) {
         let size = 48 * u64::from(self.params.entries);
         (u64::from(body) * size, size)
     }
 
-    /// Contacts of a body with colliders, by collider and vertex, from its contacts and their rows; `state` has the positions of the end
-    /// of the step and the colliders of its beginning.
+    /// Contacts of a body with colliders, sorted by collider and vertex, from its contacts and their rows; `state` has
+    /// the positions at the end of the step and the colliders at its beginning.
     pub fn unpack_touched(
         &self,
         contacts: &[[f32; 4]],
@@ -429,7 +430,7 @@ impl GpuContact {
                 continue;
             };
             contact.force /= self.scale;
-            // Feet are put in front of their colliders by the gap.
+            // Feet are in front of their colliders by the gap.
             let apart = *position - foot;
             contact.distance = apart.dot(contact.contact.normal) + self.params.gap;
             found.push(contact);
@@ -438,7 +439,7 @@ impl GpuContact {
         found
     }
 
-    /// Contacts of a body from its rows, by point; `state` has the positions of the end of the step.
+    /// Contacts of a body from its rows, sorted by point; `state` has the positions at the end of the step.
     pub fn unpack(&self, rows: &[[f32; 4]], targets: &Targets, state: &State) -> Vec<Contact> {
         let free = state.positions.len();
         let position = |v: u32| {
@@ -450,7 +451,7 @@ impl GpuContact {
             found.copied().unwrap_or_default()
         };
         let mut contacts = Vec::new();
-        // Those with colliders follow.
+        // Contacts with colliders follow.
         for (rows, &point) in rows.chunks_exact(3).zip(&self.tables.points) {
             let [u, v, w, triangle] = rows[1];
             let triangle = self.tables.triangles.get(triangle.to_bits() as usize);
@@ -483,7 +484,7 @@ fn write(gpu: &Gpu, buffer: &wgpu::Buffer, first: u64, rows: &[[f32; 4]]) {
         .write_buffer(buffer, 16 * first, bytemuck::cast_slice(rows));
 }
 
-/// What pushes the firmest skin point to its bone line, of the scaled system.
+/// Force that pushes the stiffest skin point to its bone line, of the scaled system.
 fn largest_force(surface: &ContactSurface, tables: &Tables, row_of: &dyn Fn(u32) -> u32) -> f32 {
     let of = |(point, source): (usize, &Source)| match *source {
         Source::Vertex(v) if (row_of(v) as usize) < tables.rows() => {
@@ -496,20 +497,20 @@ fn largest_force(surface: &ContactSurface, tables: &Tables, row_of: &dyn Fn(u32)
     if largest > 0.0 { largest } else { 1.0 }
 }
 
-/// The skin that touches itself or colliders, if there is any.
+/// The skin that can have contacts, with itself or with colliders, if there is any.
 pub(crate) fn touchable(model: &Model) -> Option<&ContactSurface> {
     let surface = model.contact_surface();
     surface.filter(|surface| !surface.triangles().is_empty())
 }
 
-/// Whether a step of the model touches itself.
+/// The contact surface if a step of the model has self-contact.
 pub(crate) fn wanted<'a>(model: &'a Model, settings: &Settings) -> Option<&'a ContactSurface> {
     let is_on = settings.contact.mode != supple_sim::ContactMode::Off;
     touchable(model).filter(|_| is_on)
 }
 
-/// Words for each body: a bit for each point that is held, how much slower than usual the others are pushed out, and whether folds keep
-/// their contacts as they turn over.
+/// Words per body: one bit per point that is held, the reduction of the recovery speed of the others, and whether folds
+/// that turn over keep their contacts.
 fn held_words(points: usize) -> usize {
     points.div_ceil(32) + 2
 }

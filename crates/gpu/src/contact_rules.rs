@@ -1,32 +1,32 @@
-//! Constants of the contact kernels: those of the processor, those in which the device differs, and the layout of its tables. The
-//! kernels get them as text before their own, so that no number stands in two places.
+//! Constants of the contact kernels: the processor's, those of the device alone, and the layout of its tables. They are
+//! written in front of the kernels' source, so that no number is defined twice.
 
 use supple_sim::contact::rules;
 
 use crate::colliders::{RECORD, SLOTS};
 use crate::contact_tables::{CLUSTER, EIGHTH, GIVEN, INDEX_BITS};
 
-/// Share of a violation that one change of forces takes back. The processor's sweeps go on from contact to contact and take 0.8; here
-/// all change at once, over a diagonal that majorises the matrix, and factors below 2 converge. At 1, folds of knees and hips lag behind and
-/// tremble; from 1.5 on, crossed arms do.
+/// Relaxation factor of the forces. The processor sweeps from contact to contact with 0.8. Here all contacts change at
+/// once, over a diagonal that majorises the matrix, and factors below 2 converge. At 1, folds of knees and hips lag
+/// behind and tremble; from 1.5 on, crossed arms do.
 pub const JACOBI_RELAXATION: f32 = 1.3;
-/// Where the processor lets a contact go whose fold turns over ([`rules::TURNED_COSINE`]), here it gives way: forces that change all at
-/// once lag behind, and points would be let go and caught again for ever. From this cosine on its force grows the slower the more it has
-/// turned.
+/// Cosine between the normals at foot and point from which a contact's force may grow only slowly, the slower the more
+/// the fold has turned. The processor ends such contacts ([`rules::TURNED_COSINE`]); here forces change all at once and
+/// lag behind, and points would be released and caught again without end.
 pub const GIVE_WAY_COSINE: f32 = 0.3;
-/// From this cosine on its force shrinks.
+/// Cosine from which the force shrinks.
 pub const SHRINK_COSINE: f32 = 0.6;
-/// At this cosine the contact ends.
+/// Cosine at which the contact ends.
 pub const TURNED_OVER_COSINE: f32 = 0.9;
-/// Rate at which the force of a contact that gives way changes, for a cosine of one \[1/s\]. From 30 on, points of a squat's groins stay
-/// inside.
+/// Rate at which the force limit of such a contact changes, for a cosine of one \[1/s\]. From 30 on, points in the
+/// groin of a squat stay inside.
 pub const GIVE_WAY_RATE: f32 = 15.0;
-/// Units of a coefficient of one in sums over contacts.
+/// Integer units of a coefficient of one, in sums over contacts.
 pub const COEFFICIENT_UNITS: f32 = 65_536.0;
-/// No contact, no row.
+/// Marks a missing contact or row.
 pub const NONE: u32 = u32::MAX;
 
-/// Declarations of all of them.
+/// WGSL declarations of all of them.
 pub fn wgsl() -> String {
     let mut text = String::new();
     let mut float = |name: &str, value: f32| text += &format!("const {name}: f32 = {value:?};\n");
@@ -36,8 +36,8 @@ pub fn wgsl() -> String {
     }
     floats!(
         rules::FACING_COSINE rules::RAY_CHECK_DEPTH rules::COLUMN_SHARE rules::FLAT_TET rules::TET_TOLERANCE
-        rules::SLIDE_LENGTH rules::NEW_TRIANGLE_BLEND rules::BESIDE_LIMIT
-        rules::WRONG_SIDE_DEPTH rules::OUTSIDE_SHARE rules::SOFTNESS rules::LARGEST_PUSH rules::FOLLOWED_WAY
+        rules::SLIDE_LENGTH rules::NEW_TRIANGLE_BLEND rules::TANGENTIAL_LIMIT
+        rules::WRONG_SIDE_DEPTH rules::OUTSIDE_SHARE rules::SOFTNESS rules::MAX_PUSH rules::TRACED_DISTANCE
     );
     floats!(JACOBI_RELAXATION GIVE_WAY_COSINE SHRINK_COSINE TURNED_OVER_COSINE COEFFICIENT_UNITS);
     for (name, value) in [
@@ -48,7 +48,7 @@ pub fn wgsl() -> String {
         ("INDEX_BITS", INDEX_BITS),
         ("SLOTS", SLOTS as u32),
         ("COLLIDER", RECORD as u32),
-        ("ADVANCES", rules::ADVANCES as u32),
+        ("MAX_ADVANCES", rules::MAX_ADVANCES as u32),
     ] {
         text += &format!("const {name}: u32 = {value}u;\n");
     }
@@ -57,7 +57,7 @@ pub fn wgsl() -> String {
 
 #[cfg(test)]
 mod tests {
-    /// Numbers are written so that they are read back as the same bits.
+    /// Numbers are written so that they parse to the same bits.
     #[test]
     fn numbers_are_exact() {
         let text = super::wgsl();

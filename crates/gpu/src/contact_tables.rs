@@ -1,40 +1,41 @@
-//! A contact surface as the device sees it: triangles and points in the order of space, what is below them.
+//! Device tables of a contact surface: triangles and points in spatial order, and the tets below them.
 
 use glam::Vec3;
 use supple_sim::ContactSurface;
 use supple_sim::contact::Source;
 
-/// Triangles of a cluster, and of an eighth of it.
+/// Triangles of a cluster.
 pub const CLUSTER: usize = 64;
+/// Triangles of an eighth of a cluster.
 pub const EIGHTH: usize = CLUSTER / 8;
-/// Bits of a point's index; the rest is for the tets.
+/// Bits of a point's index; the other bits encode the tets.
 pub const INDEX_BITS: u32 = 20;
-/// Corners of a tet that is not there.
+/// Code of a missing tet.
 const NO_TET: u32 = 0xfff;
-/// Marks places outside the model.
+/// Marks positions outside the model.
 pub const GIVEN: u32 = 1 << 31;
 
 /// The tables of one contact surface, as plain data.
 #[derive(Clone, Debug, Default)]
 pub struct ContactTables {
-    /// Point of the surface at each place of the device.
+    /// Surface point at each device index.
     pub points: Vec<u32>,
-    /// Triangle of the surface at each place of the device.
+    /// Surface triangle at each device index.
     pub triangles: Vec<u32>,
-    /// Places of points and triangles on the device.
+    /// Device index of each surface point.
     pub place_of_point: Vec<u32>,
-    /// Places of triangles.
+    /// Device index of each surface triangle.
     pub place_of_triangle: Vec<u32>,
     /// Corners and tets of the triangles: see `kernels/contact_boxes.wgsl`.
     pub records: Vec<[u32; 4]>,
-    /// What is around the points: see `kernels/contact_points.wgsl`.
+    /// Neighbourhoods of the points: see `kernels/contact_points.wgsl`.
     pub rings: Vec<u32>,
-    /// Where the other two corners begin in `rings`.
+    /// Start of the other two corners in `rings`.
     pub corners: u32,
 }
 
 impl ContactTables {
-    /// `row_of` tells the row of a vertex of the model, free or fixed. `None` where there are too many points, or more than three
+    /// `row_of` gives the row of a model vertex, free or fixed. `None` if there are too many points, or more than three
     /// tets below a triangle.
     pub fn new(surface: &ContactSurface, row_of: &dyn Fn(u32) -> u32) -> Option<ContactTables> {
         let input = surface.input();
@@ -93,19 +94,19 @@ impl ContactTables {
         Some(tables)
     }
 
-    /// Clusters of triangles.
+    /// Number of triangle clusters.
     pub fn clusters(&self) -> usize {
         self.triangles.len().div_ceil(CLUSTER)
     }
 }
 
-/// From a skin point to its base point at rest \[m\].
+/// Distance from a skin point to its base point at rest \[m\].
 pub fn depth_at_rest(surface: &ContactSurface, point: u32) -> f32 {
     let (input, v) = (surface.input(), point as usize);
     input.skin[v].distance(input.bases[v])
 }
 
-/// Three tets of each triangle, four corners of three bits each: 0 to 2 its skin points, 3 to 5 their base points.
+/// Three tets per triangle, four corners of three bits each: 0 to 2 are its skin points, 3 to 5 their base points.
 fn tets_by_triangle(surface: &ContactSurface) -> Option<Vec<[u32; 3]>> {
     let count = surface.point_count() as u32;
     let mut found: Vec<Vec<u32>> = vec![Vec::new(); surface.triangles().len()];
@@ -128,7 +129,7 @@ fn tets_by_triangle(surface: &ContactSurface) -> Option<Vec<[u32; 3]>> {
     found.into_iter().map(padded).collect()
 }
 
-/// Orders triangles so that whole clusters, and eighths of clusters, lie together.
+/// Orders triangles so that clusters, and eighths of clusters, are compact.
 fn split(order: &mut [u32], centres: &[Vec3]) {
     if order.len() <= EIGHTH {
         return;
@@ -155,7 +156,7 @@ fn split(order: &mut [u32], centres: &[Vec3]) {
     split(right, centres);
 }
 
-/// Points as the triangles come, then those without any.
+/// Points in order of the triangles, then those without any.
 fn points_in_order(surface: &ContactSurface, triangles: &[u32]) -> Vec<u32> {
     let mut seen = vec![false; surface.point_count()];
     let corners = triangles

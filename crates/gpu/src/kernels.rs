@@ -22,7 +22,7 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// The whole module. Kernels that begin with `contact.wgsl` get the [constants](crate::contact_rules) before it.
+    /// The whole module. Kernels that begin with `contact.wgsl` get the constants of `contact_rules.rs` before it.
     pub fn text(&self) -> String {
         let text = self.sources.concat();
         match self.sources.first() {

@@ -206,9 +206,9 @@ fn unsupported_colliders_are_rejected() {
     let many = vec![Collider::driven(ball.clone(), far); 65];
     let mut backend = GpuBackend::new(gpu);
     for (refused, colliders) in [
-        ("colliders of triangles", vec![Collider::driven(mesh, far)]),
+        ("triangle-mesh colliders", vec![Collider::driven(mesh, far)]),
         (
-            "colliders with a mass",
+            "free colliders (with a mass)",
             vec![Collider::falling(ball, far, 1.0)],
         ),
         ("more than 64 colliders", many),

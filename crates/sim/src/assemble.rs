@@ -4,7 +4,7 @@ use supple_geom::sparse::{Csc, SymmetricCsc};
 
 use crate::{Model, Settings};
 
-/// How strongly a floating part is held where it is, relative to its diagonal.
+/// Stiffness that holds a floating part in place, relative to its diagonal.
 const FLOATING_HOLD: f64 = 1e-3;
 
 /// The assembled system for one model and one [`Settings::matrix_key`].
@@ -19,7 +19,7 @@ pub struct System {
     pub matrix: SymmetricCsc,
     /// Q_fᵀ W Q_b, one column per *free* vertex, row indices are fixed vertices (0-based among the fixed).
     pub coupling: Csc,
-    /// P: zero but for vertices that nothing holds (a floating part in a static solve, a massless loose vertex).
+    /// P: zero except for vertices that nothing holds (a floating part in a static solve, a massless loose vertex).
     pub proximal: Vec<f64>,
 }
 
@@ -43,7 +43,7 @@ pub fn assemble(model: &Model, settings: &Settings) -> System {
             coupling.push((row - free, column, value));
         }
     };
-    // A factor of zero leaves its entries in the pattern, which depends on the model alone.
+    // A weight of zero keeps its entries in the pattern, which depends on the model alone.
     let weights = &settings.weights;
     let fit = settings.strain.fit;
     model.tets().add_matrix(weights.strain, fit, &mut add);
@@ -69,8 +69,8 @@ impl System {
         self.matrix.diagonal()
     }
 
-    /// Adds `amounts` to the diagonal and to P. A backend that meets a bad pivot in its precision adds a little of the
-    /// diagonal to it and tries again.
+    /// Adds `amounts` to the diagonal and to P. A backend that meets a bad pivot in its precision adds a small share of
+    /// the diagonal and tries again.
     pub fn add_proximal(&mut self, amounts: &[f64]) {
         for (k, amount) in amounts.iter().enumerate() {
             self.proximal[k] += amount;
@@ -79,7 +79,7 @@ impl System {
     }
 }
 
-/// Parts that neither mass, anchor nor fixed vertex holds make A singular: hold them softly where they are.
+/// Parts that are held by neither mass, anchor nor fixed vertex make A singular: they are held softly in place.
 fn hold_floating(model: &Model, settings: &Settings, system: &mut System) {
     let n = model.free_count();
     let inertia = settings.inertia();

@@ -1,11 +1,12 @@
-//! Static equilibrium: where a model comes to rest for given targets.
+//! Static equilibrium of a model for given targets.
 //!
-//! Local/global iterations converge linearly, and slowly where tissue is folded: a squatting body is centimetres from its rest
-//! after six hundred of them. Without contact they are therefore taken as evaluations of a quasi-Newton method
-//! (`lbfgs.rs`), which needs one iteration of the backend each and no other solve. Contacts make the problem non-smooth: with them plain
-//! steps are taken.
+//! Local/global iterations converge linearly, and slowly where tissue is folded: after six hundred of them a squatting
+//! body is still centimetres from equilibrium. Without contact they serve as evaluations of a quasi-Newton method
+//! (`lbfgs.rs`), which needs one iteration of the backend each and no other solve. Contacts make the problem
+//! non-smooth, so that plain steps are used with them.
 //!
-//! What is left is estimated from the last moves: moves m that shrink by a rate r an iteration sum up to m/(1 − r) from here on.
+//! The remaining distance is estimated from the last moves: moves m that shrink by a rate r per iteration add up to
+//! m/(1 − r).
 
 use glam::{DVec3, Vec3};
 
@@ -15,29 +16,30 @@ use crate::contact::ContactSolver;
 use crate::lbfgs::{Pairs, Point, difference, dot};
 use crate::{Backend, ContactReport, Mode, Model, Settings, SolveError, State, Targets};
 
-/// Most iterations over which the rate of convergence is measured: over fewer, some good steps pass for convergence.
-const SPAN: usize = 10;
+/// Largest number of iterations over which the convergence rate is measured. Over fewer, a few good steps look like
+/// convergence.
+const MAX_SPAN: usize = 10;
 
-/// Least iterations, and steps with contact, each of [`Settings::iterations`].
-const LEAST_SPAN: usize = 3;
+/// Smallest number; also that of steps with contact, each of [`Settings::iterations`].
+const MIN_SPAN: usize = 3;
 
-/// What is left is taken to be this many times the sum of the moves to come: in poses of the embedded bodies it was up to 1.6 times
-/// that sum, since rates differ from iteration to iteration.
+/// Safety factor on the estimated remaining distance. In poses of the embedded bodies the true distance was up to 1.6
+/// times the estimate, since rates differ from iteration to iteration.
 const SAFETY: f64 = 3.0;
 
-/// Largest rate that counts as converging: what is left is a thousand moves at most.
-const SLOWEST: f64 = 0.999;
+/// Largest convergence rate of an estimate: the remaining distance is at most a thousand moves.
+const MAX_RATE: f64 = 0.999;
 
 /// Longest step relative to the model's size. Bodies take a tenth of it.
 const LONGEST_STEP: f64 = 0.25;
 
-/// Steps tried along one direction.
-const TRIES: usize = 6;
+/// Most steps tried along one direction.
+const MAX_TRIES: usize = 6;
 
-/// Share of the slope that a step must gain [Armijo 1966].
-const LEAST_GAIN: f64 = 1e-4;
+/// Sufficient decrease as a share of the slope [Armijo 1966].
+const SUFFICIENT_DECREASE: f64 = 1e-4;
 
-/// How static equilibrium is looked for.
+/// Solver for static equilibrium.
 ///
 /// ```
 /// use supple_sim::{Equilibrium, ModelBuilder, Reference, Settings, State, shapes};
@@ -68,13 +70,14 @@ const LEAST_GAIN: f64 = 1e-4;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Equilibrium {
-    /// Distance to the equilibrium at which to stop, of the farthest vertex and relative to the size of the model's rest shape.
+    /// Distance to the equilibrium at which to stop, of the farthest vertex and relative to the size of the model's
+    /// rest shape.
     pub tolerance: f64,
-    /// Most local/global iterations.
+    /// Largest number of local/global iterations.
     pub iterations: u32,
 }
 
-/// What was found.
+/// Result of [`Equilibrium::solve`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct EquilibriumReport {
@@ -84,7 +87,7 @@ pub struct EquilibriumReport {
     pub left: f64,
     /// Whether that is within the tolerance.
     pub is_met: bool,
-    /// What touches.
+    /// Contacts in the final state.
     pub contact: ContactReport,
 }
 
@@ -98,22 +101,23 @@ impl Default for Equilibrium {
 }
 
 impl Equilibrium {
-    /// With another tolerance, relative to the model's size.
+    /// Sets the tolerance, relative to the model's size.
     pub fn tolerance(mut self, tolerance: f64) -> Equilibrium {
         self.tolerance = tolerance;
         self
     }
 
-    /// With another cap of iterations.
+    /// Sets the largest number of iterations.
     pub fn iterations(mut self, iterations: u32) -> Equilibrium {
         self.iterations = iterations;
         self
     }
 
-    /// Brings `state` to rest at `targets`, whatever [`Settings::mode`] is: positions in equilibrium, no velocities. On an error
+    /// Brings `state` to equilibrium at `targets`, whatever [`Settings::mode`] is; velocities become zero. On an error
     /// the state is unchanged.
     ///
-    /// Ends when the tolerance is met, at the cap of iterations, or where moves are lost in the rounding of the state.
+    /// Ends when the tolerance is met, at the largest number of iterations, or when moves are lost in the rounding of
+    /// the state.
     pub fn solve(
         &self,
         backend: &mut dyn Backend,
@@ -163,24 +167,24 @@ impl Equilibrium {
     }
 }
 
-/// A search on its way.
+/// A running search.
 struct Search<'a> {
     backend: &'a mut dyn Backend,
     model: &'a Model,
     settings: &'a Settings,
     targets: &'a Targets,
     state: State,
-    /// Of the model \[m\].
+    /// Size of the model \[m\].
     size: f64,
-    /// Cap of iterations.
+    /// Largest number of iterations.
     most: u32,
     report: EquilibriumReport,
 }
 
 impl Search<'_> {
-    /// Plain steps, for bodies that touch.
+    /// Plain steps, for bodies in contact.
     fn step_until(&mut self, tolerance: f64) -> Result<(), SolveError> {
-        let mut moves = Moves::new(LEAST_SPAN);
+        let mut moves = Moves::new(MIN_SPAN);
         while self.remaining() > 0 {
             let before = self.state.positions.clone();
             self.step(self.settings.iterations.max(1))?;
@@ -205,9 +209,9 @@ impl Search<'_> {
 
     /// Quasi-Newton steps.
     fn descend_until(&mut self, tolerance: f64) -> Result<(), SolveError> {
-        let (mut moves, mut pairs) = (Moves::new(SPAN), Pairs::default());
+        let (mut moves, mut pairs) = (Moves::new(MAX_SPAN), Pairs::default());
         let start = self.state.positions.clone();
-        // The first step takes the fixed vertices to their targets, and what they carry along.
+        // The first step moves the fixed vertices to their targets, along with the tissue they carry.
         self.step(self.settings.iterations.max(1))?;
         let system = assemble(self.model, self.settings);
         let mut point = self.evaluate(&system)?;
@@ -222,7 +226,7 @@ impl Search<'_> {
                 direction.clone_from(&point.f);
             }
             moves.push(largest(&direction));
-            let slowest = largest(&point.f) / (1.0 - SLOWEST);
+            let slowest = largest(&point.f) / (1.0 - MAX_RATE);
             self.report.left = moves.left().min(slowest) + self.rounding();
             if moves.are_within(self.rounding()) {
                 self.report.left = SAFETY * self.rounding();
@@ -238,7 +242,7 @@ impl Search<'_> {
                 }
                 None if self.remaining() == 0 => break,
                 None if pairs.is_empty() => {
-                    // One iteration lowers the objective, if not by less than its gradient is rounded.
+                    // One iteration lowers the objective, unless by less than the rounding error of its gradient.
                     if largest(&point.f) <= self.rounding() {
                         self.report.left = SAFETY * self.rounding();
                     }
@@ -247,7 +251,7 @@ impl Search<'_> {
                 None => pairs.clear(),
             }
         }
-        // One local/global iteration further: it never raises the objective.
+        // One more local/global iteration: it never raises the objective.
         let reached = point
             .x
             .iter()
@@ -257,8 +261,8 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// A point along a direction where the objective is lower. Its change is taken from the slopes at both ends: the objective itself costs
-    /// more than an iteration, and its differences drown in rounding near the minimum.
+    /// A point along a direction where the objective is lower. Its change is estimated from the slopes at both ends:
+    /// the objective itself costs more than an iteration, and near the minimum its differences are lost in rounding.
     fn search_along(
         &mut self,
         system: &System,
@@ -267,7 +271,7 @@ impl Search<'_> {
     ) -> Result<Option<Point>, SolveError> {
         let slope = dot(&point.g, direction);
         let mut t = (LONGEST_STEP * self.size / largest(direction)).min(1.0);
-        for _ in 0..TRIES {
+        for _ in 0..MAX_TRIES {
             if self.remaining() == 0 {
                 return Ok(None);
             }
@@ -275,7 +279,7 @@ impl Search<'_> {
             self.state.positions = places.map(|(x, d)| (*x + *d * t).as_vec3()).collect();
             let next = self.evaluate(system)?;
             let end = dot(&next.g, direction);
-            if is_finite(&next) && 0.5 * (slope + end) <= LEAST_GAIN * slope {
+            if is_finite(&next) && 0.5 * (slope + end) <= SUFFICIENT_DECREASE * slope {
                 return Ok(Some(next));
             }
             let secant = slope / (slope - end);
@@ -288,7 +292,7 @@ impl Search<'_> {
         Ok(None)
     }
 
-    /// Where one iteration moves the state, and the gradient there.
+    /// The displacement of one iteration from the state, and the gradient there.
     fn evaluate(&mut self, system: &System) -> Result<Point, SolveError> {
         let read = |state: &State| -> Vec<DVec3> {
             state.positions.iter().map(|p| p.as_dvec3()).collect()
@@ -327,7 +331,7 @@ impl Search<'_> {
         self.most.saturating_sub(self.report.iterations)
     }
 
-    /// Rounding of positions as the state keeps them \[m\].
+    /// Rounding error of positions in the state \[m\].
     fn rounding(&self) -> f64 {
         let farthest = self.state.positions.iter().map(|p| p.abs().max_element());
         f64::from(farthest.fold(0.0, f32::max) * f32::EPSILON)
@@ -352,18 +356,18 @@ impl Moves {
         self.lengths.push(length);
     }
 
-    /// Whether the last ones are no longer than a bound.
+    /// Whether the last moves are within a bound.
     fn are_within(&self, bound: f64) -> bool {
-        let first = self.lengths.len().saturating_sub(LEAST_SPAN);
+        let first = self.lengths.len().saturating_sub(MIN_SPAN);
         let last = &self.lengths[first..];
-        last.len() == LEAST_SPAN && last.iter().all(|length| *length <= bound)
+        last.len() == MIN_SPAN && last.iter().all(|length| *length <= bound)
     }
 
-    /// The sum of all moves to come if they go on shrinking as they did, with [`SAFETY`]: the largest of the last `span` against
+    /// Estimated sum of all future moves, times [`SAFETY`]. The rate compares the largest of the last `span` moves with
     /// the largest of the `span` before. At the beginning spans are shorter.
     fn left(&self) -> f64 {
         let span = (self.lengths.len() / 2).min(self.span);
-        if span < LEAST_SPAN {
+        if span < MIN_SPAN {
             return f64::INFINITY;
         }
         let first = self.lengths.len() - 2 * span;
@@ -374,7 +378,7 @@ impl Moves {
             return 0.0;
         }
         let rate = (now / before).powf(1.0 / span as f64);
-        SAFETY * now / (1.0 - rate.min(SLOWEST))
+        SAFETY * now / (1.0 - rate.min(MAX_RATE))
     }
 }
 
@@ -406,7 +410,7 @@ mod tests {
         }
         // The largest of the last three is two moves old: 0.5⁹/(1 − 0.5), and what is left is 0.5¹¹.
         assert!((moves.left() - SAFETY * 2.0 * 0.5_f64.powi(9)).abs() < 1e-12);
-        // What does not shrink is never near.
+        // Moves that do not shrink never converge.
         for _ in 0..6 {
             moves.push(1e-3);
         }

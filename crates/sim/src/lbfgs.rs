@@ -1,30 +1,30 @@
-//! Limited-memory quasi-Newton directions with the system matrix as the first guess of the Hessian [Liu 2017, §4].
+//! Limited-memory quasi-Newton directions with the system matrix as the initial Hessian [Liu 2017, §4].
 //!
-//! The two loops of Nocedal (1980) need A⁻¹ once a direction. Here they need it never: one local/global iteration from x moves by
-//! f = −A⁻¹g, so that A⁻¹g and A⁻¹y of the pairs y = g₊ − g are known.
+//! The two loops of Nocedal (1980) need A⁻¹ once per direction. Here no extra solve is needed: one local/global
+//! iteration from x moves by f = −A⁻¹g, so that A⁻¹g, and A⁻¹y of the pairs y = g₊ − g, are known.
 
 use std::collections::VecDeque;
 
 use glam::DVec3;
 
-/// Pairs that are kept. Five are as good as twenty on the embedded bodies, and cost less.
-const PAIRS: usize = 5;
+/// Number of pairs kept. Five perform as well as twenty on the embedded bodies, and cost less.
+const MAX_PAIRS: usize = 5;
 
-/// A pair whose curvature s·y is a smaller share of y·A⁻¹y tells nothing of the minimum ahead.
-const LEAST_CURVATURE: f64 = 1e-3;
+/// Least curvature s·y of a pair relative to y·A⁻¹y; pairs with less carry no information about the minimum.
+const MIN_CURVATURE: f64 = 1e-3;
 
-/// A place, where one local/global iteration moves it, and the gradient of the objective there.
+/// Positions, the displacement by one local/global iteration, and the gradient of the objective.
 #[derive(Clone, Debug)]
 pub struct Point {
     /// Positions x \[m\].
     pub x: Vec<DVec3>,
-    /// Move of one iteration f = −A⁻¹g \[m\].
+    /// Displacement by one iteration f = −A⁻¹g \[m\].
     pub f: Vec<DVec3>,
     /// Gradient g = −A f \[N\].
     pub g: Vec<DVec3>,
 }
 
-/// The last steps, and how they changed the gradient.
+/// The last steps and the changes of the gradient.
 #[derive(Clone, Debug, Default)]
 pub struct Pairs(VecDeque<Pair>);
 
@@ -41,26 +41,26 @@ struct Pair {
 }
 
 impl Pairs {
-    /// Whether nothing is known.
+    /// Whether there are no pairs.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Forgets all.
+    /// Removes all pairs.
     pub fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// Learns from a step; not where the objective is not convex along it.
+    /// Adds a step, unless the objective is not convex along it.
     pub fn push(&mut self, from: &Point, to: &Point) {
         let s = difference(&to.x, &from.x);
         let y = difference(&to.g, &from.g);
         let w = difference(&from.f, &to.f);
         let sy = dot(&s, &y);
-        if sy > 0.0 && sy > LEAST_CURVATURE * dot(&y, &w) {
+        if sy > 0.0 && sy > MIN_CURVATURE * dot(&y, &w) {
             self.0.push_back(Pair { s, y, w, sy });
         }
-        if self.0.len() > PAIRS {
+        if self.0.len() > MAX_PAIRS {
             self.0.pop_front();
         }
     }
@@ -104,10 +104,10 @@ fn add(a: &mut [DVec3], t: f64, b: &[DVec3]) {
 mod tests {
     use super::*;
 
-    /// On a quadratic with as many pairs as unknown eigenvalues, the direction ends in the minimum.
+    /// On a quadratic with as many pairs as unknown eigenvalues, the direction leads to the minimum.
     #[test]
     fn a_quadratic_is_solved_in_few_steps() {
-        // Hessian H, first guess A = 1.
+        // Hessian H, initial guess A = 1.
         let stiffness = [0.9, 0.5, 0.1, 0.02];
         let gradient =
             |x: &[DVec3]| -> Vec<DVec3> { x.iter().zip(stiffness).map(|(x, k)| *x * k).collect() };

@@ -1,7 +1,7 @@
-//! Projective dynamics: soft bodies moved by kinematic targets.
+//! Projective dynamics: soft bodies driven by kinematic targets.
 //!
-//! Knows no skeletons and no files. A [`Model`] is immutable once built; a [`State`] is all that changes while time
-//! runs; a [`Backend`] takes one step:
+//! Independent of skeletons and files. A [`Model`] is immutable once built, a [`State`] holds everything that changes
+//! over time, and a [`Backend`] takes one step:
 //!
 //! ```
 //! use supple_sim::{Backend, ModelBuilder, Reference, Settings, State, shapes};
@@ -24,8 +24,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Section and equation numbers in brackets are those of the thesis named in `docs/references.md`; [`units`] tells how
-//! its unit system maps to metres, seconds and kilograms.
+//! Section and equation numbers in brackets are those of the thesis named in `docs/references.md`; [`units`] describes
+//! how its unit system maps to metres, seconds and kilograms.
 #![deny(unsafe_code)]
 
 pub mod advance;

@@ -6,10 +6,10 @@ use crate::constraints::{Anchors, Bendings, Clusters, Polyhedra, Springs, TetStr
 use crate::contact::ContactSurface;
 use crate::{State, Targets};
 
-/// No vertex: what [`Model::carriers`] holds for a free vertex that no fixed vertex carries.
+/// Marks a free vertex without a carrier in [`Model::carriers`].
 pub const NO_CARRIER: u32 = u32::MAX;
 
-/// What is simulated: built by [`ModelBuilder`](crate::ModelBuilder), never changed.
+/// The simulated body: built by [`ModelBuilder`](crate::ModelBuilder), never changed.
 ///
 /// Vertices are numbered *free first, then fixed*, each in the caller's order: index `i < free_count()` is an unknown
 /// of the system, index `free_count() + k` is fixed vertex `k` (Dirichlet, eliminated [2.2.3]). Every constraint
@@ -43,29 +43,30 @@ pub(crate) struct SoftDriven {
 }
 
 impl Model {
-    /// Identity of this model, the same for its clones: what a backend keys its factorisation with.
+    /// Identity of this model, shared by its clones: the key of backends' cached factorisations.
     pub fn id(&self) -> u64 {
         self.id
     }
 
-    /// Unknowns.
+    /// Number of free vertices, the unknowns.
     pub fn free_count(&self) -> usize {
         self.free_count
     }
 
-    /// Vertices whose position is given (Dirichlet).
+    /// Number of fixed vertices, whose positions are given (Dirichlet).
     pub fn fixed_count(&self) -> usize {
         self.rest.len() - self.free_count
     }
 
-    /// Vertices the caller marked as driven: the fixed ones, or the softly anchored ones of a comparison model.
+    /// Number of vertices that the caller marked as driven: the fixed ones, or the softly anchored ones of a comparison
+    /// model.
     pub fn driven_count(&self) -> usize {
         self.soft_driven
             .as_ref()
             .map_or(self.fixed_count(), |soft| soft.count)
     }
 
-    /// All vertices.
+    /// Number of all vertices.
     pub fn vertex_count(&self) -> usize {
         self.rest.len()
     }
@@ -106,14 +107,14 @@ impl Model {
     }
 
     /// For each free vertex the fixed vertex (0-based among the fixed) that is nearest along constraints, or
-    /// [`NO_CARRIER`]: damping and output prediction are relative to its motion, so that neither drags a body which
+    /// [`NO_CARRIER`]. Damping and output prediction are relative to its motion, so that neither slows down a body that
     /// moves as a whole.
     pub fn carriers(&self) -> &[u32] {
         &self.carriers
     }
 
-    /// For each free vertex three fixed ones, its carrier first, whose motion is the start of a step's iterations
-    /// ([`carried`](crate::start::carried)); [`NO_CARRIER`] where nothing carries it.
+    /// For each free vertex three fixed ones, its carrier first, whose motion gives the initial guess of a step's
+    /// iterations ([`carried`](crate::start::carried)); [`NO_CARRIER`] if it has no carrier.
     pub fn carrier_frames(&self) -> &[[u32; 3]] {
         &self.carrier_frames
     }
@@ -153,12 +154,12 @@ impl Model {
         &self.clusters
     }
 
-    /// The skin as contact sees it.
+    /// The skin for contact, if there is one.
     pub fn contact_surface(&self) -> Option<&ContactSurface> {
         self.contact.as_ref()
     }
 
-    /// Whether tet strain is the only constraint: all a fast backend may care to support.
+    /// Whether tet strain is the only constraint, the minimum that a fast backend supports.
     pub fn is_tets_only(&self) -> bool {
         self.volumes.is_empty()
             && self.springs.is_empty()

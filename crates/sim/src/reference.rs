@@ -1,6 +1,6 @@
-//! The textbook step: double precision, one constraint at a time, plain sparse Cholesky.
+//! The reference backend: double precision, one constraint at a time, simplicial sparse Cholesky.
 //!
-//! Supports everything; what other backends are compared with and timed against.
+//! Supports every model and setting. Other backends are compared with it and timed against it.
 
 use std::sync::Arc;
 
@@ -17,11 +17,11 @@ use crate::{
     assemble,
 };
 
-/// Algorithm 2.1 of the thesis, as it stands there.
+/// Algorithm 2.1 of the thesis, implemented literally.
 #[derive(Clone, Debug, Default)]
 pub struct Reference {
     prepared: Option<Prepared>,
-    /// The model whose pattern was analysed last, and what was found: it does not depend on settings.
+    /// The model whose pattern was analysed last, and its analysis, which does not depend on settings.
     analysed: Option<(u64, Arc<LdltSymbolic>)>,
     analyses: usize,
 }
@@ -35,9 +35,9 @@ struct Prepared {
     rhs: Vec<DVec3>,
     column: Vec<f64>,
     work: Vec<f64>,
-    /// Made when first something touches.
+    /// Created for the first contact.
     contact: Option<ContactSolver>,
-    /// Whether anything may touch in this step.
+    /// Whether contacts are possible in this step.
     touches: bool,
 }
 
@@ -47,7 +47,7 @@ impl Reference {
         Reference::default()
     }
 
-    /// How many patterns have been analysed: one a model, whatever its weights.
+    /// Number of patterns that have been analysed: one per model, for any weights.
     pub fn analyses(&self) -> usize {
         self.analyses
     }
@@ -57,7 +57,7 @@ impl Reference {
         self.prepared.as_ref().map_or(0, |p| p.factor.entries())
     }
 
-    /// The cached factorisation, made anew where model or matrix settings have changed.
+    /// The cached factorisation, recomputed if the model or the matrix settings have changed.
     fn prepared(
         &mut self,
         model: &Model,
@@ -155,7 +155,7 @@ impl Backend for Reference {
     }
 }
 
-/// Contacts with whole columns of A⁻¹: nothing is cut off.
+/// Contact solver with whole columns of A⁻¹: nothing is cut off.
 fn contact_solver(model: &Model, factor: &Ldlt) -> ContactSolver {
     ContactSolver::new(model, 1.0, Reach::FULL, &|x| {
         let (mut column, mut work) = (vec![0.0; x.len()], vec![0.0; x.len()]);
@@ -171,7 +171,7 @@ fn contact_solver(model: &Model, factor: &Ldlt) -> ContactSolver {
     })
 }
 
-/// Factorises, adding a growing proximal part where stiffness and mass are too far apart for double precision.
+/// Factorises; adds a growing proximal term if stiffness and mass differ too much for double precision.
 fn factorise(system: &mut System, symbolic: &Arc<LdltSymbolic>) -> Result<Ldlt, SolveError> {
     let diagonal = system.diagonal();
     let mut failed = 0;
@@ -253,7 +253,7 @@ impl Prepared {
         }
     }
 
-    /// Solves for the three coordinates one after the other; returns the largest move \[m\].
+    /// Solves for the three coordinates in turn; returns the largest displacement \[m\].
     fn global_step(&mut self, z: &mut [DVec3]) -> f64 {
         let mut largest = 0.0_f64;
         let mut moved = vec![DVec3::ZERO; self.column.len()];

@@ -1,4 +1,4 @@
-//! How a model is stepped, in SI units.
+//! Settings of a step, in SI units.
 
 use glam::Vec3;
 
@@ -10,24 +10,24 @@ use crate::contact::ContactSettings;
 pub struct Settings {
     /// Internal time step h \[s\].
     pub step: f64,
-    /// Local/global iterations of a step.
+    /// Local/global iterations per step.
     pub iterations: u32,
-    /// Gravity \[m/s²\]. Zero by default: a character's rest shape was modelled or scanned with gravity already in it.
+    /// Gravity \[m/s²\]. Zero by default: a character's rest shape was modelled or scanned under gravity.
     pub gravity: Vec3,
-    /// Time after which a velocity (relative to the [carrier](crate::Model::carriers)) has halved \[s\]; infinite: no
-    /// damping but that of the implicit integration.
+    /// Half-life of velocities relative to the [carrier](crate::Model::carriers) \[s\]; infinite for no damping except
+    /// that of the implicit integration.
     pub damping_half_life: f64,
     /// With or without inertia.
     pub mode: Mode,
     /// How tet strain is measured.
     pub strain: Strain,
-    /// Which elements get a rotation of their own.
+    /// Which elements have a rotation of their own.
     pub rotations: Rotations,
-    /// A fixed vertex that moves farther in one frame has jumped: the tissue is carried along \[m\].
+    /// Distance in one frame above which a fixed vertex has jumped, and the tissue is moved along \[m\].
     pub jump_distance: f32,
-    /// Factors of the model's weights.
+    /// Factors on the model's weights.
     pub weights: Weights,
-    /// What is kept from going through itself and others.
+    /// Contact settings.
     pub contact: ContactSettings,
     /// Whether the step reports its energy after every iteration (slow; for tests and figures).
     pub trace_energy: bool,
@@ -52,7 +52,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// μ of Eq. (2.14): what is left of a velocity after one step.
+    /// μ of Eq. (2.14): the factor on a velocity after one step.
     pub fn damping_factor(&self) -> f64 {
         (-self.step / self.damping_half_life).exp2()
     }
@@ -65,7 +65,7 @@ impl Settings {
         }
     }
 
-    /// The settings the system matrix depends on: a backend factorises again when they change.
+    /// The settings that the system matrix depends on: a backend factorises again when they change.
     pub fn matrix_key(&self) -> MatrixKey {
         MatrixKey {
             inertia: self.inertia(),
@@ -75,7 +75,7 @@ impl Settings {
     }
 }
 
-/// What [`Settings::matrix_key`] gives: inertia, strain formulation and weights.
+/// Result of [`Settings::matrix_key`]: inertia, strain formulation and weights.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MatrixKey {
     inertia: f64,
@@ -89,14 +89,14 @@ pub enum Mode {
     /// Implicit Euler.
     #[default]
     Dynamic,
-    /// No mass term: each step moves towards the static equilibrium.
+    /// No mass term: each step moves towards static equilibrium.
     Static,
 }
 
-/// The four strain formulations compared in figures 2.4 and 2.5 [2.2.2]. The default is the one to use.
+/// The four strain formulations compared in figures 2.4 and 2.5 [2.2.2]. The default is recommended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Strain {
-    /// The matrix whose rotation is taken.
+    /// The matrix from which the rotation is extracted.
     pub decompose: Decompose,
     /// What the global step fits.
     pub fit: Fit,
@@ -122,7 +122,7 @@ pub enum Fit {
     Positions,
 }
 
-/// Which elements get a rotation of their own in the local step.
+/// Which elements have a rotation of their own in the local step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Rotations {
     /// Every tet.

@@ -122,7 +122,7 @@ mod tests {
         assert!(layer.unsound(0.0).is_empty());
         assert!((layer.volumes().iter().sum::<f64>() - 0.16 * 0.05).abs() < 1e-6);
         assert_eq!(layer.cells.len() * 3, layer.tets.len());
-        // Cells fit together: what is left is the surface of a box.
+        // Cells fit together: only the surface of a box remains.
         let surface = |mesh: &TetMesh| mesh.boundary().area();
         assert!((surface(&bar) - 2.0 * 0.25 * (6.0 + 3.0 + 2.0)).abs() < 1e-5);
         assert!((surface(&layer) - 2.0 * 0.16 - 4.0 * 0.4 * 0.05).abs() < 1e-6);

@@ -13,7 +13,7 @@ use glam::{Mat3, Vec3};
 use supple_geom::Aabb;
 
 use crate::carrier::turn;
-use crate::contact::ways::Ways;
+use crate::contact::relative_motion::RelativeMotion;
 use crate::contact::{ContactSurface, Motion, Source, rules};
 use crate::model::NO_CARRIER;
 use crate::{Backend, ContactMode, Mode, Model, Settings, SolveError, State, StepReport, Targets};
@@ -37,7 +37,8 @@ pub fn substep_count(
     if bases.len() != count || count == 0 {
         return 1;
     }
-    let Some(Ways { together, farthest }) = Ways::new(bases, &targets.bases) else {
+    let Some(RelativeMotion { together, farthest }) = RelativeMotion::new(bases, &targets.bases)
+    else {
         return 1;
     };
     // Motion within the contact shell is detected without substeps.
@@ -53,7 +54,7 @@ pub fn substep_count(
             if a.swept.overlaps(&b.swept) {
                 let thickness = a.thickness.max(b.thickness).max(surface.mean_edge());
                 let way = a.way_against(b).max(b.way_against(a));
-                most = most.max(way / (rules::SUBSTEP_WAY * thickness));
+                most = most.max(way / (rules::SUBSTEP_DISTANCE * thickness));
             }
         }
     }

@@ -7,13 +7,13 @@ use super::{Bvh, Stack};
 /// The nearest point of a mesh.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClosestPoint {
-    /// Where it is \[m\].
+    /// Its position \[m\].
     pub position: Vec3,
-    /// On which triangle; the smallest index where several are equally near.
+    /// Its triangle; the smallest index in case of a tie.
     pub triangle: u32,
     /// Weights of the triangle's corners, not negative, with sum 1.
     pub barycentric: [f32; 3],
-    /// How far away it is \[m\].
+    /// Its distance \[m\].
     pub distance: f32,
 }
 
@@ -105,7 +105,7 @@ pub fn closest_on_triangle(p: DVec3, [a, b, c]: [DVec3; 3]) -> [f64; 3] {
     closest_on_sides(p, [a, b, c])
 }
 
-/// The best of the three sides: exact where the face test is undecided, as on needles.
+/// The closest of the three sides: exact where the face test is undecided, as on needles.
 fn closest_on_sides(p: DVec3, corners: [DVec3; 3]) -> [f64; 3] {
     let mut best = (f64::INFINITY, [1.0, 0.0, 0.0]);
     for k in 0..3 {

@@ -1,4 +1,4 @@
-//! Where rays meet a mesh.
+//! Intersections of rays with a mesh.
 //!
 //! Triangles are tested watertight (Woop, Benthin and Wald 2013, "Watertight ray/triangle intersection"): a ray never
 //! slips between two triangles that share an edge.
@@ -10,27 +10,27 @@ use super::{Bvh, Node, Stack};
 /// A half line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ray {
-    /// Where it starts \[m\].
+    /// Origin \[m\].
     pub origin: Vec3,
-    /// Where it goes; of any length but zero.
+    /// Direction; of any length but zero.
     pub direction: Vec3,
 }
 
-/// Where a ray meets a triangle.
+/// Intersection of a ray with a triangle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RayHit {
-    /// Which triangle; the smallest index where several are hit at once.
+    /// The triangle; the smallest index in case of a tie.
     pub triangle: u32,
-    /// How far along the ray, in lengths of its direction.
+    /// Ray parameter, in lengths of the direction.
     pub t: f32,
     /// Weights of the triangle's corners, with sum 1.
     pub barycentric: [f32; 3],
-    /// Whether the ray meets the outside of the triangle.
+    /// Whether the ray hits the outside of the triangle.
     pub front: bool,
 }
 
 impl Bvh {
-    /// The first triangle the ray meets with `0 ≤ t ≤ t_max`.
+    /// The first triangle that the ray hits with `0 ≤ t ≤ t_max`.
     pub fn first_hit(&self, ray: Ray, t_max: f32) -> Option<RayHit> {
         let mut first: Option<(f64, RayHit)> = None;
         self.visit(ray, t_max, |t, hit| {
@@ -45,7 +45,7 @@ impl Bvh {
         first.map(|(_, hit)| hit)
     }
 
-    /// Whether the ray meets any triangle with `0 ≤ t ≤ t_max`; cheaper than the first hit.
+    /// Whether the ray hits any triangle with `0 ≤ t ≤ t_max`; cheaper than the first hit.
     pub fn any_hit(&self, ray: Ray, t_max: f32) -> bool {
         let mut any = false;
         self.visit(ray, t_max, |_, _| {
@@ -55,8 +55,8 @@ impl Bvh {
         any
     }
 
-    /// All triangles the ray meets with `0 ≤ t ≤ t_max`, by distance, then index. A ray through a shared edge may meet
-    /// both of its triangles.
+    /// All triangles that the ray hits with `0 ≤ t ≤ t_max`, sorted by distance, then index. A ray through a shared
+    /// edge may hit both triangles.
     pub fn all_hits(&self, ray: Ray, t_max: f32) -> Vec<RayHit> {
         let mut hits = Vec::new();
         self.visit(ray, t_max, |t, hit| {
@@ -67,7 +67,7 @@ impl Bvh {
         hits.into_iter().map(|(_, hit)| hit).collect()
     }
 
-    /// Calls `found` with every hit, nearer boxes first; it returns how far the search shall go on.
+    /// Calls `found` with every hit, nearer boxes first; it returns the distance up to which to continue.
     fn visit(&self, ray: Ray, t_max: f32, mut found: impl FnMut(f64, RayHit) -> f64) {
         let Some(ray) = Sheared::new(ray).filter(|_| !self.is_empty() && t_max >= 0.0) else {
             return;
@@ -151,7 +151,7 @@ impl Sheared {
         })
     }
 
-    /// Where the ray enters a box, if before `reach`.
+    /// Distance at which the ray enters a box, if before `reach`.
     fn enter(&self, node: &Node, reach: f64) -> Option<f64> {
         let (min, max) = (node.bounds.min.as_dvec3(), node.bounds.max.as_dvec3());
         let (mut near, mut far) = (0.0f64, reach);
@@ -171,7 +171,7 @@ impl Sheared {
         (near <= far && !node.bounds.is_empty()).then_some(near)
     }
 
-    /// Where the ray meets a triangle: t, barycentric weights, and whether from outside.
+    /// Intersection with a triangle: t, barycentric weights, and whether from outside.
     fn meet(&self, corners: [DVec3; 3]) -> Option<(f64, [f64; 3], bool)> {
         let [x, y, z] = self.axes;
         let [a, b, c] = corners.map(|p| {
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn senseless_rays_hit_nothing() {
+    fn invalid_rays_hit_nothing() {
         let bvh = Bvh::new(&shapes::cuboid(Vec3::ONE, 1));
         for (origin, direction) in [
             (Vec3::NAN, Vec3::X),

@@ -1,4 +1,4 @@
-//! Inside or outside, by the generalised winding number.
+//! Inside tests by the generalised winding number.
 //!
 //! Jacobson, Kavan and Sorkine-Hornung 2013, "Robust inside-outside segmentation using generalized winding numbers":
 //! the solid angle of all triangles over 4π. It is 1 inside and 0 outside of closed meshes, and falls off smoothly
@@ -12,11 +12,11 @@ use glam::{DVec3, Vec3};
 use super::{Bvh, Node};
 use crate::mesh::area_vector;
 
-/// Clusters are taken as one dipole from this many radii away. Largest error measured on a torn T-shape: 0.05 at 2 (the
-/// paper's choice), 0.016 at 3, 0.007 at 4, 0.002 at 6.
-const FAR: f64 = 4.0;
+/// Distance in radii from which a cluster is approximated by one dipole. Largest error measured on a torn T-shape: 0.05
+/// at 2 (the paper's choice), 0.016 at 3, 0.007 at 4, 0.002 at 6.
+const FAR_RADII: f64 = 4.0;
 
-/// A cluster of triangles from afar.
+/// Dipole approximation of a cluster of triangles.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Dipole {
     /// Area-weighted centre.
@@ -25,7 +25,7 @@ pub(super) struct Dipole {
     moment: DVec3,
     /// Total area.
     area: f64,
-    /// Square of the distance from which on the cluster counts as far.
+    /// Square of the distance from which the approximation is used.
     far_squared: f64,
 }
 
@@ -47,7 +47,7 @@ pub(super) fn dipoles(nodes: &[Node], corners: &[[Vec3; 3]]) -> Vec<Dipole> {
         }
         let (min, max) = (node.bounds.min.as_dvec3(), node.bounds.max.as_dvec3());
         let radius_squared = (max - sum.center).max(sum.center - min).length_squared();
-        sum.far_squared = FAR * FAR * radius_squared;
+        sum.far_squared = FAR_RADII * FAR_RADII * radius_squared;
         dipoles[n] = sum;
     }
     dipoles
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn open_tube_on_its_axis_has_its_closed_form() {
-        // Seen from the middle, the two open ends are missing: cos of the half angle of an end remains.
+        // Seen from the middle, the two open ends are missing: the cosine of the half angle of an end remains.
         let bvh = Bvh::new(&shapes::tube(0.5, 2.0, 256, 32));
         let expected = 1.0 / (1.0f64 + 0.25).sqrt();
         assert!((bvh.winding_number_exact(Vec3::ZERO) - expected).abs() < 1e-4);
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_points_and_triangles_give_numbers() {
+    fn invalid_points_and_triangles_give_finite_results() {
         let mut mesh = shapes::icosphere(1.0, 2);
         mesh.positions.push(Vec3::NAN);
         let last = mesh.positions.len() as u32 - 1;

@@ -1,5 +1,5 @@
-//! Sixteen lanes, for sums that read more than they compute: AVX-512 where the processor has it, elsewhere two vectors of
-//! eight. Results are the same.
+//! Sixteen lanes, for sums limited by memory: AVX-512 if the processor has it, otherwise two vectors of eight. Results
+//! are the same.
 
 use super::Lanes;
 
@@ -49,8 +49,8 @@ impl<L: Lanes> Wide for [L; 2] {
     }
 }
 
-/// Asks for an element of a list ahead of its use; beyond the end of the list nothing is asked for that matters. Streams that a frame reads
-/// once have left the near caches since the last one, and the processor's own foresight ends at every page.
+/// Prefetches an element of a list; harmless beyond its end. Data that is read once per frame has left the caches since
+/// the last frame, and the hardware prefetcher stops at page boundaries.
 #[inline(always)]
 pub fn prefetch<T>(list: &[T], at: usize) {
     #[cfg(target_arch = "x86_64")]

@@ -21,28 +21,28 @@ pub fn run<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<Avx8>()
 }
 
-/// The same operations and results with twice the registers: large kernels need not put lanes aside.
+/// The same operations and results with twice the registers: large kernels spill less.
 #[target_feature(enable = "avx2,fma,avx512f,avx512vl")]
 pub fn run_with_more_registers<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<Avx8>()
 }
 
-/// A kernel on sixteen lanes.
+/// Runs a kernel on sixteen lanes.
 #[target_feature(enable = "avx2,fma,avx512f,avx512vl")]
 pub fn run_wide<K: WideKernel>(kernel: K) -> K::Output {
     kernel.run::<Avx16>()
 }
 
-/// The same on two times eight.
+/// The same on two vectors of eight.
 #[target_feature(enable = "avx2,fma")]
 pub fn run_in_halves<K: WideKernel>(kernel: K) -> K::Output {
     kernel.run::<[Avx8; 2]>()
 }
 
-/// Asks for a place in memory ahead of its use; any address will do.
+/// Prefetches a memory location; any address is allowed.
 #[inline(always)]
 pub fn prefetch<T>(place: *const T) {
-    // SAFETY: part of every x86-64 processor, and without effect where nothing is mapped.
+    // SAFETY: part of every x86-64 processor, and without effect on unmapped addresses.
     unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) }
 }
 

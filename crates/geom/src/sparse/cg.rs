@@ -1,12 +1,12 @@
-//! Conjugate gradients with the diagonal as preconditioner (Hestenes and Stiefel 1952): the measure for solvers that
-//! stop early.
+//! Conjugate gradients with a diagonal preconditioner (Hestenes and Stiefel 1952): the reference for solvers that stop
+//! early.
 
 use super::SymmetricCsc;
 
-/// Improves `x` for A x = b by so many iterations and returns ‖b − A x‖, as the iteration carries it on.
+/// Improves `x` for A x = b by a number of iterations, and returns the recursively updated ‖b − A x‖.
 ///
 /// # Panics
-/// If a vector has another length than the matrix has rows.
+/// If a vector's length differs from the matrix's number of rows.
 pub fn conjugate_gradients(
     matrix: &SymmetricCsc,
     b: &[f64],

@@ -7,12 +7,12 @@ use super::symbolic::Pattern;
 use super::tree::{ROOT, elimination_tree};
 use super::{SMALLEST_PIVOT, SparseError, SymmetricCsc, order};
 
-/// Ordering, elimination tree and layout of the factor: all that depends on where a matrix has entries, not on their
+/// Ordering, elimination tree and layout of the factor: everything that depends on the pattern of a matrix, not on its
 /// values.
 #[derive(Clone, Debug, Default)]
 pub struct LdltSymbolic {
     pattern: Pattern,
-    /// Row of the given matrix that stands at each row of L.
+    /// Row of the given matrix at each row of L.
     order: Vec<usize>,
     parents: Vec<u32>,
     upper: Upper,
@@ -65,7 +65,7 @@ impl LdltSymbolic {
         self.order.is_empty()
     }
 
-    /// Numbers of L below its diagonal, and D: row k of L by a sparse triangular solve with the rows before it.
+    /// Computes L below its diagonal, and D: row k of L by a sparse triangular solve with the rows before it.
     fn factorise(&self, matrix: &SymmetricCsc) -> Result<(Vec<f64>, Vec<f64>), SparseError> {
         self.pattern.check(matrix)?;
         let n = self.len();
@@ -106,7 +106,7 @@ impl Ldlt {
         Self::with(Arc::new(LdltSymbolic::new(matrix)), matrix)
     }
 
-    /// Factorises a positive definite matrix of a pattern that has been analysed.
+    /// Factorises a positive definite matrix whose pattern has been analysed.
     pub fn with(symbolic: Arc<LdltSymbolic>, matrix: &SymmetricCsc) -> Result<Ldlt, SparseError> {
         let (values, diagonal) = symbolic.factorise(matrix)?;
         Ok(Ldlt {
@@ -116,13 +116,13 @@ impl Ldlt {
         })
     }
 
-    /// Makes the factor of another matrix of the same pattern. After an error it is still that of the one before.
+    /// Factorises another matrix of the same pattern. After an error the factor is unchanged.
     pub fn refactor(&mut self, matrix: &SymmetricCsc) -> Result<(), SparseError> {
         (self.values, self.diagonal) = self.symbolic.factorise(matrix)?;
         Ok(())
     }
 
-    /// What the factor shares with others of the same pattern.
+    /// The analysis, shared by factors of the same pattern.
     pub fn symbolic(&self) -> &Arc<LdltSymbolic> {
         &self.symbolic
     }
@@ -252,7 +252,7 @@ impl Upper {
     }
 }
 
-/// Finds the columns of L that a row touches.
+/// Finds the columns of L that have an entry in a row.
 struct Reach {
     mark: Vec<u32>,
     path: Vec<u32>,
@@ -266,7 +266,7 @@ impl Reach {
         }
     }
 
-    /// The columns of L that row k touches, in the order in which they must be eliminated.
+    /// The columns of L that have an entry in row k, in the order in which they must be eliminated.
     fn of(&mut self, upper: &Upper, parents: &[u32], k: usize) -> &[u32] {
         let row = k as u32;
         self.path.clear();

@@ -2,13 +2,13 @@
 //!
 //! Two Cholesky factorisations share matrices ([`matrix`]), ordering ([`order`]), elimination tree ([`tree`]) and errors:
 //!
-//! - [`Ldlt`] ([`ldlt`]): double precision, any number of right-hand sides. Analysed once ([`LdltSymbolic`]), it is made
-//!   anew for other values on the same pattern.
+//! - [`Ldlt`] ([`ldlt`]): double precision, any number of right-hand sides. The pattern is analysed once
+//!   ([`LdltSymbolic`]), and the factor recomputed for other values.
 //! - [`Factor`]: supernodal, made in double precision and applied in single precision to three right-hand sides at once, for the time
 //!   step. Supernodes ([`symbolic`]), independent subtrees for threads ([`partition`]), numbers ([`supernodal`]),
 //!   triangular solves ([`solve`]).
 //!
-//! [`conjugate_gradients`] is what both are measured against.
+//! [`conjugate_gradients`] is the reference that both are measured against.
 
 pub mod cg;
 pub mod ldlt;
@@ -54,10 +54,10 @@ pub enum SparseError {
         /// Column of the entry.
         column: u32,
     },
-    /// A factor made for one pattern was given a matrix with another.
+    /// A factor of one pattern was given a matrix with another.
     #[error("the matrix has other entries than the one that was analysed")]
     OtherPattern,
 }
 
-/// A pivot below this share of its diagonal entry is rounding error, not a number.
+/// A pivot below this share of its diagonal entry is only rounding error.
 const SMALLEST_PIVOT: f64 = 1e-14;

@@ -7,13 +7,13 @@ pub fn minimum_degree(matrix: &SymmetricCsc) -> Vec<u32> {
     let n = matrix.len();
     let (starts, neighbours) = adjacency(matrix);
     if neighbours.is_empty() {
-        // Nothing to order, and too little for `amd`: it computes a bound that is negative then.
+        // Nothing to order, and too small for `amd`, which would compute a negative bound.
         return (0..n as u32).collect();
     }
     let ordered = amd::order(n as i32, &starts, &neighbours, &amd::Control::default());
     match ordered {
         Ok((permutation, _, _)) => permutation.into_iter().map(|old| old as u32).collect(),
-        // The order only speeds things up: the given one serves as well.
+        // The order only affects speed: the given one works as well.
         Err(_) => (0..n as u32).collect(),
     }
 }

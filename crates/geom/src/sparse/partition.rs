@@ -1,29 +1,29 @@
 //! Independent subtrees of the elimination tree, for threads.
 //!
 //! The tree is cut into a *top* and *parts*: columns of different parts never meet in the factor, so that the parts'
-//! triangular solves run at the same time, and only the small top waits for all. The cut depends on the matrix
-//! alone, never on the number of threads, and sums are made in its order: results do not depend on threads either.
+//! triangular solves run in parallel, and only the small top waits for all. The cut depends on the matrix alone, and
+//! sums are made in its order: results do not depend on the number of threads.
 
 use super::symbolic::Supernode;
 use super::tree::ROOT;
 
-/// Rows that make a part worth its copies of the top's rows.
+/// Least number of rows of a part, to be worth its copies of the top's rows.
 const ROWS_PER_PART: usize = 600;
-/// More parts than this gain nothing on a processor of eight cores and lengthen the top.
+/// Largest number of parts: more gain nothing on eight cores and enlarge the top.
 const MAX_PARTS: usize = 8;
-/// Work that comes with each column besides its entries (assembling its right-hand side), in entries.
+/// Work per column besides its entries (assembling its right-hand side), in entries.
 const COLUMN_WORK: f64 = 60.0;
-/// Work that comes with each supernode, in entries.
+/// Work per supernode, in entries.
 const SUPERNODE_WORK: f64 = 40.0;
-/// The top may take this share of the work before deeper cuts are not tried any more.
+/// Largest share of the work in the top: deeper cuts are not tried.
 const MAX_TOP: f64 = 0.25;
 
-/// Part of each supernode; `None`: the top.
+/// Part of each supernode; `None` for the top.
 pub type Partition = Vec<Option<u32>>;
 
 /// Cuts a tree of supernodes (children before parents) for `columns` columns.
 pub fn partition(supernodes: &[Supernode], columns: usize) -> Partition {
-    // An even number: two threads should get the same.
+    // An even number, so that two threads get equal work.
     let bins = (columns / ROWS_PER_PART / 2 * 2).min(MAX_PARTS);
     if bins == 0 {
         return vec![None; supernodes.len()];
@@ -61,7 +61,7 @@ fn work(node: &Supernode) -> f64 {
     width * (0.5 * width + rows) + 3.0 * rows + COLUMN_WORK * width + SUPERNODE_WORK
 }
 
-/// Heaviest first, each into the lightest bin: `(root, bin)` and the heaviest bin's work.
+/// Heaviest first, each into the lightest bin: `(root, bin)`, and the work of the heaviest bin.
 fn pack(roots: &[usize], subtree: &[f64], bins: usize) -> (Vec<(usize, u32)>, f64) {
     let mut loads = vec![0.0; bins];
     let mut assigned = Vec::with_capacity(roots.len());
@@ -76,7 +76,7 @@ fn pack(roots: &[usize], subtree: &[f64], bins: usize) -> (Vec<(usize, u32)>, f6
     (assigned, loads.into_iter().fold(0.0, f64::max))
 }
 
-/// From the roots of the subtrees to all supernodes.
+/// Extends the parts from the roots of the subtrees to all supernodes.
 fn spread(supernodes: &[Supernode], roots: &[(usize, u32)]) -> Partition {
     let mut parts = vec![None; supernodes.len()];
     for &(root, bin) in roots {

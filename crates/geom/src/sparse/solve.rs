@@ -1,9 +1,11 @@
 //! Triangular solves with three right-hand sides, stored as rows of `x, y, z, 0`.
 //!
 //! A block is applied in two halves: the inverse of its diagonal block, row by row on four lanes, then the panel below
-//! on eight rows at a time. Both halves are dense, so that a solve is bound by reading the factor, once for three systems.
+//! on eight rows at a time. Both halves are dense. A solve is limited by the bandwidth of reading the factor, once for
+//! three systems.
 
-// Plain loops: iterator adaptors are not always inlined, and what is not inlined loses the kernel's instruction set.
+// Plain loops: iterator adaptors are not always inlined, and code that is not inlined loses the kernel's instruction
+// set.
 #![allow(clippy::needless_range_loop)]
 
 use super::supernodal::{Block, Factor, Part};
@@ -56,8 +58,8 @@ impl Factor {
     }
 }
 
-/// [`Factor::solve3`] on the calling thread alone, for parts and top that have been taken out of their factor: many systems
-/// at once are better given a thread each.
+/// [`Factor::solve3`] on the calling thread alone, for parts and top taken out of their factor: with many systems, one
+/// thread per system is faster.
 ///
 /// # Panics
 /// If `x` is shorter than the matrix.
@@ -95,7 +97,8 @@ pub fn solve3_alone<'a>(
 }
 
 impl Part {
-    /// Forward substitution on the local rows: own right-hand sides in, what the border has to lose added to it.
+    /// Forward substitution on the local rows: reads its own right-hand sides, and adds the update of the border to the
+    /// border rows.
     ///
     /// # Panics
     /// If `x` has fewer than [`Part::len`] rows.
@@ -103,7 +106,7 @@ impl Part {
         dispatch(Forward(self, x));
     }
 
-    /// Backward substitution on the local rows: the solution of the border in, that of the own rows out.
+    /// Backward substitution on the local rows: reads the solution of the border, and writes that of its own rows.
     ///
     /// # Panics
     /// If `x` has fewer than [`Part::len`] rows.
@@ -276,7 +279,7 @@ fn forward_wide<L: Lanes>(
     subtract_panel::<L>(part, block, y, x);
 }
 
-/// Rows `from..from + R` of the inverse × x: R sums side by side, one would wait for itself.
+/// Rows `from..from + R` of the inverse × x: R independent sums hide latency.
 #[inline(always)]
 fn inverse_rows<L: Lanes, const R: usize>(inverse: &[f32], from: usize, x: &[Row], y: &mut [Row]) {
     let mut rows = [inverse; R];

@@ -12,7 +12,7 @@ use crate::simd::{F32x8, LANES};
 pub struct Factor {
     /// Rows of the matrix.
     pub rows: usize,
-    /// Subtrees of the elimination tree that do not depend on each other; none for a small matrix.
+    /// Independent subtrees of the elimination tree; none for a small matrix.
     pub parts: Vec<Part>,
     /// The columns eliminated after all parts.
     pub top: Part,
@@ -20,13 +20,13 @@ pub struct Factor {
     pub entries: usize,
 }
 
-/// The columns of one part in an index space of their own: first the columns, then the rows of the top they touch,
-/// then one row for padding.
+/// The columns of one part in a local index space: its columns, then the rows of the top that they touch, then one row
+/// for padding.
 #[derive(Clone, Debug, Default)]
 pub struct Part {
     /// Row of the matrix of each local row.
     pub matrix_rows: Vec<u32>,
-    /// How many of the local rows are the part's own columns; the others are its border.
+    /// Number of local rows that are the part's own columns; the others are its border.
     pub own: usize,
     /// Local row in the top of each border row.
     pub border_in_top: Vec<u32>,
@@ -39,7 +39,7 @@ pub struct Part {
     pub(super) diagonals: Vec<f32>,
 }
 
-/// Where a supernode lies in the arrays of its part.
+/// Location of a supernode in the arrays of its part.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
     /// First local row.
@@ -159,7 +159,7 @@ impl Factor {
     }
 }
 
-/// The parts while they are filled.
+/// The parts under construction.
 struct Layout {
     parts: Vec<Part>,
     top: Part,
@@ -231,7 +231,7 @@ impl Front {
         self.values[column * self.size + row]
     }
 
-    /// The supernode's columns of the matrix. `positions` tells where each row lies in the front.
+    /// The supernode's columns of the matrix. `positions` is the position of each row in the front.
     fn assemble(node: &Supernode, matrix: &SymmetricCsc, positions: &mut [u32]) -> Self {
         let width = node.end - node.first;
         let size = width + node.rows.len();
@@ -250,7 +250,7 @@ impl Front {
         Front { size, values }
     }
 
-    /// Adds what a child left behind.
+    /// Adds the update matrix of a child.
     fn add(&mut self, rows: &[u32], update: &[f64], positions: &[u32]) {
         for (j, &column) in rows.iter().enumerate() {
             let target = positions[column as usize] as usize * self.size;
@@ -261,13 +261,13 @@ impl Front {
         }
     }
 
-    /// Cholesky on the first `width` columns; the column of a pivot that is not positive.
+    /// Cholesky on the first `width` columns; returns the column of a pivot that is not positive.
     fn eliminate(&mut self, width: usize) -> Result<(), usize> {
         let size = self.size;
         for j in 0..width {
             let before: f64 = self.at(j, j) + (0..j).map(|k| self.at(j, k).powi(2)).sum::<f64>();
             let pivot = self.at(j, j);
-            // False also where one of the two is not a number.
+            // Also false for NaN.
             let sound = pivot > SMALLEST_PIVOT * before;
             if !sound {
                 return Err(j);
@@ -287,7 +287,7 @@ impl Front {
         Ok(())
     }
 
-    /// What is left below and right of the first `width` columns.
+    /// The update matrix: below and right of the first `width` columns.
     fn remainder(&self, width: usize) -> Vec<f64> {
         let columns = self.values.chunks_exact(self.size).skip(width);
         columns

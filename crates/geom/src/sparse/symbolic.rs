@@ -1,5 +1,5 @@
-//! What a supernodal factor looks like before its numbers: column patterns and supernodes (neighbouring columns of nearly
-//! the same pattern, stored as one dense block; Ashcraft and Grimes 1989).
+//! Symbolic factorisation: column patterns and supernodes (neighbouring columns of nearly the same pattern, stored as
+//! one dense block; Ashcraft and Grimes 1989).
 
 use super::tree::{ROOT, elimination_tree, postorder};
 use super::{SparseError, SymmetricCsc, order};
@@ -61,7 +61,7 @@ impl Symbolic {
     }
 }
 
-/// Where a matrix has entries.
+/// Pattern of a matrix.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Pattern {
     column_starts: Vec<u32>,
@@ -76,7 +76,7 @@ impl Pattern {
         }
     }
 
-    /// Refuses matrices with entries elsewhere.
+    /// Rejects matrices with another pattern.
     pub fn check(&self, matrix: &SymmetricCsc) -> Result<(), SparseError> {
         if self.column_starts == matrix.column_starts && self.rows == matrix.rows {
             Ok(())
@@ -112,7 +112,7 @@ struct Candidate {
     entries: usize,
 }
 
-/// Runs of columns of which each pattern is the last one less its diagonal.
+/// Runs of columns in which each pattern is the previous one without its diagonal.
 fn fundamental(parents: &[u32], patterns: &[Vec<u32>]) -> Vec<Candidate> {
     let mut out = Vec::new();
     let mut first = 0;
@@ -137,7 +137,7 @@ fn fundamental(parents: &[u32], patterns: &[Vec<u32>]) -> Vec<Candidate> {
     out
 }
 
-/// Merges supernodes with their last child while few zeros have to be stored for it.
+/// Merges supernodes with their last child if few zeros have to be stored.
 fn merge(candidates: Vec<Candidate>) -> Vec<Candidate> {
     let mut done: Vec<Candidate> = Vec::new();
     for mut node in candidates {
@@ -159,7 +159,7 @@ fn is_last_child(child: &Candidate, node: &Candidate) -> bool {
     child.end == node.first && child.rows.first().is_some_and(|&r| (r as usize) < node.end)
 }
 
-/// Both in one, unless that stores too many zeros. A solve pays per supernode about as much as for 40 entries, so
+/// Merges two supernodes unless that stores too many zeros. A supernode costs a solve about as much as 40 entries, so
 /// narrow ones may be padded generously.
 fn merged(child: &Candidate, node: &Candidate) -> Option<Candidate> {
     let width = node.end - child.first;

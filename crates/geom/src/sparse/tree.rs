@@ -2,7 +2,7 @@
 
 use super::SymmetricCsc;
 
-/// No parent.
+/// Marks a column without a parent.
 pub const ROOT: u32 = u32::MAX;
 
 /// Parent of each column: the row of the first entry below the diagonal of the factor.
@@ -35,7 +35,7 @@ fn transposed(matrix: &SymmetricCsc) -> Vec<Vec<u32>> {
     columns
 }
 
-/// Children before parents, the largest subtree last: it then lies next to its parent and can be merged with it.
+/// Children before parents, the largest subtree last: it is then adjacent to its parent and can be merged with it.
 pub fn postorder(parents: &[u32]) -> Vec<u32> {
     let n = parents.len();
     let mut sizes = vec![1u32; n];

@@ -1,11 +1,11 @@
-// How a contact's row answers its own force, and those of all that press around it: from the stored local inverses, whose
-// rows are columns of A⁻¹.
+// Compliance of every contact's row, alone and together with all contacts that press around it, from the stored local
+// inverses, whose rows are columns of A⁻¹.
 
 @group(0) @binding(1) var<storage, read_write> contacts: array<vec4<f32>>;
-// In the last w: depth at rest, which becomes the largest normal force.
+// The last w holds the depth at rest, which is replaced by the largest normal force.
 @group(0) @binding(2) var<storage, read_write> contact_rows: array<vec4<f32>>;
 @group(0) @binding(3) var<storage, read_write> sums: array<atomic<i32>>;
-// As in patch_solve.wgsl; the inverse in single words of two rows.
+// As in patch_solve.wgsl; the inverse as words of two rows.
 @group(0) @binding(4) var<storage, read> patches: array<u32>;
 @group(0) @binding(5) var<storage, read> columns: array<u32>;
 @group(0) @binding(6) var<storage, read> inverse: array<u32>;
@@ -72,7 +72,7 @@ fn contact_answers(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invoc
     let third = contacts[own + 2u];
     let force = third.xyz;
     let depth = contact_rows[own + 2u].w;
-    contact_rows[own + 2u].w = min(min(LARGEST_PUSH * depth / alone, third.w), 0.5 * C.most * C.unit);
+    contact_rows[own + 2u].w = min(min(MAX_PUSH * depth / alone, third.w), 0.5 * C.most * C.unit);
     contacts[own].w = max(together, alone);
     contacts[own + 2u].w = alone;
     for (var k = 0u; k < 4u; k++) {

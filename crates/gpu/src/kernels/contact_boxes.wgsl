@@ -1,9 +1,10 @@
-// Boxes around prisms, blown up by the shell, and around the normals of their triangles: for eighths of clusters, and for clusters.
+// Boxes around prisms, grown by the shell, and around the normals of their triangles: for eighths of clusters, and for
+// clusters.
 
-// Corners: points (lower 20 bits), each with the corners of one tet of the prism in its upper 12 bits.
+// Corners: point indices (lower 20 bits), each with the corners of one tet of the prism in its upper 12 bits.
 @group(0) @binding(1) var<storage, read> triangles: array<vec4<u32>>;
 @group(0) @binding(2) var<storage, read> skin: array<vec4<f32>>;
-// Nine boxes a cluster, its own first, of four vectors: low, high, lowest and highest normal.
+// Nine boxes per cluster, its own first, of four vectors: low, high, lowest and highest normal.
 @group(0) @binding(3) var<storage, read_write> boxes: array<vec4<f32>>;
 
 var<workgroup> lows: array<vec3<f32>, 64>;
@@ -11,7 +12,7 @@ var<workgroup> highs: array<vec3<f32>, 64>;
 var<workgroup> low_normals: array<vec3<f32>, 64>;
 var<workgroup> high_normals: array<vec3<f32>, 64>;
 
-// Joins eight boxes, `stride` apart, in the place of the first.
+// Joins eight boxes, `stride` apart, into the first.
 fn join(first: u32, stride: u32) {
     for (var k = 1u; k < 8u; k++) {
         let at = first + k * stride;

@@ -1,11 +1,12 @@
-// Where skin meets colliders in a step: as supple-sim's contact/collide.rs and collider_shapes.rs. A point has places for the two
-// colliders it is deepest in.
+// Contacts between skin and colliders, as supple-sim's contact/collide.rs and collider_shapes.rs. A point has slots for
+// the two colliders it is deepest in.
 
 @group(0) @binding(1) var<storage, read> skin: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> rings: array<u32>;
-// Five vectors each: sizes, shape (bits); turn, place and friction now; turn and place before.
+// Five vectors each: sizes and shape (bits); rotation now; translation and friction now; rotation and translation
+// before.
 @group(0) @binding(3) var<storage, read> colliders: array<vec4<f32>>;
-// As in contact_search.wgsl, with the friction in place of weights and the collider in place of the triangle.
+// As in contact_search.wgsl, with the friction in place of the weights and the collider in place of the triangle.
 @group(0) @binding(4) var<storage, read_write> contacts: array<vec4<f32>>;
 @group(0) @binding(5) var<storage, read_write> contact_rows: array<vec4<f32>>;
 @group(0) @binding(6) var<storage, read_write> sums: array<atomic<i32>>;
@@ -23,7 +24,7 @@ struct Near {
 
 struct Hit {
     collider: u32,
-    // Distance from the collider, then its foot, in front of it by the gap, now and before.
+    // Distance from the collider, then its foot, now and before, in front of the collider by the gap.
     distance: f32,
     normal: vec3<f32>,
     foot: vec3<f32>,
@@ -51,7 +52,7 @@ fn nearest_on_box(p: vec3<f32>, half: vec3<f32>) -> Near {
     if (far > 0.0) {
         return Near(p - outside, outside / far, far);
     }
-    // Inside: out through the nearest face.
+    // Inside: through the nearest face.
     let depths = half - abs(p);
     let signs = select(vec3<f32>(1.0), vec3<f32>(-1.0), p < vec3<f32>(0.0));
     var normal = vec3(signs.x, 0.0, 0.0);
@@ -77,7 +78,7 @@ fn nearest(shape: vec4<f32>, p: vec3<f32>, out: vec3<f32>) -> Near {
         }
         case CAPSULE: {
             let along = clamp(p.y, -0.5 * shape.y, 0.5 * shape.y);
-            // Beside the axis no direction along it is nearest.
+            // Next to the axis, directions along it are never nearest.
             let across = unit_or_zero(vec3(out.x, 0.0, out.z));
             let beside = select(vec3(1.0, 0.0, 0.0), across, dot(across, across) > 0.5);
             return nearest_on_ball(p, vec3(0.0, along, 0.0), shape.x, beside);
@@ -88,12 +89,12 @@ fn nearest(shape: vec4<f32>, p: vec3<f32>, out: vec3<f32>) -> Near {
     }
 }
 
-// Where a way first touches a shape, by conservative advancement; a distance of FAR where it does not.
+// First contact of a path with a shape, by conservative advancement; a distance of FAR if there is none.
 fn first_touch(shape: vec4<f32>, start: vec3<f32>, end: vec3<f32>, out: vec3<f32>) -> Near {
     let none = Near(vec3<f32>(0.0), vec3<f32>(0.0), FAR);
     let way = length(end - start);
     var t = 0.0;
-    for (var k = 0u; k < ADVANCES; k++) {
+    for (var k = 0u; k < MAX_ADVANCES; k++) {
         let near = nearest(shape, mix(start, end, t), out);
         if (near.distance <= 0.5 * C.shell) {
             return near;
@@ -106,7 +107,7 @@ fn first_touch(shape: vec4<f32>, start: vec3<f32>, end: vec3<f32>, out: vec3<f32
     return none;
 }
 
-// Where a way meets a shape: at its end, unless it has gone through another side on its way there.
+// Contact of a path with a shape: at its end, unless the path entered through another side.
 fn met(shape: vec4<f32>, start: vec3<f32>, end: vec3<f32>, out: vec3<f32>, long_way: f32) -> Near {
     var at_end = nearest(shape, end, out);
     if (at_end.distance > C.shell) {
@@ -130,12 +131,12 @@ fn touched(k: u32, at: vec3<f32>, before: vec3<f32>, normal: vec3<f32>, depth: f
     let place_before = colliders[COLLIDER * k + 4u].xyz;
     let start = rotated_back(turn_before, before - place_before);
     let end = rotated_back(turn, at - place);
-    let near = met(colliders[COLLIDER * k], start, end, rotated_back(turn, -normal), FOLLOWED_WAY * depth);
+    let near = met(colliders[COLLIDER * k], start, end, rotated_back(turn, -normal), TRACED_DISTANCE * depth);
     if (near.distance == FAR) {
         return none;
     }
     let out = rotated(turn, near.normal);
-    // What has come in from one side goes out on that side.
+    // A point that came in on one side goes out on that side.
     if (dot(out, normal) > FACING_COSINE) {
         return none;
     }

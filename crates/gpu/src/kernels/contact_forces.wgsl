@@ -1,12 +1,12 @@
-// One change of every contact's force: what makes up for its violation, projected to the friction cone (Coulomb).
+// One update of all contact forces: corrects the violation, projected to the friction cone (Coulomb).
 //
-// All contacts change at once (Jacobi), each by its violation over what all that press together would move it: the sum of
-// absolute entries of its row of C A⁻¹ Cᵀ. That diagonal majorises the matrix, so that even pressure is found at once and
-// changes up to twice as large converge. The tissue answers with the change of forces alone before the next iteration.
+// All contacts change at once (Jacobi). Each divides its violation by the sum of absolute entries of its row of C A⁻¹
+// Cᵀ over the contacts that press. This diagonal majorises the matrix, so that even pressure is found at once and
+// relaxation factors below 2 converge. The tissue responds to the change of forces before the next iteration.
 
 @group(0) @binding(1) var<storage, read> positions: array<vec4<f32>>;
-// In w: what all that press would move the contact, triangle, what its own force moves it. Those with colliders have their friction
-// where others have weights.
+// In w: compliance with all contacts that press, triangle, compliance alone. Contacts with colliders hold their
+// friction in place of the weights.
 @group(0) @binding(2) var<storage, read_write> contacts: array<vec4<f32>>;
 @group(0) @binding(3) var<storage, read> contact_rows: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read_write> sums: array<atomic<i32>>;

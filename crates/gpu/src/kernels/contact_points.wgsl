@@ -1,17 +1,18 @@
-// Positions, normals and motions of the skin points where a step begins, and empty sums for its contacts.
+// Positions, normals and motions of the skin points at the start of a step; clears the sums of its contacts.
 
 @group(0) @binding(1) var<storage, read> positions: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> previous: array<vec4<f32>>;
 @group(0) @binding(3) var<storage, read> inertial: array<vec4<f32>>;
-// Sections of C.points words: place; where its triangles begin (and one more, the end); overlap and depth at rest (bits).
-// Then the places of the other two corners of each triangle, in turn.
+// Sections of C.points words: position index; start of its triangles (and one more, the end); overlap and depth at rest
+// (bits). Then the position indices of the other two corners of each triangle, in turn.
 @group(0) @binding(4) var<storage, read> rings: array<u32>;
-// Points outside the model: now, then as they were in the last step.
+// Points outside the model: now, then in the last step.
 @group(0) @binding(5) var<storage, read_write> outside: array<vec4<f32>>;
 @group(0) @binding(6) var<storage, read> bases: array<vec4<f32>>;
-// Four vectors a point: position, normal, base, motion; in w of the first three: where it was.
+// Four vectors per point: position, normal, base, motion; in w of the first three: the previous position.
 @group(0) @binding(7) var<storage, read_write> skin: array<vec4<f32>>;
-// Two vectors a row: the sum of contact forces, in w of the coefficients of contacts that press; last change of the sum.
+// Two vectors per row: the sum of contact forces, with the coefficients of pressing contacts in w; last change of the
+// sum.
 @group(0) @binding(8) var<storage, read_write> sums: array<vec4<i32>>;
 
 fn position_of(place: u32, body: u32) -> vec3<f32> {

@@ -1,24 +1,25 @@
-// Which skin points are inside prisms of other parts of the skin, and what becomes of the contacts of the last step.
+// Detection of skin points inside prisms of other parts of the skin, and persistence of the last step's contacts.
 //
-// A workgroup looks for 32 points that lie together, eight invocations a point. Clusters whose boxes the points may be in are
-// listed; each invocation then looks through an eighth of each. A point takes the prism it is least deep in.
+// A workgroup handles 32 neighbouring points, eight invocations per point. It lists clusters whose boxes the points may
+// be in; each invocation then tests an eighth of each. A point takes the prism it is least deep in.
 
 @group(0) @binding(1) var<storage, read> triangles: array<vec4<u32>>;
 @group(0) @binding(2) var<storage, read> skin: array<vec4<f32>>;
 @group(0) @binding(3) var<storage, read> boxes: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read> rings: array<u32>;
-// Three vectors a point: normal, distance; weights, triangle (bits) or NONE; force.
+// Three vectors per point: normal, distance; weights, triangle (bits) or NONE; force.
 @group(0) @binding(5) var<storage, read_write> contacts: array<vec4<f32>>;
-// Three vectors a point: places (bits) or NONE where not free; constant part, target; point minus foot before the step, depth at rest.
+// Three vectors per point: rows (bits) or NONE if not free; constant part, target; point minus foot before the step,
+// depth at rest.
 @group(0) @binding(6) var<storage, read_write> contact_rows: array<vec4<f32>>;
 @group(0) @binding(7) var<storage, read_write> sums: array<atomic<i32>>;
-// A bit for each point: it is held where it is, and not pushed out. Then how much slower than usual the others are pushed out (bits), and
-// whether folds hold.
-@group(0) @binding(8) var<storage, read> only_holds: array<u32>;
+// One bit per point: whether it is held where it is and not pushed out. Then the reduction of the recovery speed of the
+// others (bits), and whether folds that turn over keep their contacts.
+@group(0) @binding(8) var<storage, read> held_points: array<u32>;
 
 const PACKET: u32 = 32u;
 const LANES: u32 = 8u;
-// Positions and normals of the packet, six numbers a point; then their bounds.
+// Positions and normals of the packet, six numbers per point; then their bounds.
 var<workgroup> packet: array<f32, 192>;
 var<workgroup> packet_low: array<f32, 6>;
 var<workgroup> packet_high: array<f32, 6>;
@@ -27,7 +28,7 @@ var<workgroup> list: array<u32, 256>;
 var<workgroup> best_distance: array<f32, 256>;
 var<workgroup> best_triangle: array<u32, 256>;
 var<workgroup> best_weights: array<vec3<f32>, 256>;
-// Whether a ray has to tell that the point is inside, and what it told.
+// Whether a ray test is needed, and its result.
 var<workgroup> is_doubted: array<u32, 32>;
 var<workgroup> crossings: array<atomic<i32>, 32>;
 
@@ -59,7 +60,7 @@ fn blend(v: Corners, w: vec3<f32>) -> vec3<f32> {
     return v.a * w.x + v.b * w.y + v.c * w.z;
 }
 
-// Direction in which a point is pushed at a foot: the skin's normal, drawn a little to the tissue's column.
+// Push direction at a foot: the skin's normal, blended a little toward the tissue column.
 fn push_direction(normals: Corners, top: Corners, bases: Corners, weights: vec3<f32>) -> vec3<f32> {
     let normal = unit_or_zero(blend(normals, weights));
     let columns = Corners(unit_or_zero(top.a - bases.a), unit_or_zero(top.b - bases.b), unit_or_zero(top.c - bases.c));
@@ -72,7 +73,7 @@ fn raised(at_skin: Corners, normals: Corners) -> Corners {
     return Corners(at_skin.a + normals.a * C.shell, at_skin.b + normals.b * C.shell, at_skin.c + normals.c * C.shell);
 }
 
-// Whether a point of the packet may be in a box while its normal differs from one there.
+// Whether a point of the packet may be in a box that has a normal facing its own.
 fn packet_may_touch(box: u32) -> bool {
     let low = boxes[4u * box].xyz;
     let high = boxes[4u * box + 1u].xyz;
@@ -113,7 +114,7 @@ fn is_near(point: u32, triangle: u32) -> bool {
     return false;
 }
 
-// Corners of a prism: 0 to 2 skin, blown up, 3 to 5 base points.
+// Corners of a prism: 0 to 2 are skin points raised by the shell, 3 to 5 base points.
 fn prism_corner(top: Corners, bases: Corners, code: u32) -> vec3<f32> {
     switch (code) {
         case 0u: { return top.a; }
@@ -125,13 +126,13 @@ fn prism_corner(top: Corners, bases: Corners, code: u32) -> vec3<f32> {
     }
 }
 
-// What a corner of a tet with weight w gives to the foot.
+// Contribution of a tet's corner with weight w to the foot's weights.
 fn foot_weight(code: u32, w: f32) -> vec3<f32> {
     let corner = code % 3u;
     return vec3(select(0.0, w, corner == 0u), select(0.0, w, corner == 1u), select(0.0, w, corner == 2u));
 }
 
-// Looks for a point in one tet of a prism; the weights of its foot, or x = 2 where it is not inside.
+// Tests a point against one tet of a prism; the weights of its foot, or x = 2 if it is not inside.
 fn weights_in_tet(code: u32, top: Corners, bases: Corners, at: vec3<f32>) -> vec3<f32> {
     let outside = vec3<f32>(2.0, 0.0, 0.0);
     let codes = vec4(code & 7u, (code >> 3u) & 7u, (code >> 6u) & 7u, code >> 9u);
@@ -162,7 +163,7 @@ fn weights_in_tet(code: u32, top: Corners, bases: Corners, at: vec3<f32>) -> vec
     return foot_weight(codes.x, rest) + foot_weight(codes.y, w.x) + foot_weight(codes.z, w.y) + foot_weight(codes.w, w.z);
 }
 
-// A point in a prism; NONE where it is not.
+// Tests a point against a prism; NONE if it is not inside.
 fn point_in_prism(point: u32, triangle: u32, at: vec3<f32>, normal: vec3<f32>, body: u32) -> Found {
     let none = Found(NONE, -FAR, vec3<f32>(0.0));
     let record = triangles[triangle].xyz;
@@ -194,7 +195,7 @@ fn point_in_prism(point: u32, triangle: u32, at: vec3<f32>, normal: vec3<f32>, b
     return Found(triangle, dot(facing, at - blend(at_skin, weights)), weights);
 }
 
-// Whether one is to be taken before the other: the less deep, and of equals the first.
+// Ordering of candidates: the less deep first, ties by index.
 fn comes_first(distance: f32, triangle: u32, than: f32, than_triangle: u32) -> bool {
     return distance > than || distance == than && triangle < than_triangle;
 }
@@ -210,7 +211,7 @@ fn look_through(eighth: u32, point: u32, at: vec3<f32>, normal: vec3<f32>, body:
     }
 }
 
-// 1 where a ray from the origin leaves through a triangle, −1 where it enters, 0 where it misses.
+// 1 if a ray from the origin leaves through a triangle, −1 if it enters, 0 if it misses.
 fn crossing(v: Corners, along: vec3<f32>) -> i32 {
     let volumes = vec3(dot(along, cross(v.a, v.b)), dot(along, cross(v.b, v.c)), dot(along, cross(v.c, v.a)));
     let normal = cross(v.b - v.a, v.c - v.a);
@@ -228,7 +229,7 @@ fn ray_meets(box: u32, at: vec3<f32>, inverse: vec3<f32>) -> bool {
     return min(far.x, min(far.y, far.z)) >= max(max(near.x, max(near.y, near.z)), 0.0);
 }
 
-// How often the ray from a point along its normal leaves the skin, less how often it enters, in the clusters of one lane.
+// Exits minus entries of the ray from a point along its normal, in the clusters of one lane.
 fn count_crossings(point: u32, lane: u32, body: u32) -> i32 {
     let own = body * C.points + point;
     let at = skin[4u * own].xyz;
@@ -273,8 +274,8 @@ fn shares_point(a: u32, b: u32) -> bool {
     return any(p == q.xyz) || any(p == q.yzx) || any(p == q.zxy);
 }
 
-// Takes the force of the last step, turned to the normal, of which a share is new.
-fn gone_on(next: Touch, old: Touch, share: f32) -> Touch {
+// Takes over the force of the last step, rotated with the normal, which is blended by `share`.
+fn carried_over(next: Touch, old: Touch, share: f32) -> Touch {
     var o = next;
     let blended = mix(old.normal, next.normal, share);
     let square = dot(blended, blended);
@@ -283,17 +284,17 @@ fn gone_on(next: Touch, old: Touch, share: f32) -> Touch {
     return o;
 }
 
-// Whether the folds of a body keep their contacts as they turn over: the last word of `only_holds`.
+// Whether folds of a body that turn over keep their contacts: the last word of `held_points`.
 fn folds_hold(body: u32) -> bool {
-    return only_holds[(body + 1u) * held_words() - 1u] != 0u;
+    return held_points[(body + 1u) * held_words() - 1u] != 0u;
 }
 
-// Words of `only_holds` for each body.
+// Words of `held_points` per body.
 fn held_words() -> u32 {
     return (C.points + 31u) / 32u + 2u;
 }
 
-// The contact on the triangle it had; NONE where the point has come away from it.
+// The contact on its own triangle; NONE if the point has left it.
 fn same_triangle(old: Touch, at: vec3<f32>, normal: vec3<f32>, share: f32, body: u32) -> Touch {
     let corners = corners_of(old.triangle, body);
     let v = vectors(corners, 0u);
@@ -316,11 +317,11 @@ fn same_triangle(old: Touch, at: vec3<f32>, normal: vec3<f32>, share: f32, body:
     let beside = length(apart - facing * distance);
     let turn = dot(unit_or_zero(blend(normals, weights)), normal);
     let is_gone = dot(facing, facing) < 0.5 || turn > TURNED_OVER_COSINE && !folds_hold(body) || distance > C.shell
-        || beside > BESIDE_LIMIT * C.edge;
+        || beside > TANGENTIAL_LIMIT * C.edge;
     return Touch(select(old.triangle, NONE, is_gone), weights, facing, distance, old.force);
 }
 
-// This step's contact of a point from what was found and the one of the last step.
+// This step's contact of a point from the new detection and the contact of the last step.
 fn followed(old: Touch, fresh: Touch, at: vec3<f32>, normal: vec3<f32>, moved: vec3<f32>, body: u32) -> Touch {
     let foot = blend(vectors(corners_of(old.triangle, body), 3u), old.weights);
     let way = length(moved - foot);
@@ -338,16 +339,16 @@ fn followed(old: Touch, fresh: Touch, at: vec3<f32>, normal: vec3<f32>, moved: v
             if (kept.distance < -wrong && out > kept.distance + wrong) {
                 return fresh;
             }
-            return gone_on(kept, old, share);
+            return carried_over(kept, old, share);
         }
     }
     if (is_neighbour) {
-        return gone_on(fresh, old, max(share, NEW_TRIANGLE_BLEND));
+        return carried_over(fresh, old, max(share, NEW_TRIANGLE_BLEND));
     }
     return fresh;
 }
 
-// Largest normal force of a contact of a point with this normal: without limit, unless the fold turns over.
+// Largest normal force of a contact of a point with this normal: unlimited unless the fold turns over.
 fn largest_force(touch: Touch, normal: vec3<f32>, body: u32) -> f32 {
     if (touch.triangle == NONE) {
         return FAR;
@@ -361,7 +362,7 @@ fn largest_force(touch: Touch, normal: vec3<f32>, body: u32) -> f32 {
     return max(dot(touch.force, touch.normal), 0.0) * (1.0 + C.giving_way * (SHRINK_COSINE - turn));
 }
 
-// Makes a contact a row of the system, and counts its coefficients.
+// Turns a contact into a row of the system, and adds up its coefficients.
 fn assemble(point: u32, touch: Touch, body: u32) {
     let corners = triangles[touch.triangle].xyz & vec3(INDEX);
     let points = array<u32, 4>(point, corners.x, corners.y, corners.z);
@@ -386,11 +387,12 @@ fn assemble(point: u32, touch: Touch, body: u32) {
     let gap = C.gap - bitcast<f32>(rings[2u * C.points + 1u + point]);
     let depths = 3u * C.points + 1u;
     let depth = max(bitcast<f32>(rings[depths + point]), bitcast<f32>(rings[depths + corners.x]));
-    let held_word = only_holds[body * held_words() + point / 32u];
+    let held_word = held_points[body * held_words() + point / 32u];
     let is_held = (held_word & (1u << (point % 32u))) != 0u;
-    let haste = 1.0 - bitcast<f32>(only_holds[(body + 1u) * held_words() - 2u]);
+    let recovery_factor = 1.0 - bitcast<f32>(held_points[(body + 1u) * held_words() - 2u]);
     let reached = min(dot(before, touch.normal), gap);
-    let recovery = select(select(C.recovery * haste, 0.0, is_held), C.recovery, reached > gap - OUTSIDE_SHARE * C.gap);
+    let slow = select(C.recovery * recovery_factor, 0.0, is_held);
+    let recovery = select(slow, C.recovery, reached > gap - OUTSIDE_SHARE * C.gap);
     let goal = min(gap, reached + recovery);
     let row = 3u * (body * C.entries + point);
     contact_rows[row] = bitcast<vec4<f32>>(places);

@@ -1,7 +1,8 @@
-//! Who is close to whom, eight at a time: points to leaves of the tree, to prisms, and boxes around points to nodes.
+//! Proximity tests, eight at a time: points against leaves of the tree, points against prisms, boxes of points against
+//! nodes.
 
-// Plain loops: iterator adaptors are not always inlined, and what is not inlined loses the kernel's instruction set. Comparisons are
-// negated so that what is not a number counts as close.
+// Plain loops: iterator adaptors are not always inlined, and code that is not inlined loses the kernel's instruction
+// set. Comparisons are negated so that NaN counts as close.
 #![allow(clippy::needless_range_loop, clippy::neg_cmp_op_on_partial_ord)]
 
 use supple_geom::simd::{F32x8, LANES, Lanes};
@@ -9,27 +10,28 @@ use supple_geom::simd::{F32x8, LANES, Lanes};
 use super::fit::{Fit, Leaf, Slab, Wide, dot};
 use super::rules;
 
-/// Cosine beyond [`rules::FACING_COSINE`] from which on a pair is left alone for that.
-pub const TURN: f32 = 0.1;
-/// Points this far outside of a prism are left to the exact test: those on a border are in one of both prisms \[margins\].
+/// Margin of the cosine beyond [`rules::FACING_COSINE`] above which a pair is skipped until it has turned that far.
+pub const TURN_MARGIN: f32 = 0.1;
+/// Margin for rounding: points this far outside a prism still get the exact test, so that none falls between two prisms
+/// \[margins\].
 pub const ROUNDING: f32 = 0.006;
-/// What is rounded off cosines.
+/// Rounding error of cosines.
 pub const COSINE_ROUNDING: f32 = 1e-5;
 
-/// A point as eight lanes, or eight points.
+/// A point in eight lanes, or eight points.
 #[derive(Clone, Copy)]
 struct Probe<L> {
     at: [L; 3],
-    /// The normal where it is negative, by axis, and minus it where it is positive.
+    /// Negative part of the normal by axis, and negated positive part.
     down: [L; 3],
     up: [L; 3],
 }
 
-/// Looks for those of eight points that `awake` names in the prisms of a leaf, and calls `found` with numbers of points and prisms; `near`
-/// tells which prisms to leave out for a point. How far each point is outside of prisms that face it \[m\], and whether one was left
-/// alone because it faces the same way.
+/// Tests those of eight points that the mask `awake` names against the prisms of a leaf, and calls `found` with indices
+/// of points and prisms; `near` masks prisms to leave out for a point. Returns each point's distance to the prisms that
+/// face it \[m\], and whether a prism was skipped because it faces the same way.
 #[inline(always)]
-pub fn look<L: Lanes>(
+pub fn test_leaf<L: Lanes>(
     fit: &Fit,
     leaf: usize,
     (places, normals): (&[F32x8; 3], &[F32x8; 3]),
@@ -85,8 +87,8 @@ fn probe<L: Lanes>(at: &[F32x8; 3], normal: &[F32x8; 3]) -> Probe<L> {
     probe
 }
 
-/// How far the points in the lanes are outside of a leaf, child `lane` of a node \[m\], which are close to it, and which may face
-/// a normal there.
+/// Distance of the points in the lanes from leaf `lane` of a node \[m\]; masks of those that are close to it, and of
+/// those that may face a normal of it.
 #[inline(always)]
 fn close_points<L: Lanes>(
     node: &Wide,
@@ -98,7 +100,7 @@ fn close_points<L: Lanes>(
     let [x, y, z] = slab.direction;
     let along = dot([L::splat(x), L::splat(y), L::splat(z)], probe.at);
     let mut out = (along - L::splat(slab.high)).max(-along - L::splat(slab.low));
-    // Least product of a normal and an interval: with its lower end where it is positive, with its upper one elsewhere.
+    // Least product of a normal and an interval: lower end where the normal is positive, upper end elsewhere.
     let mut least = L::splat(0.0);
     for axis in 0..3 {
         let (low, high) = (node.low[axis].0[lane], node.high[axis].0[lane]);
@@ -112,12 +114,12 @@ fn close_points<L: Lanes>(
     (
         out,
         close,
-        least.le_mask(L::splat(rules::FACING_COSINE + TURN)),
+        least.le_mask(L::splat(rules::FACING_COSINE + TURN_MARGIN)),
     )
 }
 
-/// Prisms of a leaf that a point may be in, and whose triangles do not face the same way; how far it is outside of those that do not
-/// \[m\], and whether some do. Those that are `near` on the skin are left out where it matters.
+/// Mask of the prisms of a leaf that a point may be in and whose triangles do not face the same way; its distance from
+/// these \[m\], and whether some face the same way. Prisms `near` the point on the skin are left out where it matters.
 #[inline(always)]
 fn close_prisms<L: Lanes>(
     leaf: &Leaf,
@@ -138,12 +140,12 @@ fn close_prisms<L: Lanes>(
         let direction = [L::load(&plane[0]), L::load(&plane[1]), L::load(&plane[2])];
         out = out.max(dot(direction, *at) - L::load(&plane[3]));
     }
-    let turned = !cosine.le_mask(L::splat(rules::FACING_COSINE + TURN));
+    let turned = !cosine.le_mask(L::splat(rules::FACING_COSINE + TURN_MARGIN));
     let found =
         out.le_mask(L::splat(ROUNDING * margin)) & cosine.le_mask(L::splat(rules::FACING_COSINE));
     let out = out.store().0;
     let distance = least(&out, !turned);
-    // What is not a number counts as close.
+    // NaN counts as close.
     if distance > margin {
         return (0, distance, turned != 0);
     }
@@ -151,7 +153,7 @@ fn close_prisms<L: Lanes>(
     (found & left, least(&out, !turned & left), turned != 0)
 }
 
-/// The least of those that a mask names; what is not a number is less.
+/// Least of the masked values; NaN if any is.
 #[inline(always)]
 pub fn least(values: &[f32; LANES], mut mask: u8) -> f32 {
     if mask == u8::MAX {
@@ -171,7 +173,8 @@ pub fn least(values: &[f32; LANES], mut mask: u8) -> f32 {
     least
 }
 
-/// Children that points of a packet may get into within a reach, while normals may come to oppose each other.
+/// Mask of the children that points of a packet may enter within `reach`, with normals that may come to oppose each
+/// other.
 #[inline(always)]
 pub fn may_touch<L: Lanes>(
     node: &Wide,
@@ -179,7 +182,7 @@ pub fn may_touch<L: Lanes>(
     reach: f32,
 ) -> u8 {
     let mut apart = L::splat(f32::NEG_INFINITY);
-    // The least product of two intervals, negated.
+    // Negated least product of two intervals.
     let mut least = L::splat(0.0);
     for axis in 0..3 {
         apart = apart
@@ -193,5 +196,5 @@ pub fn may_touch<L: Lanes>(
         let b = (-(up * low_normal[axis])).max(-(up * high_normal[axis]));
         least = least + a.max(b);
     }
-    apart.le_mask(L::splat(reach)) & L::splat(-rules::FACING_COSINE - TURN).le_mask(least)
+    apart.le_mask(L::splat(reach)) & L::splat(-rules::FACING_COSINE - TURN_MARGIN).le_mask(least)
 }

@@ -1,10 +1,10 @@
-//! Where skin meets colliders in a step.
+//! Contacts between skin and colliders.
 //!
-//! Every free skin point is looked for in every collider where both go in the step. A point that moves far against a collider in one
-//! step is followed along its way by conservative advancement (steps as long as the distance that is left), so that neither
-//! passes through the other; the first point it meets is its foot.
+//! Every free skin point is tested against every collider at the end of the step. A point that moves far relative to a
+//! collider in one step is traced by conservative advancement (advances as long as the remaining distance), so that
+//! neither passes through the other; the first point of contact is its foot.
 //!
-//! A collider with a mass is stopped by what does not give way too: skin that is not simulated, and the bones.
+//! Colliders with a mass are also stopped by rigid parts: skin that is not simulated, and the bones.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -16,37 +16,37 @@ use super::rows::NONE;
 use super::rules;
 use super::surface::{ContactSurface, Source};
 
-/// Colliders' numbers begin here; those of other external contacts are below.
+/// Body indices of colliders start here; those of other external contacts are below.
 pub const FIRST_COLLIDER: u32 = 1 << 31;
-/// Points that one thread takes at a time.
+/// Points per task.
 const CHUNK: usize = 256;
 
-/// The skin before and in a step, and the bones below it.
+/// The skin before and after a step, and the bones below it.
 #[derive(Clone, Copy)]
 pub struct Skin<'a> {
-    /// Its surface.
+    /// The contact surface.
     pub surface: &'a ContactSurface,
-    /// Unknowns of the model.
+    /// Number of free vertices of the model.
     pub free: usize,
-    /// Where the step begins its iterations \[m\].
+    /// Skin points where the iterations start \[m\].
     pub now: &'a [Vec3],
-    /// Where it was \[m\].
+    /// Skin points before the step \[m\].
     pub before: &'a [Vec3],
     /// Base points \[m\].
     pub bases: &'a [Vec3],
-    /// Where they were \[m\].
+    /// Base points before the step \[m\].
     pub bases_before: &'a [Vec3],
 }
 
-/// What of a skin point touches.
+/// The part of a skin point's column that touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Layer {
     Skin,
-    /// The bone below it, which stops what gives way and has pressed the tissue flat.
+    /// The base point on the bone. It stops colliders with a mass that have pressed the tissue flat.
     Bone,
 }
 
-/// Appends a contact for every skin point that touches a collider, or is about to. `slots` is memory.
+/// Appends a contact for every skin point that touches a collider, or is close to it. `slots` is scratch memory.
 pub fn collide(
     skin: &Skin,
     colliders: &[Collider],
@@ -101,16 +101,16 @@ fn touch(
         _ => return None,
     };
     let normal = skin_normal(skin, point);
-    let way = Way {
+    let path = Path {
         from: placed.before.local(before),
         to: placed.now.local(now),
         out: placed.now.rotation.conjugate() * -normal,
         reach: skin.surface.shell(),
-        far: rules::FOLLOWED_WAY * input.skin[point].distance(input.bases[point]),
+        trace_from: rules::TRACED_DISTANCE * input.skin[point].distance(input.bases[point]),
     };
-    let near = way.meets(&collider.shape)?;
+    let near = path.contact(&collider.shape)?;
     let out = placed.now.rotation * near.normal;
-    // What has come in from one side goes out on that side.
+    // A point that came in on one side goes out on that side.
     if out.dot(normal) > rules::FACING_COSINE {
         return None;
     }
@@ -122,7 +122,7 @@ fn touch(
             friction: collider.friction,
             ..External::vertex(vertex, out, foot)
         },
-        // Nothing free on this side: the point is part of the constant.
+        // The point is not free: it is part of the constant.
         None => External {
             vertices: [NONE, point as u32, layer as u32],
             weights: [0.0; 3],
@@ -144,7 +144,7 @@ fn skin_normal(skin: &Skin, point: usize) -> Vec3 {
     fan.map(face).sum::<Vec3>().normalize_or(Vec3::Y)
 }
 
-/// A box around a shape where it was and where it goes, blown up \[m\].
+/// Box around a shape at the start and the end of the step, grown by `reach` \[m\].
 fn swept_bounds(shape: &Shape, placed: &Placed, reach: f32) -> (Vec3, Vec3) {
     let (middle, half) = shape.bounds();
     if !half.is_finite() {
@@ -161,23 +161,23 @@ fn swept_bounds(shape: &Shape, placed: &Placed, reach: f32) -> (Vec3, Vec3) {
     (a.0.min(b.0), a.1.max(b.1))
 }
 
-/// A point's way in the frame of a shape.
-struct Way {
+/// Path of a point in the frame of a shape.
+struct Path {
     from: Vec3,
     to: Vec3,
-    /// Where it goes out of a shape's centre.
+    /// Fallback normal, for points where the nearest surface point is not unique.
     out: Vec3,
-    /// Distance at which a contact is known \[m\].
+    /// Distance at which a contact is detected \[m\].
     reach: f32,
-    /// Longer ways are followed \[m\].
-    far: f32,
+    /// Longer paths are traced \[m\].
+    trace_from: f32,
 }
 
-impl Way {
-    /// Where it meets a shape: at its end, unless it has gone through another side on its way there.
-    fn meets(&self, shape: &Shape) -> Option<Near> {
+impl Path {
+    /// Point of contact with a shape: at the end of the path, unless the path entered through another side.
+    fn contact(&self, shape: &Shape) -> Option<Near> {
         let end = shape.nearest(self.to, self.out, self.reach);
-        if self.from.distance(self.to) <= self.far {
+        if self.from.distance(self.to) <= self.trace_from {
             return end;
         }
         let entry = self.first_touch(shape);
@@ -193,9 +193,9 @@ impl Way {
     fn first_touch(&self, shape: &Shape) -> Option<Near> {
         let length = self.from.distance(self.to);
         let mut t = 0.0;
-        for _ in 0..rules::ADVANCES {
+        for _ in 0..rules::MAX_ADVANCES {
             let near = shape.nearest(self.from.lerp(self.to, t), self.out, f32::INFINITY)?;
-            // Half of the reach, so that the last step need not be endlessly small.
+            // Half of the reach, so that the last advances are not endlessly small.
             if near.distance <= 0.5 * self.reach {
                 return Some(near);
             }
@@ -212,31 +212,31 @@ impl Way {
 mod tests {
     use super::*;
 
-    fn way(from: Vec3, to: Vec3) -> Way {
-        Way {
+    fn path(from: Vec3, to: Vec3) -> Path {
+        Path {
             from,
             to,
             out: Vec3::X,
             reach: 0.005,
-            far: 0.05,
+            trace_from: 0.05,
         }
     }
 
     #[test]
-    fn a_fast_point_meets_what_is_on_its_way() {
+    fn a_fast_point_hits_the_collider_on_its_path() {
         let ball = Shape::Sphere { radius: 0.1 };
-        let through = way(Vec3::new(-1.0, 0.02, 0.0), Vec3::new(1.0, 0.02, 0.0));
-        let near = through.meets(&ball).expect("met");
+        let through = path(Vec3::new(-1.0, 0.02, 0.0), Vec3::new(1.0, 0.02, 0.0));
+        let near = through.contact(&ball).expect("met");
         assert!(near.normal.x < -0.9, "{near:?}");
         assert!((near.distance).abs() <= 0.005);
-        let beside = way(Vec3::new(-1.0, 0.2, 0.0), Vec3::new(1.0, 0.2, 0.0));
-        assert!(beside.meets(&ball).is_none());
-        // It has passed the middle: out on the side it came from.
-        let inside = way(Vec3::new(-1.0, 0.0, 0.0), Vec3::new(0.05, 0.0, 0.0));
-        assert!(inside.meets(&ball).expect("met").normal.x < -0.9);
-        // A short way is not followed.
-        let short = way(Vec3::new(0.06, 0.0, 0.0), Vec3::new(0.08, 0.0, 0.0));
-        let near = short.meets(&ball).expect("inside");
+        let beside = path(Vec3::new(-1.0, 0.2, 0.0), Vec3::new(1.0, 0.2, 0.0));
+        assert!(beside.contact(&ball).is_none());
+        // Past the centre: pushed out on the side it came from.
+        let inside = path(Vec3::new(-1.0, 0.0, 0.0), Vec3::new(0.05, 0.0, 0.0));
+        assert!(inside.contact(&ball).expect("met").normal.x < -0.9);
+        // A short path is not traced.
+        let short = path(Vec3::new(0.06, 0.0, 0.0), Vec3::new(0.08, 0.0, 0.0));
+        let near = short.contact(&ball).expect("inside");
         assert!((near.distance + 0.02).abs() < 1e-6 && near.normal.x > 0.99);
     }
 

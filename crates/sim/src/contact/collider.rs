@@ -1,16 +1,16 @@
-//! Colliders: rigid things that the skin must not go through, driven by whoever places them or free to be pushed.
+//! Colliders: rigid bodies that the skin must not go through, either driven by targets or free to be pushed.
 
 use glam::{Quat, Vec3};
 
 use super::collider_shapes::Shape;
 use crate::{Mode, Settings};
 
-/// Where a shape is: world from shape, without scale.
+/// Pose of a shape: world from shape, without scale.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placement {
-    /// Turn.
+    /// Rotation.
     pub rotation: Quat,
-    /// Place of the shape's origin \[m\].
+    /// Position of the shape's origin \[m\].
     pub translation: Vec3,
 }
 
@@ -21,7 +21,7 @@ impl Default for Placement {
 }
 
 impl Placement {
-    /// Without a turn.
+    /// Without rotation.
     pub fn at(translation: Vec3) -> Placement {
         Placement {
             rotation: Quat::IDENTITY,
@@ -29,17 +29,17 @@ impl Placement {
         }
     }
 
-    /// World position of a point of the shape.
+    /// World position of a point in the shape's frame.
     pub fn point(&self, point: Vec3) -> Vec3 {
         self.rotation * point + self.translation
     }
 
-    /// The point of the shape at a world position.
+    /// Point in the shape's frame of a world position.
     pub fn local(&self, point: Vec3) -> Vec3 {
         self.rotation.conjugate() * (point - self.translation)
     }
 
-    /// Between two placements.
+    /// Interpolates to another placement.
     pub fn lerp(&self, to: &Placement, t: f32) -> Placement {
         if t >= 1.0 {
             return *to;
@@ -50,18 +50,18 @@ impl Placement {
         }
     }
 
-    /// Whether it is a place and a turn.
+    /// Whether the translation is finite and the rotation is a unit quaternion.
     pub fn is_sound(&self) -> bool {
         self.translation.is_finite() && self.rotation.is_finite() && self.rotation.is_normalized()
     }
 }
 
-/// A rigid thing that the skin must not go through.
+/// A rigid body that the skin must not go through.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Collider {
-    /// What it looks like.
+    /// Its shape.
     pub shape: Shape,
-    /// Where it is at the end of the step; of a free one, where it begins.
+    /// Pose at the end of the step; for a free collider, its initial pose.
     pub placement: Placement,
     /// Coulomb's coefficient against skin.
     pub friction: f32,
@@ -69,25 +69,25 @@ pub struct Collider {
     pub motion: Motion,
 }
 
-/// What moves a collider.
+/// How a collider moves.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Motion {
-    /// Its placement alone.
+    /// Driven: it follows its placement.
     #[default]
     Driven,
-    /// Its weight and the skin it meets. It does not turn.
+    /// Free: moved by its weight and by the skin it meets. It does not rotate.
     Free {
         /// Mass \[kg\].
         mass: f32,
-        /// Velocity at the beginning \[m/s\].
+        /// Initial velocity \[m/s\].
         velocity: Vec3,
-        /// What pulls on it everywhere, as gravity does \[m/s²\].
+        /// Acceleration by gravity or another uniform field \[m/s²\].
         acceleration: Vec3,
     },
 }
 
 impl Collider {
-    /// One that is where it is put.
+    /// A driven collider.
     pub fn driven(shape: Shape, placement: Placement) -> Collider {
         Collider {
             shape,
@@ -97,7 +97,7 @@ impl Collider {
         }
     }
 
-    /// One that falls.
+    /// A free collider that falls under gravity.
     pub fn falling(shape: Shape, placement: Placement, mass: f32) -> Collider {
         Collider {
             motion: Motion::Free {
@@ -109,12 +109,12 @@ impl Collider {
         }
     }
 
-    /// Flat ground at a height \[m\].
+    /// Ground plane at a height \[m\].
     pub fn ground(height: f32) -> Collider {
         Collider::driven(Shape::Plane, Placement::at(Vec3::Y * height))
     }
 
-    /// Whether all its numbers make sense.
+    /// Whether all its numbers are valid.
     pub fn is_sound(&self) -> bool {
         let motion = match self.motion {
             Motion::Driven => true,
@@ -129,17 +129,17 @@ impl Collider {
     }
 }
 
-/// What a state remembers of a collider.
+/// What a state stores about a collider.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ColliderState {
-    /// Where it was after the last step.
+    /// Pose after the last step.
     pub placement: Placement,
-    /// How fast a free one was \[m/s\].
+    /// Velocity of a free one \[m/s\].
     pub velocity: Vec3,
 }
 
 impl ColliderState {
-    /// Of a collider that begins.
+    /// State of a collider that is new.
     pub fn of(collider: &Collider) -> ColliderState {
         ColliderState {
             placement: collider.placement,
@@ -154,15 +154,15 @@ impl ColliderState {
 /// A collider during a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placed {
-    /// Where it was before.
+    /// Pose before the step.
     pub before: Placement,
-    /// Where it goes if nothing stops it.
+    /// Pose after the step without contact.
     pub now: Placement,
-    /// How far a newton moves it in this step \[m/N\]; zero: it does not give way.
+    /// Displacement per force in this step \[m/N\]; zero for driven colliders.
     pub compliance: f32,
 }
 
-/// Where colliders are in a step.
+/// Poses of all colliders in a step.
 pub fn place_colliders(
     colliders: &[Collider],
     last: &[ColliderState],
@@ -183,7 +183,7 @@ pub fn place_colliders(
                 now: collider.placement,
                 compliance: 0.0,
             },
-            // Without inertia there is no time to fall in.
+            // Without inertia there is no falling.
             (Motion::Free { .. }, Mode::Static) => Placed {
                 before,
                 now: before,
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_known() {
+    fn invalid_colliders_are_rejected() {
         let ball = Collider::driven(Shape::Sphere { radius: 0.1 }, Placement::default());
         assert!(ball.is_sound());
         let mut bad = ball.clone();

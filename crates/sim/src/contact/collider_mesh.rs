@@ -1,4 +1,4 @@
-//! A triangle mesh as a collider: closed meshes are solid, open ones have a front and a thickness.
+//! A triangle mesh as a collider: closed meshes are solid, open ones have a front side and a thickness.
 
 use std::collections::HashMap;
 
@@ -7,13 +7,13 @@ use supple_geom::{Surface, TriMesh};
 
 use super::collider_shapes::Near;
 
-/// How far behind its front an open mesh is solid \[m\]: thinner lets a pressing hand through, thicker catches what is behind a
-/// thin sheet.
+/// Thickness of open meshes behind their front \[m\]. Thinner lets a pressing hand through; thicker catches points that
+/// are behind a thin sheet.
 const THICKNESS: f32 = 0.05;
-/// Nearer than this the direction to the nearest point is noise, and the triangle's normal is taken \[m\].
+/// Distance below which the direction to the nearest point is noise, and the triangle's normal is used instead \[m\].
 const ON_SURFACE: f32 = 1e-6;
 
-/// A surface that pushes out what comes close.
+/// A mesh that pushes out nearby points.
 #[derive(Clone, Debug)]
 pub struct ColliderMesh {
     surface: Surface,
@@ -21,7 +21,7 @@ pub struct ColliderMesh {
 }
 
 impl ColliderMesh {
-    /// Of triangles that turn counter-clockwise seen from outside; those with corners out of range are dropped.
+    /// From triangles that are counter-clockwise seen from outside; those with corners out of range are dropped.
     pub fn new(mesh: &TriMesh) -> ColliderMesh {
         let mut mesh = mesh.clone();
         let positions = &mesh.positions;
@@ -35,7 +35,7 @@ impl ColliderMesh {
         }
     }
 
-    /// Whether it has an inside.
+    /// Whether the mesh is closed, and so has an inside.
     pub fn is_closed(&self) -> bool {
         self.is_closed
     }
@@ -45,7 +45,7 @@ impl ColliderMesh {
         self.surface.mesh()
     }
 
-    /// Middle and half size of the box around it \[m\].
+    /// Centre and half extents of the bounding box \[m\].
     pub fn bounds(&self) -> (Vec3, Vec3) {
         if self.surface.is_empty() {
             return (Vec3::ZERO, Vec3::ZERO);
@@ -57,7 +57,7 @@ impl ColliderMesh {
         )
     }
 
-    /// The nearest point; none where it is farther than `reach`, unless the point is inside.
+    /// The nearest point of the mesh; none if it is farther than `reach`, unless the point is inside.
     pub fn nearest(&self, point: Vec3, reach: f32) -> Option<Near> {
         let is_inside = self.is_closed && self.surface.contains(point);
         let reach = match (is_inside, self.is_closed) {
@@ -92,9 +92,9 @@ impl ColliderMesh {
     }
 }
 
-/// Whether every edge, by place, is there once in each direction.
+/// Whether every edge, by position, occurs once in each direction.
 fn is_closed(mesh: &TriMesh) -> bool {
-    // Seams have several vertices at one place.
+    // Vertices at a seam share a position.
     let mut place_of = HashMap::new();
     let places: Vec<usize> = (mesh.positions.iter())
         .map(|p| {

@@ -1,4 +1,4 @@
-//! Shapes of colliders: signed distance, nearest point and normal, in the shape's own frame.
+//! Collider shapes: signed distance, nearest point and normal, in the shape's own frame.
 
 use std::sync::Arc;
 
@@ -9,23 +9,23 @@ use super::collider_mesh::ColliderMesh;
 /// A rigid solid around the origin of its own frame.
 #[derive(Clone, Debug)]
 pub enum Shape {
-    /// Everything below y = 0.
+    /// Half-space below y = 0.
     Plane,
-    /// A ball.
+    /// A sphere.
     Sphere {
         /// Radius \[m\].
         radius: f32,
     },
-    /// A rod with round ends along Y.
+    /// A capsule along Y.
     Capsule {
         /// Radius \[m\].
         radius: f32,
-        /// Distance between the centres of its ends \[m\].
+        /// Distance between the centres of its end caps \[m\].
         length: f32,
     },
-    /// A box along the axes.
+    /// An axis-aligned box.
     Box {
-        /// Half of its edges \[m\].
+        /// Half extents \[m\].
         half: Vec3,
     },
     /// A triangle mesh.
@@ -35,16 +35,16 @@ pub enum Shape {
 /// The nearest point of a shape's surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Near {
-    /// Where it is \[m\].
+    /// Its position \[m\].
     pub foot: Vec3,
     /// Outward unit normal there.
     pub normal: Vec3,
-    /// Distance along the normal \[m\]; negative: inside.
+    /// Distance along the normal \[m\]; negative inside.
     pub distance: f32,
 }
 
 impl PartialEq for Shape {
-    /// Meshes are the same where they share their memory.
+    /// Meshes are equal if they share their memory.
     fn eq(&self, other: &Shape) -> bool {
         match (self, other) {
             (Shape::Plane, Shape::Plane) => true,
@@ -64,7 +64,7 @@ impl PartialEq for Shape {
 }
 
 impl Shape {
-    /// Whether its sizes are numbers, and none is negative.
+    /// Whether all sizes are finite and not negative.
     pub fn is_sound(&self) -> bool {
         let sizes = match self {
             Shape::Plane | Shape::Mesh(_) => Vec3::ZERO,
@@ -75,7 +75,7 @@ impl Shape {
         sizes.is_finite() && sizes.min_element() >= 0.0
     }
 
-    /// Half of the box around it; infinite for a plane. The middle of the box comes first.
+    /// Centre and half extents of the bounding box; infinite for a plane.
     pub fn bounds(&self) -> (Vec3, Vec3) {
         match self {
             Shape::Plane => (Vec3::ZERO, Vec3::INFINITY),
@@ -89,7 +89,7 @@ impl Shape {
         }
     }
 
-    /// The nearest point no farther than `reach` outside. Where all directions are equally near (a ball's centre), the normal is
+    /// The nearest surface point, at most `reach` outside. Where it is not unique (a sphere's centre), the normal is
     /// `out`, a unit vector.
     pub fn nearest(&self, point: Vec3, out: Vec3, reach: f32) -> Option<Near> {
         let near = match self {
@@ -101,7 +101,7 @@ impl Shape {
             Shape::Sphere { radius } => nearest_on_ball(point, Vec3::ZERO, *radius, out),
             Shape::Capsule { radius, length } => {
                 let along = point.y.clamp(-0.5 * length, 0.5 * length);
-                // Beside the axis no direction along it is nearest.
+                // Next to the axis, directions along it are never nearest.
                 let across = Vec3::new(out.x, 0.0, out.z).try_normalize();
                 nearest_on_ball(point, Vec3::Y * along, *radius, across.unwrap_or(Vec3::X))
             }
@@ -133,7 +133,7 @@ fn nearest_on_box(point: Vec3, half: Vec3) -> Near {
             distance,
         };
     }
-    // Inside: out through the nearest face.
+    // Inside: through the nearest face.
     let depths = Vec3A::from(half) - Vec3A::from(point).abs();
     let axis = depths.min_position();
     let mut normal = Vec3::ZERO;
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn distances_are_those_of_closed_forms() {
+    fn distances_match_closed_forms() {
         let capsule = Shape::Capsule {
             radius: 0.2,
             length: 1.0,
@@ -199,7 +199,7 @@ mod tests {
         }
     }
 
-    /// Foot, normal and distance fit each other, and walking to the foot ends on the surface.
+    /// Foot, normal and distance are consistent, and the foot is on the surface.
     #[test]
     fn every_shape_is_consistent() {
         let shapes = [
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_mesh_is_the_box_it_draws() {
+    fn a_closed_mesh_matches_its_box() {
         let half = Vec3::new(0.3, 0.2, 0.5);
         let mesh = Shape::Mesh(ColliderMesh::new(&cuboid(2.0 * half, 4)).into());
         let brick = Shape::Box { half };

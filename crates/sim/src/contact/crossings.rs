@@ -1,7 +1,7 @@
-//! Whether a skin point is really inside another part.
+//! Ray test of whether a skin point is really inside another part.
 //!
-//! Prisms lean over where limbs bend, and points can be in one without being below skin. A ray from the point, away from its own
-//! flesh, tells: it leaves the skin once more than it enters it where the point is inside.
+//! Prisms lean where limbs bend, and a point can be in one without being below the skin. A ray from the point along its
+//! normal decides: if the point is inside, the ray leaves the skin once more than it enters.
 
 #![allow(clippy::needless_range_loop)]
 
@@ -13,12 +13,12 @@ use super::fit::Fit;
 use super::surface::ContactSurface;
 use super::tree::Tree;
 
-/// Parts of a direction below this count as this: boxes are then met far away, and nothing is divided by zero.
-const LEAST: f32 = 1e-12;
+/// Smallest magnitude of a direction's components: avoids division by zero.
+const MIN_COMPONENT: f32 = 1e-12;
 
 impl Detector {
-    /// How often the ray from a skin point along its normal leaves the skin, less how often it enters; triangles at the point
-    /// do not count.
+    /// Number of times the ray from a skin point along its normal leaves the skin, minus the number of times it enters.
+    /// Triangles at the point do not count.
     pub(super) fn crossings(&self, surface: &ContactSurface, point: u32) -> i32 {
         dispatch(Ray {
             fit: &self.fit,
@@ -31,7 +31,7 @@ impl Detector {
     }
 }
 
-/// Counts the triangles that a ray from a point crosses: those it leaves through, less those it enters.
+/// Counts signed crossings of a ray from a point: exits minus entries.
 struct Ray<'a> {
     fit: &'a Fit,
     tree: &'a Tree,
@@ -52,13 +52,13 @@ impl Kernel for Ray<'_> {
             is_up[axis] = self.along[axis] >= 0.0;
             from[axis] = L::splat(self.from[axis]);
             along[axis] = L::splat(self.along[axis]);
-            inverse[axis] = L::splat(1.0 / self.along[axis].abs().max(LEAST));
+            inverse[axis] = L::splat(1.0 / self.along[axis].abs().max(MIN_COMPONENT));
         }
         let mut count = 0;
         let mut stack = Stack::new(self.fit);
         while let Some((level, number)) = stack.pop() {
             let node = &self.fit.levels[level][number as usize];
-            let mut mask = meets(&node.low, &node.high, &from, &inverse, is_up);
+            let mut mask = hit_boxes(&node.low, &node.high, &from, &inverse, is_up);
             if level > 0 {
                 stack.push_children(level, number, mask);
                 continue;
@@ -67,7 +67,7 @@ impl Kernel for Ray<'_> {
                 let leaf = number as usize * LANES + mask.trailing_zeros() as usize;
                 mask &= mask - 1;
                 let prisms = &self.fit.leaves[leaf];
-                let met = meets(&prisms.low, &prisms.high, &from, &inverse, is_up);
+                let met = hit_boxes(&prisms.low, &prisms.high, &from, &inverse, is_up);
                 if met == 0 {
                     continue;
                 }
@@ -91,16 +91,16 @@ impl Kernel for Ray<'_> {
     }
 }
 
-/// Which of eight boxes a ray meets.
+/// Mask of the boxes that a ray hits.
 #[inline(always)]
-fn meets<L: Lanes>(
+fn hit_boxes<L: Lanes>(
     low: &[F32x8; 3],
     high: &[F32x8; 3],
     from: &[L; 3],
     inverse: &[L; 3],
     is_up: [bool; 3],
 ) -> u8 {
-    // Negated: how far away boxes end; how far they begin.
+    // Negated exit distances; entry distances.
     let (mut near, mut far) = (L::splat(0.0), L::splat(f32::NEG_INFINITY));
     for axis in 0..3 {
         let below = -L::load(&low[axis]) - from[axis];
@@ -115,10 +115,10 @@ fn meets<L: Lanes>(
     near.le_mask(-far)
 }
 
-/// Which of eight triangles a ray from the origin leaves through, and which it enters.
+/// Masks of the triangles that a ray from the origin leaves and enters through.
 #[inline(always)]
 fn crossed<L: Lanes>([a, b, c]: [[L; 3]; 3], along: [L; 3]) -> (u8, u8) {
-    // What is not a number is neither above zero nor below.
+    // NaN is neither above zero nor below.
     let is_above = |x: L| L::splat(f32::from_bits(1)).le_mask(x);
     let is_below = |x: L| x.le_mask(L::splat(0.0));
     let volumes = [
@@ -127,7 +127,7 @@ fn crossed<L: Lanes>([a, b, c]: [[L; 3]; 3], along: [L; 3]) -> (u8, u8) {
         dot(along, cross(c, a)),
     ];
     let normal = cross(minus(b, a), minus(c, a));
-    // The plane is met ahead where both have the same sign.
+    // The plane is hit ahead where both have the same sign.
     let is_ahead = is_above(dot(normal, a) * dot(normal, along));
     let (mut leaving, mut entering) = (is_ahead, is_ahead);
     for i in 0..3 {
@@ -142,7 +142,7 @@ pub fn minus<L: Lanes>(a: [L; 3], b: [L; 3]) -> [L; 3] {
     [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
 }
 
-/// a × b, nothing fused: b × a is exactly the opposite, so that no ray slips through between two triangles.
+/// a × b without fused operations: b × a is the exact opposite, so that no ray slips between two triangles.
 #[inline(always)]
 fn cross<L: Lanes>(a: [L; 3], b: [L; 3]) -> [L; 3] {
     [

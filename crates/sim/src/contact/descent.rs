@@ -1,20 +1,20 @@
-//! The way down the tree over the prisms.
+//! Traversal of the tree over the prisms.
 
 use supple_geom::simd::LANES;
 
 use super::fit::Fit;
 
-/// Nodes that wait on the way down: seven a level besides the one that is entered.
+/// Capacity of the traversal stack: each level leaves at most seven siblings behind.
 const STACK: usize = 96;
 
-/// Nodes on the way down a tree.
+/// Traversal stack.
 pub struct Stack {
     nodes: [(u8, u32); STACK],
     count: usize,
 }
 
 impl Stack {
-    /// At the root.
+    /// Starts at the root.
     #[inline(always)]
     pub fn new(fit: &Fit) -> Stack {
         let mut stack = Stack {
@@ -27,14 +27,14 @@ impl Stack {
         stack
     }
 
-    /// Eleven levels are more prisms than there are numbers for them: there is always room.
+    /// There is always room: eleven levels hold more prisms than 32-bit indices.
     #[inline(always)]
     fn push(&mut self, level: usize, node: u32) {
         self.nodes[self.count] = (level as u8, node);
         self.count += 1;
     }
 
-    /// The next node, and its level.
+    /// The next node and its level.
     #[inline(always)]
     pub fn pop(&mut self) -> Option<(usize, u32)> {
         self.count = self.count.checked_sub(1)?;
@@ -42,7 +42,7 @@ impl Stack {
         Some((usize::from(level), node))
     }
 
-    /// Children of a node above level 0 that a mask names.
+    /// Pushes the masked children of a node above level 0.
     #[inline(always)]
     pub fn push_children(&mut self, level: usize, node: u32, mut mask: u8) {
         while mask != 0 {

@@ -1,4 +1,4 @@
-//! Which skin points are inside prisms of other parts of the skin.
+//! Detection of skin points inside prisms of other parts of the skin.
 
 use glam::{Vec3, Vec3A, Vec4};
 use rayon::prelude::*;
@@ -6,18 +6,18 @@ use supple_geom::simd::{Row, dispatch};
 
 use super::fit::{Fit, face_normals};
 use super::inside::weights_inside;
+use super::local_search::{LocalSearch, Now};
 use super::rules;
-use super::search::{PACKET, Packet, SearchPacket, calm};
+use super::search::{PACKET, Packet, SearchPacket, calm_limits};
 use super::surface::ContactSurface;
-use super::watch::{Now, Watch};
 
-/// Points or triangles that a thread takes at a time.
+/// Points or triangles per task.
 const CHUNK: usize = 512;
 
-/// Packets that a thread searches at a time: where skin is crushed they take much longer than elsewhere.
-const TOGETHER: usize = 4;
+/// Packets per task: small, because crushed skin takes much longer than the rest.
+const PACKETS_PER_TASK: usize = 4;
 
-/// Of how many skin points one is sampled to tell how all move together.
+/// One skin point in this many is sampled to estimate the common motion.
 const SAMPLE_STRIDE: usize = 16;
 
 /// A skin point in a prism.
@@ -27,11 +27,11 @@ pub struct Found {
     pub point: u32,
     /// The triangle of the prism.
     pub triangle: u32,
-    /// Weights of the triangle's corners in the point's foot.
+    /// Barycentric weights of the point's foot.
     pub weights: [f32; 3],
     /// Normal of the skin at the foot.
     pub normal: Vec3A,
-    /// Distance from the foot along the normal \[m\]; negative: inside.
+    /// Distance from the foot along the normal \[m\]; negative inside.
     pub distance: f32,
 }
 
@@ -43,45 +43,46 @@ pub(super) const NOT_FOUND: Found = Found {
     distance: f32::NEG_INFINITY,
 };
 
-/// Points farther from eight prisms than this, in shells, are left alone until they have come that far. With more, more points are looked at;
-/// with less, they are looked at more often.
+/// Distance at which points start to be tracked against a leaf of eight prisms \[shells\]. Farther points are skipped
+/// until the remaining distance has been covered. A larger margin tests more points, a smaller one tests them more
+/// often.
 const MARGIN: f32 = 0.25;
-/// Which of the prisms that contain a point counts.
+/// Which of the prisms that contain a point is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Filter {
-    /// The one it is least deep in, of those whose triangle faces the point's own normal.
+    /// The one it is least deep in, among those whose triangle faces the point's own normal.
     Facing,
-    /// The one it is deepest in, likewise.
+    /// The one it is deepest in, among the same.
     Deepest,
 }
 
-/// Positions of a surface at one moment, and what was found there. Holds its memory from step to step.
+/// State of a surface at one moment, and what was detected there. Keeps its memory from step to step.
 #[derive(Clone, Debug, Default)]
 pub struct Detector {
     pub(super) skin: Vec<Row>,
     pub(crate) normals: Vec<Vec3A>,
-    /// Skin points raised by the shell.
+    /// Skin points raised by the shell: upper ends of the columns.
     tops: Vec<Row>,
     bases: Vec<Row>,
-    /// How far prisms' corners, skin and normal of each point have come since the tree was fitted, all together taken off.
+    /// Motion of each point's column, skin and normal since the tree was fitted, relative to the common motion.
     steps: Vec<Row>,
-    /// Memory: how far each skin point has moved.
+    /// Scratch: motion of each skin point.
     shifts: Vec<Row>,
-    /// Normals of triangles in the order of the tree, as long as twice their areas.
+    /// Triangle normals in tree order, twice the area long.
     faces: Vec<Row>,
     pub(super) fit: Fit,
-    /// Whether the tree is as it is now.
+    /// Whether the tree fits the current positions.
     is_fitted: bool,
-    /// Whether some points have moved without the others.
+    /// Whether only some points were updated.
     is_partial: bool,
     packets: Vec<Packet>,
-    /// Points whose deep contacts are believed without a ray.
+    /// Points whose deep contacts are accepted without a ray test.
     trusted: Vec<bool>,
-    /// Points that are not looked for.
-    pub(super) settled: Vec<bool>,
-    /// What was found for each point, in the order of the tree, or of those that local contact looks at.
+    /// Points that the search skips.
+    pub(super) skipped: Vec<bool>,
+    /// Detected contact of each point, in tree order or in the order of local contact.
     pub(super) slots: Vec<Found>,
-    pub(super) watch: Watch,
+    pub(super) local_search: LocalSearch,
 }
 
 #[inline]
@@ -89,7 +90,7 @@ pub(super) fn vector(row: Row) -> Vec3A {
     Vec3A::from_vec4(Vec4::from_array(row.0))
 }
 
-/// At the foot with these weights in a triangle.
+/// Interpolates with barycentric weights.
 #[inline]
 pub(super) fn blend(weights: [f32; 3], [a, b, c]: [Vec3A; 3]) -> Vec3A {
     a * weights[0] + b * weights[1] + c * weights[2]
@@ -117,9 +118,9 @@ impl Detector {
             is_partial: false,
             packets: vec![Packet::default(); surface.tree.points.len().div_ceil(PACKET)],
             trusted: vec![false; points],
-            settled: vec![false; points],
+            skipped: vec![false; points],
             slots: vec![NOT_FOUND; surface.tree.points.len()],
-            watch: Watch::default(),
+            local_search: LocalSearch::default(),
         }
     }
 
@@ -134,19 +135,19 @@ impl Detector {
         self.skin.iter().map(|&at| vector(at))
     }
 
-    /// Takes positions of skin and base points; normals and the tree follow.
+    /// Sets positions of skin and base points; updates normals and the tree.
     pub fn update(
         &mut self,
         surface: &ContactSurface,
         skin: impl Fn(usize) -> Vec3 + Sync,
         base: impl Fn(usize) -> Vec3 + Sync,
     ) {
-        self.follow(surface, skin, base);
+        self.update_positions(surface, skin, base);
         self.fit(surface);
     }
 
-    /// Takes positions of skin and base points; normals follow.
-    pub(super) fn follow(
+    /// Sets positions of skin and base points; updates normals.
+    pub(super) fn update_positions(
         &mut self,
         surface: &ContactSurface,
         skin: impl Fn(usize) -> Vec3 + Sync,
@@ -155,7 +156,7 @@ impl Detector {
         if std::mem::take(&mut self.is_partial) {
             self.packets.iter_mut().for_each(Packet::forget);
         }
-        // What all move together, as a runner does, brings nothing closer.
+        // Common motion, as of a running body, brings no parts closer to each other.
         let (mut sum, mut count) = (Vec3A::ZERO, 0);
         for i in (0..self.skin.len()).step_by(SAMPLE_STRIDE) {
             sum += Vec3A::from(skin(i)) - vector(self.skin[i]);
@@ -204,16 +205,16 @@ impl Detector {
             });
     }
 
-    /// Fits the tree.
+    /// Refits the tree.
     pub(super) fn fit(&mut self, surface: &ContactSurface) {
         let (tops, bases, steps) = (&self.tops, &self.bases, &self.steps);
-        let calm = calm(MARGIN * surface.shell());
+        let calm = calm_limits(MARGIN * surface.shell());
         (self.fit).update(&surface.tree, tops, bases, steps, &self.faces, calm);
         self.is_fitted = true;
     }
 
-    /// Takes positions of some skin and base points; their normals follow, the tree does not.
-    pub(super) fn take_some(&mut self, surface: &ContactSurface, points: &[u32], now: &Now) {
+    /// Sets positions of some skin and base points and updates their normals, but not the tree.
+    pub(super) fn update_some(&mut self, surface: &ContactSurface, points: &[u32], now: &Now) {
         for &point in points {
             let v = point as usize;
             let at = Vec3A::from(now.skin(point));
@@ -227,18 +228,18 @@ impl Detector {
             self.tops[v] = row(at + self.normals[v] * surface.shell());
             self.bases[v] = row(now.base(point).into());
         }
-        // What is known of the others is not from this moment.
+        // The other points are out of date now.
         self.is_partial = true;
     }
 
-    /// The ends of the column at a point: above the skin, and at the bone.
+    /// Ends of the column at a point: above the skin, and on the bone.
     #[inline]
     pub(super) fn column(&self, point: u32) -> (Vec3A, Vec3A) {
         let v = point as usize;
         (vector(self.tops[v]), vector(self.bases[v]))
     }
 
-    /// Direction in which a point is pushed at a foot.
+    /// Push direction at a foot.
     pub(super) fn push_direction(&self, corners: [u32; 3], weights: [f32; 3]) -> Vec3A {
         let normals = corners.map(|v| self.normals[v as usize]);
         let columns = corners.map(|v| {
@@ -257,7 +258,7 @@ impl Detector {
         self.trusted[point as usize]
     }
 
-    /// Believes deep contacts of these points from now on, and of no others.
+    /// Accepts deep contacts of these points without a ray test from now on, and of no others.
     pub fn trust(&mut self, points: impl Iterator<Item = u32>) {
         self.trusted.fill(false);
         for point in points {
@@ -267,17 +268,17 @@ impl Detector {
         }
     }
 
-    /// Looks for these points no more, and for all others again.
-    pub(super) fn settle(&mut self, points: impl Iterator<Item = u32>) {
-        self.settled.fill(false);
+    /// Skips these points in searches from now on, and no others.
+    pub(super) fn skip(&mut self, points: impl Iterator<Item = u32>) {
+        self.skipped.fill(false);
         for point in points {
-            if let Some(slot) = self.settled.get_mut(point as usize) {
+            if let Some(slot) = self.skipped.get_mut(point as usize) {
                 *slot = true;
             }
         }
     }
 
-    /// Looks for every skin point in the prisms of others.
+    /// Searches for every skin point in the prisms of other parts.
     pub fn search(&mut self, surface: &ContactSurface, filter: Filter) {
         let mut slots = std::mem::take(&mut self.slots);
         let mut packets = std::mem::take(&mut self.packets);
@@ -285,7 +286,7 @@ impl Detector {
         slots.resize(points.len(), NOT_FOUND);
         slots
             .par_chunks_mut(PACKET)
-            .with_max_len(TOGETHER)
+            .with_max_len(PACKETS_PER_TASK)
             .zip(points.par_chunks(PACKET))
             .zip(&mut packets)
             .for_each(|((slots, points), packet)| {
@@ -295,7 +296,7 @@ impl Detector {
         self.packets = packets;
     }
 
-    /// What the last search found, in the order of the tree.
+    /// Contacts detected by the last search, in tree order.
     pub fn found(&self) -> impl Iterator<Item = &Found> {
         self.slots.iter().filter(|found| found.point != u32::MAX)
     }
@@ -313,7 +314,7 @@ impl Detector {
             fit: &self.fit,
             packet,
             points,
-            settled: &self.settled,
+            skipped: &self.skipped,
             skin: &self.skin,
             normals: &self.normals,
             steps: &self.steps,
@@ -336,20 +337,20 @@ impl Detector {
         });
         if filter == Filter::Facing {
             for slot in slots.iter_mut().filter(|slot| slot.point != u32::MAX) {
-                if !self.is_believed(surface, slot) {
+                if !self.is_accepted(surface, slot) {
                     *slot = NOT_FOUND;
                 }
             }
         }
     }
 
-    fn is_believed(&self, surface: &ContactSurface, found: &Found) -> bool {
+    fn is_accepted(&self, surface: &ContactSurface, found: &Found) -> bool {
         found.distance > -rules::RAY_CHECK_DEPTH * surface.mean_edge()
             || self.trusted[found.point as usize]
             || self.crossings(surface, found.point) > 0
     }
 
-    /// The exact test, after the tree's.
+    /// The exact test, after the tree's conservative one.
     pub(super) fn point_in_prism(
         &self,
         surface: &ContactSurface,

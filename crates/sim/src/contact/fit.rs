@@ -1,9 +1,9 @@
-//! Boxes, cones of normals and half-spaces around prisms, eight at a time; refitted every step.
+//! Bounds of prisms: boxes, ranges of normals and half-spaces, eight at a time; refitted in every step.
 //!
-//! Lower ends are kept negated: the ends of everything below a node are then largest values, which is the one comparison that
-//! [`Lanes`] has.
+//! Lower ends are stored negated: all bounds of a node are then maxima, and [`Lanes`] needs no other comparison.
 
-// Plain loops: iterator adaptors are not always inlined, and what is not inlined loses the kernel's instruction set.
+// Plain loops: iterator adaptors are not always inlined, and code that is not inlined loses the kernel's instruction
+// set.
 #![allow(clippy::needless_range_loop)]
 
 use rayon::prelude::*;
@@ -11,12 +11,12 @@ use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, Row, dispatch};
 
 use super::tree::{NONE, Tree};
 
-/// Nodes of level 0 that a thread refits at a time.
+/// Level-0 nodes per task.
 const CHUNK: usize = 8;
-/// Most restless leaves: where there are more, the body moves.
-const FEW: usize = 48;
+/// Largest number of restless leaves; with more, the whole body counts as moving.
+const MAX_RESTLESS_LEAVES: usize = 48;
 
-/// Eight boxes around things below, and eight boxes around their normals.
+/// Eight child boxes, and eight boxes around the normals below them.
 #[derive(Clone, Copy, Debug)]
 pub struct Wide {
     /// Negated lower ends, by axis.
@@ -29,7 +29,7 @@ pub struct Wide {
     pub high_normal: [F32x8; 3],
 }
 
-/// Contains nothing.
+/// A box that contains nothing.
 const EMPTY: F32x8 = F32x8([f32::NEG_INFINITY; LANES]);
 
 impl Default for Wide {
@@ -43,7 +43,7 @@ impl Default for Wide {
     }
 }
 
-/// Eight prisms.
+/// Bounds of eight prisms.
 #[derive(Clone, Copy, Debug)]
 pub struct Leaf {
     /// Negated lower ends, by axis.
@@ -52,7 +52,8 @@ pub struct Leaf {
     pub high: [F32x8; 3],
     /// Normals of the triangles.
     pub normal: [F32x8; 3],
-    /// Half-spaces x · (first three, a unit vector) ≤ fourth: above the triangle, outside of its edges, below the base points.
+    /// Half-spaces x · (first three, a unit vector) ≤ fourth: above the triangle, outside of its edges, below the base
+    /// points.
     pub planes: [[F32x8; 4]; 5],
 }
 
@@ -67,46 +68,47 @@ impl Default for Leaf {
     }
 }
 
-/// What the prisms of a leaf lie between: limbs are slanted, and boxes around their prisms reach out on the other side.
+/// Slab around the prisms of a leaf: limbs are slanted, and boxes around their prisms reach beyond the other side.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Slab {
-    /// The mean normal.
+    /// Mean normal of the triangles.
     pub direction: [f32; 3],
-    /// Negated lower end along it.
+    /// Negated lower end along the normal.
     pub low: f32,
     /// Upper end.
     pub high: f32,
 }
 
-/// How far something has come: no two of its points have moved or turned against each other by more than the sum of both ways.
+/// Bound on accumulated motion: two bodies have moved or turned relative to each other by at most the sum of their
+/// bounds.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Way {
-    /// Path of the point that moved farthest in every step \[m\].
+pub struct MotionBound {
+    /// Sum over steps of the largest motion of any point \[m\].
     pub path: f64,
-    /// The same for normals.
+    /// The same for changes of the normals.
     pub turn: f64,
 }
 
-impl Way {
-    /// Goes on; what is not a number counts as far.
+impl MotionBound {
+    /// Adds a step; NaN counts as far.
     pub fn add(&mut self, path: f32, turn: f32) {
         let far = |x: f32| if x < 1e6 { f64::from(x) } else { 1e6 };
         self.path += far(path);
         self.turn += far(turn);
     }
 
-    /// Both together.
+    /// Sum of both.
     #[inline(always)]
-    pub fn plus(&self, other: &Way) -> Way {
-        Way {
+    pub fn plus(&self, other: &MotionBound) -> MotionBound {
+        MotionBound {
             path: self.path + other.path,
             turn: self.turn + other.turn,
         }
     }
 
-    /// Ends where `until` is reached from `now` on; at once where that is not a number.
+    /// Lowers it to the motion left from `now` to `until`, if that is less; to minus infinity if that is NaN.
     #[inline(always)]
-    pub fn end_by(&mut self, until: &Way, now: &Way) {
+    pub fn end_by(&mut self, until: &MotionBound, now: &MotionBound) {
         let less = |a: f64, b: f64| if a <= b { a } else { b };
         let left = |until: f64, now: f64| match until - now {
             left if left.is_nan() => f64::NEG_INFINITY,
@@ -116,34 +118,34 @@ impl Way {
         self.turn = less(self.turn, left(until.turn, now.turn));
     }
 
-    /// Whether it has come less far than another, in both.
+    /// Whether both parts are less than those of another.
     #[inline(always)]
-    pub fn is_before(&self, other: &Way) -> bool {
+    pub fn is_before(&self, other: &MotionBound) -> bool {
         self.path < other.path && self.turn < other.turn
     }
 }
 
-/// What a tree looks like at one moment.
+/// Bounds of a tree at one moment.
 #[derive(Clone, Debug, Default)]
 pub struct Fit {
     pub leaves: Vec<Leaf>,
     pub slabs: Vec<Slab>,
-    /// Ways of the leaves' corners.
-    pub ways: Vec<Way>,
-    /// No leaf that was not restless has come farther, in any step.
-    pub way: Way,
-    /// Leaves that came farther than others in this step: a triangle that is crushed turns at random.
+    /// Motion of the leaves' corners.
+    pub motions: Vec<MotionBound>,
+    /// Upper bound of the motion of all leaves that were not restless.
+    pub motion: MotionBound,
+    /// Leaves that moved farther than `calm` in this step: crushed triangles turn erratically.
     pub restless: Vec<u32>,
-    /// Memory.
+    /// Scratch.
     is_restless: Vec<bool>,
-    /// From the one above the leaves to the root.
+    /// Levels of nodes, from the one above the leaves to the root.
     pub levels: Vec<Vec<Wide>>,
 }
 
 impl Fit {
-    /// Fits the prisms between points above the skin and base points. `faces` are the triangles' normals in the order of the tree, of
-    /// any length, and the first number of `steps` tells how far the prism's corners at a point have moved. Leaves that come or turn by
-    /// more than `calm` are restless.
+    /// Fits the prisms between raised skin points and base points. `faces` are the triangles' normals in tree order, of
+    /// any length; the first number of `steps` is how far the prism corners at a point have moved. Leaves that move or
+    /// turn by more than `calm` are restless.
     pub fn update(
         &mut self,
         tree: &Tree,
@@ -155,7 +157,8 @@ impl Fit {
     ) {
         self.is_restless.resize(tree.corners.len(), false);
         self.leaves.resize(tree.corners.len(), Leaf::default());
-        self.ways.resize(tree.corners.len(), Way::default());
+        self.motions
+            .resize(tree.corners.len(), MotionBound::default());
         self.slabs.resize(tree.corners.len(), Slab::default());
         self.levels.resize(tree.levels.len(), Vec::new());
         for (level, &count) in self.levels.iter_mut().zip(&tree.levels) {
@@ -168,40 +171,42 @@ impl Fit {
             .par_chunks_mut(CHUNK)
             .zip(self.leaves.par_chunks_mut(CHUNK * LANES))
             .zip(self.slabs.par_chunks_mut(CHUNK * LANES))
-            .zip(self.ways.par_chunks_mut(CHUNK * LANES))
+            .zip(self.motions.par_chunks_mut(CHUNK * LANES))
             .zip(self.is_restless.par_chunks_mut(CHUNK * LANES))
             .enumerate()
-            .map(|(chunk, ((((nodes, leaves), slabs), ways), is_restless))| {
-                let farthest = dispatch(FitLeaves {
-                    tree,
-                    first: chunk * CHUNK * LANES,
-                    tops,
-                    bases,
-                    steps,
-                    faces,
-                    leaves,
-                    slabs,
-                    ways,
-                    is_restless,
-                    calm,
-                });
-                for (node, leaves) in nodes.iter_mut().zip(leaves.chunks(LANES)) {
-                    *node = Wide::default();
-                    for (lane, leaf) in leaves.iter().enumerate() {
-                        node.put_leaf(lane, leaf);
+            .map(
+                |(chunk, ((((nodes, leaves), slabs), motions), is_restless))| {
+                    let farthest = dispatch(FitLeaves {
+                        tree,
+                        first: chunk * CHUNK * LANES,
+                        tops,
+                        bases,
+                        steps,
+                        faces,
+                        leaves,
+                        slabs,
+                        motions,
+                        is_restless,
+                        calm,
+                    });
+                    for (node, leaves) in nodes.iter_mut().zip(leaves.chunks(LANES)) {
+                        *node = Wide::default();
+                        for (lane, leaf) in leaves.iter().enumerate() {
+                            node.put_leaf(lane, leaf);
+                        }
                     }
-                }
-                farthest
-            })
+                    farthest
+                },
+            )
             .reduce(|| [0.0; 2], |[a, b], [c, d]| [farther(a, c), farther(b, d)]);
         self.restless.clear();
         let restless = self.is_restless.iter().zip(0..);
         (self.restless).extend(restless.filter_map(|(&is, leaf)| is.then_some(leaf)));
-        if self.restless.len() > FEW {
+        if self.restless.len() > MAX_RESTLESS_LEAVES {
             self.restless.clear();
-            self.way.add(f32::INFINITY, f32::INFINITY);
+            self.motion.add(f32::INFINITY, f32::INFINITY);
         } else {
-            self.way.add(farthest[0], farthest[1]);
+            self.motion.add(farthest[0], farthest[1]);
         }
         let mut below: &Vec<Wide> = first;
         for level in upper {
@@ -241,7 +246,7 @@ fn largest(x: &F32x8) -> f32 {
     (a.max(b).max(c.max(d))).max(e.max(f).max(g.max(h)))
 }
 
-/// The larger; what is not a number is larger.
+/// The larger; NaN if either is.
 fn farther(a: f32, b: f32) -> f32 {
     if a <= b { b } else { a }
 }
@@ -259,13 +264,13 @@ struct FitLeaves<'a> {
     faces: &'a [Row],
     leaves: &'a mut [Leaf],
     slabs: &'a mut [Slab],
-    ways: &'a mut [Way],
+    motions: &'a mut [MotionBound],
     is_restless: &'a mut [bool],
     calm: [f32; 2],
 }
 
 impl Kernel for FitLeaves<'_> {
-    /// How far the leaf that came farthest came, and turned, of those that are calm.
+    /// Largest motion and turn among the leaves that are not restless.
     type Output = [f32; 2];
     #[inline(always)]
     fn run<L: Lanes>(self) -> [f32; 2] {
@@ -292,12 +297,15 @@ impl Kernel for FitLeaves<'_> {
                 leaf.normal[axis] = normal[axis].store();
             }
             let turn = dot(turned, turned).sqrt();
-            let come = [largest(&step.store()), largest(&turn.store())];
-            self.ways[i].add(come[0], come[1]);
-            let is_calm = come[0] <= self.calm[0] && come[1] <= self.calm[1];
+            let moved = [largest(&step.store()), largest(&turn.store())];
+            self.motions[i].add(moved[0], moved[1]);
+            let is_calm = moved[0] <= self.calm[0] && moved[1] <= self.calm[1];
             self.is_restless[i] = !is_calm;
             if is_calm {
-                farthest = [farther(farthest[0], come[0]), farther(farthest[1], come[1])];
+                farthest = [
+                    farther(farthest[0], moved[0]),
+                    farther(farthest[1], moved[1]),
+                ];
             }
             fit::<L>(&corners, leaf);
             self.slabs[i] = slab::<L>(&corners, leaf);
@@ -315,7 +323,7 @@ impl Kernel for FitLeaves<'_> {
     }
 }
 
-/// Normals of triangles in the order of the tree, as long as twice their areas.
+/// Triangle normals in tree order, twice the area long.
 pub fn face_normals(tree: &Tree, skin: &[Row], faces: &mut [Row]) {
     faces
         .par_chunks_mut(CHUNK * LANES * LANES)
@@ -354,7 +362,7 @@ impl Kernel for FaceNormals<'_> {
     }
 }
 
-/// Fits eight prisms: tops of corners first, then base points.
+/// Fits eight prisms; corners are three raised skin points, then three base points.
 #[inline(always)]
 fn fit<L: Lanes>(corners: &[[L; 3]; 6], leaf: &mut Leaf) {
     for axis in 0..3 {
@@ -429,7 +437,7 @@ pub fn dot<L: Lanes>(a: [L; 3], b: [L; 3]) -> L {
     a[0].mul_add(b[0], a[1].mul_add(b[1], a[2] * b[2]))
 }
 
-/// The half-space in a direction that holds all corners.
+/// The half-space in a direction that contains all corners.
 #[inline(always)]
 fn half_space<L: Lanes>(direction: [L; 3], corners: &[[L; 3]; 6]) -> [F32x8; 4] {
     let mut end = dot(direction, corners[0]);

@@ -1,17 +1,17 @@
-//! A point in a tetrahedron.
+//! Point-in-tetrahedron test.
 
 use glam::Vec3A;
 
 use super::rules;
 
-/// Weights of the corners if the point is in the tet; `None` also where the tet is flat or inside out.
+/// Barycentric weights if the point is in the tet; `None` if not, or if the tet is flat or inverted.
 #[inline]
 pub fn weights_inside(corners: [Vec3A; 4], point: Vec3A) -> Option<[f32; 4]> {
     let [a, b, c] = [1, 2, 3].map(|i| corners[i] - corners[0]);
     let p = point - corners[0];
     let bc = b.cross(c);
     let determinant = a.dot(bc);
-    // First the face opposite to corner 1: one product rejects half of all points.
+    // The face opposite to corner 1 first: one product rejects half of all points.
     let first = p.dot(bc);
     if first < rules::TET_TOLERANCE * determinant
         || first > (1.0 - rules::TET_TOLERANCE) * determinant

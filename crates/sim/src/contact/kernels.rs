@@ -1,18 +1,18 @@
-//! How the tissue answers a force on one vertex: columns of A⁻¹, cut off where they have decayed.
+//! Response of the tissue to a force on one vertex: columns of A⁻¹, cut off where they have decayed.
 //!
-//! Vertices are put into blocks of eight neighbours, and columns are kept as whole blocks: a patch of skin is some ten of them.
+//! Vertices are grouped into blocks of eight neighbours, and columns are stored as whole blocks, about ten each.
 
 use rayon::prelude::*;
 use supple_geom::simd::{F32x8, LANES, Lanes};
 
 use super::rules;
 
-/// How much of a column is kept.
+/// How much of each column is kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reach {
-    /// Blocks without an entry above this share of the column's own are dropped.
+    /// Blocks whose entries are all below this share of the diagonal entry are dropped.
     pub share: f32,
-    /// Most blocks.
+    /// Most blocks of a column.
     pub most: usize,
 }
 
@@ -25,11 +25,11 @@ impl Default for Reach {
     }
 }
 
-/// Steps in which the weight of a column decides how much of it counts.
-const WEIGHTS: usize = 8;
+/// Number of weight classes: a column that is applied with a small weight uses fewer of its blocks.
+const WEIGHT_CLASSES: usize = 8;
 
 impl Reach {
-    /// Everything.
+    /// Keeps everything.
     pub const FULL: Reach = Reach {
         share: 0.0,
         most: usize::MAX,
@@ -41,24 +41,24 @@ impl Reach {
 pub struct Kernels {
     /// Block × 8 + lane of each vertex.
     slots: Vec<u32>,
-    /// Of each vertex.
+    /// Column of each vertex.
     columns: Vec<Column>,
-    /// Numbers of blocks, those that move most first in each column; columns of neighbours follow each other.
+    /// Block indices, those with the largest entries first in each column; columns of neighbours are adjacent.
     blocks: Vec<u32>,
     values: Vec<F32x8>,
 }
 
-/// Where the blocks of a column are.
+/// Location of a column's blocks.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Column {
     first: u32,
-    /// How many count with a weight of an eighth, two eighths and so on.
-    counts: [u16; WEIGHTS],
-    /// How many move much.
+    /// Number of blocks used for weights up to 1/8, 2/8 and so on.
+    counts: [u16; WEIGHT_CLASSES],
+    /// Number of blocks that are strongly coupled.
     strong: u16,
 }
 
-/// So much of a column as counts.
+/// The blocks of a column that are used.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Part {
     first: u32,
@@ -66,8 +66,8 @@ pub struct Part {
 }
 
 impl Kernels {
-    /// For the free vertices in `order`, neighbours together; columns are needed of those that `wanted` names. `solve` solves
-    /// A X = B in place.
+    /// For the free vertices in `order`, where neighbours are adjacent; computes the columns of `wanted` vertices.
+    /// `solve` solves A X = B in place.
     pub fn new(
         order: &[u32],
         wanted: &[bool],
@@ -77,7 +77,7 @@ impl Kernels {
         let count = order.len();
         let list = order.iter().copied().filter(|&v| wanted[v as usize]);
         let list: Vec<u32> = list.collect();
-        // Three right-hand sides at a time: one column an axis.
+        // Three right-hand sides at a time: one column per axis.
         let columns: Vec<Decayed> = list
             .par_chunks(3)
             .flat_map_iter(|vertices| {
@@ -126,14 +126,15 @@ impl Kernels {
         self.blocks_of(self.part(vertex, 1.0))
     }
 
-    /// The column of a vertex that has this weight, at most 1, among others: what moves less than the column's share is left out.
+    /// The part of a vertex's column that is used with a weight of at most 1: entries below the cutoff after weighting
+    /// are left out.
     #[inline]
     pub fn part(&self, vertex: u32, weight: f32) -> Part {
         let column = &self.columns[vertex as usize];
-        let step = (weight.abs() * WEIGHTS as f32) as usize;
+        let step = (weight.abs() * WEIGHT_CLASSES as f32) as usize;
         Part {
             first: column.first,
-            count: column.counts[step.min(WEIGHTS - 1)].into(),
+            count: column.counts[step.min(WEIGHT_CLASSES - 1)].into(),
         }
     }
 
@@ -144,7 +145,7 @@ impl Kernels {
         (&self.blocks[range.clone()], &self.values[range])
     }
 
-    /// Adds a part of a column × force to eight vertices at a time, and marks the blocks.
+    /// Adds a part of a column × force to `moved`, eight vertices at a time, and marks the blocks.
     #[inline(always)]
     pub fn add<L: Lanes>(
         &self,
@@ -166,14 +167,15 @@ impl Kernels {
         }
     }
 
-    /// Blocks that a force on a vertex moves by a good part of what it moves the vertex.
+    /// Blocks that are strongly coupled to a vertex: moved by at least [`SIDE_COUPLING`](super::rules::SIDE_COUPLING)
+    /// of its own motion.
     #[inline]
     pub fn strong(&self, vertex: u32) -> &[u32] {
         let strong = self.columns[vertex as usize].strong;
         &self.of(vertex).0[..strong.into()]
     }
 
-    /// Entry (i, j), zero where it was cut off.
+    /// Entry (i, j); zero where it was cut off.
     #[inline]
     pub fn entry(&self, i: u32, j: u32) -> f32 {
         let (slot, (blocks, values)) = (self.slot(j), self.of(i));
@@ -181,7 +183,7 @@ impl Kernels {
         at.map_or(0.0, |at| values[at].0[slot as usize % LANES])
     }
 
-    /// Bytes held.
+    /// Memory in bytes.
     pub fn memory(&self) -> usize {
         4 * (self.slots.len() + self.blocks.len())
             + size_of_val(&self.columns[..])
@@ -189,9 +191,9 @@ impl Kernels {
     }
 }
 
-/// A column before it is put with the others.
+/// A column before it is stored.
 struct Decayed {
-    /// Number, largest entry, entries.
+    /// Index, largest entry, entries.
     blocks: Vec<(u32, f32, F32x8)>,
     column: Column,
 }
@@ -212,7 +214,7 @@ fn cut_off(v: u32, reach: Reach, value: &dyn Fn(u32) -> f32, order: &[u32]) -> D
     blocks.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     blocks.truncate(reach.most.min(u16::MAX.into()));
     let above = |share: f32| blocks.partition_point(|block| block.1 > share * own) as u16;
-    let weight = |step: usize| (step + 1) as f32 / WEIGHTS as f32;
+    let weight = |step: usize| (step + 1) as f32 / WEIGHT_CLASSES as f32;
     let column = Column {
         first: 0,
         counts: std::array::from_fn(|step| above(reach.share / weight(step))),

@@ -1,4 +1,4 @@
-//! Balls with a mass against colliders that do not give way: what rolls off a belly lands on the floor.
+//! Contacts of free spheres with driven colliders, so that a ball that rolls off a belly lands on the floor.
 
 use super::collide::FIRST_COLLIDER;
 use super::collider::{Collider, Placed};
@@ -7,10 +7,11 @@ use super::external::External;
 use super::rows::NONE;
 use glam::Vec3;
 
-/// Marks contacts between colliders among those without free vertices.
+/// Marks contacts between two colliders among those without free vertices.
 const LANDED: u32 = 2;
 
-/// Appends a contact for every ball that may touch a driven collider in this step. Other free shapes fall through them.
+/// Appends a contact for every free sphere that may touch a driven collider in this step. Other free shapes fall
+/// through.
 pub fn land(colliders: &[Collider], placed: &[Placed], found: &mut Vec<External>) {
     for (i, (ball, ball_at)) in colliders.iter().zip(placed).enumerate() {
         let Shape::Sphere { radius } = ball.shape else {
@@ -36,7 +37,7 @@ pub fn land(colliders: &[Collider], placed: &[Placed], found: &mut Vec<External>
 fn landed(shape: &Shape, other: &Placed, ball: &Placed, radius: f32) -> Option<External> {
     let (from, to) = (ball.before.translation, ball.now.translation);
     let reach = radius + from.distance(to);
-    // From where it was: a fast ball may be past the collider by now.
+    // Tested from its previous position: a fast ball may be past the collider by now.
     let near = shape.nearest(other.before.local(from), Vec3::Y, reach)?;
     let out = other.now.rotation * near.normal;
     let (then, now) = (other.before.point(near.foot), other.now.point(near.foot));

@@ -1,86 +1,89 @@
-//! Held poses come to rest.
+//! Brings held poses to rest.
 //!
-//! Skin that is crushed between bones has no place to go: it is pushed out on one side, turns over, loses its contact while that
-//! still presses, and is found again, for ever. A point that has lost so many contacts in a held pose is held where it is, and no
-//! longer pushed out, until the bones move on. Others are pushed out slowly when bones have held still for a while, and feet of
-//! contacts stop then. So there are only so many pushes in a held pose, and it comes to rest.
+//! Skin that is crushed between bones has no room: it is pushed out on one side, turns over, loses its pressing
+//! contact, and is detected again, without end. A point that has lost enough contacts in a held pose is held where it
+//! is, and no longer pushed out, until the bones move. In a pose held for a while all other points are pushed out
+//! slowly, and feet of contacts stop. This bounds the number of pushes, so the pose comes to rest.
 
 use glam::Vec3;
 
 use super::persist::shares_point;
-use super::ways::Ways;
+use super::relative_motion::RelativeMotion;
 use super::{Contact, ContactSurface, rules};
 
-/// Relative rounding of sums of steps.
+/// Relative rounding error of sums of steps.
 const ROUNDING: f32 = 1e-4;
 
-/// Contacts that were lost while they pressed.
+/// Record of pressing contacts that were lost in a held pose.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lapses {
-    /// Sum of the steps in which each point has lost one \[s\]; empty: none.
+    /// Sum of the steps in which each point has lost one \[s\]; empty if none has.
     lost: Vec<f32>,
-    /// How far bones have come since points began anew \[m\].
-    way: f32,
-    /// For how long bones have held still \[s\].
+    /// Motion of the bones since the record was cleared \[m\].
+    moved: f32,
+    /// Time for which the bones have been still \[s\].
     still: f32,
 }
 
 impl Lapses {
-    /// Whether a point is held, and not pushed out.
-    pub fn only_holds(&self, point: u32) -> bool {
+    /// Whether a point is held where it is, and not pushed out.
+    pub fn is_held(&self, point: u32) -> bool {
         let lost = self.lost.get(point as usize);
         lost.is_some_and(|&lost| lost > rules::LOST_CONTACT_TIME * (1.0 - ROUNDING))
     }
 
-    /// Begins a step of `step` seconds in which base points go from `before` to `bases`.
+    /// Begins a step of `step` seconds in which base points move from `before` to `bases`.
     pub fn begin(&mut self, surface: &ContactSurface, step: f32, before: &[Vec3], bases: &[Vec3]) {
         let still = rules::STILL_SPEED * surface.size() * step;
-        let way = match is_moving(before, bases, still) {
+        let moved = match is_moving(before, bases, still) {
             true => f32::INFINITY,
-            false => Ways::new(before, bases).map_or(f32::INFINITY, |ways| ways.farthest),
+            false => {
+                RelativeMotion::new(before, bases).map_or(f32::INFINITY, |motion| motion.farthest)
+            }
         };
-        self.still = match way < still {
+        self.still = match moved < still {
             true => self.still + step,
             false => 0.0,
         };
-        self.way += way;
-        let is_far = self.way > rules::FORGET_WAY * surface.size();
-        if is_far || !self.is_after(rules::LOST_CONTACT_DELAY) {
-            self.way = 0.0;
+        self.moved += moved;
+        let is_far = self.moved > rules::FORGET_DISTANCE * surface.size();
+        if is_far || !self.is_still_for(rules::LOST_CONTACT_DELAY) {
+            self.moved = 0.0;
             self.lost.clear();
         }
     }
 
-    /// Whether bones have held still for longer than this \[s\], up to rounding of the sum of steps.
-    fn is_after(&self, time: f32) -> bool {
+    /// Whether the bones have been still for longer than this \[s\], up to rounding of the sum of steps.
+    fn is_still_for(&self, time: f32) -> bool {
         self.still > time * (1.0 + ROUNDING)
     }
 
-    /// Whether bones have held still for so long that hardly anything moves any more.
-    pub fn is_rested(&self) -> bool {
-        self.is_after(rules::REST_TIME)
+    /// Whether the bones have been still for [`rules::REST_TIME`], after which hardly anything moves.
+    pub fn is_at_rest(&self) -> bool {
+        self.is_still_for(rules::REST_TIME)
     }
 
-    /// Whether bones have held still for so long that folds keep their contacts as they turn.
-    pub fn holds(&self) -> bool {
-        self.is_after(rules::FOLD_HOLD_TIME)
+    /// Whether the bones have been still for [`rules::FOLD_HOLD_TIME`], after which folds that turn over keep their
+    /// contacts.
+    pub fn keeps_folds(&self) -> bool {
+        self.is_still_for(rules::FOLD_HOLD_TIME)
     }
 
-    /// Least share by which feet of contacts are blended toward what is found in a step of `step` seconds.
-    pub fn least_share(&self, step: f32) -> f32 {
+    /// Least blend factor of feet and normals toward the new detection in a step of `step` seconds.
+    pub fn least_blend(&self, step: f32) -> f32 {
         let left = (1.0 - self.still / rules::FOLLOW_TIME).max(0.0);
         rules::blend(rules::FOLLOW_RATE * left, step)
     }
 
-    /// Share of the usual speed with which points are pushed out.
-    pub fn haste(&self) -> f32 {
-        match self.is_after(rules::FOLLOW_TIME) {
+    /// Factor of the recovery speed.
+    pub fn recovery_factor(&self) -> f32 {
+        match self.is_still_for(rules::FOLLOW_TIME) {
             false => 1.0,
             true => rules::SLOW_RECOVERY,
         }
     }
 
-    /// Counts what was lost from `last` to `now`, contacts by point, in a step of `step` seconds.
+    /// Adds contacts lost between `last` and `now`, both sorted by point, in a step of `step` seconds.
     pub fn count(
         &mut self,
         surface: &ContactSurface,
@@ -100,14 +103,14 @@ impl Lapses {
     }
 }
 
-/// Whether two points go ways so different that one of them goes farther than `still` \[m\], whatever all do together. While bones move
-/// that is seen sooner than what all do.
+/// Whether two points move so differently that one of them moves farther than `still` \[m\] relative to any common
+/// motion. A quick test: while bones move it ends before the common motion is computed.
 fn is_moving(before: &[Vec3], now: &[Vec3], still: f32) -> bool {
-    let mut ways = now.iter().zip(before).map(|(a, b)| *a - *b);
-    let Some(first) = ways.next() else {
+    let mut motions = now.iter().zip(before).map(|(a, b)| *a - *b);
+    let Some(first) = motions.next() else {
         return false;
     };
-    ways.any(|way| way.distance_squared(first) > 4.0 * still * still)
+    motions.any(|moved| moved.distance_squared(first) > 4.0 * still * still)
 }
 
 #[cfg(test)]
@@ -115,7 +118,7 @@ mod tests {
     use super::super::{Source, SurfaceInput};
     use super::*;
 
-    /// Two triangles far from each other.
+    /// Two triangles far apart.
     fn surface() -> ContactSurface {
         let skin: Vec<Vec3> = (0..6)
             .map(|i| Vec3::new((i % 3) as f32, (i / 3) as f32, (i % 2) as f32))
@@ -144,7 +147,7 @@ mod tests {
     fn a_point_that_changes_sides_is_held_until_bones_move() {
         let surface = surface();
         let still = [Vec3::ZERO, Vec3::X];
-        // It goes on for a step, then is found on the other side.
+        // It persists for a step, then is detected on the other side.
         let lose = |lapses: &mut Lapses, rate: f32, step: u32| {
             let (last, now) = (pressing(step / 2 % 2), pressing(step.div_ceil(2) % 2));
             lapses.begin(&surface, 1.0 / rate, &still, &still);
@@ -152,23 +155,23 @@ mod tests {
         };
         for rate in [30.0, 60.0, 240.0] {
             let mut lapses = Lapses::default();
-            // What is lost just after bones have stopped does not count, at any rate.
+            // Contacts lost just after the bones have stopped do not count, at any step rate.
             for step in 1..(rules::LOST_CONTACT_DELAY * rate).round() as u32 {
                 lose(&mut lapses, rate, step);
             }
             let losses = (rules::LOST_CONTACT_TIME * rate - ROUNDING).ceil() as u32;
             for step in 0..2 * losses {
-                assert!(!lapses.only_holds(2), "{step} at {rate}");
+                assert!(!lapses.is_held(2), "{step} at {rate}");
                 lose(&mut lapses, rate, step);
             }
-            assert!(lapses.only_holds(2) && !lapses.only_holds(1));
-            // Carried along, the body has not moved on.
+            assert!(lapses.is_held(2) && !lapses.is_held(1));
+            // Moved as a whole, the body is still in the same pose.
             let carried = still.map(|p| p + Vec3::Y);
             lapses.begin(&surface, 1.0 / rate, &still, &carried);
-            assert!(lapses.only_holds(2));
+            assert!(lapses.is_held(2));
             let bent = [Vec3::ZERO, Vec3::X + Vec3::Y * 0.5];
             lapses.begin(&surface, 1.0 / rate, &still, &bent);
-            assert!(!lapses.only_holds(2));
+            assert!(!lapses.is_held(2));
         }
     }
 }

@@ -1,76 +1,78 @@
-//! Contact around joints alone: who may meet whom is known beforehand [seed 001 §5].
+//! Local contact: contact around joints, between pairs that are known beforehand [seed 001 §5].
 //!
-//! Pairs come in folds, one for every two bones that can meet. A point of a fold sleeps until two base points, one at the far end of each
-//! bone, come as near as they were before it was found first. Points that are awake are looked for in the prisms of their own few
-//! triangles (`watch.rs`); what is found is a contact like any other.
+//! Pairs are grouped into folds, one for every two bones whose skin can meet. A point of a fold is inactive until two
+//! base points, one at the far end of each bone, come as near as they were when it was first detected. Active points
+//! are tested against the prisms of their few triangles (`local_search.rs`); detected contacts are treated like any
+//! others.
 
 use glam::Vec3;
 use supple_geom::simd::LANES;
 
 use super::surface::{ContactSurface, Lists, Source};
 
-/// Folds with fewer pairs are left out: prisms that lean over.
-const FEWEST: usize = 4;
-/// Share of a fold's pairs that may meet before any of its points wakes, for the same reason.
-const EARLY: f32 = 0.03;
-/// Share of their distance at rest below which sentinels wake a fold in any case: at 1, what lies close at rest never sleeps.
-const BENT: f32 = 0.95;
+/// Least number of pairs of a fold: smaller folds come from prisms that lean.
+const MIN_PAIRS: usize = 4;
+/// Share of a fold's pairs that is ignored in the activation distance, for the same reason.
+const IGNORED_SHARE: f32 = 0.03;
+/// Largest activation distance relative to the sentinels' distance at rest. At 1, folds whose sides are close at rest
+/// would always be active.
+const MAX_ACTIVATION: f32 = 0.95;
 
-/// A point that was found in the prism of a triangle, and what tells that it may be again.
+/// A point that was detected in the prism of a triangle, and the sentinels that tell when this may happen again.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LocalPair {
-    /// Pairs of the same number have the same sentinels.
+    /// Index of the fold; pairs of a fold have the same sentinels.
     pub fold: u32,
     /// The skin point.
     pub point: u32,
     /// The triangle.
     pub triangle: u32,
-    /// Points whose base points are far out on the bones of the fold.
+    /// Skin points whose base points are at the far ends of the fold's two bones.
     pub sentinels: [u32; 2],
-    /// How near those came before the point was found \[m\].
+    /// Distance of these base points when the point was detected \[m\].
     pub distance: f32,
 }
 
-/// Points with triangles that they can meet.
+/// Skin points with the triangles that they can touch.
 #[derive(Clone, Debug, Default)]
 pub struct LocalPairs {
     pub(super) folds: Vec<Fold>,
 }
 
-/// All lists are in the order in which they wake.
+/// All lists are in order of activation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fold {
     sentinels: [u32; 2],
     levels: Vec<Level>,
-    /// Points that are looked for together; the last ones of a level are filled up with `u32::MAX`.
+    /// Points that are tested together; the last group of a level is padded with `u32::MAX`.
     pub groups: Vec<[u32; LANES]>,
-    /// Boxes with triangles that points of each group can meet.
+    /// Boxes with triangles that the points of each group can touch.
     pub group_boxes: Lists,
-    /// For each of these and each point, the triangles: a bit for each of the box, a byte for each point.
+    /// For each of these boxes and each point of the group, a mask of triangles: one byte per point.
     pub bits: Vec<u64>,
-    /// Triangles, [`LANES`] to each box, filled up likewise.
+    /// Triangles, [`LANES`] in each box, padded in the same way.
     pub triangles: Vec<u32>,
-    /// Corners of triangles, each once, and where these come from.
+    /// Unique corners of the triangles, and where their positions come from.
     pub corners: Vec<(u32, Source)>,
-    /// Which of these the triangles of each box have; those that fill up have them of the last.
+    /// Indices into `corners` of the triangles of each box; padding repeats the last triangle.
     pub boxes: Vec<[[u32; LANES]; 3]>,
-    /// All of each box.
+    /// All corners of each box.
     pub box_corners: Lists,
 }
 
-/// How much of a fold is awake.
+/// How much of a fold is active.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Level {
-    /// When the base points of the sentinels are nearer \[m\].
-    waking: f32,
+    /// Active when the sentinels' base points are nearer than this \[m\].
+    activation: f32,
     pub groups: usize,
     pub boxes: usize,
     pub corners: usize,
 }
 
 impl LocalPairs {
-    /// From pairs that were found; neighbours of points and triangles come along. With the triangles of neighbours alone, a fifth of an
-    /// elbow stays inside.
+    /// From detected pairs. Neighbours of both the points and the triangles are added: with neighbours of the triangles
+    /// alone, a fifth of an elbow stays inside.
     pub fn new(surface: &ContactSurface, mut pairs: Vec<LocalPair>) -> LocalPairs {
         let is_point = |p: u32| (p as usize) < surface.point_count();
         pairs.retain(|pair| {
@@ -81,36 +83,36 @@ impl LocalPairs {
         pairs.sort_by_key(|pair| (pair.fold, pair.point, pair.triangle));
         let folds = pairs
             .chunk_by(|a, b| a.fold == b.fold)
-            .filter(|pairs| pairs.len() >= FEWEST)
+            .filter(|pairs| pairs.len() >= MIN_PAIRS)
             .map(|pairs| Fold::new(surface, pairs));
         LocalPairs {
             folds: folds.collect(),
         }
     }
 
-    /// Points of all folds.
+    /// Number of points in all folds.
     pub fn point_count(&self) -> usize {
         let groups = self.folds.iter().flat_map(|fold| &fold.groups);
         groups.flatten().filter(|&&p| p != u32::MAX).count()
     }
 }
 
-/// A point of a fold, when it wakes and whom it can meet.
+/// A point of a fold: its activation distance, and the triangles that it can touch.
 #[derive(Default)]
-struct Sleeper {
-    waking: f32,
+struct FoldPoint {
+    activation: f32,
     triangles: Vec<u32>,
 }
 
 impl Fold {
-    /// How much is awake.
+    /// How much of the fold is active.
     pub fn level(&self, bases: &[Vec3]) -> Level {
         let [a, b] = self.sentinels.map(|p| bases.get(p as usize));
         let distance = a.zip(b).map_or(f32::INFINITY, |(a, b)| a.distance(*b));
-        let asleep = (self.levels).partition_point(|level| distance < level.waking);
-        match asleep {
+        let active = (self.levels).partition_point(|level| distance < level.activation);
+        match active {
             0 => Level::default(),
-            awake => self.levels[awake - 1],
+            active => self.levels[active - 1],
         }
     }
 
@@ -118,24 +120,25 @@ impl Fold {
         let mut distances: Vec<f32> = pairs.iter().map(|pair| pair.distance).collect();
         distances.sort_by(|a, b| b.total_cmp(a));
         let [a, b] = pairs[0].sentinels.map(|p| surface.input.bases[p as usize]);
-        let first = distances[(EARLY * distances.len() as f32) as usize].min(BENT * a.distance(b));
-        let mut sleepers = std::collections::BTreeMap::<u32, Sleeper>::new();
+        let first = distances[(IGNORED_SHARE * distances.len() as f32) as usize]
+            .min(MAX_ACTIVATION * a.distance(b));
+        let mut fold_points = std::collections::BTreeMap::<u32, FoldPoint>::new();
         for pair in pairs {
             let around = surface.around_triangle(pair.triangle);
             for point in surface.around_point(pair.point) {
-                let sleeper = sleepers.entry(point).or_default();
-                sleeper.waking = sleeper.waking.max(pair.distance.min(first));
+                let fold_point = fold_points.entry(point).or_default();
+                fold_point.activation = fold_point.activation.max(pair.distance.min(first));
                 let others = around.iter().filter(|&&t| !surface.is_near(point, t));
-                sleeper.triangles.extend(others);
+                fold_point.triangles.extend(others);
             }
         }
-        // What is close to each other is looked at together.
+        // Neighbours are tested together.
         let place_of_point = places(&surface.tree.points, surface.point_count());
         let place_of_triangle = places(&surface.tree.order, surface.triangles().len());
-        let mut sleepers: Vec<(u32, Sleeper)> = sleepers.into_iter().collect();
-        sleepers.sort_by(|(p, a), (q, b)| {
+        let mut fold_points: Vec<(u32, FoldPoint)> = fold_points.into_iter().collect();
+        fold_points.sort_by(|(p, a), (q, b)| {
             let place = |p: &u32| place_of_point[*p as usize];
-            (b.waking.total_cmp(&a.waking)).then(place(p).cmp(&place(q)))
+            (b.activation.total_cmp(&a.activation)).then(place(p).cmp(&place(q)))
         });
         let mut fold = Fold {
             sentinels: pairs[0].sentinels,
@@ -144,8 +147,10 @@ impl Fold {
         let mut numbers = std::collections::HashMap::<u32, usize>::new();
         let mut corner_numbers = std::collections::HashMap::<u32, u32>::new();
         let mut group_boxes = Vec::new();
-        for level in sleepers.chunk_by(|(_, a), (_, b)| a.waking == b.waking) {
-            let all = level.iter().flat_map(|(_, sleeper)| &sleeper.triangles);
+        for level in fold_points.chunk_by(|(_, a), (_, b)| a.activation == b.activation) {
+            let all = level
+                .iter()
+                .flat_map(|(_, fold_point)| &fold_point.triangles);
             let is_new = |t: &u32| !numbers.contains_key(t);
             let mut new: Vec<u32> = all.copied().filter(is_new).collect();
             new.sort_unstable_by_key(|&t| place_of_triangle[t as usize]);
@@ -160,9 +165,9 @@ impl Fold {
             for group in level.chunks(LANES) {
                 let mut bits = std::collections::BTreeMap::<u32, u64>::new();
                 let mut points = [u32::MAX; LANES];
-                for (k, (point, sleeper)) in group.iter().enumerate() {
+                for (k, (point, fold_point)) in group.iter().enumerate() {
                     points[k] = *point;
-                    for number in sleeper.triangles.iter().map(|t| numbers[t]) {
+                    for number in fold_point.triangles.iter().map(|t| numbers[t]) {
                         let bit = 1 << (k * LANES + number % LANES);
                         *bits.entry((number / LANES) as u32).or_default() |= bit;
                     }
@@ -172,7 +177,7 @@ impl Fold {
                 group_boxes.push(bits.into_keys().collect());
             }
             fold.levels.push(Level {
-                waking: level[0].1.waking,
+                activation: level[0].1.activation,
                 groups: fold.groups.len(),
                 boxes: fold.boxes.len(),
                 corners: fold.corners.len(),
@@ -188,7 +193,7 @@ impl Fold {
         fold
     }
 
-    /// Makes boxes of triangles that are in none. `numbers` tells which corners there are.
+    /// Makes boxes of triangles that are in none yet. `numbers` has the index of each corner.
     fn add_boxes(
         &mut self,
         surface: &ContactSurface,
@@ -216,7 +221,7 @@ impl Fold {
     }
 }
 
-/// Where each of so many numbers is in a list.
+/// Position of each number below `count` in a list.
 fn places(list: &[u32], count: usize) -> Vec<u32> {
     let mut places = vec![0; count];
     for (&number, i) in list.iter().zip(0..) {

@@ -1,8 +1,8 @@
-//! How much of a skin is inside other parts of it, told by the skin alone, and inside colliders.
+//! Measures how much of a skin is inside other parts of itself, and inside colliders.
 //!
-//! Around a point of a sound skin, the skin winds by the share of directions that lead inside: between zero at a spike and
-//! one in a sharp fold. Around a point inside another part it winds once more. Prisms, base points and what the
-//! solver knows play no part.
+//! The winding number of the skin around one of its own points is the share of directions that lead inside: between
+//! zero at a spike and one in a sharp fold. Inside another part it is larger by one. The measure uses the skin alone:
+//! no prisms, base points or solver data.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -12,34 +12,35 @@ use supple_geom::surface::{Surface, closest_on_triangle};
 use super::collider::Collider;
 use super::surface::ContactSurface;
 
-/// Winding numbers above this are inside. At 1, those of sharp folds are, by the error of the sum; at 1.2, tips of fingers are not.
-const INSIDE: f64 = 1.05;
+/// Winding number above which a point is inside. At 1, points in sharp folds count because of the summation error; at
+/// 1.2, finger tips do not.
+const INSIDE_WINDING: f64 = 1.05;
 
-/// How far in front of a triangle it is looked whether there is free space, in mean edges.
-const IN_FRONT: f32 = 0.01;
+/// Distance in front of a triangle at which free space is tested \[mean edges\].
+const FREE_SPACE_DISTANCE: f32 = 0.01;
 
-/// A triangle belongs to another part where its distance is below this share of that at rest. Near 1 a hand's own back limits
-/// how deep its palm can be; at 0.5 folds of joints are as deep as limbs.
-const NEARER: f32 = 0.9;
+/// A triangle belongs to another part if its distance is below this share of that at rest. Near 1, the back of a hand
+/// limits the measured depth of its palm; at 0.5, folds of joints measure as deep as limbs.
+const NEARER_SHARE: f32 = 0.9;
 
-/// What is inside other parts.
+/// Skin points inside other parts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Penetration {
     /// Skin points inside other parts.
     pub points: Vec<u32>,
     /// Depth of each \[m\].
     pub depths: Vec<f32>,
-    /// Depth of each relative to the thickness of the limb that it is in; empty where that is not known.
+    /// Depth of each relative to the thickness of the limb that it is in; empty if unknown.
     pub shares: Vec<f32>,
 }
 
 impl Penetration {
-    /// How many points are inside.
+    /// Number of points inside.
     pub fn count(&self) -> usize {
         self.points.len()
     }
 
-    /// Depth of the deepest \[m\].
+    /// Largest depth \[m\].
     pub fn worst(&self) -> f32 {
         self.depths.iter().copied().fold(0.0, f32::max)
     }
@@ -50,8 +51,9 @@ impl Penetration {
     }
 }
 
-/// Skin points inside other parts of the skin. Depth is the distance to the closest triangle that has come near, the limb's
-/// thickness twice the distance from skin to bone line there at rest. Points that are inside at rest do not count.
+/// Finds skin points inside other parts of the skin. Depth is the distance to the closest triangle that has come near;
+/// the limb's thickness is twice the distance from skin to bone line there at rest. Points that are inside at rest do
+/// not count.
 pub fn measure_penetration(surface: &ContactSurface, skin: &[Vec3]) -> Penetration {
     if skin.len() < surface.point_count() {
         return Penetration::default();
@@ -98,12 +100,13 @@ impl<'a> Skin<'a> {
         (0..self.surface.point_count() as u32)
             .into_par_iter()
             .with_min_len(64)
-            .filter(|&point| winds(point) > INSIDE)
+            .filter(|&point| winds(point) > INSIDE_WINDING)
             .collect()
     }
 
-    /// The closest triangle that has come [nearer](NEARER) than it was at rest, and how far away it is: the other side of the point's own
-    /// hand is near as well, but was so before. Skin around the point counts where there is free space behind it.
+    /// The closest triangle that has come [nearer](NEARER_SHARE) than at rest, and its distance. The back of the
+    /// point's own hand is near too, but was so at rest. Skin around the point counts if there is free space in front
+    /// of it.
     fn nearest(&self, point: u32) -> Option<(u32, f32)> {
         let Skin { surface, at, .. } = *self;
         let p = at[point as usize];
@@ -125,7 +128,7 @@ impl<'a> Skin<'a> {
             };
             let is_near = || surface.is_near(point, t as u32);
             if distance < best.1
-                && distance < NEARER * before()
+                && distance < NEARER_SHARE * before()
                 && (!is_near() || self.leads_out(p, foot, triangle))
             {
                 best = (t as u32, distance);
@@ -137,12 +140,12 @@ impl<'a> Skin<'a> {
     /// Whether a point is behind a triangle in front of which there is free space.
     fn leads_out(&self, p: Vec3, foot: Vec3, [a, b, c]: [Vec3; 3]) -> bool {
         let normal = (b - a).cross(c - a).normalize_or_zero();
-        let in_front = foot + normal * (IN_FRONT * self.surface.mean_edge());
+        let in_front = foot + normal * (FREE_SPACE_DISTANCE * self.surface.mean_edge());
         normal.dot(p - foot) < 0.0 && !self.skin.contains(in_front)
     }
 }
 
-/// The point of a triangle that is closest to another.
+/// The point of a triangle closest to another point.
 fn foot(point: Vec3, corners: [Vec3; 3]) -> Vec3 {
     let (p, [a, b, c]) = (point.as_dvec3(), corners.map(|v| v.as_dvec3()));
     let weights = closest_on_triangle(p, [a, b, c]);
@@ -156,7 +159,7 @@ fn thickness(surface: &ContactSurface, triangle: u32) -> f32 {
     2.0 * corners.map(depth).iter().sum::<f32>() / 3.0
 }
 
-/// Skin points inside colliders; each is as deep as in the collider it is deepest in.
+/// Skin points inside colliders, with the depth in the collider they are deepest in.
 pub fn measure_in_colliders(skin: &[Vec3], colliders: &[Collider]) -> Penetration {
     let mut result = Penetration::default();
     for (point, &position) in skin.iter().enumerate() {

@@ -1,15 +1,17 @@
-//! Contact: tissue that touches itself, other bodies and the world [3.2.5].
+//! Contact of tissue with itself, other bodies and colliders [3.2.5].
 //!
-//! `docs/method/contact.md` tells the method, its equations and sources, and what every constant of [`rules`] is for. A reader of the
-//! code needs the way of a step:
+//! `docs/method/contact.md` describes the method with equations and sources, and what each constant of [`rules`] does.
+//! The stages of a step:
 //!
-//! 1. [`ContactSolver::detect`] updates a [`Detector`] (skin points, base points, normals, the tree over prisms), decides which contacts of
-//!    the last step go on (`persist.rs`), searches for the others, and merges both. Colliders come from `world.rs`, local contact from
-//!    `watch.rs`.
-//! 2. [`ContactSolver::assemble`] makes every contact a row: the point minus its foot, a normal, a target, a compliance (`rows.rs`).
-//! 3. [`Resolver::sweep`], once in each iteration, changes the forces of the rows and moves the tissue around them by columns of A⁻¹
-//!    ([`Kernels`]).
-//! 4. [`ContactSolver::finish`] writes contacts, forces and what held poses need ([`Lapses`], [`Searched`]) to the state.
+//! 1. [`ContactSolver::detect`] updates a [`Detector`] (skin points, base points, normals, the tree over prisms),
+//!    decides which contacts of the last step persist (`persist.rs`), searches for new ones, and merges both. Contacts
+//!    with colliders come from `world.rs`, local contact from `local_search.rs`.
+//! 2. [`ContactSolver::assemble`] turns every contact into a row: point minus foot, normal, target distance, compliance
+//!    (`rows.rs`).
+//! 3. [`Resolver::sweep`], once per iteration, updates the forces of the rows and moves the tissue around them by
+//!    columns of A⁻¹ ([`Kernels`]).
+//! 4. [`ContactSolver::finish`] writes contacts, forces and the record of held poses ([`Lapses`], [`Searched`]) to the
+//!    state.
 
 mod close;
 mod collide;
@@ -26,8 +28,10 @@ mod kernels;
 mod land;
 mod lapses;
 mod local;
+mod local_search;
 mod measure;
 mod persist;
+pub(crate) mod relative_motion;
 mod resolve;
 mod rows;
 pub mod rules;
@@ -38,8 +42,6 @@ mod surface;
 mod sweep;
 mod tangle;
 mod tree;
-mod watch;
-pub(crate) mod ways;
 mod world;
 
 use glam::Vec3;
@@ -54,34 +56,34 @@ pub use kernels::{Kernels, Reach};
 pub use lapses::Lapses;
 pub use local::{LocalPair, LocalPairs};
 pub use measure::{Penetration, measure_in_colliders, measure_penetration};
-pub use resolve::{GivingWay, Resolver};
+pub use resolve::{MovableBody, Resolver};
 pub use rules::{GAP, SHELL};
 pub use solver::ContactSolver;
 pub use still::Searched;
 pub use surface::{ContactSurface, Source, SurfaceInput};
 pub use sweep::Side;
 
-/// How bodies touch.
+/// Settings of contact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ContactSettings {
-    /// What is looked for.
+    /// Which contacts are detected.
     pub mode: ContactMode,
-    /// Coulomb's coefficient; skin on skin has about 0.5.
+    /// Coulomb's coefficient; about 0.5 for skin on skin.
     pub friction: f32,
-    /// How fast depth that is already there is taken back \[m/s\]. At 1, crushed folds are thrown about (a squat never comes to
-    /// rest); at 0.02, a hand that was inside a belly stays there for seconds.
+    /// Speed at which existing depth is resolved \[m/s\]. At 1, crushed folds are thrown about, and a squat never comes
+    /// to rest; at 0.02, a hand that was inside a belly stays there for seconds.
     pub recovery: f32,
 }
 
-/// What is looked for.
+/// Which contacts are detected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ContactMode {
     /// Nothing.
     #[default]
     Off,
-    /// Skin around joints, by pairs that are known beforehand ([`LocalPairs`]).
+    /// Self-contact around joints, between pairs that are known beforehand ([`LocalPairs`]).
     Local,
-    /// Everything.
+    /// All self-contact.
     Global,
 }
 
@@ -95,38 +97,38 @@ impl Default for ContactSettings {
     }
 }
 
-/// A skin point that touches, or is about to.
+/// A skin point that touches other skin, or is close to it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contact {
     /// The skin point.
     pub point: u32,
-    /// What it touches: a triangle of the surface.
+    /// The surface triangle that it touches.
     pub triangle: u32,
-    /// Weights of the triangle's corners in the foot.
+    /// Barycentric weights of the foot, the touched point of the triangle.
     pub weights: [f32; 3],
     /// Direction in which the point is pushed.
     pub normal: Vec3,
     /// Force on the point \[N\].
     pub force: Vec3,
-    /// Distance from the foot along the normal \[m\]; negative: inside.
+    /// Distance from the foot along the normal \[m\]; negative inside.
     pub distance: f32,
 }
 
-/// What a state remembers of its contacts.
+/// What a state stores about its contacts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ContactState {
     /// Contacts after the last step, by point.
     pub contacts: Vec<Contact>,
-    /// Base points of the last step \[m\].
+    /// Base points in the last step \[m\].
     pub bases: Vec<Vec3>,
     /// Skin points outside the model in the last step \[m\].
     pub outside: Vec<Vec3>,
-    /// Contacts with what is outside the model, by body and vertices.
+    /// Contacts with other bodies and colliders, sorted by body and vertices.
     pub external: Vec<ExternalForce>,
     /// Colliders after the last step.
     pub colliders: Vec<ColliderState>,
-    /// Contacts that were lost while they pressed.
+    /// Record of pressing contacts that were lost.
     pub lapses: Lapses,
-    /// The last search.
+    /// Where the body was last searched.
     pub searched: Searched,
 }

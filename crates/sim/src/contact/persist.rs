@@ -1,8 +1,9 @@
-//! Contacts that go on from step to step.
+//! Persistence of contacts from step to step.
 //!
-//! A contact that presses goes on until it stops pressing, on its triangle or, while it slides, on a neighbour of it. Its foot and
-//! normal are blended toward the new detection in proportion to sliding: in a held pose they stop, forces meet the same rows in
-//! every step, and the tissue comes to rest. Until bones have held still for a while they are blended a little in any case.
+//! A contact persists while it presses, on its triangle or, when it slides, on a neighbouring one. Its foot and normal
+//! are blended toward the new detection in proportion to sliding. In a held pose they stop: forces meet the same rows
+//! in every step, and the tissue comes to rest. Until the bones have been still for a while, there is a least blend
+//! factor.
 
 use glam::{DVec3, Quat, Vec3, Vec3A};
 use rayon::prelude::*;
@@ -12,65 +13,65 @@ use super::detect::{Detector, Found, blend};
 use super::surface::ContactSurface;
 use super::{Contact, rules};
 
-/// Triangles that a foot crosses in a step at most: a bound on work, feet walk over one or two.
-const LONGEST_WALK: usize = 8;
+/// Most triangles that a foot crosses in a step: bounds the cost; feet usually cross one or two.
+const MAX_WALK: usize = 8;
 
-/// How contacts go on in a step.
+/// How contacts persist in a step.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Pace {
-    /// Least share by which feet and normals are blended toward what is found.
+pub struct Persistence {
+    /// Least blend factor of feet and normals toward the new detection.
     pub least: f32,
     /// Length of the step \[s\].
     pub step: f32,
     /// Whether feet walk from triangle to triangle.
     pub walks: bool,
     /// Whether folds that turn over keep their contacts.
-    pub holds: bool,
-    /// Whether one thread goes over all contacts.
+    pub keeps_folds: bool,
+    /// Whether one thread handles all contacts.
     pub alone: bool,
 }
 
-/// Contacts that a thread takes at a time.
+/// Contacts per task.
 const CHUNK: usize = 64;
 
-/// What becomes of a contact of the last step.
+/// Fate of a contact of the last step.
 #[derive(Clone, Copy, Debug)]
 pub enum Next {
-    /// It goes on like this, whatever is found.
+    /// It persists like this, whatever is detected.
     Settled(Contact),
-    /// It depends on what is found, and on how it slides.
+    /// It depends on the new detection, and on how it slides.
     Open(Slide),
-    /// It is not one of this surface.
+    /// It does not fit this surface.
     Gone,
 }
 
 /// How a contact slides in a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Slide {
-    /// Share of what is found in its new foot and normal.
+    /// Blend factor of its foot and normal toward the new detection.
     share: f32,
     /// Whether it is faster than [`rules::SLIDE_SPEED`].
     is_fast: bool,
 }
 
 impl Slide {
-    /// Along a way \[m\].
-    fn new(way: f32, edge: f32, pace: &Pace) -> Slide {
-        let share = way / (rules::SLIDE_LENGTH * edge);
+    /// From the sliding distance \[m\].
+    fn new(distance: f32, edge: f32, options: &Persistence) -> Slide {
+        let share = distance / (rules::SLIDE_LENGTH * edge);
         Slide {
-            // What is not a number slides.
-            share: share.min(1.0).max(pace.least),
-            is_fast: way > rules::SLIDE_SPEED * edge * pace.step,
+            // NaN counts as sliding.
+            share: share.min(1.0).max(options.least),
+            is_fast: distance > rules::SLIDE_SPEED * edge * options.step,
         }
     }
 }
 
-/// What becomes of the contacts of the last step before anything is looked for. `moved` tells how far a skin point moves.
-pub fn settle(
+/// Decides on the contacts of the last step before the search. `moved` gives the motion of a skin point.
+pub fn decide(
     surface: &ContactSurface,
     detector: &Detector,
     last: &[Contact],
-    pace: &Pace,
+    options: &Persistence,
     moved: &(dyn Fn(u32) -> Vec3 + Sync),
     nexts: &mut Vec<Next>,
 ) {
@@ -78,45 +79,46 @@ pub fn settle(
         if !is_usable(surface, old) {
             return Next::Gone;
         }
-        let way = slide(surface, old, moved);
-        let slide = Slide::new(way, surface.mean_edge(), pace);
+        let distance = slide(surface, old, moved);
+        let slide = Slide::new(distance, surface.mean_edge(), options);
         if old.force == Vec3::ZERO || slide.is_fast {
             return Next::Open(slide);
         }
-        // Those that are deep may be on the wrong side.
+        // Deep contacts may be on the wrong side.
         let deepest = -rules::WRONG_SIDE_DEPTH * surface.mean_edge();
         let is_settled = |kept: &Contact| kept.distance >= deepest;
-        let kept = same_skin(surface, detector, old, slide, pace).filter(is_settled);
+        let kept = same_skin(surface, detector, old, slide, options).filter(is_settled);
         kept.map_or(Next::Open(slide), |kept| {
-            Next::Settled(gone_on(kept, old, slide.share))
+            Next::Settled(carried_over(kept, old, slide.share))
         })
     };
     last.par_iter()
-        .with_min_len(if pace.alone { usize::MAX } else { CHUNK })
+        .with_min_len(if options.alone { usize::MAX } else { CHUNK })
         .map(next)
         .collect_into_vec(nexts);
 }
 
-/// This step's contacts, by point, from those found and those of the last step; `memory` is kept.
+/// Merges detected contacts and those of the last step into this step's, sorted by point. `[found, persisting]` is
+/// scratch memory.
 pub fn merge(
     surface: &ContactSurface,
     detector: &Detector,
     (last, nexts): (&[Contact], &[Next]),
-    pace: &Pace,
-    [found, going_on]: &mut [Vec<Contact>; 2],
+    options: &Persistence,
+    [found, persisting]: &mut [Vec<Contact>; 2],
     contacts: &mut Vec<Contact>,
 ) {
     found.clear();
-    found.extend(detector.found().map(fresh));
-    // A point that was found twice keeps what it is least deep in.
+    found.extend(detector.found().map(new_contact));
+    // Of several detections of a point the shallowest is kept.
     found.sort_unstable_by(|a, b| {
         let deeper = b.distance.total_cmp(&a.distance);
         let other = a.triangle.cmp(&b.triangle);
         a.point.cmp(&b.point).then(deeper).then(other)
     });
     found.dedup_by_key(|contact| contact.point);
-    going_on.clear();
-    going_on.extend(
+    persisting.clear();
+    persisting.extend(
         last.iter()
             .zip(nexts)
             .filter_map(|(old, next)| match *next {
@@ -125,18 +127,18 @@ pub fn merge(
                 Next::Open(slide) => {
                     let at = found.binary_search_by_key(&old.point, |new| new.point);
                     let new = at.ok().map(|at| found[at]);
-                    follow(surface, detector, (old, new), slide, pace)
+                    decide_open(surface, detector, (old, new), slide, options)
                 }
             }),
     );
-    if !going_on.is_sorted_by_key(|contact| contact.point) {
-        going_on.sort_by_key(|contact| contact.point);
+    if !persisting.is_sorted_by_key(|contact| contact.point) {
+        persisting.sort_by_key(|contact| contact.point);
     }
-    going_on.dedup_by_key(|contact| contact.point);
-    // Both by point; what goes on takes the place of what was found.
+    persisting.dedup_by_key(|contact| contact.point);
+    // Both are sorted by point; persisting contacts replace detected ones.
     contacts.clear();
     let mut new = found.iter().peekable();
-    for old in going_on.iter() {
+    for old in persisting.iter() {
         while let Some(before) = new.next_if(|new| new.point < old.point) {
             contacts.push(*before);
         }
@@ -146,21 +148,21 @@ pub fn merge(
     contacts.extend(new);
 }
 
-/// What becomes of a contact that is not settled, given what was found for its point; `None`: that.
-fn follow(
+/// Decides on a contact that is not settled, given the detection for its point; `None` if the detection replaces it.
+fn decide_open(
     surface: &ContactSurface,
     detector: &Detector,
     (old, found): (&Contact, Option<Contact>),
     slide: Slide,
-    pace: &Pace,
+    options: &Persistence,
 ) -> Option<Contact> {
     let new = found.filter(|new| shares_point(surface, new, old));
     let share = slide.share.max(rules::NEW_TRIANGLE_BLEND);
-    let slides_over = || new.map(|new| gone_on(new, old, share));
+    let slides_over = || new.map(|new| carried_over(new, old, share));
     if old.force == Vec3::ZERO || slide.is_fast && new.is_some() {
         return slides_over();
     }
-    let kept = same_skin(surface, detector, old, slide, pace);
+    let kept = same_skin(surface, detector, old, slide, options);
     let wrong = rules::WRONG_SIDE_DEPTH * surface.mean_edge();
     let is_wrong = |kept: &Contact| {
         let out = found.map_or(f32::NEG_INFINITY, |found| found.distance);
@@ -169,11 +171,11 @@ fn follow(
     if kept.as_ref().is_some_and(is_wrong) {
         return None;
     }
-    kept.map(|kept| gone_on(kept, old, slide.share))
+    kept.map(|kept| carried_over(kept, old, slide.share))
         .or_else(slides_over)
 }
 
-/// How far the point of a contact moves along with its foot taken off \[m\].
+/// Motion of a contact's point relative to its foot \[m\].
 fn slide(surface: &ContactSurface, contact: &Contact, moved: &(dyn Fn(u32) -> Vec3 + Sync)) -> f32 {
     let corners = surface.triangles()[contact.triangle as usize];
     let foot = corners.iter().zip(contact.weights);
@@ -181,7 +183,7 @@ fn slide(surface: &ContactSurface, contact: &Contact, moved: &(dyn Fn(u32) -> Ve
     (moved(contact.point) - foot).length()
 }
 
-fn fresh(found: &Found) -> Contact {
+fn new_contact(found: &Found) -> Contact {
     Contact {
         point: found.point,
         triangle: found.triangle,
@@ -192,20 +194,20 @@ fn fresh(found: &Found) -> Contact {
     }
 }
 
-/// Whether a contact is one of this surface.
+/// Whether the indices of a contact fit this surface.
 pub fn is_usable(surface: &ContactSurface, contact: &Contact) -> bool {
     (contact.point as usize) < surface.point_count()
         && (contact.triangle as usize) < surface.triangles().len()
 }
 
-/// Whether contacts are on triangles with a common corner.
+/// Whether two contacts are on triangles with a common corner.
 pub fn shares_point(surface: &ContactSurface, a: &Contact, b: &Contact) -> bool {
     let corners = |c: &Contact| surface.triangles()[c.triangle as usize];
     corners(a).iter().any(|v| corners(b).contains(v))
 }
 
-/// Takes the force of the last step, turned to the normal, of which a share is new.
-fn gone_on(mut new: Contact, old: &Contact, share: f32) -> Contact {
+/// Takes over the force of the last step, rotated with the normal, which is blended by `share`.
+fn carried_over(mut new: Contact, old: &Contact, share: f32) -> Contact {
     let blended = old.normal.lerp(new.normal, share);
     new.normal = blended.try_normalize().unwrap_or(new.normal);
     if old.force != Vec3::ZERO {
@@ -214,13 +216,13 @@ fn gone_on(mut new: Contact, old: &Contact, share: f32) -> Contact {
     new
 }
 
-/// The contact on the triangle it had, or on one that its foot has walked to, unless the point has come away from it.
+/// The contact on its own triangle or on one that its foot has walked to; `None` if the point has left it.
 fn same_skin(
     surface: &ContactSurface,
     detector: &Detector,
     old: &Contact,
     slide: Slide,
-    pace: &Pace,
+    options: &Persistence,
 ) -> Option<Contact> {
     let skin = surface.triangles()[old.triangle as usize].map(|v| detector.skin(v));
     let mut weights = clamped_weights(skin, detector.skin(old.point)).unwrap_or(old.weights);
@@ -228,10 +230,10 @@ fn same_skin(
         *new = old + (*new - old) * slide.share;
     }
     let mut next = Contact { weights, ..*old };
-    let mut beside = aim(surface, detector, &mut next);
-    if beside > rules::WALK_DISTANCE * surface.mean_edge() && pace.walks {
+    let mut beside = update_normal(surface, detector, &mut next);
+    if beside > rules::WALK_DISTANCE * surface.mean_edge() && options.walks {
         walk(surface, detector, &mut next);
-        beside = aim(surface, detector, &mut next);
+        beside = update_normal(surface, detector, &mut next);
     }
     let corners = surface.triangles()[next.triangle as usize];
     let normal = blend(next.weights, corners.map(|v| detector.normals[v as usize]));
@@ -239,14 +241,14 @@ fn same_skin(
         .normalize_or_zero()
         .dot(detector.normals[old.point as usize]);
     let is_gone = next.normal == Vec3::ZERO
-        || turned > rules::TURNED_COSINE && !pace.holds
+        || turned > rules::TURNED_COSINE && !options.keeps_folds
         || next.distance > surface.shell()
-        || beside > rules::BESIDE_LIMIT * surface.mean_edge();
+        || beside > rules::TANGENTIAL_LIMIT * surface.mean_edge();
     (!is_gone).then_some(next)
 }
 
-/// Sets normal and distance at the foot of a contact; how far its point is beside that \[m\].
-fn aim(surface: &ContactSurface, detector: &Detector, contact: &mut Contact) -> f32 {
+/// Sets normal and distance at the foot of a contact. Returns the tangential distance between point and foot \[m\].
+fn update_normal(surface: &ContactSurface, detector: &Detector, contact: &mut Contact) -> f32 {
     let corners = surface.triangles()[contact.triangle as usize];
     let normal = detector.push_direction(corners, contact.weights);
     let foot = blend(contact.weights, corners.map(|v| detector.skin(v)));
@@ -257,7 +259,7 @@ fn aim(surface: &ContactSurface, detector: &Detector, contact: &mut Contact) -> 
     (apart - normal * distance).length()
 }
 
-/// Moves the foot of a contact to where the skin is closest to its point, over edges and corners as long as it comes closer.
+/// Moves the foot of a contact to the closest skin, over edges and corners, as long as it comes closer.
 fn walk(surface: &ContactSurface, detector: &Detector, contact: &mut Contact) {
     let point = detector.skin(contact.point);
     let closest = |triangle: u32| {
@@ -269,9 +271,9 @@ fn walk(surface: &ContactSurface, detector: &Detector, contact: &mut Contact) {
     };
     let mut triangle = contact.triangle;
     let (mut weights, mut distance) = closest(triangle);
-    for _ in 0..LONGEST_WALK {
+    for _ in 0..MAX_WALK {
         let corners = surface.triangles()[triangle as usize];
-        // The foot is on the edge or the corner of those.
+        // The foot is on the edge or at the corner given by its positive weights.
         let mut at = corners.into_iter().zip(weights).filter(|&(_, w)| w > 0.0);
         let (Some((first, _)), second, None) = (at.next(), at.next(), at.next()) else {
             break;
@@ -296,7 +298,7 @@ fn walk(surface: &ContactSurface, detector: &Detector, contact: &mut Contact) {
     contact.weights = weights.map(|w| w as f32);
 }
 
-/// Weights of the foot of a perpendicular on a triangle, moved into it; `None` where the triangle is flat.
+/// Barycentric weights of the projection onto a triangle, clamped to it; `None` if the triangle is flat.
 fn clamped_weights([a, b, c]: [Vec3A; 3], point: Vec3A) -> Option<[f32; 3]> {
     let (u, v, p) = (b - a, c - a, point - a);
     let n = u.cross(v);
@@ -368,19 +370,19 @@ mod tests {
         let detector = at_rest(&surface);
         let old = on_the_sheet((SIDE * SIDE) as u32);
         let next = |walks: bool| {
-            let pace = Pace {
+            let options = Persistence {
                 least: 0.1,
                 step: STEP,
                 walks,
-                holds: false,
+                keeps_folds: false,
                 alone: true,
             };
             same_skin(
                 &surface,
                 &detector,
                 &old,
-                Slide::new(0.0, EDGE, &pace),
-                &pace,
+                Slide::new(0.0, EDGE, &options),
+                &options,
             )
         };
         let walked = next(true).expect("a contact");
@@ -396,20 +398,20 @@ mod tests {
     fn skin_that_turned_over_keeps_its_contact_only_after_a_long_hold() {
         let surface = sheet_and_point(Vec3::new(4.3, 3.6, 0.05) * EDGE);
         let detector = at_rest(&surface);
-        // A point of the sheet faces as the sheet does.
+        // A point of the sheet faces the same way as the sheet.
         let old = on_the_sheet(2 * SIDE as u32 + 3);
-        let next = |holds: bool| {
-            let pace = Pace {
+        let next = |keeps_folds: bool| {
+            let options = Persistence {
                 step: STEP,
-                holds,
-                ..Pace::default()
+                keeps_folds,
+                ..Persistence::default()
             };
             same_skin(
                 &surface,
                 &detector,
                 &old,
-                Slide::new(0.0, EDGE, &pace),
-                &pace,
+                Slide::new(0.0, EDGE, &options),
+                &options,
             )
         };
         assert!(next(false).is_none());

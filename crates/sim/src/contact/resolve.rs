@@ -1,4 +1,4 @@
-//! Forces of contacts: projected Gauss–Seidel on c A⁻¹ cᵀ, with Coulomb's friction.
+//! Contact forces by projected Gauss–Seidel on c A⁻¹ cᵀ, with Coulomb friction.
 
 use glam::{Vec3, Vec3A};
 use supple_geom::simd::{F32x8, LANES, Row, dispatch};
@@ -8,12 +8,12 @@ use super::rows::ContactRow;
 use super::rules;
 use super::sweep::{Side, Split, Sweep};
 
-/// A rigid thing that gives way to the contacts that press on it.
+/// A rigid body that is moved by the contacts that press on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct GivingWay {
-    /// How far a unit of force moves it.
+pub struct MovableBody {
+    /// Displacement per unit of force.
     pub compliance: f32,
-    /// How far it has been moved in this step \[m\].
+    /// Displacement in this step \[m\].
     pub moved: Vec3,
 }
 
@@ -22,36 +22,36 @@ pub struct GivingWay {
 pub struct Resolver {
     /// The contacts.
     pub rows: Vec<ContactRow>,
-    /// What gives way on their other side.
-    pub bodies: Vec<GivingWay>,
-    /// Free vertices that occur in them, ascending.
+    /// Rigid bodies that the contacts move.
+    pub bodies: Vec<MovableBody>,
+    /// Free vertices that occur in the rows, ascending.
     pub touched: Vec<u32>,
     /// Free vertices that a sweep may move.
     pub reached: Vec<bool>,
     /// Positions of free vertices \[m\]; only those of `touched` are read.
     pub positions: Vec<Row>,
-    /// How far the last sweep moved each free vertex \[m\], by the blocks of the kernels.
+    /// Displacement of each free vertex by the last sweep \[m\], in the kernels' blocks.
     pub moved: Vec<[F32x8; 3]>,
-    /// Forces of contacts on each free vertex, of the scaled system.
+    /// Contact force on each free vertex, of the scaled system.
     pub forces: Vec<Row>,
-    /// Vertices of the rows that `touched` and `reached` are of.
+    /// Vertices of the rows for which `touched` and `reached` were computed.
     vertices: Vec<[u32; 4]>,
-    /// Memory.
+    /// Scratch.
     is_touched: Vec<bool>,
     is_reached: Vec<bool>,
     /// Blocks that a sweep may move.
     reached_blocks: Vec<u32>,
-    /// The contacts during a step: two sides, and those between.
+    /// The rows during a step: two sides, and those between.
     sides: [Side; 3],
     split: Split,
     /// Vertices by block and lane.
     order: Vec<u32>,
-    /// Moves below this are left to the next solve \[m\].
+    /// Motion below this is left to the next solve \[m\].
     negligible: f32,
 }
 
 impl Resolver {
-    /// For the free vertices in the order of the kernels, on skin with this mean edge \[m\].
+    /// For the free vertices in the kernels' order, on skin with this mean edge \[m\].
     pub fn new(order: Vec<u32>, edge: f32) -> Resolver {
         let (count, blocks) = (order.len(), order.len().div_ceil(LANES));
         Resolver {
@@ -68,9 +68,10 @@ impl Resolver {
         }
     }
 
-    /// Takes over rows that were set: which vertices they touch, and the forces they start with. `places` are where free vertices are.
+    /// Starts a step after its rows have been set: finds the vertices they touch, and sums their initial forces.
+    /// `places` are the positions of the free vertices.
     pub fn start(&mut self, kernels: &Kernels, places: &[Vec3]) {
-        // Those of a body that rests are often the same again.
+        // A body at rest often has the same rows again.
         let vertices = self.rows.iter().map(|row| row.vertices);
         if !vertices.clone().eq(self.vertices.iter().copied()) {
             self.vertices.clear();
@@ -81,7 +82,7 @@ impl Resolver {
         self.sum_forces();
     }
 
-    /// Which vertices rows touch, and which they move.
+    /// Finds the vertices that the rows touch, and those that they move.
     fn reach(&mut self, kernels: &Kernels) {
         for &v in &self.touched {
             self.forces[v as usize] = Row::default();
@@ -112,7 +113,7 @@ impl Resolver {
         }
     }
 
-    /// Goes over all contacts once: changes their forces, and moves the tissue around them as it will answer.
+    /// One Gauss–Seidel sweep: updates the forces of all contacts, and moves the tissue around them by its response.
     pub fn sweep(&mut self, kernels: &Kernels) {
         let mut sides = self.lend_sides();
         let positions = std::mem::take(&mut self.positions);
@@ -124,19 +125,19 @@ impl Resolver {
         self.take_back(sides);
     }
 
-    /// The two sides, to be swept side by side.
+    /// Lends the two sides out, to be swept in parallel.
     pub fn lend_sides(&mut self) -> [Side; 2] {
         let [first, second, _] = &mut self.sides;
         [std::mem::take(first), std::mem::take(second)]
     }
 
-    /// After the last sweep.
+    /// Takes the sides back after the last sweep.
     pub fn take_back(&mut self, [first, second]: [Side; 2]) {
         self.sides[0] = first;
         self.sides[1] = second;
     }
 
-    /// Goes over the contacts of a side.
+    /// Sweeps one side.
     pub fn sweep_side(&self, side: &mut Side, positions: &[Row], kernels: &Kernels) {
         dispatch(Sweep {
             side,
@@ -148,7 +149,7 @@ impl Resolver {
         });
     }
 
-    /// Goes over the contacts between both sides, after these.
+    /// Sweeps the contacts between both sides, after these.
     pub fn end_sweep(
         &mut self,
         [first, second]: [&mut Side; 2],
@@ -180,7 +181,7 @@ impl Resolver {
         self.sum_forces_of([first, second]);
     }
 
-    /// Takes the forces of the last sweep over to the rows.
+    /// Copies the forces of the last sweep to the rows.
     pub fn finish(&mut self) {
         for swept in self.sides.iter().flat_map(|side| &side.rows) {
             self.rows[swept.number as usize].force = swept.row.force;
@@ -218,12 +219,12 @@ impl Resolver {
     }
 }
 
-/// The force that makes up for a metre of violation in one sweep.
+/// Force per metre of violation in one sweep.
 pub fn force_per_metre(compliance: f32) -> f32 {
     rules::RELAXATION / (compliance * (1.0 + rules::SOFTNESS))
 }
 
-/// The force that makes up for the violation, projected to the friction cone, less the one that is there.
+/// Change of force that corrects the violation, projected to the friction cone.
 #[inline(always)]
 pub fn change_of_force(row: &ContactRow, per_metre: f32, apart: Vec3A) -> Vec3A {
     let (n, force) = (Vec3A::from(row.normal), Vec3A::from(row.force));

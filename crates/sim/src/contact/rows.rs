@@ -1,34 +1,34 @@
-//! A contact as a row of the system: a point minus its foot.
+//! A contact as a row of the system: point minus foot.
 
 use glam::Vec3;
 
 use super::Kernels;
 
-/// No vertex.
+/// Marks a missing vertex.
 pub const NONE: u32 = u32::MAX;
 
 /// One contact during a step. Forces are those of the scaled system.
 #[derive(Clone, Copy, Debug)]
 pub struct ContactRow {
-    /// Free vertices, the point first, then corners of the foot; [`NONE`] from the first missing one on.
+    /// Free vertices: the point, then corners of the foot; [`NONE`] after the last one.
     pub vertices: [u32; 4],
     /// Their coefficients.
     pub coefficients: [f32; 4],
-    /// The part of point minus foot that does not move in this step \[m\].
+    /// Part of point minus foot that is constant in this step \[m\].
     pub constant: Vec3,
-    /// Point minus foot at the beginning of the step \[m\].
+    /// Point minus foot before the step \[m\].
     pub before: Vec3,
-    /// Direction in which the point is pushed.
+    /// Push direction.
     pub normal: Vec3,
-    /// Distance along the normal that is asked for \[m\].
+    /// Wanted distance along the normal \[m\].
     pub target: f32,
-    /// c A⁻¹ cᵀ: how far a unit of force moves the point from its foot at once.
+    /// Compliance c A⁻¹ cᵀ: relative displacement of point and foot per unit of force.
     pub compliance: f32,
     /// Largest normal force.
     pub limit: f32,
     /// Coulomb's coefficient.
     pub friction: f32,
-    /// What gives way on the other side, of [`Resolver::bodies`](super::Resolver::bodies), or [`NONE`].
+    /// Index of the rigid body on the other side in [`Resolver::bodies`](super::Resolver::bodies), or [`NONE`].
     pub body: u32,
     /// Force on the point.
     pub force: Vec3,
@@ -53,12 +53,12 @@ impl ContactRow {
             .map(|(&v, &c)| (v, c))
     }
 
-    /// Whether it is the same row c as another.
+    /// Whether another has the same row c.
     pub fn is_same_row(&self, other: &ContactRow) -> bool {
         self.vertices == other.vertices && self.coefficients == other.coefficients
     }
 
-    /// c A⁻¹ cᵀ from the columns that are known.
+    /// c A⁻¹ cᵀ from the stored columns.
     pub fn measured_compliance(&self, kernels: &Kernels) -> f32 {
         let mut sum = 0.0;
         for (first, (i, a)) in self.entries().enumerate() {

@@ -1,70 +1,71 @@
-//! Skin points go down the tree, sixteen neighbours at a time.
+//! Broad phase: packets of sixteen neighbouring skin points are tested against the tree.
 //!
-//! What was far apart takes time to come together: a point and a leaf of prisms that have been looked at are left alone until the ways
-//! that its packet and the leaf have come since add up to the distance that was between them. The result is that of a full search.
+//! Parts that are far apart need time to meet. A point and a leaf of prisms that have been tested are skipped until the
+//! motions of its packet and of the leaf since then add up to the distance between them. The result is that of a full
+//! search.
 
-// Plain loops: iterator adaptors are not always inlined, and what is not inlined loses the kernel's instruction set. Comparisons are
-// negated so that what is not a number counts as close.
+// Plain loops: iterator adaptors are not always inlined, and code that is not inlined loses the kernel's instruction
+// set. Comparisons are negated so that NaN counts as close.
 #![allow(clippy::needless_range_loop, clippy::neg_cmp_op_on_partial_ord)]
 
 use glam::Vec3A;
 use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, Row};
 
-use super::close::{COSINE_ROUNDING, ROUNDING, TURN, least, look, may_touch};
+use super::close::{COSINE_ROUNDING, ROUNDING, TURN_MARGIN, least, may_touch, test_leaf};
 use super::descent::Stack;
-use super::fit::{Fit, Way};
+use super::fit::{Fit, MotionBound};
 
-/// Points that go down the tree together.
+/// Points that are tested together.
 pub const PACKET: usize = 16;
-/// Points that go down together, and what is known of them from one search to the next.
+/// Points that are tested together, and what is known about them from one search to the next.
 #[derive(Clone, Debug, Default)]
 pub struct Packet {
-    way: Way,
-    /// Leaves that its points may be in, in the order of the walk, and how far each point is from each.
+    motion: MotionBound,
+    /// Leaves that its points may be in, in traversal order, and the distance of each point from each.
     pairs: Vec<Pair>,
     apart: Vec<Apart>,
-    /// The same before the walk.
+    /// The same before the last traversal.
     last: (Vec<Pair>, Vec<Apart>),
-    /// Points that were looked for.
+    /// Mask of the points that were searched for.
     wanted: u16,
-    /// Sum of its own way and that of all leaves.
-    all: Way,
-    /// There are no other leaves before the sum of its own way and that of all leaves reaches this.
-    complete: Way,
-    /// The same for when there is something to do for any leaf.
-    quiet: Way,
+    /// Sum of its own motion and that of all leaves.
+    all: MotionBound,
+    /// No other leaf can be reached before that sum reaches this.
+    complete: MotionBound,
+    /// No leaf in the list needs a test before that sum reaches this.
+    quiet: MotionBound,
 }
 
-/// How far the sum of both ways has to come before each point of a packet can be in a prism of a leaf \[m\].
+/// Sum of both motions at which each point of a packet can enter a prism of a leaf \[m\].
 type Apart = [F32x8; PACKET / LANES];
 
 impl Packet {
-    /// Everything is looked at again.
+    /// Forces a full search.
     pub fn forget(&mut self) {
         self.pairs.clear();
         self.apart.clear();
-        self.complete = Way::default();
-        self.quiet = Way::default();
+        self.complete = MotionBound::default();
+        self.quiet = MotionBound::default();
     }
 }
 
-/// What is known of the points of a packet and a leaf.
+/// What is known about the points of a packet and a leaf.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
     leaf: u32,
-    /// Sum of both ways from which distances count.
+    /// Sum of both motions from which distances are counted.
     since: f64,
-    /// Sums of both ways and of both turns up to which there is nothing to do.
-    until: Way,
+    /// Sums of both motions and turns up to which no test is needed.
+    until: MotionBound,
 }
 
 impl Pair {
-    /// Of which nothing is known.
-    fn new(leaf: u32, sum: &Way) -> Pair {
+    /// A pair that has not been tested.
+    fn new(leaf: u32, sum: &MotionBound) -> Pair {
         Pair {
             leaf,
             since: sum.path,
-            until: Way {
+            until: MotionBound {
                 path: f64::NEG_INFINITY,
                 turn: f64::INFINITY,
             },
@@ -72,27 +73,28 @@ impl Pair {
     }
 }
 
-/// Way after which a pair is looked at anew: distances are kept in single precision \[margins\].
-const LONG_WAY: f32 = 64.0;
-/// How far beyond a packet leaves are noted \[ways of this step\]. Costs alone depend on it: with more, longer lists are gone through in
-/// every step; with less, the tree is.
+/// Motion after which a pair is tested anew, because distances are kept in single precision \[margins\].
+const RETEST_DISTANCE: f32 = 64.0;
+/// Distance around a packet in which leaves are listed, in units of this step's motion. It affects cost alone: a larger
+/// value makes the lists longer, a smaller one traverses the tree more often.
 const LOOK_AHEAD: f32 = 4.0;
-/// The same at least and at most, in margins; where the ways are longer than half of it, the tree is gone through in every step.
-const REACH: [f32; 2] = [2.0, 8.0];
+/// Least and largest value of that distance \[margins\]. If a step's motion exceeds half of the largest, the tree is
+/// traversed in every step.
+const REACH_RANGE: [f32; 2] = [2.0, 8.0];
 
-/// Calls `found` with numbers among `points` and in the tree's order for all points that may be in prisms that do not face
-/// the same way; `near` tells which of a leaf to leave out.
+/// Calls `found` with indices into `points` and into the tree's order for all points that may be in prisms that do not
+/// face the same way; `near` masks the prisms of a leaf to leave out.
 pub struct SearchPacket<'a, N, F> {
     pub fit: &'a Fit,
     pub packet: &'a mut Packet,
     pub points: &'a [u32],
-    /// Points that are not looked for.
-    pub settled: &'a [bool],
+    /// Points that the search skips.
+    pub skipped: &'a [bool],
     pub skin: &'a [Row],
     pub normals: &'a [Vec3A],
-    /// How far each point (second number) and its normal (third) have come since the last search.
+    /// Motion of each point (second number) and turn of its normal (third) since the last search.
     pub steps: &'a [Row],
-    /// Points farther from a leaf than this are not looked for in its prisms \[m\].
+    /// Points farther from a leaf than this are not tested against its prisms \[m\].
     pub margin: f32,
     pub near: N,
     pub found: F,
@@ -110,7 +112,7 @@ impl<N: Fn(usize, u32) -> u8, F: FnMut(usize, usize)> Kernel for SearchPacket<'_
         let mut step = [0.0_f32; 2];
         let mut wanted = 0_u16;
         for i in 0..PACKET {
-            // The last point fills up.
+            // Padding repeats the last point.
             let v = self.points[i.min(count - 1)] as usize;
             let at = Vec3A::from_slice(&self.skin[v].0[..3]);
             let normal = self.normals[v];
@@ -122,14 +124,14 @@ impl<N: Fn(usize, u32) -> u8, F: FnMut(usize, usize)> Kernel for SearchPacket<'_
                 places[i / LANES][axis].0[i % LANES] = at[axis];
                 normals[i / LANES][axis].0[i % LANES] = normal[axis];
             }
-            wanted |= u16::from(i < count && !self.settled[v]) << i;
+            wanted |= u16::from(i < count && !self.skipped[v]) << i;
             let [_, moved, turned, _] = self.steps[v].0;
-            // A comparison with what is not a number is false: it is kept.
+            // Comparisons with NaN are false, so NaN is kept.
             step[0] = if moved <= step[0] { step[0] } else { moved };
             step[1] = if turned <= step[1] { step[1] } else { turned };
         }
-        self.packet.way.add(step[0], step[1]);
-        let all = self.packet.way.plus(&self.fit.way);
+        self.packet.motion.add(step[0], step[1]);
+        let all = self.packet.motion.plus(&self.fit.motion);
         let before = std::mem::replace(&mut self.packet.all, all);
         if !all.is_before(&self.packet.complete) {
             let splat = |v: Vec3A| {
@@ -140,42 +142,45 @@ impl<N: Fn(usize, u32) -> u8, F: FnMut(usize, usize)> Kernel for SearchPacket<'_
             self.walk::<L>(&packet, &all, &before);
             self.packet.quiet = all;
         } else if !self.fit.restless.is_empty() {
-            self.meet_restless([low, high], &all);
+            self.add_restless([low, high], &all);
         }
         let is_new = wanted & !self.packet.wanted != 0;
         self.packet.wanted = wanted;
         if !is_new && all.is_before(&self.packet.quiet) {
             return;
         }
-        // Until the first pair has something to do, as long as its leaf comes no farther than all do.
-        let mut quiet = FOR_EVER;
+        // Time until the first pair needs a test, provided that its leaf moves no farther than the bound of all leaves.
+        let mut quiet = UNBOUNDED;
         let Packet {
-            way, pairs, apart, ..
+            motion,
+            pairs,
+            apart,
+            ..
         } = &mut *self.packet;
         for (pair, apart) in pairs.iter_mut().zip(apart) {
-            let sum = way.plus(&self.fit.ways[pair.leaf as usize]);
+            let sum = motion.plus(&self.fit.motions[pair.leaf as usize]);
             if !is_new && sum.is_before(&pair.until) {
                 quiet.end_by(&pair.until, &sum);
                 continue;
             }
             if sum.turn >= pair.until.turn
-                || sum.path - pair.since > f64::from(LONG_WAY * self.margin)
+                || sum.path - pair.since > f64::from(RETEST_DISTANCE * self.margin)
             {
                 *apart = UNKNOWN;
                 pair.since = sum.path;
                 pair.until.turn = f64::INFINITY;
             }
             let leaf = pair.leaf as usize;
-            let come = (sum.path - pair.since) as f32;
+            let moved = (sum.path - pair.since) as f32;
             let mut next = f32::INFINITY;
             for half in 0..PACKET / LANES {
-                let asleep = L::splat(come).le_mask(L::load(&apart[half]));
+                let asleep = L::splat(moved).le_mask(L::load(&apart[half]));
                 let wanted = (wanted >> (half * LANES)) as u8;
                 let awake = !asleep & wanted;
                 if awake != 0 {
                     let first = half * LANES;
                     let (near, found) = (&self.near, &mut self.found);
-                    let (distances, is_turned) = look::<L>(
+                    let (distances, is_turned) = test_leaf::<L>(
                         self.fit,
                         leaf,
                         (&places[half], &normals[half]),
@@ -185,15 +190,15 @@ impl<N: Fn(usize, u32) -> u8, F: FnMut(usize, usize)> Kernel for SearchPacket<'_
                         |i, prism| found(first + i, leaf * LANES + prism),
                     );
                     let distances =
-                        L::load(&distances) + L::splat(come - 2.0 * ROUNDING * self.margin);
+                        L::load(&distances) + L::splat(moved - 2.0 * ROUNDING * self.margin);
                     put(&mut apart[half], &distances.store(), awake);
                     if is_turned {
-                        let turn = sum.turn + f64::from(TURN - COSINE_ROUNDING);
+                        let turn = sum.turn + f64::from(TURN_MARGIN - COSINE_ROUNDING);
                         pair.until.turn = pair.until.turn.min(turn);
                     }
                 }
                 let nearest = least(&apart[half].0, wanted);
-                // What is not a number is looked at again.
+                // NaN is tested again.
                 if !(nearest >= next) {
                     next = nearest;
                 }
@@ -206,10 +211,10 @@ impl<N: Fn(usize, u32) -> u8, F: FnMut(usize, usize)> Kernel for SearchPacket<'_
 }
 
 impl<N, F> SearchPacket<'_, N, F> {
-    /// Notes restless leaves that have come near the box of the packet.
-    fn meet_restless(&mut self, [low, high]: [Vec3A; 2], all: &Way) {
+    /// Adds restless leaves that have come near the box of the packet.
+    fn add_restless(&mut self, [low, high]: [Vec3A; 2], all: &MotionBound) {
         let Packet {
-            way,
+            motion,
             pairs,
             apart,
             complete,
@@ -233,17 +238,17 @@ impl<N, F> SearchPacket<'_, N, F> {
             }
             pairs.insert(
                 at,
-                Pair::new(leaf, &way.plus(&self.fit.ways[leaf as usize])),
+                Pair::new(leaf, &motion.plus(&self.fit.motions[leaf as usize])),
             );
             apart.insert(at, UNKNOWN);
         }
     }
 
-    /// Notes the leaves that points of the packet may be in; what is known of them is kept.
+    /// Lists the leaves that points of the packet may be in; keeps what is known about them.
     #[inline(always)]
-    fn walk<L: Lanes>(&mut self, packet: &[[L; 3]; 4], all: &Way, before: &Way) {
+    fn walk<L: Lanes>(&mut self, packet: &[[L; 3]; 4], all: &MotionBound, before: &MotionBound) {
         let Packet {
-            way,
+            motion,
             pairs,
             apart,
             last,
@@ -255,9 +260,9 @@ impl<N, F> SearchPacket<'_, N, F> {
         pairs.clear();
         apart.clear();
         let reach = reach(all.path - before.path, self.margin);
-        *complete = Way {
+        *complete = MotionBound {
             path: all.path + f64::from(reach - 2.0 * ROUNDING * self.margin),
-            turn: all.turn + f64::from(TURN - COSINE_ROUNDING),
+            turn: all.turn + f64::from(TURN_MARGIN - COSINE_ROUNDING),
         };
         let mut at_last = 0;
         let mut stack = Stack::new(self.fit);
@@ -269,14 +274,14 @@ impl<N, F> SearchPacket<'_, N, F> {
                 continue;
             }
             while touched != 0 {
-                // Leaves are met in descending order, as nodes are.
+                // Leaves are visited in descending order, like nodes.
                 let lane = 7 - touched.leading_zeros() as usize;
                 touched &= !(1 << lane);
                 let leaf = number * LANES as u32 + lane as u32;
                 while last.0.get(at_last).is_some_and(|pair| pair.leaf > leaf) {
                     at_last += 1;
                 }
-                let sum = way.plus(&self.fit.ways[leaf as usize]);
+                let sum = motion.plus(&self.fit.motions[leaf as usize]);
                 let known = last.0.get(at_last).filter(|pair| pair.leaf == leaf);
                 pairs.push(known.copied().unwrap_or(Pair::new(leaf, &sum)));
                 apart.push(known.map_or(UNKNOWN, |_| last.1[at_last]));
@@ -285,16 +290,16 @@ impl<N, F> SearchPacket<'_, N, F> {
     }
 }
 
-/// Leaves that come and turn no farther in a step let packets keep their lists for some.
-pub fn calm(margin: f32) -> [f32; 2] {
-    [0.25 * REACH[1] * margin, 0.2 * TURN]
+/// Largest motion and turn of a leaf in a step for which packets keep their lists for some steps.
+pub fn calm_limits(margin: f32) -> [f32; 2] {
+    [0.25 * REACH_RANGE[1] * margin, 0.2 * TURN_MARGIN]
 }
 
-/// How far to look if so much of it will be used up in a step \[m\].
-fn reach(way: f64, margin: f32) -> f32 {
-    let [least, most] = REACH.map(|reach| reach * margin);
-    let wanted = LOOK_AHEAD * way as f32;
-    // What moves too fast is gone through again in any case.
+/// Distance in which leaves are listed, for the motion of a step \[m\].
+fn reach(motion: f64, margin: f32) -> f32 {
+    let [least, most] = REACH_RANGE.map(|reach| reach * margin);
+    let wanted = LOOK_AHEAD * motion as f32;
+    // Motion that fast needs a new traversal in any case.
     if wanted <= 0.5 * LOOK_AHEAD * most {
         wanted.clamp(least, most)
     } else {
@@ -302,15 +307,15 @@ fn reach(way: f64, margin: f32) -> f32 {
     }
 }
 
-const FOR_EVER: Way = Way {
+const UNBOUNDED: MotionBound = MotionBound {
     path: f64::INFINITY,
     turn: f64::INFINITY,
 };
 
-/// Nothing is known of any point.
+/// Nothing is known about any point.
 const UNKNOWN: Apart = [F32x8([f32::NEG_INFINITY; LANES]); PACKET / LANES];
 
-/// Takes over the lanes that a mask names.
+/// Copies the masked lanes.
 #[inline(always)]
 fn put(to: &mut F32x8, from: &F32x8, mut mask: u8) {
     if mask == u8::MAX {
@@ -331,7 +336,7 @@ mod tests {
 
     const SIDE: usize = 15;
 
-    /// Two sheets that face each other, a layer of flesh behind each.
+    /// Two sheets that face each other, with a layer of flesh behind each.
     fn sheets() -> ContactSurface {
         let mut input = SurfaceInput::default();
         for sheet in 0..2 {
@@ -381,7 +386,7 @@ mod tests {
         ContactSurface::new(input)
     }
 
-    /// The upper sheet comes down fast, presses, waves and goes; the lower one trembles; both run away together.
+    /// The upper sheet comes down fast, presses, waves and leaves; the lower one trembles; both move along together.
     fn moved(rest: Vec3, is_upper: bool, step: usize) -> Vec3 {
         let t = step as f32 / 40.0;
         let wave = 0.01 * (9.0 * rest.x + 7.0 * t).sin() * (8.0 * rest.y).cos();
@@ -394,13 +399,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_remembered_changes_nothing() {
+    fn skipped_tests_do_not_change_results() {
         let surface = sheets();
         let input = surface.input();
         let mut kept = Detector::new(&surface);
         let (mut most, mut searches) = (0, 0);
         for step in 0..80 {
-            // Now and then it jumps.
+            // It jumps now and then.
             let step = if step % 17 == 16 { 3 * step } else { step };
             let is_upper = |i: usize| i >= SIDE * SIDE;
             let skin = |i: usize| moved(input.skin[i], is_upper(i), step);

@@ -1,4 +1,4 @@
-//! Contact as a backend sees it: begin a step, one sweep an iteration, finish.
+//! Interface of contact for backends: begin a step, one sweep per iteration, finish.
 
 use glam::{Vec3, Vec3A};
 use rayon::prelude::*;
@@ -6,20 +6,20 @@ use supple_geom::simd::Row;
 
 use super::detect::{Detector, Filter};
 use super::external::{ExternalForce, carry_on};
-use super::persist::{Next, Pace, is_usable, merge, settle};
+use super::local_search::Now;
+use super::persist::{Next, Persistence, decide, is_usable, merge};
 use super::rows::ContactRow;
 use super::still::Searched;
 use super::sweep::moved_at;
 use super::tangle::is_tangled;
-use super::watch::Now;
-use super::world::{World, giving_body, padding};
+use super::world::{World, movable_body, padding};
 use super::{
     Contact, ContactMode, ContactSurface, Kernels, Lapses, Reach, Resolver, Side, Source, rules,
 };
 use crate::model::NO_CARRIER;
 use crate::{Mode, Model, Settings, State, Targets};
 
-/// Kernels and memory for the contacts of one model.
+/// Columns of A⁻¹ and memory for the contacts of one model.
 #[derive(Clone, Debug)]
 pub struct ContactSolver {
     kernels: Kernels,
@@ -29,7 +29,7 @@ pub struct ContactSolver {
     /// Where this step was searched, if it was.
     searched: Searched,
     is_searched: bool,
-    /// Memory.
+    /// Scratch memory.
     nexts: Vec<Next>,
     memory: [Vec<Contact>; 2],
     own_rows: Vec<ContactRow>,
@@ -37,31 +37,31 @@ pub struct ContactSolver {
     lapses: Lapses,
     external: Vec<ExternalForce>,
     world: World,
-    /// How far each free vertex is from the bones' line at rest \[m\].
+    /// Distance of each free vertex from the bone line at rest \[m\].
     depths: Vec<f32>,
     /// Positions of free vertices at the start of the iterations \[m\].
     pub start: Vec<Vec3>,
-    /// Factor between forces \[N\] and those of the system.
+    /// Factor from forces \[N\] to those of the scaled system.
     scale: f32,
     /// Distance that contacts keep \[m\].
     gap: f32,
 }
 
 impl ContactSolver {
-    /// Whether a step has anything to do with contact.
+    /// Whether a step may have contacts.
     pub fn is_wanted(model: &Model, settings: &Settings, targets: &Targets) -> bool {
         let touches_itself = settings.contact.mode != ContactMode::Off;
         let touches_others = !(targets.external.is_empty() && targets.colliders.is_empty());
         touches_itself && surface_of(model, settings).is_some() || touches_others
     }
 
-    /// Whether contacts are found without asking other threads for help.
+    /// Whether contacts are detected on one thread.
     pub fn finds_alone(settings: &Settings, targets: &Targets) -> bool {
         settings.contact.mode == ContactMode::Local && targets.colliders.is_empty()
     }
 
-    /// For a model; without a contact surface it knows external contacts alone, on all free vertices. `solve` solves A X = B in
-    /// place, where A is the system matrix times `scale`.
+    /// For a model; without a contact surface it handles external contacts alone, on all free vertices. `solve` solves
+    /// A X = B in place, where A is the system matrix times `scale`.
     pub fn new(
         model: &Model,
         scale: f64,
@@ -105,7 +105,7 @@ impl ContactSolver {
         }
     }
 
-    /// Finds the contacts of a step; `self.start` has been set.
+    /// Detects the contacts of a step; `self.start` must be set.
     pub fn detect(&mut self, model: &Model, settings: &Settings, targets: &Targets, state: &State) {
         let given = (self.world).find(model, settings, targets, state, &self.start);
         carry_on(given, &state.contact.external, &mut self.external);
@@ -131,12 +131,12 @@ impl ContactSolver {
             ContactMode::Local => surface.local_pairs(),
             _ => None,
         };
-        let is_rested = folds.is_none() && self.lapses.is_rested();
-        if is_rested {
+        let is_at_rest = folds.is_none() && self.lapses.is_at_rest();
+        if is_at_rest {
             let skin = (0..surface.point_count()).map(|i| Vec3A::from(position(i as u32)));
             let searched = &state.contact.searched;
             let edge = surface.mean_edge();
-            if searched.is_enough(step, last.len(), skin, &targets.bases, edge) {
+            if searched.is_valid(step, last.len(), skin, &targets.bases, edge) {
                 self.is_searched = false;
                 let known = last.iter().filter(|old| is_usable(surface, old));
                 self.contacts.extend(known);
@@ -153,7 +153,7 @@ impl ContactSolver {
             });
             detector.update_folds(surface, pairs, &here, points.flatten());
         } else {
-            detector.follow(surface, |i| position(i as u32), |i| base(i as u32));
+            detector.update_positions(surface, |i| position(i as u32), |i| base(i as u32));
         }
         let before = Moment::before(model, targets, state);
         let moved = |i: u32| {
@@ -177,32 +177,32 @@ impl ContactSolver {
             lapses,
             ..
         } = self;
-        // Local contact knows its folds, and no skin around them to lead feet to.
-        let pace = match folds {
-            Some(_) => Pace {
+        // Local contact knows only the skin of its folds, so feet cannot walk.
+        let options = match folds {
+            Some(_) => Persistence {
                 step,
                 alone: true,
-                ..Pace::default()
+                ..Persistence::default()
             },
-            None => Pace {
-                least: lapses.least_share(step),
+            None => Persistence {
+                least: lapses.least_blend(step),
                 step,
                 walks: true,
-                holds: lapses.holds(),
+                keeps_folds: lapses.keeps_folds(),
                 alone: false,
             },
         };
-        settle(surface, detector, last, &pace, &moved, nexts);
+        decide(surface, detector, last, &options, &moved, nexts);
         let settled = last.iter().zip(nexts.iter());
-        detector.settle(settled.filter_map(|(old, next)| match next {
+        detector.skip(settled.filter_map(|(old, next)| match next {
             Next::Settled(_) => Some(old.point),
             _ => None,
         }));
         match folds {
             Some(pairs) => detector.search_folds(surface, pairs, &here),
             None => {
-                if is_rested {
-                    self.searched.note(detector.all_skin(), &targets.bases);
+                if is_at_rest {
+                    self.searched.record(detector.all_skin(), &targets.bases);
                 }
                 detector.fit(surface);
                 detector.search(surface, Filter::Facing);
@@ -212,14 +212,14 @@ impl ContactSolver {
             surface,
             detector,
             (last, nexts),
-            &pace,
+            &options,
             memory,
             &mut self.contacts,
         );
         (self.lapses).count(surface, step, (last, &self.contacts));
     }
 
-    /// Makes the contacts rows of the system.
+    /// Turns the contacts into rows of the system.
     pub fn assemble(
         &mut self,
         model: &Model,
@@ -235,7 +235,7 @@ impl ContactSolver {
         self.resolver.bodies.clear();
         self.resolver
             .bodies
-            .extend(self.world.giving_way(self.scale));
+            .extend(self.world.movable_bodies(self.scale));
         if let Some(surface) = model.contact_surface() {
             self.assemble_own(surface, model, settings, targets, state, recovery);
         }
@@ -243,7 +243,7 @@ impl ContactSolver {
         self.resolver.start(&self.kernels, &self.start);
     }
 
-    /// Rows of the contacts with the outside, after those of the skin with itself.
+    /// Rows of external contacts, after those of self-contact.
     fn assemble_external(&mut self, state: &State, recovery: f32) {
         let (kernels, depths) = (&self.kernels, &self.depths);
         let Resolver { rows, bodies, .. } = &mut self.resolver;
@@ -256,7 +256,7 @@ impl ContactSolver {
                     normal: contact.normal,
                     force: *force * scale,
                     friction: contact.friction.max(0.0),
-                    body: giving_body(contact, bodies),
+                    body: movable_body(contact, bodies),
                     ..ContactRow::default()
                 };
                 let mut depth = f32::INFINITY;
@@ -268,9 +268,9 @@ impl ContactSolver {
                 row.compliance = row.measured_compliance(kernels);
                 row.target = row.before.dot(row.normal).min(0.0) + recovery;
                 row.target = row.target.min(0.0);
-                row.limit = rules::LARGEST_PUSH * depth / row.compliance;
+                row.limit = rules::MAX_PUSH * depth / row.compliance;
                 if let Some(body) = bodies.get(row.body as usize) {
-                    // What gives way cannot tear: there is no force without end.
+                    // A body that moves cannot tear tissue, so the force is not limited.
                     row.compliance += body.compliance;
                     row.limit = f32::INFINITY;
                 }
@@ -282,7 +282,7 @@ impl ContactSolver {
             });
     }
 
-    /// Rows of the contacts of the skin with itself.
+    /// Rows of self-contact.
     fn assemble_own(
         &mut self,
         surface: &ContactSurface,
@@ -298,7 +298,7 @@ impl ContactSolver {
         );
         let (kernels, lapses) = (&self.kernels, &self.lapses);
         let (scale, friction) = (self.scale, settings.contact.friction);
-        // What only goes on was none of them in the last step.
+        // Contacts carried over without a search were not tangled in the last step.
         let may_tangle = settings.contact.mode == ContactMode::Global && self.is_searched;
         std::mem::swap(&mut self.own_rows, &mut self.last_rows);
         let last = &self.last_rows;
@@ -337,11 +337,11 @@ impl ContactSolver {
             };
             let gap = surface.gap() - surface.overlaps()[contact.point as usize];
             let mut reached = row.before.dot(row.normal).min(gap);
-            // What is still outside comes back at once, or it would sink in by and by.
+            // Points that are outside recover at full speed, or they would sink in over time.
             if reached > gap - rules::OUTSIDE_SHARE * surface.gap() {
                 reached += recovery;
-            } else if !lapses.only_holds(contact.point) {
-                reached += recovery * lapses.haste();
+            } else if !lapses.is_held(contact.point) {
+                reached += recovery * lapses.recovery_factor();
             }
             row.target = gap.min(reached);
             let depth = |v: u32| {
@@ -349,7 +349,7 @@ impl ContactSolver {
                 surface.input.skin[v].distance(surface.input.bases[v])
             };
             let depth = depth(contact.point).max(depth(corners[0]));
-            row.limit = rules::LARGEST_PUSH * depth / row.compliance;
+            row.limit = rules::MAX_PUSH * depth / row.compliance;
             row
         };
         let least = match settings.contact.mode {
@@ -372,39 +372,39 @@ impl ContactSolver {
         &self.contacts
     }
 
-    /// Whether anything touches.
+    /// Whether there are contacts.
     pub fn is_active(&self) -> bool {
         !self.resolver.rows.is_empty()
     }
 
-    /// Forces of contacts on each free vertex, of the scaled system.
+    /// Contact force on each free vertex, of the scaled system.
     pub fn forces(&self) -> &[Row] {
         &self.resolver.forces
     }
 
-    /// Where [`shift`](ContactSolver::shift) keeps a free vertex.
+    /// Slot of a free vertex in [`shift`](ContactSolver::shift).
     #[inline]
     pub fn slot(&self, vertex: u32) -> u32 {
         self.kernels.slot(vertex)
     }
 
-    /// How far the last sweep moved the free vertex with a slot \[m\].
+    /// Displacement by the last sweep of the free vertex in a slot \[m\].
     #[inline]
     pub fn shift(&self, slot: u32) -> Vec3 {
         moved_at(&self.resolver.moved, slot).into()
     }
 
-    /// Which free vertices a sweep may move.
+    /// Mask of the free vertices that a sweep may move.
     pub fn reached(&self) -> &[bool] {
         &self.resolver.reached
     }
 
-    /// Free vertices that contacts touch, ascending.
+    /// Free vertices in contacts, ascending.
     pub fn touched(&self) -> &[u32] {
         &self.resolver.touched
     }
 
-    /// Free vertices that contacts touch, ascending, and memory for the positions of all.
+    /// Free vertices in contacts, ascending, and storage for the positions of all.
     pub fn positions(&mut self) -> (&[u32], &mut Vec<Row>) {
         (&self.resolver.touched, &mut self.resolver.positions)
     }
@@ -414,27 +414,27 @@ impl ContactSolver {
         self.resolver.sweep(&self.kernels);
     }
 
-    /// Both sides of the contacts, for [`sweep_side`](ContactSolver::sweep_side).
+    /// Lends out both sides of the contacts, for [`sweep_side`](ContactSolver::sweep_side).
     pub fn lend_sides(&mut self) -> [Side; 2] {
         self.resolver.lend_sides()
     }
 
-    /// After the last sweep.
+    /// Takes the sides back after the last sweep.
     pub fn take_back(&mut self, sides: [Side; 2]) {
         self.resolver.take_back(sides);
     }
 
-    /// The first part of a sweep, for each side, at the same time, with the touched vertices here.
+    /// First part of a sweep: one side. Both sides may run in parallel. `positions` are those of the touched vertices.
     pub fn sweep_side(&self, side: &mut Side, positions: &[Row]) {
         self.resolver.sweep_side(side, positions, &self.kernels);
     }
 
-    /// The last part of a sweep.
+    /// Last part of a sweep: the contacts between the sides.
     pub fn end_sweep(&mut self, sides: [&mut Side; 2], positions: &[Row]) {
         self.resolver.end_sweep(sides, positions, &self.kernels);
     }
 
-    /// Writes contacts and their forces to the state, whose positions are those of the end of the step.
+    /// Writes contacts and forces to the state, whose positions are those at the end of the step.
     pub fn finish(
         &mut self,
         model: &Model,
@@ -460,12 +460,12 @@ impl ContactSolver {
             contact.force = row.force / self.scale;
             contact.distance = distance(row) + padding(&contact.contact, self.gap);
         }
-        self.calm(model, settings.step as f32, state);
+        self.damp_pressed(model, settings.step as f32, state);
         self.world
             .finish(targets, settings.step as f32, bodies, state);
         match self.is_searched {
             true => state.contact.searched.clone_from(&self.searched),
-            false => state.contact.searched.go_on(settings.step as f32),
+            false => state.contact.searched.record_skip(settings.step as f32),
         }
         state.contact.lapses.clone_from(&self.lapses);
         state.contact.contacts.clone_from(&self.contacts);
@@ -474,9 +474,9 @@ impl ContactSolver {
         state.contact.outside.clone_from(&targets.outside);
     }
 
-    /// Takes the speed against their bones out of vertices that are pressed.
-    fn calm(&self, model: &Model, step: f32, state: &mut State) {
-        let kept = rules::kept(rules::PRESSED_HALF_LIFE, step);
+    /// Damps the velocity of pressed vertices relative to their bones.
+    fn damp_pressed(&self, model: &Model, step: f32, state: &mut State) {
+        let kept = rules::decay(rules::PRESSED_HALF_LIFE, step);
         for &v in &self.resolver.touched {
             let v = v as usize;
             if self.resolver.forces[v] == Row::default() {
@@ -490,13 +490,13 @@ impl ContactSolver {
         }
     }
 
-    /// Bytes held.
+    /// Memory in bytes.
     pub fn memory(&self) -> usize {
         self.kernels.memory()
     }
 }
 
-/// The surface that self-contact is asked for on.
+/// The surface on which self-contact is wanted.
 fn surface_of<'a>(model: &'a Model, settings: &Settings) -> Option<&'a ContactSurface> {
     let surface = model.contact_surface();
     surface.filter(|surface| match settings.contact.mode {
@@ -506,7 +506,7 @@ fn surface_of<'a>(model: &'a Model, settings: &Settings) -> Option<&'a ContactSu
     })
 }
 
-/// Free vertices such that neighbours on the skin follow each other.
+/// Free vertices in an order that keeps neighbours on the skin together.
 fn neighbours_together(free: usize, surface: Option<&ContactSurface>) -> Vec<u32> {
     let on_skin = surface.iter().flat_map(|s| {
         let sources = s.tree.points.iter().map(|&p| s.input.sources[p as usize]);
@@ -521,7 +521,7 @@ fn neighbours_together(free: usize, surface: Option<&ContactSurface>) -> Vec<u32
     order
 }
 
-/// Positions of everything at one moment.
+/// Positions of all vertices at one moment.
 pub(super) struct Moment<'a> {
     model: &'a Model,
     free: &'a [Vec3],
@@ -530,7 +530,7 @@ pub(super) struct Moment<'a> {
 }
 
 impl<'a> Moment<'a> {
-    /// Where a step begins its iterations.
+    /// At the start of a step's iterations.
     pub(super) fn now(model: &'a Model, start: &'a [Vec3], targets: &'a Targets) -> Moment<'a> {
         Moment {
             model,

@@ -1,46 +1,46 @@
-//! A body that rests is not searched in every step.
+//! Skips searches of a body at rest.
 //!
-//! What a search did not find was farther away than the [shell](super::SHELL), and nothing presses before it has come as near as the
-//! [gap](super::GAP). As long as both sides have come by less than half of what is between, the contacts that are known are all that can
-//! press: they go on as they are.
+//! A point that a search did not find was farther away than the [shell](super::SHELL), and a contact presses only when
+//! it is nearer than the [gap](super::GAP). As long as both sides have moved by less than half of the difference, no
+//! new contact can press, and the known ones are kept.
 
 use glam::{Vec3, Vec3A};
 
+use super::relative_motion::RelativeMotion;
 use super::rules;
-use super::ways::Ways;
 
-/// Where a body was when it was searched.
+/// Where a body was when it was last searched.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Searched {
     skin: Vec<Vec3>,
     bases: Vec<Vec3>,
-    /// Time since \[s\].
+    /// Time since then \[s\].
     time: f32,
 }
 
 impl Searched {
-    /// Nothing is known.
+    /// Discards the record.
     pub fn forget(&mut self) {
         self.skin.clear();
         self.bases.clear();
         self.time = 0.0;
     }
 
-    /// A search with the skin and base points here.
-    pub fn note(&mut self, skin: impl Iterator<Item = Vec3A>, bases: &[Vec3]) {
+    /// Records a search with these skin and base points.
+    pub fn record(&mut self, skin: impl Iterator<Item = Vec3A>, bases: &[Vec3]) {
         self.forget();
         self.skin.extend(skin.map(Vec3::from));
         self.bases.extend(bases);
     }
 
-    /// A step of `step` seconds without one.
-    pub fn go_on(&mut self, step: f32) {
+    /// Records a step of `step` seconds without a search.
+    pub fn record_skip(&mut self, step: f32) {
         self.time += step;
     }
 
-    /// Whether what was found then, so many contacts, is all that can press with the skin and base points here, after a step of
-    /// `step` seconds.
-    pub fn is_enough(
+    /// Whether the contacts of the last search, `contacts` in number, are still all that can press with these skin and
+    /// base points, after a step of `step` seconds.
+    pub fn is_valid(
         &self,
         step: f32,
         contacts: usize,
@@ -51,20 +51,20 @@ impl Searched {
         if self.skin.len() != skin.len() || self.time + 1.5 * step > rules::SEARCH_PERIOD {
             return false;
         }
-        let Some(ways) = Ways::new(&self.bases, bases) else {
+        let Some(motion) = RelativeMotion::new(&self.bases, bases) else {
             return false;
         };
-        let still = rules::SEARCH_WAY * edge;
-        let (before, together) = (&mut self.skin.iter(), Vec3A::from(ways.together));
-        // What is not a number is not still.
+        let still = rules::SEARCH_DISTANCE * edge;
+        let (before, together) = (&mut self.skin.iter(), Vec3A::from(motion.together));
+        // NaN counts as moving.
         let mut is_still = |at: Vec3A| {
             let way = at - Vec3A::from(before.next().copied().unwrap_or(Vec3::NAN));
             way.distance_squared(together) <= still * still
         };
-        let few = (rules::RESTLESS_POINTS * self.skin.len() as f32)
+        let allowed = (rules::RESTLESS_POINTS * self.skin.len() as f32)
             .max(rules::RESTLESS_CONTACTS * contacts as f32 + 1e-3);
-        let few = few as usize;
-        ways.farthest <= still && skin.filter(|at| !is_still(*at)).count() <= few
+        let allowed = allowed as usize;
+        motion.farthest <= still && skin.filter(|at| !is_still(*at)).count() <= allowed
     }
 }
 
@@ -89,39 +89,39 @@ mod tests {
         };
         let still = skin(&|_| Vec3::ZERO);
         let mut searched = Searched::default();
-        let is_enough = |searched: &Searched, skin: &[Vec3A], bases: &[Vec3]| {
-            searched.is_enough(STEP, 0, skin.iter().copied(), bases, EDGE)
+        let is_valid = |searched: &Searched, skin: &[Vec3A], bases: &[Vec3]| {
+            searched.is_valid(STEP, 0, skin.iter().copied(), bases, EDGE)
         };
-        assert!(!is_enough(&searched, &still, &bases));
-        searched.note(still.iter().copied(), &bases);
-        assert!(is_enough(&searched, &still, &bases));
-        // Carried along as a whole.
+        assert!(!is_valid(&searched, &still, &bases));
+        searched.record(still.iter().copied(), &bases);
+        assert!(is_valid(&searched, &still, &bases));
+        // Moved as a whole.
         let along = skin(&|_| Vec3::X);
         let carried: Vec<Vec3> = bases.iter().map(|b| *b + Vec3::X).collect();
-        assert!(is_enough(&searched, &along, &carried));
-        assert!(!is_enough(&searched, &along, &bases));
-        // A point moves, little and far; a bone moves; a number is none.
+        assert!(is_valid(&searched, &along, &carried));
+        assert!(!is_valid(&searched, &along, &bases));
+        // A point moves a little, then far; a bone moves; NaN.
         let far = Vec3::Y * EDGE;
         let moved = |far: Vec3| skin(&move |i| far * f32::from(i == 70));
-        assert!(is_enough(
+        assert!(is_valid(
             &searched,
-            &moved(far * 0.5 * rules::SEARCH_WAY),
+            &moved(far * 0.5 * rules::SEARCH_DISTANCE),
             &bases
         ));
-        assert!(!is_enough(&searched, &moved(far), &bases));
+        assert!(!is_valid(&searched, &moved(far), &bases));
         let among = |contacts: usize| {
-            searched.is_enough(STEP, contacts, moved(far).iter().copied(), &bases, EDGE)
+            searched.is_valid(STEP, contacts, moved(far).iter().copied(), &bases, EDGE)
         };
         assert!(!among(39) && among(40));
         let mut bent = bases.clone();
         bent[3] += far;
-        assert!(!is_enough(&searched, &still, &bent));
-        assert!(!is_enough(&searched, &skin(&|_| Vec3::NAN), &bases));
+        assert!(!is_valid(&searched, &still, &bent));
+        assert!(!is_valid(&searched, &skin(&|_| Vec3::NAN), &bases));
         // Seven steps of eight are not searched.
         for _ in 0..7 {
-            assert!(is_enough(&searched, &still, &bases));
-            searched.go_on(STEP);
+            assert!(is_valid(&searched, &still, &bases));
+            searched.record_skip(STEP);
         }
-        assert!(!is_enough(&searched, &still, &bases));
+        assert!(!is_valid(&searched, &still, &bases));
     }
 }

@@ -1,4 +1,4 @@
-//! The skin as contact sees it: triangles, base points below them, what to leave out.
+//! The skin for contact: triangles, base points below them, exclusions.
 
 use std::sync::OnceLock;
 
@@ -13,28 +13,28 @@ use super::measure::points_inside;
 use super::rules::{GAP, SHELL};
 use super::tree::Tree;
 
-/// Where a skin point gets its position.
+/// Where a skin point gets its position from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// A vertex of the model, free or fixed.
     Vertex(u32),
-    /// An entry of [`Targets::outside`](crate::Targets::outside): skin that moves with the bones and is not in the model.
+    /// An entry of [`Targets::outside`](crate::Targets::outside): skin that is not simulated and moves with the bones.
     Outside(u32),
 }
 
-/// What a contact surface is made from.
+/// Input of a contact surface.
 #[derive(Clone, Debug, Default)]
 pub struct SurfaceInput {
-    /// Where each skin point gets its position.
+    /// Where each skin point gets its position from.
     pub sources: Vec<Source>,
     /// Rest positions of the skin points \[m\].
     pub skin: Vec<Vec3>,
-    /// Rest positions of the base points, one a skin point \[m\].
+    /// Rest positions of the base points, one per skin point \[m\].
     pub bases: Vec<Vec3>,
-    /// Skin triangles, counter-clockwise from outside.
+    /// Skin triangles, counter-clockwise seen from outside.
     pub triangles: Vec<[u32; 3]>,
     /// Tets between skin and base points, and the triangle each belongs to. Corners below the number of skin points are
-    /// skin, above base points; positive volume at rest.
+    /// skin points, the others base points; volumes are positive at rest.
     pub tets: Vec<([u32; 4], u32)>,
 }
 
@@ -45,36 +45,37 @@ pub struct ContactSurface {
     /// Corners of each tet: 0 to 2 the triangle's skin points, 3 to 5 their base points.
     pub(crate) tets: Vec<[u8; 4]>,
     pub(crate) tet_starts: Vec<u32>,
-    /// Triangles at each skin point, as numbers in the order of the tree.
+    /// Triangles at each skin point, as indices in tree order.
     pub(crate) fans: Lists,
-    /// Triangles at each skin point and its neighbours, ascending. With one ring more, folds of bent joints stay inside themselves.
+    /// Triangles at each skin point and its neighbours, ascending: excluded from contact with it. With one more ring,
+    /// folds of bent joints stay inside themselves.
     pub(crate) near: Lists,
-    /// The same by leaves of the tree: leaf × 256 + bits of its prisms.
+    /// The same by leaves of the tree: leaf × 256 + mask of its prisms.
     near_leaves: Lists,
-    /// How much closer than the gap each skin point comes to others at rest \[m\].
+    /// How much closer than the gap each skin point is to other skin at rest \[m\].
     pub(crate) overlaps: Vec<f32>,
-    /// Which connected piece of skin each skin point belongs to.
+    /// Connected component of each skin point.
     pub(crate) shells: Vec<u32>,
-    /// Skin points that are inside others at rest, ascending.
+    /// Skin points that are inside other skin at rest, ascending.
     pub(crate) inside_at_rest: Vec<u32>,
     pub(crate) tree: Tree,
-    /// Skin points that hang together, at most [`GROUP`] in each list.
+    /// Groups of connected skin points, at most [`GROUP`] in each.
     pub(crate) groups: Vec<Vec<u32>>,
-    /// The other two corners of the triangles at each skin point, in their order.
+    /// The other two corners of the triangles at each skin point, in order.
     rims: (Vec<u32>, Vec<[u32; 2]>),
-    /// Who may meet whom in local contact.
+    /// Pairs for local contact.
     local: OnceLock<LocalPairs>,
     /// Mean edge \[m\].
     pub(crate) edge: f32,
-    /// Longest side of the box around the largest piece of skin at rest \[m\].
+    /// Longest side of the box around the largest connected component at rest \[m\].
     size: f32,
 }
 
-/// Skin points that are looked at together where motion is fast. With fewer, looking takes as long as a tenth of a step; with more, a hand
-/// is as large as its arm, and meets what it passes by.
+/// Largest number of skin points that are tested together for substeps. With fewer, the test takes a tenth of a step;
+/// with more, a hand is grouped with its arm, and seems to hit whatever it passes.
 const GROUP: usize = 64;
 
-/// Lists of different lengths.
+/// Lists of different lengths, stored without gaps.
 #[derive(Clone, Debug, Default)]
 pub struct Lists {
     starts: Vec<u32>,
@@ -102,7 +103,7 @@ impl Lists {
         &self.entries[self.starts[i] as usize..self.starts[i + 1] as usize]
     }
 
-    /// List `i`, with what belongs to its entries.
+    /// List `i`, with the values that belong to its entries.
     #[inline]
     pub fn with<'a, T>(&self, i: u32, of_entries: &'a [T]) -> (&[u32], &'a [T]) {
         let range = self.starts[i as usize] as usize..self.starts[i as usize + 1] as usize;
@@ -111,7 +112,7 @@ impl Lists {
 }
 
 impl ContactSurface {
-    /// Prepares a surface; what overlaps at rest is found and allowed. Triangles and tets with corners out of range are
+    /// Prepares a surface; overlaps at rest are found and allowed. Triangles and tets with corners out of range are
     /// dropped.
     pub fn new(mut input: SurfaceInput) -> ContactSurface {
         let count = input.skin.len();
@@ -176,7 +177,7 @@ impl ContactSurface {
         surface
     }
 
-    /// Skin points.
+    /// Number of skin points.
     pub fn point_count(&self) -> usize {
         self.input.skin.len()
     }
@@ -186,7 +187,7 @@ impl ContactSurface {
         &self.input.triangles
     }
 
-    /// Corners of a triangle; none where there is no such.
+    /// Corners of a triangle; empty if there is no such triangle.
     pub(crate) fn corners(&self, triangle: u32) -> &[u32] {
         let corners = self.input.triangles.get(triangle as usize);
         corners.map_or(&[], |corners| corners)
@@ -205,7 +206,7 @@ impl ContactSurface {
         outside
     }
 
-    /// What it was made from.
+    /// The input.
     pub fn input(&self) -> &SurfaceInput {
         &self.input
     }
@@ -215,23 +216,23 @@ impl ContactSurface {
         self.edge
     }
 
-    /// Longest side of the box around the largest connected piece of skin at rest: the height of a body, also where several bodies or
-    /// many pieces of clothing are one surface \[m\].
+    /// Longest side of the box around the largest connected component at rest \[m\]: the height of a body, even where
+    /// several bodies or many pieces of clothing share one surface.
     pub fn size(&self) -> f32 {
         self.size
     }
 
-    /// Distance at which a pair is known \[m\].
+    /// Distance at which contacts are detected \[m\].
     pub fn shell(&self) -> f32 {
         SHELL * self.edge
     }
 
-    /// Distance that a contact keeps \[m\].
+    /// Distance that contacts keep \[m\].
     pub fn gap(&self) -> f32 {
         GAP * self.edge
     }
 
-    /// How much closer than the gap each skin point comes to others at rest, and may therefore always come \[m\].
+    /// How much closer than the gap each skin point is to other skin at rest, and may therefore always be \[m\].
     pub fn overlaps(&self) -> &[f32] {
         &self.overlaps
     }
@@ -255,13 +256,13 @@ impl ContactSurface {
         self.near.of(point).binary_search(&triangle).is_ok()
     }
 
-    /// Pairs for local contact: those that `find` finds, which is called for the first time alone. They take a while to
-    /// find, so a model has none until someone asks.
+    /// Pairs for local contact; `find` is called the first time only. Finding them takes a while, so a model has none
+    /// until they are asked for.
     pub fn local_pairs_or_find(&self, find: impl FnOnce(&Self) -> LocalPairs) -> &LocalPairs {
         self.local.get_or_init(|| find(self))
     }
 
-    /// Pairs for local contact, where they have been found.
+    /// Pairs for local contact, if they have been found.
     pub fn local_pairs(&self) -> Option<&LocalPairs> {
         self.local.get()
     }
@@ -293,7 +294,7 @@ impl ContactSurface {
         around
     }
 
-    /// Prisms of a leaf that are [near](Self::is_near) a point.
+    /// Mask of the prisms of a leaf that are [near](Self::is_near) a point.
     #[inline]
     pub(crate) fn near_in_leaf(&self, point: u32, leaf: u32) -> u8 {
         let mut near = self.near_leaves.of(point).iter();
@@ -301,7 +302,7 @@ impl ContactSurface {
             .map_or(0, |&entry| entry as u8)
     }
 
-    /// How much closer than `gap` each skin point is to others at rest \[m\].
+    /// How much closer than `gap` each skin point is to other skin at rest \[m\].
     fn rest_depths(&self, filter: Filter, gap: f32) -> Vec<f32> {
         let mut detector = Detector::new(self);
         detector.update(self, |i| self.input.skin[i], |i| self.input.bases[i]);
@@ -349,7 +350,7 @@ fn shells_of_points(input: &SurfaceInput) -> Vec<u32> {
 fn largest_piece(input: &SurfaceInput, shells: &[u32]) -> f32 {
     let mut boxes = std::collections::BTreeMap::<u32, Aabb>::new();
     let points = shells.iter().zip(&input.skin);
-    // Points without triangles belong to no piece.
+    // Points without triangles are in no component.
     for (&shell, &position) in points.filter(|(shell, _)| **shell != u32::MAX) {
         let of_shell = boxes.entry(shell).or_insert(Aabb::EMPTY);
         *of_shell = of_shell.union(Aabb::around(position, 0.0));
@@ -385,7 +386,7 @@ fn near(count: usize, triangles: &[[u32; 3]], fans: &Lists) -> Lists {
     Lists::new((0..count as u32).map(around))
 }
 
-/// Cuts points into chunks, and those where the skin between them does: the order of a tree leaps from one limb to the next.
+/// Cuts points into chunks, and chunks into connected groups: the tree's order may jump from one limb to another.
 fn groups(points: &[u32], count: usize, triangles: &[[u32; 3]]) -> Vec<Vec<u32>> {
     let mut chunk = vec![usize::MAX; count];
     for (i, &point) in points.iter().enumerate() {
@@ -400,7 +401,7 @@ fn groups(points: &[u32], count: usize, triangles: &[[u32; 3]]) -> Vec<Vec<u32>>
     let mut number = vec![usize::MAX; parts.count];
     let mut groups: Vec<Vec<u32>> = Vec::new();
     for &point in points {
-        // A point without neighbours in its chunk is alone.
+        // A point without neighbours in its chunk is a group of its own.
         let part = number.get_mut(parts.of_vertex[point as usize] as usize);
         let mut alone = usize::MAX;
         let slot = part.unwrap_or(&mut alone);
@@ -446,7 +447,7 @@ mod tests {
     use crate::conformance::some_pads;
 
     #[test]
-    fn groups_hang_together() {
+    fn groups_are_connected() {
         let model = some_pads(2);
         let surface = model.contact_surface().expect("surface");
         let mut seen = vec![false; surface.point_count()];

@@ -1,55 +1,57 @@
-//! Sweeps over contacts, two at the same time.
+//! Sweeps over contacts on two threads.
 //!
-//! Contacts are put on two sides that do not feel each other, and a rest between them that feels both. Sides are swept side by side, then the
-//! rest. Which contact is where depends on the contacts alone, so that results are the same bits for any number of threads.
+//! Contacts are split into two sides that hardly affect each other, and the rest between them. Both sides are swept in
+//! parallel, then the rest. The split depends on the contacts alone, so results have the same bits for any number of
+//! threads.
 
 use glam::{Vec3, Vec3A, Vec4};
 use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, Row};
 
 use super::Kernels;
 use super::kernels::Part;
-use super::resolve::{GivingWay, change_of_force, force_per_metre};
+use super::resolve::{MovableBody, change_of_force, force_per_metre};
 use super::rows::{ContactRow, NONE};
 
-/// Fewer contacts than this stay on one side.
-const FEWEST: usize = 64;
-/// So many contacts leave out what moves little: sweeps are most of what they cost. With fewer, a knee keeps a point more inside.
-const MANY: usize = 512;
-/// Share of the contacts on the first side; of the others a third or so are between.
-const FIRST: f32 = 0.35;
+/// Least number of contacts that are split.
+const MIN_SPLIT: usize = 64;
+/// Number of contacts from which corners with a small weight use fewer blocks of their columns: sweeps dominate the
+/// cost there. With a lower number, one more point of a knee stays inside.
+const PARTIAL_COLUMNS_FROM: usize = 512;
+/// Share of the contacts on the first side; about a third of the others are between the sides.
+const FIRST_SIDE_SHARE: f32 = 0.35;
 
-/// Contacts that are swept one after the other.
+/// Contacts that are swept in sequence.
 #[derive(Clone, Debug, Default)]
 pub struct Side {
     /// The contacts.
     pub rows: Vec<SweptRow>,
-    /// How far this sweep moves each free vertex, by the blocks of the kernels.
+    /// Displacement of each free vertex by this sweep, in the kernels' blocks.
     pub moved: Vec<[F32x8; 3]>,
-    /// Blocks that it moves.
+    /// Blocks that it has moved.
     pub marks: Vec<bool>,
 }
 
-/// A contact, with what sweeps need at hand.
+/// A contact with the data that sweeps need.
 #[derive(Clone, Copy, Debug)]
 pub struct SweptRow {
     /// The contact.
     pub row: ContactRow,
-    /// Its number among all.
+    /// Its index among all contacts.
     pub number: u32,
-    /// How many vertices it has.
+    /// Number of its vertices.
     count: u32,
     /// Their slots.
     slots: [u32; 4],
-    /// What of their columns counts.
+    /// The parts of their columns that are used.
     parts: [Part; 4],
-    /// Where they are before contacts of this side move them \[m\].
+    /// Their positions before contacts of this side move them \[m\].
     places: [Vec3A; 4],
-    /// Force for a metre that is missing.
+    /// Force per metre of violation.
     per_metre: f32,
 }
 
 impl SweptRow {
-    /// Corners of a foot that weigh little move little, which counts only among `few`.
+    /// Corners with a small weight move little, and use whole columns only if there are `few` contacts.
     fn new(row: &ContactRow, number: u32, kernels: &Kernels, few: bool) -> SweptRow {
         let mut swept = SweptRow {
             row: *row,
@@ -75,7 +77,7 @@ impl SweptRow {
 }
 
 impl Side {
-    /// Without contacts, for so many blocks.
+    /// Without contacts, for a number of blocks.
     pub fn new(blocks: usize) -> Side {
         Side {
             rows: Vec::new(),
@@ -85,7 +87,7 @@ impl Side {
     }
 }
 
-/// Memory of [`Split::split`].
+/// Scratch memory of [`Split::split`].
 #[derive(Clone, Debug, Default)]
 pub struct Split {
     keys: Vec<(f32, u32)>,
@@ -94,10 +96,11 @@ pub struct Split {
 }
 
 impl Split {
-    /// Puts contacts on the first side, the second, and between. `places` are where free vertices are.
+    /// Splits contacts into the first side, the second, and those between. `places` are the positions of the free
+    /// vertices.
     ///
-    /// The first side is what comes first along the longest axis of all contacts; what it moves [much](Kernels::strong) is between. The
-    /// little that sides do move each other comes with the end of the sweep.
+    /// The first side takes the first contacts along the longest axis of all; contacts that it is [strongly
+    /// coupled](Kernels::strong) to are between. The weak coupling of the sides is applied at the end of the sweep.
     pub fn split(
         &mut self,
         rows: &[ContactRow],
@@ -107,7 +110,7 @@ impl Split {
     ) {
         sides.iter_mut().for_each(|side| side.rows.clear());
         self.is_first.clear();
-        if rows.len() < FEWEST {
+        if rows.len() < MIN_SPLIT {
             self.is_first.resize(rows.len(), true);
         } else {
             self.is_first.resize(rows.len(), false);
@@ -120,10 +123,10 @@ impl Split {
                 self.felt[*block as usize] = true;
             }
         }
-        let few = rows.len() < MANY;
+        let few = rows.len() < PARTIAL_COLUMNS_FROM;
         let block = |v: u32| kernels.slot(v) as usize / LANES;
         for ((row, &is_first), number) in rows.iter().zip(&self.is_first).zip(0..) {
-            // What gives way is shared by all contacts with it.
+            // A rigid body is shared by all contacts with it.
             let side = if row.body != NONE {
                 2
             } else if is_first {
@@ -150,7 +153,7 @@ impl Split {
         let key = |row: &ContactRow| place(row).map_or(0.0, |place| place[axis]);
         self.keys.clear();
         self.keys.extend(rows.iter().map(key).zip(0..));
-        let count = (FIRST * rows.len() as f32) as usize;
+        let count = (FIRST_SIDE_SHARE * rows.len() as f32) as usize;
         self.keys
             .select_nth_unstable_by(count, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         for &(_, number) in &self.keys[..count] {
@@ -159,15 +162,15 @@ impl Split {
     }
 }
 
-/// Goes over the contacts of a side once: changes their forces, and moves the tissue around them as it will answer.
+/// One sweep over the contacts of a side: updates their forces, and moves the tissue around them by its response.
 pub struct Sweep<'a> {
     pub side: &'a mut Side,
-    /// What others have moved in this sweep.
+    /// Displacements by the other sides in this sweep.
     pub others: &'a [&'a [[F32x8; 3]]],
-    pub bodies: &'a mut [GivingWay],
+    pub bodies: &'a mut [MovableBody],
     pub positions: &'a [Row],
     pub kernels: &'a Kernels,
-    /// Moves below this are left to the next solve \[m\].
+    /// Motion below this is left to the next solve \[m\].
     pub negligible: f32,
 }
 
@@ -176,7 +179,7 @@ impl Kernel for Sweep<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self) {
         let Side { rows, moved, marks } = self.side;
-        // All before any waits for what another moves.
+        // All loads first, so that none waits for another contact's result.
         for swept in rows.iter_mut() {
             for k in 0..swept.count() {
                 let place = &self.positions[swept.row.vertices[k] as usize];
@@ -215,7 +218,7 @@ impl Kernel for Sweep<'_> {
     }
 }
 
-/// How far the vertex with a slot is moved.
+/// Displacement of the vertex in a slot.
 #[inline(always)]
 pub fn moved_at(moved: &[[F32x8; 3]], slot: u32) -> Vec3A {
     let slot = slot as usize;
@@ -231,7 +234,7 @@ mod tests {
 
     const COUNT: usize = 600;
 
-    /// Vertices in a line; each moves the next by three quarters of what it moves.
+    /// Vertices in a line; each moves the next by three quarters of its own motion.
     fn line() -> (Kernels, Vec<Vec3>) {
         let order: Vec<u32> = (0..COUNT as u32).collect();
         let solve = |x: &mut [[f32; 3]]| {
@@ -289,12 +292,12 @@ mod tests {
     #[test]
     fn few_contacts_stay_together_and_those_with_a_body_are_swept_alone() {
         let (kernels, places) = line();
-        let mut rows = rows(FEWEST - 1);
+        let mut rows = rows(MIN_SPLIT - 1);
         rows[3].body = 0;
         let sides = sides(&rows, &kernels, &places);
         assert_eq!(
             sides.each_ref().map(|side| side.rows.len()),
-            [FEWEST - 2, 0, 1]
+            [MIN_SPLIT - 2, 0, 1]
         );
         assert_eq!(sides[2].rows[0].number, 3);
     }

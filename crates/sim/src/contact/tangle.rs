@@ -1,9 +1,9 @@
-//! Skin that was drawn through other skin of the same shell.
+//! Tangles: skin that was pulled through other skin of the same connected component.
 //!
-//! Where bones go through bones, tissue is turned inside out, and contact would hold what hangs on the wrong side for ever.
-//! A contact is taken for such a tangle where the bones of both sides stand to each other as they do at rest, where nothing
-//! overlaps, and tissue that followed them would nevertheless have its point below the foot. It is then left out: the tissue
-//! goes back through itself. Local contact needs none of this: what it knows are folds.
+//! Where bones go through bones, tissue is turned inside out, and contact would hold skin on the wrong side for ever. A
+//! contact is a tangle if the bones of both sides stand to each other as at rest, where nothing overlaps, and yet the
+//! point would be below its foot if the tissue followed its bones. Tangled contacts are left out, so that the tissue
+//! can return through itself. Local contact has no tangles: it only knows folds.
 
 use glam::{Mat3, Vec3};
 
@@ -12,9 +12,9 @@ use crate::carrier::turn;
 use crate::model::NO_CARRIER;
 use crate::{Model, Targets};
 
-/// Base points that have come nearer or gone farther by more than this, relative to the distance of both skin points at rest, are not where
-/// they were: a quick test before the exact one.
-const BONES_MOVED: f32 = 0.5;
+/// Change of the distance of two base points, relative to the distance of their skin points at rest, above which the
+/// bones do not stand as at rest: a quick test before the exact one.
+const MAX_BONE_CHANGE: f32 = 0.5;
 
 /// Whether a contact only holds a tangle.
 pub fn is_tangled(
@@ -29,7 +29,7 @@ pub fn is_tangled(
     }
     let rest = |i: u32| surface.input.skin[i as usize];
     let far = rest(contact.point).distance(rest(corners[0]));
-    if bones_moved(surface, targets, contact.point, corners[0]) > BONES_MOVED * far {
+    if bone_change(surface, targets, contact.point, corners[0]) > MAX_BONE_CHANGE * far {
         return false;
     }
     let carried = |i: u32| carried(model, targets, surface.input.sources[i as usize]);
@@ -51,23 +51,23 @@ pub fn is_tangled(
         && apart.distance(at_rest) < rules::TANGLE_TOLERANCE * at_rest.length()
 }
 
-/// How much nearer or farther the base points of two skin points are than at rest \[m\].
-fn bones_moved(surface: &ContactSurface, targets: &Targets, a: u32, b: u32) -> f32 {
+/// Change of the distance between the base points of two skin points since rest \[m\].
+fn bone_change(surface: &ContactSurface, targets: &Targets, a: u32, b: u32) -> f32 {
     let (a, b) = (a as usize, b as usize);
     let now = targets.bases.get(a).zip(targets.bases.get(b));
     let rest = surface.input.bases[a].distance(surface.input.bases[b]);
     now.map_or(0.0, |(a, b)| (a.distance(*b) - rest).abs())
 }
 
-/// What would have become of a skin point if it had followed its bones from rest.
+/// A skin point that follows its bones rigidly from rest.
 struct Carried {
-    /// Where it would be \[m\].
+    /// Its position \[m\].
     place: Vec3,
-    /// How it would have turned, where that is known.
+    /// Its rotation, where known.
     turn: Option<Mat3>,
 }
 
-/// `None` where nothing carries the point.
+/// `None` if the point has no carrier.
 fn carried(model: &Model, targets: &Targets, source: Source) -> Option<Carried> {
     let free = model.free_count();
     let driven = |list: &[Vec3], i: usize| {

@@ -1,22 +1,22 @@
-//! The order of a tree over the prisms of a contact surface: eight prisms a leaf, eight leaves or nodes a node.
+//! Topology of the tree over the prisms of a contact surface: eight prisms per leaf, eight children per node.
 
 use glam::Vec3;
 use supple_geom::simd::LANES;
 
-/// No triangle: fills the last leaf up.
+/// Marks padding in the last leaf.
 pub const NONE: u32 = u32::MAX;
 
-/// Built once, from rest positions. Leaf `i` has the prisms `8 i` to `8 i + 7` of [`Tree::order`], node `i` of level 0 the leaves `8 i` to
-/// `8 i + 7`, and so on up to a single node.
+/// Built once, from rest positions. Leaf `i` has the prisms `8 i` to `8 i + 7` of [`Tree::order`], node `i` of level 0
+/// the leaves `8 i` to `8 i + 7`, and so on up to a single node.
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
-    /// Triangles in the order of the leaves, filled up with [`NONE`].
+    /// Triangles in the order of the leaves, padded with [`NONE`].
     pub order: Vec<u32>,
-    /// Corners of the triangles of each leaf: first, second, third.
+    /// First, second and third corners of the triangles of each leaf.
     pub corners: Vec<[[u32; LANES]; 3]>,
-    /// Skin points in the order of the leaves: neighbours follow each other.
+    /// Skin points in the order of the leaves: neighbours are adjacent.
     pub points: Vec<u32>,
-    /// Nodes of each level above the leaves; the last is 1.
+    /// Number of nodes of each level above the leaves; the last is 1.
     pub levels: Vec<usize>,
 }
 
@@ -60,7 +60,7 @@ impl Tree {
     }
 }
 
-/// Cuts where whole nodes end, so that only the last of each level is not full.
+/// Splits at multiples of whole nodes, so that only the last node of each level is not full.
 fn split(centres: &[Vec3], order: &mut [u32]) {
     if order.len() <= LANES {
         return;

@@ -1,4 +1,4 @@
-//! Colliders of a model from step to step: what they touch, and how those with a mass are moved.
+//! Colliders of a model from step to step: their contacts, and the motion of free ones.
 
 use glam::Vec3;
 
@@ -6,12 +6,12 @@ use super::collide::{FIRST_COLLIDER, Skin, collide};
 use super::collider::{ColliderState, Motion, Placed, place_colliders};
 use super::external::External;
 use super::land::land;
-use super::resolve::GivingWay;
+use super::resolve::MovableBody;
 use super::rows::NONE;
 use super::solver::Moment;
 use crate::{Model, Settings, State, Targets};
 
-/// Memory for the colliders of one model.
+/// Scratch memory for the colliders of one model.
 #[derive(Clone, Debug, Default)]
 pub struct World {
     placed: Vec<Placed>,
@@ -22,7 +22,7 @@ pub struct World {
 }
 
 impl World {
-    /// Contacts with colliders, after those that were given. Without a contact surface there are none.
+    /// The given external contacts, then those with colliders. Without a contact surface there are none of the latter.
     pub fn find(
         &mut self,
         model: &Model,
@@ -67,16 +67,16 @@ impl World {
         &self.found
     }
 
-    /// How each collider gives way; `scale` is that of the system's forces.
-    pub fn giving_way(&self, scale: f32) -> impl Iterator<Item = GivingWay> + '_ {
-        self.placed.iter().map(move |placed| GivingWay {
+    /// The colliders as rigid bodies of the resolver; `scale` is that of the system's forces.
+    pub fn movable_bodies(&self, scale: f32) -> impl Iterator<Item = MovableBody> + '_ {
+        self.placed.iter().map(move |placed| MovableBody {
             compliance: placed.compliance / scale,
             moved: Vec3::ZERO,
         })
     }
 
-    /// Writes where the colliders have come to.
-    pub fn finish(&self, targets: &Targets, h: f32, bodies: &[GivingWay], state: &mut State) {
+    /// Writes the final poses of the colliders.
+    pub fn finish(&self, targets: &Targets, h: f32, bodies: &[MovableBody], state: &mut State) {
         let colliders = targets.colliders.iter().zip(&self.placed).zip(bodies);
         let states = &mut state.contact.colliders;
         states.clear();
@@ -96,14 +96,14 @@ impl World {
     }
 }
 
-/// The collider of an external contact that gives way, or [`NONE`].
-pub fn giving_body(contact: &External, bodies: &[GivingWay]) -> u32 {
+/// Index of the collider of an external contact that can move, or [`NONE`].
+pub fn movable_body(contact: &External, bodies: &[MovableBody]) -> u32 {
     let body = contact.body.checked_sub(FIRST_COLLIDER);
     let gives = |b: &u32| bodies.get(*b as usize).is_some_and(|w| w.compliance > 0.0);
     body.filter(gives).unwrap_or(NONE)
 }
 
-/// How far in front of its collider the foot of a contact is put, for a gap \[m\].
+/// Distance in front of the collider at which the foot of a contact is put, for a gap \[m\].
 pub fn padding(contact: &External, gap: f32) -> f32 {
     match contact.body {
         FIRST_COLLIDER.. => gap,

@@ -1,8 +1,8 @@
-//! What local contact looks at in a step: points and prisms of folds that are awake, eight at a time.
+//! Detection for local contact: active points and prisms of folds, eight at a time.
 //!
-//! Most points are in no box around a prism that they can meet, and their skin's normals are never needed.
+//! Most points are in no box around a prism that they can touch, so that their normals are never needed.
 
-// In kernels, closures would lose the instruction set.
+// No closures in kernels: they would lose the instruction set.
 #![allow(clippy::needless_range_loop)]
 
 use glam::{Vec3, Vec3A};
@@ -16,54 +16,54 @@ use super::rules;
 use super::solver::Moment;
 use super::surface::{ContactSurface, Source};
 
-/// Prisms are held to be higher by this, in shells: far more than what is rounded off.
+/// Tolerance by which prisms are raised \[shells\]: far more than the rounding error.
 const ROUNDING: f32 = 0.01;
 
-/// Memory of local contact.
+/// Scratch memory of local contact.
 #[derive(Clone, Debug, Default)]
-pub struct Watch {
-    /// What is awake of each fold.
+pub struct LocalSearch {
+    /// Active part of each fold.
     levels: Vec<Level>,
-    awake: Awake,
-    /// Points in boxes around prisms, with the triangles of these.
+    active: ActiveFold,
+    /// Points in boxes around prisms, with the triangles of the prisms.
     close: Vec<(u32, u32)>,
     /// Points whose normals are needed.
-    bent: Once,
+    updated: IndexSet,
 }
 
-/// What is awake of a fold.
+/// Active part of a fold.
 #[derive(Clone, Debug, Default)]
-struct Awake {
+struct ActiveFold {
     shell: f32,
-    /// Ends of columns.
+    /// Ends of the columns.
     skins: Vec<Row>,
     bases: Vec<Row>,
     /// Boxes around eight prisms each.
     boxes: Vec<[Vec3A; 2]>,
-    /// These prisms, once they are needed.
+    /// Bounds of these prisms, once they are needed.
     prisms: Vec<Option<Prisms>>,
-    /// Points of groups.
+    /// Positions of the groups' points.
     places: Vec<[F32x8; 3]>,
 }
 
-/// Where eight prisms are at most.
+/// Outer bounds of eight prisms.
 #[derive(Clone, Copy, Debug)]
 struct Prisms {
     low: [F32x8; 3],
     high: [F32x8; 3],
-    /// Normals of the skin, as long as twice its area, and how far each prism goes along its own.
+    /// Normals of the skin, twice the area long, and the extent of each prism along its own.
     normal: [F32x8; 3],
     top: F32x8,
 }
 
-/// Numbers, each once.
+/// Unique indices.
 #[derive(Clone, Debug, Default)]
-struct Once {
+struct IndexSet {
     list: Vec<u32>,
     seen: Vec<bool>,
 }
 
-impl Once {
+impl IndexSet {
     fn start(&mut self, count: usize) {
         if self.seen.len() == count {
             for i in self.list.drain(..) {
@@ -87,7 +87,7 @@ impl Once {
     }
 }
 
-/// Where skin and base points are.
+/// Positions of skin and base points.
 pub(super) struct Now<'a> {
     pub moment: &'a Moment<'a>,
     pub sources: &'a [Source],
@@ -109,7 +109,7 @@ impl Now<'_> {
 }
 
 impl Detector {
-    /// Takes positions and normals of some points, and sees what is awake.
+    /// Updates positions and normals of some points, and finds the active parts of folds.
     pub(super) fn update_folds(
         &mut self,
         surface: &ContactSurface,
@@ -117,39 +117,43 @@ impl Detector {
         now: &Now,
         points: impl Iterator<Item = u32>,
     ) {
-        let mut watch = std::mem::take(&mut self.watch);
-        watch.levels.clear();
-        (watch.levels).extend(pairs.folds.iter().map(|fold| fold.level(now.bases)));
-        watch.bent.start(surface.point_count());
-        points.for_each(|point| watch.bent.add(&[point]));
-        self.take_some(surface, &watch.bent.list, now);
-        self.watch = watch;
+        let mut search = std::mem::take(&mut self.local_search);
+        search.levels.clear();
+        (search.levels).extend(pairs.folds.iter().map(|fold| fold.level(now.bases)));
+        search.updated.start(surface.point_count());
+        points.for_each(|point| search.updated.add(&[point]));
+        self.update_some(surface, &search.updated.list, now);
+        self.local_search = search;
     }
 
-    /// Looks for the points that are awake in their triangles' prisms, after [`update_folds`](Detector::update_folds).
+    /// Tests the active points against the prisms of their triangles, after [`update_folds`](Detector::update_folds).
     pub(super) fn search_folds(&mut self, surface: &ContactSurface, pairs: &LocalPairs, now: &Now) {
-        let mut watch = std::mem::take(&mut self.watch);
-        let known = watch.bent.list.len();
-        watch.close.clear();
+        let mut search = std::mem::take(&mut self.local_search);
+        let known = search.updated.list.len();
+        search.close.clear();
         for (number, fold) in pairs.folds.iter().enumerate() {
-            let level = watch.levels[number];
+            let level = search.levels[number];
             if level.groups > 0 {
-                let Watch { awake, close, .. } = &mut watch;
-                awake.place(fold, &level, now, surface.shell(), &self.settled);
-                dispatch(LookAtFold { fold, awake, close });
+                let LocalSearch { active, close, .. } = &mut search;
+                active.place(fold, &level, now, surface.shell(), &self.skipped);
+                dispatch(TestFold {
+                    fold,
+                    active,
+                    close,
+                });
             }
         }
-        for (point, triangle) in &watch.close {
-            watch.bent.add([point]);
-            watch.bent.add(surface.corners(*triangle));
+        for (point, triangle) in &search.close {
+            search.updated.add([point]);
+            search.updated.add(surface.corners(*triangle));
         }
-        self.take_some(surface, &watch.bent.list[known..], now);
+        self.update_some(surface, &search.updated.list[known..], now);
         let mut slots = std::mem::take(&mut self.slots);
         slots.clear();
-        let of_points = watch.close.chunk_by(|a, b| a.0 == b.0);
+        let of_points = search.close.chunk_by(|a, b| a.0 == b.0);
         slots.extend(of_points.map(|close| self.least_deep(surface, close)));
         self.slots = slots;
-        self.watch = watch;
+        self.local_search = search;
     }
 
     /// The prism that a point is least deep in.
@@ -175,9 +179,9 @@ impl Detector {
     }
 }
 
-impl Awake {
-    /// Takes columns and points of a fold; those that are settled are nowhere.
-    fn place(&mut self, fold: &Fold, level: &Level, now: &Now, shell: f32, settled: &[bool]) {
+impl ActiveFold {
+    /// Sets columns and points of a fold; skipped points get NaN positions.
+    fn place(&mut self, fold: &Fold, level: &Level, now: &Now, shell: f32, skipped: &[bool]) {
         self.shell = shell;
         self.skins.clear();
         self.bases.clear();
@@ -202,7 +206,7 @@ impl Awake {
         for points in &fold.groups[..level.groups] {
             let mut places = [F32x8([f32::NAN; LANES]); 3];
             for (k, &point) in points.iter().enumerate() {
-                if point != u32::MAX && !settled[point as usize] {
+                if point != u32::MAX && !skipped[point as usize] {
                     let place = now.skin(point).to_array();
                     for (lanes, x) in places.iter_mut().zip(place) {
                         lanes.0[k] = x;
@@ -214,25 +218,29 @@ impl Awake {
     }
 }
 
-/// Notes points of a fold where prisms may be, by point.
-struct LookAtFold<'a> {
+/// Lists points of a fold that may be in prisms, by point.
+struct TestFold<'a> {
     fold: &'a Fold,
-    awake: &'a mut Awake,
+    active: &'a mut ActiveFold,
     close: &'a mut Vec<(u32, u32)>,
 }
 
-impl Kernel for LookAtFold<'_> {
+impl Kernel for TestFold<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let LookAtFold { fold, awake, close } = self;
-        for (group, place) in awake.places.iter().enumerate() {
+        let TestFold {
+            fold,
+            active,
+            close,
+        } = self;
+        for (group, place) in active.places.iter().enumerate() {
             let first = close.len();
             let (numbers, bits) = fold.group_boxes.with(group as u32, &fold.bits);
             for (&number, &bits) in numbers.iter().zip(bits) {
                 let number = number as usize;
-                let mut points = are_in::<L>(place, &awake.boxes[number]);
+                let mut points = are_in::<L>(place, &active.boxes[number]);
                 while points != 0 {
                     let k = points.trailing_zeros() as usize;
                     points &= points - 1;
@@ -240,11 +248,11 @@ impl Kernel for LookAtFold<'_> {
                     if can_meet == 0 {
                         continue;
                     }
-                    let prisms = match &mut awake.prisms[number] {
+                    let prisms = match &mut active.prisms[number] {
                         Some(prisms) => prisms,
                         unknown => {
-                            let ends = [&*awake.skins, &awake.bases];
-                            unknown.insert(prisms::<L>(ends, &fold.boxes[number], awake.shell))
+                            let ends = [&*active.skins, &active.bases];
+                            unknown.insert(prisms::<L>(ends, &fold.boxes[number], active.shell))
                         }
                     };
                     let place = [place[0].0[k], place[1].0[k], place[2].0[k]];
@@ -305,7 +313,7 @@ fn prisms<L: Lanes>(
     }
 }
 
-/// Which places are in a box; what is not a number never is.
+/// Mask of the places that are in a box; NaN never is.
 #[inline(always)]
 fn are_in<L: Lanes>(places: &[F32x8; 3], [low, high]: &[Vec3A; 2]) -> u8 {
     let mut inside = u8::MAX;
@@ -316,7 +324,7 @@ fn are_in<L: Lanes>(places: &[F32x8; 3], [low, high]: &[Vec3A; 2]) -> u8 {
     inside
 }
 
-/// Which prisms a place may be in.
+/// Mask of the prisms that a place may be in.
 #[inline(always)]
 fn may_contain<L: Lanes>(prisms: &Prisms, place: &[f32; 3]) -> u8 {
     let mut around = u8::MAX;

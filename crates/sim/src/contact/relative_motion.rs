@@ -1,24 +1,24 @@
-//! How far points go, apart from what all go together: a body that is carried along does not move against itself.
+//! Motion of points relative to their common motion: a body that is moved as a whole does not move relative to itself.
 
 use glam::Vec3;
 
-/// Ways of points in a step.
+/// Motion of points in a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ways {
-    /// The mean \[m\].
+pub struct RelativeMotion {
+    /// Mean motion \[m\].
     pub together: Vec3,
-    /// How far the farthest point went besides \[m\].
+    /// Largest motion relative to the mean \[m\].
     pub farthest: f32,
 }
 
-impl Ways {
-    /// From `before` to `now`; `None` where these are not the same points.
-    pub fn new(before: &[Vec3], now: &[Vec3]) -> Option<Ways> {
+impl RelativeMotion {
+    /// From `before` to `now`; `None` if the numbers of points differ.
+    pub fn new(before: &[Vec3], now: &[Vec3]) -> Option<RelativeMotion> {
         if before.len() != now.len() {
             return None;
         }
         if before == now {
-            return Some(Ways {
+            return Some(RelativeMotion {
                 together: Vec3::ZERO,
                 farthest: 0.0,
             });
@@ -27,6 +27,6 @@ impl Ways {
         let together = ways().sum::<Vec3>() / now.len().max(1) as f32;
         let squares = ways().map(|way| way.distance_squared(together));
         let farthest = squares.fold(0.0, f32::max).sqrt();
-        Some(Ways { together, farthest })
+        Some(RelativeMotion { together, farthest })
     }
 }
