@@ -45,7 +45,9 @@ async function sharedCharacters({ context, url }) {
   const { page, problems } = await openPage(context, url);
   await untilSimulated(page);
   const files = [
-    ...readdirSync(path.join(data, "characters")).map((name) => [path.join(data, "characters", name)]),
+    ...readdirSync(path.join(data, "characters"), { withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => [path.join(data, "characters", entry.name)]),
     ["cylinder/cylinder.off", "cylinder/cylinder.skel", "cylinder/cylinder0.anim"].map((name) => path.join(data, "fps", name)),
   ];
   for (const set of files) {
