@@ -50,6 +50,7 @@ impl Merged {
             caller_of: Vec::new(),
             carriers: Vec::new(),
             carrier_frames: Vec::new(),
+            wave_speeds: Vec::new(),
             soft_driven: None,
             tets: TetStrains::default(),
             volumes: TetVolumes::default(),
@@ -204,6 +205,7 @@ impl IndexMap {
 
     fn add_vertices(&self, part: &Model, body: &Body, whole: &mut Model) {
         whole.masses.extend(&part.masses);
+        whole.wave_speeds.extend(&part.wave_speeds);
         whole.index_of.extend(self.vertices(&part.index_of));
         let carrier = |&c: &u32| match c {
             NO_CARRIER => NO_CARRIER,
