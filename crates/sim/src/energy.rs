@@ -4,7 +4,7 @@ use glam::{DVec3, Vec3};
 use supple_geom::simd::Row;
 
 use crate::constraints::cluster::NO_CLUSTER;
-use crate::inertia::{largest_relative_motion, saturated};
+use crate::inertia::{bounded, largest_relative_motion};
 use crate::model::NO_CARRIER;
 use crate::start::carried;
 use crate::{Mode, Model, Rotations, Settings, State, Targets};
@@ -42,8 +42,7 @@ pub fn predict(model: &Model, settings: &Settings, targets: &Targets, state: &St
     let inertial: Vec<DVec3> = (0..model.free_count())
         .map(|i| {
             let y = state.positions[i].as_dvec3() + state.velocities[i].as_dvec3() * h;
-            let carried = Vec3::from(starts[i].xyz()).as_dvec3();
-            saturated(y, carried, most * f64::from(model.wave_speeds()[i]))
+            bounded(model, i, y, starts[i].xyz(), most)
         })
         .collect();
     let pushed = |(i, y): (usize, &DVec3)| {

@@ -6,13 +6,12 @@
 //! [`Settings::max_relative_speed`](crate::Settings::max_relative_speed) × c and is unchanged up to the third order for small
 //! velocities, so that a jiggle is not damped. Vertices without carrier frames keep their velocity.
 
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 
 use crate::model::NO_CARRIER;
 use crate::{Mode, Model, Settings};
 
-/// Wave speed √(E/ρ) of the tissue at each free vertex \[m/s\]; infinite where nothing bounds it: without a carrier frame, mass
-/// or tet.
+/// Wave speed √(E/ρ) of the tissue at each free vertex \[m/s\]; infinite without mass, zero without tets.
 pub(crate) fn wave_speeds(model: &Model) -> Vec<f32> {
     let mut stiffness = vec![0.0; model.free_count()];
     let tets = model.tets();
@@ -23,16 +22,11 @@ pub(crate) fn wave_speeds(model: &Model) -> Vec<f32> {
             }
         }
     }
-    let speed = |((&weight, &mass), frame): ((&f64, &f64), &[u32; 3])| {
-        let is_held = frame[0] != NO_CARRIER && weight > 0.0 && mass > 0.0;
-        if is_held {
-            (weight / mass).sqrt() as f32
-        } else {
-            f32::INFINITY
-        }
+    let speed = |(&weight, &mass): (&f64, &f64)| match mass > 0.0 {
+        true => (weight / mass).sqrt() as f32,
+        false => f32::INFINITY,
     };
-    let vertices = stiffness.iter().zip(model.masses());
-    vertices.zip(model.carrier_frames()).map(speed).collect()
+    stiffness.iter().zip(model.masses()).map(speed).collect()
 }
 
 /// Largest motion relative to the carriers in one step \[s\], to be multiplied by the [wave speed](Model::wave_speeds);
@@ -46,9 +40,27 @@ pub fn largest_relative_motion(settings: &Settings) -> f64 {
     }
 }
 
+/// Prediction x + h v of free vertex `v`, bounded. `carried` is where the carriers take it, and `most` the
+/// [largest relative motion](largest_relative_motion) \[s\].
+pub(crate) fn bounded(
+    model: &Model,
+    v: usize,
+    inertial: DVec3,
+    carried: impl Into<Vec3>,
+    most: f64,
+) -> DVec3 {
+    match model.carrier_frames()[v][0] {
+        NO_CARRIER => inertial,
+        _ => {
+            let most = most * f64::from(model.wave_speeds()[v]);
+            saturated(inertial, carried.into().as_dvec3(), most)
+        }
+    }
+}
+
 /// Prediction `inertial` with its distance from `carried` saturated at `most`: d → d / (1 + (d/most)⁴)^¼. `carried` is where
-/// the carriers take the vertex.
-pub fn saturated(inertial: DVec3, carried: DVec3, most: f64) -> DVec3 {
+/// the carriers take the vertex. There is no bound without stiffness.
+fn saturated(inertial: DVec3, carried: DVec3, most: f64) -> DVec3 {
     if !(most > 0.0 && most.is_finite()) {
         return inertial;
     }

@@ -121,7 +121,7 @@ impl Model {
     }
 
     /// Wave speed √(E/ρ) of the tissue at each free vertex \[m/s\], which bounds its [inertia](crate::inertia); infinite
-    /// without a carrier frame.
+    /// without mass, zero without tets.
     pub fn wave_speeds(&self) -> &[f32] {
         &self.wave_speeds
     }

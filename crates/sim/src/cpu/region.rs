@@ -9,7 +9,7 @@ use super::rows::{Rows, distribute_tets};
 use super::tet_batch::TetBatches;
 use super::{Clock, Step, Timings};
 use crate::contact::ContactSolver;
-use crate::inertia::{largest_relative_motion, saturated};
+use crate::inertia::{bounded, largest_relative_motion};
 use crate::model::NO_CARRIER;
 use crate::start::carried;
 use crate::{Mode, Model, Settings, State};
@@ -133,9 +133,8 @@ impl Region {
             let external = step.targets.forces.get(v).copied().unwrap_or(Vec3::ZERO);
             let force = gravity * mass + external;
             let inertial = state.positions[v] + state.velocities[v] * h;
-            let carried = Vec3::from(self.x[i].xyz());
-            let most = most * f64::from(step.model.wave_speeds()[v]);
-            let inertial = saturated(inertial.as_dvec3(), carried.as_dvec3(), most).as_vec3();
+            let carried = self.x[i].xyz();
+            let inertial = bounded(step.model, v, inertial.as_dvec3(), carried, most).as_vec3();
             let pushed = if mass > 0.0 {
                 inertial + force * (h * h / mass)
             } else {
