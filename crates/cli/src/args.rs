@@ -84,7 +84,7 @@ pub struct MotionArgs {
     /// Clip of the file, by name or number (from 0), or an embedded clip: elbow, knee, squat, sit, twist, arms_crossed, jump, shake.
     #[arg(long, value_name = "NAME", conflicts_with = "motion")]
     pub clip: Option<String>,
-    /// Motion from another file (.bvh, .glb, .fbx, .anim), retargeted by joint names.
+    /// Motion from another file (.bvh, .glb, .fbx, .anim): played joint by joint if it was made for this skeleton, else retargeted.
     #[arg(long, value_name = "FILE")]
     pub motion: Option<PathBuf>,
     /// Joint map that overrides recognised joints: lines such as `hips = "Bip01"`, under `[source]` for the motion's

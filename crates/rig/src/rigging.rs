@@ -38,6 +38,7 @@ pub fn with_skeleton(character: &Character, skeleton: Skeleton) -> Character {
         part.morph_weights.clear();
     }
     rigged.skeleton = skeleton;
+    rigged.file_joints.clear();
     rigged.clips.clear();
     rigged.humanoid = None;
     rigged.source = Source::None;
