@@ -16,6 +16,7 @@ use crate::bone_graph::{BoneGraph, GraphInput, bone_graph};
 use crate::bone_surface::bone_surface;
 use crate::colliders::attached;
 use crate::collision_tets::{collision_tets, contact_surface};
+use crate::covers::covers;
 use crate::detail::{Detail, DetailSource, Upsampler};
 use crate::detail_cache::DetailCache;
 use crate::flesh::{BuildReport, Column, Driven, Flesh};
@@ -181,6 +182,7 @@ impl<'a> FleshBuilder<'a> {
             flesh: &full,
             welded_of: &welded_of,
         });
+        let covers = covers(&kinds, &full, &welded_of);
         let shell_of = (kinds.body.welded.welded_from_original.iter())
             .map(|&welded| kinds.body.shells.of_vertex[welded as usize])
             .collect();
@@ -237,13 +239,14 @@ impl<'a> FleshBuilder<'a> {
             detail,
             rides,
             pieces,
+            covers,
             shell_of,
             starts: kinds.body.starts,
             shapes: (character.parts.iter())
                 .map(|part| morphed(part, &part.morph_weights).positions)
                 .collect(),
-            bind_positions: (0..character.parts.len())
-                .map(|part| character.bind_mesh(part).positions)
+            bind_positions: (character.bind_meshes().into_iter())
+                .map(|mesh| mesh.positions)
                 .collect(),
             bind_normals: Vec::new(),
             rest_normals: Vec::new(),
@@ -281,9 +284,7 @@ fn flesh_graph(
     skin: &RestSkin,
 ) -> BoneGraph {
     let surface = Surface::new(mesh.clone());
-    let meshes: Vec<TriMesh> = (0..character.parts.len())
-        .map(|part| character.bind_mesh(part))
-        .collect();
+    let meshes = character.bind_meshes();
     let is_flesh = |part: usize, vertex: usize| {
         kinds
             .body

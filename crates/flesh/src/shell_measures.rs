@@ -55,7 +55,7 @@ pub fn measures(character: &Character, body: &Body) -> Vec<Measures> {
     let joints: Vec<DVec3> = (worlds.iter())
         .map(|world| world.translation.as_dvec3())
         .collect();
-    let hanging = hanging_joints(character, &joints, body.size);
+    let hanging = hanging_joints(character);
     weigh(character, body, &joints, &hanging, &mut measures);
     count_bone_points(character, body, &joints, &hanging, &mut measures);
     measures
