@@ -224,7 +224,9 @@ fn by_place(measures: &Measures, near: &Nearness, hint: Option<Kind>) -> (Kind, 
     if let Some(kind) = hint {
         return (kind, "its name");
     }
-    if near.share < CLOTH_SHARE {
+    if measures.bone_points >= LEAST_BONE_POINTS {
+        (Kind::Cloth, "encloses bones, but is small")
+    } else if near.share < CLOTH_SHARE {
         (Kind::Hair, "far from the flesh")
     } else if near.one_sided >= PLATE_NORMAL {
         (Kind::Rigid(None), "a plate on one side of the flesh")
