@@ -182,7 +182,7 @@ impl<'a> FleshBuilder<'a> {
             flesh: &full,
             welded_of: &welded_of,
         });
-        let covers = covers(&kinds, &full, &welded_of);
+        let covers = covers(&kinds, &full, &welded_of, &full_excluded);
         let shell_of = (kinds.body.welded.welded_from_original.iter())
             .map(|&welded| kinds.body.shells.of_vertex[welded as usize])
             .collect();

@@ -29,13 +29,20 @@ pub struct Cover {
 const COVER_DISTANCE: f32 = 0.02;
 /// Smallest cosine between the normals of flesh and cover. Lower: an arm counts as covered where it enters the torso.
 const LEAST_COSINE: f32 = 0.6;
-/// Share of the depth at rest that is kept. At 1 the flesh could not move towards the cloth at all.
-const KEPT_DEPTH: f32 = 0.5;
+/// Share of the depth at rest that is kept. At 1 the flesh could not move towards the cloth at all; at 0.5 skin in the fold
+/// of an elbow shows through the sleeve's other side.
+const KEPT_DEPTH: f32 = 0.8;
 /// Sideways shift against the cover, relative to the size, up to which a vertex is held below it, and from which it is not.
 const HELD_SHIFT: [f32; 2] = [0.02, 0.04];
 
-/// Finds the covers of all vertices of the flesh, given its mesh and the welded index of each of its vertices.
-pub fn covers(kinds: &ShellKinds, flesh: &TriMesh, welded_of: &[u32]) -> Vec<Cover> {
+/// Finds the covers of all vertices of the flesh, given its mesh, the welded index of each of its vertices, and which of them are
+/// not simulated (empty for none). Those follow their weights and are as the artist made them: lips before teeth.
+pub fn covers(
+    kinds: &ShellKinds,
+    flesh: &TriMesh,
+    welded_of: &[u32],
+    excluded: &[bool],
+) -> Vec<Cover> {
     let body = &kinds.body;
     if kinds.shells.len() < 2 {
         return Vec::new();
@@ -47,6 +54,9 @@ pub fn covers(kinds: &ShellKinds, flesh: &TriMesh, welded_of: &[u32]) -> Vec<Cov
     let normals = vertex_normals(flesh);
     let reach = COVER_DISTANCE * body.size as f32;
     let cover = |column: usize| {
+        if excluded.get(column).is_some_and(|&excluded| excluded) {
+            return None;
+        }
         let (origin, normal) = (flesh.positions[column], normals[column]);
         let ray = Ray {
             origin,
