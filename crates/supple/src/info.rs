@@ -95,9 +95,7 @@ pub struct ProblemInfo {
 
 /// Collects the contents of a character.
 pub fn info(character: &Character) -> Info {
-    let rest: Vec<TriMesh> = (0..character.parts.len())
-        .map(|part| character.bind_mesh(part))
-        .collect();
+    let rest = character.bind_meshes();
     let whole = TriMesh::merged(&rest);
     let welded = weld(&whole, 0.0).mesh;
     let joints = character.skeleton.joints();

@@ -13,5 +13,6 @@ pub mod overlays;
 #[cfg(target_arch = "wasm32")]
 pub mod page;
 pub mod rigging;
+pub mod shells;
 pub mod stage;
 pub mod surroundings;
