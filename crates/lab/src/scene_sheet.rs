@@ -2,14 +2,17 @@
 
 use glam::Vec3;
 use supple::scene_file::Played;
-use supple_picture::{Bounds, Camera, DrawMesh, Image, SheetStyle, contact_sheet, hex, render};
+use supple_picture::{
+    Bounds, Camera, Colour, DrawMesh, Image, SheetStyle, contact_sheet, hex, render,
+};
 
 use crate::collider_drawing::{draw_colliders, shown_bounds};
+use crate::sheet::{own_look, textures};
 
 /// Colours of the characters, repeated.
 const COLOURS: [Vec3; 4] = [hex(0xdeb39c), hex(0x9cb8de), hex(0xb9d6a3), hex(0xd9a8c6)];
 
-/// Draws frames of a scene, three per row.
+/// Draws frames of a scene, three per row. Characters have their own materials, or a colour each.
 pub fn scene_sheet(title: &str, played: &Played, frames: &[usize], size: usize) -> Image {
     let shown = || frames.iter().copied();
     let motions = || played.characters.iter().map(|(_, motion)| motion);
@@ -21,6 +24,8 @@ pub fn scene_sheet(title: &str, played: &Played, frames: &[usize], size: usize) 
         seen.union(shown_bounds(bodies, &played.colliders[frame]))
     });
     let camera = Camera::frame(seen, Vec3::new(0.7, 0.15, 1.0), 1.0);
+    let cast = played.characters.iter();
+    let textures: Vec<_> = cast.map(|(character, _)| textures(character)).collect();
     let pictures: Vec<(Image, String)> = shown()
         .map(|frame| {
             let mut scene = supple_picture::Scene {
@@ -29,12 +34,14 @@ pub fn scene_sheet(title: &str, played: &Played, frames: &[usize], size: usize) 
             };
             for (body, (character, motion)) in played.characters.iter().enumerate() {
                 let positions = motion.frames.get(frame);
-                for (part, positions) in character.parts.iter().zip(positions.iter()) {
+                let parts = character.parts.iter().zip(positions.iter());
+                for (index, (part, positions)) in parts.enumerate() {
                     let mesh = supple_geom::TriMesh {
                         positions: positions.clone(),
                         triangles: part.mesh.triangles.clone(),
                     };
-                    let colour = COLOURS[body % COLOURS.len()];
+                    let colour = own_look(character, &textures[body], index)
+                        .unwrap_or(Colour::Uniform(COLOURS[body % COLOURS.len()]));
                     scene.meshes.push(DrawMesh::owned(mesh).coloured(colour));
                 }
             }

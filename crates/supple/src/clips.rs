@@ -27,6 +27,16 @@ pub enum MotionError {
         /// The embedded clips.
         embedded: String,
     },
+    /// The motion file has no clip of that name.
+    #[error("{path} has no clip '{name}'; its clips: {known}")]
+    NoClipInMotion {
+        /// The file.
+        path: String,
+        /// The name.
+        name: String,
+        /// The file's clips.
+        known: String,
+    },
     /// The file has no motion.
     #[error("{path} has no motion")]
     NoMotion {
@@ -65,8 +75,10 @@ pub enum Choice<'a> {
     Default,
     /// A clip of the file by name or number, or an embedded clip by name, with an optional joint map (TOML).
     Named(&'a str, Option<&'a Path>),
-    /// Another file, with an optional joint map (TOML).
+    /// The first clip of another file, with an optional joint map (TOML).
     File(&'a Path, Option<&'a Path>),
+    /// A clip of another file by name or number, with an optional joint map (TOML).
+    FileClip(&'a Path, &'a str, Option<&'a Path>),
 }
 
 /// A clip of the character's file by name or number, or an embedded clip by name, retargeted to the character.
@@ -91,19 +103,14 @@ pub fn choose(character: &Character, choice: Choice, fps: f32) -> Result<Clip, M
             None => Ok(embedded::clip("squat", character)?),
         },
         Choice::Named(name, map) => named(character, name, map),
-        Choice::File(path, map) => from_file(character, path, map, fps),
+        Choice::File(path, map) => from_file(character, path, None, map, fps),
+        Choice::FileClip(path, name, map) => from_file(character, path, Some(name), map, fps),
     }
 }
 
 fn named(character: &Character, name: &str, map: Option<&Path>) -> Result<Clip, MotionError> {
-    let by_name = character.clips.iter().find(|clip| clip.name == name);
-    let by_number = || {
-        name.parse::<usize>()
-            .ok()
-            .and_then(|number| character.clips.get(number))
-    };
-    if let Some(clip) = by_name.or_else(by_number) {
-        return Ok(clip.clone());
+    if let Some(index) = find_clip(&character.clips, name) {
+        return Ok(character.clips[index].clone());
     }
     let clip = match map {
         Some(path) => {
@@ -123,6 +130,15 @@ fn named(character: &Character, name: &str, map: Option<&Path>) -> Result<Clip, 
     }
 }
 
+/// The clip of a name, or of a number; a name in another case is taken if there is no exact one.
+fn find_clip(clips: &[Clip], name: &str) -> Option<usize> {
+    let named = |is: &dyn Fn(&str) -> bool| clips.iter().position(|clip| is(&clip.name));
+    let number = || name.parse().ok().filter(|&number| number < clips.len());
+    named(&|known| known == name)
+        .or_else(number)
+        .or_else(|| named(&|known| known.eq_ignore_ascii_case(name)))
+}
+
 fn list_clips(character: &Character) -> String {
     if character.clips.is_empty() {
         return "none".to_owned();
@@ -137,13 +153,24 @@ fn list_clips(character: &Character) -> String {
 fn from_file(
     character: &Character,
     path: &Path,
+    name: Option<&str>,
     map: Option<&Path>,
     fps: f32,
 ) -> Result<Clip, MotionError> {
-    let source = formats::load(path, &ReadOptions::default())?;
+    let mut source = formats::load(path, &ReadOptions::default())?;
     if source.clips.is_empty() {
         let path = path.display().to_string();
         return Err(MotionError::NoMotion { path });
+    }
+    if let Some(name) = name {
+        let Some(index) = find_clip(&source.clips, name) else {
+            return Err(MotionError::NoClipInMotion {
+                path: path.display().to_string(),
+                name: name.to_owned(),
+                known: list_clips(&source),
+            });
+        };
+        source.clips = vec![source.clips.swap_remove(index)];
     }
     let named = map.map_or_else(|| Ok(MapFile::default()), read_map)?;
     from_character(character, &source, named, fps)

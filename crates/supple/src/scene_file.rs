@@ -17,7 +17,7 @@ use supple_sim::Collider;
 use crate::clips::{Choice, MotionError, choose};
 use crate::load::load;
 use crate::play::between;
-use crate::scene::{Scene, standing_at};
+use crate::scene::{Scene, facing_at};
 use crate::settings::{load_settings, make_relative_to, settings_beside};
 use crate::skin::{Method, Span, TooLong, bind_missing, frame_bytes};
 use crate::tissue::TissueError;
@@ -44,13 +44,13 @@ pub struct SceneFile {
 pub struct ActorFile {
     /// Character file, relative to the scene file, or `@male` or `@female`.
     pub file: String,
-    /// A clip of the file, or an embedded clip.
+    /// A clip of the file, or an embedded clip; with `motion`, a clip of that file.
     pub clip: Option<String>,
     /// A motion from another file.
     pub motion: Option<String>,
     /// Position \[m\].
     pub position: [f32; 3],
-    /// Rotation about the vertical \[degrees\].
+    /// Rotation about the vertical \[degrees\]; at 0 it faces +Z, whatever its file.
     pub turn: f32,
     /// Tissue settings; by default those beside the character file.
     pub settings: Option<String>,
@@ -168,7 +168,7 @@ pub fn play(
     let mut bodies = Vec::new();
     for (index, actor) in file.character.iter().enumerate() {
         let (character, clip, flesh) = engage(actor, folder, index + 1, file.fps, &cast)?;
-        let placement = standing_at(actor.position.into(), actor.turn);
+        let placement = facing_at(&character, actor.position.into(), actor.turn);
         bodies.push((Arc::new(flesh), character.skeleton.clone(), placement));
         cast.push((character, clip));
     }
@@ -246,7 +246,8 @@ fn engage(
     }
     let motion = actor.motion.as_deref().map(beside);
     let choice = match (&actor.clip, &motion) {
-        (Some(name), _) => Choice::Named(name, None),
+        (Some(name), Some(path)) => Choice::FileClip(path, name, None),
+        (Some(name), None) => Choice::Named(name, None),
         (None, Some(path)) => Choice::File(path, None),
         (None, None) => Choice::Default,
     };
