@@ -362,3 +362,26 @@ impl Differences {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_tiles_share_one_colour_scale() {
+        let moment = |x: f32| Moment {
+            positions: vec![vec![Vec3::ZERO, Vec3::X * x]],
+            pose: supple::Pose::default(),
+            colliders: Vec::new(),
+        };
+        let first = vec![moment(0.0), moment(0.0)];
+        let second = vec![moment(0.1), moment(0.4)];
+        let differences = Differences::from_first(&[first, second]);
+        assert_eq!(differences.legend().high, 400.0);
+        let [near, far] = [0, 1].map(|frame| differences.tints(1, frame).remove(0));
+        let ramp = |t: f32| Ramp::default().at(t);
+        assert_eq!(near.colours, [ramp(0.0), ramp(0.25)]);
+        assert_eq!(far.colours, [ramp(0.0), ramp(1.0)]);
+        assert_eq!((near.strengths, far.strengths[0]), (vec![0.0, 1.0], 0.0));
+    }
+}
