@@ -95,8 +95,10 @@ mod tests {
                 ..Part::default()
             }],
             materials: vec![Material {
+                name: String::new(),
+                base_color: glam::Vec4::ONE,
                 base_color_image: Some(png.into()),
-                ..Material::default()
+                double_sided: false,
             }],
             ..Character::default()
         };

@@ -93,6 +93,16 @@ pub fn clip_from(character: &Character, file: impl AsRef<Path>) -> Result<Clip, 
 
 /// The chosen clip on the character's skeleton. Retargeted motions are sampled at `fps` frames per second.
 pub fn choose(character: &Character, choice: Choice, fps: f32) -> Result<Clip, MotionError> {
+    choose_told(character, choice, fps, &|_| ())
+}
+
+/// As [`choose`]; `notice` is told which of several clips of a motion file is played, if none was named.
+pub fn choose_told(
+    character: &Character,
+    choice: Choice,
+    fps: f32,
+    notice: &dyn Fn(&str),
+) -> Result<Clip, MotionError> {
     if character.skeleton.is_empty() {
         let name = character.name.clone();
         return Err(MotionError::NoSkeleton { name });
@@ -103,8 +113,29 @@ pub fn choose(character: &Character, choice: Choice, fps: f32) -> Result<Clip, M
             None => Ok(embedded::clip("squat", character)?),
         },
         Choice::Named(name, map) => named(character, name, map),
-        Choice::File(path, map) => from_file(character, path, None, map, fps),
-        Choice::FileClip(path, name, map) => from_file(character, path, Some(name), map, fps),
+        Choice::File(path, map) => {
+            let source = read_motion(path)?;
+            if source.clips.len() > 1 {
+                notice(&format!(
+                    "playing the first clip of {}; its clips: {}",
+                    path.display(),
+                    list_clips(&source)
+                ));
+            }
+            from_source(character, &source, map, fps)
+        }
+        Choice::FileClip(path, name, map) => {
+            let mut source = read_motion(path)?;
+            let Some(index) = find_clip(&source.clips, name) else {
+                return Err(MotionError::NoClipInMotion {
+                    path: path.display().to_string(),
+                    name: name.to_owned(),
+                    known: list_clips(&source),
+                });
+            };
+            source.clips = vec![source.clips.swap_remove(index)];
+            from_source(character, &source, map, fps)
+        }
     }
 }
 
@@ -150,30 +181,24 @@ fn list_clips(character: &Character) -> String {
         .join(", ")
 }
 
-fn from_file(
-    character: &Character,
-    path: &Path,
-    name: Option<&str>,
-    map: Option<&Path>,
-    fps: f32,
-) -> Result<Clip, MotionError> {
-    let mut source = formats::load(path, &ReadOptions::default())?;
+/// A file with motion.
+fn read_motion(path: &Path) -> Result<Character, MotionError> {
+    let source = formats::load(path, &ReadOptions::default())?;
     if source.clips.is_empty() {
         let path = path.display().to_string();
         return Err(MotionError::NoMotion { path });
     }
-    if let Some(name) = name {
-        let Some(index) = find_clip(&source.clips, name) else {
-            return Err(MotionError::NoClipInMotion {
-                path: path.display().to_string(),
-                name: name.to_owned(),
-                known: list_clips(&source),
-            });
-        };
-        source.clips = vec![source.clips.swap_remove(index)];
-    }
+    Ok(source)
+}
+
+fn from_source(
+    character: &Character,
+    source: &Character,
+    map: Option<&Path>,
+    fps: f32,
+) -> Result<Clip, MotionError> {
     let named = map.map_or_else(|| Ok(MapFile::default()), read_map)?;
-    from_character(character, &source, named, fps)
+    from_character(character, source, named, fps)
 }
 
 /// A joint map in TOML.

@@ -109,7 +109,9 @@ fn choose(
     method: Method,
     console: &Console,
 ) -> Result<(supple::Clip, Span), Failure> {
-    let mut clip = clips::choose(character, choice(args), args.fps).map_err(with_map_hint)?;
+    let notice = console.notice();
+    let mut clip = clips::choose_told(character, choice(args), args.fps, &|text| notice(text))
+        .map_err(with_map_hint)?;
     let mut span = span(args, &clip)?;
     if args.hold > 0.0 {
         clip = clip.up_to(span.to);

@@ -371,7 +371,7 @@ mod tests {
     fn all_tiles_share_one_colour_scale() {
         let moment = |x: f32| Moment {
             positions: vec![vec![Vec3::ZERO, Vec3::X * x]],
-            pose: supple::Pose::default(),
+            pose: supple::Pose::rest(&Default::default()),
             colliders: Vec::new(),
         };
         let first = vec![moment(0.0), moment(0.0)];
