@@ -3,9 +3,10 @@ import { launch, serve, haveData } from "./browser.mjs";
 import { tests } from "./page.test.mjs";
 import { bench } from "./bench.mjs";
 import { memory } from "./memory.mjs";
+import { tools } from "./tools.test.mjs";
 
 const wanted = process.argv.slice(2);
-const all = [...tests, memory, bench];
+const all = [...tests, tools, memory, bench];
 const chosen = wanted.length === 0 ? all : all.filter(({ name }) => wanted.some((part) => name.includes(part)));
 
 const server = await serve();

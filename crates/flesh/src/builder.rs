@@ -307,12 +307,7 @@ fn given_radii(
     settings: &Settings,
     graph: &BoneGraph,
 ) -> Result<GivenRadii, FleshError> {
-    let find = |name: &String, radius: f64| {
-        if !(radius.is_finite() && radius >= 0.0) {
-            return Err(FleshError::Settings(format!(
-                "the radius of `{name}` is {radius}; it must be finite and at least 0"
-            )));
-        }
+    let find = |name: &String| {
         character.skeleton.find(name).ok_or_else(|| {
             FleshError::Settings(format!(
                                 "a radius is set for joint `{name}`, which the skeleton does not have; `supple info --joints` lists its joints"
@@ -321,7 +316,7 @@ fn given_radii(
     };
     let mut given = GivenRadii::default();
     for (name, &radius) in &settings.bone_radii {
-        let joint = find(name, radius)?;
+        let joint = find(name)?;
         for (index, bone) in graph.bones.iter().enumerate() {
             if bone.joint == joint {
                 given.bones.insert(index, radius);
@@ -329,7 +324,7 @@ fn given_radii(
         }
     }
     for (name, &radius) in &settings.joint_radii {
-        let joint = find(name, radius)?;
+        let joint = find(name)?;
         for (index, node) in graph.nodes.iter().enumerate() {
             if node.joints.contains(&joint) {
                 given.nodes.insert(index, radius);

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use supple_geom::{TriMesh, shells::shells, weld::weld};
 use supple_rig::character::{Severity, Up};
+use supple_rig::problem_groups::grouped;
 use supple_rig::retarget::{BoneMap, Humanoid};
 use supple_rig::skeleton::JointKind;
 use supple_rig::{Character, inspect};
@@ -166,6 +167,7 @@ fn problems(character: &Character) -> Vec<ProblemInfo> {
     let mut problems = character.problems.clone();
     problems.extend(inspect::inspect(character).problems);
     problems.sort_by_key(|problem| std::cmp::Reverse(problem.severity));
+    let problems = grouped(problems);
     let in_words = |severity| match severity {
         Severity::Note => "note",
         Severity::Warning => "warning",
