@@ -17,6 +17,9 @@ export class BodyView {
   private textures: THREE.Texture[] = [];
   private lines: THREE.LineSegments | null = null;
 
+  /** Whether a frame has arrived. */
+  hasSkin = false;
+
   constructor(opened: Opened, tint: THREE.Color | null) {
     const vertices = opened.uvs.length / 2;
     const attribute = (size: number): THREE.BufferAttribute => {
@@ -85,7 +88,7 @@ export class BodyView {
     this.normals.array = slot.normals;
     this.positions.needsUpdate = true;
     this.normals.needsUpdate = true;
-    this.mesh.visible = true;
+    this.mesh.visible = this.hasSkin = true;
     this.paint(slot.strains);
   }
 

@@ -69,7 +69,7 @@ export interface Settings {
   tissue: { stiffness: number; mass: number; volume_stiffness: number; sliding: boolean; simulate_head: boolean } & Record<string, unknown>;
   solver: { iterations: number; steps_per_second: number; damping_half_life: number; gravity: number } & Record<string, unknown>;
   detail?: { resolution: string | number } & Record<string, unknown>;
-  contact?: { mode: string } & Record<string, unknown>;
+  contact?: { mode: string; ground?: boolean | number } & Record<string, unknown>;
   bone_radii: Record<string, number>;
   joint_radii: Record<string, number>;
   [other: string]: unknown;
@@ -104,6 +104,9 @@ export const DEFAULT_OPTIONS: ImportOptions = { up: "", unit: "", auto_weights: 
 
 export type OverlayName = "skeleton" | "volumes" | "boneSurface" | "tets" | "contacts" | "strain" | "wireframe";
 export type Vector = [number, number, number];
+export type Quaternion = [number, number, number, number];
+export const STILL_FORMATS = ["glb", "obj", "pc2"] as const;
+export type StillFormat = (typeof STILL_FORMATS)[number];
 
 /** Messages without an answer. */
 export type Order =
@@ -114,7 +117,14 @@ export type Order =
   | { type: "overlays"; names: OverlayName[] }
   | { type: "tune"; settings: Settings }
   | { type: "gravity"; to: Vector }
+  /** Drags a joint; its limb bends. The pose is kept. */
   | { type: "grab"; joint: number; to: Vector }
+  /** Turns a joint, relative to the beginning of the drag. The pose is kept. */
+  | { type: "turn"; joint: number; rotation: Quaternion }
+  /** Keeps a pose; an empty one gives up the kept one. */
+  | { type: "pose"; numbers: Float32Array }
+  /** Shows the rest pose, on which joints are placed. */
+  | { type: "rest"; on: boolean }
   | { type: "release" }
   | { type: "pull"; from: Vector | null; to: Vector }
   | { type: "contact"; mode: string }
@@ -143,6 +153,10 @@ export interface Requests {
   skel: { ask: object; answer: string };
   glb: { ask: object; answer: Uint8Array };
   bake: { ask: { fps: number; boundMm: number }; answer: Uint8Array };
+  /** The kept pose as numbers; empty if a clip is shown. */
+  pose: { ask: object; answer: Float32Array };
+  /** The body as it is shown. */
+  still: { ask: { format: StillFormat }; answer: Uint8Array };
   memory: { ask: object; answer: { bytes: number } };
   benchmark: { ask: { steps: number }; answer: { stepMs: number } };
 }

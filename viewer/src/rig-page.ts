@@ -8,15 +8,21 @@ import type { Placed, Vector } from "./protocol";
 import { importOptionsBlock } from "./import-options";
 import { RigHistory, added, mirrored, moved, removed, renamed, type RigState } from "./rig-joints";
 import { save } from "./save";
+import type { Pointer, PressTool } from "./tools";
 
 /** Picking distance of joints [px]. */
-const PICK_DISTANCE = 16;
+const PICK_DISTANCE = { fine: 16, coarse: 26 } as const;
+/** Movement up to which a press is a click [px]. */
+const MAX_CLICK = 8;
 
 export class RigPage implements Page {
   name = "Rig";
+  title = "Build or change the skeleton";
   element = make("div");
   private history = new RigHistory();
-  private open = false;
+  open = false;
+  /** Called when editing begins or ends. */
+  onEdit: (on: boolean) => void = () => {};
   private inside = true;
   private group = new THREE.Group();
   private balls = new THREE.Group();
@@ -25,11 +31,19 @@ export class RigPage implements Page {
     new THREE.LineBasicMaterial({ color: 0x4cc2ff, depthTest: false, transparent: true }),
   );
   private dragged: number | null = null;
+  /** Where a press on the body places a joint when it is released. */
+  private pressed: { ray: THREE.Ray; point: THREE.Vector3; at: THREE.Vector2 } | null = null;
+  private tool: PressTool = {
+    press: (pointer) => this.press(pointer),
+    move: (pointer) => this.drag(pointer),
+    release: () => this.release(),
+    cancel: () => this.cancel(),
+  };
   private asked = 0;
   private list = make("ul", { className: "joints" });
   private nameField = make("input", { type: "text", disabled: true });
-  private undoButton = button("Undo", () => this.undo());
-  private redoButton = button("Redo", () => this.redo());
+  private undoButton = button("Undo", () => this.undo(), "Undo the last edit (Ctrl+Z)");
+  private redoButton = button("Redo", () => this.redo(), "Redo (Ctrl+Y)");
 
   constructor(private app: App) {
     this.bones.renderOrder = 10;
@@ -37,7 +51,7 @@ export class RigPage implements Page {
     this.group.add(this.bones, this.balls);
     this.group.visible = false;
     app.scene.scene.add(this.group);
-    const inside = check("Place joints inside the body", "", (on) => (this.inside = on));
+    const inside = check("Place joints inside the body", "", (on) => (this.inside = on), "A joint is placed half way through the body, not on its surface");
     inside.box.checked = true;
     this.nameField.setAttribute("aria-label", "Name of the selected joint");
     this.nameField.onchange = () => this.rename(this.nameField.value);
@@ -45,19 +59,19 @@ export class RigPage implements Page {
       importOptionsBlock(app),
       heading("Skeleton"),
       make("p", { textContent: "Click the body to place a joint below the selected one. Drag a joint to move it." }),
-      buttons(button("Fit a humanoid", () => void this.template()), button("Start empty", () => this.start([]))),
+      buttons(button("Fit a humanoid", () => void this.template(), "Find a person's joints in the mesh"), button("Start empty", () => this.start([]), "Remove all joints")),
       inside.row,
       this.list,
       this.nameField,
       buttons(
-        button("Mirror", () => this.mirror()),
-        button("Delete", () => this.remove()),
+        button("Mirror", () => this.mirror(), "Copy the selected joint and those below it to the other side"),
+        button("Delete", () => this.remove(), "Delete the selected joint (Del)"),
         this.undoButton,
         this.redoButton,
       ),
       heading("Apply"),
-      buttons(button("Simulate", () => void this.simulate(), true)),
-      buttons(button("Save .skel", () => void this.saveSkel()), button("Save GLB", () => void this.saveGlb())),
+      buttons(button("Simulate", () => void this.simulate(), "Build the tissue around this skeleton", true)),
+      buttons(button("Save .skel", () => void this.saveSkel(), "The skeleton alone, to be opened together with the mesh"), button("Save GLB", () => void this.saveGlb(), "Mesh, skeleton and weights in one file")),
     );
     app.onOpened.push(() => this.opened());
     this.show();
@@ -66,25 +80,19 @@ export class RigPage implements Page {
   visit(open: boolean): void {
     this.open = open;
     this.group.visible = open;
-    this.app.tools.rigTool = open ? { press: (ray, at) => this.press(ray, at), move: (ray) => this.drag(ray), release: () => this.release() } : null;
+    this.app.tools.pressTool = open ? this.tool : null;
+    this.app.tools.showTools();
+    this.onEdit(open);
     if (open) void this.enter();
-    else void this.leave();
     this.app.applyView();
   }
 
   private async enter(): Promise<void> {
     const { description } = this.app;
     if (!description) return;
-    // Joints are placed on the body at rest.
-    await this.app.simulation.request("clip", { index: description.clips.length });
     if (this.history.state.joints.length === 0 && !description.bare) {
       this.start(await this.app.simulation.request("placed", {}));
     }
-  }
-
-  private async leave(): Promise<void> {
-    const clip = this.app.description?.clip;
-    if (clip !== null && clip !== undefined) await this.app.simulation.request("clip", { index: clip });
   }
 
   private opened(): void {
@@ -134,25 +142,25 @@ export class RigPage implements Page {
     }
   }
 
-  private press(raycaster: THREE.Raycaster, pointer: THREE.Vector2): boolean {
+  private press({ raycaster, at, touch }: Pointer): boolean {
     const { joints } = this.history.state;
-    const near = joints.findIndex(
-      (joint) => this.app.tools.onScreen(new THREE.Vector3(...joint.position)).distanceTo(pointer) < PICK_DISTANCE,
-    );
-    if (near >= 0) {
+    const reach = touch ? PICK_DISTANCE.coarse : PICK_DISTANCE.fine;
+    const distances = joints.map((joint) => this.app.tools.onScreen(new THREE.Vector3(...joint.position)).distanceTo(at));
+    const near = distances.indexOf(Math.min(...distances));
+    if ((distances[near] ?? Infinity) < reach) {
       this.set({ joints, selected: near });
       this.dragged = near;
       return true;
     }
-    const hit = this.app.tools.body?.pick(raycaster);
+    const hit = this.app.tools.pick();
     if (!hit) return false;
-    void this.place(raycaster, hit.point).then((position) => this.set(added(this.history.state, position)));
+    this.pressed = { ray: raycaster.ray.clone(), point: hit.point, at: at.clone() };
     return true;
   }
 
-  private async place(raycaster: THREE.Raycaster, fallback: THREE.Vector3): Promise<Vector> {
+  private async place(ray: THREE.Ray, fallback: THREE.Vector3): Promise<Vector> {
     if (!this.inside) return fallback.toArray() as Vector;
-    const { origin, direction } = raycaster.ray;
+    const { origin, direction } = ray;
     const middle = await this.app.simulation.request("middle", {
       origin: origin.toArray() as Vector,
       direction: direction.toArray() as Vector,
@@ -160,7 +168,8 @@ export class RigPage implements Page {
     return middle ?? (fallback.toArray() as Vector);
   }
 
-  private drag(raycaster: THREE.Raycaster): void {
+  private drag({ raycaster, at }: Pointer): void {
+    if (this.pressed && this.pressed.at.distanceTo(at) > MAX_CLICK) this.pressed = null;
     const index = this.dragged;
     const joint = index === null ? undefined : this.history.state.joints[index];
     if (index === null || !joint) return;
@@ -170,9 +179,9 @@ export class RigPage implements Page {
     if (!point) return;
     this.history.replace(moved(this.history.state, index, point.toArray() as Vector));
     this.show();
-    if (!this.inside || !this.app.tools.body?.pick(raycaster)) return;
+    if (!this.inside || !this.app.tools.pick()) return;
     const asked = ++this.asked;
-    void this.place(raycaster, point).then((position) => {
+    void this.place(raycaster.ray.clone(), point).then((position) => {
       if (asked !== this.asked) return;
       this.history.replace(moved(this.history.state, index, position));
       this.show();
@@ -180,7 +189,14 @@ export class RigPage implements Page {
   }
 
   private release(): void {
+    const { pressed } = this;
+    this.cancel();
+    if (pressed) void this.place(pressed.ray, pressed.point).then((position) => this.set(added(this.history.state, position)));
+  }
+
+  private cancel(): void {
     this.dragged = null;
+    this.pressed = null;
   }
 
   private show(): void {
@@ -234,8 +250,10 @@ export class RigPage implements Page {
       showMessage("A skeleton needs at least two joints. Click the body to place them.");
       return false;
     }
-    const opened = await this.app.simulation.request("rig", { placed: [...joints] });
-    await this.app.show(opened);
+    const placed = [...joints];
+    const opened = await this.app.simulation.request("rig", { placed });
+    await this.app.show(opened, { again: true });
+    this.app.placed = placed;
     this.history.reset({ joints, selected: this.history.state.selected });
     this.show();
     return true;
@@ -256,13 +274,13 @@ export class RigPage implements Page {
     });
   }
 
-  private get title(): string {
+  private get fileName(): string {
     return this.app.description?.info.name ?? "rig";
   }
 
   private async saveSkel(): Promise<void> {
     await this.attempt(async () => {
-      save(`${this.title}.skel`, await this.app.simulation.request("skel", {}), "text/plain");
+      save(`${this.fileName}.skel`, await this.app.simulation.request("skel", {}), "text/plain");
       showMessage("The .skel uses the units and axes of the mesh file. Open both files together.", "good");
     });
   }
@@ -270,7 +288,7 @@ export class RigPage implements Page {
   private async saveGlb(): Promise<void> {
     await this.attempt(async () => {
       const bytes = await this.app.simulation.request("glb", {});
-      save(`${this.title}.glb`, bytes as BlobPart, "model/gltf-binary");
+      save(`${this.fileName}.glb`, bytes as BlobPart, "model/gltf-binary");
     });
   }
 }

@@ -1,0 +1,91 @@
+// Frames the body in the area that no panel covers, and keeps a moving body in it.
+import * as THREE from "three";
+import { byId } from "./dom";
+
+/** Rate at which the frame follows the body [1/s]. Lower loses a jump, higher passes its jitter on. */
+const FOLLOW_RATE = 20;
+/** Distance from the outer joints to the skin around them, relative to the body's height. */
+const MARGIN = 0.11;
+
+export interface Area {
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+}
+
+export class Framing {
+  /** Area that no panel covers [px]. */
+  free: Area = { left: 0, top: 0, width: 1, height: 1 };
+  private shift = new THREE.Vector2();
+  private last = performance.now();
+
+  constructor(private camera: THREE.PerspectiveCamera) {}
+
+  /** Uses the area beside or above the panel, between the title and the transport bar, of a canvas of this size [px]. */
+  fit(width: number, height: number): void {
+    const panel = byId("panel").getBoundingClientRect();
+    const top = byId("top").getBoundingClientRect().bottom;
+    let bottom = byId("bar").getBoundingClientRect().top;
+    let right = width;
+    if (panel.height > 0 && panel.left > 0.3 * width) right = panel.left;
+    else if (panel.height > 0) bottom = Math.min(bottom, panel.top);
+    this.use({ left: 0, top, width: Math.max(1, right), height: Math.max(1, bottom - top) }, width, height);
+  }
+
+  /** Uses the whole of a picture of this size [px]. */
+  fill(width: number, height: number): void {
+    this.use({ left: 0, top: 0, width, height }, width, height);
+  }
+
+  private use(free: Area, width: number, height: number): void {
+    this.free = free;
+    this.camera.aspect = free.width / free.height;
+    this.camera.setViewOffset(free.width, free.height, this.shift.x - free.left, this.shift.y - free.top, width, height);
+  }
+
+  /** Shifts the frame so that the joints stay in it, as far as the body at rest is in it and fits. */
+  follow(joints: Iterable<THREE.Vector3>, rest: THREE.Box3): void {
+    const now = performance.now();
+    const share = 1 - Math.exp((-FOLLOW_RATE * Math.min(now - this.last, 100)) / 1000);
+    this.last = now;
+    const margin = MARGIN * (rest.max.y - rest.min.y) * this.pixelsPerMetre(rest.getCenter(new THREE.Vector3()));
+    const body = this.bounds(joints, margin);
+    if (body.isEmpty()) return;
+    const frame = this.bounds(corners(rest), 0).union(new THREE.Box2(new THREE.Vector2(), new THREE.Vector2(this.free.width, this.free.height)));
+    const wanted = new THREE.Vector2(overflow(body, frame, "x"), overflow(body, frame, "y"));
+    this.shift.lerp(wanted, share);
+  }
+
+  reset(): void {
+    this.shift.set(0, 0);
+  }
+
+  /** Bounds of points in the frame before its shift [px]. */
+  private bounds(points: Iterable<THREE.Vector3>, margin: number): THREE.Box2 {
+    const box = new THREE.Box2();
+    const { view } = this.camera;
+    if (!view) return box;
+    for (const point of points) {
+      const at = point.clone().project(this.camera);
+      const [x, y] = [((at.x + 1) / 2) * view.width, ((1 - at.y) / 2) * view.height];
+      box.expandByPoint(new THREE.Vector2(x - this.free.left, y - this.free.top).add(this.shift));
+    }
+    return box.expandByScalar(margin);
+  }
+
+  private pixelsPerMetre(point: THREE.Vector3): number {
+    const distance = Math.max(1e-3, this.camera.position.distanceTo(point));
+    return this.free.height / (2 * distance * Math.tan((this.camera.fov * Math.PI) / 360));
+  }
+}
+
+/** How far a body is out of a frame along an axis; zero if it does not fit. */
+function overflow(body: THREE.Box2, frame: THREE.Box2, axis: "x" | "y"): number {
+  if (body.max[axis] - body.min[axis] > frame.max[axis] - frame.min[axis]) return 0;
+  return Math.min(0, body.min[axis] - frame.min[axis]) + Math.max(0, body.max[axis] - frame.max[axis]);
+}
+
+function corners({ min, max }: THREE.Box3): THREE.Vector3[] {
+  return [min.x, max.x].flatMap((x) => [min.y, max.y].flatMap((y) => [min.z, max.z].map((z) => new THREE.Vector3(x, y, z))));
+}
