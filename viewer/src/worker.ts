@@ -121,7 +121,7 @@ const answers: { [K in RequestName]: (ask: Requests[K]["ask"]) => Requests[K]["a
     return middle ? [middle[0]!, middle[1]!, middle[2]!] : null;
   },
   placed: () => JSON.parse(current().placed()),
-  template: () => JSON.parse(current().template()),
+  template: () => JSON.parse(current().fitted("{}")),
   skel: () => current().skel(),
   glb: () => current().glb(),
   bake: ({ fps, boundMm }) => current().bake(fps, boundMm, reportProgress),

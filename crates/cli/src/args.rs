@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use supple::flesh::settings::Resolution;
+use supple::glam::Vec3;
 use supple::rig::formats::parse_unit;
+use supple::rig::markers::{Marker, parse_marker};
 
 /// Makes characters soft: builds tissue between skin and bones, and simulates it.
 ///
@@ -36,6 +38,8 @@ pub enum Command {
     Skin(Skin),
     /// Write the automatic tissue settings of a character to a file, to edit.
     Init(Init),
+    /// Build a skeleton for a mesh: a fitted humanoid, or a template to edit; writes it with weights.
+    Rig(Rig),
     /// Draw a character to a PNG, at rest or in frames of a clip.
     Picture(Picture),
     /// Simulate several characters that touch each other and colliders.
@@ -197,6 +201,23 @@ pub struct Init {
     pub force: bool,
 }
 
+/// `supple rig`
+#[derive(Debug, ClapArgs)]
+pub struct Rig {
+    #[command(flatten)]
+    pub input: Input,
+    /// File to write: .glb with the mesh and its weights, or .skel.
+    #[arg(long, short, value_name = "OUT")]
+    pub output: PathBuf,
+    /// Position of a part of the body, in metres with Y up: chin, groin, wrist.L, wrist.R, elbow.L, elbow.R, knee.L or knee.R.
+    /// The fitted joints lie there. May be repeated.
+    #[arg(long = "marker", value_name = "NAME=X,Y,Z", value_parser = parse_marker)]
+    pub markers: Vec<(Marker, Vec3)>,
+    /// Take a template, scaled to the mesh's box, instead of fitting a humanoid.
+    #[arg(long, value_name = "KIND", conflicts_with = "markers")]
+    pub template: Option<Template>,
+}
+
 /// `supple picture`
 #[derive(Debug, ClapArgs)]
 pub struct Picture {
@@ -320,6 +341,15 @@ pub enum GpuSolver {
     Pipelined,
     /// Chebyshev iteration, without dot products.
     Chebyshev,
+}
+
+/// Template skeletons.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Template {
+    /// A person in T-pose.
+    Humanoid,
+    /// An animal on four legs.
+    Quadruped,
 }
 
 /// Up axes.

@@ -132,7 +132,7 @@ pub fn info(character: &Character) -> Info {
         humanoid_bones: Humanoid::find(&character.skeleton, &BoneMap::of(character))
             .map_or(0, |humanoid| humanoid.bones.len()),
         fits_humanoid: supple_rig::rigging::is_bare(character)
-            && supple_rig::skeleton_fit::fit_humanoid(&whole).is_some(),
+            && supple_rig::skeleton_fit::fit_humanoid(&whole, &Default::default()).is_ok(),
         clips: character.clips.iter().map(clip_info).collect(),
         materials: character.materials.len(),
         problems: problems(character),

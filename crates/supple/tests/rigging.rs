@@ -6,6 +6,7 @@ use glam::{Quat, Vec3};
 use supple::clips::{Choice, choose};
 use supple::embedded::{Body, body};
 use supple::rig::formats::save_character;
+use supple::rig::markers::Markers;
 use supple::rig::retarget::{BoneMap, HumanBone, Humanoid, humanoid::Side};
 use supple::rig::rigging::{fitted, is_bare, with_skeleton};
 use supple::{Character, LoadOptions, Skeleton};
@@ -41,7 +42,7 @@ fn a_scan_gets_its_joints_wherever_it_looks() {
             mesh.positions.extend(corners.map(Vec3::from));
             mesh.triangles.push([first, first + 1, first + 2]);
         }
-        let fitted = fitted(&turned).expect("a humanoid");
+        let fitted = fitted(&turned, &Markers::default()).expect("a humanoid");
         for (bone, reach) in [
             (HumanBone::Hips, 0.1),
             (HumanBone::LowerLeg(Side::Left), 0.08),
@@ -110,7 +111,7 @@ fn a_map_names_the_joints_for_embedded_clips_too() {
 
 #[test]
 fn computed_weights_do_not_change_the_tissue() {
-    let bare = fitted(&scan()).unwrap();
+    let bare = fitted(&scan(), &Markers::default()).unwrap();
     let mut bound = bare.clone();
     assert_eq!(supple::skin::bind_missing(&mut bound, false).unwrap(), 1);
     let clip = choose(&bare, Choice::Named("elbow", None), 30.0).unwrap();

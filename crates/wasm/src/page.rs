@@ -378,9 +378,21 @@ impl PageStage {
         Ok(serde_json::to_string(&self.stage.placed())?)
     }
 
-    /// A humanoid skeleton fitted into the body, as JSON.
-    pub fn template(&self) -> Result<String, JsError> {
-        Ok(serde_json::to_string(&self.stage.template()?)?)
+    /// A humanoid skeleton fitted into the body, as JSON. `markers` is JSON: positions by name (`chin`, `groin`, `wrist.L`, …),
+    /// any of them. The error names the markers that are needed.
+    pub fn fitted(&self, markers: &str) -> Result<String, JsError> {
+        let markers = serde_json::from_str(markers)?;
+        Ok(serde_json::to_string(&self.stage.fitted(&markers)?)?)
+    }
+
+    /// All markers and where to show them first, as JSON: positions by name.
+    pub fn markers(&self) -> Result<String, JsError> {
+        Ok(serde_json::to_string(&self.stage.markers())?)
+    }
+
+    /// A template skeleton, `humanoid` or `quadruped`, scaled to the body's box, as JSON.
+    pub fn template(&self, kind: &str) -> Result<String, JsError> {
+        Ok(serde_json::to_string(&self.stage.template(kind)?)?)
     }
 
     /// The same mesh with joints placed by hand, given as JSON.

@@ -257,7 +257,7 @@ fn a_fitted_humanoid_lies_near_the_bodys_own_joints() {
     for (name, which) in [("male", Body::Male), ("female", Body::Female)] {
         let stage = Stage::embedded(name).unwrap();
         let body = body(which).unwrap();
-        let placed = stage.template().unwrap();
+        let placed = stage.fitted(&Default::default()).unwrap();
         let own = Humanoid::find(&body.skeleton, &BoneMap::of(&body)).unwrap();
         let worlds = body.skeleton.rest_worlds();
         for joint in &placed {

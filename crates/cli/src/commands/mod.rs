@@ -7,6 +7,7 @@ mod info;
 mod init;
 mod manual;
 mod picture;
+mod rig;
 mod scene;
 mod skin;
 mod view;
@@ -17,6 +18,7 @@ use supple::flesh::Settings;
 use supple::flesh::settings::{ContactMode, Ground, Upsample};
 use supple::rig::character::{Severity, Up};
 use supple::rig::formats::ReadOptions;
+use supple::rig::markers::Markers;
 use supple::rig::rigging;
 use supple::sim::Model;
 use supple::skin::{Method, Span, bind_missing, frame_bytes};
@@ -33,6 +35,7 @@ pub fn run(command: &Command, console: &Console) -> Result<(), Failure> {
         Command::Convert(args) => convert::run(args, console),
         Command::Skin(args) => skin::run(args, console),
         Command::Init(args) => init::run(args, console),
+        Command::Rig(args) => rig::run(args, console),
         Command::Picture(args) => picture::run(args, console),
         Command::Scene(args) => scene::run(args, console),
         Command::View(args) => view::run(args, console),
@@ -73,10 +76,10 @@ fn load_rigged(input: &Input, console: &Console) -> Result<Character, Failure> {
         }
         return Ok(character);
     }
-    let fitted = rigging::fitted(&character).ok_or_else(|| {
+    let fitted = rigging::fitted(&character, &Markers::default()).map_err(|error| {
         Failure::new(
-            format!("{} has no skeleton, and no humanoid skeleton could be fitted", input.file.display()),
-            "take a skeleton from another file with --skeleton FILE (.skel, .bvh, .glb, …), or build one in `supple view`; fitting needs a person who stands upright with arms and legs apart (check --up and --unit)",
+            format!("{} has no skeleton, and no humanoid skeleton could be fitted: {error}", input.file.display()),
+            "place markers with `supple rig FILE --marker NAME=X,Y,Z -o OUT.glb`, take a skeleton from another file with --skeleton FILE (.skel, .bvh, .glb, …), or build one in `supple view`; fitting needs a person who stands upright with arms and legs apart (check --up and --unit)",
         )
     })?;
     warn("the file has no skeleton; a humanoid skeleton was fitted");
