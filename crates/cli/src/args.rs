@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use supple::flesh::settings::Resolution;
+use supple::flesh::shell_kinds::Kind;
 use supple::glam::Vec3;
 use supple::rig::formats::parse_unit;
 use supple::rig::markers::{Marker, parse_marker};
@@ -120,6 +121,10 @@ pub struct TissueArgs {
     /// Put a floor below the character.
     #[arg(long)]
     pub ground: bool,
+    /// Set how a shell (connected piece) moves: flesh, cloth, rigid, rigid:JOINT or hair. SHELL is its name or number in
+    /// `supple info --shells`; a final * matches any ending. May be repeated.
+    #[arg(long, visible_alias = "part", value_name = "SHELL=KIND", value_parser = parse_shell)]
+    pub shell: Vec<(String, Kind)>,
 }
 
 /// `supple demo`
@@ -141,6 +146,9 @@ pub struct Info {
     /// List every joint.
     #[arg(long)]
     pub joints: bool,
+    /// List every shell (connected piece), and how it moves: flesh, cloth, rigid or hair.
+    #[arg(long)]
+    pub shells: bool,
 }
 
 /// `supple convert`
@@ -435,6 +443,13 @@ pub enum View {
     Back,
     /// Between front and left.
     ThreeQuarter,
+}
+
+fn parse_shell(text: &str) -> Result<(String, Kind), String> {
+    match text.rsplit_once('=') {
+        Some((shell, kind)) if !shell.is_empty() => Ok((shell.to_owned(), kind.parse()?)),
+        _ => Err("must be SHELL=KIND, such as hat=rigid".to_owned()),
+    }
 }
 
 fn parse_bound(text: &str) -> Result<f32, String> {

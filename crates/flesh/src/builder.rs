@@ -18,16 +18,16 @@ use crate::colliders::attached;
 use crate::collision_tets::{collision_tets, contact_surface};
 use crate::detail::{Detail, DetailSource, Upsampler};
 use crate::detail_cache::DetailCache;
-use crate::flesh::{BuildReport, Column, Driven, Flesh, Ride};
+use crate::flesh::{BuildReport, Column, Driven, Flesh};
 use crate::holds::{HoldInput, flesh_weights, given_weights, holds};
 use crate::joint_use::joint_uses;
 use crate::masses::{BODY_DENSITY, vertex_masses};
 use crate::prisms::{split_orders, split_prisms};
 use crate::regions::{bending_joints, depth_factor, excluded_columns, stiffness_factors};
 use crate::rest_skin::RestSkin;
-use crate::riders::bind_riders;
-use crate::roles::{Role, ShellRoles, shell_roles};
+use crate::rides::{RideInput, Rides, rides};
 use crate::settings::{ContactMode, Settings};
+use crate::shell_kinds::{Kind, ShellKinds, shell_kinds};
 use crate::simulation_mesh::bending_points;
 use crate::skeleton_volume::{GivenRadii, skeleton_volume};
 use crate::sliding::{Attachment, attachments};
@@ -105,22 +105,22 @@ impl<'a> FleshBuilder<'a> {
                     .to_owned(),
             });
         }
-        let roles = shell_roles(character, &settings.roles)?;
-        let (full, welded_of) = roles
+        let kinds = shell_kinds(character, &settings.shells)?;
+        let (full, welded_of) = kinds
             .body
-            .ordered_shells_mesh(&|shell| roles.shells[shell].role == Role::Flesh);
+            .ordered_shells_mesh(&|shell| kinds.shells[shell].kind == Kind::Flesh);
         let full_skin = surface(&full);
         let lowest = full.bounds().min.y;
         let colliders = attached(character, &settings, lowest)?;
         pass(0.1);
-        let graph = flesh_graph(character, &settings, &roles, &full, &worlds, &full_skin);
+        let graph = flesh_graph(character, &settings, &kinds, &full, &worlds, &full_skin);
         let radii = given_radii(character, &settings, &graph)?;
         let volume = skeleton_volume(&graph, &full_skin, &radii);
         pass(0.2);
         let full_originals: Vec<u32> = (welded_of.iter())
-            .map(|&w| roles.body.welded.original_from_welded[w as usize])
+            .map(|&w| kinds.body.welded.original_from_welded[w as usize])
             .collect();
-        let full_part_of = |vertex: usize| roles.body.part_of(full_originals[vertex] as usize);
+        let full_part_of = |vertex: usize| kinds.body.part_of(full_originals[vertex] as usize);
         let full_weights = given_weights(character, full_part_of, full_skin.len());
         let full_excluded = match &full_weights {
             Some(weights) => excluded_columns(character, &settings, weights)?,
@@ -195,7 +195,15 @@ impl<'a> FleshBuilder<'a> {
             contact_surface(&skin, &base, &collision, columns, model)
         })?;
         pass(0.85);
-        let rides = rides(character, &roles, &full, &welded_of);
+        let Rides { rides, pieces } = rides(&RideInput {
+            character,
+            kinds: &kinds,
+            flesh: &full,
+            welded_of: &welded_of,
+        });
+        let shell_of = (kinds.body.welded.welded_from_original.iter())
+            .map(|&welded| kinds.body.shells.of_vertex[welded as usize])
+            .collect();
         let shown = full.positions.len();
         let detail = upsampler.map(|upsampler| {
             let kinematic = if full_excluded.is_empty() {
@@ -225,7 +233,7 @@ impl<'a> FleshBuilder<'a> {
             mass: assembled.mass,
             untangled,
             collision_excluded: collision.excluded,
-            shells: roles.shells.clone(),
+            shells: kinds.shells.clone(),
         };
         let mut flesh = Flesh {
             model: assembled.model,
@@ -248,7 +256,9 @@ impl<'a> FleshBuilder<'a> {
             driven: assembled.driven,
             detail,
             rides,
-            starts: roles.body.starts,
+            pieces,
+            shell_of,
+            starts: kinds.body.starts,
             shapes: (character.parts.iter())
                 .map(|part| morphed(part, &part.morph_weights).positions)
                 .collect(),
@@ -286,7 +296,7 @@ fn kinematic_shares(upsampler: &Upsampler, count: usize, excluded: &[bool]) -> V
 fn flesh_graph(
     character: &Character,
     settings: &Settings,
-    roles: &ShellRoles,
+    kinds: &ShellKinds,
     mesh: &TriMesh,
     worlds: &[glam::Affine3A],
     skin: &RestSkin,
@@ -296,10 +306,10 @@ fn flesh_graph(
         .map(|part| character.bind_mesh(part))
         .collect();
     let is_flesh = |part: usize, vertex: usize| {
-        roles
+        kinds
             .body
             .shell_of(part, vertex)
-            .is_some_and(|shell| roles.shells[shell].role == Role::Flesh)
+            .is_some_and(|shell| kinds.shells[shell].kind == Kind::Flesh)
     };
     let uses = joint_uses(character, &meshes, &is_flesh);
     bone_graph(&GraphInput {
@@ -461,50 +471,6 @@ fn assemble_model(
         driven,
         mass,
     })
-}
-
-/// How every original vertex is moved.
-fn rides(
-    character: &Character,
-    roles: &ShellRoles,
-    mesh: &TriMesh,
-    welded_of: &[u32],
-) -> Vec<Ride> {
-    let body = &roles.body;
-    let mut column_of = vec![NONE; body.welded.mesh.positions.len()];
-    for (column, &welded) in welded_of.iter().enumerate() {
-        column_of[welded as usize] = column as u32;
-    }
-    let riders = bind_riders(mesh, &body.welded.mesh.positions, body.size as f32);
-    body.welded
-        .welded_from_original
-        .iter()
-        .enumerate()
-        .map(|(original, &welded)| {
-            let column = column_of[welded as usize];
-            let shell = body.shells.of_vertex[welded as usize];
-            let rigid = roles
-                .shells
-                .get(shell as usize)
-                .filter(|shell| matches!(shell.role, Role::Rigid(_)));
-            if column != NONE {
-                Ride::Flesh(column)
-            } else if let Some(shell) = rigid {
-                Ride::Rigid(shell.joint as u32)
-            } else {
-                match riders[welded as usize] {
-                    Some(mut rider) => {
-                        let (part, _) = body.part_of(original);
-                        if character.parts[part].binding.influences.is_empty() {
-                            rider.grip = 1.0;
-                        }
-                        Ride::Bound(rider)
-                    }
-                    None => Ride::Rigid(0),
-                }
-            }
-        })
-        .collect()
 }
 
 /// The character without its computed weights: unbound, with the skin at its rest position in the world.

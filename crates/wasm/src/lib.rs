@@ -14,6 +14,7 @@ pub mod overlays;
 pub mod page;
 pub mod posing;
 pub mod rigging;
+pub mod shells;
 pub mod stage;
 pub mod surroundings;
 pub mod words;

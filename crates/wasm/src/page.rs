@@ -173,7 +173,25 @@ impl PageStage {
         }
     }
 
-    /// The automatic radii, roles and mass of this character, as JSON.
+    /// All shells (connected pieces) with their kinds, by number, as JSON: key, kind, reason, vertices, area. Empty before the
+    /// tissue is built.
+    pub fn shells(&self) -> Result<String, JsError> {
+        Ok(serde_json::to_string(&self.stage.shells())?)
+    }
+
+    /// Number of the shell of every vertex; 4294967295 for vertices without triangles.
+    pub fn shell_of_vertices(&self) -> Vec<u32> {
+        self.stage.shell_of_vertices()
+    }
+
+    /// Sets the kind of a shell ("flesh", "cloth", "rigid", "hair" or "automatic") and builds the tissue again; returns all
+    /// settings as JSON.
+    pub fn set_shell_kind(&mut self, shell: usize, kind: &str) -> Result<String, JsError> {
+        self.stage.set_shell_kind(shell, kind)?;
+        Ok(serde_json::to_string(&self.stage.settings)?)
+    }
+
+    /// The automatic radii, kinds of shells and mass of this character, as JSON.
     pub fn automatic_settings(&self) -> Result<String, JsError> {
         Ok(serde_json::to_string(&Settings::automatic(
             &self.stage.character,

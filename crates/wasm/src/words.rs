@@ -11,7 +11,7 @@ const WORDS: [(&str, &str); 8] = [
         "the Rig tab lists its joints",
     ),
     (
-        "`supple init` writes all names under [roles]",
+        "`supple init` writes all names under [shells]",
         "click a part to see its name",
     ),
     (

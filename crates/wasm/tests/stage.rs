@@ -340,3 +340,24 @@ fn descriptions_report_bare_flipped_and_facing() {
     assert!(obj(false).bare && !obj(false).two_sided);
     assert!(obj(true).two_sided);
 }
+
+/// A shell's kind can be read for every vertex, changed, and left to Supple again.
+#[test]
+fn the_kind_of_a_shell_is_changed() {
+    let mut stage = Stage::embedded("male").unwrap();
+    assert!(stage.shells().is_empty() && stage.shell_of_vertices().is_empty());
+    stage.build(Default::default()).unwrap();
+    let shells = stage.shells();
+    let of_vertex = stage.shell_of_vertices();
+    assert_eq!(of_vertex.len(), stage.looks.len());
+    assert!((of_vertex.iter()).all(|&s| s == u32::MAX || (s as usize) < shells.len()));
+    let number = shells.iter().position(|s| s.kind != "flesh").unwrap();
+    stage.set_shell_kind(number, "hair").unwrap();
+    assert_eq!(stage.shells()[number].kind, "hair");
+    let error = stage.set_shell_kind(number, "stone").unwrap_err();
+    assert!(error.to_string().contains("flesh"), "{error}");
+    assert!(stage.set_shell_kind(shells.len(), "hair").is_err());
+    assert_eq!(stage.shells()[number].kind, "hair");
+    stage.set_shell_kind(number, "automatic").unwrap();
+    assert_eq!(stage.shells(), shells);
+}

@@ -16,6 +16,7 @@ use supple::backend::{Choice, Opened};
 use supple::clips;
 use supple::flesh::Settings;
 use supple::flesh::settings::{ContactMode, Ground, Upsample};
+use supple::flesh::shell_kinds::Shell;
 use supple::rig::character::{Severity, Up};
 use supple::rig::formats::ReadOptions;
 use supple::rig::markers::Markers;
@@ -188,6 +189,24 @@ fn span(args: &MotionArgs, clip: &supple::Clip) -> Result<Span, Failure> {
     Ok(span)
 }
 
+/// Prints which kinds the shells of a character have, if there are several.
+fn say_shells(shells: &[Shell], console: &Console) {
+    if shells.len() < 2 {
+        return;
+    }
+    let kinds = ["flesh", "cloth", "rigid", "hair"];
+    let counts = kinds.map(|kind| shells.iter().filter(|s| s.kind.name() == kind).count());
+    let present = kinds.iter().zip(counts).filter(|(_, count)| *count > 0);
+    let list: Vec<String> = present
+        .map(|(kind, count)| format!("{count} {kind}"))
+        .collect();
+    console.notice()(&format!(
+        "{} shells: {} (list them with `supple info FILE --shells`, change one with --shell NAME=KIND)",
+        shells.len(),
+        list.join(", ")
+    ));
+}
+
 /// Opens the backend for a model, and prints which one and why.
 fn backend(backend: args::Backend, model: &Model, console: &Console) -> Opened {
     let choice = match backend {
@@ -234,6 +253,7 @@ fn settings(input: &Input, args: &TissueArgs) -> Result<Settings, Failure> {
         Some(path) => supple::settings::load_settings(path)?,
         None => supple::settings::settings_beside(&input.file)?,
     };
+    settings.shells.extend(args.shell.iter().cloned());
     let detail = &mut settings.detail;
     detail.resolution = args.resolution.unwrap_or(detail.resolution);
     if let Some(upsample) = args.upsample {
