@@ -78,6 +78,8 @@ export class App {
   /** Called when other settings are in force. */
   onSettings: (() => void)[] = [];
   onFrame: (() => void)[] = [];
+  /** Called when tissue was built. */
+  onBuilt: (() => void)[] = [];
   /** Called when another character with a skeleton is opened. */
   onNew: () => void = () => {};
   /** Called when a rig is ready to be simulated. */
@@ -262,6 +264,7 @@ export class App {
       if (!report) return;
       this.report = report;
       this.simulated = true;
+      for (const callback of this.onBuilt) callback();
     } catch (error) {
       if (!(error instanceof Cancelled)) throw error;
       showMessage("The tissue was not built: the body moves without it.", "plain", 60_000, { label: "Build", run: () => void this.build() });
@@ -317,7 +320,7 @@ export class App {
     const left = this.bodies[0]?.mesh.position;
     if (left) this.overlays.group.position.copy(left);
     this.scene.controls.update();
-    if (this.description) this.scene.framing.follow(this.bones(), this.restBounds());
+    if (this.description) this.follow();
     this.scene.fitCanvas();
     this.tools.follow(this.jointPositions);
     this.scene.castShadows();
@@ -328,6 +331,15 @@ export class App {
 
   private render(width: number, height: number): void {
     this.comparison.render(this.bodies, width, height);
+  }
+
+  /** Keeps all bodies in the frame. */
+  private follow(): void {
+    const offsets = (this.comparison.mode === "side" ? this.bodies : this.bodies.slice(0, 1)).map((body) => body.mesh.position);
+    const bones = this.bones();
+    const rest = new THREE.Box3();
+    for (const offset of offsets) rest.union(this.restBounds().translate(offset));
+    this.scene.framing.follow(offsets.flatMap((offset) => bones.map((bone) => bone.clone().add(offset))), rest);
   }
 
   /** Positions of the joints that move skin. */

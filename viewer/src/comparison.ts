@@ -9,6 +9,8 @@ export type Compare = "off" | "side" | "divider";
 /** A point on a body, in the body's own coordinates, and where the body stands. */
 export interface BodyHit {
   point: THREE.Vector3;
+  /** A vertex of the triangle that was hit. */
+  vertex: number;
   offset: THREE.Vector3;
 }
 
@@ -16,10 +18,18 @@ export interface BodyHit {
 const HALF_DISTANCE = 0.33;
 
 export class Comparison {
-  mode: Compare = "off";
+  /** What the user chose. */
+  chosen: Compare = "off";
+  /** Whether only one body is shown for now. */
+  suspended = false;
   private share: number | null = null;
 
   constructor(private scene: Scene) {}
+
+  /** What is shown. */
+  get mode(): Compare {
+    return this.suspended ? "off" : this.chosen;
+  }
 
   moveDivider(share: number): void {
     this.share = Math.min(0.98, Math.max(0.02, share));
@@ -35,6 +45,7 @@ export class Comparison {
   /** Places the bodies; `facing` is their rotation from +Z about the vertical. */
   arrange(bodies: readonly BodyView[], height: number, facing: number): void {
     const apart = this.mode === "side" ? HALF_DISTANCE * height : 0;
+    this.scene.framing.spread = this.mode === "side" ? 1 + 2 * HALF_DISTANCE : 1;
     bodies.forEach((body, index) => {
       const side = index === 0 ? -apart : apart;
       body.mesh.position.set(side * Math.cos(facing), 0, -side * Math.sin(facing));
@@ -78,7 +89,7 @@ export class Comparison {
     });
     hits.sort((a, b) => a.hit.distance - b.hit.distance);
     const first = hits[0];
-    return first ? { point: first.hit.point.clone().sub(first.offset), offset: first.offset } : null;
+    return first ? { point: first.hit.point.clone().sub(first.offset), vertex: first.hit.face?.a ?? 0, offset: first.offset } : null;
   }
 
   private placeCaptions(): void {

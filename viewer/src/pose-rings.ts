@@ -38,7 +38,7 @@ export class PoseRings {
     this.group.position.copy(centre);
     this.group.quaternion.copy(boneFrame(bone));
     const view = (camera.view?.fullHeight ?? canvasHeight) || canvasHeight;
-    const metresPerPixel = (2 * camera.position.distanceTo(centre) * Math.tan((camera.fov * Math.PI) / 360)) / view;
+    const metresPerPixel = (2 * camera.position.distanceTo(centre) * Math.tan((camera.fov * Math.PI) / 360)) / (view * camera.zoom);
     this.group.scale.setScalar(RADIUS * metresPerPixel);
   }
 

@@ -72,6 +72,7 @@ export interface Settings {
   contact?: { mode: string; ground?: boolean | number } & Record<string, unknown>;
   bone_radii: Record<string, number>;
   joint_radii: Record<string, number>;
+  shells: Record<string, string>;
   [other: string]: unknown;
 }
 
@@ -88,6 +89,22 @@ export interface Placed {
   parent: number | null;
   position: [number, number, number];
 }
+
+/** Positions of markers by name [m]: chin, groin, wrist.L, … */
+export type MarkerPlaces = Record<string, [number, number, number]>;
+export type TemplateName = "humanoid" | "quadruped";
+
+/** A connected piece of the character. */
+export interface ShellEntry {
+  /** Its key under `shells` in the settings. */
+  key: string;
+  kind: ShellKind;
+  /** Why it has this kind. */
+  reason: string;
+  vertices: number;
+  area: number;
+}
+export type ShellKind = "flesh" | "cloth" | "rigid" | "hair";
 
 export interface DroppedFile {
   name: string;
@@ -149,7 +166,13 @@ export interface Requests {
   automaticSettings: { ask: object; answer: Settings };
   middle: { ask: { origin: Vector; direction: Vector }; answer: Vector | null };
   placed: { ask: object; answer: Placed[] };
-  template: { ask: object; answer: Placed[] };
+  /** A humanoid skeleton that is fitted into the body, with the help of markers. */
+  fitted: { ask: { markers: MarkerPlaces }; answer: Placed[] };
+  /** All markers and where to show them first. */
+  markers: { ask: object; answer: MarkerPlaces };
+  template: { ask: { kind: TemplateName }; answer: Placed[] };
+  /** The shells of the built character, and the number of every vertex' shell. */
+  shells: { ask: object; answer: { shells: ShellEntry[]; ofVertices: Uint32Array } };
   skel: { ask: object; answer: string };
   glb: { ask: object; answer: Uint8Array };
   bake: { ask: { fps: number; boundMm: number }; answer: Uint8Array };

@@ -4,9 +4,11 @@ import type { App } from "./app";
 import { button, buttons, check, heading, make } from "./dom";
 import { showMessage } from "./messages";
 import type { Page } from "./panel";
-import type { Placed, Vector } from "./protocol";
+import type { MarkerPlaces, Placed, TemplateName, Vector } from "./protocol";
 import { importOptionsBlock } from "./import-options";
 import { RigHistory, added, mirrored, moved, removed, renamed, type RigState } from "./rig-joints";
+import { RigMarkers } from "./rig-markers";
+import { RigView } from "./rig-view";
 import { save } from "./save";
 import type { Pointer, PressTool } from "./tools";
 
@@ -24,12 +26,9 @@ export class RigPage implements Page {
   /** Called when editing begins or ends. */
   onEdit: (on: boolean) => void = () => {};
   private inside = true;
-  private group = new THREE.Group();
-  private balls = new THREE.Group();
-  private bones = new THREE.LineSegments(
-    new THREE.BufferGeometry(),
-    new THREE.LineBasicMaterial({ color: 0x4cc2ff, depthTest: false, transparent: true }),
-  );
+  private view = new RigView();
+  private markers: RigMarkers;
+  private markerBlock = make("div", { className: "card", hidden: true });
   private dragged: number | null = null;
   /** Where a press on the body places a joint when it is released. */
   private pressed: { ray: THREE.Ray; point: THREE.Vector3; at: THREE.Vector2 } | null = null;
@@ -41,28 +40,35 @@ export class RigPage implements Page {
   };
   private asked = 0;
   private list = make("ul", { className: "joints" });
+  private roles = make("datalist", { id: "joint-roles" });
   private nameField = make("input", { type: "text", disabled: true });
   private undoButton = button("Undo", () => this.undo(), "Undo the last edit (Ctrl+Z)");
   private redoButton = button("Redo", () => this.redo(), "Redo (Ctrl+Y)");
 
   constructor(private app: App) {
-    this.bones.renderOrder = 10;
-    this.bones.frustumCulled = false;
-    this.group.add(this.bones, this.balls);
-    this.group.visible = false;
-    app.scene.scene.add(this.group);
+    this.markers = new RigMarkers(app);
+    this.view.group.add(this.markers.group);
+    app.scene.scene.add(this.view.group);
+    this.fillMarkerBlock();
     const inside = check("Place joints inside the body", "", (on) => (this.inside = on), "A joint is placed half way through the body, not on its surface");
     inside.box.checked = true;
+    this.nameField.setAttribute("list", this.roles.id);
     this.nameField.setAttribute("aria-label", "Name of the selected joint");
     this.nameField.onchange = () => this.rename(this.nameField.value);
     this.element.append(
       importOptionsBlock(app),
       heading("Skeleton"),
       make("p", { textContent: "Click the body to place a joint below the selected one. Drag a joint to move it." }),
-      buttons(button("Fit a humanoid", () => void this.template(), "Find a person's joints in the mesh"), button("Start empty", () => this.start([]), "Remove all joints")),
+      buttons(button("Fit a humanoid", () => void this.fit(), "Find a person's joints in the mesh"), button("Start empty", () => this.start([]), "Remove all joints")),
+      buttons(
+        button("Humanoid template", () => void this.template("humanoid"), "A person's joints, scaled to the mesh; drag them into place"),
+        button("Quadruped template", () => void this.template("quadruped"), "A four-legged animal's joints, scaled to the mesh; drag them into place"),
+      ),
+      this.markerBlock,
       inside.row,
       this.list,
       this.nameField,
+      this.roles,
       buttons(
         button("Mirror", () => this.mirror(), "Copy the selected joint and those below it to the other side"),
         button("Delete", () => this.remove(), "Delete the selected joint (Del)"),
@@ -79,9 +85,9 @@ export class RigPage implements Page {
 
   visit(open: boolean): void {
     this.open = open;
-    this.group.visible = open;
-    this.app.tools.pressTool = open ? this.tool : null;
-    this.app.tools.showTools();
+    this.view.group.visible = open;
+    this.useTool();
+    this.app.comparison.suspended = open;
     this.onEdit(open);
     if (open) void this.enter();
     this.app.applyView();
@@ -90,6 +96,7 @@ export class RigPage implements Page {
   private async enter(): Promise<void> {
     const { description } = this.app;
     if (!description) return;
+    void this.listRoles();
     if (this.history.state.joints.length === 0 && !description.bare) {
       this.start(await this.app.simulation.request("placed", {}));
     }
@@ -97,6 +104,7 @@ export class RigPage implements Page {
 
   private opened(): void {
     this.history.reset({ joints: [], selected: null });
+    this.showMarkers(null);
     if (this.open) void this.enter();
     this.show();
   }
@@ -134,12 +142,61 @@ export class RigPage implements Page {
     if (selected !== null) this.set(renamed(this.history.state, selected, name));
   }
 
-  private async template(): Promise<void> {
+  /** Presses go to the markers while there are some, else to the joints. */
+  private useTool(): void {
+    const tool = this.markers.places ? this.markers : this.tool;
+    this.app.tools.pressTool = this.open ? tool : null;
+    this.app.tools.showTools();
+  }
+
+  private fillMarkerBlock(): void {
+    const both = check("Both sides at once", "", (on) => (this.markers.symmetric = on), "A marker moves the one on the other side too");
+    both.box.checked = true;
+    this.markerBlock.append(
+      make("p", { textContent: "Drag every marker to its place, then fit again." }),
+      both.row,
+      buttons(
+        button("Fit with markers", () => void this.fit(this.markers.places ?? {}), "Find the other joints between the markers", true),
+        button("Remove markers", () => this.showMarkers(null), "Place joints by hand instead"),
+      ),
+    );
+  }
+
+  private showMarkers(places: MarkerPlaces | null): void {
+    this.markers.show(places);
+    this.markerBlock.hidden = places === null;
+    this.useTool();
+  }
+
+  /** Fits a humanoid; where that fails, markers tell where its parts are. */
+  private async fit(markers: MarkerPlaces = {}): Promise<void> {
+    const { simulation } = this.app;
     try {
-      this.start(await this.app.simulation.request("template", {}));
+      this.start(await simulation.request("fitted", { markers }));
+      this.showMarkers(null);
+    } catch (error) {
+      showMessage(`${(error as Error).message}. Drag the markers to their places, or start from a template.`, "bad");
+      if (this.markers.places) return;
+      this.history.push({ joints: [], selected: null });
+      this.show();
+      this.showMarkers(await simulation.request("markers", {}));
+    }
+  }
+
+  private async template(kind: TemplateName): Promise<void> {
+    try {
+      this.start(await this.app.simulation.request("template", { kind }));
+      this.showMarkers(null);
     } catch (error) {
       showMessage((error as Error).message, "bad");
     }
+  }
+
+  /** Offers the names of a template's joints, by which motions find theirs. */
+  private async listRoles(): Promise<void> {
+    const templates = await Promise.all((["humanoid", "quadruped"] as const).map((kind) => this.app.simulation.request("template", { kind }))).catch(() => []);
+    const names = new Set(templates.flat().map(({ name }) => name));
+    this.roles.replaceChildren(...[...names].map((value) => make("option", { value })));
   }
 
   private press({ raycaster, at, touch }: Pointer): boolean {
@@ -206,7 +263,7 @@ export class RigPage implements Page {
     this.nameField.value = selected === null ? "" : (joints[selected]?.name ?? "");
     this.undoButton.disabled = !this.history.canUndo;
     this.redoButton.disabled = !this.history.canRedo;
-    this.draw();
+    this.view.draw(joints, selected, this.app.tools.height);
   }
 
   private item(joint: Placed, index: number): HTMLLIElement {
@@ -220,28 +277,6 @@ export class RigPage implements Page {
     choose.style.paddingLeft = `${0.9 + 0.7 * depth}em`;
     choose.setAttribute("aria-pressed", String(index === selected));
     return make("li", {}, choose);
-  }
-
-  private draw(): void {
-    const { joints, selected } = this.history.state;
-    const radius = 0.009 * this.app.tools.height;
-    for (const ball of this.balls.children as THREE.Mesh[]) (ball.material as THREE.Material).dispose();
-    this.balls.clear();
-    const lines: number[] = [];
-    for (const [index, joint] of joints.entries()) {
-      const color = index === selected ? 0xffb37f : 0x4cc2ff;
-      const material = new THREE.MeshBasicMaterial({ color, depthTest: false, transparent: true });
-      const ball = new THREE.Mesh(BALL, material);
-      ball.position.set(...joint.position);
-      ball.scale.setScalar(index === selected ? 1.5 * radius : radius);
-      ball.renderOrder = 11;
-      this.balls.add(ball);
-      const parent = joint.parent === null ? undefined : joints[joint.parent];
-      if (parent) lines.push(...parent.position, ...joint.position);
-    }
-    this.bones.geometry.dispose();
-    this.bones.geometry = new THREE.BufferGeometry();
-    this.bones.geometry.setAttribute("position", new THREE.Float32BufferAttribute(lines, 3));
   }
 
   private async rigged(): Promise<boolean> {
@@ -292,5 +327,3 @@ export class RigPage implements Page {
     });
   }
 }
-
-const BALL = new THREE.SphereGeometry(1, 14, 10);

@@ -84,8 +84,7 @@ export class Scene {
     const centre = low.clone().add(high).multiplyScalar(0.5);
     const size = high.clone().sub(low);
     const radius = 0.5 * Math.max(size.y, 0.8 * size.x, 0.9 * size.z, 1e-3);
-    const fit = Math.min(1, this.camera.aspect * 1.05);
-    const distance = (1.17 * radius) / Math.tan((this.camera.fov * Math.PI) / 360) / fit;
+    const distance = (1.17 * radius) / Math.tan((this.camera.fov * Math.PI) / 360);
     this.controls.target.copy(centre);
     const turn = (x: number, y: number, z: number): THREE.Vector3 => new THREE.Vector3(x, y, z).applyAxisAngle(THREE.Object3D.DEFAULT_UP, facing);
     this.camera.position.copy(centre).add(turn(0.42, 0.12, 0.9).normalize().multiplyScalar(distance));

@@ -98,7 +98,7 @@ export function keepSession(app: App, tab: () => string): void {
       tool: tools.current,
       method: app.method,
       other: app.other,
-      compare: comparison.mode,
+      compare: comparison.chosen,
       overlays: [...overlays.shown],
       playing: app.playing,
       speed: app.speed,

@@ -3,6 +3,7 @@ import type { App } from "./app";
 import { button, buttons, check, choiceRow, heading, make, slider, type Slider, type SliderOptions } from "./dom";
 import { showMessage } from "./messages";
 import type { Page } from "./panel";
+import { PartsBlock } from "./parts-block";
 import type { Settings, Vector } from "./protocol";
 import { save } from "./save";
 
@@ -54,7 +55,10 @@ export class TissuePage implements Page {
   private building = false;
   private again = false;
 
+  private parts: PartsBlock;
+
   constructor(private app: App) {
+    this.parts = new PartsBlock(app, (edit) => this.rebuild(edit));
     const head = check("Simulate the head", "", (on) => this.rebuild((settings) => (settings.tissue.simulate_head = on)), "Without this the head moves as one piece");
     const sliding = check("Skin slides over joints", "", (on) => this.rebuild((settings) => (settings.tissue.sliding = on)), "The skin moves over knees and elbows instead of stretching there");
     this.head = head.box;
@@ -90,6 +94,7 @@ export class TissuePage implements Page {
       this.gravitySlider(),
       this.directionRow.row,
       make("p", { textContent: "Zero by default, because a modelled or scanned shape already includes the effect of gravity." }),
+      this.parts.element,
       heading("Settings"),
       buttons(
         button("Reset", () => void this.reset(), "All settings as they are by default"),
@@ -97,6 +102,10 @@ export class TissuePage implements Page {
       ),
     );
     app.onSettings.push(() => this.show());
+  }
+
+  visit(open: boolean): void {
+    this.parts.visit(open);
   }
 
   /** A slider for one number of the settings. */

@@ -18,6 +18,9 @@ const TOOLS = [
   ["look", "Look", "Rotate the view only (4)"],
 ] as const;
 
+/** Movement up to which a press is a click [px]. */
+const MAX_CLICK = 4;
+
 /** Where the pointer is. */
 export interface Pointer {
   raycaster: THREE.Raycaster;
@@ -44,10 +47,11 @@ export class Tools {
   /** Overrides the tools, on the pages that need it. */
   pressTool: PressTool | null = null;
   readonly pose: PoseTool;
-  onChoose: (() => void)[] = [];
+  /** Called when the body is clicked, and not dragged. */
+  onClick: ((hit: BodyHit) => void)[] = [];
   private raycaster = new THREE.Raycaster();
   private plane = new THREE.Plane();
-  private drag: { kind: "pull" | "pose" | "poke" | "page"; pointer: PointerEvent; offset: THREE.Vector3 } | null = null;
+  private drag: { kind: "pull" | "pose" | "poke" | "page"; pointer: PointerEvent; offset: THREE.Vector3; click: { x: number; y: number; hit: BodyHit } | null } | null = null;
   /** Whether an event for the camera is being sent again. */
   private handingOver = false;
   private buttons = new Map<string, HTMLButtonElement>();
@@ -102,7 +106,6 @@ export class Tools {
     }
     this.marker.visible = this.ball.visible = false;
     this.showTools();
-    for (const callback of this.onChoose) callback();
   }
 
   /** Shows the controls of the current tool, unless a page takes all presses. */
@@ -183,12 +186,12 @@ export class Tools {
     const place = hit.point.clone().add(hit.offset);
     this.plane.setFromNormalAndCoplanarPoint(this.scene.camera.getWorldDirection(new THREE.Vector3()), place);
     if (this.current === "pull") {
-      this.hold("pull", event, hit.offset);
+      this.hold("pull", event, hit.offset, hit);
       const at = hit.point.toArray() as Vector;
       this.simulation.order({ type: "pull", from: at, to: at });
       this.showMarker(place);
     } else {
-      this.hold("poke", event, hit.offset);
+      this.hold("poke", event, hit.offset, hit);
       this.poke(place, hit.offset);
     }
   }
@@ -198,8 +201,8 @@ export class Tools {
     return this.comparison.pick(this.bodies, this.raycaster, this.at);
   }
 
-  private hold(kind: NonNullable<typeof this.drag>["kind"], event: PointerEvent, offset = new THREE.Vector3()): void {
-    this.drag = { kind, pointer: event, offset };
+  private hold(kind: NonNullable<typeof this.drag>["kind"], event: PointerEvent, offset = new THREE.Vector3(), hit: BodyHit | null = null): void {
+    this.drag = { kind, pointer: event, offset, click: hit && { x: event.clientX, y: event.clientY, hit } };
     event.stopImmediatePropagation();
     this.scene.controls.enabled = false;
     this.scene.canvas.setPointerCapture(event.pointerId);
@@ -214,6 +217,7 @@ export class Tools {
     if (event.pointerId !== drag.pointer.pointerId) return;
     event.stopImmediatePropagation();
     drag.pointer = event;
+    if (drag.click && Math.hypot(event.clientX - drag.click.x, event.clientY - drag.click.y) > MAX_CLICK) drag.click = null;
     const pointer = this.aim(event);
     if (drag.kind === "page") this.pressTool?.move(pointer);
     else if (drag.kind === "pose") this.pose.move(pointer);
@@ -274,9 +278,10 @@ export class Tools {
   }
 
   private end(cancelled: boolean): void {
-    const kind = this.drag?.kind;
-    if (!kind) return;
+    if (!this.drag) return;
+    const { kind, click } = this.drag;
     this.drag = null;
+    if (click && !cancelled) for (const callback of this.onClick) callback(click.hit);
     this.scene.controls.enabled = true;
     this.marker.visible = this.ball.visible = false;
     if (kind === "pull" || kind === "poke") this.simulation.order({ type: "release" });

@@ -38,7 +38,7 @@ export class ViewPage implements Page {
   constructor(private app: App) {
     this.method.set(app.method);
     this.other.set(app.other);
-    this.compare.set(app.comparison.mode);
+    this.compare.set(app.comparison.chosen);
     const overlays = OVERLAYS.map(([name, label, key, title]) => {
       const { row, box } = check(label, key, (on) => this.overlay(name, on), title);
       this.boxes.set(name, box);
@@ -62,7 +62,7 @@ export class ViewPage implements Page {
   }
 
   useCompare(compare: Compare): void {
-    this.app.comparison.mode = compare;
+    this.app.comparison.chosen = compare;
     this.compare.set(compare);
     this.otherBlock.hidden = compare === "off";
     this.app.applyView();
@@ -70,7 +70,7 @@ export class ViewPage implements Page {
 
   nextCompare(): void {
     const names = COMPARES.map(([name]) => name);
-    this.useCompare(names[(names.indexOf(this.app.comparison.mode) + 1) % names.length] ?? "off");
+    this.useCompare(names[(names.indexOf(this.app.comparison.chosen) + 1) % names.length] ?? "off");
   }
 
   toggleOverlay(name: OverlayName): void {

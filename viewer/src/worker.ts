@@ -121,7 +121,10 @@ const answers: { [K in RequestName]: (ask: Requests[K]["ask"]) => Requests[K]["a
     return middle ? [middle[0]!, middle[1]!, middle[2]!] : null;
   },
   placed: () => JSON.parse(current().placed()),
-  template: () => JSON.parse(current().fitted("{}")),
+  fitted: ({ markers }) => JSON.parse(current().fitted(JSON.stringify(markers))),
+  markers: () => JSON.parse(current().markers()),
+  template: ({ kind }) => JSON.parse(current().template(kind)),
+  shells: () => ({ shells: JSON.parse(current().shells()), ofVertices: current().shell_of_vertices() }),
   skel: () => current().skel(),
   glb: () => current().glb(),
   bake: ({ fps, boundMm }) => current().bake(fps, boundMm, reportProgress),
