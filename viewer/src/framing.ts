@@ -7,6 +7,9 @@ const FOLLOW_RATE = 20;
 /** Distance from the outer joints to the skin around them, relative to the body's height. */
 const MARGIN = 0.11;
 
+/** Size of the body at rest, relative to the frame, above which a detail is shown on purpose. */
+const DETAIL = 1.1;
+
 export interface Area {
   left: number;
   top: number;
@@ -61,9 +64,10 @@ export class Framing {
     if (body.isEmpty()) return;
     const area = new THREE.Box2(new THREE.Vector2(), new THREE.Vector2(this.free.width, this.free.height));
     const resting = this.bounds(corners(rest), 0);
-    const [size, room] = [body.getSize(new THREE.Vector2()), area.getSize(new THREE.Vector2())];
+    const [size, still, room] = [body, resting, area].map((box) => box.getSize(new THREE.Vector2())) as [THREE.Vector2, THREE.Vector2, THREE.Vector2];
     // A user who came closer than the whole body wants a detail.
-    const scale = area.containsBox(resting) ? Math.min(1, room.x / size.x, room.y / size.y) : 1;
+    const whole = still.x < DETAIL * room.x && still.y < DETAIL * room.y;
+    const scale = whole ? Math.min(1, room.x / size.x, room.y / size.y) : 1;
     const centre = area.getCenter(new THREE.Vector2());
     for (const corner of [body.min, body.max]) corner.sub(centre).multiplyScalar(scale).add(centre);
     const frame = area.clone().union(resting);

@@ -36,7 +36,7 @@ export class TissuePage implements Page {
   private directionRow = choiceRow("Direction", DIRECTIONS, (direction) => {
     this.direction = direction;
     this.applyGravity();
-  });
+  }, "Where gravity points");
   private head: HTMLInputElement;
   private sliding: HTMLInputElement;
   private resolution = choiceRow("Resolution", RESOLUTIONS, (value) => {
