@@ -26,12 +26,14 @@ pub struct ContactTables {
     pub place_of_point: Vec<u32>,
     /// Device index of each surface triangle.
     pub place_of_triangle: Vec<u32>,
-    /// Corners and tets of the triangles: see `kernels/contact_boxes.wgsl`.
+    /// Corners, tets and shell of the triangles: see `kernels/contact_boxes.wgsl`.
     pub records: Vec<[u32; 4]>,
     /// Neighbourhoods of the points: see `kernels/contact_points.wgsl`.
     pub rings: Vec<u32>,
     /// Start of the other two corners in `rings`.
     pub corners: u32,
+    /// Start of the covering shells in `rings`.
+    pub covers: u32,
 }
 
 impl ContactTables {
@@ -61,7 +63,7 @@ impl ContactTables {
                 let corners = surface.triangles()[t as usize];
                 let tets = tets[t as usize];
                 let [a, b, c] = [0, 1, 2].map(|k| place(corners[k]) | tets[k] << INDEX_BITS);
-                [a, b, c, 0]
+                [a, b, c, surface.shells()[corners[0] as usize]]
             })
             .collect();
         let source = |v: u32| match input.sources[v as usize] {
@@ -89,6 +91,15 @@ impl ContactTables {
         tables.corners = rings.len() as u32;
         let around = points.iter().flat_map(|&v| &fans[v as usize]);
         rings.extend(around.flatten());
+        tables.covers = rings.len() as u32;
+        rings.extend(points.iter().map(|&v| surface.shells()[v as usize]));
+        let mut first = 0;
+        rings.push(first);
+        for &v in &points {
+            first += surface.covers_of(v).len() as u32;
+            rings.push(first);
+        }
+        rings.extend(points.iter().flat_map(|&v| surface.covers_of(v)));
         tables.points = points;
         tables.triangles = triangles;
         Some(tables)

@@ -7,7 +7,11 @@ fn main() {
     for path in std::env::args().skip(1) {
         let name = path.rsplit('/').next().unwrap_or(&path).to_owned();
         let started = Instant::now();
-        let character = match supple::load(&path) {
+        let character = match path
+            .strip_prefix('=')
+            .and_then(supple_lab::guests::made)
+            .map_or_else(|| supple::load(&path), Ok)
+        {
             Ok(character) => character,
             Err(error) => {
                 println!("{name}: {error}");
@@ -21,6 +25,20 @@ fn main() {
                 continue;
             }
         };
+        if std::env::var_os("PROBE").is_some() {
+            let flesh = measure.body().flesh();
+            let surface = flesh.model.contact_surface().unwrap();
+            let n = surface.overlaps().iter().filter(|o| **o > 0.0).count();
+            println!(
+                "{name}: {n} of {} points overlap, worst {:.2} edges",
+                surface.point_count(),
+                surface.overlaps().iter().copied().fold(0.0, f32::max) / surface.mean_edge()
+            );
+            continue;
+        }
+        if let Some(f) = std::env::var("FRICTION").ok().and_then(|f| f.parse().ok()) {
+            measure.body().solver_settings().contact.friction = f;
+        }
         let guest = match measure.all(&motions(&character)) {
             Ok(guest) => guest,
             Err(error) => {

@@ -1,6 +1,8 @@
 //! Checks of any character: it builds, keeps its bind pose, moves near linear blend skinning, and returns to rest.
 
 mod bends;
+mod figure;
+mod made;
 
 use glam::Vec3;
 use supple::embedded;
@@ -10,6 +12,7 @@ use supple_rig::{Character, Clip, Pose};
 use supple_sim::ContactMode;
 
 pub use bends::bends;
+pub use made::{NAMES, made};
 
 /// Embedded clips that humanoids play.
 pub const CLIPS: [&str; 3] = ["squat", "arms_crossed", "jump"];
@@ -148,7 +151,8 @@ impl<'a> Measure<'a> {
     /// Plays each clip without and with contact.
     pub fn all(&mut self, clips: &[Clip]) -> Result<Guest, TissueError> {
         let rest = self.body.flesh().rest_pose();
-        self.body.set_contact(supple_flesh::settings::ContactMode::Off);
+        self.body
+            .set_contact(supple_flesh::settings::ContactMode::Off);
         let in_bind = largest(&self.body.positions(), &self.bind) / self.size;
         let mut motions = Vec::new();
         for clip in clips {
@@ -231,7 +235,9 @@ pub fn motions(character: &Character) -> Vec<Clip> {
 /// Height of a humanoid, else the longest side of the box at rest \[m\].
 fn size(character: &Character) -> f32 {
     let is_humanoid = embedded::clip(CLIPS[0], character).is_ok();
-    let sides = character.bounds().map_or(Vec3::ONE, |(low, high)| high - low);
+    let sides = character
+        .bounds()
+        .map_or(Vec3::ONE, |(low, high)| high - low);
     if is_humanoid {
         sides.y
     } else {

@@ -7,11 +7,7 @@ use supple_rig::skeleton::JointKind;
 use supple_rig::{Character, Clip, Pose, Skeleton};
 
 /// Names of the motions, and the world axis about which joints bend.
-const MOTIONS: [(&str, Vec3); 3] = [
-    ("bend", Vec3::X),
-    ("twist", Vec3::Y),
-    ("sway", Vec3::Z),
-];
+const MOTIONS: [(&str, Vec3); 3] = [("bend", Vec3::X), ("twist", Vec3::Y), ("sway", Vec3::Z)];
 /// Frames of a motion, at 60 a second.
 const FRAMES: usize = 90;
 /// Largest angle of one joint \[rad\].
@@ -57,7 +53,10 @@ fn bent(skeleton: &Skeleton, axis: Vec3, angle: f32) -> Pose {
     for joint in (0..skeleton.len()).filter(|&joint| bends_at(skeleton, joint)) {
         if let Some(parent) = skeleton.joints()[joint].parent {
             let axis = rotations[parent].inverse() * axis;
-            pose.rotate(joint, Quat::from_axis_angle(axis.normalize_or(Vec3::X), angle));
+            pose.rotate(
+                joint,
+                Quat::from_axis_angle(axis.normalize_or(Vec3::X), angle),
+            );
         }
     }
     pose

@@ -18,6 +18,7 @@ mod collide;
 mod collider;
 mod collider_mesh;
 mod collider_shapes;
+mod covers;
 mod crossings;
 mod descent;
 mod detect;

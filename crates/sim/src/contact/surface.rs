@@ -7,9 +7,10 @@ use supple_geom::shells::shells;
 use supple_geom::simd::LANES;
 use supple_geom::{Aabb, TriMesh};
 
+use super::covers::Covers;
 use super::detect::{Detector, Filter};
 use super::local::LocalPairs;
-use super::measure::points_inside;
+use super::measure::points_in_own_shell;
 use super::rules::{GAP, SHELL};
 use super::tree::Tree;
 
@@ -56,7 +57,9 @@ pub struct ContactSurface {
     pub(crate) overlaps: Vec<f32>,
     /// Connected component of each skin point.
     pub(crate) shells: Vec<u32>,
-    /// Skin points that are inside other skin at rest, ascending.
+    /// Shells that lie in or on each other at rest.
+    pub(crate) covers: Covers,
+    /// Skin points that are inside their own shell at rest, ascending.
     pub(crate) inside_at_rest: Vec<u32>,
     pub(crate) tree: Tree,
     /// Groups of connected skin points, at most [`GROUP`] in each.
@@ -94,6 +97,12 @@ impl Lists {
             result.starts.push(result.entries.len() as u32);
         }
         result
+    }
+
+    /// Whether there are no lists.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.starts.len() < 2
     }
 
     /// List `i`.
@@ -154,13 +163,15 @@ impl ContactSurface {
             leaves
         }));
         let shells = shells_of_points(&input);
+        let edge = mean_edge(&input);
         let mut surface = ContactSurface {
             groups: groups(&tree.points, count, &input.triangles),
             tree,
             near_leaves,
             rims: rims(count, &input.triangles),
             local: OnceLock::new(),
-            edge: mean_edge(&input),
+            edge,
+            covers: Covers::new(&input, &shells, edge),
             overlaps: vec![0.0; count],
             size: largest_piece(&input, &shells),
             shells,
@@ -173,7 +184,7 @@ impl ContactSurface {
         };
         let gap = surface.gap();
         surface.overlaps = surface.rest_depths(Filter::Deepest, gap);
-        surface.inside_at_rest = points_inside(&surface, &surface.input.skin);
+        surface.inside_at_rest = points_in_own_shell(&surface, &surface.input.skin);
         surface
     }
 
@@ -260,6 +271,34 @@ impl ContactSurface {
 
     pub(crate) fn is_near(&self, point: u32, triangle: u32) -> bool {
         self.near.of(point).binary_search(&triangle).is_ok()
+    }
+
+    /// Shell of a triangle.
+    #[inline]
+    pub(crate) fn shell_of(&self, triangle: u32) -> u32 {
+        self.shells[self.input.triangles[triangle as usize][0] as usize]
+    }
+
+    /// Shell of each skin point: its connected component.
+    pub fn shells(&self) -> &[u32] {
+        &self.shells
+    }
+
+    /// Other shells that a skin point is in, or close to, at rest; ascending.
+    pub fn covers_of(&self, point: u32) -> &[u32] {
+        self.covers.of(point)
+    }
+
+    /// Whether a point and a triangle belong to shells that lie in or on each other there at rest, and are never in contact.
+    #[inline]
+    pub(crate) fn are_together(&self, point: u32, triangle: u32) -> bool {
+        if self.covers.is_empty() {
+            return false;
+        }
+        let (own, other) = (self.shells[point as usize], self.shell_of(triangle));
+        let covers = |point: u32, shell: u32| self.covers.of(point).contains(&shell);
+        own != other
+            && (covers(point, other) || self.corners(triangle).iter().any(|&v| covers(v, own)))
     }
 
     /// Pairs for local contact; `find` is called the first time only. Finding them takes a while, so a model has none
