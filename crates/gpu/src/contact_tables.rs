@@ -12,6 +12,8 @@ pub const EIGHTH: usize = CLUSTER / 8;
 pub const INDEX_BITS: u32 = 20;
 /// Code of a missing tet.
 const NO_TET: u32 = 0xfff;
+/// Marks triangles among the shells that a point is together with.
+pub const TRIANGLE: u32 = 1 << 31;
 /// Marks positions outside the model.
 pub const GIVEN: u32 = 1 << 31;
 
@@ -84,8 +86,6 @@ impl ContactTables {
             first += fans[v as usize].len() as u32;
             rings.push(first);
         }
-        let overlaps = surface.overlaps();
-        rings.extend(points.iter().map(|&v| overlaps[v as usize].to_bits()));
         let depth = |v: &u32| depth_at_rest(surface, *v).to_bits();
         rings.extend(points.iter().map(depth));
         tables.corners = rings.len() as u32;
@@ -96,10 +96,14 @@ impl ContactTables {
         let mut first = 0;
         rings.push(first);
         for &v in &points {
-            first += surface.covers_of(v).len() as u32;
+            first += (surface.covers_of(v).len() + surface.overlaps_of(v).len()) as u32;
             rings.push(first);
         }
-        rings.extend(points.iter().flat_map(|&v| surface.covers_of(v)));
+        let place = |&t: &u32| TRIANGLE | tables.place_of_triangle[t as usize];
+        for &v in &points {
+            rings.extend(surface.covers_of(v));
+            rings.extend(surface.overlaps_of(v).iter().map(place));
+        }
         tables.points = points;
         tables.triangles = triangles;
         Some(tables)

@@ -25,17 +25,6 @@ fn main() {
                 continue;
             }
         };
-        if std::env::var_os("PROBE").is_some() {
-            let flesh = measure.body().flesh();
-            let surface = flesh.model.contact_surface().unwrap();
-            let n = surface.overlaps().iter().filter(|o| **o > 0.0).count();
-            println!(
-                "{name}: {n} of {} points overlap, worst {:.2} edges",
-                surface.point_count(),
-                surface.overlaps().iter().copied().fold(0.0, f32::max) / surface.mean_edge()
-            );
-            continue;
-        }
         if let Some(f) = std::env::var("FRICTION").ok().and_then(|f| f.parse().ok()) {
             measure.body().solver_settings().contact.friction = f;
         }

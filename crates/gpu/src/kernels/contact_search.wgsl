@@ -114,28 +114,28 @@ fn is_near(point: u32, triangle: u32) -> bool {
     return false;
 }
 
-// Whether a shell covers a point at rest.
-fn is_covered(point: u32, shell: u32) -> bool {
+// Whether a point is together with a shell, or a marked triangle, at rest.
+fn is_with(point: u32, other: u32) -> bool {
     let starts = C.covers + C.points;
     let first = starts + C.points + 1u;
     for (var k = rings[starts + point]; k < rings[starts + point + 1u]; k++) {
-        if (rings[first + k] == shell) {
+        if (rings[first + k] == other) {
             return true;
         }
     }
     return false;
 }
 
-// Whether a point and a triangle belong to shells that lie in or on each other there at rest.
+// Whether a point and a triangle lie in or on each other at rest, or belong to shells that do there.
 fn are_together(point: u32, triangle: u32) -> bool {
     let own = rings[C.covers + point];
     let record = triangles[triangle];
     if (own == record.w) {
-        return false;
+        return is_with(point, TRIANGLE | triangle);
     }
     let corners = record.xyz & vec3(INDEX);
-    return is_covered(point, record.w) || is_covered(corners.x, own) || is_covered(corners.y, own)
-        || is_covered(corners.z, own);
+    return is_with(point, record.w) || is_with(corners.x, own) || is_with(corners.y, own)
+        || is_with(corners.z, own);
 }
 
 // Corners of a prism: 0 to 2 are skin points raised by the shell, 3 to 5 base points.
@@ -408,8 +408,8 @@ fn assemble(point: u32, touch: Touch, body: u32) {
             constant += skin[at].xyz * c[k];
         }
     }
-    let gap = C.gap - bitcast<f32>(rings[2u * C.points + 1u + point]);
-    let depths = 3u * C.points + 1u;
+    let gap = C.gap;
+    let depths = 2u * C.points + 1u;
     let depth = max(bitcast<f32>(rings[depths + point]), bitcast<f32>(rings[depths + corners.x]));
     let held_word = held_points[body * held_words() + point / 32u];
     let is_held = (held_word & (1u << (point % 32u))) != 0u;

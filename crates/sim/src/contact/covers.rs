@@ -1,7 +1,7 @@
-//! Shells that lie in or on each other at rest: clothes over skin, a neck in a collar, ribs in a chest.
+//! Skin that lies in or on other skin at rest: clothes over a body, a neck in a collar, folds of a mesh.
 //!
-//! Such shells overlap in every pose, so they are not kept apart there: a point never touches a shell that covers it at
-//! rest, and never touches skin that its own shell covers.
+//! It does so in every pose, so it is not kept apart: a point never touches a shell that covers it at rest, nor skin
+//! that its own shell covers, nor triangles of its own shell that it overlaps.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -15,6 +15,8 @@ use super::surface::{Lists, SurfaceInput};
 #[derive(Clone, Debug, Default)]
 pub struct Covers {
     of_points: Lists,
+    /// Triangles that each point overlaps at rest, ascending.
+    triangles: Lists,
 }
 
 impl Covers {
@@ -41,6 +43,23 @@ impl Covers {
         }
         Covers {
             of_points: Lists::new(lists),
+            triangles: Lists::default(),
+        }
+    }
+
+    /// Adds the triangles that each point overlaps at rest, ascending.
+    pub fn add_triangles(&mut self, lists: Vec<Vec<u32>>) {
+        if lists.iter().any(|list| !list.is_empty()) {
+            self.triangles = Lists::new(lists);
+        }
+    }
+
+    /// Triangles that a point overlaps at rest, ascending.
+    #[inline]
+    pub fn triangles_of(&self, point: u32) -> &[u32] {
+        match self.triangles.is_empty() {
+            true => &[],
+            false => self.triangles.of(point),
         }
     }
 
@@ -53,10 +72,10 @@ impl Covers {
         }
     }
 
-    /// Whether no point is covered.
+    /// Whether nothing overlaps.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.of_points.is_empty()
+        self.of_points.is_empty() && self.triangles.is_empty()
     }
 }
 

@@ -222,3 +222,52 @@ pub fn measure_in_colliders(skin: &[Vec3], colliders: &[Collider]) -> Penetratio
     }
     result
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contact::{Source, SurfaceInput};
+    use supple_geom::shapes;
+
+    /// Two unit spheres, one behind the other along X, and a small one inside the first.
+    fn spheres() -> ContactSurface {
+        let mut input = SurfaceInput::default();
+        for (radius, place) in [(1.0, 0.0), (1.0, 4.0), (0.3, 0.2)] {
+            let mesh = shapes::icosphere(radius, 3);
+            let first = input.skin.len() as u32;
+            let place = Vec3::X * place;
+            input.skin.extend(mesh.positions.iter().map(|&p| p + place));
+            input.bases.extend(mesh.positions.iter().map(|_| place));
+            let triangles = mesh.triangles.iter();
+            (input.triangles).extend(triangles.map(|t| t.map(|v| v + first)));
+        }
+        input.sources = (0..input.skin.len() as u32).map(Source::Vertex).collect();
+        ContactSurface::new(input)
+    }
+
+    #[test]
+    fn a_shell_is_not_deep_in_one_that_it_lies_in_at_rest() {
+        let surface = spheres();
+        let rest = surface.input.skin.clone();
+        assert_eq!(measure_penetration(&surface, &rest).count(), 0);
+        // The second comes until it overlaps the first by 0.4; both measure the same depth.
+        let third = surface.point_count() / 3;
+        let mut now = rest;
+        for p in &mut now[third..2 * third] {
+            *p -= Vec3::X * 2.4;
+        }
+        let found = measure_penetration(&surface, &now);
+        assert!(found.points.iter().all(|&point| point < 2 * third as u32));
+        assert!((found.worst() - 0.4).abs() < 0.02, "{}", found.worst());
+        // The small one goes where it likes within its cover, but not into the other.
+        let small = |x: f32| {
+            let mut now = surface.input.skin.clone();
+            for p in &mut now[2 * third..] {
+                *p += Vec3::X * x;
+            }
+            measure_penetration(&surface, &now).count()
+        };
+        assert_eq!(small(0.6), 0);
+        assert!(small(3.5) > 0);
+    }
+}

@@ -22,6 +22,7 @@ mod covers;
 mod crossings;
 mod descent;
 mod detect;
+mod drag;
 mod external;
 mod fit;
 mod inside;
