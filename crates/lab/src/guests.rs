@@ -143,16 +143,21 @@ impl<'a> Measure<'a> {
         })
     }
 
-    /// The tissue.
-    pub fn body(&mut self) -> &mut SoftBody {
-        &mut self.body
+    /// World positions of every part's vertices in the middle of a clip, with contact \[m\].
+    pub fn at_half(&mut self, clip: &Clip) -> Result<Vec<Vec<Vec3>>, TissueError> {
+        let pose = |frame: usize| clip.sample(&self.character.skeleton, frame as f32 / 60.0);
+        self.body.solver_settings().contact.mode = ContactMode::Global;
+        self.body.reset(&pose(0))?;
+        for frame in 1..=(clip.duration() * 30.0) as usize {
+            self.body.advance(&pose(frame), FRAME)?;
+        }
+        Ok(self.body.positions())
     }
 
     /// Plays each clip without and with contact.
     pub fn all(&mut self, clips: &[Clip]) -> Result<Guest, TissueError> {
         let rest = self.body.flesh().rest_pose();
-        self.body
-            .set_contact(supple_flesh::settings::ContactMode::Off);
+        self.body.solver_settings().contact.mode = ContactMode::Off;
         let in_bind = largest(&self.body.positions(), &self.bind) / self.size;
         let mut motions = Vec::new();
         for clip in clips {

@@ -5,13 +5,14 @@
 
 use glam::Vec3;
 use rayon::prelude::*;
-use supple_geom::surface::Surface;
+use supple_geom::surface::{ClosestPoint, Surface};
 use supple_geom::{Aabb, TriMesh};
 
-use super::rules::COVER_DISTANCE;
+use super::rules::{COVER_DISTANCE, GAP};
 use super::surface::{Lists, SurfaceInput};
 
-/// For each skin point the other shells that it is in, or close to, at rest; ascending.
+/// For each skin point the other shells that it is in or on at rest, ascending. It is on a shell that is close, unless the two
+/// face each other across free space.
 #[derive(Clone, Debug, Default)]
 pub struct Covers {
     of_points: Lists,
@@ -22,21 +23,28 @@ pub struct Covers {
 impl Covers {
     /// `shells` is the shell of each skin point, `edge` the mean edge \[m\].
     pub fn new(input: &SurfaceInput, shells: &[u32], edge: f32) -> Covers {
-        let near = COVER_DISTANCE * edge;
+        let (near, gap) = (COVER_DISTANCE * edge, GAP * edge);
         let known = |shell: &&u32| **shell != u32::MAX;
         if shells.iter().filter(known).all(|&shell| shell == 0) {
             return Covers::default();
         }
+        let normals = normals(input);
         let mut lists = vec![Vec::new(); input.skin.len()];
         let surfaces = shell_surfaces(&input.skin, &input.triangles, shells);
-        for (shell, (shape, _)) in surfaces.enumerate() {
+        for (shell, (shape, triangles)) in surfaces.enumerate() {
             let bounds = grown(shape.bounds(), near);
             lists.par_iter_mut().enumerate().for_each(|(v, list)| {
                 let p = input.skin[v];
                 if shells[v] == shell as u32 || !bounds.contains(p) {
                     return;
                 }
-                if shape.closest_point_within(p, near).is_some() || shape.contains(p) {
+                let lies_on = |closest: ClosestPoint| {
+                    let corners = input.triangles[triangles[closest.triangle as usize] as usize];
+                    let [a, b, c] = corners.map(|v| input.skin[v as usize]);
+                    let faces_it = (b - a).cross(c - a).dot(normals[v]) < 0.0;
+                    !faces_it || closest.position.distance(p) < gap
+                };
+                if shape.closest_point_within(p, near).is_some_and(lies_on) || shape.contains(p) {
                     list.push(shell as u32);
                 }
             });
@@ -77,6 +85,18 @@ impl Covers {
     pub fn is_empty(&self) -> bool {
         self.of_points.is_empty() && self.triangles.is_empty()
     }
+}
+
+/// Normals of the skin points at rest, of any length.
+fn normals(input: &SurfaceInput) -> Vec<Vec3> {
+    let mut normals = vec![Vec3::ZERO; input.skin.len()];
+    for corners in &input.triangles {
+        let [a, b, c] = corners.map(|v| input.skin[v as usize]);
+        for &v in corners {
+            normals[v as usize] += (b - a).cross(c - a);
+        }
+    }
+    normals
 }
 
 /// The shells of a skin as surfaces of their own, with the triangles of the skin that each consists of.
@@ -159,16 +179,24 @@ mod tests {
     fn shells_that_overlap_in_part_touch_elsewhere() {
         let surface = spheres(&[(1.0, Vec3::ZERO), (1.0, Vec3::X * 1.5)]);
         let half = surface.point_count() / 2;
-        let near = COVER_DISTANCE * surface.mean_edge();
         for point in 0..half as u32 {
             let distance = surface.input.skin[point as usize].distance(Vec3::X * 1.5) - 1.0;
             let is_covered = surface.covers.of(point) == [1];
-            // The sphere is a polyhedron.
-            if (distance - near).abs() > 0.02 {
-                assert_eq!(is_covered, distance < near, "{distance} m away");
+            // The spheres are polyhedra. Beside the border they face each other.
+            if (distance - surface.gap()).abs() > 0.02 {
+                assert_eq!(is_covered, distance < surface.gap(), "{distance} m away");
             }
         }
-        let far = spheres(&[(1.0, Vec3::ZERO), (1.0, Vec3::X * 3.0)]);
-        assert!((0..far.point_count() as u32).all(|point| far.covers.of(point).is_empty()));
+    }
+
+    #[test]
+    fn clothes_are_on_the_skin_below_and_apart_from_skin_that_faces_them() {
+        let edge = spheres(&[(1.0, Vec3::ZERO)]).mean_edge();
+        let coated = spheres(&[(1.0, Vec3::ZERO), (1.0 + edge, Vec3::ZERO)]);
+        let facing = spheres(&[(1.0, Vec3::ZERO), (1.0, Vec3::X * (2.0 + edge))]);
+        for point in 0..coated.point_count() as u32 {
+            assert_eq!(coated.covers.of(point).len(), 1, "{point}");
+            assert!(facing.covers.of(point).is_empty(), "{point}");
+        }
     }
 }

@@ -9,8 +9,8 @@ pub const SHELL: f32 = 0.25;
 /// Distance that contacts keep \[mean edges\].
 pub const GAP: f32 = 0.08;
 
-/// A point that is closer than this to another shell at rest, or inside it, is never in contact with that shell \[mean
-/// edges\].
+/// A point that is inside another shell at rest, or closer to it than this and does not face it, is never in contact with
+/// that shell \[mean edges\].
 pub const COVER_DISTANCE: f32 = 1.5;
 /// Cosine between the normals of a point and a triangle above which they face the same way and cannot be in contact.
 pub const FACING_COSINE: f32 = 0.5;
