@@ -14,8 +14,8 @@ use crate::contact::{ContactState, ContactSurface, Source, SurfaceInput};
 use crate::model::NO_CARRIER;
 use crate::{Model, State, Targets};
 
-/// Gap between the rest shapes, which are laid out side by side \[m\]. Contact is allowed to overlap where the rest shape
-/// does, so different bodies must not overlap at rest.
+/// Gap between the rest shapes, which are laid out side by side \[widths\]. Contact leaves out shells that lie on each other
+/// at rest, so different bodies must be well apart.
 const REST_GAP: f32 = 1.0;
 
 /// A merged model, and the index ranges of its bodies.
@@ -314,7 +314,7 @@ fn surface(models: &[&Model], bodies: &[Body], free_count: usize) -> ContactSurf
             all().fold(f32::NEG_INFINITY, f32::max),
         );
         let shift = Vec3::X * (edge - low);
-        edge += high - low + REST_GAP;
+        edge += (1.0 + REST_GAP) * (high - low);
         whole.skin.extend(input.skin.iter().map(|&p| p + shift));
         whole.bases.extend(input.bases.iter().map(|&p| p + shift));
         let (first_point, first) = (body.points.start as u32, whole.triangles.len() as u32);
