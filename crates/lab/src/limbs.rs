@@ -93,7 +93,10 @@ impl Limb {
             let at: Vec<Vec3> = points.iter().map(|p| place(p, skin)).collect();
             area(&at, end - start) / rest
         };
-        self.sections.iter().map(share).fold(f64::INFINITY, f64::min)
+        self.sections
+            .iter()
+            .map(share)
+            .fold(f64::INFINITY, f64::min)
     }
 }
 

@@ -29,7 +29,7 @@ impl Trial {
         let mut settings = supple::flesh::Settings::default();
         settings.detail.resolution = resolution;
         let mut body = SoftBody::new(&character, settings).expect("tissue");
-        
+
         Trial {
             body,
             limbs: limbs(&character).expect("a humanoid"),
@@ -47,7 +47,10 @@ impl Trial {
             self.body.advance(&pose, FRAME).expect("a frame");
             let skin: Vec<Vec3> = self.body.positions().concat();
             let worlds = pose.worlds(&self.character.skeleton);
-            let joints: Vec<Vec3> = worlds.iter().map(|world| world.translation.into()).collect();
+            let joints: Vec<Vec3> = worlds
+                .iter()
+                .map(|world| world.translation.into())
+                .collect();
             for limb in &self.limbs {
                 let found = limb.smallest(&skin, &joints);
                 let smallest = self.smallest.entry(limb.name.clone());
@@ -62,7 +65,9 @@ impl Trial {
     fn check(self) {
         println!("{:#?}", self.smallest);
         assert_eq!(self.smallest.len(), 8);
-        let folded: Vec<_> = (self.smallest.iter()).filter(|limb| limb.1.0 < LEAST).collect();
+        let folded: Vec<_> = (self.smallest.iter())
+            .filter(|limb| limb.1.0 < LEAST)
+            .collect();
         assert!(folded.is_empty(), "{folded:#?}");
     }
 }
@@ -130,7 +135,10 @@ fn no_limb_folds_in_motion_capture() {
         for name in ["05_06", "09_01", "16_03"] {
             let file = folder.join(name).with_extension("bvh");
             let motion = clips::clip_from(&trial.character, file).expect("a motion");
-            let motion = Clip { name: name.to_owned(), ..motion };
+            let motion = Clip {
+                name: name.to_owned(),
+                ..motion
+            };
             trial.play(&motion, motion.duration());
         }
         trial.check();

@@ -37,8 +37,11 @@ fn places(character: &Character, body: &SoftBody) -> Vec<(String, Vec3, Vec3)> {
 fn check(which: Body) {
     let character = embedded::body(which).expect("a body");
     let mut settings = Settings::default();
-    if let Ok(n) = std::env::var("RES") { settings.detail.resolution = Resolution::Vertices(n.parse().unwrap()); } else {
-    settings.detail.resolution = Resolution::Vertices(1500); }
+    if let Ok(n) = std::env::var("RES") {
+        settings.detail.resolution = Resolution::Vertices(n.parse().unwrap());
+    } else {
+        settings.detail.resolution = Resolution::Vertices(1500);
+    }
     let mut body = SoftBody::new(&character, settings).expect("tissue");
     let rest = supple::Pose::rest(&character.skeleton);
     body.place(&rest).expect("a pose");
@@ -68,7 +71,13 @@ fn check(which: Body) {
                 body.advance(&rest, FRAME).expect("a frame");
             }
             let left = farthest(&body);
-            println!("{which:?} {name} {way}: pulled {:.1} mm, inverted {inverted} -> {most} -> {}, left {:.2} mm worst {:.2}", pulled*1e3, body.quality().inverted, left*1e3, body.quality().worst);
+            println!(
+                "{which:?} {name} {way}: pulled {:.1} mm, inverted {inverted} -> {most} -> {}, left {:.2} mm worst {:.2}",
+                pulled * 1e3,
+                body.quality().inverted,
+                left * 1e3,
+                body.quality().worst
+            );
         }
     }
 }
