@@ -349,7 +349,7 @@ fn the_kind_of_a_shell_is_changed() {
     stage.build(Default::default()).unwrap();
     let shells = stage.shells();
     let of_vertex = stage.shell_of_vertices();
-    let shown = stage
+    let shown: usize = stage
         .describe()
         .parts
         .iter()
