@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use supple::flesh::settings::Resolution;
 use supple::flesh::shell_kinds::Kind;
+use supple::glam::Vec3;
 use supple::rig::formats::parse_unit;
+use supple::rig::markers::{Marker, parse_marker};
 
 /// Makes characters soft: builds tissue between skin and bones, and simulates it.
 ///
@@ -37,6 +39,8 @@ pub enum Command {
     Skin(Skin),
     /// Write the automatic tissue settings of a character to a file, to edit.
     Init(Init),
+    /// Build a skeleton for a mesh: a fitted humanoid, or a template to edit; writes it with weights.
+    Rig(Rig),
     /// Draw a character to a PNG, at rest or in frames of a clip.
     Picture(Picture),
     /// Simulate several characters that touch each other and colliders.
@@ -79,9 +83,11 @@ pub struct Input {
 #[derive(Debug, ClapArgs)]
 pub struct MotionArgs {
     /// Clip of the file, by name or number (from 0), or an embedded clip: elbow, knee, squat, sit, twist, arms_crossed, jump, shake.
-    #[arg(long, value_name = "NAME", conflicts_with = "motion")]
+    /// With --motion, a clip of that file.
+    #[arg(long, value_name = "NAME")]
     pub clip: Option<String>,
-    /// Motion from another file (.bvh, .glb, .fbx, .anim), retargeted by joint names.
+    /// Motion from another file (.bvh, .glb, .fbx, .anim): played joint by joint if it was made for this skeleton, else retargeted. Default: its first
+    /// clip.
     #[arg(long, value_name = "FILE")]
     pub motion: Option<PathBuf>,
     /// Joint map that overrides recognised joints: lines such as `hips = "Bip01"`, under `[source]` for the motion's
@@ -92,11 +98,14 @@ pub struct MotionArgs {
     #[arg(long, default_value_t = 30.0, value_parser = parse_fps)]
     pub fps: f32,
     /// Start at this time of the clip, in seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = 0.0)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.0, value_parser = parse_seconds)]
     pub from: f32,
     /// Stop at this time of the clip, in seconds.
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     pub to: Option<f32>,
+    /// Hold the last pose for this many seconds while the tissue settles.
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.0, value_parser = parse_seconds)]
+    pub hold: f32,
 }
 
 /// Settings of the tissue.
@@ -175,12 +184,15 @@ pub struct Skin {
     pub tissue: TissueArgs,
     #[command(flatten)]
     pub motion: MotionArgs,
-    /// How the motion is written. Default: by the extension of OUT.
+    /// How the motion is written. Default: by the extension of OUT, which must fit.
     #[arg(long)]
     pub bake: Option<Bake>,
     /// Largest error of the correctives, in millimetres.
     #[arg(long, value_name = "MM", default_value_t = 1.0, value_parser = parse_bound, allow_negative_numbers = true)]
     pub bound: f32,
+    /// Write the correctives even if their error exceeds the bound.
+    #[arg(long)]
+    pub allow_error: bool,
     /// Recompute skinning weights even if the file has some.
     #[arg(long)]
     pub auto_weights: bool,
@@ -203,6 +215,23 @@ pub struct Init {
     /// Overwrite an existing settings file.
     #[arg(long)]
     pub force: bool,
+}
+
+/// `supple rig`
+#[derive(Debug, ClapArgs)]
+pub struct Rig {
+    #[command(flatten)]
+    pub input: Input,
+    /// File to write: .glb with the mesh and its weights, or .skel.
+    #[arg(long, short, value_name = "OUT")]
+    pub output: PathBuf,
+    /// Position of a part of the body, in metres with Y up: chin, groin, wrist.L, wrist.R, elbow.L, elbow.R, knee.L or knee.R.
+    /// The fitted joints lie there. May be repeated.
+    #[arg(long = "marker", value_name = "NAME=X,Y,Z", value_parser = parse_marker)]
+    pub markers: Vec<(Marker, Vec3)>,
+    /// Take a template, scaled to the mesh's box, instead of fitting a humanoid.
+    #[arg(long, value_name = "KIND", conflicts_with = "markers")]
+    pub template: Option<Template>,
 }
 
 /// `supple picture`
@@ -232,6 +261,12 @@ pub struct Picture {
     /// Camera direction.
     #[arg(long, default_value = "three-quarter")]
     pub view: View,
+    /// Joint at the centre of every picture: a joint's name, or a place such as knee.L, elbow.R, chest or head.
+    #[arg(long, value_name = "JOINT")]
+    pub focus: Option<String>,
+    /// Enlargement. Default: 1; 4 with --focus, which shows a quarter of the height.
+    #[arg(long, value_name = "TIMES", value_parser = parse_zoom)]
+    pub zoom: Option<f32>,
     /// Draw the bones through the skin.
     #[arg(long)]
     pub bones: bool,
@@ -252,6 +287,9 @@ pub struct ScenePlay {
     /// Largest error of the correctives, in millimetres.
     #[arg(long, value_name = "MM", default_value_t = 1.0, value_parser = parse_bound, allow_negative_numbers = true)]
     pub bound: f32,
+    /// Write the correctives even if their error exceeds the bound.
+    #[arg(long)]
+    pub allow_error: bool,
     /// Number of frames to draw.
     #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub frames: u16,
@@ -330,6 +368,15 @@ pub enum GpuSolver {
     Chebyshev,
 }
 
+/// Template skeletons.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Template {
+    /// A person in T-pose.
+    Humanoid,
+    /// An animal on four legs.
+    Quadruped,
+}
+
 /// Up axes.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum UpAxis {
@@ -377,7 +424,7 @@ pub enum Upsample {
 /// What a picture compares.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Compare {
-    /// Linear blend, dual quaternions, centres of rotation and tissue; colours show the distance to linear blend.
+    /// Linear blend, dual quaternions, centres of rotation and tissue; colours show the distance to linear blend, on one scale.
     Methods,
     /// Upsampling methods and a simulation of the full skin; colours show the distance to it.
     Upsample,
@@ -426,6 +473,20 @@ fn parse_bound(text: &str) -> Result<f32, String> {
     match text.parse::<f32>() {
         Ok(bound) if bound > 0.0 && bound.is_finite() => Ok(bound),
         _ => Err("must be a number of millimetres above zero".to_owned()),
+    }
+}
+
+fn parse_seconds(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(seconds) if (0.0..=86_400.0).contains(&seconds) => Ok(seconds),
+        _ => Err("must be a number of seconds from 0 to 86400".to_owned()),
+    }
+}
+
+fn parse_zoom(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(zoom) if (0.1..=100.0).contains(&zoom) => Ok(zoom),
+        _ => Err("must be a number from 0.1 to 100".to_owned()),
     }
 }
 

@@ -40,6 +40,7 @@ pub struct FleshBuilder<'a> {
     character: &'a Character,
     settings: Settings,
     cache: Option<&'a dyn DetailCache>,
+    progress: Option<&'a dyn Fn(f32)>,
 }
 
 impl<'a> FleshBuilder<'a> {
@@ -49,6 +50,7 @@ impl<'a> FleshBuilder<'a> {
             character,
             settings: Settings::default(),
             cache: None,
+            progress: None,
         }
     }
 
@@ -64,13 +66,25 @@ impl<'a> FleshBuilder<'a> {
         self
     }
 
+    /// Calls back between the stages of a build, with a share from 0 to 1.
+    pub fn progress(mut self, progress: &'a dyn Fn(f32)) -> Self {
+        self.progress = Some(progress);
+        self
+    }
+
     /// Builds the tissue.
     pub fn build(self) -> Result<Flesh, FleshError> {
         let Self {
             character,
             settings,
             cache,
+            progress,
         } = self;
+        let pass = |share: f32| {
+            if let Some(progress) = progress {
+                progress(share);
+            }
+        };
         let without;
         let character = if character.parts.iter().any(|part| part.binding.computed) {
             without = without_computed_weights(character);
@@ -99,9 +113,11 @@ impl<'a> FleshBuilder<'a> {
         let full_skin = surface(&full);
         let lowest = full.bounds().min.y;
         let colliders = attached(character, &settings, lowest)?;
+        pass(0.1);
         let graph = flesh_graph(character, &settings, &kinds, &full, &worlds, &full_skin);
         let radii = given_radii(character, &settings, &graph)?;
         let volume = skeleton_volume(&graph, &full_skin, &radii);
+        pass(0.2);
         let full_originals: Vec<u32> = (welded_of.iter())
             .map(|&w| kinds.body.welded.original_from_welded[w as usize])
             .collect();
@@ -120,6 +136,7 @@ impl<'a> FleshBuilder<'a> {
             settings: &settings.detail,
         };
         let (Decimated { mesh, kept }, upsampler, cache_use) = source.load_or_build(cache);
+        pass(0.5);
         let skin = surface(&mesh);
         let smoothing = Smoothing {
             reach: settings.tissue.smoothing,
@@ -142,6 +159,7 @@ impl<'a> FleshBuilder<'a> {
             base: &base,
             given,
         };
+        pass(0.6);
         let weights = flesh_weights(&hold_input);
         let excluded = excluded_columns(character, &settings, &weights)?;
         let mut factors = stiffness_factors(character, &settings, &weights)?;
@@ -161,6 +179,7 @@ impl<'a> FleshBuilder<'a> {
         let (keep, untangled) = untangle(&skin, &mut bone, &tets, &is_simulated);
         let attachments = attachments(&graph, &volume, &hits, &bone, settings.tissue.sliding);
         let holds = holds(&hold_input, &bone, &attachments, &weights);
+        pass(0.7);
         let collision = collision_tets(&skin, &base, &orders);
         let input = ModelInput {
             settings: &settings,
@@ -176,6 +195,7 @@ impl<'a> FleshBuilder<'a> {
         let assembled = assemble_model(&input, |columns, model| {
             contact_surface(&skin, &base, &collision, columns, model)
         })?;
+        pass(0.85);
         let Rides { rides, pieces } = rides(&RideInput {
             character,
             kinds: &kinds,
@@ -251,6 +271,7 @@ impl<'a> FleshBuilder<'a> {
             bind_normals: Vec::new(),
             rest_normals: Vec::new(),
         };
+        pass(0.9);
         flesh.find_follows();
         flesh.find_rest_normals();
         if flesh.settings.contact.mode == ContactMode::Local {
@@ -307,12 +328,7 @@ fn given_radii(
     settings: &Settings,
     graph: &BoneGraph,
 ) -> Result<GivenRadii, FleshError> {
-    let find = |name: &String, radius: f64| {
-        if !(radius.is_finite() && radius >= 0.0) {
-            return Err(FleshError::Settings(format!(
-                "the radius of `{name}` is {radius}; it must be finite and at least 0"
-            )));
-        }
+    let find = |name: &String| {
         character.skeleton.find(name).ok_or_else(|| {
             FleshError::Settings(format!(
                                 "a radius is set for joint `{name}`, which the skeleton does not have; `supple info --joints` lists its joints"
@@ -321,7 +337,7 @@ fn given_radii(
     };
     let mut given = GivenRadii::default();
     for (name, &radius) in &settings.bone_radii {
-        let joint = find(name, radius)?;
+        let joint = find(name)?;
         for (index, bone) in graph.bones.iter().enumerate() {
             if bone.joint == joint {
                 given.bones.insert(index, radius);
@@ -329,7 +345,7 @@ fn given_radii(
         }
     }
     for (name, &radius) in &settings.joint_radii {
-        let joint = find(name, radius)?;
+        let joint = find(name)?;
         for (index, node) in graph.nodes.iter().enumerate() {
             if node.joints.contains(&joint) {
                 given.nodes.insert(index, radius);

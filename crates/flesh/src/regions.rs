@@ -78,11 +78,6 @@ pub fn stiffness_factors(
         });
     }
     for (pattern, &factor) in &settings.stiffness_factors {
-        if !(factor.is_finite() && factor >= 0.0) {
-            return Err(FleshError::Settings(format!(
-                "the stiffness factor of `{pattern}` is {factor}; it must be finite and at least 0"
-            )));
-        }
         for joint in named(skeleton, "stiffness_factors", pattern)? {
             factors[joint] = factor;
         }

@@ -18,6 +18,8 @@ pub struct Character {
     pub name: String,
     /// Joints. Empty for a bare mesh.
     pub skeleton: Skeleton,
+    /// Index of each joint of a `.skel` in the skeleton, for motions that number its joints. Empty if the order is the same.
+    pub file_joints: Vec<usize>,
     /// Parts in file order: one for each mesh primitive and each node that shows it. Empty for a bare motion.
     pub parts: Vec<Part>,
     /// Clips stored in the file.

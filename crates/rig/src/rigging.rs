@@ -3,8 +3,9 @@
 use supple_geom::TriMesh;
 
 use crate::formats::Source;
+use crate::markers::Markers;
 use crate::skeleton::JointKind;
-use crate::skeleton_fit::fit_humanoid;
+use crate::skeleton_fit::{FitError, fit_humanoid};
 use crate::{Character, Skeleton};
 
 /// Whether nothing could move the mesh: it has neither bones nor a motion of its own. Clips of a file may move nothing
@@ -34,14 +35,15 @@ pub fn with_skeleton(character: &Character, skeleton: Skeleton) -> Character {
         part.morph_weights.clear();
     }
     rigged.skeleton = skeleton;
+    rigged.file_joints.clear();
     rigged.clips.clear();
     rigged.humanoid = None;
     rigged.source = Source::None;
     rigged
 }
 
-/// A bare mesh with a humanoid's skeleton fitted into it; nothing where none fits.
-pub fn fitted(character: &Character) -> Option<Character> {
-    let skeleton = fit_humanoid(&rest_mesh(character))?;
-    Some(with_skeleton(character, skeleton))
+/// A bare mesh with a humanoid's skeleton fitted into it.
+pub fn fitted(character: &Character, markers: &Markers) -> Result<Character, FitError> {
+    let skeleton = fit_humanoid(&rest_mesh(character), markers)?;
+    Ok(with_skeleton(character, skeleton))
 }

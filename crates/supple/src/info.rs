@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use supple_geom::{TriMesh, shells::shells, weld::weld};
 use supple_rig::character::{Severity, Up};
+use supple_rig::problem_groups::grouped;
 use supple_rig::retarget::{BoneMap, Humanoid};
 use supple_rig::skeleton::JointKind;
 use supple_rig::{Character, inspect};
@@ -130,7 +131,7 @@ pub fn info(character: &Character) -> Info {
         humanoid_bones: Humanoid::find(&character.skeleton, &BoneMap::of(character))
             .map_or(0, |humanoid| humanoid.bones.len()),
         fits_humanoid: supple_rig::rigging::is_bare(character)
-            && supple_rig::skeleton_fit::fit_humanoid(&whole).is_some(),
+            && supple_rig::skeleton_fit::fit_humanoid(&whole, &Default::default()).is_ok(),
         clips: character.clips.iter().map(clip_info).collect(),
         materials: character.materials.len(),
         problems: problems(character),
@@ -166,6 +167,7 @@ fn problems(character: &Character) -> Vec<ProblemInfo> {
     let mut problems = character.problems.clone();
     problems.extend(inspect::inspect(character).problems);
     problems.sort_by_key(|problem| std::cmp::Reverse(problem.severity));
+    let problems = grouped(problems);
     let in_words = |severity| match severity {
         Severity::Note => "note",
         Severity::Warning => "warning",
