@@ -29,9 +29,9 @@ pub struct Cover {
 const COVER_DISTANCE: f32 = 0.02;
 /// Smallest cosine between the normals of flesh and cover. Lower: an arm counts as covered where it enters the torso.
 const LEAST_COSINE: f32 = 0.6;
-/// Share of the depth at rest that is kept. At 1 the flesh could not move towards the cloth at all; at 0.5 skin in the fold
-/// of an elbow shows through the sleeve's other side.
-const KEPT_DEPTH: f32 = 0.8;
+/// Share of the depth at rest that is kept. Lower: skin shows between the vertices of a coarse cloth; higher: in the fold of an
+/// elbow it is pushed through the other side of the sleeve.
+const KEPT_DEPTH: f32 = 0.5;
 /// Sideways shift against the cover, relative to the size, up to which a vertex is held below it, and from which it is not.
 const HELD_SHIFT: [f32; 2] = [0.02, 0.04];
 

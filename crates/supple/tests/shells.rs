@@ -276,24 +276,23 @@ fn skin_stays_under_a_coarse_sleeve() {
         .collect();
     assert!(covered.len() > 100, "{}", covered.len());
     let clip = supple::clip(&hero, "elbow").unwrap();
-    let mut worst: f32 = 0.0;
-    let mut out = 0;
-    for share in [0.3, 0.5] {
+    let outside = |shown: &[Vec<Vec3>]| {
+        let surface = cover(shown);
+        let heights = covered.iter().filter_map(|&v| above(&surface, shown[0][v]));
+        heights.filter(|&height| height > 1e-3).count()
+    };
+    // Where the elbow is folded all the way, both sides of the sleeve overlap, and some skin is outside one of them.
+    for (share, most) in [(0.3, 0.0), (0.4, 0.5)] {
         let pose = clip.sample(&hero.skeleton, share * clip.duration());
         body.place(&pose).unwrap();
-        let shown = body.positions();
-        let surface = cover(&shown);
-        let heights = covered.iter().filter_map(|&v| above(&surface, shown[0][v]));
-        for height in heights.filter(|&height| height > 1e-3) {
-            worst = worst.max(height);
-            out += 1;
-        }
+        let out = outside(&body.positions());
+        let before = outside(&by_linear_blend(&hero, &pose));
+        assert!(before > 10, "{before}");
+        assert!(
+            out as f32 <= most * before as f32,
+            "{share}: {out} outside, {before} by linear blend"
+        );
     }
-    assert!(
-        out <= covered.len() / 20,
-        "{out} of {} vertices are outside, up to {worst} m",
-        covered.len()
-    );
 }
 
 /// A key of the settings sets a kind by name, number or pattern; a wrong one is an error that says where to look.

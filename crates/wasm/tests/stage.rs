@@ -349,13 +349,7 @@ fn the_kind_of_a_shell_is_changed() {
     stage.build(Default::default()).unwrap();
     let shells = stage.shells();
     let of_vertex = stage.shell_of_vertices();
-    let shown: usize = stage
-        .describe()
-        .parts
-        .iter()
-        .map(|part| part.vertices)
-        .sum();
-    assert_eq!(of_vertex.len(), shown);
+    assert_eq!(3 * of_vertex.len(), shown(&mut stage, Method::Tissue).len());
     assert!((of_vertex.iter()).all(|&s| s == u32::MAX || (s as usize) < shells.len()));
     let number = shells.iter().position(|s| s.kind != "flesh").unwrap();
     stage.set_shell_kind(number, "hair").unwrap();
