@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use supple::flesh::settings::Resolution;
+use supple::flesh::shell_kinds::Kind;
+use supple::glam::Vec3;
 use supple::rig::formats::parse_unit;
+use supple::rig::markers::{Marker, parse_marker};
 
 /// Makes characters soft: builds tissue between skin and bones, and simulates it.
 ///
@@ -36,6 +39,8 @@ pub enum Command {
     Skin(Skin),
     /// Write the automatic tissue settings of a character to a file, to edit.
     Init(Init),
+    /// Build a skeleton for a mesh: a fitted humanoid, or a template to edit; writes it with weights.
+    Rig(Rig),
     /// Draw a character to a PNG, at rest or in frames of a clip.
     Picture(Picture),
     /// Simulate several characters that touch each other and colliders.
@@ -81,7 +86,8 @@ pub struct MotionArgs {
     /// With --motion, a clip of that file.
     #[arg(long, value_name = "NAME")]
     pub clip: Option<String>,
-    /// Motion from another file (.bvh, .glb, .fbx, .anim), retargeted by joint names. Default: its first clip.
+    /// Motion from another file (.bvh, .glb, .fbx, .anim): played joint by joint if it was made for this skeleton, else retargeted. Default: its first
+    /// clip.
     #[arg(long, value_name = "FILE")]
     pub motion: Option<PathBuf>,
     /// Joint map that overrides recognised joints: lines such as `hips = "Bip01"`, under `[source]` for the motion's
@@ -120,6 +126,10 @@ pub struct TissueArgs {
     /// Put a floor below the character.
     #[arg(long)]
     pub ground: bool,
+    /// Set how a shell (connected piece) moves: flesh, cloth, rigid, rigid:JOINT or hair. SHELL is its name or number in
+    /// `supple info --shells`; a final * matches any ending. May be repeated.
+    #[arg(long, visible_alias = "part", value_name = "SHELL=KIND", value_parser = parse_shell)]
+    pub shell: Vec<(String, Kind)>,
 }
 
 /// `supple demo`
@@ -141,6 +151,9 @@ pub struct Info {
     /// List every joint.
     #[arg(long)]
     pub joints: bool,
+    /// List every shell (connected piece), and how it moves: flesh, cloth, rigid or hair.
+    #[arg(long)]
+    pub shells: bool,
 }
 
 /// `supple convert`
@@ -202,6 +215,23 @@ pub struct Init {
     /// Overwrite an existing settings file.
     #[arg(long)]
     pub force: bool,
+}
+
+/// `supple rig`
+#[derive(Debug, ClapArgs)]
+pub struct Rig {
+    #[command(flatten)]
+    pub input: Input,
+    /// File to write: .glb with the mesh and its weights, or .skel.
+    #[arg(long, short, value_name = "OUT")]
+    pub output: PathBuf,
+    /// Position of a part of the body, in metres with Y up: chin, groin, wrist.L, wrist.R, elbow.L, elbow.R, knee.L or knee.R.
+    /// The fitted joints lie there. May be repeated.
+    #[arg(long = "marker", value_name = "NAME=X,Y,Z", value_parser = parse_marker)]
+    pub markers: Vec<(Marker, Vec3)>,
+    /// Take a template, scaled to the mesh's box, instead of fitting a humanoid.
+    #[arg(long, value_name = "KIND", conflicts_with = "markers")]
+    pub template: Option<Template>,
 }
 
 /// `supple picture`
@@ -338,6 +368,15 @@ pub enum GpuSolver {
     Chebyshev,
 }
 
+/// Template skeletons.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Template {
+    /// A person in T-pose.
+    Humanoid,
+    /// An animal on four legs.
+    Quadruped,
+}
+
 /// Up axes.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum UpAxis {
@@ -421,6 +460,13 @@ pub enum View {
     Back,
     /// Between front and left.
     ThreeQuarter,
+}
+
+fn parse_shell(text: &str) -> Result<(String, Kind), String> {
+    match text.rsplit_once('=') {
+        Some((shell, kind)) if !shell.is_empty() => Ok((shell.to_owned(), kind.parse()?)),
+        _ => Err("must be SHELL=KIND, such as hat=rigid".to_owned()),
+    }
 }
 
 fn parse_bound(text: &str) -> Result<f32, String> {

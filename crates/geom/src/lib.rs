@@ -29,6 +29,7 @@ pub mod section;
 pub mod shapes;
 pub mod shells;
 pub mod simd;
+pub mod solid;
 pub mod sparse;
 pub mod subdivide;
 pub mod surface;

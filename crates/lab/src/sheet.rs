@@ -78,6 +78,15 @@ pub fn sheet(
     contact_sheet(title, &pictures, columns, &SheetStyle::default())
 }
 
+/// Draws one tile by itself, without its caption.
+pub fn picture(character: &Character, tile: &Tile, look: &Look) -> Image {
+    let camera = common_camera(
+        std::slice::from_ref(tile),
+        character.facing() * look.direction,
+    );
+    draw(character, &textures(character), tile, &camera, look)
+}
+
 fn common_camera(tiles: &[Tile], direction: Vec3) -> Camera {
     let bounds = tiles.iter().fold(Bounds::EMPTY, |bounds, tile| {
         bounds.union(shown_bounds(bounds_of(tile), tile.colliders))

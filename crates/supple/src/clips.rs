@@ -5,6 +5,7 @@ use std::path::Path;
 use supple_rig::figures::on_each;
 use supple_rig::formats::{self, FormatError, ReadOptions};
 use supple_rig::retarget::{BoneMap, HumanoidError, MapFile, Options, Retarget, RetargetError};
+use supple_rig::same_skeleton::{self, TooManyJoints};
 use supple_rig::{Character, Clip};
 
 use crate::embedded::{self, ClipError};
@@ -61,6 +62,9 @@ pub enum MotionError {
     /// The motion does not fit into memory.
     #[error("the motion is too long: {0}")]
     TooLong(#[from] TooLong),
+    /// The motion has more joints than the character, and no names.
+    #[error("the motion does not fit: {0}")]
+    Numbered(#[from] TooManyJoints),
     /// The motion cannot be retargeted to the character.
     #[error("the motion cannot be retargeted: {0}")]
     Retarget(#[from] RetargetError),
@@ -210,7 +214,8 @@ pub fn read_map(path: &Path) -> Result<MapFile, MotionError> {
     Ok(MapFile::parse(&text)?)
 }
 
-/// The first clip of another character, retargeted to this one, or to each of several people in one file.
+/// The first clip of another character: joint by joint if it has the same skeleton, else retargeted to this one, or to each of
+/// several people in one file.
 pub fn from_character(
     character: &Character,
     source: &Character,
@@ -221,6 +226,10 @@ pub fn from_character(
         path: source.name.clone(),
     })?;
     Span::all(clip, fps).check(pose_bytes(character))?;
+    let mapped = !(map.source.is_empty() && map.target.is_empty());
+    if !mapped && let Some(clip) = same_skeleton::direct(character, source, clip)? {
+        return Ok(clip);
+    }
     let mut options = Options {
         map,
         ..Options::default()
@@ -228,12 +237,18 @@ pub fn from_character(
     if options.map.source.is_empty() {
         options.map.source = BoneMap::of(source);
     }
-    on_each(character, |one| {
+    let retargeted = on_each(character, |one| {
         let mut options = options.clone();
         if options.map.target.is_empty() {
             options.map.target = BoneMap::of(one);
         }
         let retarget = Retarget::new(&source.skeleton, &one.skeleton, &options)?;
         Ok(retarget.with_skin(one).clip(clip, fps))
-    })
+    });
+    match retargeted {
+        Err(error) if !mapped => {
+            same_skeleton::with_other_rest(character, source, clip, fps).ok_or(error)
+        }
+        other => other,
+    }
 }

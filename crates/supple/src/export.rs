@@ -309,7 +309,8 @@ impl FrameSource for InFileSpace {
     }
 }
 
-fn in_file_space(character: &Character, motion: &Motion) -> Motion {
+/// A motion in the units and axes of the character's file, for formats that are used together with it.
+pub fn in_file_space(character: &Character, motion: &Motion) -> Motion {
     let source = InFileSpace {
         units: character.units,
         frames: motion.frames.clone(),

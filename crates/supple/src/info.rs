@@ -96,9 +96,7 @@ pub struct ProblemInfo {
 
 /// Collects the contents of a character.
 pub fn info(character: &Character) -> Info {
-    let rest: Vec<TriMesh> = (0..character.parts.len())
-        .map(|part| character.bind_mesh(part))
-        .collect();
+    let rest = character.bind_meshes();
     let whole = TriMesh::merged(&rest);
     let welded = weld(&whole, 0.0).mesh;
     let joints = character.skeleton.joints();
@@ -133,7 +131,7 @@ pub fn info(character: &Character) -> Info {
         humanoid_bones: Humanoid::find(&character.skeleton, &BoneMap::of(character))
             .map_or(0, |humanoid| humanoid.bones.len()),
         fits_humanoid: supple_rig::rigging::is_bare(character)
-            && supple_rig::skeleton_fit::fit_humanoid(&whole).is_some(),
+            && supple_rig::skeleton_fit::fit_humanoid(&whole, &Default::default()).is_ok(),
         clips: character.clips.iter().map(clip_info).collect(),
         materials: character.materials.len(),
         problems: problems(character),

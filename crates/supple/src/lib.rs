@@ -193,6 +193,7 @@ pub mod info;
 mod load;
 pub mod morphs;
 pub mod play;
+pub mod pull;
 pub mod scene;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod scene_file;

@@ -281,7 +281,7 @@ fn engage(
     let file = beside(&actor.file);
     let mut character = load(&file)?;
     if is_bare(&character)
-        && let Some(rigged) = fitted(&character)
+        && let Ok(rigged) = fitted(&character, &Default::default())
     {
         character = rigged;
     }

@@ -1,14 +1,18 @@
 //! Rigging: a skeleton for a mesh that has none.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use supple::geom::surface::Ray;
 use supple::geom::{Surface, TriMesh};
 use supple::glam::Vec3;
 use supple::rig::character::Up;
 use supple::rig::formats::{gltf, skel};
+use supple::rig::markers::Markers;
 use supple::rig::rigging::with_skeleton;
 use supple::rig::skeleton::JointKind;
-use supple::rig::skeleton_fit::fit_humanoid;
+use supple::rig::skeleton_fit::{fit_humanoid, start_markers};
+use supple::rig::skeleton_templates::{Template, template};
 use supple::rig::{Joint, Skeleton, Transform};
 
 use crate::error::StageError;
@@ -49,15 +53,36 @@ impl Stage {
         placed(&self.character.skeleton)
     }
 
-    /// A humanoid skeleton fitted into the body.
-    pub fn template(&self) -> Result<Vec<Placed>, StageError> {
-        let fitted = fit_humanoid(&self.rest_mesh());
-        let skeleton = fitted.ok_or_else(|| {
-            StageError::Other(
-                                "no humanoid skeleton could be fitted: the shape needs two legs and two arms; place the joints by hand".to_owned(),
-            )
-        })?;
-        Ok(placed(&skeleton))
+    /// A humanoid skeleton fitted into the body, with joints at the given markers (by name: `chin`, `wrist.L`, …).
+    pub fn fitted(&self, markers: &BTreeMap<String, [f32; 3]>) -> Result<Vec<Placed>, StageError> {
+        let mut given = Markers::default();
+        for (name, &place) in markers {
+            let marker = name.parse().map_err(other)?;
+            given.set(marker, place.into());
+        }
+        let fitted = fit_humanoid(&self.rest_mesh(), &given);
+        Ok(placed(&fitted.map_err(other)?))
+    }
+
+    /// All markers and where to show them first: at the joints that were found, or at those of a template.
+    pub fn markers(&self) -> BTreeMap<String, [f32; 3]> {
+        let all = start_markers(&self.rest_mesh());
+        all.iter()
+            .map(|(marker, place)| (marker.to_string(), place.to_array()))
+            .collect()
+    }
+
+    /// A template skeleton, `humanoid` or `quadruped`, scaled to the body's box.
+    pub fn template(&self, kind: &str) -> Result<Vec<Placed>, StageError> {
+        let kind = match kind {
+            "humanoid" => Template::Humanoid,
+            "quadruped" => Template::Quadruped,
+            other => {
+                let text = format!("no template '{other}'; use humanoid or quadruped");
+                return Err(StageError::Other(text));
+            }
+        };
+        Ok(placed(&template(&self.rest_mesh(), kind)))
     }
 
     /// A new stage with the same mesh, the given joints, and weights computed from them.
@@ -86,6 +111,10 @@ impl Stage {
     pub fn glb(&self) -> Result<Vec<u8>, StageError> {
         Ok(gltf::write_glb(&self.character)?)
     }
+}
+
+fn other(error: impl std::fmt::Display) -> StageError {
+    StageError::Other(error.to_string())
 }
 
 fn placed(skeleton: &Skeleton) -> Vec<Placed> {

@@ -7,6 +7,7 @@ mod info;
 mod init;
 mod manual;
 mod picture;
+mod rig;
 mod scene;
 mod skin;
 mod view;
@@ -17,9 +18,11 @@ use supple::backend::{Choice, Opened};
 use supple::clips;
 use supple::flesh::Settings;
 use supple::flesh::settings::{ContactMode, Ground, Upsample};
+use supple::flesh::shell_kinds::Shell;
 use supple::rig::bake::BakeError;
 use supple::rig::character::{Severity, Up};
 use supple::rig::formats::ReadOptions;
+use supple::rig::markers::Markers;
 use supple::rig::problem_groups::grouped;
 use supple::rig::rigging;
 use supple::sim::Model;
@@ -37,6 +40,7 @@ pub fn run(command: &Command, console: &Console) -> Result<(), Failure> {
         Command::Convert(args) => convert::run(args, console),
         Command::Skin(args) => skin::run(args, console),
         Command::Init(args) => init::run(args, console),
+        Command::Rig(args) => rig::run(args, console),
         Command::Picture(args) => picture::run(args, console),
         Command::Scene(args) => scene::run(args, console),
         Command::View(args) => view::run(args, console),
@@ -77,10 +81,10 @@ fn load_rigged(input: &Input, console: &Console) -> Result<Character, Failure> {
         }
         return Ok(character);
     }
-    let fitted = rigging::fitted(&character).ok_or_else(|| {
+    let fitted = rigging::fitted(&character, &Markers::default()).map_err(|error| {
         Failure::new(
-            format!("{} has no skeleton, and no humanoid skeleton could be fitted", input.file.display()),
-            "take a skeleton from another file with --skeleton FILE (.skel, .bvh, .glb, …), or build one in `supple view`; fitting needs a person who stands upright with arms and legs apart (check --up and --unit)",
+            format!("{} has no skeleton, and no humanoid skeleton could be fitted: {error}", input.file.display()),
+            "place markers with `supple rig FILE --marker NAME=X,Y,Z -o OUT.glb`, take a skeleton from another file with --skeleton FILE (.skel, .bvh, .glb, …), or build one in `supple view`; fitting needs a person who stands upright with arms and legs apart (check --up and --unit)",
         )
     })?;
     warn("the file has no skeleton; a humanoid skeleton was fitted");
@@ -197,6 +201,24 @@ fn span(args: &MotionArgs, clip: &supple::Clip) -> Result<Span, Failure> {
     Ok(span)
 }
 
+/// Prints which kinds the shells of a character have, if there are several.
+fn say_shells(shells: &[Shell], console: &Console) {
+    if shells.len() < 2 {
+        return;
+    }
+    let kinds = ["flesh", "cloth", "rigid", "hair"];
+    let counts = kinds.map(|kind| shells.iter().filter(|s| s.kind.name() == kind).count());
+    let present = kinds.iter().zip(counts).filter(|(_, count)| *count > 0);
+    let list: Vec<String> = present
+        .map(|(kind, count)| format!("{count} {kind}"))
+        .collect();
+    console.notice()(&format!(
+        "{} shells: {} (list them with `supple info FILE --shells`, change one with --shell NAME=KIND)",
+        shells.len(),
+        list.join(", ")
+    ));
+}
+
 /// Opens the backend for a model, and prints which one and why.
 fn backend(backend: args::Backend, model: &Model, console: &Console) -> Opened {
     let choice = match backend {
@@ -266,6 +288,7 @@ fn settings(input: &Input, args: &TissueArgs) -> Result<Settings, Failure> {
         Some(path) => supple::settings::load_settings(path)?,
         None => supple::settings::settings_beside(&input.file)?,
     };
+    settings.shells.extend(args.shell.iter().cloned());
     let detail = &mut settings.detail;
     detail.resolution = args.resolution.unwrap_or(detail.resolution);
     if let Some(upsample) = args.upsample {

@@ -1,5 +1,6 @@
 //! `supple picture`
 
+use supple::flesh::Flesh;
 use supple::glam::Vec3;
 use supple::morphs::add_morphs;
 use supple::play::follow;
@@ -179,7 +180,10 @@ fn draw_motion(
     let motions = methods
         .iter()
         .map(|&method| {
-            let open = |model: &Model| super::backend(args.backend, model, console).backend;
+            let open = |flesh: &Flesh| {
+                super::say_shells(&flesh.report.shells, console);
+                super::backend(args.backend, &flesh.model, console).backend
+            };
             let done = &mut |_| progress.step();
             moments(character, &clip, method, &settings, chosen, &open, done)
         })
@@ -234,7 +238,7 @@ fn moments(
     method: Method,
     settings: &supple::flesh::Settings,
     span: skin::Span,
-    open: &dyn Fn(&Model) -> Box<dyn Backend>,
+    open: &dyn Fn(&Flesh) -> Box<dyn Backend>,
     frame_done: &mut dyn FnMut(usize),
 ) -> Result<Vec<Moment>, Failure> {
     if method != Method::Tissue {
@@ -248,7 +252,7 @@ fn moments(
         return Ok(moments.collect());
     }
     let mut body = SoftBody::new(character, settings.clone())?;
-    body.set_backend(open(&body.flesh().model));
+    body.set_backend(open(body.flesh()));
     let mut moments = Vec::new();
     let times = span.times();
     follow(&mut body, character, clip, &times, &mut |frame, body| {

@@ -104,6 +104,7 @@ fn soft_body(
     let body = builder.cache_beside(&args.input.file).build()?;
     drop(progress);
     let report = &body.flesh().report;
+    super::say_shells(&report.shells, console);
     if report.vertices < report.shown {
         console.say(format!(
             "simulating {} of {} skin vertices",

@@ -12,6 +12,7 @@ use super::{FormatError, ReadOptions};
 use crate::Pose;
 use crate::character::{Character, Units, Up};
 use crate::clip::Values;
+use crate::markers::Markers;
 use crate::skeleton_fit::fit_humanoid;
 
 /// Content of a file that declares no units.
@@ -179,13 +180,14 @@ fn up_of_person(character: &Character) -> Option<Up> {
         part.mesh.check().ok()?;
         mesh.append(&part.mesh);
     }
-    if fit_humanoid(&mesh).is_some() {
+    let none = Markers::default();
+    if fit_humanoid(&mesh, &none).is_ok() {
         return Some(Up::Y);
     }
     for point in &mut mesh.positions {
         *point = Vec3::new(point.x, point.z, -point.y);
     }
-    fit_humanoid(&mesh).map(|_| Up::Z)
+    fit_humanoid(&mesh, &none).ok().map(|_| Up::Z)
 }
 
 /// The longer one of Y and Z, if the shape is mirror-symmetric across exactly one other axis: bodies are
