@@ -41,7 +41,14 @@ fn a_bound_that_is_not_met_is_an_error_or_a_point_cache() {
     let folder = tempfile::tempdir().unwrap();
     let has = |name: &str| folder.path().join(name).exists();
     // No file in single precision keeps a nanometre.
-    let to = |file| quick("dqs", &["--to", "0.5", "--bound", "0.000001", "-o", file]);
+    let to = |file| {
+        quick(
+            "dqs",
+            &[
+                "--clip", "squat", "--to", "0.5", "--bound", "0.000001", "-o", file,
+            ],
+        )
+    };
     let explicit = [&to("a.glb")[..], &["--bake", "correctives"]].concat();
     let message = fail(folder.path(), &explicit);
     assert!(

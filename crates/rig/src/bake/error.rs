@@ -22,7 +22,7 @@ pub enum BakeError {
     },
     /// Correctives that miss their bound.
     #[error(
-        "{targets} corrective morph targets leave an error of {error_mm:.2} mm, more than the bound of {bound_mm} mm"
+        "{targets} corrective morph targets leave an error of {error_mm:.4} mm, more than the bound of {bound_mm} mm"
     )]
     Bound {
         /// The bound \[mm\].
