@@ -9,8 +9,8 @@ use crate::aabb::Aabb;
 use crate::mesh::TriMesh;
 use crate::surface_nets::surface_nets;
 
-/// Largest number of cells along one side; larger cells are used if it is exceeded.
-const MAX_CELLS: f32 = 256.0;
+/// Largest number of cells, to bound memory; larger cells are used if it is exceeded.
+const MAX_CELLS: f32 = 1e6;
 /// Largest number of points drawn, to bound time: many triangles as large as the grid.
 const MAX_POINTS: f64 = 5e7;
 
@@ -59,7 +59,13 @@ impl Grid {
     /// `None` for empty or infinite bounds, and for cells of no size.
     fn new(bounds: Aabb, cell: f32) -> Option<Self> {
         let extent = bounds.size();
-        let cell = cell.max(extent.max_element() / MAX_CELLS);
+        let side = MAX_CELLS.cbrt();
+        let filled = |cell: f32| (extent / cell + 1.0).element_product();
+        let cell = match filled(cell) <= MAX_CELLS {
+            true => cell,
+            // At least as large as needed for any proportions.
+            false => cell.max(extent.max_element() / side),
+        };
         let usable = extent.is_finite() && cell > 0.0 && cell.is_finite() && !bounds.is_empty();
         // Two nodes of outside on each side.
         let size = (extent / cell).ceil().as_ivec3() + 5;
