@@ -1,7 +1,7 @@
 // Screenshots of the page for docs/page: node scripts/screenshots.mjs [FOLDER]
 import { mkdirSync } from "node:fs";
 import path from "node:path";
-import { data, drop, haveData, launch, openPage, root, serve, untilSimulated } from "../tests/browser.mjs";
+import { data, drop, haveData, jointOnScreen, launch, openPage, root, serve, untilSimulated } from "../tests/browser.mjs";
 
 const folder = process.argv[2] ?? path.join(root, "docs", "page");
 mkdirSync(folder, { recursive: true });
@@ -12,6 +12,7 @@ const size = { width: 1280, height: 800 };
 async function shoot(name, dark, act) {
   const { page, problems } = await openPage(browser.context, server.url, { size, dark });
   await untilSimulated(page);
+  await page.locator("#hint button").click();
   await act(page);
   await sharpen(page);
   await page.screenshot({ path: path.join(folder, `${name}.png`) });
@@ -72,9 +73,22 @@ await shoot("touch", false, async (page) => {
   await page.mouse.move(at[0] + 48, at[1] - 12, { steps: 8 });
   await page.waitForTimeout(2500);
 });
+await shoot("pose", true, async (page) => {
+  await page.selectOption("#clip", { label: "rest pose" });
+  await key(page, "2");
+  await page.waitForTimeout(1500);
+  const at = await jointOnScreen(page, "(wrist|hand).*(L$|left)");
+  await page.mouse.move(...at);
+  await page.mouse.down();
+  await page.mouse.move(at[0] - 30, at[1] - 140, { steps: 8 });
+  await page.mouse.up();
+  await page.mouse.move(300, 700);
+  await page.waitForTimeout(2500);
+});
 if (haveData) {
   const { page } = await openPage(browser.context, server.url, { size, dark: true });
   await page.waitForFunction(() => window.supple?.firstMovement);
+  await page.locator("#hint button").click();
   await drop(page, [path.join(data, "fps", "male", "male_LR20.off")]);
   await page.getByRole("button", { name: "Fit a humanoid" }).click();
   await page.locator(".joints li").nth(12).waitFor();

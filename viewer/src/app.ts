@@ -1,28 +1,52 @@
 // Application state shared by all controls: the character on the page and how it is shown.
 import * as THREE from "three";
 import { BodyView } from "./body-view";
+import { Comparison } from "./comparison";
 import { byId } from "./dom";
+import { sorted } from "./dropped";
 import type { GlCanvas } from "./gl-canvas";
-import { showMessage, type Message } from "./messages";
+import { showMessage, showProgress } from "./messages";
 import { OverlayView } from "./overlays";
-import { DEFAULT_OPTIONS, type BuildReport, type Description, type DroppedFile, type Method, type Opened, type OverlayName, type ImportOptions, type Settings } from "./protocol";
+import {
+  DEFAULT_OPTIONS,
+  type BuildReport,
+  type Description,
+  type DroppedFile,
+  type ImportOptions,
+  type Method,
+  type Opened,
+  type OverlayName,
+  type Placed,
+  type Settings,
+} from "./protocol";
 import { ReadoutView } from "./readout";
 import { Scene } from "./scene";
-import type { Simulation } from "./simulation";
+import { Cancelled, type Simulation } from "./simulation";
 import { Tools } from "./tools";
 
-export type Compare = "off" | "side" | "divider";
 export type Embedded = "male" | "female";
 
-const MOTION_EXTENSIONS = ["bvh"];
 const METHOD_NAMES: Record<Method, string> = { tissue: "Tissue", lbs: "Linear blend", dqs: "Dual quaternions" };
 /** Overlays inside the body. The skin becomes transparent when one is shown. */
 const INNER_OVERLAYS: OverlayName[] = ["volumes", "boneSurface", "tets"];
+
+/** How a character is shown first. */
+export interface Start {
+  embedded?: Embedded;
+  settings?: Settings | undefined;
+  clip?: number;
+  pose?: Float32Array;
+  /** Motions to put on it. */
+  motions?: DroppedFile[];
+  /** Whether it is the same character, read or rigged anew. */
+  again?: boolean;
+}
 
 export class App {
   readonly scene: Scene;
   readonly readout = new ReadoutView();
   readonly overlays = new OverlayView();
+  readonly comparison: Comparison;
   readonly tools: Tools;
   description: Description | null = null;
   settings: Settings | null = null;
@@ -30,10 +54,12 @@ export class App {
   embedded: Embedded | null = null;
   /** The files on the page and how they are read; null for an embedded body. */
   files: DroppedFile[] | null = null;
+  motions: DroppedFile[] = [];
+  /** Joints that were placed by hand on the files' mesh. */
+  placed: Placed[] | null = null;
   importOptions: ImportOptions = DEFAULT_OPTIONS;
   method: Method = "tissue";
   other: Method = "lbs";
-  compare: Compare = "off";
   playing = true;
   speed = 1;
   repeat = true;
@@ -45,13 +71,20 @@ export class App {
   /** Whether the tissue of the current character is built. */
   simulated = false;
   report: BuildReport | null = null;
-  /** Called when another character, clip or motion is loaded. */
+  /** Called when another character is loaded. */
   onOpened: (() => void)[] = [];
+  /** Called when the list of clips changes. */
+  onClips: (() => void)[] = [];
+  /** Called when other settings are in force. */
+  onSettings: (() => void)[] = [];
   onFrame: (() => void)[] = [];
+  /** Called when tissue was built. */
+  onBuilt: (() => void)[] = [];
+  /** Called when another character with a skeleton is opened. */
+  onNew: () => void = () => {};
   /** Called when a rig is ready to be simulated. */
   onRigged: () => void = () => {};
-  private bodies: BodyView[] = [];
-  private share: number | null = null;
+  bodies: BodyView[] = [];
   private lastSample: Float32Array | null = null;
 
   constructor(
@@ -59,13 +92,14 @@ export class App {
     glCanvas: GlCanvas,
   ) {
     this.scene = new Scene(glCanvas);
-    this.tools = new Tools(this.scene, simulation);
+    this.comparison = new Comparison(this.scene);
+    this.tools = new Tools(this.scene, simulation, this.comparison);
     this.scene.scene.add(this.overlays.group);
     this.simulation.onError = (message) => this.reportError(message);
     requestAnimationFrame(() => this.draw());
     setInterval(() => this.adaptResolution(), 1500);
     // Pause while the page is hidden.
-    document.onvisibilitychange = () => this.simulation.order({ type: document.hidden ? "stop" : "start" });
+    document.addEventListener("visibilitychange", () => this.simulation.order({ type: document.hidden ? "stop" : "start" }));
   }
 
   private lastError = { message: "", at: 0 };
@@ -77,41 +111,74 @@ export class App {
     this.lastError = { message, at: now };
   }
 
-  /** Reduces the resolution if glCanvas is slow. */
+  /** Reduces the resolution if the canvas is slow. */
   private adaptResolution(): void {
     if (!document.hidden && this.readout.fps > 0 && this.readout.fps < 22) this.scene.scaleResolution(0.85);
   }
 
   async openEmbedded(name: Embedded): Promise<void> {
-    await this.show(await this.simulation.request("embedded", { name }), name);
+    await this.show(await this.simulation.request("embedded", { name }), { embedded: name });
   }
 
-  /** Opens a character, a motion for the current one, or settings. */
+  /** Opens a character, motions for it or for the current one, and settings, all at once. */
   async openFiles(files: DroppedFile[]): Promise<void> {
-    const extension = (name: string): string => name.slice(name.lastIndexOf(".") + 1).toLowerCase();
-    const only = files.length === 1 ? files[0] : undefined;
-    if (only && extension(only.name) === "toml") {
-      const text = new TextDecoder().decode(only.bytes);
-      await this.useSettings(await this.simulation.request("settingsFromToml", { text }));
-      showMessage(`${only.name} loaded`, "good");
-      return;
+    const { characters, others, motions, settings } = await sorted(files);
+    const toml = settings[0];
+    const chosen = toml && (await this.simulation.request("settingsFromToml", { text: new TextDecoder().decode(toml.bytes) }));
+    const [main, rest] = await this.openFirst(characters, others);
+    const all = [...motions, ...rest];
+    if (main) {
+      this.files = main.files;
+      this.importOptions = DEFAULT_OPTIONS;
+      await this.show(main.opened, { settings: chosen, motions: all });
+    } else {
+      for (const motion of all) await this.addMotion(motion);
+      if (chosen) await this.useSettings(chosen);
     }
-    if (only && MOTION_EXTENSIONS.includes(extension(only.name))) {
-      await this.useMotion(only);
-      return;
+    if (toml) showMessage(`${toml.name} loaded`, "good");
+  }
+
+  /** Opens the first file with a mesh; the files without one may hold motions. */
+  private async openFirst(characters: DroppedFile[], others: DroppedFile[]): Promise<[{ opened: Opened; files: DroppedFile[] } | null, DroppedFile[]]> {
+    const sets = characters.map((file) => [file, ...others]);
+    if (others.length > 0) sets.push(others);
+    let failure: unknown = null;
+    for (const files of sets) {
+      try {
+        const opened = await this.read(files, DEFAULT_OPTIONS);
+        return [{ opened, files }, characters.filter((file) => !files.includes(file))];
+      } catch (error) {
+        if (error instanceof Cancelled) throw error;
+        failure ??= error;
+      }
     }
-    const natively = files.some((file) => extension(file.name) === "fbx");
-    const readable = natively ? await converted(files) : files;
-    const opened = await this.simulation.request("open", { files: readable, options: DEFAULT_OPTIONS }).catch(async (error: unknown) => {
-      // A file without a mesh may hold a motion for the current character.
-      const motion = readable.length === 1 ? readable[0] : undefined;
-      if (!motion || !this.description || !(await this.useMotion(motion).catch(() => false))) throw error;
-      return null;
+    const only = [...characters, ...others];
+    if (only.length === 0) return [null, []];
+    // A file without a mesh may hold a motion for the current character.
+    if (only.length > 1 || !this.description) throw failure;
+    await this.addMotion(only[0] as DroppedFile).catch(() => {
+      throw failure;
     });
-    if (!opened) return;
-    this.files = readable;
-    this.importOptions = DEFAULT_OPTIONS;
-    await this.show(opened);
+    return [null, []];
+  }
+
+  private async read(files: DroppedFile[], options: ImportOptions): Promise<Opened> {
+    const note = showProgress(`Reading ${files[0]?.name ?? "the file"}…`, () => this.simulation.cancelOpening());
+    try {
+      return await this.simulation.open({ files, options });
+    } finally {
+      note.close();
+    }
+  }
+
+  /** Opens files again as they were on the page before. */
+  async restore(files: DroppedFile[], options: ImportOptions, placed: Placed[] | null, start: Start): Promise<void> {
+    const opened = await this.read(files, options);
+    this.files = files;
+    this.importOptions = options;
+    const rigged = placed && (await this.simulation.request("rig", { placed }));
+    await this.show(rigged ?? opened, start);
+    this.placed = placed;
   }
 
   /** Reads the current files again with other options. */
@@ -119,27 +186,31 @@ export class App {
     const { files } = this;
     if (!files) return;
     const options = { ...this.importOptions, ...change };
-    const opened = await this.simulation.request("open", { files, options });
+    const opened = await this.read(files, options);
     this.importOptions = options;
-    await this.show(opened);
+    await this.show(opened, { again: true, settings: this.settings ?? undefined });
   }
 
-  private async useMotion(file: DroppedFile): Promise<boolean> {
+  /** Puts a motion on the current character and plays it. */
+  private async addMotion(file: DroppedFile): Promise<void> {
     this.description = await this.simulation.request("motion", { file });
-    for (const callback of this.onOpened) callback();
-    return true;
+    this.motions.push(file);
+    this.tools.pose.reset();
+    for (const callback of this.onClips) callback();
   }
 
-  async show(opened: Opened, embedded: Embedded | null = null): Promise<void> {
-    this.embedded = embedded;
-    if (embedded) this.files = null;
+  async show(opened: Opened, start: Start = {}): Promise<void> {
+    this.embedded = start.embedded ?? null;
+    if (this.embedded) this.files = null;
+    this.motions = [];
+    this.placed = null;
     this.simulation.forget();
     this.simulated = false;
     this.description = opened.description;
-    this.settings = opened.settings;
-    this.tools.joints = opened.description.joints;
+    this.settings = start.settings ?? opened.settings;
     const [low, high] = opened.description.bounds;
-    this.tools.height = Math.max(1e-3, high[1] - low[1]);
+    this.tools.height = this.tools.pose.height = Math.max(1e-3, high[1] - low[1]);
+    this.tools.pose.forget(opened.description.joints);
     for (const body of this.bodies) body.dispose();
     this.bodies = [new BodyView(opened, null), new BodyView(opened, new THREE.Color(0xb9c4d6))];
     for (const body of this.bodies) {
@@ -147,12 +218,21 @@ export class App {
       body.mesh.receiveShadow = !this.scene.software;
       this.scene.scene.add(body.mesh);
     }
-    this.tools.body = this.bodies[0] ?? null;
+    this.tools.bodies = this.bodies;
     this.overlays.forget(opened.description.joints);
     this.resetView();
     this.applyView();
     this.simulation.order({ type: "start" });
-    for (const callback of this.onOpened) callback();
+    for (const motion of start.motions ?? []) {
+      await this.addMotion(motion).catch((error: unknown) => showMessage(`${motion.name}: ${(error as Error).message}`, "bad"));
+    }
+    if (start.clip !== undefined) await this.chooseClip(start.clip).catch(() => {});
+    if (start.pose?.length) {
+      this.tools.pose.forget(opened.description.joints, start.pose);
+      this.simulation.order({ type: "pose", numbers: start.pose });
+    }
+    if (!start.again && !opened.description.bare) this.onNew();
+    for (const callback of [...this.onOpened, ...this.onClips, ...this.onSettings]) callback();
     for (const problem of opened.description.info.problems.filter(({ severity }) => severity === "warning").slice(0, 2)) {
       showMessage(problem.place ? `${problem.place}: ${problem.text}` : problem.text);
     }
@@ -161,30 +241,42 @@ export class App {
 
   /** Places the camera in front of the character. */
   resetView(): void {
-    const [low, high] = this.description?.bounds ?? [[-1, 0, -1] as const, [1, 2, 1] as const];
+    this.scene.framing.reset();
     this.scene.fitCanvas();
-    this.scene.placeCamera(new THREE.Vector3(...low), new THREE.Vector3(...high), this.description?.facing ?? 0);
+    const { min, max } = this.restBounds();
+    this.scene.placeCamera(min, max, this.description?.facing ?? 0);
+  }
+
+  private restBounds(): THREE.Box3 {
+    const [low, high] = this.description?.bounds ?? [[-1, 0, -1] as const, [1, 2, 1] as const];
+    return new THREE.Box3(new THREE.Vector3(...low), new THREE.Vector3(...high));
   }
 
   async build(): Promise<void> {
     if (!this.settings) return;
-    const notes: Message[] = [];
-    const slow = setTimeout(() => notes.push(showMessage("Building tissue…", "plain", null)), 700);
+    const text = "Building the tissue…";
+    const note = showProgress(text, () => this.simulation.cancelBuilding());
     try {
-      const report = await this.simulation.build(this.settings);
+      // The ground is an order, so that it can change without a build.
+      const { contact } = this.settings;
+      const settings = contact ? { ...this.settings, contact: { ...contact, ground: false } } : this.settings;
+      const report = await this.simulation.build(settings, (share) => note.update(text, share));
       if (!report) return;
       this.report = report;
       this.simulated = true;
+      for (const callback of this.onBuilt) callback();
+    } catch (error) {
+      if (!(error instanceof Cancelled)) throw error;
+      showMessage("The tissue was not built: the body moves without it.", "plain", 60_000, { label: "Build", run: () => void this.build() });
     } finally {
-      clearTimeout(slow);
-      for (const note of notes) note.close();
+      note.close();
     }
   }
 
   async useSettings(settings: Settings): Promise<void> {
     this.settings = settings;
+    for (const callback of this.onSettings) callback();
     await this.build();
-    for (const callback of this.onOpened) callback();
   }
 
   applyPlay(): void {
@@ -194,35 +286,22 @@ export class App {
 
   async chooseClip(index: number): Promise<void> {
     await this.simulation.request("clip", { index });
-    if (this.description) this.description.clip = index;
+    if (this.description) this.description.clip = index < this.description.clips.length ? index : null;
+    this.tools.pose.reset();
   }
 
   applyView(): void {
     const { shown } = this.overlays;
-    this.simulation.order({ type: "methods", left: this.method, right: this.compare === "off" ? null : this.other });
+    this.simulation.order({ type: "methods", left: this.method, right: this.comparison.mode === "off" ? null : this.other });
     this.simulation.order({ type: "overlays", names: [...shown] });
-    const seeThrough = INNER_OVERLAYS.some((name) => shown.has(name)) || this.tools.rigTool !== null;
+    const seeThrough = INNER_OVERLAYS.some((name) => shown.has(name)) || this.tools.pressTool !== null;
     for (const body of this.bodies) {
       body.setAppearance({ strain: shown.has("strain"), wireframe: shown.has("wireframe"), seeThrough });
     }
-    this.caption();
-  }
-
-  private caption(): void {
-    const both = this.compare !== "off";
+    const both = this.comparison.mode !== "off";
     byId("caption-left").textContent = both ? METHOD_NAMES[this.method] : "";
     byId("caption-right").textContent = both ? METHOD_NAMES[this.other] : "";
-    byId("divider").hidden = this.compare !== "divider";
-  }
-
-  moveDivider(share: number): void {
-    this.share = Math.min(0.98, Math.max(0.02, share));
-    byId("divider").setAttribute("aria-valuenow", String(Math.round(100 * this.share)));
-  }
-
-  /** Position of the divider as a fraction of the width; initially the centre of the area beside the panel. */
-  get divider(): number {
-    return this.share ?? (0.5 * this.scene.free) / this.scene.width;
+    byId("divider").hidden = this.comparison.mode !== "divider";
   }
 
   private draw(): void {
@@ -232,17 +311,42 @@ export class App {
     if (frame) {
       frame.slots.forEach((slot, index) => this.bodies[index]?.take(slot));
       this.overlays.take(frame.overlays);
-      this.tools.jointPositions = this.jointPositions = frame.overlays.joints;
+      this.jointPositions = frame.overlays.joints;
       this.time = frame.time;
       if (frame.slots[0]?.strains && this.overlays.shown.has("strain")) this.showStrainOnce();
       this.detectMovement(frame.slots[0]?.positions);
     }
-    this.scene.fitCanvas();
-    this.scene.castShadows();
+    this.comparison.arrange(this.bodies, this.tools.height, this.description?.facing ?? 0);
+    const left = this.bodies[0]?.mesh.position;
+    if (left) this.overlays.group.position.copy(left);
     this.scene.controls.update();
-    this.render();
+    if (this.description) this.follow();
+    this.scene.fitCanvas();
+    this.tools.follow(this.jointPositions);
+    this.scene.castShadows();
+    this.render(this.scene.width, this.scene.height);
     for (const callback of this.onFrame) callback();
     this.readout.update(frame?.readout ?? null, performance.now() - begin);
+  }
+
+  private render(width: number, height: number): void {
+    this.comparison.render(this.bodies, width, height);
+  }
+
+  /** Keeps all bodies in the frame. */
+  private follow(): void {
+    const offsets = (this.comparison.mode === "side" ? this.bodies : this.bodies.slice(0, 1)).map((body) => body.mesh.position);
+    const bones = this.bones();
+    const rest = new THREE.Box3();
+    for (const offset of offsets) rest.union(this.restBounds().translate(offset));
+    this.scene.framing.follow(offsets.flatMap((offset) => bones.map((bone) => bone.clone().add(offset))), rest);
+  }
+
+  /** Positions of the joints that move skin. */
+  private bones(): THREE.Vector3[] {
+    const joints = this.description?.joints ?? [];
+    const has = (index: number): boolean => 3 * index + 2 < this.jointPositions.length;
+    return joints.flatMap(({ bone }, index) => (bone && has(index) ? [new THREE.Vector3().fromArray(this.jointPositions, 3 * index)] : []));
   }
 
   private strainShown = false;
@@ -262,62 +366,10 @@ export class App {
     this.lastSample = sample;
   }
 
-  private render(): void {
-    const { renderer, scene, camera, width, height } = this.scene;
-    const [left, right] = this.bodies;
-    const apart = this.compare === "side" ? 0.33 * this.tools.height : 0;
-    left?.mesh.position.setX(-apart);
-    right?.mesh.position.setX(apart);
-    this.overlays.group.position.setX(-apart);
-    this.placeCaptions();
-    if (right) right.mesh.visible = this.compare === "side";
-    if (this.compare !== "divider" || !left || !right) {
-      renderer.render(scene, camera);
-      return;
-    }
-    const cut = Math.round(width * this.divider);
-    byId("divider").style.left = `${cut}px`;
-    renderer.setScissorTest(true);
-    renderer.setScissor(0, 0, cut, height);
-    renderer.render(scene, camera);
-    [left.mesh.visible, right.mesh.visible] = [false, true];
-    renderer.setScissor(cut, 0, width - cut, height);
-    renderer.render(scene, camera);
-    [left.mesh.visible, right.mesh.visible] = [true, false];
-    renderer.setScissorTest(false);
+  /** A PNG of the current view, by default of the window's resolution [px]. */
+  picture(width?: number, height?: number): Promise<Blob> {
+    const ratio = window.devicePixelRatio;
+    const size = [width ?? Math.round(ratio * this.scene.width), height ?? Math.round(ratio * this.scene.height)] as const;
+    return this.scene.picture(...size, (width, height) => this.render(width, height));
   }
-
-  private placeCaptions(): void {
-    if (this.compare === "off") return;
-    const free = this.scene.free;
-    const cut = this.compare === "side" ? 0.5 * free : Math.min(this.divider * this.scene.width, free);
-    const shift = this.compare === "side" ? 0.16 * free : Math.min(0.12 * free, 0.5 * cut, 0.5 * (free - cut));
-    byId("caption-left").style.left = `${cut - shift}px`;
-    byId("caption-right").style.left = `${cut + shift}px`;
-  }
-
-  /** A PNG of the current view. */
-  picture(): Promise<Blob> {
-    this.render();
-    return new Promise((resolve, reject) => {
-      this.scene.canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the browser could not encode the picture"))), "image/png");
-    });
-  }
-}
-
-/** FBX is converted by `supple view`; a static page cannot read it. */
-async function converted(files: DroppedFile[]): Promise<DroppedFile[]> {
-  const fbx = files.find((file) => file.name.toLowerCase().endsWith(".fbx"));
-  if (!fbx) return files;
-  const answer = await fetch("./convert", {
-    method: "POST",
-    headers: { "content-type": "application/octet-stream", "x-supple": "1" },
-    body: fbx.bytes as BodyInit,
-  }).catch(() => null);
-  if (!answer || answer.status === 404 || answer.status === 405) {
-    throw new Error("this page cannot read FBX; open it with `supple view`, or convert it with `supple convert FILE.fbx FILE.glb`");
-  }
-  if (!answer.ok) throw new Error(await answer.text());
-  const name = fbx.name.replace(/\.fbx$/i, ".glb");
-  return [{ name, bytes: new Uint8Array(await answer.arrayBuffer()) }];
 }

@@ -16,6 +16,10 @@ export class BodyView {
   private colors: THREE.BufferAttribute | null = null;
   private textures: THREE.Texture[] = [];
   private lines: THREE.LineSegments | null = null;
+  private marked: THREE.Mesh | null = null;
+
+  /** Whether a frame has arrived. */
+  hasSkin = false;
 
   constructor(opened: Opened, tint: THREE.Color | null) {
     const vertices = opened.uvs.length / 2;
@@ -85,7 +89,7 @@ export class BodyView {
     this.normals.array = slot.normals;
     this.positions.needsUpdate = true;
     this.normals.needsUpdate = true;
-    this.mesh.visible = true;
+    this.mesh.visible = this.hasSkin = true;
     this.paint(slot.strains);
   }
 
@@ -129,6 +133,27 @@ export class BodyView {
     this.showLines(options.wireframe);
   }
 
+  /** Colours some triangles, given by their corners. */
+  highlight(corners: number[]): void {
+    this.marked?.removeFromParent();
+    this.marked?.geometry.dispose();
+    this.marked = null;
+    if (corners.length === 0) return;
+    const geometry = new THREE.BufferGeometry();
+    geometry.setAttribute("position", this.positions);
+    geometry.setIndex(corners);
+    geometry.boundingSphere = this.geometry.boundingSphere;
+    const look = { color: 0x4cc2ff, transparent: true, opacity: 0.45, depthWrite: false, polygonOffset: true, polygonOffsetFactor: -1, polygonOffsetUnits: -1 };
+    this.marked = new THREE.Mesh(geometry, new THREE.MeshBasicMaterial({ ...look, side: THREE.DoubleSide }));
+    this.marked.frustumCulled = false;
+    this.mesh.add(this.marked);
+  }
+
+  /** Corners of all triangles. */
+  get corners(): ArrayLike<number> {
+    return this.geometry.index?.array ?? [];
+  }
+
   private showLines(shown: boolean): void {
     if (shown && !this.lines) {
       const index = this.geometry.index?.array ?? [];
@@ -162,6 +187,7 @@ export class BodyView {
     this.mesh.removeFromParent();
     this.geometry.dispose();
     this.lines?.geometry.dispose();
+    this.marked?.geometry.dispose();
     for (const texture of this.textures) texture.dispose();
     for (const material of this.mesh.material) material.dispose();
   }

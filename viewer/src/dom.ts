@@ -17,8 +17,8 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-export function button(label: string, onclick: () => void, main = false): HTMLButtonElement {
-  return make("button", { type: "button", textContent: label, onclick, className: main ? "main" : "" });
+export function button(label: string, onclick: () => void, title = "", main = false): HTMLButtonElement {
+  return make("button", { type: "button", textContent: label, onclick, title, className: main ? "main" : "" });
 }
 
 export function heading(text: string): HTMLHeadingElement {
@@ -38,6 +38,8 @@ export interface Slider {
 
 export interface SliderOptions {
   label: string;
+  /** Tooltip. */
+  title: string;
   min: number;
   max: number;
   step: number;
@@ -74,7 +76,7 @@ export function slider(options: SliderOptions): Slider {
   input.onchange = () => options.change(read(), true);
   const label = make("label", { htmlFor: id, textContent: options.label });
   return {
-    row: make("div", { className: "row" }, label, input, output),
+    row: make("div", { className: "row", title: options.title }, label, input, output),
     set(value: number): void {
       input.value = String(to(Math.min(options.max, Math.max(options.min, value))));
       showValue(value);
@@ -90,14 +92,14 @@ export interface Choice<T extends string> {
 /** Radio buttons in a row; arrow keys move the selection. */
 export function segmented<T extends string>(
   label: string,
-  choices: readonly (readonly [T, string])[],
+  choices: readonly (readonly [T, string, string])[],
   change: (value: T) => void,
 ): Choice<T> {
   const element = make("div", { className: "segmented" });
   element.setAttribute("role", "radiogroup");
   element.setAttribute("aria-label", label);
-  const items = choices.map(([value, text]) => {
-    const item = button(text, () => choose(value));
+  const items = choices.map(([value, text, title]) => {
+    const item = button(text, () => choose(value), title);
     item.setAttribute("role", "radio");
     return [value, item] as const;
   });
@@ -131,18 +133,31 @@ export function choiceRow<T extends string>(
   label: string,
   choices: readonly (readonly [T, string])[],
   change: (value: T) => void,
-): { row: HTMLDivElement; set(value: T): void } {
+  title = "",
+): { row: HTMLDivElement; set(value: T, label?: string): void } {
   const id = `control-${nextId++}`;
   const select = make("select", { id }, ...choices.map(([value, textContent]) => make("option", { value, textContent })));
   select.onchange = () => change(select.value as T);
-  const row = make("div", { className: "row wide" }, make("label", { htmlFor: id, textContent: label }), select);
-  return { row, set: (value) => (select.value = value) };
+  const row = make("div", { className: "row wide", title }, make("label", { htmlFor: id, textContent: label }), select);
+  return {
+    row,
+    /** A value that is not in the list, as a settings file may have, is added to it. */
+    set(value, label = value) {
+      select.querySelector("option[data-added]")?.remove();
+      if (!choices.some(([known]) => known === value)) {
+        const added = make("option", { value, textContent: label });
+        added.dataset["added"] = "";
+        select.append(added);
+      }
+      select.value = value;
+    },
+  };
 }
 
-export function check(label: string, key: string, change: (on: boolean) => void): { row: HTMLLabelElement; box: HTMLInputElement } {
+export function check(label: string, key: string, change: (on: boolean) => void, title = ""): { row: HTMLLabelElement; box: HTMLInputElement } {
   const box = make("input", { type: "checkbox" });
   box.onchange = () => change(box.checked);
-  const row = make("label", { className: "check" }, box, label);
+  const row = make("label", { className: "check", title }, box, label);
   if (key) row.append(make("small", {}, make("kbd", { textContent: key })));
   return { row, box };
 }

@@ -1,39 +1,59 @@
-// Export page: GLB, picture, video.
+// Export page: motion, pose, picture, video.
 import type { App } from "./app";
 import { button, buttons, choiceRow, heading, make } from "./dom";
 import { showMessage } from "./messages";
 import type { Page } from "./panel";
+import { STILL_FORMATS, type StillFormat } from "./protocol";
 import { recorder, save } from "./save";
+
+const RATES = [["24", "24"], ["30", "30"], ["60", "60"]] as const;
+const BOUNDS = [["0.5", "0.5 mm"], ["1", "1 mm"], ["2", "2 mm"], ["5", "5 mm"]] as const;
+const SIZES = [["window", "As the window"], ["1920x1080", "1920 × 1080"], ["2560x1440", "2560 × 1440"], ["3840x2160", "3840 × 2160"], ["2048x2048", "2048 × 2048"]] as const;
+const STILL_TYPES: Record<StillFormat, string> = { glb: "model/gltf-binary", obj: "text/plain", pc2: "application/octet-stream" };
+const STILL_TITLES: Record<StillFormat, string> = {
+  glb: "The character with its skeleton in this pose, and a corrective shape",
+  obj: "The posed mesh, in the units and axes of the file",
+  pc2: "A point cache of one frame, for the mesh of the file",
+};
 
 export class ExportPage implements Page {
   name = "Export";
+  title = "Save motions, poses and pictures";
   element = make("div");
   private fps = 30;
   private bound = 1;
+  private size: string = "window";
   private running: MediaRecorder | null = null;
   private record: HTMLButtonElement;
 
   constructor(private app: App) {
-    const rate = choiceRow("Frames per second", [["24", "24"], ["30", "30"], ["60", "60"]] as const, (value) => (this.fps = Number(value)));
-    const bound = choiceRow("Largest error", [["0.5", "0.5 mm"], ["1", "1 mm"], ["2", "2 mm"], ["5", "5 mm"]] as const, (value) => (this.bound = Number(value)));
+    const rate = choiceRow("Frames per second", RATES, (value) => (this.fps = Number(value)), "Frames per second of the exported motion");
+    const bound = choiceRow("Largest error", BOUNDS, (value) => (this.bound = Number(value)), "How far the exported skin may be from the simulated one");
+    const size = choiceRow("Resolution", SIZES, (value) => (this.size = value), "Size of saved pictures in pixels");
     rate.set("30");
     bound.set("1");
-    this.record = button("Record video", () => this.toggleVideo());
+    size.set("window");
+    this.record = button("Record video", () => this.toggleVideo(), "Record what the window shows");
+    const stills = STILL_FORMATS.map((format) => button(format.toUpperCase(), () => void this.still(format), STILL_TITLES[format]));
     this.element.append(
       heading("Motion"),
-      make("p", { textContent: "Bakes the simulated clip into a GLB that any engine can play: the file's own skinning plus corrective morph targets." }),
+      make("p", { textContent: "Saves the simulated clip as a GLB that any engine can play: the file's own skinning plus corrective morph targets." }),
       rate.row,
       bound.row,
-      buttons(button("Export GLB", () => void this.bake(), true)),
+      buttons(button("Export GLB", () => void this.bake(), "Simulate the clip and save it", true)),
+      heading("Pose"),
+      make("p", { textContent: "Saves the body as it is shown now." }),
+      buttons(...stills),
       heading("Pictures"),
+      size.row,
       buttons(
-        button("Save PNG", () => void this.picture()),
+        button("Save PNG", () => void this.picture(), "Save a picture with a transparent background (Ctrl+S)"),
         this.record,
       ),
     );
   }
 
-  private get title(): string {
+  private get fileName(): string {
     return this.app.description?.info.name ?? "supple";
   }
 
@@ -44,8 +64,8 @@ export class ExportPage implements Page {
       const bytes = await this.app.simulation.request("bake", { fps: this.fps, boundMm: this.bound });
       const { description } = this.app;
       const clip = description?.clips[description.clip ?? -1]?.name ?? "motion";
-      save(`${this.title}-${clip}.glb`, bytes as BlobPart, "model/gltf-binary");
-      showMessage(`${this.title}-${clip}.glb: ${(bytes.length / 1e6).toFixed(1)} MB`, "good");
+      save(`${this.fileName}-${clip}.glb`, bytes as BlobPart, "model/gltf-binary");
+      showMessage(`${this.fileName}-${clip}.glb: ${(bytes.length / 1e6).toFixed(1)} MB`, "good");
     } catch (error) {
       showMessage((error as Error).message, "bad");
     } finally {
@@ -53,8 +73,22 @@ export class ExportPage implements Page {
     }
   }
 
+  async still(format: StillFormat): Promise<void> {
+    try {
+      const bytes = await this.app.simulation.request("still", { format });
+      save(`${this.fileName}-pose.${format}`, bytes as BlobPart, STILL_TYPES[format]);
+    } catch (error) {
+      showMessage((error as Error).message, "bad");
+    }
+  }
+
   async picture(): Promise<void> {
-    save(`${this.title}.png`, await this.app.picture(), "image/png");
+    const [width, height] = this.size === "window" ? [] : this.size.split("x").map(Number);
+    try {
+      save(`${this.fileName}.png`, await this.app.picture(width, height), "image/png");
+    } catch (error) {
+      showMessage((error as Error).message, "bad");
+    }
   }
 
   toggleVideo(): void {
@@ -64,7 +98,7 @@ export class ExportPage implements Page {
       this.record.textContent = "Record video";
       return;
     }
-    const video = recorder(this.app.scene.canvas, (file, extension) => save(`${this.title}.${extension}`, file, file.type));
+    const video = recorder(this.app.scene.canvas, (file, extension) => save(`${this.fileName}.${extension}`, file, file.type));
     if (!video) {
       showMessage("This browser cannot record video of the page.", "bad");
       return;

@@ -1,4 +1,4 @@
-// Import options of the current file: --up, --unit and --auto-weights of the command line.
+// How the current file is read: up axis, unit and weights.
 import type { App } from "./app";
 import { check, choiceRow, heading, make } from "./dom";
 import { showMessage } from "./messages";
@@ -14,9 +14,9 @@ export function importOptionsBlock(app: App): HTMLElement {
       show();
     });
   };
-  const up = choiceRow("Up axis", UPS, (value) => read({ up: value }));
-  const unit = choiceRow("Unit", UNITS, (value) => read({ unit: value }));
-  const weights = check("Recompute weights", "", (on) => read({ auto_weights: on }));
+  const up = choiceRow("Up axis", UPS, (value) => read({ up: value }), "Which axis of the file points up");
+  const unit = choiceRow("Unit", UNITS, (value) => read({ unit: value }), "Length of one unit of the file");
+  const weights = check("Recompute weights", "", (on) => read({ auto_weights: on }), "Ignore the skin weights of the file and compute new ones");
   const block = make("div", {}, heading("File"), up.row, unit.row, weights.row);
   const show = (): void => {
     block.hidden = !app.files;

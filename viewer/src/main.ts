@@ -1,5 +1,5 @@
 // Entry point: checks the browser, shows an embedded body, connects the controls.
-import { App } from "./app";
+import { App, type Start } from "./app";
 import { byId } from "./dom";
 import { ExportPage } from "./export-page";
 import { TissuePage } from "./tissue-page";
@@ -7,11 +7,15 @@ import { ViewPage, OVERLAYS } from "./view-page";
 import { fatal, showMessage } from "./messages";
 import { openGlCanvas } from "./gl-canvas";
 import { missingFeature, NO_WEBGL } from "./requirements";
+import { firstHint } from "./hint";
 import { listenForFiles, namedFile, openNamed } from "./open-files";
 import { Panel } from "./panel";
+import type { Opened } from "./protocol";
 import { RigPage } from "./rig-page";
+import { keepSession, lastSession, storedFiles, type Session } from "./session";
 import { help, listen, type Shortcut } from "./shortcuts";
 import { Simulation } from "./simulation";
+import type { ToolName } from "./tools";
 import { Transport } from "./transport";
 
 function shortcuts(parts: {
@@ -30,7 +34,7 @@ function shortcuts(parts: {
     { keys: ["ArrowLeft", "ArrowRight"], text: "previous or next frame", run: ({ key }) => transport.nudge(key === "ArrowLeft" ? -1 : 1) },
     { keys: ["l"], text: "repeat", run: () => transport.toggleRepeat() },
     { keys: ["1"], text: "tool: pull the tissue", run: () => app.tools.choose("pull") },
-    { keys: ["2"], text: "tool: drag a joint", run: () => app.tools.choose("pose") },
+    { keys: ["2"], text: "tool: pose with joints", run: () => app.tools.choose("pose") },
     { keys: ["3"], text: "tool: poke with a ball", run: () => app.tools.choose("poke") },
     { keys: ["4"], text: "tool: rotate the view only", run: () => app.tools.choose("look") },
     { keys: ["s"], text: "shake", run: () => app.tools.shake() },
@@ -42,20 +46,61 @@ function shortcuts(parts: {
     { keys: ["o"], text: "open a file", run: open },
     { keys: ["p"], text: "show or hide the controls (small screens)", run: () => panel.toggle() },
     { keys: ["f"], text: "reset the view", run: () => app.resetView() },
-    { keys: ["Ctrl+z"], text: "undo rig edit", run: () => rig.undo() },
-    { keys: ["Ctrl+Shift+z", "Ctrl+y"], text: "redo rig edit", run: () => rig.redo() },
+    { keys: ["Ctrl+z"], text: "undo: pose or skeleton", run: () => (rig.open ? rig.undo() : app.tools.pose.undo()) },
+    { keys: ["Ctrl+Shift+z", "Ctrl+y"], text: "redo: pose or skeleton", run: () => (rig.open ? rig.redo() : app.tools.pose.redo()) },
     { keys: ["Delete", "Backspace"], text: "delete the selected joint", run: () => rig.remove() },
     { keys: ["Ctrl+s"], text: "save a picture", run: () => void exports.picture() },
   ];
   return list;
 }
 
+/** Sets what does not belong to one character as it was before the reload. */
+function restoreView(app: App, transport: Transport, view: ViewPage, last: Partial<Session>): void {
+  app.playing = last.playing ?? true;
+  app.speed = last.speed ?? 1;
+  app.repeat = last.repeat ?? true;
+  app.applyPlay();
+  transport.show();
+  if (last.method) view.useMethod(last.method);
+  if (last.other) view.useOther(last.other);
+  if (last.compare) view.useCompare(last.compare);
+  for (const name of last.overlays ?? []) view.overlay(name, true);
+  if (last.tool) app.tools.choose(last.tool as ToolName);
+}
+
+/** What belongs to the character of the last session. */
+function startOf(last: Partial<Session>): Start {
+  return {
+    ...(last.settings ? { settings: last.settings } : {}),
+    ...(typeof last.clip === "number" ? { clip: last.clip } : {}),
+    ...(last.pose ? { pose: new Float32Array(last.pose) } : {}),
+  };
+}
+
+/** Opens the first character: the named file, that of the last session, or an embedded body. */
+async function openFirst(app: App, named: string | null, last: Partial<Session>, embedded: Promise<Opened> | null): Promise<void> {
+  const name = last.embedded ?? "male";
+  const kept = named ? null : await storedFiles();
+  const start = { ...startOf(last), motions: kept?.motions ?? [] };
+  if (named) {
+    await openNamed(app, named);
+  } else if (!embedded && kept && kept.files.length > 0) {
+    await app.restore(kept.files, kept.options, kept.placed, start);
+  } else {
+    const opened = await (embedded ?? app.simulation.request("embedded", { name: "male" }));
+    if (last.name && !embedded) showMessage("The file was not kept by the browser: open it again.");
+    await app.show(opened, embedded ? { ...start, embedded: name } : { embedded: "male" });
+  }
+}
+
 async function begin(): Promise<void> {
   const lack = missingFeature();
   const simulation = lack ? null : new Simulation();
+  const last = lastSession();
   // The worker loads the body while the canvas is set up.
   const named = namedFile();
-  const embedded = named ? null : simulation?.request("embedded", { name: "male" });
+  const own = last.embedded === null;
+  const embedded = named || own ? null : (simulation?.request("embedded", { name: last.embedded ?? "male" }) ?? null);
   await simulation?.ready;
   const glCanvas = simulation && openGlCanvas(byId<HTMLCanvasElement>("view"));
   if (!simulation || !glCanvas) {
@@ -67,9 +112,14 @@ async function begin(): Promise<void> {
   const view = new ViewPage(app);
   const rig = new RigPage(app);
   const exports = new ExportPage(app);
+  rig.onEdit = (on) => transport.lock(on);
   const panel = new Panel([view, new TissuePage(app), rig, exports]);
   const { open } = listenForFiles(app);
+  app.onNew = () => {
+    if (panel.name === "Rig") panel.open("View");
+  };
   app.onRigged = () => panel.openByName("View");
+  app.tools.pose.onExport = () => panel.openByName("Export");
   app.onOpened.push(() => {
     const { description } = app;
     if (!description) return;
@@ -80,16 +130,21 @@ async function begin(): Promise<void> {
       showMessage("This mesh has no skeleton. Fit a humanoid, or click the body to place joints.");
     }
   });
-  listen(shortcuts({ app, transport, view, rig, panel, exports, open }));
+  const list = shortcuts({ app, transport, view, rig, panel, exports, open });
+  listen(list);
+  byId("help-button").onclick = () => help(list);
+  restoreView(app, transport, view, last);
   // For tests and debugging.
   Object.assign(window, { supple: app });
   try {
-    if (embedded) await app.show(await embedded, "male");
-    else if (named) await openNamed(app, named);
+    await openFirst(app, named, last, embedded);
+    if (last.tab && !named) panel.open(last.tab);
   } catch (error) {
     showMessage((error as Error).message, "bad");
     await app.openEmbedded("male");
   }
+  keepSession(app, () => panel.name);
+  firstHint();
 }
 
 begin().catch((error: unknown) => fatal("Supple could not start", (error as Error).message));

@@ -1,21 +1,37 @@
 // Non-blocking messages.
-import { byId, make } from "./dom";
+import { button, byId, make } from "./dom";
 
 type Kind = "plain" | "good" | "bad";
 const DURATIONS = { plain: 6000, good: 5000, bad: 14000 } as const;
 
+/** A button on a message, which closes it. */
+export interface MessageAction {
+  label: string;
+  run: () => void;
+}
+
 export interface Message {
-  update(text: string, share?: number): void;
+  /** Shows a progress bar with a share from 0 to 1; with null, one without a known share. */
+  update(text: string, share?: number | null): void;
   close(): void;
 }
 
-export function showMessage(text: string, kind: Kind = "plain", duration: number | null = DURATIONS[kind]): Message {
+/** Shows a message; with `duration` null it stays until it is closed. */
+export function showMessage(text: string, kind: Kind = "plain", duration: number | null = DURATIONS[kind], action?: MessageAction): Message {
   const words = make("span", { textContent: text });
   const progress = make("progress", { max: 1, hidden: true });
   progress.setAttribute("aria-label", text);
   const box = make("div", { className: `message ${kind}` }, words, progress);
   const close = (): void => box.remove();
-  const dismiss = make("button", { type: "button", textContent: "✕", onclick: close });
+  if (action) {
+    box.append(
+      button(action.label, () => {
+        close();
+        action.run();
+      }),
+    );
+  }
+  const dismiss = make("button", { type: "button", textContent: "✕", className: "dismiss", onclick: close });
   dismiss.setAttribute("aria-label", "Dismiss");
   if (duration !== null) {
     box.append(dismiss);
@@ -28,9 +44,30 @@ export function showMessage(text: string, kind: Kind = "plain", duration: number
     update(next, share) {
       words.textContent = next;
       progress.hidden = share === undefined;
-      if (share !== undefined) progress.value = share;
+      if (share === null) progress.removeAttribute("value");
+      else if (share !== undefined) progress.value = share;
     },
     close,
+  };
+}
+
+/** Shows progress of a long task with a cancel button; nothing if it ends within `delay` [ms]. */
+export function showProgress(text: string, cancel: () => void, delay = 500): Message {
+  let note: Message | null = null;
+  let newest: [string, number | null] = [text, null];
+  const timer = setTimeout(() => {
+    note = showMessage(text, "plain", null, { label: "Cancel", run: cancel });
+    note.update(...newest);
+  }, delay);
+  return {
+    update(next, share = null) {
+      newest = [next, share];
+      note?.update(next, share);
+    },
+    close() {
+      clearTimeout(timer);
+      note?.close();
+    },
   };
 }
 

@@ -3,6 +3,7 @@ import type { App } from "./app";
 import { byId } from "./dom";
 import { showMessage } from "./messages";
 import type { DroppedFile } from "./protocol";
+import { Cancelled } from "./simulation";
 
 const MAX_FILE_SIZE = 512 * 1024 * 1024;
 
@@ -25,6 +26,7 @@ export function listenForFiles(app: App): { open: () => void } {
       name = list.map((file) => file.name).join(", ");
       await app.openFiles(list);
     } catch (error) {
+      if (error instanceof Cancelled) return;
       const { message } = error as Error;
       showMessage(name && !message.startsWith(name) ? `${name}: ${message}` : message, "bad");
     }

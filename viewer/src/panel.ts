@@ -3,6 +3,8 @@ import { arrowKeys, byId, make } from "./dom";
 
 export interface Page {
   name: string;
+  /** Tooltip of its tab. */
+  title: string;
   element: HTMLElement;
   /** Called when the page is shown or hidden. */
   visit?: (open: boolean) => void;
@@ -16,7 +18,7 @@ export class Panel {
     const list = byId("tabs");
     for (const [index, page] of pages.entries()) {
       const id = page.name.toLowerCase();
-      const tab = make("button", { type: "button", textContent: page.name, id: `tab-${id}`, onclick: () => this.open(index) });
+      const tab = make("button", { type: "button", textContent: page.name, id: `tab-${id}`, onclick: () => this.show(index), title: page.title });
       tab.setAttribute("role", "tab");
       tab.setAttribute("aria-controls", `page-${id}`);
       page.element.id = `page-${id}`;
@@ -28,10 +30,21 @@ export class Panel {
     }
     list.onkeydown = (event) => arrowKeys(event, this.tabs);
     byId("more").onclick = () => this.toggle();
-    this.open(0);
+    this.show(0);
   }
 
-  open(index: number): void {
+  /** Name of the open page. */
+  get name(): string {
+    return this.pages[this.current]?.name ?? "";
+  }
+
+  /** Opens a page by its name. */
+  open(name: string): void {
+    const index = this.pages.findIndex((page) => page.name === name);
+    if (index >= 0) this.show(index);
+  }
+
+  private show(index: number): void {
     if (this.current !== index) this.pages[this.current]?.visit?.(false);
     for (const [k, tab] of this.tabs.entries()) {
       tab.setAttribute("aria-selected", String(k === index));
@@ -43,9 +56,9 @@ export class Panel {
     if (changed) this.pages[index]?.visit?.(true);
   }
 
+  /** Opens a page, and the panel where it is folded away. */
   openByName(name: string): void {
-    const index = this.pages.findIndex((page) => page.name === name);
-    if (index >= 0) this.open(index);
+    this.open(name);
     this.toggle(true);
   }
 

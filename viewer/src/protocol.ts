@@ -69,9 +69,10 @@ export interface Settings {
   tissue: { stiffness: number; mass: number; volume_stiffness: number; sliding: boolean; simulate_head: boolean } & Record<string, unknown>;
   solver: { iterations: number; steps_per_second: number; damping_half_life: number; gravity: number } & Record<string, unknown>;
   detail?: { resolution: string | number } & Record<string, unknown>;
-  contact?: { mode: string } & Record<string, unknown>;
+  contact?: { mode: string; ground?: boolean | number } & Record<string, unknown>;
   bone_radii: Record<string, number>;
   joint_radii: Record<string, number>;
+  shells: Record<string, string>;
   [other: string]: unknown;
 }
 
@@ -89,6 +90,22 @@ export interface Placed {
   position: [number, number, number];
 }
 
+/** Positions of markers by name [m]: chin, groin, wrist.L, … */
+export type MarkerPlaces = Record<string, [number, number, number]>;
+export type TemplateName = "humanoid" | "quadruped";
+
+/** A connected piece of the character. */
+export interface ShellEntry {
+  /** Its key under `shells` in the settings. */
+  key: string;
+  kind: ShellKind;
+  /** Why it has this kind. */
+  reason: string;
+  vertices: number;
+  area: number;
+}
+export type ShellKind = "flesh" | "cloth" | "rigid" | "hair";
+
 export interface DroppedFile {
   name: string;
   bytes: Uint8Array;
@@ -104,6 +121,9 @@ export const DEFAULT_OPTIONS: ImportOptions = { up: "", unit: "", auto_weights: 
 
 export type OverlayName = "skeleton" | "volumes" | "boneSurface" | "tets" | "contacts" | "strain" | "wireframe";
 export type Vector = [number, number, number];
+export type Quaternion = [number, number, number, number];
+export const STILL_FORMATS = ["glb", "obj", "pc2"] as const;
+export type StillFormat = (typeof STILL_FORMATS)[number];
 
 /** Messages without an answer. */
 export type Order =
@@ -114,7 +134,14 @@ export type Order =
   | { type: "overlays"; names: OverlayName[] }
   | { type: "tune"; settings: Settings }
   | { type: "gravity"; to: Vector }
+  /** Drags a joint; its limb bends. The pose is kept. */
   | { type: "grab"; joint: number; to: Vector }
+  /** Turns a joint, relative to the beginning of the drag. The pose is kept. */
+  | { type: "turn"; joint: number; rotation: Quaternion }
+  /** Keeps a pose; an empty one gives up the kept one. */
+  | { type: "pose"; numbers: Float32Array }
+  /** Shows the rest pose, on which joints are placed. */
+  | { type: "rest"; on: boolean }
   | { type: "release" }
   | { type: "pull"; from: Vector | null; to: Vector }
   | { type: "contact"; mode: string }
@@ -139,10 +166,20 @@ export interface Requests {
   automaticSettings: { ask: object; answer: Settings };
   middle: { ask: { origin: Vector; direction: Vector }; answer: Vector | null };
   placed: { ask: object; answer: Placed[] };
-  template: { ask: object; answer: Placed[] };
+  /** A humanoid skeleton that is fitted into the body, with the help of markers. */
+  fitted: { ask: { markers: MarkerPlaces }; answer: Placed[] };
+  /** All markers and where to show them first. */
+  markers: { ask: object; answer: MarkerPlaces };
+  template: { ask: { kind: TemplateName }; answer: Placed[] };
+  /** The shells of the built character, and the number of every vertex' shell. */
+  shells: { ask: object; answer: { shells: ShellEntry[]; ofVertices: Uint32Array } };
   skel: { ask: object; answer: string };
   glb: { ask: object; answer: Uint8Array };
   bake: { ask: { fps: number; boundMm: number }; answer: Uint8Array };
+  /** The kept pose as numbers; empty if a clip is shown. */
+  pose: { ask: object; answer: Float32Array };
+  /** The body as it is shown. */
+  still: { ask: { format: StillFormat }; answer: Uint8Array };
   memory: { ask: object; answer: { bytes: number } };
   benchmark: { ask: { steps: number }; answer: { stepMs: number } };
 }

@@ -4,60 +4,80 @@ import type { App } from "./app";
 import { button, buttons, check, heading, make } from "./dom";
 import { showMessage } from "./messages";
 import type { Page } from "./panel";
-import type { Placed, Vector } from "./protocol";
+import type { MarkerPlaces, Placed, TemplateName, Vector } from "./protocol";
 import { importOptionsBlock } from "./import-options";
 import { RigHistory, added, mirrored, moved, removed, renamed, type RigState } from "./rig-joints";
+import { RigMarkers } from "./rig-markers";
+import { RigView } from "./rig-view";
 import { save } from "./save";
+import type { Pointer, PressTool } from "./tools";
 
 /** Picking distance of joints [px]. */
-const PICK_DISTANCE = 16;
+const PICK_DISTANCE = { fine: 16, coarse: 26 } as const;
+/** Movement up to which a press is a click [px]. */
+const MAX_CLICK = 8;
 
 export class RigPage implements Page {
   name = "Rig";
+  title = "Build or change the skeleton";
   element = make("div");
   private history = new RigHistory();
-  private open = false;
+  open = false;
+  /** Called when editing begins or ends. */
+  onEdit: (on: boolean) => void = () => {};
   private inside = true;
-  private group = new THREE.Group();
-  private balls = new THREE.Group();
-  private bones = new THREE.LineSegments(
-    new THREE.BufferGeometry(),
-    new THREE.LineBasicMaterial({ color: 0x4cc2ff, depthTest: false, transparent: true }),
-  );
+  private view = new RigView();
+  private markers: RigMarkers;
+  private markerBlock = make("div", { className: "card", hidden: true });
   private dragged: number | null = null;
+  /** Where a press on the body places a joint when it is released. */
+  private pressed: { ray: THREE.Ray; point: THREE.Vector3; at: THREE.Vector2 } | null = null;
+  private tool: PressTool = {
+    press: (pointer) => this.press(pointer),
+    move: (pointer) => this.drag(pointer),
+    release: () => this.release(),
+    cancel: () => this.cancel(),
+  };
   private asked = 0;
   private list = make("ul", { className: "joints" });
+  private roles = make("datalist", { id: "joint-roles" });
   private nameField = make("input", { type: "text", disabled: true });
-  private undoButton = button("Undo", () => this.undo());
-  private redoButton = button("Redo", () => this.redo());
+  private undoButton = button("Undo", () => this.undo(), "Undo the last edit (Ctrl+Z)");
+  private redoButton = button("Redo", () => this.redo(), "Redo (Ctrl+Y)");
 
   constructor(private app: App) {
-    this.bones.renderOrder = 10;
-    this.bones.frustumCulled = false;
-    this.group.add(this.bones, this.balls);
-    this.group.visible = false;
-    app.scene.scene.add(this.group);
-    const inside = check("Place joints inside the body", "", (on) => (this.inside = on));
+    this.markers = new RigMarkers(app);
+    this.view.group.add(this.markers.group);
+    app.scene.scene.add(this.view.group);
+    this.fillMarkerBlock();
+    const inside = check("Place joints inside the body", "", (on) => (this.inside = on), "A joint is placed half way through the body, not on its surface");
     inside.box.checked = true;
+    this.nameField.setAttribute("list", this.roles.id);
     this.nameField.setAttribute("aria-label", "Name of the selected joint");
     this.nameField.onchange = () => this.rename(this.nameField.value);
     this.element.append(
       importOptionsBlock(app),
       heading("Skeleton"),
       make("p", { textContent: "Click the body to place a joint below the selected one. Drag a joint to move it." }),
-      buttons(button("Fit a humanoid", () => void this.template()), button("Start empty", () => this.start([]))),
+      buttons(button("Fit a humanoid", () => void this.fit(), "Find a person's joints in the mesh"), button("Start empty", () => this.start([]), "Remove all joints")),
+      buttons(
+        button("Humanoid template", () => void this.template("humanoid"), "A person's joints, scaled to the mesh; drag them into place"),
+        button("Quadruped template", () => void this.template("quadruped"), "A four-legged animal's joints, scaled to the mesh; drag them into place"),
+      ),
+      this.markerBlock,
       inside.row,
       this.list,
       this.nameField,
+      this.roles,
       buttons(
-        button("Mirror", () => this.mirror()),
-        button("Delete", () => this.remove()),
+        button("Mirror", () => this.mirror(), "Copy the selected joint and those below it to the other side"),
+        button("Delete", () => this.remove(), "Delete the selected joint (Del)"),
         this.undoButton,
         this.redoButton,
       ),
       heading("Apply"),
-      buttons(button("Simulate", () => void this.simulate(), true)),
-      buttons(button("Save .skel", () => void this.saveSkel()), button("Save GLB", () => void this.saveGlb())),
+      buttons(button("Simulate", () => void this.simulate(), "Build the tissue around this skeleton", true)),
+      buttons(button("Save .skel", () => void this.saveSkel(), "The skeleton alone, to be opened together with the mesh"), button("Save GLB", () => void this.saveGlb(), "Mesh, skeleton and weights in one file")),
     );
     app.onOpened.push(() => this.opened());
     this.show();
@@ -65,30 +85,26 @@ export class RigPage implements Page {
 
   visit(open: boolean): void {
     this.open = open;
-    this.group.visible = open;
-    this.app.tools.rigTool = open ? { press: (ray, at) => this.press(ray, at), move: (ray) => this.drag(ray), release: () => this.release() } : null;
+    this.view.group.visible = open;
+    this.useTool();
+    this.app.comparison.suspended = open;
+    this.onEdit(open);
     if (open) void this.enter();
-    else void this.leave();
     this.app.applyView();
   }
 
   private async enter(): Promise<void> {
     const { description } = this.app;
     if (!description) return;
-    // Joints are placed on the body at rest.
-    await this.app.simulation.request("clip", { index: description.clips.length });
+    void this.listRoles();
     if (this.history.state.joints.length === 0 && !description.bare) {
       this.start(await this.app.simulation.request("placed", {}));
     }
   }
 
-  private async leave(): Promise<void> {
-    const clip = this.app.description?.clip;
-    if (clip !== null && clip !== undefined) await this.app.simulation.request("clip", { index: clip });
-  }
-
   private opened(): void {
     this.history.reset({ joints: [], selected: null });
+    this.showMarkers(null);
     if (this.open) void this.enter();
     this.show();
   }
@@ -126,33 +142,82 @@ export class RigPage implements Page {
     if (selected !== null) this.set(renamed(this.history.state, selected, name));
   }
 
-  private async template(): Promise<void> {
+  /** Presses go to the markers while there are some, else to the joints. */
+  private useTool(): void {
+    const tool = this.markers.places ? this.markers : this.tool;
+    this.app.tools.pressTool = this.open ? tool : null;
+    this.app.tools.showTools();
+  }
+
+  private fillMarkerBlock(): void {
+    const both = check("Both sides at once", "", (on) => (this.markers.symmetric = on), "A marker moves the one on the other side too");
+    both.box.checked = true;
+    this.markerBlock.append(
+      make("p", { textContent: "Drag every marker to its place, then fit again." }),
+      both.row,
+      buttons(
+        button("Fit with markers", () => void this.fit(this.markers.places ?? {}), "Find the other joints between the markers", true),
+        button("Remove markers", () => this.showMarkers(null), "Place joints by hand instead"),
+      ),
+    );
+  }
+
+  private showMarkers(places: MarkerPlaces | null): void {
+    this.markers.show(places);
+    this.markerBlock.hidden = places === null;
+    this.useTool();
+  }
+
+  /** Fits a humanoid; where that fails, markers tell where its parts are. */
+  private async fit(markers: MarkerPlaces = {}): Promise<void> {
+    const { simulation } = this.app;
     try {
-      this.start(await this.app.simulation.request("template", {}));
+      this.start(await simulation.request("fitted", { markers }));
+      this.showMarkers(null);
+    } catch (error) {
+      showMessage(`${(error as Error).message}. Drag the markers to their places, or start from a template.`, "bad");
+      if (this.markers.places) return;
+      this.history.push({ joints: [], selected: null });
+      this.show();
+      this.showMarkers(await simulation.request("markers", {}));
+    }
+  }
+
+  private async template(kind: TemplateName): Promise<void> {
+    try {
+      this.start(await this.app.simulation.request("template", { kind }));
+      this.showMarkers(null);
     } catch (error) {
       showMessage((error as Error).message, "bad");
     }
   }
 
-  private press(raycaster: THREE.Raycaster, pointer: THREE.Vector2): boolean {
+  /** Offers the names of a template's joints, by which motions find theirs. */
+  private async listRoles(): Promise<void> {
+    const templates = await Promise.all((["humanoid", "quadruped"] as const).map((kind) => this.app.simulation.request("template", { kind }))).catch(() => []);
+    const names = new Set(templates.flat().map(({ name }) => name));
+    this.roles.replaceChildren(...[...names].map((value) => make("option", { value })));
+  }
+
+  private press({ raycaster, at, touch }: Pointer): boolean {
     const { joints } = this.history.state;
-    const near = joints.findIndex(
-      (joint) => this.app.tools.onScreen(new THREE.Vector3(...joint.position)).distanceTo(pointer) < PICK_DISTANCE,
-    );
-    if (near >= 0) {
+    const reach = touch ? PICK_DISTANCE.coarse : PICK_DISTANCE.fine;
+    const distances = joints.map((joint) => this.app.tools.onScreen(new THREE.Vector3(...joint.position)).distanceTo(at));
+    const near = distances.indexOf(Math.min(...distances));
+    if ((distances[near] ?? Infinity) < reach) {
       this.set({ joints, selected: near });
       this.dragged = near;
       return true;
     }
-    const hit = this.app.tools.body?.pick(raycaster);
+    const hit = this.app.tools.pick();
     if (!hit) return false;
-    void this.place(raycaster, hit.point).then((position) => this.set(added(this.history.state, position)));
+    this.pressed = { ray: raycaster.ray.clone(), point: hit.point, at: at.clone() };
     return true;
   }
 
-  private async place(raycaster: THREE.Raycaster, fallback: THREE.Vector3): Promise<Vector> {
+  private async place(ray: THREE.Ray, fallback: THREE.Vector3): Promise<Vector> {
     if (!this.inside) return fallback.toArray() as Vector;
-    const { origin, direction } = raycaster.ray;
+    const { origin, direction } = ray;
     const middle = await this.app.simulation.request("middle", {
       origin: origin.toArray() as Vector,
       direction: direction.toArray() as Vector,
@@ -160,7 +225,8 @@ export class RigPage implements Page {
     return middle ?? (fallback.toArray() as Vector);
   }
 
-  private drag(raycaster: THREE.Raycaster): void {
+  private drag({ raycaster, at }: Pointer): void {
+    if (this.pressed && this.pressed.at.distanceTo(at) > MAX_CLICK) this.pressed = null;
     const index = this.dragged;
     const joint = index === null ? undefined : this.history.state.joints[index];
     if (index === null || !joint) return;
@@ -170,9 +236,9 @@ export class RigPage implements Page {
     if (!point) return;
     this.history.replace(moved(this.history.state, index, point.toArray() as Vector));
     this.show();
-    if (!this.inside || !this.app.tools.body?.pick(raycaster)) return;
+    if (!this.inside || !this.app.tools.pick()) return;
     const asked = ++this.asked;
-    void this.place(raycaster, point).then((position) => {
+    void this.place(raycaster.ray.clone(), point).then((position) => {
       if (asked !== this.asked) return;
       this.history.replace(moved(this.history.state, index, position));
       this.show();
@@ -180,7 +246,14 @@ export class RigPage implements Page {
   }
 
   private release(): void {
+    const { pressed } = this;
+    this.cancel();
+    if (pressed) void this.place(pressed.ray, pressed.point).then((position) => this.set(added(this.history.state, position)));
+  }
+
+  private cancel(): void {
     this.dragged = null;
+    this.pressed = null;
   }
 
   private show(): void {
@@ -190,7 +263,7 @@ export class RigPage implements Page {
     this.nameField.value = selected === null ? "" : (joints[selected]?.name ?? "");
     this.undoButton.disabled = !this.history.canUndo;
     this.redoButton.disabled = !this.history.canRedo;
-    this.draw();
+    this.view.draw(joints, selected, this.app.tools.height);
   }
 
   private item(joint: Placed, index: number): HTMLLIElement {
@@ -206,36 +279,16 @@ export class RigPage implements Page {
     return make("li", {}, choose);
   }
 
-  private draw(): void {
-    const { joints, selected } = this.history.state;
-    const radius = 0.009 * this.app.tools.height;
-    for (const ball of this.balls.children as THREE.Mesh[]) (ball.material as THREE.Material).dispose();
-    this.balls.clear();
-    const lines: number[] = [];
-    for (const [index, joint] of joints.entries()) {
-      const color = index === selected ? 0xffb37f : 0x4cc2ff;
-      const material = new THREE.MeshBasicMaterial({ color, depthTest: false, transparent: true });
-      const ball = new THREE.Mesh(BALL, material);
-      ball.position.set(...joint.position);
-      ball.scale.setScalar(index === selected ? 1.5 * radius : radius);
-      ball.renderOrder = 11;
-      this.balls.add(ball);
-      const parent = joint.parent === null ? undefined : joints[joint.parent];
-      if (parent) lines.push(...parent.position, ...joint.position);
-    }
-    this.bones.geometry.dispose();
-    this.bones.geometry = new THREE.BufferGeometry();
-    this.bones.geometry.setAttribute("position", new THREE.Float32BufferAttribute(lines, 3));
-  }
-
   private async rigged(): Promise<boolean> {
     const { joints } = this.history.state;
     if (joints.length < 2) {
       showMessage("A skeleton needs at least two joints. Click the body to place them.");
       return false;
     }
-    const opened = await this.app.simulation.request("rig", { placed: [...joints] });
-    await this.app.show(opened);
+    const placed = [...joints];
+    const opened = await this.app.simulation.request("rig", { placed });
+    await this.app.show(opened, { again: true });
+    this.app.placed = placed;
     this.history.reset({ joints, selected: this.history.state.selected });
     this.show();
     return true;
@@ -256,13 +309,13 @@ export class RigPage implements Page {
     });
   }
 
-  private get title(): string {
+  private get fileName(): string {
     return this.app.description?.info.name ?? "rig";
   }
 
   private async saveSkel(): Promise<void> {
     await this.attempt(async () => {
-      save(`${this.title}.skel`, await this.app.simulation.request("skel", {}), "text/plain");
+      save(`${this.fileName}.skel`, await this.app.simulation.request("skel", {}), "text/plain");
       showMessage("The .skel uses the units and axes of the mesh file. Open both files together.", "good");
     });
   }
@@ -270,9 +323,7 @@ export class RigPage implements Page {
   private async saveGlb(): Promise<void> {
     await this.attempt(async () => {
       const bytes = await this.app.simulation.request("glb", {});
-      save(`${this.title}.glb`, bytes as BlobPart, "model/gltf-binary");
+      save(`${this.fileName}.glb`, bytes as BlobPart, "model/gltf-binary");
     });
   }
 }
-
-const BALL = new THREE.SphereGeometry(1, 14, 10);

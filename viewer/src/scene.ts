@@ -2,6 +2,7 @@
 import * as THREE from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import { RoomEnvironment } from "three/addons/environments/RoomEnvironment.js";
+import { Framing } from "./framing";
 import type { GlCanvas } from "./gl-canvas";
 
 export interface Palette {
@@ -35,7 +36,7 @@ export class Scene {
   private size = new THREE.Vector2();
   private resolutionScale = 1;
   private frames = 0;
-  private beside = 0;
+  readonly framing = new Framing(this.camera);
 
   constructor({ canvas, context, software }: GlCanvas) {
     this.canvas = canvas;
@@ -83,8 +84,7 @@ export class Scene {
     const centre = low.clone().add(high).multiplyScalar(0.5);
     const size = high.clone().sub(low);
     const radius = 0.5 * Math.max(size.y, 0.8 * size.x, 0.9 * size.z, 1e-3);
-    const fit = Math.min(1, this.camera.aspect * 1.05);
-    const distance = (1.42 * radius) / Math.tan((this.camera.fov * Math.PI) / 360) / fit;
+    const distance = (1.17 * radius) / Math.tan((this.camera.fov * Math.PI) / 360);
     this.controls.target.copy(centre);
     const turn = (x: number, y: number, z: number): THREE.Vector3 => new THREE.Vector3(x, y, z).applyAxisAngle(THREE.Object3D.DEFAULT_UP, facing);
     this.camera.position.copy(centre).add(turn(0.42, 0.12, 0.9).normalize().multiplyScalar(distance));
@@ -141,26 +141,33 @@ export class Scene {
 
   fitCanvas(): void {
     const { clientWidth: width, clientHeight: height } = this.canvas;
-    if (width === this.size.x && height === this.size.y) return;
-    this.size.set(width, height);
-    const wanted = Math.min(window.devicePixelRatio, 2) * this.resolutionScale;
-    const most = Math.sqrt(MAX_PIXELS / Math.max(1, width * height));
-    this.renderer.setPixelRatio(Math.min(wanted, Math.max(most, 0.4)));
+    if (width !== this.size.x || height !== this.size.y) {
+      this.size.set(width, height);
+      const wanted = Math.min(window.devicePixelRatio, 2) * this.resolutionScale;
+      const most = Math.sqrt(MAX_PIXELS / Math.max(1, width * height));
+      this.renderer.setPixelRatio(Math.min(wanted, Math.max(most, 0.4)));
+      this.renderer.setSize(width, height, false);
+    }
+    this.framing.fit(width, height);
+  }
+
+  /** Draws a picture of another size [px] than the canvas has, and encodes it as PNG. */
+  picture(width: number, height: number, draw: (width: number, height: number) => void): Promise<Blob> {
+    const shown = new THREE.Vector2(this.width, this.height);
+    this.renderer.setPixelRatio(1);
     this.renderer.setSize(width, height, false);
-    this.camera.aspect = width / Math.max(1, height);
-    this.centre(width, height);
-  }
-
-  /** Centres the character in the area beside the panel. */
-  private centre(width: number, height: number): void {
-    const panel = document.getElementById("panel");
-    this.beside = panel && panel.clientHeight > 0.6 * height ? panel.clientWidth : 0;
-    this.camera.setViewOffset(width, height, 0.5 * this.beside, 0.02 * height, width, height);
-  }
-
-  /** Width that is not covered by the panel [px]. */
-  get free(): number {
-    return this.width - this.beside;
+    // The same shape keeps the view of the window; another fills the picture.
+    if (Math.abs(width / height - shown.x / shown.y) < 0.01) this.framing.fit(shown.x, shown.y);
+    else this.framing.fill(width, height);
+    if (this.software) this.renderer.shadowMap.needsUpdate = true;
+    draw(width, height);
+    const picture = new Promise<Blob>((resolve, reject) => {
+      this.canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the browser could not encode the picture"))), "image/png");
+    });
+    this.size.set(0, 0);
+    this.fitCanvas();
+    draw(shown.x, shown.y);
+    return picture;
   }
 
   get width(): number {

@@ -10,9 +10,10 @@ export interface Shortcut {
 export function listen(shortcuts: Shortcut[]): void {
   addEventListener("keydown", (event) => {
     const target = event.target as HTMLElement;
-    const typing = target.matches("input[type=text], select, textarea, dialog *");
-    const pressing = (event.key === " " || event.key === "Enter") && target.matches("button, input, [role=slider]");
-    const sliding = event.key.startsWith("Arrow") && target.matches("input, [role=radio], [role=tab], [role=slider]");
+    const typing = target.matches("input[type=text], textarea, dialog *");
+    const pressing = (event.key === " " || event.key === "Enter") && target.matches("button, summary, input[type=checkbox]");
+    // Lists keep the arrow keys; everything else is a shortcut there too.
+    const sliding = event.key.startsWith("Arrow") && target.matches("input, select, [role=radio], [role=tab], [role=slider]");
     if (typing || pressing || sliding || event.altKey) return;
     const name = `${event.ctrlKey || event.metaKey ? "Ctrl+" : ""}${event.shiftKey && event.key.length > 1 ? "Shift+" : ""}${event.key}`;
     const wanted = event.ctrlKey && event.shiftKey ? `Ctrl+Shift+${event.key}` : name;
@@ -26,16 +27,16 @@ export function listen(shortcuts: Shortcut[]): void {
 export function help(shortcuts: Shortcut[]): void {
   const dialog = byId<HTMLDialogElement>("help");
   const list = make("dl");
+  list.append(make("dt", {}, "drag"), make("dd", { textContent: "on the character: use the tool; elsewhere: rotate the view" }));
+  list.append(make("dt", {}, "right drag, two fingers"), make("dd", { textContent: "move the view; two fingers also zoom" }));
+  list.append(make("dt", {}, "wheel, pinch"), make("dd", { textContent: "zoom; with the poke tool: size of the ball" }));
   for (const { keys, text } of shortcuts) {
     const shown = keys.slice(0, 2).map((key) => make("kbd", { textContent: key === " " ? "space" : key }));
     const names = shown.flatMap((key, index) => (index > 0 ? [" ", key] : [key]));
     list.append(make("dt", {}, ...names), make("dd", { textContent: text }));
   }
-  list.append(make("dt", {}, "drag"), make("dd", { textContent: "on the character: use the tool; elsewhere: rotate the view" }));
-  list.append(make("dt", {}, "right drag, two fingers"), make("dd", { textContent: "move the view" }));
-  list.append(make("dt", {}, "wheel, pinch"), make("dd", { textContent: "zoom; with the poke tool: size of the ball" }));
-  const close = button("Close", () => dialog.close(), true);
-  dialog.replaceChildren(make("h2", { textContent: "Keyboard shortcuts" }), list, close);
+  const close = button("Close", () => dialog.close(), "", true);
+  dialog.replaceChildren(make("h2", { textContent: "Mouse, touch and keyboard" }), list, close);
   dialog.showModal();
   // The focused button would scroll the list to its end.
   dialog.scrollTop = 0;

@@ -2,7 +2,7 @@
 //
 // Building tissue takes seconds. A second worker builds it from the same files while the first keeps animating the body, and
 // then replaces it, so the page never freezes.
-import type { BuildReport, DroppedFile, Frame, FromWorker, Order, Overlays, RequestName, Requests, Settings, SlotBuffers } from "./protocol";
+import type { BuildReport, DroppedFile, Frame, FromWorker, Opened, Order, Overlays, RequestName, Requests, Settings, SlotBuffers } from "./protocol";
 
 interface Pending {
   resolve: (value: never) => void;
@@ -49,8 +49,9 @@ class WorkerConnection {
     });
   }
 
-  end(reason: string): void {
-    for (const { reject } of this.pending.values()) reject(new Error(reason));
+  end(reason: string | Error): void {
+    const error = typeof reason === "string" ? new Error(reason) : reason;
+    for (const { reject } of this.pending.values()) reject(error);
     this.pending.clear();
     this.worker.terminate();
   }
@@ -65,8 +66,11 @@ interface ReplayState {
   orders: Map<Order["type"], Order>;
 }
 
-const PERSISTENT_ORDERS: Order["type"][] = ["play", "pace", "methods", "overlays", "gravity", "contact", "ground"];
+const PERSISTENT_ORDERS: Order["type"][] = ["play", "pace", "methods", "overlays", "gravity", "contact", "ground", "pose", "rest"];
 const SUPERSEDED = "another build took over";
+
+/** The user cancelled a task, or another one took its place. */
+export class Cancelled extends Error {}
 
 /** Longest wait for the worker's script [ms]. */
 const MAX_STARTUP_WAIT = 250;
@@ -79,6 +83,8 @@ export class Simulation {
   onError: (message: string) => void = () => {};
   private connection = this.connect();
   private building: WorkerConnection | null = null;
+  private opening: WorkerConnection | null = null;
+  private buildProgress: (share: number) => void = () => {};
   private replay: ReplayState = { opening: [], motions: [], clip: null, orders: new Map() };
   private newest: Frame | null = null;
   private shown: { connection: WorkerConnection; slots: SlotBuffers[] } | null = null;
@@ -112,11 +118,40 @@ export class Simulation {
     return answer;
   }
 
+  /** Reads a character in a new worker: the one on the page keeps moving, and stays if this fails or is cancelled. */
+  async open(ask: Requests["open"]["ask"]): Promise<Opened> {
+    this.cancelOpening();
+    const connection = this.connect();
+    this.opening = connection;
+    try {
+      const opened = await connection.request("open", ask);
+      this.opening = null;
+      this.remember("open", ask);
+      this.use(connection);
+      return opened;
+    } catch (error) {
+      if (this.opening === connection) this.opening = null;
+      connection.end("the file could not be read");
+      throw error;
+    }
+  }
+
+  cancelOpening(): void {
+    const { opening } = this;
+    this.opening = null;
+    opening?.end(new Cancelled("cancelled"));
+  }
+
+  cancelBuilding(): void {
+    this.building?.end(new Cancelled("cancelled"));
+  }
+
   private remember(name: RequestName, ask: unknown): void {
     const { replay } = this;
     if (name === "embedded" || name === "open" || name === "rig") {
       this.building?.end(SUPERSEDED);
       this.building = null;
+      replay.orders.delete("pose");
       const opening = { name, ask } as ReplayState["opening"][number];
       // A rig always starts from the original file, so only the last one is kept.
       replay.opening = name === "rig" ? [...replay.opening.filter((step) => step.name !== "rig"), opening] : [opening];
@@ -131,10 +166,11 @@ export class Simulation {
   }
 
   /** Builds tissue in a second worker and switches to it; null if a newer build superseded it. */
-  async build(settings: Settings): Promise<BuildReport | null> {
+  async build(settings: Settings, progress: (share: number) => void = () => {}): Promise<BuildReport | null> {
     this.building?.end(SUPERSEDED);
     const connection = this.connect();
     this.building = connection;
+    this.buildProgress = progress;
     try {
       for (const { name, ask } of this.replay.opening) await connection.request(name, ask);
       for (const file of this.replay.motions) await connection.request("motion", { file });
@@ -152,13 +188,18 @@ export class Simulation {
     }
   }
 
-  private switchTo(connection: WorkerConnection): void {
-    this.building = null;
+  /** Ends the current worker and gives another one the same orders. */
+  private use(connection: WorkerConnection): void {
     this.connection.end("another simulation took over");
     this.stepsBefore += this.newestSteps;
     this.newestSteps = 0;
     this.connection = connection;
     for (const order of this.replay.orders.values()) connection.order(order);
+  }
+
+  private switchTo(connection: WorkerConnection): void {
+    this.building = null;
+    this.use(connection);
     // Repeat what happened on the old stage during the build.
     if (this.replay.clip !== null) void connection.request("clip", { index: this.replay.clip });
     connection.order({ type: "seek", time: this.time });
@@ -210,7 +251,8 @@ export class Simulation {
     } else if (message.type === "ready") {
       this.markReady();
     } else if (message.type === "progress") {
-      this.onProgress(message.share);
+      if (connection === this.building) this.buildProgress(message.share);
+      else this.onProgress(message.share);
     } else if (message.type === "error" && connection === this.connection) {
       this.onError(message.message);
     }

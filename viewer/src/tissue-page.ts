@@ -1,8 +1,9 @@
-// Tissue settings as live controls, and as the TOML file of the command line.
+// Tissue settings as live controls, and as a TOML file.
 import type { App } from "./app";
 import { button, buttons, check, choiceRow, heading, make, slider, type Slider, type SliderOptions } from "./dom";
 import { showMessage } from "./messages";
 import type { Page } from "./panel";
+import { PartsBlock } from "./parts-block";
 import type { Settings, Vector } from "./protocol";
 import { save } from "./save";
 
@@ -23,42 +24,48 @@ const VECTORS: Record<Direction, Vector> = {
 
 export class TissuePage implements Page {
   name = "Tissue";
+  title = "Stiffness, contact and gravity";
   element = make("div");
   private sliders: [Slider, (settings: Settings) => number][] = [];
   private automatic: Settings | null = null;
   private radius = 1;
   private radiusSlider: Slider;
+  /** Gravity in force [m/s²], and its direction; a settings file holds the vertical ones only. */
   private gravity = 0;
   private direction: Direction = "down";
+  private directionRow = choiceRow("Direction", DIRECTIONS, (direction) => {
+    this.direction = direction;
+    this.applyGravity();
+  }, "Where gravity points");
   private head: HTMLInputElement;
   private sliding: HTMLInputElement;
   private resolution = choiceRow("Resolution", RESOLUTIONS, (value) => {
     const wanted = /^\d+$/.test(value) ? Number(value) : value;
     this.rebuild((settings) => settings.detail && (settings.detail.resolution = wanted));
-  });
+  }, "How many skin vertices are simulated; the others follow them");
   private contact = choiceRow("Contact", CONTACTS, (mode) => {
     const { settings, simulation } = this.app;
     if (settings?.contact) settings.contact.mode = mode;
     simulation.order({ type: "contact", mode });
-  });
-  private ground = check("Ground contact", "", (on) => {
-    const floor = this.app.description?.bounds[0][1] ?? 0;
-    this.app.simulation.order({ type: "ground", height: on ? floor : null });
-  });
+  }, "Collision of the skin with itself: only between neighbouring limbs, or everywhere");
+  private ground = check("Ground collision", "", (on) => {
+    if (this.app.settings?.contact) this.app.settings.contact.ground = on;
+    this.applyGround();
+  }, "The body cannot sink into the ground");
   private building = false;
   private again = false;
 
+  private parts: PartsBlock;
+
   constructor(private app: App) {
-    const gravity = choiceRow("Direction", DIRECTIONS, (direction) => {
-      this.direction = direction;
-      this.applyGravity();
-    });
-    const head = check("Simulate the head", "", (on) => this.rebuild((settings) => (settings.tissue.simulate_head = on)));
-    const sliding = check("Skin slides over joints", "", (on) => this.rebuild((settings) => (settings.tissue.sliding = on)));
+    this.parts = new PartsBlock(app, (edit) => this.rebuild(edit));
+    const head = check("Simulate the head", "", (on) => this.rebuild((settings) => (settings.tissue.simulate_head = on)), "Without this the head moves as one piece");
+    const sliding = check("Skin slides over joints", "", (on) => this.rebuild((settings) => (settings.tissue.sliding = on)), "The skin moves over knees and elbows instead of stretching there");
     this.head = head.box;
     this.sliding = sliding.box;
     this.radiusSlider = slider({
-      label: "Joint radii",
+      label: "Joint size",
+      title: "Size of the bones at the joints, relative to the automatic one",
       min: 0.3,
       max: 1.5,
       step: 0.05,
@@ -71,9 +78,9 @@ export class TissuePage implements Page {
     this.radiusSlider.set(1);
     this.element.append(
       heading("Material"),
-      this.built({ label: "Stiffness", min: 400, max: 20000, step: 50, logarithmic: true, show: (v) => `${(v / 1000).toFixed(v < 10000 ? 1 : 0)} kPa` }, (s) => s.tissue, "stiffness"),
-      this.built({ label: "Volume stiffness", min: 0, max: 20, step: 0.5, show: (v) => `× ${v.toFixed(1)}` }, (s) => s.tissue, "volume_stiffness"),
-      this.built({ label: "Mass", min: 0, max: 200, step: 1, show: (v) => (v === 0 ? "auto" : `${v.toFixed(0)} kg`) }, (s) => s.tissue, "mass"),
+      this.built({ label: "Stiffness", title: "Lower wobbles more", min: 400, max: 20000, step: 50, logarithmic: true, show: (v) => `${(v / 1000).toFixed(v < 10000 ? 1 : 0)} kPa` }, (s) => s.tissue, "stiffness"),
+      this.built({ label: "Volume stiffness", title: "How much the tissue resists a change of its volume", min: 0, max: 20, step: 0.5, show: (v) => `× ${v.toFixed(1)}` }, (s) => s.tissue, "volume_stiffness"),
+      this.built({ label: "Mass", title: "Mass of the whole body", min: 0, max: 200, step: 1, show: (v) => (v === 0 ? "auto" : `${v.toFixed(0)} kg`) }, (s) => s.tissue, "mass"),
       this.radiusSlider.row,
       this.resolution.row,
       this.contact.row,
@@ -81,19 +88,24 @@ export class TissuePage implements Page {
       sliding.row,
       head.row,
       heading("Motion"),
-      this.live({ label: "Damping", min: 0, max: 1, step: 0.01, show: (v) => (v === 0 ? "minimum" : `${v.toFixed(2)} s`) }, (s) => s.solver, "damping_half_life"),
-      this.live({ label: "Iterations", min: 1, max: 30, step: 1, show: (v) => v.toFixed(0) }, (s) => s.solver, "iterations"),
+      this.live({ label: "Damping", title: "Time in which a wobble halves", min: 0, max: 1, step: 0.01, show: (v) => (v === 0 ? "minimum" : `${v.toFixed(2)} s`) }, (s) => s.solver, "damping_half_life"),
+      this.live({ label: "Solver iterations", title: "More is stiffer and slower", min: 1, max: 30, step: 1, show: (v) => v.toFixed(0) }, (s) => s.solver, "iterations"),
       heading("Gravity"),
       this.gravitySlider(),
-      gravity.row,
+      this.directionRow.row,
       make("p", { textContent: "Zero by default, because a modelled or scanned shape already includes the effect of gravity." }),
+      this.parts.element,
       heading("Settings"),
       buttons(
-        button("Reset", () => void this.reset()),
-        button("Save TOML", () => void this.save()),
+        button("Reset", () => void this.reset(), "All settings as they are by default"),
+        button("Save TOML", () => void this.save(), "Save the settings as a file; drop it on the page to use it again"),
       ),
     );
-    app.onOpened.push(() => this.show());
+    app.onSettings.push(() => this.show());
+  }
+
+  visit(open: boolean): void {
+    this.parts.visit(open);
   }
 
   /** A slider for one number of the settings. */
@@ -122,6 +134,7 @@ export class TissuePage implements Page {
   private gravitySlider(): HTMLElement {
     const control = slider({
       label: "Strength",
+      title: "9.8 m/s² is that of the earth",
       min: 0,
       max: 20,
       step: 0.1,
@@ -141,6 +154,12 @@ export class TissuePage implements Page {
     const to = VECTORS[this.direction].map((x) => x * this.gravity) as Vector;
     settings.solver.gravity = to[1];
     this.app.simulation.order({ type: "gravity", to });
+  }
+
+  private applyGround(): void {
+    const ground = this.app.settings?.contact?.ground ?? false;
+    const floor = this.app.description?.bounds[0][1] ?? 0;
+    this.app.simulation.order({ type: "ground", height: ground === true ? floor : ground === false ? null : ground });
   }
 
   private tune(): void {
@@ -186,24 +205,43 @@ export class TissuePage implements Page {
     }
   }
 
+  /** Shows the settings that are in force, and gives the orders that are not part of a build. */
   private show(): void {
-    const { settings } = this.app;
+    const { settings, simulation } = this.app;
     if (!settings) return;
     this.automatic = null;
-    this.radius = 1;
-    this.radiusSlider.set(1);
     for (const [control, read] of this.sliders) control.set(read(settings));
+    const resolution = String(settings.detail?.resolution ?? "automatic");
     this.resolution.row.hidden = !settings.detail;
-    this.resolution.set(String(settings.detail?.resolution ?? "automatic") as (typeof RESOLUTIONS)[number][0]);
+    this.resolution.set(resolution as (typeof RESOLUTIONS)[number][0], `${Number(resolution).toLocaleString("en")} vertices`);
     this.contact.row.hidden = !settings.contact;
     this.contact.set((settings.contact?.mode ?? "off") as (typeof CONTACTS)[number][0]);
-    // Ground and contact of the previous character do not carry over.
-    this.ground.box.checked = false;
-    this.app.simulation.order({ type: "ground", height: null });
-    this.app.simulation.order({ type: "contact", mode: settings.contact?.mode ?? "off" });
+    simulation.order({ type: "contact", mode: settings.contact?.mode ?? "off" });
+    this.ground.box.checked = (settings.contact?.ground ?? false) !== false;
+    this.applyGround();
     this.head.checked = settings.tissue.simulate_head;
     this.sliding.checked = settings.tissue.sliding;
     this.gravity = Math.abs(settings.solver.gravity);
+    this.direction = settings.solver.gravity > 0 ? "up" : "down";
+    this.directionRow.set(this.direction);
+    this.applyGravity();
+    void this.showRadii(settings);
+  }
+
+  /** The factor on the automatic joint radii: their mean, if a settings file has others. */
+  private async showRadii(settings: Settings): Promise<void> {
+    this.radius = 1;
+    this.radiusSlider.set(1);
+    const given = Object.entries(settings.joint_radii);
+    if (given.length === 0 || this.app.description?.bare) return;
+    this.automatic = await this.app.simulation.request("automaticSettings", {}).catch(() => null);
+    const factors = given.flatMap(([name, radius]) => {
+      const automatic = this.automatic?.joint_radii[name];
+      return automatic ? [radius / automatic] : [];
+    });
+    if (factors.length === 0 || this.app.settings !== settings) return;
+    this.radius = factors.reduce((sum, factor) => sum + factor, 0) / factors.length;
+    this.radiusSlider.set(this.radius);
   }
 
   private async reset(): Promise<void> {

@@ -1,50 +1,69 @@
-// Pointer tools: pull the tissue, drag a joint, poke, or rotate the view.
+// Pointer tools: pull the tissue, pose, poke, or rotate the view.
 import * as THREE from "three";
 import type { BodyView } from "./body-view";
+import type { BodyHit, Comparison } from "./comparison";
 import { arrowKeys, byId, make } from "./dom";
 import { icons } from "./icons";
-import type { JointEntry, Vector } from "./protocol";
+import { PoseTool } from "./pose-tool";
+import type { Vector } from "./protocol";
 import type { Scene } from "./scene";
 import type { Simulation } from "./simulation";
 
-export type ToolName = "pull" | "pose" | "poke" | "look" | "joint";
+export type ToolName = "pull" | "pose" | "poke" | "look";
 
 const TOOLS = [
   ["pull", "Pull", "Pull the tissue (1)"],
-  ["pose", "Pose", "Drag a joint (2)"],
+  ["pose", "Pose", "Drag or turn joints; the pose is kept (2)"],
   ["poke", "Poke", "Press a ball into the tissue (3)"],
   ["look", "Look", "Rotate the view only (4)"],
 ] as const;
 
-/** Picking distance of joints [px]. */
-const PICK_DISTANCE = 34;
+/** Movement up to which a press is a click [px]. */
+const MAX_CLICK = 4;
 
-export interface RigTool {
-  /** Returns whether the press was handled by the rig page. */
-  press(raycaster: THREE.Raycaster, pointer: THREE.Vector2): boolean;
-  move(raycaster: THREE.Raycaster): void;
+/** Where the pointer is. */
+export interface Pointer {
+  raycaster: THREE.Raycaster;
+  /** On the canvas [px]. */
+  at: THREE.Vector2;
+  touch: boolean;
+  onScreen: (point: THREE.Vector3) => THREE.Vector2;
+}
+
+/** Takes all presses while it is set, instead of the tools. */
+export interface PressTool {
+  /** Returns whether the press was handled. */
+  press(pointer: Pointer): boolean;
+  move(pointer: Pointer): void;
   release(): void;
+  /** Takes back an unfinished drag. */
+  cancel(): void;
 }
 
 export class Tools {
   current: ToolName = "pull";
-  joints: JointEntry[] = [];
-  jointPositions: Float32Array = new Float32Array(0);
-  body: BodyView | null = null;
+  bodies: readonly BodyView[] = [];
   height = 1.7;
-  rigTool: RigTool | null = null;
+  /** Overrides the tools, on the pages that need it. */
+  pressTool: PressTool | null = null;
+  readonly pose: PoseTool;
+  /** Called when the body is clicked, and not dragged. */
+  onClick: ((hit: BodyHit) => void)[] = [];
   private raycaster = new THREE.Raycaster();
   private plane = new THREE.Plane();
-  private drag: { kind: "pull" | "pose" | "poke" | "rig"; joint: number } | null = null;
+  private drag: { kind: "pull" | "pose" | "poke" | "page"; pointer: PointerEvent; offset: THREE.Vector3; click: { x: number; y: number; hit: BodyHit } | null } | null = null;
+  /** Whether an event for the camera is being sent again. */
+  private handingOver = false;
   private buttons = new Map<string, HTMLButtonElement>();
   private ball: THREE.Mesh;
   private ballRadius = 0.06;
   private marker: THREE.Mesh;
-  private pointer = new THREE.Vector2();
+  private at = new THREE.Vector2();
 
   constructor(
     private scene: Scene,
     private simulation: Simulation,
+    private comparison: Comparison,
   ) {
     const glass = new THREE.MeshStandardMaterial({ color: 0x4cc2ff, roughness: 0.25, transparent: true, opacity: 0.75 });
     this.ball = new THREE.Mesh(new THREE.SphereGeometry(1, 32, 20), glass);
@@ -54,6 +73,7 @@ export class Tools {
     this.marker.renderOrder = 12;
     this.ball.visible = this.marker.visible = false;
     scene.scene.add(this.ball, this.marker);
+    this.pose = new PoseTool(scene, simulation);
     this.buildPalette();
     this.listen();
   }
@@ -85,6 +105,23 @@ export class Tools {
       item.tabIndex = key === name ? 0 : -1;
     }
     this.marker.visible = this.ball.visible = false;
+    this.showTools();
+  }
+
+  /** Shows the controls of the current tool, unless a page takes all presses. */
+  showTools(): void {
+    this.pose.activate(this.current === "pose" && !this.pressTool);
+  }
+
+  /** Draws what belongs to the joints of a frame. */
+  follow(joints: Float32Array): void {
+    this.pose.follow(joints, this.offsets());
+  }
+
+  /** Where the bodies stand that joints are picked on. */
+  private offsets(x?: number): THREE.Vector3[] {
+    const bodies = x === undefined && this.comparison.mode !== "side" ? this.bodies.slice(0, 1) : this.comparison.at(this.bodies, x ?? 0);
+    return bodies.map((body) => body.mesh.position.clone());
   }
 
   shake(): void {
@@ -99,108 +136,123 @@ export class Tools {
     canvas.addEventListener("pointerdown", (event) => this.down(event), { capture: true });
     canvas.addEventListener("pointermove", (event) => this.move(event), { capture: true });
     for (const name of ["pointerup", "pointercancel", "lostpointercapture"] as const) {
-      canvas.addEventListener(name, () => this.up(), { capture: true });
+      canvas.addEventListener(name, (event) => this.up(event), { capture: true });
     }
     canvas.addEventListener("wheel", (event) => this.wheel(event), { capture: true, passive: false });
   }
 
-  private aim(event: PointerEvent | WheelEvent): void {
+  private aim(event: PointerEvent | WheelEvent): Pointer {
     const box = this.scene.canvas.getBoundingClientRect();
-    this.pointer.set(event.clientX - box.left, event.clientY - box.top);
-    const x = (this.pointer.x / box.width) * 2 - 1;
-    const y = 1 - (this.pointer.y / box.height) * 2;
+    this.at.set(event.clientX - box.left, event.clientY - box.top);
+    const x = (this.at.x / box.width) * 2 - 1;
+    const y = 1 - (this.at.y / box.height) * 2;
     this.raycaster.setFromCamera(new THREE.Vector2(x, y), this.scene.camera);
+    const touch = event instanceof PointerEvent && event.pointerType === "touch";
+    return { raycaster: this.raycaster, at: this.at, touch, onScreen: (point) => this.onScreen(point) };
   }
 
   private down(event: PointerEvent): void {
-    if (event.button !== 0 || !event.isPrimary || event.shiftKey) return;
-    this.aim(event);
-    if (this.rigTool) {
-      if (this.rigTool.press(this.raycaster, this.pointer)) this.hold({ kind: "rig", joint: -1 }, event);
+    if (this.handingOver) return;
+    if (!event.isPrimary) {
+      this.handOver();
       return;
     }
-    if (this.current === "pose") this.grabJoint(event);
-    if (this.current === "pull" || this.current === "poke") this.grabSkin(event);
+    if (event.button !== 0 || event.shiftKey) return;
+    const pointer = this.aim(event);
+    if (this.pressTool) {
+      if (this.pressTool.press(pointer)) this.hold("page", event);
+    } else if (this.current === "pose") {
+      if (this.pose.press(pointer, this.offsets(this.at.x))) this.hold("pose", event);
+    } else if (this.current !== "look") {
+      this.grabSkin(event);
+    }
   }
 
-  private grabJoint(event: PointerEvent): void {
-    const joint = this.nearestJoint();
-    if (joint === null) return;
-    const place = this.place(joint);
-    this.facePlane(place);
-    this.hold({ kind: "pose", joint }, event);
-    this.simulation.order({ type: "grab", joint, to: place.toArray() as Vector });
+  /** With a second finger, the camera takes over the first: two fingers always zoom. */
+  private handOver(): void {
+    const first = this.drag?.pointer;
+    if (!first) return;
+    this.end(true);
+    this.handingOver = true;
+    const { pointerId, pointerType, clientX, clientY } = first;
+    const same = { pointerId, pointerType, clientX, clientY, isPrimary: true, button: 0, buttons: 1, bubbles: true };
+    this.scene.canvas.dispatchEvent(new PointerEvent("pointerdown", same));
+    this.handingOver = false;
   }
 
   private grabSkin(event: PointerEvent): void {
-    const hit = this.body?.pick(this.raycaster);
+    const hit = this.pick();
     if (!hit) return;
-    this.facePlane(hit.point);
+    const place = hit.point.clone().add(hit.offset);
+    this.plane.setFromNormalAndCoplanarPoint(this.scene.camera.getWorldDirection(new THREE.Vector3()), place);
     if (this.current === "pull") {
-      this.hold({ kind: "pull", joint: -1 }, event);
+      this.hold("pull", event, hit.offset, hit);
       const at = hit.point.toArray() as Vector;
       this.simulation.order({ type: "pull", from: at, to: at });
-      this.showMarker(hit.point);
+      this.showMarker(place);
     } else {
-      this.hold({ kind: "poke", joint: -1 }, event);
-      this.poke(hit.point);
+      this.hold("poke", event, hit.offset, hit);
+      this.poke(place, hit.offset);
     }
   }
 
-  private hold(drag: NonNullable<typeof this.drag>, event: PointerEvent): void {
-    this.drag = drag;
+  /** The point under the pointer of the body that is drawn there. */
+  pick(): BodyHit | null {
+    return this.comparison.pick(this.bodies, this.raycaster, this.at);
+  }
+
+  private hold(kind: NonNullable<typeof this.drag>["kind"], event: PointerEvent, offset = new THREE.Vector3(), hit: BodyHit | null = null): void {
+    this.drag = { kind, pointer: event, offset, click: hit && { x: event.clientX, y: event.clientY, hit } };
     event.stopImmediatePropagation();
     this.scene.controls.enabled = false;
     this.scene.canvas.setPointerCapture(event.pointerId);
   }
 
-  private facePlane(point: THREE.Vector3): void {
-    const normal = this.scene.camera.getWorldDirection(new THREE.Vector3());
-    this.plane.setFromNormalAndCoplanarPoint(normal, point);
-  }
-
   private move(event: PointerEvent): void {
-    this.aim(event);
-    if (!this.drag) {
+    const { drag } = this;
+    if (!drag) {
       this.hover(event);
       return;
     }
+    if (event.pointerId !== drag.pointer.pointerId) return;
     event.stopImmediatePropagation();
-    if (this.drag.kind === "rig") {
-      this.rigTool?.move(this.raycaster);
-      return;
-    }
+    drag.pointer = event;
+    if (drag.click && Math.hypot(event.clientX - drag.click.x, event.clientY - drag.click.y) > MAX_CLICK) drag.click = null;
+    const pointer = this.aim(event);
+    if (drag.kind === "page") this.pressTool?.move(pointer);
+    else if (drag.kind === "pose") this.pose.move(pointer);
+    else this.dragSkin(drag.kind, drag.offset);
+  }
+
+  private dragSkin(kind: "pull" | "poke", offset: THREE.Vector3): void {
     const to = this.raycaster.ray.intersectPlane(this.plane, new THREE.Vector3());
     if (!to) return;
-    if (this.drag.kind === "pose") {
-      this.simulation.order({ type: "grab", joint: this.drag.joint, to: to.toArray() as Vector });
-    } else if (this.drag.kind === "pull") {
-      this.simulation.order({ type: "pull", from: null, to: to.toArray() as Vector });
+    if (kind === "pull") {
+      this.simulation.order({ type: "pull", from: null, to: to.clone().sub(offset).toArray() as Vector });
       this.showMarker(to);
     } else {
-      this.poke(this.body?.pick(this.raycaster)?.point ?? to);
+      const hit = this.pick();
+      this.poke(hit ? hit.point.add(hit.offset) : to, hit?.offset ?? offset);
     }
   }
 
   private hover(event: PointerEvent): void {
     if (event.pointerType === "touch" || event.buttons !== 0) return;
-    if (this.rigTool) return;
+    const pointer = this.aim(event);
+    if (this.pressTool) return;
     if (this.current === "pose") {
-      const joint = this.nearestJoint();
-      this.marker.visible = joint !== null;
-      if (joint !== null) this.showMarker(this.place(joint));
-      this.scene.canvas.style.cursor = joint === null ? "" : "grab";
+      this.scene.canvas.style.cursor = this.pose.hover(pointer, this.offsets(this.at.x)) ? "grab" : "";
     } else if (this.current === "poke") {
-      const hit = this.body?.pick(this.raycaster);
-      this.ball.visible = hit !== null && hit !== undefined;
-      if (hit) this.showBall(hit.point, 1.15);
+      const hit = this.pick();
+      this.ball.visible = hit !== null;
+      if (hit) this.showBall(hit.point.add(hit.offset), 1.15);
     }
   }
 
   /** Pokes at a point of the skin: places the ball so that most of it is below the skin. */
-  private poke(point: THREE.Vector3): void {
+  private poke(point: THREE.Vector3, offset: THREE.Vector3): void {
     const centre = this.showBall(point, 0.25);
-    this.simulation.order({ type: "poke", centre: centre.toArray() as Vector, radius: this.radius() });
+    this.simulation.order({ type: "poke", centre: centre.sub(offset).toArray() as Vector, radius: this.radius() });
   }
 
   private showBall(point: THREE.Vector3, out: number): THREE.Vector3 {
@@ -221,14 +273,21 @@ export class Tools {
     this.marker.visible = true;
   }
 
-  private up(): void {
+  private up(event: PointerEvent): void {
+    if (this.drag && event.pointerId === this.drag.pointer.pointerId) this.end(false);
+  }
+
+  private end(cancelled: boolean): void {
     if (!this.drag) return;
-    const { kind } = this.drag;
+    const { kind, click } = this.drag;
     this.drag = null;
+    if (click && !cancelled) for (const callback of this.onClick) callback(click.hit);
     this.scene.controls.enabled = true;
     this.marker.visible = this.ball.visible = false;
-    if (kind === "rig") this.rigTool?.release();
-    else this.simulation.order({ type: "release" });
+    if (kind === "pull" || kind === "poke") this.simulation.order({ type: "release" });
+    const tool = kind === "page" ? this.pressTool : kind === "pose" ? this.pose : null;
+    if (cancelled) tool?.cancel();
+    else tool?.release();
   }
 
   private wheel(event: WheelEvent): void {
@@ -237,25 +296,6 @@ export class Tools {
     event.stopImmediatePropagation();
     this.ballRadius = Math.min(0.2, Math.max(0.02, this.ballRadius * Math.exp(-event.deltaY * 0.001)));
     this.ball.scale.setScalar(this.radius());
-  }
-
-  private place(joint: number): THREE.Vector3 {
-    return new THREE.Vector3().fromArray(this.jointPositions, 3 * joint);
-  }
-
-  private nearestJoint(): number | null {
-    let best: number | null = null;
-    let nearest = PICK_DISTANCE;
-    for (const [index, joint] of this.joints.entries()) {
-      if (!joint.bone || 3 * index + 2 >= this.jointPositions.length) continue;
-      const at = this.onScreen(this.place(index));
-      const distance = at.distanceTo(this.pointer);
-      if (distance < nearest) {
-        nearest = distance;
-        best = index;
-      }
-    }
-    return best;
   }
 
   onScreen(point: THREE.Vector3): THREE.Vector2 {

@@ -3,6 +3,7 @@ import init, {
   Files,
   PageStage,
   default_settings,
+  page_words,
   settings_from_toml,
   settings_to_toml,
   type InitOutput,
@@ -55,8 +56,14 @@ function post(message: FromWorker, transfer: Transferable[] = []): void {
   self.postMessage(message, { transfer });
 }
 
+function described(stage: PageStage): Description {
+  const description = JSON.parse(stage.describe()) as Description;
+  for (const problem of description.info.problems) problem.text = page_words(problem.text);
+  return description;
+}
+
 function openStage(next: PageStage): Opened {
-  const description = JSON.parse(next.describe()) as Description;
+  const description = described(next);
   stage?.free();
   stage = next;
   built = false;
@@ -83,12 +90,16 @@ function current(): PageStage {
   return stage;
 }
 
+function reportProgress(share: number): void {
+  post({ type: "progress", share });
+}
+
 const answers: { [K in RequestName]: (ask: Requests[K]["ask"]) => Requests[K]["answer"] } = {
   embedded: ({ name }) => openStage(PageStage.embedded(name)),
   open: ({ files, options }) => openStage(PageStage.from_files(fileSet(files), JSON.stringify(options))),
   rig: ({ placed }) => openStage(current().rigged(JSON.stringify(placed))),
   build: ({ settings }) => {
-    const report = JSON.parse(current().build(JSON.stringify(settings)));
+    const report = JSON.parse(current().build(JSON.stringify(settings), reportProgress));
     built = report !== null;
     freshOverlays = new Set(overlays);
     last = performance.now();
@@ -100,7 +111,7 @@ const answers: { [K in RequestName]: (ask: Requests[K]["ask"]) => Requests[K]["a
   },
   motion: ({ file }) => {
     current().add_motion(fileSet([file]));
-    return JSON.parse(current().describe()) as Description;
+    return described(current());
   },
   settingsFromToml: ({ text }) => JSON.parse(settings_from_toml(text)) as Settings,
   settingsToToml: ({ settings }) => settings_to_toml(JSON.stringify(settings)),
@@ -110,10 +121,15 @@ const answers: { [K in RequestName]: (ask: Requests[K]["ask"]) => Requests[K]["a
     return middle ? [middle[0]!, middle[1]!, middle[2]!] : null;
   },
   placed: () => JSON.parse(current().placed()),
-  template: () => JSON.parse(current().fitted("{}")),
+  fitted: ({ markers }) => JSON.parse(current().fitted(JSON.stringify(markers))),
+  markers: () => JSON.parse(current().markers()),
+  template: ({ kind }) => JSON.parse(current().template(kind)),
+  shells: () => ({ shells: JSON.parse(current().shells()), ofVertices: current().shell_of_vertices() }),
   skel: () => current().skel(),
   glb: () => current().glb(),
-  bake: ({ fps, boundMm }) => current().bake(fps, boundMm, (share: number) => post({ type: "progress", share })),
+  bake: ({ fps, boundMm }) => current().bake(fps, boundMm, reportProgress),
+  pose: () => current().kept_pose(),
+  still: ({ format }) => current().still(format),
   memory: () => ({ bytes: wasm.memory.buffer.byteLength }),
   benchmark: ({ steps }) => {
     const begin = performance.now();
@@ -132,7 +148,7 @@ function answer(id: number, name: RequestName, ask: unknown): void {
 }
 
 function errorText(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return page_words(error instanceof Error ? error.message : String(error));
 }
 
 function applyOrder(order: Order): void {
@@ -167,6 +183,15 @@ function applyOrder(order: Order): void {
       break;
     case "grab":
       stage?.grab(order.joint, new Float32Array(order.to));
+      break;
+    case "turn":
+      stage?.turn(order.joint, new Float32Array(order.rotation));
+      break;
+    case "pose":
+      stage?.set_kept_pose(order.numbers);
+      break;
+    case "rest":
+      stage?.rest(order.on);
       break;
     case "release":
       stage?.release();
@@ -327,5 +352,5 @@ init({ module_or_path: address }).then(
     queue.forEach(receive);
     tick();
   },
-  (error: unknown) => post({ type: "error", message: `WebAssembly could not start: ${errorText(error)}` }),
+  (error: unknown) => post({ type: "error", message: `WebAssembly could not start: ${String(error)}` }),
 );

@@ -6,6 +6,7 @@ import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
+import { chromiumPath } from "../scripts/tools.mjs";
 
 export const viewer = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 export const root = path.dirname(viewer);
@@ -50,7 +51,7 @@ async function serveWith(program, file) {
 export async function launch() {
   const profile = mkdtempSync(path.join(os.tmpdir(), "supple-browser-"));
   const context = await chromium.launchPersistentContext(profile, {
-    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    executablePath: await chromiumPath(),
     headless: true,
     acceptDownloads: true,
     viewport: { width: 1280, height: 800 },
@@ -74,7 +75,7 @@ export async function launch() {
   return { context, close };
 }
 
-/** Opens a page; `problems` collects console errors. */
+/** Opens a page as for the first time, unless `keep` is set; `problems` collects console errors. */
 export async function openPage(context, url, options = {}) {
   const page = await context.newPage();
   if (options.size) await page.setViewportSize(options.size);
@@ -84,6 +85,10 @@ export async function openPage(context, url, options = {}) {
     if (message.type() === "error") problems.push(message.text());
   });
   page.on("pageerror", (error) => problems.push(String(error)));
+  if (!options.keep) {
+    const session = await context.newCDPSession(page);
+    await session.send("Storage.clearDataForOrigin", { origin: new URL(url).origin, storageTypes: "local_storage,indexeddb" });
+  }
   // Background tabs are not rendered.
   await page.bringToFront();
   await page.goto(url);
@@ -143,4 +148,45 @@ export function farthest(a, b) {
 
 export function run(program, args, env = {}) {
   return execFileSync(program, args, { cwd: root, encoding: "utf8", env: { ...process.env, ...env } });
+}
+
+/** Waits for an amount of simulated time. */
+export async function pass(page, seconds) {
+  const until = (await page.evaluate(() => window.supple.readout.newest.steps)) + 60 * seconds;
+  await page.waitForFunction((until) => window.supple.readout.newest.steps >= until, until, { timeout: 120_000 });
+}
+
+/** Waits in the rest pose. */
+export async function stand(page) {
+  await page.selectOption("#clip", { label: "rest pose" });
+  await pass(page, 1.5);
+}
+
+/** Where a joint is on the screen [px]. */
+export function jointOnScreen(page, pattern) {
+  return page.evaluate((source) => {
+    const { supple } = window;
+    const joint = supple.description.joints.findIndex(({ name }) => new RegExp(source, "i").test(name));
+    const place = supple.scene.camera.position.clone().fromArray(supple.jointPositions, 3 * joint);
+    return supple.tools.onScreen(place).toArray();
+  }, pattern);
+}
+
+/** Where a point of the world is on the screen [px]. */
+export function onScreen(page, point) {
+  return page.evaluate((point) => {
+    const { supple } = window;
+    return supple.tools.onScreen(supple.scene.camera.position.clone().fromArray(point)).toArray();
+  }, point);
+}
+
+/** A text as a file to drop. */
+export function textFile(name, text) {
+  return { name, base64: Buffer.from(text).toString("base64") };
+}
+
+export const female = path.join(root, "crates", "supple", "assets", "female.glb");
+
+export function validator() {
+  return process.env.GLTF_VALIDATOR_MODULES ?? path.join(root, "target", "validator", "node_modules");
 }

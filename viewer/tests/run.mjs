@@ -1,11 +1,16 @@
 // Runs the page's tests: node tests/run.mjs [part of a test name …]; "bench" runs only the benchmark.
 import { launch, serve, haveData } from "./browser.mjs";
-import { tests } from "./page.test.mjs";
+import { tests as page } from "./page.test.mjs";
+import { tests as pose } from "./pose.test.mjs";
+import { tests as state } from "./state.test.mjs";
+import { tests as screen } from "./screen.test.mjs";
+import { tests as rig } from "./rig.test.mjs";
 import { bench } from "./bench.mjs";
 import { memory } from "./memory.mjs";
+import { tools } from "./tools.test.mjs";
 
 const wanted = process.argv.slice(2);
-const all = [...tests, memory, bench];
+const all = [...page, ...pose, ...state, ...screen, ...rig, tools, memory, bench];
 const chosen = wanted.length === 0 ? all : all.filter(({ name }) => wanted.some((part) => name.includes(part)));
 
 const server = await serve();

@@ -16,18 +16,19 @@ use crate::bone_graph::{BoneGraph, GraphInput, bone_graph};
 use crate::bone_surface::bone_surface;
 use crate::colliders::attached;
 use crate::collision_tets::{collision_tets, contact_surface};
+use crate::covers::covers;
 use crate::detail::{Detail, DetailSource, Upsampler};
 use crate::detail_cache::DetailCache;
-use crate::flesh::{BuildReport, Column, Driven, Flesh, Ride};
+use crate::flesh::{BuildReport, Column, Driven, Flesh};
 use crate::holds::{HoldInput, flesh_weights, given_weights, holds};
 use crate::joint_use::joint_uses;
 use crate::masses::{BODY_DENSITY, vertex_masses};
 use crate::prisms::{split_orders, split_prisms};
 use crate::regions::{bending_joints, depth_factor, excluded_columns, stiffness_factors};
 use crate::rest_skin::RestSkin;
-use crate::riders::bind_riders;
-use crate::roles::{Role, ShellRoles, shell_roles};
+use crate::rides::{RideInput, Rides, rides};
 use crate::settings::{ContactMode, Settings};
+use crate::shell_kinds::{Kind, ShellKinds, shell_kinds};
 use crate::simulation_mesh::bending_points;
 use crate::skeleton_volume::{GivenRadii, skeleton_volume};
 use crate::sliding::{Attachment, attachments};
@@ -39,6 +40,7 @@ pub struct FleshBuilder<'a> {
     character: &'a Character,
     settings: Settings,
     cache: Option<&'a dyn DetailCache>,
+    progress: Option<&'a dyn Fn(f32)>,
 }
 
 impl<'a> FleshBuilder<'a> {
@@ -48,6 +50,7 @@ impl<'a> FleshBuilder<'a> {
             character,
             settings: Settings::default(),
             cache: None,
+            progress: None,
         }
     }
 
@@ -63,13 +66,25 @@ impl<'a> FleshBuilder<'a> {
         self
     }
 
+    /// Calls back between the stages of a build, with a share from 0 to 1.
+    pub fn progress(mut self, progress: &'a dyn Fn(f32)) -> Self {
+        self.progress = Some(progress);
+        self
+    }
+
     /// Builds the tissue.
     pub fn build(self) -> Result<Flesh, FleshError> {
         let Self {
             character,
             settings,
             cache,
+            progress,
         } = self;
+        let pass = |share: f32| {
+            if let Some(progress) = progress {
+                progress(share);
+            }
+        };
         let without;
         let character = if character.parts.iter().any(|part| part.binding.computed) {
             without = without_computed_weights(character);
@@ -91,20 +106,22 @@ impl<'a> FleshBuilder<'a> {
                     .to_owned(),
             });
         }
-        let roles = shell_roles(character, &settings.roles)?;
-        let (full, welded_of) = roles
+        let kinds = shell_kinds(character, &settings.shells)?;
+        let (full, welded_of) = kinds
             .body
-            .ordered_shells_mesh(&|shell| roles.shells[shell].role == Role::Flesh);
+            .ordered_shells_mesh(&|shell| kinds.shells[shell].kind == Kind::Flesh);
         let full_skin = surface(&full);
         let lowest = full.bounds().min.y;
         let colliders = attached(character, &settings, lowest)?;
-        let graph = flesh_graph(character, &settings, &roles, &full, &worlds, &full_skin);
+        pass(0.1);
+        let graph = flesh_graph(character, &settings, &kinds, &full, &worlds, &full_skin);
         let radii = given_radii(character, &settings, &graph)?;
         let volume = skeleton_volume(&graph, &full_skin, &radii);
+        pass(0.2);
         let full_originals: Vec<u32> = (welded_of.iter())
-            .map(|&w| roles.body.welded.original_from_welded[w as usize])
+            .map(|&w| kinds.body.welded.original_from_welded[w as usize])
             .collect();
-        let full_part_of = |vertex: usize| roles.body.part_of(full_originals[vertex] as usize);
+        let full_part_of = |vertex: usize| kinds.body.part_of(full_originals[vertex] as usize);
         let full_weights = given_weights(character, full_part_of, full_skin.len());
         let full_excluded = match &full_weights {
             Some(weights) => excluded_columns(character, &settings, weights)?,
@@ -119,6 +136,7 @@ impl<'a> FleshBuilder<'a> {
             settings: &settings.detail,
         };
         let (Decimated { mesh, kept }, upsampler, cache_use) = source.load_or_build(cache);
+        pass(0.5);
         let skin = surface(&mesh);
         let smoothing = Smoothing {
             reach: settings.tissue.smoothing,
@@ -141,6 +159,7 @@ impl<'a> FleshBuilder<'a> {
             base: &base,
             given,
         };
+        pass(0.6);
         let weights = flesh_weights(&hold_input);
         let excluded = excluded_columns(character, &settings, &weights)?;
         let mut factors = stiffness_factors(character, &settings, &weights)?;
@@ -160,6 +179,7 @@ impl<'a> FleshBuilder<'a> {
         let (keep, untangled) = untangle(&skin, &mut bone, &tets, &is_simulated);
         let attachments = attachments(&graph, &volume, &hits, &bone, settings.tissue.sliding);
         let holds = holds(&hold_input, &bone, &attachments, &weights);
+        pass(0.7);
         let collision = collision_tets(&skin, &base, &orders);
         let input = ModelInput {
             settings: &settings,
@@ -175,7 +195,17 @@ impl<'a> FleshBuilder<'a> {
         let assembled = assemble_model(&input, |columns, model| {
             contact_surface(&skin, &base, &collision, columns, model)
         })?;
-        let rides = rides(character, &roles, &full, &welded_of);
+        pass(0.85);
+        let Rides { rides, pieces } = rides(&RideInput {
+            character,
+            kinds: &kinds,
+            flesh: &full,
+            welded_of: &welded_of,
+        });
+        let covers = covers(&kinds, &full, &welded_of, &full_excluded);
+        let shell_of = (kinds.body.welded.welded_from_original.iter())
+            .map(|&welded| kinds.body.shells.of_vertex[welded as usize])
+            .collect();
         let shown = full.positions.len();
         let detail = upsampler.map(|upsampler| {
             let kinematic = if full_excluded.is_empty() {
@@ -205,7 +235,7 @@ impl<'a> FleshBuilder<'a> {
             mass: assembled.mass,
             untangled,
             collision_excluded: collision.excluded,
-            shells: roles.shells.clone(),
+            shells: kinds.shells.clone(),
         };
         let mut flesh = Flesh {
             model: assembled.model,
@@ -228,16 +258,20 @@ impl<'a> FleshBuilder<'a> {
             driven: assembled.driven,
             detail,
             rides,
-            starts: roles.body.starts,
+            pieces,
+            covers,
+            shell_of,
+            starts: kinds.body.starts,
             shapes: (character.parts.iter())
                 .map(|part| morphed(part, &part.morph_weights).positions)
                 .collect(),
-            bind_positions: (0..character.parts.len())
-                .map(|part| character.bind_mesh(part).positions)
+            bind_positions: (character.bind_meshes().into_iter())
+                .map(|mesh| mesh.positions)
                 .collect(),
             bind_normals: Vec::new(),
             rest_normals: Vec::new(),
         };
+        pass(0.9);
         flesh.find_follows();
         flesh.find_rest_normals();
         if flesh.settings.contact.mode == ContactMode::Local {
@@ -265,20 +299,18 @@ fn kinematic_shares(upsampler: &Upsampler, count: usize, excluded: &[bool]) -> V
 fn flesh_graph(
     character: &Character,
     settings: &Settings,
-    roles: &ShellRoles,
+    kinds: &ShellKinds,
     mesh: &TriMesh,
     worlds: &[glam::Affine3A],
     skin: &RestSkin,
 ) -> BoneGraph {
     let surface = Surface::new(mesh.clone());
-    let meshes: Vec<TriMesh> = (0..character.parts.len())
-        .map(|part| character.bind_mesh(part))
-        .collect();
+    let meshes = character.bind_meshes();
     let is_flesh = |part: usize, vertex: usize| {
-        roles
+        kinds
             .body
             .shell_of(part, vertex)
-            .is_some_and(|shell| roles.shells[shell].role == Role::Flesh)
+            .is_some_and(|shell| kinds.shells[shell].kind == Kind::Flesh)
     };
     let uses = joint_uses(character, &meshes, &is_flesh);
     bone_graph(&GraphInput {
@@ -296,12 +328,7 @@ fn given_radii(
     settings: &Settings,
     graph: &BoneGraph,
 ) -> Result<GivenRadii, FleshError> {
-    let find = |name: &String, radius: f64| {
-        if !(radius.is_finite() && radius >= 0.0) {
-            return Err(FleshError::Settings(format!(
-                "the radius of `{name}` is {radius}; it must be finite and at least 0"
-            )));
-        }
+    let find = |name: &String| {
         character.skeleton.find(name).ok_or_else(|| {
             FleshError::Settings(format!(
                                 "a radius is set for joint `{name}`, which the skeleton does not have; `supple info --joints` lists its joints"
@@ -310,7 +337,7 @@ fn given_radii(
     };
     let mut given = GivenRadii::default();
     for (name, &radius) in &settings.bone_radii {
-        let joint = find(name, radius)?;
+        let joint = find(name)?;
         for (index, bone) in graph.bones.iter().enumerate() {
             if bone.joint == joint {
                 given.bones.insert(index, radius);
@@ -318,7 +345,7 @@ fn given_radii(
         }
     }
     for (name, &radius) in &settings.joint_radii {
-        let joint = find(name, radius)?;
+        let joint = find(name)?;
         for (index, node) in graph.nodes.iter().enumerate() {
             if node.joints.contains(&joint) {
                 given.nodes.insert(index, radius);
@@ -440,50 +467,6 @@ fn assemble_model(
         driven,
         mass,
     })
-}
-
-/// How every original vertex is moved.
-fn rides(
-    character: &Character,
-    roles: &ShellRoles,
-    mesh: &TriMesh,
-    welded_of: &[u32],
-) -> Vec<Ride> {
-    let body = &roles.body;
-    let mut column_of = vec![NONE; body.welded.mesh.positions.len()];
-    for (column, &welded) in welded_of.iter().enumerate() {
-        column_of[welded as usize] = column as u32;
-    }
-    let riders = bind_riders(mesh, &body.welded.mesh.positions, body.size as f32);
-    body.welded
-        .welded_from_original
-        .iter()
-        .enumerate()
-        .map(|(original, &welded)| {
-            let column = column_of[welded as usize];
-            let shell = body.shells.of_vertex[welded as usize];
-            let rigid = roles
-                .shells
-                .get(shell as usize)
-                .filter(|shell| matches!(shell.role, Role::Rigid(_)));
-            if column != NONE {
-                Ride::Flesh(column)
-            } else if let Some(shell) = rigid {
-                Ride::Rigid(shell.joint as u32)
-            } else {
-                match riders[welded as usize] {
-                    Some(mut rider) => {
-                        let (part, _) = body.part_of(original);
-                        if character.parts[part].binding.influences.is_empty() {
-                            rider.grip = 1.0;
-                        }
-                        Ride::Bound(rider)
-                    }
-                    None => Ride::Rigid(0),
-                }
-            }
-        })
-        .collect()
 }
 
 /// The character without its computed weights: unbound, with the skin at its rest position in the world.

@@ -30,7 +30,7 @@ pub enum FleshError {
     },
     /// No shell has the role of flesh.
     #[error(
-        "no shell of `{name}` is flesh: all {shells} are bound or rigid. Set one to \"flesh\" under [roles] in the settings"
+        "no shell of `{name}` is flesh: all {shells} are cloth, rigid or hair. Set one to \"flesh\" under [shells] in the settings"
     )]
     NoFlesh {
         /// The character.

@@ -12,13 +12,15 @@ use crate::bone_graph::BoneGraph;
 use crate::builder::FleshBuilder;
 use crate::colliders::Attached;
 use crate::collision_tets::CollisionTets;
+use crate::covers::Cover;
 use crate::detail::Detail;
 use crate::detail_cache::CacheUse;
 use crate::frames::{Frames, frames};
 use crate::holds::Hold;
-use crate::riders::Rider;
-use crate::roles::Shell;
+use crate::rides::Ride;
+use crate::rigid_pieces::RigidPiece;
 use crate::settings::Settings;
+use crate::shell_kinds::Shell;
 use crate::skeleton_volume::SkeletonVolume;
 use crate::sliding::Attachment;
 use crate::target_table::FollowTable;
@@ -52,7 +54,7 @@ pub struct BuildReport {
     pub untangled: UntangleReport,
     /// Collision tets left out because they are degenerate.
     pub collision_excluded: usize,
-    /// Shells and their roles.
+    /// Shells and their kinds.
     pub shells: Vec<Shell>,
 }
 
@@ -74,17 +76,6 @@ pub enum Driven {
     Bone(u32),
     /// Skin vertex of an excluded column.
     Skin(u32),
-}
-
-/// How an original vertex is moved.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Ride {
-    /// It is a vertex of the full flesh.
-    Flesh(u32),
-    /// It is bound to the nearest flesh.
-    Bound(Rider),
-    /// It is rigid on a joint.
-    Rigid(u32),
 }
 
 /// The tissue of a character.
@@ -115,6 +106,12 @@ pub struct Flesh {
     pub(crate) driven: Vec<Driven>,
     pub(crate) detail: Option<Detail>,
     pub(crate) rides: Vec<Ride>,
+    /// Shells that keep their shape.
+    pub(crate) pieces: Vec<RigidPiece>,
+    /// Vertices of the full flesh that other shells cover.
+    pub(crate) covers: Vec<Cover>,
+    /// Shell of every vertex of every part, or [`NONE`].
+    pub(crate) shell_of: Vec<u32>,
     pub(crate) starts: Vec<usize>,
     /// Vertices of every part in bind space, morph targets mixed in.
     pub(crate) shapes: Vec<Vec<Vec3>>,
@@ -157,6 +154,19 @@ impl Flesh {
     /// The upsampling from the simulation mesh to the full skin; `None` if the full skin is simulated.
     pub fn detail(&self) -> Option<&Detail> {
         self.detail.as_ref()
+    }
+
+    /// Shell of every vertex of every part, one part after another, as an index into [`BuildReport::shells`]; [`NONE`] for
+    /// vertices without triangles.
+    pub fn shell_of_vertices(&self) -> &[u32] {
+        &self.shell_of
+    }
+
+    /// Original vertex of every vertex of the full flesh.
+    pub(crate) fn full_originals(&self) -> &[u32] {
+        self.detail
+            .as_ref()
+            .map_or(&self.original_of, |detail| &detail.original_of)
     }
 
     /// Columns of the flesh and their vertices in the model.

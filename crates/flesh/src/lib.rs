@@ -2,14 +2,14 @@
 //!
 //! [`Flesh::builder`] runs the construction of [3.2.1], one module per step:
 //!
-//! 1. [`body`] welds the parts, and [`roles`] decides which shells are flesh.
+//! 1. [`body`] welds the parts, and [`shell_kinds`] decides which shells are flesh.
 //! 2. [`simulation_mesh`] chooses the vertices to simulate.
 //! 3. [`bone_graph`] and [`skeleton_volume`] build the volumetric skeleton.
 //! 4. [`base_points`] and [`bone_surface`] shrink the skin onto it.
 //! 5. [`prisms`] and [`untangle`] fill the space between with tets.
 //!
 //! [`sliding`] and [`holds`] decide what the bone surface follows [3.2.2]. [`target_table`] lists it, and [`targets`]
-//! evaluates it for a pose. After a step, [`detail`] upsamples the motion to the full skin [3.2.4], and [`riders`] move
+//! evaluates it for a pose. After a step, [`detail`] upsamples the motion to the full skin [3.2.4], and [`rides`] move
 //! what is not simulated.
 //!
 //! Numbers in brackets are sections of the thesis named in `docs/references.md`.
@@ -22,6 +22,7 @@ pub mod bone_surface;
 pub mod builder;
 pub mod colliders;
 pub mod collision_tets;
+pub mod covers;
 pub mod detail;
 pub mod detail_cache;
 pub mod error;
@@ -29,6 +30,7 @@ pub mod extreme_poses;
 pub mod flesh;
 pub mod follow;
 pub mod frames;
+pub mod hanging_joints;
 pub mod heat_flow;
 pub mod holds;
 pub mod joint_use;
@@ -41,8 +43,11 @@ pub mod prisms;
 pub mod regions;
 pub mod rest_skin;
 pub mod riders;
-pub mod roles;
+pub mod rides;
+pub mod rigid_pieces;
 pub mod settings;
+pub mod shell_kinds;
+pub mod shell_measures;
 pub mod simulation_mesh;
 pub mod skeleton_volume;
 pub mod sliding;

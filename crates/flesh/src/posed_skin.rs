@@ -11,9 +11,9 @@ use supple_sim::State;
 
 use crate::FleshError;
 use crate::detail::DetailWork;
-use crate::flesh::{Flesh, Ride};
+use crate::flesh::Flesh;
 use crate::follow::PoseFrames;
-use crate::riders::{rider_position, rider_turn};
+use crate::rides::Ride;
 
 /// Buffers for computing a skin, reused from frame to frame.
 #[derive(Clone, Debug, Default)]
@@ -102,13 +102,16 @@ impl Flesh {
         parts: &mut Vec<Posed>,
     ) {
         let flesh = self.full_mesh();
-        let any_bound = self.rides.iter().any(|ride| matches!(ride, Ride::Bound(_)));
-        let turns = match any_bound {
+        let any = |test: fn(&Ride) -> bool| self.rides.iter().any(test);
+        let turns = match any(|ride| matches!(ride, Ride::Cloth(rider) if !rider.has_weights)) {
             true => vertex_turns(flesh, now),
             false => Vec::new(),
         };
-        let any_loose = |ride: &Ride| matches!(ride, Ride::Bound(rider) if rider.grip < 1.0);
-        let blended = match self.rides.iter().any(any_loose) {
+        let blended = match any(|ride| match ride {
+            Ride::Cloth(rider) => rider.has_weights,
+            Ride::Rigid(_) | Ride::Hair => true,
+            Ride::Flesh(_) => false,
+        }) {
             true => self.blended_parts(pose),
             false => vec![Posed::default(); self.character.parts.len()],
         };
@@ -118,6 +121,14 @@ impl Flesh {
             .zip(&self.bind_worlds)
             .map(|(world, bind)| *world * bind.inverse())
             .collect();
+        let motions: Vec<Affine3A> = (self.pieces.iter())
+            .map(|piece| piece.motion(&moves))
+            .collect();
+        let originals = self.full_originals();
+        let blended_flesh = |column: u32| {
+            let (part, v) = self.part_of(originals[column as usize] as usize);
+            blended[part].positions.get(v).copied().unwrap_or_default()
+        };
         parts.resize_with(self.character.parts.len(), Posed::default);
         for (part, posed) in parts.iter_mut().enumerate() {
             posed.positions.clear();
@@ -126,29 +137,37 @@ impl Flesh {
             let rest = self.bind_positions[part].iter();
             let rest = rest.zip(&self.bind_normals[part]).zip(rides);
             for (v, ((&rest, &normal), ride)) in rest.enumerate() {
+                let own = blended[part].positions.get(v).copied();
                 let (position, normal) = match ride {
                     Ride::Flesh(column) => {
                         let column = *column as usize;
                         let (from, to) = (self.rest_normals[column], normals[column]);
                         (now[column], turned_along(from, to, normal))
                     }
-                    Ride::Rigid(joint) => {
-                        let moved = &moves[*joint as usize];
+                    Ride::Rigid(piece) => {
+                        let (piece, moved) = (*piece as usize, &motions[*piece as usize]);
                         let turned = moved.transform_vector3(normal).normalize_or(normal);
-                        (moved.transform_point3(rest), turned)
+                        let rigid = moved.transform_point3(rest);
+                        let near = |own| self.pieces[piece].near(rigid, own);
+                        (own.map_or(rigid, near), turned)
                     }
-                    Ride::Bound(rider) => {
+                    Ride::Hair => {
+                        let turned = self.blended_vector(part, v, &moves, normal);
+                        (own.unwrap_or(rest), turned)
+                    }
+                    Ride::Cloth(rider) => {
                         let triangle = flesh.triangles[rider.triangle as usize];
-                        let on_flesh = rider_position(rider, triangle, now, &turns);
-                        let turned = rider_turn(rider, triangle, &turns) * normal;
-                        let loose = &blended[part];
-                        match loose.positions.get(v) {
-                            Some(&place) => {
-                                let own = loose.normals.get(v).copied().unwrap_or(turned);
-                                let normal = own.lerp(turned, rider.grip).normalize_or(turned);
-                                (place.lerp(on_flesh, rider.grip), normal)
+                        match own.filter(|_| rider.has_weights) {
+                            Some(own) => {
+                                let shift = rider.support(triangle, |v| now[v as usize])
+                                    - rider.support(triangle, blended_flesh);
+                                let turned = self.blended_vector(part, v, &moves, normal);
+                                (own + rider.grip * shift, turned)
                             }
-                            None => (on_flesh, turned),
+                            None => (
+                                rider.carried(triangle, now, &turns),
+                                rider.turn(triangle, &turns) * normal,
+                            ),
                         }
                     }
                 };
@@ -156,6 +175,50 @@ impl Flesh {
                 posed.normals.push(normal);
             }
         }
+        self.keep_under(now, parts);
+    }
+
+    /// Moves skin that other shells cover below them, given the positions of the full flesh.
+    fn keep_under(&self, now: &[Vec3], parts: &mut [Posed]) {
+        if self.covers.is_empty() {
+            return;
+        }
+        let bounds = self.full_mesh().bounds();
+        let size = (bounds.max - bounds.min).max_element();
+        let mut shown = now.to_vec();
+        for cover in &self.covers {
+            let corners = cover.triangle.map(|original| {
+                let (part, v) = self.part_of(original as usize);
+                parts[part].positions[v]
+            });
+            let column = cover.column as usize;
+            shown[column] = cover.under(now[column], corners, size);
+        }
+        for (part, posed) in parts.iter_mut().enumerate() {
+            let rides = &self.rides[self.starts[part]..];
+            for (position, ride) in posed.positions.iter_mut().zip(rides) {
+                if let Ride::Flesh(column) = ride {
+                    *position = shown[*column as usize];
+                }
+            }
+        }
+    }
+
+    /// A unit vector of a vertex in bind pose, turned by the vertex's own weights, given the motion of every joint.
+    fn blended_vector(&self, part: usize, v: usize, moves: &[Affine3A], vector: Vec3) -> Vec3 {
+        let binding = &self.character.parts[part].binding;
+        if v >= binding.influences.len() {
+            return vector;
+        }
+        let turned = |&(slot, weight): &(u32, f32)| {
+            let moved = binding
+                .joints
+                .get(slot as usize)
+                .and_then(|&j| moves.get(j));
+            weight * moved.map_or(vector, |moved| moved.transform_vector3(vector))
+        };
+        let sum: Vec3 = binding.influences.of(v).iter().map(turned).sum();
+        sum.normalize_or(vector)
     }
 
     /// Linear blend skinning of every part with weights; empty for other parts.

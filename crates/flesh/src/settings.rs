@@ -2,6 +2,7 @@
 
 pub(crate) mod collider;
 mod detail;
+mod limits;
 
 pub use collider::{ColliderSettings, Ground, ShapeName};
 pub use detail::{Detail, Resolution, Upsample};
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use supple_rig::Character;
 
 use crate::FleshError;
-use crate::roles::{Role, shell_roles};
+use crate::shell_kinds::Kind;
 
 /// All user settings. Anything left out is chosen automatically.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -33,9 +34,10 @@ pub struct Settings {
     pub joint_radii: BTreeMap<String, f64>,
     /// Stiffness factors of the tissue around a joint's bones. A final `*` matches any ending.
     pub stiffness_factors: BTreeMap<String, f64>,
-    /// Roles of shells: "flesh", "bound", "rigid" or "rigid:JOINT". A key is a part's name, or `name#2` for the part's
-    /// third shell.
-    pub roles: BTreeMap<String, Role>,
+    /// Kinds of shells: "flesh", "cloth", "rigid", "rigid:JOINT" or "hair". A key is a part's name, `name#2` for the part's
+    /// third shell, or the shell's number. A final `*` matches any ending.
+    #[serde(alias = "roles")]
+    pub shells: BTreeMap<String, Kind>,
     /// Joints whose region is not simulated, together with their descendants. A final `*` matches any ending.
     pub excluded: Vec<String>,
     /// Joints whose bones are virtual: they shape the tissue but do not hold it, as in a trunk or a tail.
@@ -156,7 +158,7 @@ impl Default for Solver {
 }
 
 impl Settings {
-    /// The automatic settings of a character written out: its radii, roles and mass.
+    /// The automatic settings of a character written out: its radii, kinds of shells and mass.
     pub fn automatic(character: &Character) -> Result<Self, FleshError> {
         let flesh = crate::Flesh::builder(character).build()?;
         let name = |joint: usize| character.skeleton.joints()[joint].name.clone();
@@ -182,34 +184,17 @@ impl Settings {
                     .or_insert(millimetres(radius));
             }
         }
-        for shell in shell_roles(character, &BTreeMap::new())?.shells {
-            settings.roles.insert(shell.key, shell.role);
+        for shell in flesh.report.shells {
+            settings.shells.insert(shell.key, shell.kind);
         }
         Ok(settings)
     }
 
-    /// Rejects invalid numbers.
+    /// Rejects numbers beyond their range.
     pub fn check(&self) -> Result<(), FleshError> {
-        let tissue = &self.tissue;
-        for (name, value) in [
-            ("stiffness", tissue.stiffness),
-            ("mass", tissue.mass),
-            ("volume_stiffness", tissue.volume_stiffness),
-            ("smoothing", tissue.smoothing),
-            ("friction", self.contact.friction),
-        ] {
-            if !(value.is_finite() && value >= 0.0) {
-                return Err(FleshError::Settings(format!(
-                    "{name} is {value}; it must be finite and at least 0"
-                )));
-            }
-        }
-        if let Ground::Height(height) = self.contact.ground
-            && !height.is_finite()
-        {
-            return Err(FleshError::Settings(format!(
-                "ground is {height}; it must be true, false or a height in metres"
-            )));
+        limits::check_numbers(self)?;
+        if let Ground::Height(height) = self.contact.ground {
+            limits::within("ground", height, -limits::LENGTH, limits::LENGTH)?;
         }
         self.collider.iter().try_for_each(ColliderSettings::check)
     }
@@ -330,8 +315,9 @@ const COMMENTS: &[(&str, &str)] = &[
         "# For the tissue around a joint's bones, such as \"hand.L\" = 4.0.\n",
     ),
     (
-        "[roles]",
-        "# \"flesh\" is simulated, \"bound\" follows the nearest flesh, \"rigid\" follows one joint (\"rigid:JOINT\").\n",
+        "[shells]",
+        "# \"flesh\" is simulated, \"cloth\" follows its weights and the flesh below it, \"hair\" its weights alone,\n\
+         # \"rigid\" keeps its shape (\"rigid:JOINT\" names the joint it follows).\n",
     ),
 ];
 
@@ -352,15 +338,18 @@ mod tests {
     fn toml_round_trip_keeps_everything() {
         let mut settings = Settings::default();
         settings.bone_radii.insert("l_knee".into(), 0.03);
-        settings.roles.insert("hair#1".into(), Role::Bound);
+        settings.shells.insert("hair#1".into(), Kind::Hair);
         settings
-            .roles
-            .insert("eye".into(), Role::Rigid(Some("head".into())));
+            .shells
+            .insert("eye".into(), Kind::Rigid(Some("head".into())));
         settings.excluded.push("finger*".into());
         settings.detail.resolution = Resolution::Vertices(2500);
         settings.detail.upsample = Upsample::Linear;
         let text = settings.to_toml().unwrap();
         assert_eq!(Settings::from_toml(&text).unwrap(), settings, "{text}");
+        let older = Settings::from_toml("[roles]\ncoat = \"bound\"").unwrap();
+        assert_eq!(older.shells["coat"], Kind::Cloth);
+        assert!(Settings::from_toml("[shells]\ncoat = \"stone\"").is_err());
         assert!(Settings::from_toml("[tissue]\nstifness = 3").is_err());
         assert!(Settings::from_toml("[detail]\nresolution = 3").is_err());
         assert!(Settings::from_toml("[detail]\nresolution = \"half\"").is_err());

@@ -29,7 +29,7 @@ fn check(character: &Character) {
     for shell in report.shells.iter().take(12) {
         println!(
             "    {}: {:?} ({} vertices, {:.4} m²)",
-            shell.key, shell.role, shell.vertices, shell.area
+            shell.key, shell.kind, shell.vertices, shell.area
         );
     }
     assert!(inverted(&flesh, &State::at_rest(&flesh.model)) == 0);

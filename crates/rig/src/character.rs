@@ -236,6 +236,16 @@ impl Character {
         }
     }
 
+    /// All parts, each as [`Character::bind_mesh`] gives it. For many parts this is much faster.
+    pub fn bind_meshes(&self) -> Vec<TriMesh> {
+        let worlds = self.bind_worlds();
+        let placed = |part: &Part| TriMesh {
+            positions: linear_blend(part, &worlds, &part.morph_weights).positions,
+            triangles: part.mesh.triangles.clone(),
+        };
+        self.parts.iter().map(placed).collect()
+    }
+
     /// The turn that brings +Z to where a humanoid looks; none for what is no humanoid.
     pub fn facing(&self) -> Quat {
         let humanoid = Humanoid::find(&self.skeleton, &BoneMap::of(self));

@@ -10,12 +10,13 @@ use crate::backend::{self, Choice};
 use crate::tissue::{SoftBody, TissueError};
 
 /// Builder of a [`SoftBody`]. Options that are not set have defaults.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct SoftBodyBuilder<'a> {
     character: &'a Character,
     settings: Settings,
     file: Option<PathBuf>,
     backend: Choice,
+    progress: Option<&'a dyn Fn(f32)>,
 }
 
 impl<'a> SoftBodyBuilder<'a> {
@@ -25,6 +26,7 @@ impl<'a> SoftBodyBuilder<'a> {
             settings: Settings::default(),
             file: None,
             backend: Choice::Cpu,
+            progress: None,
         }
     }
 
@@ -65,6 +67,12 @@ impl<'a> SoftBodyBuilder<'a> {
         self
     }
 
+    /// Calls back while the tissue is built, with a share from 0 to 1.
+    pub fn progress(mut self, progress: &'a dyn Fn(f32)) -> Self {
+        self.progress = Some(progress);
+        self
+    }
+
     /// Builds the tissue, at rest in the bind pose.
     pub fn build(self) -> Result<SoftBody, TissueError> {
         let file = self.file.as_deref().filter(|file| file.is_file());
@@ -72,6 +80,9 @@ impl<'a> SoftBodyBuilder<'a> {
         let mut builder = Flesh::builder(self.character).settings(self.settings);
         if let Some(cache) = &cache {
             builder = builder.cache(cache);
+        }
+        if let Some(progress) = self.progress {
+            builder = builder.progress(progress);
         }
         let mut body = SoftBody::from_flesh(builder.build()?)?;
         if self.backend != Choice::Cpu {

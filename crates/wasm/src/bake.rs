@@ -1,9 +1,16 @@
-//! Export of the current motion as a file.
+//! Export of the current motion or pose as a file.
 
+use supple::bake::{BakeError, CorrectiveOptions, Frames, Motion, bake_correctives};
+use supple::export::in_file_space;
+use supple::glam::Vec3;
+use supple::rig::formats::obj::write_obj;
 use supple::skin::{Method, Span};
 
 use crate::error::StageError;
-use crate::stage::Stage;
+use crate::stage::{Shown, Stage};
+
+/// Largest error of a pose in a GLB \[mm\]: one morph target holds it up to rounding.
+const STILL_BOUND_MM: f32 = 0.1;
 
 impl Stage {
     /// Simulates the current clip and bakes it into a GLB with correctives.
@@ -28,13 +35,56 @@ impl Stage {
         let motion = supple::play::simulate(body, &self.character, &clip, span, &mut |frame| {
             progress(0.8 * frame as f32 / frames);
         })?;
-        let options = supple::bake::CorrectiveOptions {
+        let options = CorrectiveOptions {
             bound_mm,
             clip_name: clip.name.clone(),
             ..Default::default()
         };
-        let (bytes, _) = supple::bake::bake_correctives(&self.character, &motion, &options)?;
+        let (bytes, _) = bake_correctives(&self.character, &motion, &options)?;
         progress(1.0);
+        Ok(bytes)
+    }
+
+    /// The body as it is shown, as a file: "glb" (skeleton in this pose and a corrective morph target), "obj" (a mesh), or "pc2"
+    /// (a point cache of one frame).
+    pub fn still(&mut self, format: &str) -> Result<Vec<u8>, StageError> {
+        self.bind_missing()?;
+        let mut shown = Shown::default();
+        self.show(Method::Tissue, &mut shown, false)?;
+        let positions: Vec<Vec3> = shown.positions.chunks(3).map(Vec3::from_slice).collect();
+        let frame = (self.looks.parts.iter())
+            .map(|part| positions[part.first_vertex..][..part.vertices].to_vec())
+            .collect();
+        let motion = Motion {
+            fps: 1.0,
+            frames: Frames::Kept(vec![frame]),
+            poses: vec![self.pose.clone()],
+            ..Motion::default()
+        };
+        let mut bytes = Vec::new();
+        match format {
+            "glb" => {
+                let options = CorrectiveOptions {
+                    bound_mm: STILL_BOUND_MM,
+                    clip_name: "pose".to_owned(),
+                    ..Default::default()
+                };
+                bytes = bake_correctives(&self.character, &motion, &options)?.0;
+            }
+            "obj" => {
+                let motion = in_file_space(&self.character, &motion);
+                supple::bake::sequence(&self.character, &motion, |_, still| {
+                    bytes = write_obj(still).into_bytes();
+                    Ok::<(), BakeError>(())
+                })?;
+            }
+            "pc2" => {
+                let motion = in_file_space(&self.character, &motion);
+                supple::bake::write_pc2(&motion, &mut bytes)
+                    .map_err(|error| StageError::Other(error.to_string()))?;
+            }
+            other => return Err(StageError::Other(format!("unknown format `{other}`"))),
+        }
         Ok(bytes)
     }
 }

@@ -12,6 +12,9 @@ pub mod looks;
 pub mod overlays;
 #[cfg(target_arch = "wasm32")]
 pub mod page;
+pub mod posing;
 pub mod rigging;
+pub mod shells;
 pub mod stage;
 pub mod surroundings;
+pub mod words;

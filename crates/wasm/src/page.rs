@@ -2,14 +2,14 @@
 //! length; everything else is passed as JSON or copied.
 
 use supple::flesh::Settings;
-use supple::glam::Vec3;
+use supple::glam::{Quat, Vec3};
 use supple::sim::measure;
 use supple::skin::Method;
 use wasm_bindgen::prelude::*;
 
 use crate::hands::Ball;
 use crate::stage::{Shown, Stage};
-use crate::{files, rigging};
+use crate::{files, rigging, words};
 
 #[wasm_bindgen]
 extern "C" {
@@ -83,6 +83,12 @@ pub fn settings_to_toml(json: &str) -> Result<String, JsError> {
     Ok(serde_json::from_str::<Settings>(json)?.to_toml()?)
 }
 
+/// A message in the words of the page.
+#[wasm_bindgen]
+pub fn page_words(text: &str) -> String {
+    words::page_words(text)
+}
+
 fn vector(xyz: &[f32]) -> Vec3 {
     match xyz {
         &[x, y, z] => Vec3::new(x, y, z),
@@ -133,8 +139,10 @@ impl PageStage {
     }
 
     /// Builds the tissue with settings as JSON; returns a report as JSON.
-    pub fn build(&mut self, settings: &str) -> Result<String, JsError> {
-        self.stage.build(serde_json::from_str(settings)?)?;
+    pub fn build(&mut self, settings: &str, progress: &Progress) -> Result<String, JsError> {
+        let report = |share: f32| progress.call(&JsValue::NULL, share);
+        self.stage
+            .build_with(serde_json::from_str(settings)?, &report)?;
         let Some(body) = &self.stage.body else {
             return Ok("null".to_owned());
         };
@@ -166,7 +174,25 @@ impl PageStage {
         }
     }
 
-    /// The automatic radii, roles and mass of this character, as JSON.
+    /// All shells (connected pieces) with their kinds, by number, as JSON: key, kind, reason, vertices, area. Empty before the
+    /// tissue is built.
+    pub fn shells(&self) -> Result<String, JsError> {
+        Ok(serde_json::to_string(&self.stage.shells())?)
+    }
+
+    /// Number of the shell of every vertex; 4294967295 for vertices without triangles.
+    pub fn shell_of_vertices(&self) -> Vec<u32> {
+        self.stage.shell_of_vertices()
+    }
+
+    /// Sets the kind of a shell ("flesh", "cloth", "rigid", "hair" or "automatic") and builds the tissue again; returns all
+    /// settings as JSON.
+    pub fn set_shell_kind(&mut self, shell: usize, kind: &str) -> Result<String, JsError> {
+        self.stage.set_shell_kind(shell, kind)?;
+        Ok(serde_json::to_string(&self.stage.settings)?)
+    }
+
+    /// The automatic radii, kinds of shells and mass of this character, as JSON.
     pub fn automatic_settings(&self) -> Result<String, JsError> {
         Ok(serde_json::to_string(&Settings::automatic(
             &self.stage.character,
@@ -286,9 +312,36 @@ impl PageStage {
         self.stage.tet_vertices()
     }
 
-    /// Grabs a joint, or moves the hand that holds it.
+    /// Drags a joint to a place \[m\]; its limb bends. The pose is kept.
     pub fn grab(&mut self, joint: usize, to: &[f32]) {
         self.stage.grab(joint, vector(to));
+    }
+
+    /// Turns a joint by a quaternion (x, y, z, w), relative to where it was when the hand took it. The pose is kept.
+    pub fn turn(&mut self, joint: usize, rotation: &[f32]) {
+        if let &[x, y, z, w] = rotation {
+            self.stage.turn(joint, Quat::from_xyzw(x, y, z, w));
+        }
+    }
+
+    /// The kept pose as numbers; empty if a clip is shown.
+    pub fn kept_pose(&self) -> Vec<f32> {
+        self.stage.kept_pose()
+    }
+
+    /// Keeps a pose; an empty list gives up the kept one.
+    pub fn set_kept_pose(&mut self, pose: &[f32]) -> Result<(), JsError> {
+        Ok(self.stage.set_kept_pose(pose)?)
+    }
+
+    /// Shows the rest pose, or (with false) the clip or kept pose again.
+    pub fn rest(&mut self, resting: bool) {
+        self.stage.rest(resting);
+    }
+
+    /// The body as it is shown, as "glb", "obj" or "pc2".
+    pub fn still(&mut self, format: &str) -> Result<Vec<u8>, JsError> {
+        Ok(self.stage.still(format)?)
     }
 
     /// Grabs the flesh at `from`, or (without one) moves the hand that holds it.

@@ -21,6 +21,7 @@ use crate::error::StageError;
 use crate::files::{File, Reading, read_character};
 use crate::hands::{Ball, Hands};
 use crate::looks::{Looks, PartRange};
+use crate::posing::Posing;
 use crate::surroundings::Surroundings;
 
 /// Sampling rate of retargeted motions \[frames/s\].
@@ -111,6 +112,9 @@ pub struct Stage {
     pub(crate) body: Option<SoftBody>,
     pub(crate) pose: Pose,
     hands: Hands,
+    pub(crate) posing: Posing,
+    /// Whether the rest pose is shown instead of clip and kept pose.
+    resting: bool,
     pub(crate) surroundings: Surroundings,
     pub(crate) settings: Settings,
     /// The mesh at rest, for rays.
@@ -175,6 +179,8 @@ impl Stage {
             height: character.height().max(1e-3),
             body: None,
             hands: Hands::default(),
+            posing: Posing::default(),
+            resting: false,
             surroundings: Surroundings::default(),
             settings: Settings::default(),
             surface: std::cell::OnceCell::new(),
@@ -239,7 +245,19 @@ impl Stage {
 
     /// Builds the tissue; if this fails, the old one is kept.
     pub fn build(&mut self, settings: Settings) -> Result<(), StageError> {
-        let mut body = SoftBody::new(&self.character, settings.clone())?;
+        self.build_with(settings, &|_| ())
+    }
+
+    /// [`Stage::build`] with reports of the progress, from 0 to 1.
+    pub fn build_with(
+        &mut self,
+        settings: Settings,
+        progress: &dyn Fn(f32),
+    ) -> Result<(), StageError> {
+        let mut body = SoftBody::builder(&self.character)
+            .settings(settings.clone())
+            .progress(progress)
+            .build()?;
         body.carry(&self.pose)?;
         self.surroundings.settings = body.colliders().to_vec();
         self.settings = settings;
@@ -300,16 +318,10 @@ impl Stage {
         self.height
     }
 
-    /// Grabs a joint, or moves the hand that holds it \[m\].
-    pub fn grab(&mut self, joint: usize, to: Vec3) {
-        self.hands
-            .grab_joint(&self.character, &self.pose, joint, to);
-    }
-
     /// Grabs the flesh at `from`, or (without one) moves the hand that holds it \[m\].
     pub fn pull(&mut self, from: Option<Vec3>, to: Vec3) {
         if let Some(body) = &self.body {
-            self.hands.pull(body.state(), self.height, from, to);
+            self.hands.pull(body, self.height, from, to);
         }
     }
 
@@ -323,12 +335,19 @@ impl Stage {
         self.hands.shake(amplitude);
     }
 
-    /// Releases everything.
+    /// Releases everything. A kept pose stays.
     pub fn release(&mut self) {
         self.hands.release();
+        self.posing.release();
     }
 
-    fn clip_pose(&self) -> Pose {
+    /// Shows the rest pose, on which joints are placed, or (with false) the clip or kept pose again.
+    pub fn rest(&mut self, resting: bool) {
+        self.resting = resting;
+    }
+
+    /// The clip's pose at the current time.
+    pub(crate) fn clip_pose(&self) -> Pose {
         match self.current_clip() {
             Some(clip) => clip.sample(&self.character.skeleton, self.time),
             None => Pose::rest(&self.character.skeleton),
@@ -343,7 +362,9 @@ impl Stage {
         repeat: bool,
     ) -> Result<(), StageError> {
         let end = self.current_clip().map_or(0.0, Clip::duration);
-        self.time += clip_seconds;
+        if !self.resting && !self.posing.is_kept() {
+            self.time += clip_seconds;
+        }
         if self.time > end {
             self.time = if repeat && end > 0.0 {
                 self.time % end
@@ -351,14 +372,15 @@ impl Stage {
                 end
             };
         }
-        let mut pose = self.clip_pose();
+        let mut pose = if self.resting {
+            Pose::rest(&self.character.skeleton)
+        } else {
+            let clip = self.clip_pose();
+            self.posing.apply(clip, seconds)
+        };
         self.hands.apply(&self.character, &mut pose, seconds);
         if let Some(body) = &mut self.body {
-            let step = body.solver_settings().step as f32;
-            let forces = self
-                .hands
-                .forces(&body.flesh().model, body.state(), step, self.height);
-            body.set_forces(forces);
+            self.hands.pull_flesh(body);
             body.set_colliders(self.surroundings.with(self.hands.ball()));
             if let Err(error) = body.advance(&pose, f64::from(seconds)) {
                 // After a pull that made the tissue unstable, continue from the pose.

@@ -3,7 +3,7 @@
 use supple::Character;
 use supple::embedded::{Body, body};
 use supple::geom::shapes::capped_tube;
-use supple::glam::Vec3;
+use supple::glam::{Quat, Vec3};
 use supple::rig::Part;
 use supple::rig::retarget::{BoneMap, HumanBone, Humanoid};
 use supple::skin::Method;
@@ -74,18 +74,68 @@ fn pass(stage: &mut Stage, seconds: f32) {
 }
 
 #[test]
-fn a_dragged_joint_moves_the_skin_and_returns() {
+fn a_pose_is_kept_until_it_is_given_up() {
     let mut stage = tube();
     let rest = shown(&mut stage, Method::Tissue);
     let tip = Vec3::from_slice(&stage.joint_positions()[6..9]);
     stage.grab(2, tip + Vec3::new(0.3, -0.1, 0.0));
     pass(&mut stage, 1.0);
-    let pulled = farthest(&rest, &shown(&mut stage, Method::Tissue));
-    assert!(pulled > 0.15, "{pulled}");
+    let posed = shown(&mut stage, Method::Tissue);
+    let moved = farthest(&rest, &posed);
+    assert!(moved > 0.15, "{moved}");
     stage.release();
     pass(&mut stage, 2.0);
+    let sprung = farthest(&posed, &shown(&mut stage, Method::Tissue));
+    assert!(sprung < 0.1 * moved, "{sprung} of {moved}");
+    let first = stage.kept_pose();
+    // A turn about the bone's middle joint, then back to the first pose, then to rest.
+    stage.turn(1, Quat::from_rotation_z(-0.8));
+    stage.release();
+    pass(&mut stage, 2.0);
+    let turned = farthest(&posed, &shown(&mut stage, Method::Tissue));
+    assert!(turned > 0.1, "{turned}");
+    stage.set_kept_pose(&first).unwrap();
+    pass(&mut stage, 2.0);
+    let back = farthest(&posed, &shown(&mut stage, Method::Tissue));
+    assert!(back < 0.1 * moved, "{back} of {moved}");
+    stage.set_kept_pose(&[]).unwrap();
+    pass(&mut stage, 2.0);
     let left = farthest(&rest, &shown(&mut stage, Method::Tissue));
-    assert!(left < 0.02 * pulled, "{left} of {pulled}");
+    assert!(left < 0.02 * moved, "{left} of {moved}");
+    assert!(stage.kept_pose().is_empty());
+    assert!(stage.set_kept_pose(&first[1..]).is_err());
+}
+
+/// Every format of a pose has the vertices that are shown.
+#[test]
+fn a_pose_is_exported() {
+    let mut stage = tube();
+    let tip = Vec3::from_slice(&stage.joint_positions()[6..9]);
+    stage.grab(2, tip + Vec3::new(0.3, -0.1, 0.0));
+    pass(&mut stage, 2.0);
+    let posed = shown(&mut stage, Method::Tissue);
+    let obj = stage.still("obj").unwrap();
+    let read = read_character(&[("still.obj".to_owned(), obj)], &Reading::default()).unwrap();
+    let flat = |points: &[Vec3]| points.iter().flat_map(|p| p.to_array()).collect::<Vec<_>>();
+    let mesh = flat(&read.parts[0].mesh.positions);
+    // The reader may guess another height above the ground, so sizes are compared.
+    let span = |values: &[f32], axis: usize| {
+        let along = || values.iter().skip(axis).step_by(3).copied();
+        along().fold(f32::MIN, f32::max) - along().fold(f32::MAX, f32::min)
+    };
+    assert_eq!(mesh.len(), posed.len());
+    for axis in 0..3 {
+        assert!((span(&mesh, axis) - span(&posed, axis)).abs() < 1e-4);
+    }
+    let pc2 = stage.still("pc2").unwrap();
+    let mut cache = supple::bake::read_pc2(pc2.as_slice(), 1.0).unwrap();
+    assert!(farthest(&flat(&cache.next_frame().unwrap()), &posed) < 1e-5);
+    let glb = stage.still("glb").unwrap();
+    let files = [("still.glb".to_owned(), glb)];
+    let mut again = Stage::from_files(&files, &Reading::default()).unwrap();
+    assert_eq!(again.describe().clips[0].name, "pose");
+    assert!(farthest(&shown(&mut again, Method::Lbs), &posed) < 1e-3);
+    assert!(stage.still("xyz").is_err());
 }
 
 #[test]
@@ -289,4 +339,25 @@ fn descriptions_report_bare_flipped_and_facing() {
     };
     assert!(obj(false).bare && !obj(false).two_sided);
     assert!(obj(true).two_sided);
+}
+
+/// A shell's kind can be read for every vertex, changed, and left to Supple again.
+#[test]
+fn the_kind_of_a_shell_is_changed() {
+    let mut stage = Stage::embedded("male").unwrap();
+    assert!(stage.shells().is_empty() && stage.shell_of_vertices().is_empty());
+    stage.build(Default::default()).unwrap();
+    let shells = stage.shells();
+    let of_vertex = stage.shell_of_vertices();
+    assert_eq!(of_vertex.len(), stage.looks.len());
+    assert!((of_vertex.iter()).all(|&s| s == u32::MAX || (s as usize) < shells.len()));
+    let number = shells.iter().position(|s| s.kind != "flesh").unwrap();
+    stage.set_shell_kind(number, "hair").unwrap();
+    assert_eq!(stage.shells()[number].kind, "hair");
+    let error = stage.set_shell_kind(number, "stone").unwrap_err();
+    assert!(error.to_string().contains("flesh"), "{error}");
+    assert!(stage.set_shell_kind(shells.len(), "hair").is_err());
+    assert_eq!(stage.shells()[number].kind, "hair");
+    stage.set_shell_kind(number, "automatic").unwrap();
+    assert_eq!(stage.shells(), shells);
 }

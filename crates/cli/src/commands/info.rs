@@ -1,5 +1,7 @@
 //! `supple info`
 
+use supple::flesh::shell_kinds::shell_kinds;
+
 use crate::args;
 use crate::console::{Console, Failure};
 
@@ -17,6 +19,19 @@ pub fn run(args: &args::Info, console: &Console) -> Result<(), Failure> {
             text.push_str(&format!("\n    {index}: {} < {parent}", joint.name));
         }
     }
-    console.result(text, &info);
+    let mut json = serde_json::to_value(&info)?;
+    if args.shells && !character.parts.is_empty() {
+        let shells = shell_kinds(&character, &Default::default())?.shells;
+        text.push_str("\n  shells");
+        for (number, shell) in shells.iter().enumerate() {
+            let (kind, reason) = (shell.kind.name(), shell.reason);
+            let (key, vertices, area) = (&shell.key, shell.vertices, shell.area);
+            text.push_str(&format!(
+                "\n    {number}: {key}: {kind}, {reason} ({vertices} vertices, {area:.3} m²)"
+            ));
+        }
+        json["shell_kinds"] = serde_json::to_value(&shells)?;
+    }
+    console.result(text, &json);
     Ok(())
 }
