@@ -40,8 +40,7 @@ async function sharedCharacters({ context, url }) {
   await untilSimulated(page);
   const files = [
     ...readdirSync(path.join(data, "characters"), { withFileTypes: true })
-      // The mannequin has no skeleton and is 43 pieces: no humanoid is fitted to it, and nothing is simulated.
-      .filter((entry) => entry.isFile() && entry.name !== "human-mannequin.glb")
+      .filter((entry) => entry.isFile())
       .map((entry) => [path.join(data, "characters", entry.name)]),
     ["cylinder/cylinder.off", "cylinder/cylinder.skel", "cylinder/cylinder0.anim"].map((name) => path.join(data, "fps", name)),
   ];

@@ -9,8 +9,10 @@ use crate::aabb::Aabb;
 use crate::mesh::TriMesh;
 use crate::surface_nets::surface_nets;
 
-/// Largest number of cells along one side; larger cells are used if it is exceeded.
-const MAX_CELLS: f32 = 256.0;
+/// Largest number of cells, to bound memory; larger cells are used if it is exceeded.
+const MAX_CELLS: f32 = 8e5;
+/// Largest number of cells along one side: thin boxes would otherwise get many.
+const MAX_SIDE: f32 = 1000.0;
 /// Largest number of points drawn, to bound time: many triangles as large as the grid.
 const MAX_POINTS: f64 = 5e7;
 
@@ -59,7 +61,9 @@ impl Grid {
     /// `None` for empty or infinite bounds, and for cells of no size.
     fn new(bounds: Aabb, cell: f32) -> Option<Self> {
         let extent = bounds.size();
-        let cell = cell.max(extent.max_element() / MAX_CELLS);
+        let cells = (extent / cell + 1.0).element_product();
+        let cell = cell * (cells / MAX_CELLS).cbrt().max(1.0);
+        let cell = cell.max(extent.max_element() / MAX_SIDE);
         let usable = extent.is_finite() && cell > 0.0 && cell.is_finite() && !bounds.is_empty();
         // Two nodes of outside on each side.
         let size = (extent / cell).ceil().as_ivec3() + 5;
@@ -106,18 +110,23 @@ impl Grid {
     }
 
     fn flood_outside(&mut self) {
-        let mut open = vec![IVec3::ZERO];
+        let mut open = Vec::new();
+        self.reach(IVec3::ZERO, &mut open);
         while let Some(node) = open.pop() {
-            let Some(index) = self.index(node) else {
-                continue;
-            };
-            if self.nodes[index] != Node::Open {
-                continue;
-            }
-            self.nodes[index] = Node::Outside;
             for axis in [IVec3::X, IVec3::Y, IVec3::Z] {
-                open.extend([node + axis, node - axis]);
+                self.reach(node + axis, &mut open);
+                self.reach(node - axis, &mut open);
             }
+        }
+    }
+
+    /// Marks an open node as outside and lists it.
+    fn reach(&mut self, node: IVec3, open: &mut Vec<IVec3>) {
+        if let Some(index) = self.index(node)
+            && self.nodes[index] == Node::Open
+        {
+            self.nodes[index] = Node::Outside;
+            open.push(node);
         }
     }
 }

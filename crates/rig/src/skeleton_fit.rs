@@ -7,12 +7,12 @@
 use std::collections::BTreeMap;
 
 use glam::{DVec3, Quat, Vec3};
-use supple_geom::TriMesh;
 use supple_geom::adjacency::Adjacency;
 use supple_geom::section::{Plane, section};
-use supple_geom::shells::shells;
+use supple_geom::shells::{Shells, shells};
 use supple_geom::solid::solid;
 use supple_geom::weld::weld;
+use supple_geom::{Aabb, TriMesh};
 
 use crate::keyed::mannequin;
 use crate::markers::{GROIN_BELOW_HIPS, Marker, Markers};
@@ -87,10 +87,13 @@ fn list(missing: &[Marker]) -> String {
 
 /// Fits the mannequin's joints to a body. Joints lie at the markers that are given.
 pub fn fit_humanoid(mesh: &TriMesh, markers: &Markers) -> Result<Skeleton, FitError> {
-    let whole = without_debris(weld(mesh, 1e-5 * mesh.bounds().diagonal()).mesh);
-    let height = whole.bounds().size().y;
-    if shells(&whole).count > 1 && height.is_finite() {
-        let union = solid(&whole, SOLID_CELL * height);
+    let welded = weld(mesh, 1e-5 * mesh.bounds().diagonal()).mesh;
+    let whole = without_debris(&welded);
+    let upright = markers.left().is_some() || facing(&whole).is_some();
+    if upright && shells(&whole).count > 1 {
+        let pieces = without_floor(&welded);
+        let cell = SOLID_CELL * pieces.bounds().size().y;
+        let union = without_debris(&solid(&pieces, cell));
         if let Ok(skeleton) = fit_one(union, markers) {
             return Ok(skeleton);
         }
@@ -154,26 +157,45 @@ fn fit_one(mut mesh: TriMesh, markers: &Markers) -> Result<Skeleton, FitError> {
 
 /// Drops connected components much lower than the tallest one: floors and scan debris. Keeps the whole mesh if no component
 /// is half as high as it.
-fn without_debris(mesh: TriMesh) -> TriMesh {
-    let components = shells(&mesh);
-    let mut heights = vec![(f32::INFINITY, f32::NEG_INFINITY); components.count];
-    for (position, &component) in mesh.positions.iter().zip(&components.of_vertex) {
-        if let Some((low, high)) = heights.get_mut(component as usize) {
-            (*low, *high) = (low.min(position.y), high.max(position.y));
+fn without_debris(mesh: &TriMesh) -> TriMesh {
+    let components = shells(mesh);
+    let sizes = shell_sizes(mesh, &components);
+    let tallest = sizes.iter().map(|size| size.y).fold(0.0, f32::max);
+    if 2.0 * tallest < mesh.bounds().size().y {
+        return mesh.clone();
+    }
+    kept(mesh, &components, |shell| sizes[shell].y > 0.2 * tallest)
+}
+
+/// Drops flat and wide components: what a body stands on.
+fn without_floor(mesh: &TriMesh) -> TriMesh {
+    let components = shells(mesh);
+    let sizes = shell_sizes(mesh, &components);
+    let height = mesh.bounds().size().y;
+    kept(mesh, &components, |shell| {
+        let size = sizes[shell];
+        size.y > 0.02 * height || size.x.max(size.z) < 0.5 * height
+    })
+}
+
+/// Size of each shell's box \[m\].
+fn shell_sizes(mesh: &TriMesh, components: &Shells) -> Vec<Vec3> {
+    let mut boxes = vec![Aabb::EMPTY; components.count];
+    for (&position, &component) in mesh.positions.iter().zip(&components.of_vertex) {
+        if let Some(bounds) = boxes.get_mut(component as usize) {
+            *bounds = bounds.union(Aabb::of_points([position]));
         }
     }
-    let tall = |&(low, high): &(f32, f32)| high - low;
-    let tallest = heights.iter().map(tall).fold(0.0, f32::max);
-    if 2.0 * tallest < mesh.bounds().size().y {
-        return mesh;
-    }
-    let stands: Vec<bool> = heights.iter().map(|h| tall(h) > 0.2 * tallest).collect();
-    let kept = mesh.triangles.iter().zip(&components.of_triangle);
-    let kept = kept.filter(|&(_, &component)| stands[component as usize]);
-    let triangles = kept.map(|(&corners, _)| corners).collect();
+    boxes.iter().map(Aabb::size).collect()
+}
+
+/// The triangles of some shells, and their vertices.
+fn kept(mesh: &TriMesh, components: &Shells, keep: impl Fn(usize) -> bool) -> TriMesh {
+    let triangles = mesh.triangles.iter().zip(&components.of_triangle);
+    let kept = triangles.filter(|&(_, &component)| keep(component as usize));
     without_unused_vertices(&TriMesh {
-        triangles,
-        positions: mesh.positions,
+        triangles: kept.map(|(&corners, _)| corners).collect(),
+        positions: mesh.positions.clone(),
     })
 }
 

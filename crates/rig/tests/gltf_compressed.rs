@@ -112,12 +112,46 @@ fn compressed_files_hold_the_same_character() {
     }
 }
 
+/// The weights of an accessor, as glTF defines them: floats, or bytes and shorts that stand for the range from 0 to 1.
+fn weights_of(document: &Document, accessor: usize) -> Vec<[f32; 4]> {
+    let accessor = &document.json["accessors"][accessor];
+    let view = &document.json["bufferViews"][accessor["bufferView"].as_u64().unwrap() as usize];
+    let number = |value: &serde_json::Value| value.as_u64().unwrap_or(0) as usize;
+    let size = match accessor["componentType"].as_u64() {
+        Some(5121) => 1,
+        Some(5123) => 2,
+        _ => 4,
+    };
+    let stride = number(&view["byteStride"]).max(4 * size);
+    let start = number(&view["byteOffset"]) + number(&accessor["byteOffset"]);
+    let read = |at: usize| {
+        let bytes = &document.buffers[0][at..at + size];
+        match size {
+            1 => f32::from(bytes[0]) / 255.0,
+            2 => f32::from(u16::from_le_bytes([bytes[0], bytes[1]])) / 65535.0,
+            _ => f32::from_le_bytes(bytes.try_into().unwrap()),
+        }
+    };
+    (0..number(&accessor["count"]))
+        .map(|k| [0, 1, 2, 3].map(|c| read(start + k * stride + c * size)))
+        .collect()
+}
+
 #[test]
 fn written_files_are_plain_and_the_same() {
     for name in COMPRESSED {
         let read_once = read(&bytes(name));
         let written = write_glb(&read_once).unwrap();
         let document = Document::from_bytes(&written).unwrap();
+        let attributes = &document.json["meshes"][0]["primitives"][0]["attributes"];
+        let weights = weights_of(
+            &document,
+            attributes["WEIGHTS_0"].as_u64().unwrap() as usize,
+        );
+        for weights in weights {
+            let sum: f32 = weights.iter().sum();
+            assert!((sum - 1.0).abs() < 1e-6, "{name}: weights add up to {sum}");
+        }
         let text = document.json.to_string();
         for extension in ["meshopt", "draco"] {
             assert!(!text.contains(extension), "{name} still names {extension}");

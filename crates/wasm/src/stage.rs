@@ -8,9 +8,11 @@ use supple::geom::tidy::turn_alike;
 use supple::geom::weld::weld;
 use supple::glam::Vec3;
 use supple::morphs::add_morphs;
+use supple::rig::character::{Problem, Severity};
 use supple::rig::formats::ReadOptions;
+use supple::rig::markers::Markers;
 use supple::rig::retarget::{BoneMap, Humanoid};
-use supple::rig::rigging::{is_bare, rest_mesh};
+use supple::rig::rigging::{fitted, is_bare, rest_mesh};
 use supple::rig::skeleton::JointKind;
 use supple::rig::skinning::{self, Skinner};
 use supple::skin::{Method, bind_missing};
@@ -136,9 +138,20 @@ impl Stage {
         Self::new(embedded::body(which)?)
     }
 
-    /// A character from dropped files.
+    /// A character from dropped files. A person without a skeleton gets one.
     pub fn from_files(files: &[File], reading: &Reading) -> Result<Self, StageError> {
         let mut character = read_character(files, reading)?;
+        if is_bare(&character)
+            && let Ok(rigged) = fitted(&character, &Markers::default())
+        {
+            character = rigged;
+            bind_missing(&mut character, false)?;
+            character.problems.push(Problem {
+                severity: Severity::Note,
+                place: String::new(),
+                text: "The file has no skeleton. A humanoid skeleton was fitted.".to_owned(),
+            });
+        }
         if reading.auto_weights && !is_bare(&character) && !character.skeleton.is_empty() {
             bind_missing(&mut character, true)?;
         }

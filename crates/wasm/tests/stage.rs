@@ -361,3 +361,31 @@ fn the_kind_of_a_shell_is_changed() {
     stage.set_shell_kind(number, "automatic").unwrap();
     assert_eq!(stage.shells(), shells);
 }
+
+/// Markers are shown where joints were found, are honoured, and stand in for what is not found.
+#[test]
+fn markers_and_templates() {
+    let male = Stage::embedded("male").unwrap();
+    let mut markers = male.markers();
+    assert_eq!(markers.len(), 8);
+    markers.get_mut("wrist.L").unwrap()[1] += 0.05;
+    let placed = male.fitted(&markers).unwrap();
+    let hand = placed
+        .iter()
+        .find(|joint| joint.name == "leftHand")
+        .unwrap();
+    let off = Vec3::from(hand.position).distance(markers["wrist.L"].into());
+    assert!(off < 1e-4, "{off}");
+    let unknown = [("tail".to_owned(), [0.0; 3])].into();
+    assert!(
+        male.fitted(&unknown)
+            .unwrap_err()
+            .to_string()
+            .contains("tail")
+    );
+    for (kind, joint) in [("humanoid", "leftHand"), ("quadruped", "tail")] {
+        let placed = male.template(kind).unwrap();
+        assert!(placed.iter().any(|placed| placed.name == joint), "{kind}");
+    }
+    assert!(male.template("snake").is_err());
+}

@@ -124,6 +124,16 @@ pub(super) fn unpack(
     let attributes = packed.primitive.child("attributes");
     let compressed = extension.child("attributes");
     let names = compressed.as_ref().and_then(|list| list.value.as_object());
+    // Weights no longer add up to one after their quantization, which glTF demands.
+    let weights: Vec<&PointAttribute> = (names.into_iter().flatten())
+        .filter(|(name, _)| name.starts_with("WEIGHTS_"))
+        .filter_map(|(_, id)| mesh.attribute_by_unique_id(u32::try_from(id.as_u64()?).ok()?))
+        .collect();
+    let weight_sum = |point: u32| {
+        let of_set = |set: &&PointAttribute| (0..4).map(|k| number(set, point, k)).sum::<f64>();
+        let sum: f64 = weights.iter().map(of_set).sum();
+        if sum > 0.0 { sum } else { 1.0 }
+    };
     for (name, id) in names.into_iter().flatten() {
         let missing = || extension.invalid(format!("has no attribute for {name}"));
         let id = id.as_u64().and_then(|id| u32::try_from(id).ok());
@@ -134,8 +144,13 @@ pub(super) fn unpack(
             None => None,
         };
         let accessor = accessor.ok_or_else(missing)?;
+        let weights = name.starts_with("WEIGHTS_") && attribute.data_type() == DataType::Float32;
         fill(accessor, points, &|point, component| {
-            number(attribute, point as u32, component)
+            let number = number(attribute, point as u32, component);
+            match weights {
+                true => number / weight_sum(point as u32),
+                false => number,
+            }
         })?;
     }
     // The stream has been read: what is left of its view is as short as a view may be.
