@@ -247,6 +247,11 @@ export class App {
     this.scene.placeCamera(min, max, this.description?.facing ?? 0);
   }
 
+  /** Largest extent at rest [m]. */
+  get size(): number {
+    return Math.max(...this.restBounds().getSize(new THREE.Vector3()).toArray());
+  }
+
   private restBounds(): THREE.Box3 {
     const [low, high] = this.description?.bounds ?? [[-1, 0, -1] as const, [1, 2, 1] as const];
     return new THREE.Box3(new THREE.Vector3(...low), new THREE.Vector3(...high));
