@@ -6,6 +6,7 @@ import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
+import { chromiumPath } from "../scripts/tools.mjs";
 
 export const viewer = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 export const root = path.dirname(viewer);
@@ -50,7 +51,7 @@ async function serveWith(program, file) {
 export async function launch() {
   const profile = mkdtempSync(path.join(os.tmpdir(), "supple-browser-"));
   const context = await chromium.launchPersistentContext(profile, {
-    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    executablePath: await chromiumPath(),
     headless: true,
     acceptDownloads: true,
     viewport: { width: 1280, height: 800 },

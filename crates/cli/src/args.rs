@@ -83,9 +83,11 @@ pub struct Input {
 #[derive(Debug, ClapArgs)]
 pub struct MotionArgs {
     /// Clip of the file, by name or number (from 0), or an embedded clip: elbow, knee, squat, sit, twist, arms_crossed, jump, shake.
-    #[arg(long, value_name = "NAME", conflicts_with = "motion")]
+    /// With --motion, a clip of that file.
+    #[arg(long, value_name = "NAME")]
     pub clip: Option<String>,
-    /// Motion from another file (.bvh, .glb, .fbx, .anim), retargeted by joint names.
+    /// Motion from another file (.bvh, .glb, .fbx, .anim): played joint by joint if it was made for this skeleton, else retargeted. Default: its first
+    /// clip.
     #[arg(long, value_name = "FILE")]
     pub motion: Option<PathBuf>,
     /// Joint map that overrides recognised joints: lines such as `hips = "Bip01"`, under `[source]` for the motion's
@@ -96,11 +98,14 @@ pub struct MotionArgs {
     #[arg(long, default_value_t = 30.0, value_parser = parse_fps)]
     pub fps: f32,
     /// Start at this time of the clip, in seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = 0.0)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.0, value_parser = parse_seconds)]
     pub from: f32,
     /// Stop at this time of the clip, in seconds.
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     pub to: Option<f32>,
+    /// Hold the last pose for this many seconds while the tissue settles.
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.0, value_parser = parse_seconds)]
+    pub hold: f32,
 }
 
 /// Settings of the tissue.
@@ -179,12 +184,15 @@ pub struct Skin {
     pub tissue: TissueArgs,
     #[command(flatten)]
     pub motion: MotionArgs,
-    /// How the motion is written. Default: by the extension of OUT.
+    /// How the motion is written. Default: by the extension of OUT, which must fit.
     #[arg(long)]
     pub bake: Option<Bake>,
     /// Largest error of the correctives, in millimetres.
     #[arg(long, value_name = "MM", default_value_t = 1.0, value_parser = parse_bound, allow_negative_numbers = true)]
     pub bound: f32,
+    /// Write the correctives even if their error exceeds the bound.
+    #[arg(long)]
+    pub allow_error: bool,
     /// Recompute skinning weights even if the file has some.
     #[arg(long)]
     pub auto_weights: bool,
@@ -253,6 +261,12 @@ pub struct Picture {
     /// Camera direction.
     #[arg(long, default_value = "three-quarter")]
     pub view: View,
+    /// Joint at the centre of every picture: a joint's name, or a place such as knee.L, elbow.R, chest or head.
+    #[arg(long, value_name = "JOINT")]
+    pub focus: Option<String>,
+    /// Enlargement. Default: 1; 4 with --focus, which shows a quarter of the height.
+    #[arg(long, value_name = "TIMES", value_parser = parse_zoom)]
+    pub zoom: Option<f32>,
     /// Draw the bones through the skin.
     #[arg(long)]
     pub bones: bool,
@@ -273,6 +287,9 @@ pub struct ScenePlay {
     /// Largest error of the correctives, in millimetres.
     #[arg(long, value_name = "MM", default_value_t = 1.0, value_parser = parse_bound, allow_negative_numbers = true)]
     pub bound: f32,
+    /// Write the correctives even if their error exceeds the bound.
+    #[arg(long)]
+    pub allow_error: bool,
     /// Number of frames to draw.
     #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub frames: u16,
@@ -407,7 +424,7 @@ pub enum Upsample {
 /// What a picture compares.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Compare {
-    /// Linear blend, dual quaternions, centres of rotation and tissue; colours show the distance to linear blend.
+    /// Linear blend, dual quaternions, centres of rotation and tissue; colours show the distance to linear blend, on one scale.
     Methods,
     /// Upsampling methods and a simulation of the full skin; colours show the distance to it.
     Upsample,
@@ -456,6 +473,20 @@ fn parse_bound(text: &str) -> Result<f32, String> {
     match text.parse::<f32>() {
         Ok(bound) if bound > 0.0 && bound.is_finite() => Ok(bound),
         _ => Err("must be a number of millimetres above zero".to_owned()),
+    }
+}
+
+fn parse_seconds(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(seconds) if (0.0..=86_400.0).contains(&seconds) => Ok(seconds),
+        _ => Err("must be a number of seconds from 0 to 86400".to_owned()),
+    }
+}
+
+fn parse_zoom(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(zoom) if (0.1..=100.0).contains(&zoom) => Ok(zoom),
+        _ => Err("must be a number from 0.1 to 100".to_owned()),
     }
 }
 

@@ -1,40 +1,8 @@
 //! The real binary, in a temporary folder, on good and bad input.
 
-use std::path::Path;
-use std::process::{Command, Output};
+mod common;
 
-fn supple(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_supple"))
-        .args(args)
-        .current_dir(folder)
-        .output()
-        .unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-#[track_caller]
-fn succeed(folder: &Path, args: &[&str]) -> String {
-    let output = supple(folder, args);
-    assert!(
-        output.status.success(),
-        "{args:?}: {}",
-        text(&output.stderr)
-    );
-    text(&output.stdout)
-}
-
-#[track_caller]
-fn fail(folder: &Path, args: &[&str]) -> String {
-    let output = supple(folder, args);
-    let message = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{args:?}: {message}");
-    assert!(message.starts_with("error: "), "{message}");
-    assert!(!message.contains("panicked"), "{message}");
-    message
-}
+use common::{fail, succeed, supple, text};
 
 #[test]
 fn demo_writes_a_character_and_a_picture() {

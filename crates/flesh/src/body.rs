@@ -39,9 +39,7 @@ impl Body {
                 reason: error.to_string(),
             })?;
         }
-        let meshes: Vec<TriMesh> = (0..character.parts.len())
-            .map(|part| character.bind_mesh(part))
-            .collect();
+        let meshes = character.bind_meshes();
         let mut starts = vec![0];
         for mesh in &meshes {
             starts.push(starts[starts.len() - 1] + mesh.positions.len());

@@ -16,6 +16,7 @@ use crate::bone_graph::{BoneGraph, GraphInput, bone_graph};
 use crate::bone_surface::bone_surface;
 use crate::colliders::attached;
 use crate::collision_tets::{collision_tets, contact_surface};
+use crate::covers::covers;
 use crate::detail::{Detail, DetailSource, Upsampler};
 use crate::detail_cache::DetailCache;
 use crate::flesh::{BuildReport, Column, Driven, Flesh};
@@ -201,6 +202,7 @@ impl<'a> FleshBuilder<'a> {
             flesh: &full,
             welded_of: &welded_of,
         });
+        let covers = covers(&kinds, &full, &welded_of, &full_excluded);
         let shell_of = (kinds.body.welded.welded_from_original.iter())
             .map(|&welded| kinds.body.shells.of_vertex[welded as usize])
             .collect();
@@ -257,13 +259,14 @@ impl<'a> FleshBuilder<'a> {
             detail,
             rides,
             pieces,
+            covers,
             shell_of,
             starts: kinds.body.starts,
             shapes: (character.parts.iter())
                 .map(|part| morphed(part, &part.morph_weights).positions)
                 .collect(),
-            bind_positions: (0..character.parts.len())
-                .map(|part| character.bind_mesh(part).positions)
+            bind_positions: (character.bind_meshes().into_iter())
+                .map(|mesh| mesh.positions)
                 .collect(),
             bind_normals: Vec::new(),
             rest_normals: Vec::new(),
@@ -302,9 +305,7 @@ fn flesh_graph(
     skin: &RestSkin,
 ) -> BoneGraph {
     let surface = Surface::new(mesh.clone());
-    let meshes: Vec<TriMesh> = (0..character.parts.len())
-        .map(|part| character.bind_mesh(part))
-        .collect();
+    let meshes = character.bind_meshes();
     let is_flesh = |part: usize, vertex: usize| {
         kinds
             .body
@@ -327,12 +328,7 @@ fn given_radii(
     settings: &Settings,
     graph: &BoneGraph,
 ) -> Result<GivenRadii, FleshError> {
-    let find = |name: &String, radius: f64| {
-        if !(radius.is_finite() && radius >= 0.0) {
-            return Err(FleshError::Settings(format!(
-                "the radius of `{name}` is {radius}; it must be finite and at least 0"
-            )));
-        }
+    let find = |name: &String| {
         character.skeleton.find(name).ok_or_else(|| {
             FleshError::Settings(format!(
                                 "a radius is set for joint `{name}`, which the skeleton does not have; `supple info --joints` lists its joints"
@@ -341,7 +337,7 @@ fn given_radii(
     };
     let mut given = GivenRadii::default();
     for (name, &radius) in &settings.bone_radii {
-        let joint = find(name, radius)?;
+        let joint = find(name)?;
         for (index, bone) in graph.bones.iter().enumerate() {
             if bone.joint == joint {
                 given.bones.insert(index, radius);
@@ -349,7 +345,7 @@ fn given_radii(
         }
     }
     for (name, &radius) in &settings.joint_radii {
-        let joint = find(name, radius)?;
+        let joint = find(name)?;
         for (index, node) in graph.nodes.iter().enumerate() {
             if node.joints.contains(&joint) {
                 given.nodes.insert(index, radius);

@@ -12,6 +12,7 @@ use crate::bone_graph::BoneGraph;
 use crate::builder::FleshBuilder;
 use crate::colliders::Attached;
 use crate::collision_tets::CollisionTets;
+use crate::covers::Cover;
 use crate::detail::Detail;
 use crate::detail_cache::CacheUse;
 use crate::frames::{Frames, frames};
@@ -107,6 +108,8 @@ pub struct Flesh {
     pub(crate) rides: Vec<Ride>,
     /// Shells that keep their shape.
     pub(crate) pieces: Vec<RigidPiece>,
+    /// Vertices of the full flesh that other shells cover.
+    pub(crate) covers: Vec<Cover>,
     /// Shell of every vertex of every part, or [`NONE`].
     pub(crate) shell_of: Vec<u32>,
     pub(crate) starts: Vec<usize>,

@@ -5,6 +5,7 @@ use supple_rig::Character;
 use supple_rig::retarget::{BoneMap, Humanoid};
 
 use crate::follow::nearest_on;
+use crate::rest_skin::size_of;
 
 /// Number of joints from which a chain hangs, if it leaves the bones at all. Breasts have one or two joints and are flesh.
 const LONG_CHAIN: usize = 3;
@@ -14,14 +15,17 @@ const LEAST_DISTANCE: f64 = 0.03;
 /// The same for a chain of two joints.
 const LEAST_DISTANCE_OF_TWO: f64 = 0.08;
 
-/// Marks hanging joints, given the places of all joints \[m\]. A chain hangs if none of its joints is one of the humanoid's bones, or
+/// Marks hanging joints. A chain hangs if none of its joints is one of the humanoid's bones, or
 /// carries one, and it is long and far enough from them. Skeletons that are no humanoid have none.
-pub fn hanging_joints(character: &Character, places: &[DVec3], size: f64) -> Vec<bool> {
+pub fn hanging_joints(character: &Character) -> Vec<bool> {
     let joints = character.skeleton.joints();
     let mut hanging = vec![false; joints.len()];
     let Ok(humanoid) = Humanoid::find(&character.skeleton, &BoneMap::of(character)) else {
         return hanging;
     };
+    let places: Vec<DVec3> = (character.bind_worlds().iter())
+        .map(|world| world.translation.as_dvec3())
+        .collect();
     let mut is_bone = vec![false; joints.len()];
     for &joint in humanoid.bones.values().flatten() {
         is_bone[joint] = true;
@@ -32,6 +36,11 @@ pub fn hanging_joints(character: &Character, places: &[DVec3], size: f64) -> Vec
             is_body[parent] = true;
         }
     }
+    let body: Vec<DVec3> = (0..joints.len())
+        .filter(|&joint| is_bone[joint])
+        .map(|joint| places[joint])
+        .collect();
+    let size = size_of(&body);
     let bones: Vec<(DVec3, DVec3)> = (0..joints.len())
         .filter(|&joint| is_bone[joint])
         .filter_map(|joint| {
@@ -69,4 +78,52 @@ pub fn hanging_joints(character: &Character, places: &[DVec3], size: f64) -> Vec
         };
     }
     hanging
+}
+
+#[cfg(test)]
+mod tests {
+    use supple_rig::Transform;
+    use supple_rig::retarget::HumanBone;
+    use supple_rig::skeleton::{Joint, JointKind, Skeleton};
+
+    use super::*;
+
+    fn male() -> (Character, usize) {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../supple/assets/male.glb");
+        let bytes = std::fs::read(path).unwrap();
+        let male = supple_rig::formats::gltf::read_glb(&bytes, &Default::default()).unwrap();
+        let humanoid = Humanoid::find(&male.skeleton, &BoneMap::of(&male)).unwrap();
+        let hips = humanoid.joint(HumanBone::Hips).unwrap();
+        (male, hips)
+    }
+
+    /// Fingers, toes, breasts and twist joints belong to the body; a tail does not.
+    #[test]
+    fn a_tail_hangs_and_the_body_does_not() {
+        let (mut male, hips) = male();
+        let body = male.skeleton.len();
+        let humanoid = Humanoid::find(&male.skeleton, &BoneMap::of(&male)).unwrap();
+        let head = humanoid.joint(HumanBone::Head).unwrap();
+        let joints = male.skeleton.joints();
+        let below_head = |joint: usize| {
+            let parent = |&j: &usize| joints[j].parent;
+            std::iter::successors(Some(joint), parent).any(|j| j == head)
+        };
+        let found = hanging_joints(&male);
+        let wrong = (0..body).find(|&joint| found[joint] && !below_head(joint));
+        assert_eq!(wrong.map(|joint| joints[joint].name.clone()), None);
+        let mut joints = joints.to_vec();
+        for k in 0..4 {
+            joints.push(Joint {
+                name: format!("tail{k}"),
+                parent: Some(if k == 0 { hips } else { body + k - 1 }),
+                rest: Transform::from_translation(glam::Vec3::new(0.0, 0.0, -0.15)),
+                tail: None,
+                kind: JointKind::Bone,
+            });
+        }
+        male.skeleton = Skeleton::from_unordered(joints).unwrap().0;
+        let found = hanging_joints(&male);
+        assert!(found[body..].iter().all(|&hangs| hangs), "{found:?}");
+    }
 }

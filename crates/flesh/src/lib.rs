@@ -22,6 +22,7 @@ pub mod bone_surface;
 pub mod builder;
 pub mod colliders;
 pub mod collision_tets;
+pub mod covers;
 pub mod detail;
 pub mod detail_cache;
 pub mod error;

@@ -175,6 +175,33 @@ impl Flesh {
                 posed.normals.push(normal);
             }
         }
+        self.keep_under(now, parts);
+    }
+
+    /// Moves skin that other shells cover below them, given the positions of the full flesh.
+    fn keep_under(&self, now: &[Vec3], parts: &mut [Posed]) {
+        if self.covers.is_empty() {
+            return;
+        }
+        let bounds = self.full_mesh().bounds();
+        let size = (bounds.max - bounds.min).max_element();
+        let mut shown = now.to_vec();
+        for cover in &self.covers {
+            let corners = cover.triangle.map(|original| {
+                let (part, v) = self.part_of(original as usize);
+                parts[part].positions[v]
+            });
+            let column = cover.column as usize;
+            shown[column] = cover.under(now[column], corners, size);
+        }
+        for (part, posed) in parts.iter_mut().enumerate() {
+            let rides = &self.rides[self.starts[part]..];
+            for (position, ride) in posed.positions.iter_mut().zip(rides) {
+                if let Ride::Flesh(column) = ride {
+                    *position = shown[*column as usize];
+                }
+            }
+        }
     }
 
     /// A unit vector of a vertex in bind pose, turned by the vertex's own weights, given the motion of every joint.

@@ -5,6 +5,7 @@ use supple_rig::retarget::{BoneMap, HumanBone, Humanoid};
 use supple_rig::{Character, Skeleton};
 
 use crate::FleshError;
+use crate::hanging_joints::hanging_joints;
 use crate::holds::Weights;
 use crate::settings::{Settings, matches};
 
@@ -25,15 +26,15 @@ pub fn depth_factor(depth: f64, size: f64) -> f64 {
         .clamp(1.0, DEEP_STIFFNESS)
 }
 
-/// Which skin vertices are excluded: those with more than half of their weight on joints that match `excluded`, on the head
-/// of a humanoid (unless it is simulated), or on descendants of these.
+/// Which skin vertices are excluded: those with more than half of their weight on joints that match `excluded`, on
+/// [hanging joints](hanging_joints), on the head of a humanoid (unless it is simulated), or on descendants of these.
 pub fn excluded_columns(
     character: &Character,
     settings: &Settings,
     weights: &[Weights],
 ) -> Result<Vec<bool>, FleshError> {
     let skeleton = &character.skeleton;
-    let mut out = vec![false; skeleton.len()];
+    let mut out = hanging_joints(character);
     for pattern in &settings.excluded {
         for joint in named(skeleton, "excluded", pattern)? {
             out[joint] = true;
@@ -77,11 +78,6 @@ pub fn stiffness_factors(
         });
     }
     for (pattern, &factor) in &settings.stiffness_factors {
-        if !(factor.is_finite() && factor >= 0.0) {
-            return Err(FleshError::Settings(format!(
-                "the stiffness factor of `{pattern}` is {factor}; it must be finite and at least 0"
-            )));
-        }
         for joint in named(skeleton, "stiffness_factors", pattern)? {
             factors[joint] = factor;
         }

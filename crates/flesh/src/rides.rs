@@ -44,9 +44,9 @@ pub struct RideInput<'a> {
     pub welded_of: &'a [u32],
 }
 
-/// Distance from linear blend, relative to the character's size, up to which a piece with several joints keeps its shape.
+/// Distance from linear blend, relative to the character's height, up to which a piece with several joints keeps its shape.
 /// Higher: a plate leaves the limb that it is weighted to.
-const SLACK: f64 = 0.005;
+const SLACK: f32 = 0.005;
 
 /// How every original vertex moves.
 pub fn rides(input: &RideInput) -> Rides {
@@ -129,6 +129,8 @@ fn rigid_pieces(character: &Character, kinds: &ShellKinds) -> (Vec<RigidPiece>, 
             vertices[shell as usize].push((body.welded.mesh.positions[welded], weights));
         }
     }
+    let bounds = body.welded.mesh.bounds();
+    let slack = SLACK * (bounds.max.y - bounds.min.y);
     let mut pieces = Vec::new();
     let mut piece_of = vec![NONE; kinds.shells.len()];
     for (index, (shell, vertices)) in kinds.shells.iter().zip(&vertices).enumerate() {
@@ -140,7 +142,7 @@ fn rigid_pieces(character: &Character, kinds: &ShellKinds) -> (Vec<RigidPiece>, 
         pieces.push(match has_weights {
             true => RigidPiece::of_vertices(
                 vertices.iter().map(|(p, weights)| (*p, weights.as_slice())),
-                (SLACK * body.size) as f32,
+                slack,
             ),
             false => RigidPiece::on_joint(shell.joint),
         });

@@ -2,6 +2,7 @@
 
 pub(crate) mod collider;
 mod detail;
+mod limits;
 
 pub use collider::{ColliderSettings, Ground, ShapeName};
 pub use detail::{Detail, Resolution, Upsample};
@@ -189,28 +190,11 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Rejects invalid numbers.
+    /// Rejects numbers beyond their range.
     pub fn check(&self) -> Result<(), FleshError> {
-        let tissue = &self.tissue;
-        for (name, value) in [
-            ("stiffness", tissue.stiffness),
-            ("mass", tissue.mass),
-            ("volume_stiffness", tissue.volume_stiffness),
-            ("smoothing", tissue.smoothing),
-            ("friction", self.contact.friction),
-        ] {
-            if !(value.is_finite() && value >= 0.0) {
-                return Err(FleshError::Settings(format!(
-                    "{name} is {value}; it must be finite and at least 0"
-                )));
-            }
-        }
-        if let Ground::Height(height) = self.contact.ground
-            && !height.is_finite()
-        {
-            return Err(FleshError::Settings(format!(
-                "ground is {height}; it must be true, false or a height in metres"
-            )));
+        limits::check_numbers(self)?;
+        if let Ground::Height(height) = self.contact.ground {
+            limits::within("ground", height, -limits::LENGTH, limits::LENGTH)?;
         }
         self.collider.iter().try_for_each(ColliderSettings::check)
     }

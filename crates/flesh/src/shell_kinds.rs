@@ -107,8 +107,6 @@ pub struct ShellKinds {
 
 /// Smallest share of the total surface area that a shell of flesh has. Lower: eyes and buttons become flesh.
 const LEAST_FLESH_SHARE: f64 = 0.02;
-/// Smallest number of points on bones, of three per bone, of which a shell of flesh is the innermost one.
-const LEAST_BONE_POINTS: usize = 2;
 /// Largest mean difference between the weights of a shell's vertices and their mean, from 0 to 1, for which the shell
 /// moves as one piece. Higher: gloves and boots become rigid.
 const UNIFORM_WEIGHTS: f64 = 0.05;
@@ -183,10 +181,9 @@ fn by_weights(measures: &Measures) -> Option<(Kind, &'static str)> {
         .spread
         .is_some_and(|spread| spread <= UNIFORM_WEIGHTS)
     {
-        return Some((Kind::Rigid(None), "weighted to one joint"));
+        return Some((Kind::Rigid(None), "all its vertices have the same weights"));
     }
-    let is_flesh =
-        measures.bone_points >= LEAST_BONE_POINTS && measures.area_share >= LEAST_FLESH_SHARE;
+    let is_flesh = measures.is_innermost() && measures.area_share >= LEAST_FLESH_SHARE;
     is_flesh.then_some((Kind::Flesh, "encloses bones"))
 }
 
@@ -200,7 +197,7 @@ fn ensure_flesh(shells: &mut [Shell], measured: &[Measures]) {
     }
     let candidates = (0..shells.len()).filter(|&s| !measured[s].scenery);
     let largest = candidates.max_by(|&a, &b| {
-        let encloses = |s: usize| measured[s].bone_points >= LEAST_BONE_POINTS;
+        let encloses = |s: usize| measured[s].is_innermost();
         let area = |s: usize| measured[s].area_share;
         encloses(a)
             .cmp(&encloses(b))
@@ -224,7 +221,9 @@ fn by_place(measures: &Measures, near: &Nearness, hint: Option<Kind>) -> (Kind, 
     if let Some(kind) = hint {
         return (kind, "its name");
     }
-    if near.share < CLOTH_SHARE {
+    if measures.is_innermost() {
+        (Kind::Cloth, "encloses bones, but is small")
+    } else if near.share < CLOTH_SHARE {
         (Kind::Hair, "far from the flesh")
     } else if near.one_sided >= PLATE_NORMAL {
         (Kind::Rigid(None), "a plate on one side of the flesh")

@@ -31,6 +31,16 @@ pub struct Measures {
     pub hanging: f64,
     /// Number of points on the body's bones, three per bone, of which it is the innermost shell.
     pub bone_points: usize,
+    /// Number of such points that it encloses.
+    pub enclosed_points: usize,
+}
+
+impl Measures {
+    /// Whether it lies around bones without another shell below it.
+    pub fn is_innermost(&self) -> bool {
+        self.bone_points >= LEAST_BONE_POINTS
+            && self.bone_points as f64 >= INNERMOST_SHARE * self.enclosed_points as f64
+    }
 }
 
 /// Where a shell lies relative to the flesh.
@@ -45,6 +55,11 @@ pub struct Nearness {
 /// Distance up to which a vertex is near the flesh, relative to the character's size. Clothes lie within; the ends of
 /// hair and capes do not.
 const NEAR_DISTANCE: f64 = 0.03;
+/// Smallest number of points on bones of which a shell of flesh is the innermost one.
+const LEAST_BONE_POINTS: usize = 2;
+/// Smallest share of these among the points that it encloses. A coarse sleeve comes closer to the bone than the skin here
+/// and there.
+const INNERMOST_SHARE: f64 = 0.5;
 /// Smallest share of the total surface area of a shell that can enclose bones. Bounds the number of searches.
 const LEAST_SHARE: f64 = 0.01;
 
@@ -55,7 +70,7 @@ pub fn measures(character: &Character, body: &Body) -> Vec<Measures> {
     let joints: Vec<DVec3> = (worlds.iter())
         .map(|world| world.translation.as_dvec3())
         .collect();
-    let hanging = hanging_joints(character, &joints, body.size);
+    let hanging = hanging_joints(character);
     weigh(character, body, &joints, &hanging, &mut measures);
     count_bone_points(character, body, &joints, &hanging, &mut measures);
     measures
@@ -166,7 +181,7 @@ fn count_bone_points(
     measures: &mut [Measures],
 ) {
     if let [only] = measures {
-        only.bone_points = usize::MAX;
+        (only.bone_points, only.enclosed_points) = (3, 3);
         return;
     }
     let large: Vec<(usize, Surface)> = (0..measures.len())
@@ -179,12 +194,16 @@ fn count_bone_points(
         };
         for t in [0.25, 0.5, 0.75] {
             let point = joints[parent].lerp(joints[joint], t).as_vec3();
-            let innermost = large
+            let around: Vec<(f32, usize)> = large
                 .iter()
                 .filter(|(_, surface)| surface.contains(point))
                 .filter_map(|(s, surface)| Some((surface.closest_point(point)?.distance, *s)))
-                .min_by(|a, b| a.0.total_cmp(&b.0));
-            if let Some((_, shell)) = innermost {
+                .collect();
+            for &(_, shell) in &around {
+                measures[shell].enclosed_points += 1;
+            }
+            let innermost = around.iter().min_by(|a, b| a.0.total_cmp(&b.0));
+            if let Some(&(_, shell)) = innermost {
                 measures[shell].bone_points += 1;
             }
         }

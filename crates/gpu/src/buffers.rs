@@ -2,10 +2,11 @@
 
 use bytemuck::{Pod, Zeroable};
 use supple_sim::contact::rules;
+use supple_sim::inertia::largest_relative_motion;
 use supple_sim::{Mode, Model, Settings};
 
 use crate::kernels::{Compiled, Touch};
-use crate::tables::Tables;
+use crate::tables::{Tables, finite};
 use crate::{Gpu, GpuError};
 
 /// The uniform of `kernels/common.wgsl`.
@@ -24,7 +25,8 @@ pub(crate) struct Params {
     pub scale: f32,
     pub contact_unit: f32,
     pub pressed_kept: f32,
-    pub pad: [u32; 2],
+    pub relative_motion: f32,
+    pub pad: u32,
 }
 
 impl Params {
@@ -44,7 +46,8 @@ impl Params {
             scale: tables.scale as f32,
             contact_unit: 0.0,
             pressed_kept: rules::decay(rules::PRESSED_HALF_LIFE, settings.step as f32),
-            pad: [0; 2],
+            relative_motion: finite(largest_relative_motion(settings) as f32),
+            pad: 0,
         }
     }
 }

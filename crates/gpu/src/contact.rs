@@ -38,7 +38,8 @@ struct Params {
     colliders: u32,
     fast_way: f32,
     giving_way: f32,
-    pad: [u32; 2],
+    covers: u32,
+    pad: u32,
 }
 
 /// Integer units in the largest force of a typical skin point: the force that pushes it to its bone line.
@@ -105,7 +106,8 @@ impl GpuContact {
             colliders: 0,
             fast_way: 0.0,
             giving_way: 0.0,
-            pad: [0; 2],
+            covers: contact.covers,
+            pad: 0,
         };
         let storage = wgpu::BufferUsages::STORAGE;
         let table = |what, contents| buffer(gpu, what, contents, 0, storage);

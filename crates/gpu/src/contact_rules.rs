@@ -4,7 +4,7 @@
 use supple_sim::contact::rules;
 
 use crate::colliders::{RECORD, SLOTS};
-use crate::contact_tables::{CLUSTER, EIGHTH, GIVEN, INDEX_BITS};
+use crate::contact_tables::{CLUSTER, EIGHTH, GIVEN, INDEX_BITS, TRIANGLE};
 
 /// Relaxation factor of the forces. The processor sweeps from contact to contact with 0.8. Here all contacts change at
 /// once, over a diagonal that majorises the matrix, and factors below 2 converge. At 1, folds of knees and hips lag
@@ -43,6 +43,7 @@ pub fn wgsl() -> String {
     for (name, value) in [
         ("NONE", NONE),
         ("GIVEN", GIVEN),
+        ("TRIANGLE", TRIANGLE),
         ("CLUSTER", CLUSTER as u32),
         ("EIGHTH", EIGHTH as u32),
         ("INDEX_BITS", INDEX_BITS),

@@ -12,6 +12,8 @@ pub const EIGHTH: usize = CLUSTER / 8;
 pub const INDEX_BITS: u32 = 20;
 /// Code of a missing tet.
 const NO_TET: u32 = 0xfff;
+/// Marks triangles among the shells that a point is together with.
+pub const TRIANGLE: u32 = 1 << 31;
 /// Marks positions outside the model.
 pub const GIVEN: u32 = 1 << 31;
 
@@ -26,12 +28,14 @@ pub struct ContactTables {
     pub place_of_point: Vec<u32>,
     /// Device index of each surface triangle.
     pub place_of_triangle: Vec<u32>,
-    /// Corners and tets of the triangles: see `kernels/contact_boxes.wgsl`.
+    /// Corners, tets and shell of the triangles: see `kernels/contact_boxes.wgsl`.
     pub records: Vec<[u32; 4]>,
     /// Neighbourhoods of the points: see `kernels/contact_points.wgsl`.
     pub rings: Vec<u32>,
     /// Start of the other two corners in `rings`.
     pub corners: u32,
+    /// Start of the covering shells in `rings`.
+    pub covers: u32,
 }
 
 impl ContactTables {
@@ -61,7 +65,7 @@ impl ContactTables {
                 let corners = surface.triangles()[t as usize];
                 let tets = tets[t as usize];
                 let [a, b, c] = [0, 1, 2].map(|k| place(corners[k]) | tets[k] << INDEX_BITS);
-                [a, b, c, 0]
+                [a, b, c, surface.shells()[corners[0] as usize]]
             })
             .collect();
         let source = |v: u32| match input.sources[v as usize] {
@@ -82,13 +86,24 @@ impl ContactTables {
             first += fans[v as usize].len() as u32;
             rings.push(first);
         }
-        let overlaps = surface.overlaps();
-        rings.extend(points.iter().map(|&v| overlaps[v as usize].to_bits()));
         let depth = |v: &u32| depth_at_rest(surface, *v).to_bits();
         rings.extend(points.iter().map(depth));
         tables.corners = rings.len() as u32;
         let around = points.iter().flat_map(|&v| &fans[v as usize]);
         rings.extend(around.flatten());
+        tables.covers = rings.len() as u32;
+        rings.extend(points.iter().map(|&v| surface.shells()[v as usize]));
+        let mut first = 0;
+        rings.push(first);
+        for &v in &points {
+            first += (surface.covers_of(v).len() + surface.overlaps_of(v).len()) as u32;
+            rings.push(first);
+        }
+        let place = |&t: &u32| TRIANGLE | tables.place_of_triangle[t as usize];
+        for &v in &points {
+            rings.extend(surface.covers_of(v));
+            rings.extend(surface.overlaps_of(v).iter().map(place));
+        }
         tables.points = points;
         tables.triangles = triangles;
         Some(tables)

@@ -36,7 +36,8 @@ pub struct Tables {
     pub inverse: Vec<u32>,
     /// Coefficient of code 1 in each row.
     pub units: Vec<f32>,
-    /// Mass (bits) of each row, its carrier and two fixed vertices near it.
+    /// Mass (bits) of each row, its carrier and two fixed vertices near it. Then the wave speeds of the rows (bits), four to
+    /// an entry.
     pub row_data: Vec<[u32; 4]>,
     /// Common factor of matrix and forces, which keeps them within the range of single precision.
     pub scale: f64,
@@ -162,6 +163,11 @@ impl Tables {
     }
 }
 
+/// A bound as the device reads it: 0 for none, since shaders need not know infinity.
+pub(crate) fn finite(bound: f32) -> f32 {
+    if bound.is_finite() { bound } else { 0.0 }
+}
+
 /// Rows of vertices on the device.
 struct Rows {
     vertex_of: Vec<u32>,
@@ -195,7 +201,14 @@ impl Rows {
             let [a, b, c] = model.carrier_frames()[v as usize];
             [mass, a, b, c]
         };
-        self.vertex_of.iter().map(of).collect()
+        let speed = |&v: &u32| match v {
+            NO_VERTEX => 0,
+            v => finite(model.wave_speeds()[v as usize]).to_bits(),
+        };
+        // Rows are padded to whole patches.
+        let speeds = self.vertex_of.chunks_exact(4);
+        let speeds = speeds.map(|rows| [0, 1, 2, 3].map(|k| speed(&rows[k])));
+        self.vertex_of.iter().map(of).chain(speeds).collect()
     }
 
     /// The matrix with rows in the device's order; padding rows hold a one.

@@ -8,6 +8,8 @@ pub mod collider_drawing;
 pub mod compare;
 pub mod compare_contact;
 pub mod contact_report;
+pub mod guests;
+pub mod limbs;
 pub mod scene_sheet;
 pub mod sheet;
 pub mod upsampling;

@@ -3,8 +3,8 @@
 use glam::Vec3;
 use supple_geom::TriMesh;
 use supple_picture::{
-    BoneStyle, Bounds, Camera, Colour, DrawMesh, Ground, Image, Legend, Scene, SheetStyle, Texture,
-    contact_sheet, render, skeleton_mesh,
+    BoneStyle, Bounds, Camera, Colour, DrawMesh, Ground, Image, Legend, Lens, Scene, SheetStyle,
+    Texture, Tint, contact_sheet, render, skeleton_mesh,
 };
 use supple_rig::skeleton::JointKind;
 use supple_rig::{Character, Pose};
@@ -21,6 +21,10 @@ pub struct Look {
     pub direction: Vec3,
     /// Draw the bones through the skin.
     pub bones: bool,
+    /// Joint at the centre of every tile. Default: the whole motion is in the picture.
+    pub focus: Option<usize>,
+    /// Enlargement. With a focus, at 1 a tile is as high as the character.
+    pub zoom: f32,
 }
 
 impl Default for Look {
@@ -29,6 +33,8 @@ impl Default for Look {
             size: 420,
             direction: Vec3::new(0.45, 0.12, 1.0),
             bones: false,
+            focus: None,
+            zoom: 1.0,
         }
     }
 }
@@ -42,15 +48,15 @@ pub struct Tile<'a> {
     pub positions: &'a [Vec<Vec3>],
     /// The pose, to draw bones.
     pub pose: Option<&'a Pose>,
-    /// A colour per vertex of every part, instead of the character's materials.
-    pub colours: Option<Vec<Vec<Vec3>>>,
+    /// Colours of every part. They are laid over textures, and replace other materials.
+    pub tints: Option<Vec<Tint>>,
     /// Legend of the colours.
     pub legend: Option<Legend>,
     /// Ground and colliders.
     pub colliders: &'a [Collider],
 }
 
-/// Draws tiles, all with the same camera, so that sizes can be compared.
+/// Draws tiles, all from the same side and at the same scale, so that sizes can be compared.
 pub fn sheet(
     character: &Character,
     title: &str,
@@ -59,17 +65,26 @@ pub fn sheet(
     look: &Look,
 ) -> Image {
     let textures = textures(character);
-    let camera = common_camera(tiles, character.facing() * look.direction);
+    let direction = character.facing() * look.direction;
+    let common = zoomed(common_camera(tiles, direction), look.zoom);
     let pictures: Vec<(Image, String)> = tiles
         .iter()
         .map(|tile| {
-            (
-                draw(character, &textures, tile, &camera, look),
-                tile.caption.clone(),
-            )
+            let camera = focused(character, tile, direction, look).unwrap_or(common);
+            let picture = draw(character, &textures, tile, &camera, look);
+            (picture, tile.caption.clone())
         })
         .collect();
     contact_sheet(title, &pictures, columns, &SheetStyle::default())
+}
+
+/// Draws one tile by itself, without its caption.
+pub fn picture(character: &Character, tile: &Tile, look: &Look) -> Image {
+    let camera = common_camera(
+        std::slice::from_ref(tile),
+        character.facing() * look.direction,
+    );
+    draw(character, &textures(character), tile, &camera, look)
 }
 
 fn common_camera(tiles: &[Tile], direction: Vec3) -> Camera {
@@ -77,6 +92,34 @@ fn common_camera(tiles: &[Tile], direction: Vec3) -> Camera {
         bounds.union(shown_bounds(bounds_of(tile), tile.colliders))
     });
     Camera::frame(bounds, direction, 1.0)
+}
+
+/// A camera at the joint in focus.
+fn focused(character: &Character, tile: &Tile, direction: Vec3, look: &Look) -> Option<Camera> {
+    let world = *tile.pose?.worlds(&character.skeleton).get(look.focus?)?;
+    let centre = Vec3::from(world.translation);
+    let half = Vec3::splat(0.5 * character.height());
+    let around = [centre - half, centre + half];
+    let mut camera = zoomed(
+        Camera::frame(Bounds::of(&around), direction, 1.0),
+        look.zoom,
+    );
+    camera.eye += centre - camera.target;
+    camera.target = centre;
+    Some(camera)
+}
+
+/// The same view with a narrower lens.
+fn zoomed(camera: Camera, zoom: f32) -> Camera {
+    let lens = match camera.lens {
+        Lens::Perspective { fov_y } => Lens::Perspective {
+            fov_y: 2.0 * ((0.5 * fov_y).tan() / zoom).atan(),
+        },
+        Lens::Orthographic { height } => Lens::Orthographic {
+            height: height / zoom,
+        },
+    };
+    Camera { lens, ..camera }
 }
 
 fn bounds_of(tile: &Tile) -> Bounds {
@@ -100,14 +143,19 @@ fn draw(
             positions: positions.clone(),
             triangles: part.mesh.triangles.clone(),
         });
-        let colour = match &tile.colours {
-            Some(colours) => Colour::Vertices(colours.get(index).cloned().unwrap_or_default()),
-            None => own_look(character, textures, index),
-        };
-        scene.meshes.push(mesh.coloured(colour));
+        let own = own_look(character, textures, index).unwrap_or_default();
+        let tint = tile.tints.as_ref().and_then(|tints| tints.get(index));
+        scene.meshes.push(match (tint, own) {
+            (Some(tint), own @ Colour::Textured { .. }) => DrawMesh {
+                tint: Some(tint.clone()),
+                ..mesh.coloured(own)
+            },
+            (Some(tint), _) => mesh.coloured(tint.colours.clone()),
+            (None, own) => mesh.coloured(own),
+        });
     }
     // Colliders are translucent where colours show skin inside them.
-    let opacity = if tile.colours.is_some() { 0.5 } else { 1.0 };
+    let opacity = if tile.tints.is_some() { 0.5 } else { 1.0 };
     draw_colliders(&mut scene, tile.colliders, bounds_of(tile), opacity);
     if let (true, Some(pose)) = (look.bones, tile.pose) {
         scene.meshes.push(bones(character, pose));
@@ -115,32 +163,34 @@ fn draw(
     render(&scene, camera, look.size, look.size)
 }
 
-fn own_look<'a>(
+/// Texture or colour of a part's material; `None` if it has neither.
+pub(crate) fn own_look<'a>(
     character: &'a Character,
     textures: &'a [Option<Texture>],
     part: usize,
-) -> Colour<'a> {
+) -> Option<Colour<'a>> {
     let part = &character.parts[part];
     let material = part
         .material
         .and_then(|index| Some((character.materials.get(index)?, textures.get(index)?)));
-    match material {
-        Some((_, Some(texture))) if part.uvs.len() == part.mesh.positions.len() => {
-            Colour::Textured {
+    match material? {
+        (_, Some(texture)) if part.uvs.len() == part.mesh.positions.len() => {
+            Some(Colour::Textured {
                 uvs: (&part.uvs[..]).into(),
                 texture,
                 alpha_cutoff: 0.5,
-            }
+            })
         }
-        Some((material, _)) if material.base_color.truncate() != Vec3::ONE => Colour::Uniform(
-            supple_picture::colour::to_srgb(material.base_color.truncate()),
-        ),
-        _ => Colour::default(),
+        (material, _) => {
+            let colour = material.base_color.truncate();
+            let colour = (colour != Vec3::ONE).then(|| supple_picture::colour::to_srgb(colour));
+            colour.map(Colour::Uniform)
+        }
     }
 }
 
 /// Parts whose images cannot be decoded are drawn as clay.
-fn textures(character: &Character) -> Vec<Option<Texture>> {
+pub(crate) fn textures(character: &Character) -> Vec<Option<Texture>> {
     let decode = |bytes: &[u8]| Image::decode(bytes).ok().map(|image| Texture::new(&image));
     (character.materials.iter())
         .map(|material| material.base_color_image.as_deref().and_then(decode))

@@ -43,7 +43,7 @@ pub use colour::hex;
 pub use heat::{Legend, Ramp, heat_colours};
 pub use image::{Image, ImageError};
 pub use render::render;
-pub use scene::{Background, Colour, DrawMesh, Ground, Label, Line, Quality, Scene, Wire};
+pub use scene::{Background, Colour, DrawMesh, Ground, Label, Line, Quality, Scene, Tint, Wire};
 pub use sheet::{SheetStyle, contact_sheet};
 pub use text::{draw_text, text_width};
 pub use texture::Texture;

@@ -15,6 +15,8 @@ pub(crate) struct Prepared<'a> {
     pub triangles: Vec<[u32; 3]>,
     pub normals: Vec<Vec3>,
     pub paint: Paint<'a>,
+    /// Linear colours laid over the paint, and their strengths in every channel.
+    pub tint: Option<[Vec<Vec3>; 2]>,
     pub source: &'a DrawMesh<'a>,
     /// Sky light at each vertex, as a colour factor: on the side of its normal, and on the opposite side.
     pub sky: [Vec<Vec3>; 2],
@@ -75,11 +77,21 @@ pub(crate) fn prepare<'a>(source: &'a DrawMesh<'a>) -> Prepared<'a> {
         },
         Colour::Textured { .. } => Paint::Uniform(to_linear(CLAY)),
     };
+    let tint = source.tint.as_ref().map(|tint| {
+        let mut colours: Vec<Vec3> = tint.colours.iter().map(|&c| to_linear(c)).collect();
+        let strengths = tint.strengths.iter().map(|s| s.clamp(0.0, 1.0));
+        let mut strengths: Vec<Vec3> = strengths.map(Vec3::splat).collect();
+        for list in [&mut colours, &mut strengths] {
+            list.resize(positions.len(), Vec3::ZERO);
+        }
+        [colours, strengths]
+    });
     Prepared {
         positions,
         triangles,
         normals,
         paint,
+        tint,
         source,
         sky: Default::default(),
     }

@@ -61,6 +61,8 @@ pub struct DrawMesh<'a> {
     pub normals: Option<Cow<'a, [Vec3]>>,
     /// Surface colour.
     pub colour: Colour<'a>,
+    /// Colours laid over it, if any.
+    pub tint: Option<Tint>,
     /// Opacity: 0 invisible, 1 opaque. Only the front-most layer of a transparent surface is visible.
     pub opacity: f32,
     /// Strength of the specular highlight, 0 to 1.
@@ -91,6 +93,7 @@ impl<'a> DrawMesh<'a> {
             mesh,
             normals: None,
             colour: Colour::default(),
+            tint: None,
             opacity: 1.0,
             gloss: 0.3,
             wire: None,
@@ -141,6 +144,15 @@ impl From<Vec<Vec3>> for Colour<'_> {
     fn from(colours: Vec<Vec3>) -> Self {
         Self::Vertices(colours)
     }
+}
+
+/// Colours laid over a surface, such as errors over a texture.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tint {
+    /// One sRGB colour per vertex.
+    pub colours: Vec<Vec3>,
+    /// How much of it covers the surface at each vertex: 0 none, 1 all. Missing ones are 0.
+    pub strengths: Vec<f32>,
 }
 
 /// Wireframe style.

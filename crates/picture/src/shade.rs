@@ -48,6 +48,10 @@ pub(crate) fn shade(
             texture.sample(uv, lod).0
         }
     };
+    let albedo = match &mesh.tint {
+        Some([colours, strengths]) => albedo.lerp(mix(colours), mix(strengths).x),
+        None => albedo,
+    };
     let key = if mesh.source.on_top {
         1.0
     } else {

@@ -4,7 +4,7 @@ use glam::{Vec2, Vec3};
 use supple_geom::TriMesh;
 use supple_picture::{
     Background, Camera, Colour, DrawMesh, Ground, Image, Label, Legend, Line, Quality, Scene,
-    THREE_QUARTER, Texture, Wire, hex, render,
+    THREE_QUARTER, Texture, Tint, Wire, hex, render,
 };
 
 /// A square with edges of `2 * half` that faces +Z.
@@ -190,6 +190,35 @@ fn textures_and_their_holes() {
     );
     assert!(picture.pixel(35, 40)[0] > 100);
     assert_eq!(picture.pixel(45, 40)[..3], [0, 0, 0]);
+}
+
+#[test]
+fn tints_cover_a_texture_by_their_strength() {
+    let mesh = square(1.0, 0.0);
+    let green = Texture::new(&Image::new(2, 2, hex(0x00ff00)));
+    let uvs = vec![Vec2::ZERO, Vec2::X, Vec2::ONE, Vec2::Y];
+    let mut draw = DrawMesh::new(&mesh).coloured(Colour::Textured {
+        uvs: uvs.into(),
+        texture: &green,
+        alpha_cutoff: 0.0,
+    });
+    let mut drawn = |strengths: Vec<f32>| {
+        draw.tint = Some(Tint {
+            colours: vec![hex(0xff0000); 4],
+            strengths,
+        });
+        render(&flat(vec![draw.clone()]), &orthographic(), 80, 80)
+    };
+    let none = drawn(vec![0.0; 4]).pixel(40, 40);
+    assert!(none[0] < none[1], "{none:?}");
+    let all = drawn(vec![1.0; 4]).pixel(40, 40);
+    assert!(all[0] > all[1], "{all:?}");
+    // From left to right, red takes over from green.
+    let slope = drawn(vec![0.0, 1.0, 1.0, 0.0]);
+    let red = |x| i32::from(slope.pixel(x, 40)[0]);
+    assert!(red(32) < red(40) && red(40) < red(48));
+    // Missing strengths are none.
+    assert_eq!(drawn(Vec::new()).pixel(40, 40), none);
 }
 
 #[test]

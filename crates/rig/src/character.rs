@@ -18,6 +18,8 @@ pub struct Character {
     pub name: String,
     /// Joints. Empty for a bare mesh.
     pub skeleton: Skeleton,
+    /// Index of each joint of a `.skel` in the skeleton, for motions that number its joints. Empty if the order is the same.
+    pub file_joints: Vec<usize>,
     /// Parts in file order: one for each mesh primitive and each node that shows it. Empty for a bare motion.
     pub parts: Vec<Part>,
     /// Clips stored in the file.
@@ -232,6 +234,16 @@ impl Character {
             positions: linear_blend(part, &self.bind_worlds(), &part.morph_weights).positions,
             triangles: part.mesh.triangles.clone(),
         }
+    }
+
+    /// All parts, each as [`Character::bind_mesh`] gives it. For many parts this is much faster.
+    pub fn bind_meshes(&self) -> Vec<TriMesh> {
+        let worlds = self.bind_worlds();
+        let placed = |part: &Part| TriMesh {
+            positions: linear_blend(part, &worlds, &part.morph_weights).positions,
+            triangles: part.mesh.triangles.clone(),
+        };
+        self.parts.iter().map(placed).collect()
     }
 
     /// The turn that brings +Z to where a humanoid looks; none for what is no humanoid.

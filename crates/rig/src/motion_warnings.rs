@@ -7,7 +7,7 @@ use glam::{Quat, Vec3};
 use crate::Skeleton;
 use crate::character::{Character, Problem, Severity};
 use crate::figures::{figures, skeleton_trees};
-use crate::retarget::humanoid::HumanBone;
+use crate::retarget::humanoid::{HumanBone, Side};
 use crate::retarget::{BoneMap, Humanoid};
 use crate::stray_weights::stray_weights;
 
@@ -54,13 +54,33 @@ fn lying_warning(character: &Character) -> Option<Problem> {
     };
     let stands = stood.as_ref().and_then(|h| spine(h, &raised));
     let stands = stands.is_some_and(|spine| spine.y > 0.8 * spine.length());
-    if stands && (lies || count(&stood) > count(&as_is)) {
+    let creature = stood.as_ref().is_some_and(|h| is_creature(h, skeleton));
+    if stands && !creature && (lies || count(&stood) > count(&as_is)) {
         return warning(
             "The body lies on the ground with its head along Z. If Z is up in the file, load it with `--up z`; otherwise clips and motions will not fit."
                 .to_owned(),
         );
     }
     None
+}
+
+/// Parts of bodies that people do not have, in names of joints.
+const CREATURE_WORDS: [&str; 6] = ["wing", "beak", "feather", "paw", "hoof", "tail"];
+
+/// Whether a body with a level spine is a bird or a quadruped: its legs reach down, or it has wings or paws.
+fn is_creature(humanoid: &Humanoid, skeleton: &Skeleton) -> bool {
+    let worlds = skeleton.rest_worlds();
+    let at = |bone| Some(Vec3::from(worlds[humanoid.joint(bone)?].translation));
+    let legs = Side::BOTH.into_iter().filter_map(|side| {
+        let end = at(HumanBone::Foot(side)).or_else(|| at(HumanBone::LowerLeg(side)))?;
+        Some(end - at(HumanBone::UpperLeg(side))?)
+    });
+    let legs: Vec3 = legs.sum();
+    let named = |name: &str| {
+        let name = name.to_lowercase();
+        CREATURE_WORDS.iter().any(|word| name.contains(word))
+    };
+    legs.y < -0.5 * legs.length() || skeleton.joints().iter().any(|joint| named(&joint.name))
 }
 
 /// Vector from hips to head.
@@ -113,6 +133,35 @@ mod tests {
             // Only one of the two is Z up.
             assert_eq!(warnings_of(flat).contains("--up z"), angle > 0.0);
         }
+    }
+
+    /// A bird that stands has a level spine and legs that reach down; one that flies has level legs and wings.
+    #[test]
+    fn birds_do_not_lie() {
+        let flat = || {
+            let mut flat = mannequin();
+            let rest = flat.rest_mut(0);
+            let turn = Quat::from_rotation_x(FRAC_PI_2);
+            rest.translation = turn * rest.translation;
+            rest.rotation = turn * rest.rotation;
+            flat
+        };
+        assert!(warnings_of(flat()).contains("--up z"));
+        let mut standing = flat();
+        let humanoid = Humanoid::find(&mannequin(), &BoneMap::default()).unwrap();
+        for side in Side::BOTH {
+            let hip = humanoid.joint(HumanBone::UpperLeg(side)).unwrap();
+            let rest = standing.rest_mut(hip);
+            rest.rotation = Quat::from_rotation_x(-FRAC_PI_2) * rest.rotation;
+        }
+        assert_eq!(warnings_of(standing), "");
+        let mut joints = flat().joints().to_vec();
+        let mut wing = joints[0].clone();
+        wing.name = "Wing_L".to_owned();
+        wing.parent = Some(0);
+        joints.push(wing);
+        let (flying, _) = Skeleton::from_unordered(joints).unwrap();
+        assert_eq!(warnings_of(flying), "");
     }
 
     #[test]

@@ -20,24 +20,22 @@ pub fn is_bare(character: &Character) -> bool {
 
 /// The mesh of all parts where it is seen, in metres.
 pub fn rest_mesh(character: &Character) -> TriMesh {
-    let parts: Vec<TriMesh> = (0..character.parts.len())
-        .map(|part| character.bind_mesh(part))
-        .collect();
-    TriMesh::merged(&parts)
+    TriMesh::merged(&character.bind_meshes())
 }
 
 /// The same mesh on another skeleton, without weights, clips or morph targets.
 pub fn with_skeleton(character: &Character, skeleton: Skeleton) -> Character {
     let mut rigged = character.clone();
     // Bind space becomes the world's: the mesh lies where it is seen.
-    for (index, part) in rigged.parts.iter_mut().enumerate() {
-        part.mesh = character.bind_mesh(index);
+    for (part, mesh) in rigged.parts.iter_mut().zip(character.bind_meshes()) {
+        part.mesh = mesh;
         part.normals.clear();
         part.binding = Default::default();
         part.morphs.clear();
         part.morph_weights.clear();
     }
     rigged.skeleton = skeleton;
+    rigged.file_joints.clear();
     rigged.clips.clear();
     rigged.humanoid = None;
     rigged.source = Source::None;

@@ -30,12 +30,12 @@ pub fn stray_weights(character: &Character) -> Option<Problem> {
     let (mut seen, mut stray) = (0usize, 0usize);
     let mut blamed = vec![0usize; character.skeleton.len()];
     let mut leads = vec![0usize; character.skeleton.len()];
-    for (index, part) in character.parts.iter().enumerate() {
+    let meshes = character.bind_meshes();
+    for (index, (part, mesh)) in character.parts.iter().zip(&meshes).enumerate() {
         if part.binding.computed || part.binding.influences.is_empty() {
             continue;
         }
-        let places = character.bind_mesh(index).positions;
-        for (vertex, &place) in places.iter().enumerate().step_by(step) {
+        for (vertex, &place) in mesh.positions.iter().enumerate().step_by(step) {
             let Some(joint) = leading_joint(character, index, vertex) else {
                 continue;
             };

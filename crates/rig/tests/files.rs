@@ -209,14 +209,28 @@ fn mesh_skeleton_and_motion_must_match() {
     let mesh = put("a.off", "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n");
     let skeleton = put("a.skel", "2\n0 1 0 b a\n0 0 0 a root\n");
     let fits = put("a.anim", "1 2\n0\n1 0 0\n0 1 0\n1 0\n");
-    let wrong = put("b.anim", "1 1\n0\n1 0 0\n1\n");
+    let fewer = put("b.anim", "1 1\n0\n1 0 0\n1\n");
+    let wrong = put("c.anim", "1 3\n0\n1 0 0\n0 1 0\n0 1 0\n1 0 0\n");
     let options = ReadOptions::default();
     let character = load_character(&mesh, Some(&skeleton), &[&fits], &options).unwrap();
     // The file lists the child first; the track must follow it to its new index.
     assert_eq!(character.skeleton.joints()[1].name, "b");
     assert_eq!(character.clips[0].tracks[0].joint, 1);
+    // Fewer joints are the first ones of the file.
+    let character = load_character(&mesh, Some(&skeleton), &[&fewer], &options).unwrap();
+    assert_eq!(character.clips[0].tracks[0].joint, 1);
+    let noted = |character: &Character, text: &str| {
+        let mut notes = character.problems.iter();
+        assert!(notes.any(|note| note.text.contains(text)), "{text}");
+    };
+    noted(&character, "the first 1 of 2");
     let error = load_character(&mesh, Some(&skeleton), &[&wrong], &options).unwrap_err();
-    assert!(error.to_string().contains("1 joints"), "{error}");
+    assert!(error.to_string().contains("3 joints"), "{error}");
+    // A mesh to show that is missing is a note, if there is another.
+    let text = "SIMMESH a.off\nVISMESH fine.off\nSKELETON a.skel\n";
+    let character = load(&put("a.ini", text), &options).unwrap();
+    assert_eq!(character.parts[0].mesh.positions.len(), 3);
+    noted(&character, "fine.off");
     let error = load_character(&skeleton, None, &[], &options).unwrap_err();
     assert!(error.to_string().contains("bare mesh"), "{error}");
 }

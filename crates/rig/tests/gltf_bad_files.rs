@@ -128,10 +128,31 @@ fn counts_that_exceed_memory() {
 }
 
 #[test]
-fn compressed_files_explain_how_to_convert() {
-    let error = broken(|json| json["extensionsRequired"] = json!(["KHR_draco_mesh_compression"]));
-    assert!(matches!(error, FormatError::Unsupported(_)));
-    assert!(error.to_string().contains("export again"), "{error}");
+fn damaged_compression_is_an_error() {
+    for (name, extension) in [
+        (
+            "KHR_meshopt_compression",
+            json!({"buffer": 0, "byteLength": 8, "byteStride": 4, "count": 9, "mode": "ATTRIBUTES"}),
+        ),
+        (
+            "EXT_meshopt_compression",
+            json!({"buffer": 0, "byteLength": 8, "byteStride": 4, "count": u32::MAX, "mode": "TRIANGLES"}),
+        ),
+        ("EXT_meshopt_compression", json!({"buffer": 9})),
+    ] {
+        let error =
+            broken(|json| json["bufferViews"][0]["extensions"] = json!({ name: extension }));
+        let text = error.to_string();
+        assert!(text.contains(name) || text.contains("buffer"), "{text}");
+    }
+    let draco =
+        json!({"KHR_draco_mesh_compression": {"bufferView": 0, "attributes": {"POSITION": 0}}});
+    let error = broken(|json| json["meshes"][0]["primitives"][0]["extensions"] = draco.clone());
+    assert!(error.to_string().contains("KHR_draco"), "{error}");
+}
+
+#[test]
+fn other_versions_are_refused() {
     let error = broken(|json| json["asset"]["version"] = json!("1.0"));
     assert!(matches!(error, FormatError::Unsupported(_)));
 }

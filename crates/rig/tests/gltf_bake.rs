@@ -122,6 +122,29 @@ fn correctives_meet_their_bound_when_read_back() {
     }
 }
 
+/// Captured motion is not a sum of a few shapes: here every one of a hundred frames has a shape of its own.
+#[test]
+fn a_long_motion_gets_as_many_targets_as_it_needs() {
+    let Some(bytes) = shared("characters/CesiumMan.glb") else {
+        return;
+    };
+    let character = read_glb(&bytes, &ReadOptions::default()).unwrap();
+    let mut motion = motion(&character, 100);
+    let noise = |k: usize| ((k as f32 * 12.9898).sin() * 43_758.547).fract() - 0.5;
+    let noisy = motion.frames.iter().enumerate().map(|(frame, parts)| {
+        let mut parts = parts.into_owned();
+        for (vertex, point) in parts.iter_mut().flatten().enumerate() {
+            *point += 0.02 * noise(7919 * frame + vertex) * Vec3::new(1.0, 0.5, -0.5);
+        }
+        parts
+    });
+    motion.frames = noisy.collect();
+    let options = CorrectiveOptions::default();
+    let (_, report) = bake_correctives(&character, &motion, &options).unwrap();
+    assert!(report.bound_met, "{report:?}");
+    assert!(report.targets > 64, "{report:?}");
+}
+
 #[test]
 fn linear_blending_needs_no_targets() {
     let Some(bytes) = shared("characters/CesiumMan.glb") else {

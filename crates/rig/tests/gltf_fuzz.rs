@@ -138,7 +138,15 @@ fn mutated_files_are_handled() {
         .ok()
         .and_then(|text| text.parse().ok())
         .unwrap_or(2);
+    // Compressed streams are many branches: they are tried often, and their data change more than their JSON.
+    let packed = [
+        &include_bytes!("fixtures/compressed/tube_filtered.glb")[..],
+        include_bytes!("fixtures/compressed/tube_meshopt_v1.glb"),
+        include_bytes!("fixtures/compressed/tube_draco.glb"),
+        include_bytes!("fixtures/compressed/tube_draco_sequential.glb"),
+    ];
     let mut files = vec![small()];
+    files.extend(packed.map(split));
     files.extend(
         FILES[2..]
             .iter()
@@ -150,10 +158,10 @@ fn mutated_files_are_handled() {
     let (mut tried, mut readable) = (0, 0);
     while start.elapsed() < Duration::from_secs(seconds) {
         // Mostly the small file: a hundred mutants of it for one of a large file.
-        let file = if random.below(10) == 0 {
-            random.below(files.len())
-        } else {
-            0
+        let file = match random.below(10) {
+            0 => random.below(files.len()),
+            1..=4 => 1 + random.below(packed.len()),
+            _ => 0,
         };
         let (json, bin) = &files[file];
         let bytes = mutate(json, bin, &mut random);

@@ -155,6 +155,13 @@ pub fn check_step(
             value: settings.damping_half_life,
         });
     }
+    // Infinity is "no bound".
+    if settings.max_relative_speed.is_nan() || settings.max_relative_speed <= 0.0 {
+        return Err(SolveError::Setting {
+            name: "max_relative_speed",
+            value: settings.max_relative_speed,
+        });
+    }
     settings.weights.check(model)?;
     let (free, fixed) = (model.free_count(), model.fixed_count());
     let lengths = [

@@ -242,6 +242,7 @@ impl ModelBuilder {
             }),
             carriers: Vec::new(),
             carrier_frames: Vec::new(),
+            wave_speeds: Vec::new(),
             tets,
             rest,
             index_of,
@@ -249,6 +250,7 @@ impl ModelBuilder {
         };
         model.carriers = crate::carrier::find_carriers(&model);
         model.carrier_frames = crate::carrier::find_carrier_frames(&model, &model.carriers);
+        model.wave_speeds = crate::inertia::wave_speeds(&model);
         Ok(model)
     }
 

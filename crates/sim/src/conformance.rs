@@ -40,6 +40,7 @@ pub use equilibrium::{
 pub use global_solve::{beats_ten_cg_iterations, global_step_beats_ten_cg_iterations};
 pub use motion::{
     angular_momentum, constant_velocity, free_fall, linear_momentum, rest_pose, rigid_root_motion,
+    thrown_tissue,
 };
 pub use robust::{
     agrees_with_the_reference, carried_jump, degenerate_models, deterministic,
@@ -75,6 +76,7 @@ macro_rules! backend_tests {
     ($make:expr, $precision:expr) => {
         $crate::backend_tests!(@each $make, $precision;
             rest_pose rigid_root_motion constant_velocity free_fall linear_momentum angular_momentum
+            thrown_tissue
             patch_test settles_to_the_static_solution energy_never_rises
             equilibrium_is_within_its_tolerance weights_are_those_of_a_model_built_so
             recovers_from_garbage degenerate_models agrees_with_the_reference carried_jump

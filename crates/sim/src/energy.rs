@@ -4,6 +4,7 @@ use glam::{DVec3, Vec3};
 use supple_geom::simd::Row;
 
 use crate::constraints::cluster::NO_CLUSTER;
+use crate::inertia::{bounded, largest_relative_motion};
 use crate::model::NO_CARRIER;
 use crate::start::carried;
 use crate::{Mode, Model, Rotations, Settings, State, Targets};
@@ -11,7 +12,7 @@ use crate::{Mode, Model, Rotations, Settings, State, Targets};
 /// Prediction and initial guess of a step.
 #[derive(Clone, Debug)]
 pub struct Prediction {
-    /// Inertial prediction x + h v of each free vertex \[m\]; x itself in a static solve.
+    /// Inertial prediction x + h v of each free vertex, [bounded](crate::inertia) \[m\]; x itself in a static solve.
     pub inertial: Vec<DVec3>,
     /// Gravity and external force on each free vertex \[N\].
     pub forces: Vec<DVec3>,
@@ -34,11 +35,15 @@ pub fn predict(model: &Model, settings: &Settings, targets: &Targets, state: &St
         .enumerate()
         .map(|(i, &m)| gravity * m + external(i))
         .collect();
-    let inertial: Vec<DVec3> = state
-        .positions
-        .iter()
-        .zip(&state.velocities)
-        .map(|(x, v)| x.as_dvec3() + v.as_dvec3() * h)
+    let vertices: Vec<u32> = (0..model.free_count() as u32).collect();
+    let mut starts = vec![Row::default(); vertices.len()];
+    carried(model, targets, state, &vertices, 0.0, &mut starts);
+    let most = largest_relative_motion(settings);
+    let inertial: Vec<DVec3> = (0..model.free_count())
+        .map(|i| {
+            let y = state.positions[i].as_dvec3() + state.velocities[i].as_dvec3() * h;
+            bounded(model, i, y, starts[i].xyz(), most)
+        })
         .collect();
     let pushed = |(i, y): (usize, &DVec3)| {
         let mass = model.masses()[i];
@@ -48,8 +53,6 @@ pub fn predict(model: &Model, settings: &Settings, targets: &Targets, state: &St
             *y
         }
     };
-    let vertices: Vec<u32> = (0..model.free_count() as u32).collect();
-    let mut starts = vec![Row::default(); vertices.len()];
     carried(model, targets, state, &vertices, h as f32, &mut starts);
     let free = inertial
         .iter()

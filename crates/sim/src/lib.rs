@@ -41,6 +41,7 @@ pub mod cpu;
 pub mod energy;
 pub mod equilibrium;
 pub mod follow;
+pub mod inertia;
 mod lbfgs;
 pub mod merge;
 pub mod model;

@@ -14,8 +14,8 @@ use crate::contact::{ContactState, ContactSurface, Source, SurfaceInput};
 use crate::model::NO_CARRIER;
 use crate::{Model, State, Targets};
 
-/// Gap between the rest shapes, which are laid out side by side \[m\]. Contact is allowed to overlap where the rest shape
-/// does, so different bodies must not overlap at rest.
+/// Gap between the rest shapes, which are laid out side by side \[widths\]. Contact leaves out shells that lie on each other
+/// at rest, so different bodies must be well apart.
 const REST_GAP: f32 = 1.0;
 
 /// A merged model, and the index ranges of its bodies.
@@ -50,6 +50,7 @@ impl Merged {
             caller_of: Vec::new(),
             carriers: Vec::new(),
             carrier_frames: Vec::new(),
+            wave_speeds: Vec::new(),
             soft_driven: None,
             tets: TetStrains::default(),
             volumes: TetVolumes::default(),
@@ -204,6 +205,7 @@ impl IndexMap {
 
     fn add_vertices(&self, part: &Model, body: &Body, whole: &mut Model) {
         whole.masses.extend(&part.masses);
+        whole.wave_speeds.extend(&part.wave_speeds);
         whole.index_of.extend(self.vertices(&part.index_of));
         let carrier = |&c: &u32| match c {
             NO_CARRIER => NO_CARRIER,
@@ -312,7 +314,7 @@ fn surface(models: &[&Model], bodies: &[Body], free_count: usize) -> ContactSurf
             all().fold(f32::NEG_INFINITY, f32::max),
         );
         let shift = Vec3::X * (edge - low);
-        edge += high - low + REST_GAP;
+        edge += (1.0 + REST_GAP) * (high - low);
         whole.skin.extend(input.skin.iter().map(|&p| p + shift));
         whole.bases.extend(input.bases.iter().map(|&p| p + shift));
         let (first_point, first) = (body.points.start as u32, whole.triangles.len() as u32);

@@ -24,6 +24,7 @@ pub struct Model {
     pub(crate) caller_of: Vec<u32>,
     pub(crate) carriers: Vec<u32>,
     pub(crate) carrier_frames: Vec<[u32; 3]>,
+    pub(crate) wave_speeds: Vec<f32>,
     pub(crate) soft_driven: Option<SoftDriven>,
     pub(crate) tets: TetStrains,
     pub(crate) volumes: TetVolumes,
@@ -117,6 +118,12 @@ impl Model {
     /// iterations ([`carried`](crate::start::carried)); [`NO_CARRIER`] if it has no carrier.
     pub fn carrier_frames(&self) -> &[[u32; 3]] {
         &self.carrier_frames
+    }
+
+    /// Wave speed √(E/ρ) of the tissue at each free vertex \[m/s\], which bounds its [inertia](crate::inertia); infinite
+    /// without mass, zero without tets.
+    pub fn wave_speeds(&self) -> &[f32] {
+        &self.wave_speeds
     }
 
     /// Tetrahedra and their strain.

@@ -13,8 +13,16 @@ use supple_geom::simd::{F32x8, Kernel, LANES, Lanes, Row, dispatch};
 use crate::model::NO_CARRIER;
 use crate::{Model, State, Targets};
 
-/// Least cosine of a rotation in one step. A larger rotation is that of a collapsed triangle, not of a limb.
+/// Least cosine of a rotation in one step. A larger rotation is that of a collapsed triangle, not of a limb, unless the
+/// triangle keeps its shape: captured limbs flip about their axis in one frame.
 const MIN_COSINE: f32 = 0.0;
+
+/// Least cosine of a rotation of a triangle that keeps its shape. One with a corner that crosses the opposite side looks turned
+/// by 180°.
+const MIN_RIGID_COSINE: f32 = -0.9998;
+
+/// Largest change of a triangle that keeps its shape: of the products of its sides, relative to the larger square.
+const MAX_CHANGE: f32 = 0.1;
 
 /// Largest motion of a vertex relative to its carriers in one step, relative to its distance from them. Without a limit a
 /// velocity kept through a teleport inverts tissue; jiggle stays below 0.1.
@@ -145,13 +153,30 @@ fn turned<L: Lanes>(
         let moved = minus(after[k], before[k]);
         change = change + (moved[0].abs() + moved[1].abs() + moved[2].abs());
     }
-    let is_limb = L::splat(2.0 * MIN_COSINE + 1.0).le_mask(trace);
+    let is_limb = L::splat(2.0 * MIN_COSINE + 1.0).le_mask(trace)
+        | (L::splat(2.0 * MIN_RIGID_COSINE + 1.0).le_mask(trace) & congruent(before, after));
     let is_still = change.le_mask(L::splat(0.0));
     choose(
         is_limb & from.is_valid & to.is_valid & !is_still,
         turned,
         vector,
     )
+}
+
+/// Lanes in which two triangles have the same shape.
+#[inline(always)]
+fn congruent<L: Lanes>(before: &[Vector<L>; 3], after: &[Vector<L>; 3]) -> u8 {
+    let products = |t: &[Vector<L>; 3]| {
+        let (b, c) = (minus(t[1], t[0]), minus(t[2], t[0]));
+        [dot(b, b), dot(c, c), dot(b, c)]
+    };
+    let (from, to) = (products(before), products(after));
+    let most = from[0].max(from[1]) * L::splat(MAX_CHANGE);
+    let mut change = L::splat(0.0);
+    for k in 0..3 {
+        change = change.max((to[k] - from[k]).abs());
+    }
+    change.le_mask(most)
 }
 
 /// `a` in the lanes of the mask, `b` in the others.
@@ -274,6 +299,19 @@ mod tests {
         let vector = Vec3::new(0.4, -0.3, 0.8);
         let found = turned_once(TRIANGLE, moved, vector);
         assert!(found.abs_diff_eq(motion * vector, 1e-6));
+    }
+
+    #[test]
+    fn a_triangle_that_keeps_its_shape_turns_by_any_angle() {
+        for angle in [1.7, 2.6, 3.08] {
+            let motion = Quat::from_axis_angle(Vec3::new(1.0, -2.0, 0.5).normalize(), angle);
+            let vector = Vec3::new(0.4, -0.3, 0.8);
+            let moved = TRIANGLE.map(|p| motion * p + Vec3::X);
+            let found = turned_once(TRIANGLE, moved, vector);
+            assert!(found.abs_diff_eq(motion * vector, 1e-6), "{angle}");
+            let stretched = TRIANGLE.map(|p| motion * (p * Vec3::new(1.0, 1.5, 1.0)));
+            assert_eq!(turned_once(TRIANGLE, stretched, vector), vector, "{angle}");
+        }
     }
 
     #[test]

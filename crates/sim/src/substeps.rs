@@ -73,6 +73,7 @@ pub fn step_in_substeps(
     let n = count as f32;
     let slow = Settings {
         damping_half_life: settings.damping_half_life * f64::from(count),
+        max_relative_speed: settings.max_relative_speed / f64::from(count),
         ..settings.clone()
     };
     state.scale_time(1.0 / n);

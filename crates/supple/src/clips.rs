@@ -5,6 +5,7 @@ use std::path::Path;
 use supple_rig::figures::on_each;
 use supple_rig::formats::{self, FormatError, ReadOptions};
 use supple_rig::retarget::{BoneMap, HumanoidError, MapFile, Options, Retarget, RetargetError};
+use supple_rig::same_skeleton::{self, TooManyJoints};
 use supple_rig::{Character, Clip};
 
 use crate::embedded::{self, ClipError};
@@ -26,6 +27,16 @@ pub enum MotionError {
         in_file: String,
         /// The embedded clips.
         embedded: String,
+    },
+    /// The motion file has no clip of that name.
+    #[error("{path} has no clip '{name}'; its clips: {known}")]
+    NoClipInMotion {
+        /// The file.
+        path: String,
+        /// The name.
+        name: String,
+        /// The file's clips.
+        known: String,
     },
     /// The file has no motion.
     #[error("{path} has no motion")]
@@ -51,6 +62,9 @@ pub enum MotionError {
     /// The motion does not fit into memory.
     #[error("the motion is too long: {0}")]
     TooLong(#[from] TooLong),
+    /// The motion has more joints than the character, and no names.
+    #[error("the motion does not fit: {0}")]
+    Numbered(#[from] TooManyJoints),
     /// The motion cannot be retargeted to the character.
     #[error("the motion cannot be retargeted: {0}")]
     Retarget(#[from] RetargetError),
@@ -65,8 +79,10 @@ pub enum Choice<'a> {
     Default,
     /// A clip of the file by name or number, or an embedded clip by name, with an optional joint map (TOML).
     Named(&'a str, Option<&'a Path>),
-    /// Another file, with an optional joint map (TOML).
+    /// The first clip of another file, with an optional joint map (TOML).
     File(&'a Path, Option<&'a Path>),
+    /// A clip of another file by name or number, with an optional joint map (TOML).
+    FileClip(&'a Path, &'a str, Option<&'a Path>),
 }
 
 /// A clip of the character's file by name or number, or an embedded clip by name, retargeted to the character.
@@ -81,6 +97,16 @@ pub fn clip_from(character: &Character, file: impl AsRef<Path>) -> Result<Clip, 
 
 /// The chosen clip on the character's skeleton. Retargeted motions are sampled at `fps` frames per second.
 pub fn choose(character: &Character, choice: Choice, fps: f32) -> Result<Clip, MotionError> {
+    choose_told(character, choice, fps, &|_| ())
+}
+
+/// As [`choose`]; `notice` is told which of several clips of a motion file is played, if none was named.
+pub fn choose_told(
+    character: &Character,
+    choice: Choice,
+    fps: f32,
+    notice: &dyn Fn(&str),
+) -> Result<Clip, MotionError> {
     if character.skeleton.is_empty() {
         let name = character.name.clone();
         return Err(MotionError::NoSkeleton { name });
@@ -91,19 +117,35 @@ pub fn choose(character: &Character, choice: Choice, fps: f32) -> Result<Clip, M
             None => Ok(embedded::clip("squat", character)?),
         },
         Choice::Named(name, map) => named(character, name, map),
-        Choice::File(path, map) => from_file(character, path, map, fps),
+        Choice::File(path, map) => {
+            let source = read_motion(path)?;
+            if source.clips.len() > 1 {
+                notice(&format!(
+                    "playing the first clip of {}; its clips: {}",
+                    path.display(),
+                    list_clips(&source)
+                ));
+            }
+            from_source(character, &source, map, fps)
+        }
+        Choice::FileClip(path, name, map) => {
+            let mut source = read_motion(path)?;
+            let Some(index) = find_clip(&source.clips, name) else {
+                return Err(MotionError::NoClipInMotion {
+                    path: path.display().to_string(),
+                    name: name.to_owned(),
+                    known: list_clips(&source),
+                });
+            };
+            source.clips = vec![source.clips.swap_remove(index)];
+            from_source(character, &source, map, fps)
+        }
     }
 }
 
 fn named(character: &Character, name: &str, map: Option<&Path>) -> Result<Clip, MotionError> {
-    let by_name = character.clips.iter().find(|clip| clip.name == name);
-    let by_number = || {
-        name.parse::<usize>()
-            .ok()
-            .and_then(|number| character.clips.get(number))
-    };
-    if let Some(clip) = by_name.or_else(by_number) {
-        return Ok(clip.clone());
+    if let Some(index) = find_clip(&character.clips, name) {
+        return Ok(character.clips[index].clone());
     }
     let clip = match map {
         Some(path) => {
@@ -123,6 +165,15 @@ fn named(character: &Character, name: &str, map: Option<&Path>) -> Result<Clip, 
     }
 }
 
+/// The clip of a name, or of a number; a name in another case is taken if there is no exact one.
+fn find_clip(clips: &[Clip], name: &str) -> Option<usize> {
+    let named = |is: &dyn Fn(&str) -> bool| clips.iter().position(|clip| is(&clip.name));
+    let number = || name.parse().ok().filter(|&number| number < clips.len());
+    named(&|known| known == name)
+        .or_else(number)
+        .or_else(|| named(&|known| known.eq_ignore_ascii_case(name)))
+}
+
 fn list_clips(character: &Character) -> String {
     if character.clips.is_empty() {
         return "none".to_owned();
@@ -134,19 +185,24 @@ fn list_clips(character: &Character) -> String {
         .join(", ")
 }
 
-fn from_file(
-    character: &Character,
-    path: &Path,
-    map: Option<&Path>,
-    fps: f32,
-) -> Result<Clip, MotionError> {
+/// A file with motion.
+fn read_motion(path: &Path) -> Result<Character, MotionError> {
     let source = formats::load(path, &ReadOptions::default())?;
     if source.clips.is_empty() {
         let path = path.display().to_string();
         return Err(MotionError::NoMotion { path });
     }
+    Ok(source)
+}
+
+fn from_source(
+    character: &Character,
+    source: &Character,
+    map: Option<&Path>,
+    fps: f32,
+) -> Result<Clip, MotionError> {
     let named = map.map_or_else(|| Ok(MapFile::default()), read_map)?;
-    from_character(character, &source, named, fps)
+    from_character(character, source, named, fps)
 }
 
 /// A joint map in TOML.
@@ -158,7 +214,8 @@ pub fn read_map(path: &Path) -> Result<MapFile, MotionError> {
     Ok(MapFile::parse(&text)?)
 }
 
-/// The first clip of another character, retargeted to this one, or to each of several people in one file.
+/// The first clip of another character: joint by joint if it has the same skeleton, else retargeted to this one, or to each of
+/// several people in one file.
 pub fn from_character(
     character: &Character,
     source: &Character,
@@ -169,6 +226,10 @@ pub fn from_character(
         path: source.name.clone(),
     })?;
     Span::all(clip, fps).check(pose_bytes(character))?;
+    let mapped = !(map.source.is_empty() && map.target.is_empty());
+    if !mapped && let Some(clip) = same_skeleton::direct(character, source, clip)? {
+        return Ok(clip);
+    }
     let mut options = Options {
         map,
         ..Options::default()
@@ -176,12 +237,18 @@ pub fn from_character(
     if options.map.source.is_empty() {
         options.map.source = BoneMap::of(source);
     }
-    on_each(character, |one| {
+    let retargeted = on_each(character, |one| {
         let mut options = options.clone();
         if options.map.target.is_empty() {
             options.map.target = BoneMap::of(one);
         }
         let retarget = Retarget::new(&source.skeleton, &one.skeleton, &options)?;
         Ok(retarget.with_skin(one).clip(clip, fps))
-    })
+    });
+    match retargeted {
+        Err(error) if !mapped => {
+            same_skeleton::with_other_rest(character, source, clip, fps).ok_or(error)
+        }
+        other => other,
+    }
 }

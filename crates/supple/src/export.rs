@@ -27,6 +27,8 @@ pub enum Bake {
     Correctives {
         /// Largest error allowed \[mm\].
         bound_mm: f32,
+        /// Write the file even if its error exceeds the bound.
+        allow_error: bool,
     },
     /// One morph target per frame: GLB.
     Morphs,
@@ -38,6 +40,40 @@ pub enum Bake {
     Obj,
     /// One PLY per frame.
     Ply,
+}
+
+impl Bake {
+    /// Name, and extensions of its files.
+    fn files(self) -> (&'static str, &'static [&'static str]) {
+        match self {
+            Self::Correctives { .. } => ("correctives", &["glb", "vrm"]),
+            Self::Morphs => ("morphs", &["glb", "vrm"]),
+            Self::Pc2 => ("pc2", &["pc2"]),
+            Self::Mdd => ("mdd", &["mdd"]),
+            Self::Obj => ("obj", &["obj"]),
+            Self::Ply => ("ply", &["ply"]),
+        }
+    }
+
+    /// Fails if a file's name has the extension of another format.
+    pub fn check_name(self, path: &Path) -> Result<(), FormatError> {
+        let (name, extensions) = self.files();
+        if extensions.contains(&extension(path).as_str()) {
+            return Ok(());
+        }
+        let better = path.with_extension(extensions[0]);
+        let reason = format!(
+            "this is no name for the bake `{name}`, which writes .{} files; use {}, or choose another bake",
+            extensions[0],
+            better.display()
+        );
+        Err(FormatError::Unsupported(reason).in_file(path))
+    }
+}
+
+fn extension(path: &Path) -> String {
+    let extension = path.extension().unwrap_or_default();
+    extension.to_string_lossy().to_lowercase()
 }
 
 /// What was written.
@@ -60,15 +96,14 @@ pub struct Written {
     pub bound_met: bool,
 }
 
-/// The way to write a motion, by a file's extension.
+/// The way to write a motion, by a file's extension: correctives within a bound \[mm\] for a GLB.
 pub fn bake_for(path: &Path, bound_mm: f32) -> Result<Bake, FormatError> {
-    let extension = path
-        .extension()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .to_lowercase();
+    let extension = extension(path);
     match extension.as_str() {
-        "glb" | "vrm" => Ok(Bake::Correctives { bound_mm }),
+        "glb" | "vrm" => Ok(Bake::Correctives {
+            bound_mm,
+            allow_error: false,
+        }),
         "pc2" => Ok(Bake::Pc2),
         "mdd" => Ok(Bake::Mdd),
         "obj" => Ok(Bake::Obj),
@@ -172,6 +207,7 @@ impl<'a> Exporter<'a> {
             Some(bake) => bake,
             None => bake_for(path, self.bound_mm)?,
         };
+        bake.check_name(path)?;
         self.span.check(frame_bytes(self.character, self.method))?;
         let (character, clip) = (self.character, self.clip);
         let motion = skin(
@@ -186,7 +222,7 @@ impl<'a> Exporter<'a> {
     }
 }
 
-/// Writes a motion and measures the error of the written file.
+/// Writes a motion and measures the error of the written file. Correctives that miss their bound are an error, unless allowed.
 pub fn write_motion(
     character: &Character,
     motion: &Motion,
@@ -194,14 +230,25 @@ pub fn write_motion(
     path: &Path,
     clip_name: &str,
 ) -> Result<Written, BakeError> {
+    bake.check_name(path)?;
     let report = match bake {
-        Bake::Correctives { bound_mm } => {
+        Bake::Correctives {
+            bound_mm,
+            allow_error,
+        } => {
             let options = CorrectiveOptions {
                 bound_mm,
                 clip_name: clip_name.to_owned(),
                 ..CorrectiveOptions::default()
             };
             let (bytes, report) = bake::bake_correctives(character, motion, &options)?;
+            if !(report.bound_met || allow_error) {
+                return Err(BakeError::Bound {
+                    bound_mm,
+                    error_mm: report.errors.max_mm,
+                    targets: report.targets,
+                });
+            }
             formats::save(path, &bytes)?;
             report
         }

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use supple_geom::{TriMesh, shells::shells, weld::weld};
 use supple_rig::character::{Severity, Up};
+use supple_rig::problem_groups::grouped;
 use supple_rig::retarget::{BoneMap, Humanoid};
 use supple_rig::skeleton::JointKind;
 use supple_rig::{Character, inspect};
@@ -95,9 +96,7 @@ pub struct ProblemInfo {
 
 /// Collects the contents of a character.
 pub fn info(character: &Character) -> Info {
-    let rest: Vec<TriMesh> = (0..character.parts.len())
-        .map(|part| character.bind_mesh(part))
-        .collect();
+    let rest = character.bind_meshes();
     let whole = TriMesh::merged(&rest);
     let welded = weld(&whole, 0.0).mesh;
     let joints = character.skeleton.joints();
@@ -168,6 +167,7 @@ fn problems(character: &Character) -> Vec<ProblemInfo> {
     let mut problems = character.problems.clone();
     problems.extend(inspect::inspect(character).problems);
     problems.sort_by_key(|problem| std::cmp::Reverse(problem.severity));
+    let problems = grouped(problems);
     let in_words = |severity| match severity {
         Severity::Note => "note",
         Severity::Warning => "warning",

@@ -188,10 +188,12 @@ mod crowd_tables;
 pub mod embedded;
 mod error;
 pub mod export;
+pub mod hug;
 pub mod info;
 mod load;
 pub mod morphs;
 pub mod play;
+pub mod pull;
 pub mod scene;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod scene_file;

@@ -6,6 +6,7 @@ use supple_rig::Character;
 use supple_rig::character::Up;
 use supple_rig::formats::{self, FormatError, ReadOptions};
 use supple_rig::rigging::{rest_mesh, with_skeleton};
+use supple_rig::skeleton_pose::outside;
 
 use crate::embedded::{self, Body};
 
@@ -58,11 +59,13 @@ pub fn load_with(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Charac
     };
     let made_for_it = |path: &Path| path.extension().is_some_and(|ending| ending == "skel");
     if made_for_it(skeleton) && is_bare_format(path) {
-        return formats::load_character(path, Some(skeleton), &[], &options.read);
+        let character = formats::load_character(path, Some(skeleton), &[], &options.read)?;
+        return check_pose(character).map_err(|error| error.in_file(skeleton));
     }
     let mesh = load_alone(path, &options.read)?;
     let from = load_alone(skeleton, &ReadOptions::default())?;
-    on_skeleton_of(&mesh, from).map_err(|error| error.in_file(skeleton))
+    let character = on_skeleton_of(&mesh, from).and_then(check_pose);
+    character.map_err(|error| error.in_file(skeleton))
 }
 
 fn load_alone(path: &Path, options: &ReadOptions) -> Result<Character, FormatError> {
@@ -82,29 +85,37 @@ fn is_bare_format(path: &Path) -> bool {
     ["obj", "ply", "off", "stl"].contains(&ending.to_lowercase().as_str())
 }
 
-/// A mesh with the skeleton of another file, both in metres. Most of the joints must lie within the mesh's bounds.
+/// A mesh with the skeleton of another file, both in metres.
 fn on_skeleton_of(mesh: &Character, from: Character) -> Result<Character, FormatError> {
     if from.skeleton.is_empty() {
         return Err(FormatError::Empty("no skeleton"));
     }
-    let bounds = rest_mesh(mesh).bounds();
-    let slack = 0.05 * (bounds.max - bounds.min).length();
-    let worlds = from.skeleton.rest_worlds();
-    let near = |joint: glam::Vec3| {
-        joint.cmpge(bounds.min - slack).all() && joint.cmple(bounds.max + slack).all()
-    };
-    let within = worlds.iter().filter(|world| near(world.translation.into()));
-    if 2 * within.count() < worlds.len() {
-        return Err(FormatError::invalid(
-            "the skeleton",
-            "most of its joints lie outside the mesh; check its unit, position and up axis",
-        ));
-    }
     let mut character = with_skeleton(mesh, from.skeleton);
     character.clips = from.clips;
     character.humanoid = from.humanoid;
+    character.file_joints = from.file_joints;
     for clip in &mut character.clips {
         clip.morphs.clear();
     }
     Ok(character)
+}
+
+/// Refuses a skeleton in another pose than the mesh: tissue and weights would be those of other limbs.
+fn check_pose(character: Character) -> Result<Character, FormatError> {
+    let outside = outside(&character.skeleton, &rest_mesh(&character));
+    if character.parts.is_empty() || !outside.is_another_pose() {
+        return Ok(character);
+    }
+    let shown = outside.joints.iter().take(4);
+    let mut names = shown.cloned().collect::<Vec<_>>().join(", ");
+    if outside.joints.len() > 4 {
+        names.push_str(", …");
+    }
+    let reason = format!(
+        "{:.0} % of its bones lie outside of the mesh ({} joints: {names}); it is in another pose, unit or place. Export it in the mesh's \
+         pose, check its unit, position and up axis, or leave it out to fit a humanoid skeleton",
+        100.0 * outside.share,
+        outside.joints.len(),
+    );
+    Err(FormatError::invalid("the skeleton", reason))
 }

@@ -3,6 +3,7 @@
 //! Their models are [merged](supple_sim::merge) into one. Contact between characters is then the same as contact of a character with
 //! itself: both sides give way, with friction.
 
+use std::f32::consts::FRAC_PI_2;
 use std::sync::Arc;
 
 use glam::{Quat, Vec3};
@@ -113,6 +114,14 @@ pub fn standing_at(position: Vec3, degrees: f32) -> Placement {
         rotation: Quat::from_rotation_y(degrees.to_radians()),
         translation: position,
     }
+}
+
+/// As [`standing_at`], for a character that may face elsewhere: at 0 degrees it faces +Z, as most files do. VRM 0.x faces -Z. Only
+/// whole quarter turns count, so that no skeleton is turned because it is not quite symmetric.
+pub fn facing_at(character: &Character, position: Vec3, degrees: f32) -> Placement {
+    let ahead = character.facing() * Vec3::Z;
+    let quarters = (ahead.x.atan2(ahead.z) / FRAC_PI_2).round();
+    standing_at(position, degrees - 90.0 * quarters)
 }
 
 impl Scene {
@@ -325,5 +334,35 @@ impl Scene {
     /// Indices of a body's points in [`Scene::penetration`].
     pub fn points_of(&self, body: usize) -> std::ops::Range<usize> {
         self.merged.points_of(body)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A body that faces away, as in VRM 0.x, stands in a scene as one that faces +Z does.
+    #[test]
+    fn every_body_faces_where_it_is_turned() {
+        let female = crate::load("@female").unwrap();
+        let half = Quat::from_rotation_y(std::f32::consts::PI);
+        let mut away = female.clone();
+        for index in 0..away.skeleton.len() {
+            if away.skeleton.joints()[index].parent.is_none() {
+                let rest = away.skeleton.rest_mut(index);
+                rest.translation = half * rest.translation;
+                rest.rotation = half * rest.rotation;
+            }
+        }
+        assert!((away.facing() * Vec3::Z).z < -0.9);
+        for degrees in [0.0, 90.0, 180.0, 30.0] {
+            let place = Vec3::new(0.3, 0.0, -1.0);
+            let straight = facing_at(&female, place, degrees);
+            assert_eq!(straight, standing_at(place, degrees));
+            let placed = facing_at(&away, place, degrees);
+            let ahead = placed.rotation * (away.facing() * Vec3::Z);
+            let wanted = straight.rotation * (female.facing() * Vec3::Z);
+            assert!(ahead.distance(wanted) < 0.05, "{degrees}: {ahead}");
+        }
     }
 }

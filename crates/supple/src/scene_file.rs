@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use glam::Vec3;
+use glam::{Quat, Vec3};
 use serde::Deserialize;
 use supple_flesh::settings::{ColliderSettings, Ground};
 use supple_flesh::{Flesh, FleshError};
@@ -13,11 +13,13 @@ use supple_rig::rigging::{fitted, is_bare};
 use supple_rig::skinning::weights::WeightsError;
 use supple_rig::{Character, Clip, Pose};
 use supple_sim::Collider;
+use supple_sim::contact::Placement;
 
 use crate::clips::{Choice, MotionError, choose};
+use crate::hug::hug;
 use crate::load::load;
 use crate::play::between;
-use crate::scene::{Scene, standing_at};
+use crate::scene::{Scene, facing_at};
 use crate::settings::{load_settings, make_relative_to, settings_beside};
 use crate::skin::{Method, Span, TooLong, bind_missing, frame_bytes};
 use crate::tissue::TissueError;
@@ -44,13 +46,14 @@ pub struct SceneFile {
 pub struct ActorFile {
     /// Character file, relative to the scene file, or `@male` or `@female`.
     pub file: String,
-    /// A clip of the file, or an embedded clip.
+    /// A clip of the file, or an embedded clip; with `motion`, a clip of that file. `hug`, for two characters: they meet halfway between
+    /// their positions and hug.
     pub clip: Option<String>,
     /// A motion from another file.
     pub motion: Option<String>,
     /// Position \[m\].
     pub position: [f32; 3],
-    /// Rotation about the vertical \[degrees\].
+    /// Rotation about the vertical \[degrees\]; at 0 it faces +Z, whatever its file.
     pub turn: f32,
     /// Tissue settings; by default those beside the character file.
     pub settings: Option<String>,
@@ -166,11 +169,43 @@ pub fn play(
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut cast: Vec<(Character, Clip)> = Vec::new();
     let mut bodies = Vec::new();
+    let mut hugging = Vec::new();
     for (index, actor) in file.character.iter().enumerate() {
         let (character, clip, flesh) = engage(actor, folder, index + 1, file.fps, &cast)?;
-        let placement = standing_at(actor.position.into(), actor.turn);
+        let placement = facing_at(&character, actor.position.into(), actor.turn);
         bodies.push((Arc::new(flesh), character.skeleton.clone(), placement));
-        cast.push((character, clip));
+        if clip.is_none() {
+            hugging.push(index);
+        }
+        cast.push((character, clip.unwrap_or_default()));
+    }
+    match hugging[..] {
+        [] => {}
+        [one, other] => {
+            let hug = hug([&cast[one].0, &cast[other].0]).map_err(|error| SceneError::Motion {
+                number: one + 1,
+                source: error.into(),
+            })?;
+            let place = |index: usize| Vec3::from(file.character[index].position);
+            let meeting = meeting_at(place(one), place(other));
+            for ((index, clip), own) in [one, other].into_iter().zip(hug.clips).zip(hug.placements)
+            {
+                cast[index].1 = clip;
+                bodies[index].2 = Placement {
+                    rotation: meeting.rotation * own.rotation,
+                    translation: meeting.point(own.translation),
+                };
+            }
+        }
+        _ => {
+            return Err(SceneError::Text {
+                path: path.to_owned(),
+                reason: format!(
+                    "{} characters have `clip = \"hug\"`; a hug takes two",
+                    hugging.len()
+                ),
+            });
+        }
     }
     let mut scene = Scene::new(bodies, colliders(file)?);
     let longest = cast.iter().map(|(_, clip)| clip.duration());
@@ -222,14 +257,23 @@ pub fn play(
     Ok(played)
 }
 
-/// A character with its motion and tissue, and a unique name.
+/// The place between two positions, and the turn from +Z to the direction from one to the other.
+fn meeting_at(one: Vec3, other: Vec3) -> Placement {
+    let way = other - one;
+    Placement {
+        rotation: Quat::from_rotation_y(way.x.atan2(way.z)),
+        translation: 0.5 * (one + other),
+    }
+}
+
+/// A character with its motion and tissue, and a unique name. It has no clip of its own if it hugs another one.
 fn engage(
     actor: &ActorFile,
     folder: &Path,
     number: usize,
     fps: f32,
     cast: &[(Character, Clip)],
-) -> Result<(Character, Clip, Flesh), SceneError> {
+) -> Result<(Character, Option<Clip>, Flesh), SceneError> {
     let beside = |file: &str| match file.starts_with('@') {
         true => PathBuf::from(file),
         false => folder.join(file),
@@ -246,12 +290,19 @@ fn engage(
     }
     let motion = actor.motion.as_deref().map(beside);
     let choice = match (&actor.clip, &motion) {
-        (Some(name), _) => Choice::Named(name, None),
+        (Some(name), Some(path)) => Choice::FileClip(path, name, None),
+        (Some(name), None) => Choice::Named(name, None),
         (None, Some(path)) => Choice::File(path, None),
         (None, None) => Choice::Default,
     };
-    let clip =
-        choose(&character, choice, fps).map_err(|source| SceneError::Motion { number, source })?;
+    let own = |name: &str| character.clips.iter().any(|clip| clip.name == name);
+    let clip = match choice {
+        Choice::Named("hug", _) if !own("hug") => None,
+        _ => Some(
+            choose(&character, choice, fps)
+                .map_err(|source| SceneError::Motion { number, source })?,
+        ),
+    };
     let settings = match &actor.settings {
         Some(settings) => load_settings(&folder.join(settings))?,
         None => settings_beside(&file)?,

@@ -6,7 +6,7 @@ use glam::{Quat, Vec3};
 use supple::clips::{Choice, choose};
 use supple::embedded::{Body, body};
 use supple::rig::formats::save_character;
-use supple::rig::markers::Markers;
+use supple::rig::markers::{Marker, Markers};
 use supple::rig::retarget::{BoneMap, HumanBone, Humanoid, humanoid::Side};
 use supple::rig::rigging::{fitted, is_bare, with_skeleton};
 use supple::{Character, LoadOptions, Skeleton};
@@ -75,6 +75,94 @@ fn a_skeleton_is_taken_from_any_file_that_fits() {
     save_character(&elsewhere, &far).unwrap();
     let refused = load(&elsewhere).unwrap_err().to_string();
     assert!(refused.contains("far.glb"), "{refused}");
+}
+
+#[test]
+fn a_skeleton_in_another_pose_is_refused() {
+    // A clip of the body itself: arms crossed, as a skeleton's rest pose.
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("scan.obj");
+    save_character(&file, &scan()).unwrap();
+    let mut crossed = body(Body::Male).unwrap();
+    let clip = choose(&crossed, Choice::Named("arms_crossed", None), 30.0).unwrap();
+    let pose = clip.sample(&crossed.skeleton, 0.5 * clip.duration());
+    for (joint, local) in pose.locals.iter().enumerate() {
+        *crossed.skeleton.rest_mut(joint) = *local;
+    }
+    crossed.parts.clear();
+    crossed.source = Default::default();
+    let skeleton = folder.path().join("crossed.glb");
+    save_character(&skeleton, &crossed).unwrap();
+    let options = LoadOptions::new().skeleton(&skeleton);
+    let refused = supple::load_with(&file, &options).unwrap_err().to_string();
+    assert!(refused.contains("another pose"), "{refused}");
+    assert!(refused.contains("crossed.glb"), "{refused}");
+}
+
+#[test]
+fn markers_are_honoured() {
+    let character = scan();
+    let automatic = fitted(&character, &Markers::default()).unwrap();
+    let wrist = place(&automatic, HumanBone::Hand(Side::Left)) - Vec3::new(0.03, 0.0, 0.0);
+    let knee = place(&automatic, HumanBone::LowerLeg(Side::Right)) + Vec3::new(0.0, 0.04, 0.0);
+    let markers: Markers = [
+        (Marker::Wrist(Side::Left), wrist),
+        (Marker::Knee(Side::Right), knee),
+    ]
+    .into_iter()
+    .collect();
+    let marked = fitted(&character, &markers).unwrap();
+    let off = |bone, to: Vec3| place(&marked, bone).distance(to);
+    assert!(off(HumanBone::Hand(Side::Left), wrist) < 1e-4);
+    assert!(off(HumanBone::LowerLeg(Side::Right), knee) < 1e-4);
+    // What is not marked stays.
+    let head = place(&automatic, HumanBone::Head);
+    assert!(off(HumanBone::Head, head) < 1e-4);
+}
+
+#[test]
+fn a_body_in_pieces_is_fitted_like_the_whole() {
+    // Every third of the triangles by height and side becomes a shell of its own.
+    let whole = scan();
+    let mut pieces = scan();
+    let mesh = &whole.parts[0].mesh;
+    let mut cut = supple::geom::TriMesh::default();
+    let place_of = |triangle: &[u32; 3]| {
+        let centre = triangle
+            .iter()
+            .map(|&v| mesh.positions[v as usize])
+            .sum::<Vec3>()
+            / 3.0;
+        let step = |x: f32| (x / 0.15).floor() as i32;
+        (step(centre.x), step(centre.y))
+    };
+    let mut vertices = std::collections::HashMap::new();
+    for triangle in &mesh.triangles {
+        let piece = place_of(triangle);
+        let corners = triangle.map(|v| {
+            *vertices.entry((piece, v)).or_insert_with(|| {
+                // A little shrunk, so that welding does not join the pieces again.
+                let middle = Vec3::new(piece.0 as f32 + 0.5, piece.1 as f32 + 0.5, 0.0) * 0.15;
+                let at = mesh.positions[v as usize];
+                cut.positions
+                    .push(at + 0.02 * (Vec3::new(middle.x, middle.y, at.z) - at));
+                cut.positions.len() as u32 - 1
+            })
+        });
+        cut.triangles.push(corners);
+    }
+    pieces.parts[0].mesh = cut;
+    let fit = |character| fitted(character, &Markers::default()).unwrap();
+    let (one, many) = (fit(&whole), fit(&pieces));
+    for (bone, reach) in [
+        (HumanBone::Hips, 0.05),
+        (HumanBone::Head, 0.05),
+        (HumanBone::LowerLeg(Side::Left), 0.05),
+        (HumanBone::Hand(Side::Right), 0.05),
+    ] {
+        let off = place(&one, bone).distance(place(&many, bone));
+        assert!(off < reach, "{bone:?} is {off} m off");
+    }
 }
 
 #[test]

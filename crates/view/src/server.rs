@@ -4,19 +4,19 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use supple::rig::formats::FormatError;
 
 use crate::convert::{fbx_to_glb, for_page};
+use crate::deadline::Deadline;
+use crate::guests::{Guest, Guests};
 use crate::http::{Request, Response, read_request, write_response};
 use crate::page;
 
-/// Most simultaneous connections; a browser opens six.
-const MAX_CONNECTIONS: usize = 32;
-/// Timeout of an idle connection.
-const TIMEOUT: Duration = Duration::from_secs(10);
+/// Longest time in which a request arrives completely \[s\]; 512 MB on the loopback take a few.
+const REQUEST_SECONDS: u64 = 30;
+/// Longest time in which a response is taken \[s\].
+const RESPONSE_SECONDS: u64 = 60;
 
 /// Why the page cannot be served.
 #[derive(Debug, thiserror::Error)]
@@ -85,32 +85,32 @@ impl Server {
         format!("http://{}/{query}", self.address)
     }
 
-    /// Serves until the program ends.
+    /// Serves until the program ends. Accepting never waits for a connection.
     pub fn run(self) {
         let server = Arc::new(self);
-        let open = Arc::new(AtomicUsize::new(0));
+        let guests = Guests::default();
         for stream in server.listener.incoming().flatten() {
-            if open.fetch_add(1, Ordering::SeqCst) >= MAX_CONNECTIONS {
-                open.fetch_sub(1, Ordering::SeqCst);
+            let Some(guest) = guests.admit(&stream) else {
                 continue;
-            }
-            let (server, open) = (Arc::clone(&server), Arc::clone(&open));
+            };
+            let server = Arc::clone(&server);
             std::thread::spawn(move || {
                 // A browser may close a connection at any time.
-                let _ = server.serve(&stream);
-                open.fetch_sub(1, Ordering::SeqCst);
+                let _ = server.serve(&stream, &guest);
             });
         }
     }
 
-    fn serve(&self, stream: &TcpStream) -> io::Result<()> {
-        stream.set_read_timeout(Some(TIMEOUT))?;
-        stream.set_write_timeout(Some(TIMEOUT))?;
-        let (response, with_body) = match read_request(stream, |request| self.allows(request))? {
+    fn serve(&self, stream: &TcpStream, guest: &Guest) -> io::Result<()> {
+        let incoming = Deadline::after(stream, REQUEST_SECONDS);
+        let read = read_request(incoming, |request| self.allows(request))?;
+        guest.has_asked();
+        let (response, with_body) = match read {
             Ok(request) => (self.answer(&request), request.method != "HEAD"),
             Err(refusal) => (refusal, true),
         };
-        write_response(stream, &response, with_body)
+        let outgoing = Deadline::after(stream, RESPONSE_SECONDS);
+        write_response(outgoing, &response, with_body)
     }
 
     /// Accepts only requests of the server's own page: own host name, and no other site.

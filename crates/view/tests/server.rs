@@ -178,3 +178,27 @@ fn invalid_requests_are_rejected() {
     }
     assert_eq!(get(address, "/", "").0, 200, "still alive");
 }
+
+#[test]
+fn connections_that_dribble_do_not_lock_others_out() {
+    let address = server();
+    let head = format!("GET / HTTP/1.1\r\nHost: {address}\r\n");
+    let body = format!(
+        "POST /convert HTTP/1.1\r\nHost: {address}\r\nX-Supple: 1\r\nContent-Length: 9999\r\n\r\n"
+    );
+    let slow: Vec<TcpStream> = (0..100)
+        .map(|k| {
+            let mut stream = TcpStream::connect(address).unwrap();
+            let begun = if k % 2 == 0 { &head } else { &body };
+            // The server may close it at any time.
+            let _ = stream.write_all(begun.as_bytes());
+            stream
+        })
+        .collect();
+    for _ in 0..3 {
+        assert_eq!(get(address, "/", "").0, 200);
+        for mut stream in &slow {
+            let _ = stream.write_all(b"x");
+        }
+    }
+}

@@ -46,9 +46,7 @@ pub struct Looks {
 impl Looks {
     /// Concatenates a character's parts.
     pub fn new(character: &Character) -> Self {
-        let meshes: Vec<TriMesh> = (0..character.parts.len())
-            .map(|part| character.bind_mesh(part))
-            .collect();
+        let meshes = character.bind_meshes();
         let mut looks = Self::default();
         for (part, mesh) in character.parts.iter().zip(&meshes) {
             looks.parts.push(PartRange {

@@ -321,7 +321,7 @@ impl Stage {
     /// Grabs the flesh at `from`, or (without one) moves the hand that holds it \[m\].
     pub fn pull(&mut self, from: Option<Vec3>, to: Vec3) {
         if let Some(body) = &self.body {
-            self.hands.pull(body.state(), self.height, from, to);
+            self.hands.pull(body, self.height, from, to);
         }
     }
 
@@ -380,11 +380,7 @@ impl Stage {
         };
         self.hands.apply(&self.character, &mut pose, seconds);
         if let Some(body) = &mut self.body {
-            let step = body.solver_settings().step as f32;
-            let forces = self
-                .hands
-                .forces(&body.flesh().model, body.state(), step, self.height);
-            body.set_forces(forces);
+            self.hands.pull_flesh(body);
             body.set_colliders(self.surroundings.with(self.hands.ball()));
             if let Err(error) = body.advance(&pose, f64::from(seconds)) {
                 // After a pull that made the tissue unstable, continue from the pose.

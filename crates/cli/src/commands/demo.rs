@@ -44,7 +44,10 @@ pub fn run(args: &args::Demo, console: &Console) -> Result<(), Failure> {
     let written = write_motion(
         &character,
         &tissue.motion,
-        Bake::Correctives { bound_mm: 1.0 },
+        Bake::Correctives {
+            bound_mm: 1.0,
+            allow_error: false,
+        },
         &glb,
         &clip.name,
     )?;
@@ -78,7 +81,7 @@ pub fn run(args: &args::Demo, console: &Console) -> Result<(), Failure> {
     let text = format!(
         "{}\n\n{}\nwrote {}\n\n{}",
         table(&compared),
-        super::describe(&written, "`supple skin @male --bake morphs`"),
+        super::describe(&written),
         png.display(),
         NEXT
     );

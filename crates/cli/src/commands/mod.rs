@@ -12,14 +12,18 @@ mod scene;
 mod skin;
 mod view;
 
+use std::path::Path;
+
 use supple::backend::{Choice, Opened};
 use supple::clips;
 use supple::flesh::Settings;
 use supple::flesh::settings::{ContactMode, Ground, Upsample};
 use supple::flesh::shell_kinds::Shell;
+use supple::rig::bake::BakeError;
 use supple::rig::character::{Severity, Up};
 use supple::rig::formats::ReadOptions;
 use supple::rig::markers::Markers;
+use supple::rig::problem_groups::grouped;
 use supple::rig::rigging;
 use supple::sim::Model;
 use supple::skin::{Method, Span, bind_missing, frame_bytes};
@@ -66,10 +70,10 @@ fn load(input: &Input) -> Result<Character, Failure> {
 fn load_rigged(input: &Input, console: &Console) -> Result<Character, Failure> {
     let character = load(input)?;
     let warn = console.notice();
-    for problem in &character.problems {
-        if problem.severity == Severity::Warning {
-            warn(format!("{} {}", problem.place, problem.text).trim());
-        }
+    let warnings = character.problems.iter().cloned();
+    let warnings = warnings.filter(|problem| problem.severity == Severity::Warning);
+    for problem in grouped(warnings.collect()) {
+        warn(format!("{} {}", problem.place, problem.text).trim());
     }
     if !rigging::is_bare(&character) {
         for problem in supple::rig::motion_warnings::motion_warnings(&character) {
@@ -102,15 +106,21 @@ fn load_bound(input: &Input, recompute: bool, console: &Console) -> Result<Chara
     Ok(character)
 }
 
-/// The clip that the user chose, and the span of it.
+/// The clip that the user chose, cut where its last pose is to be held, and the span of it.
 fn choose(
     character: &Character,
     args: &MotionArgs,
     method: Method,
     console: &Console,
 ) -> Result<(supple::Clip, Span), Failure> {
-    let clip = clips::choose(character, choice(args), args.fps).map_err(with_map_hint)?;
-    let span = span(args, &clip)?;
+    let notice = console.notice();
+    let mut clip = clips::choose_told(character, choice(args), args.fps, &|text| notice(text))
+        .map_err(with_map_hint)?;
+    let mut span = span(args, &clip)?;
+    if args.hold > 0.0 {
+        clip = clip.up_to(span.to);
+        span.to += args.hold;
+    }
     if span.to <= 0.0 {
         let text = format!(
             "clip `{}` has no duration; it is written as a single pose",
@@ -160,9 +170,11 @@ fn with_map_hint(error: clips::MotionError) -> Failure {
 }
 
 fn choice(args: &MotionArgs) -> clips::Choice<'_> {
+    let map = args.map.as_deref();
     match (&args.clip, &args.motion) {
-        (Some(name), _) => clips::Choice::Named(name, args.map.as_deref()),
-        (None, Some(path)) => clips::Choice::File(path, args.map.as_deref()),
+        (Some(name), Some(path)) => clips::Choice::FileClip(path, name, map),
+        (Some(name), None) => clips::Choice::Named(name, map),
+        (None, Some(path)) => clips::Choice::File(path, map),
         (None, None) => clips::Choice::Default,
     }
 }
@@ -228,8 +240,29 @@ fn method(method: args::Method) -> Method {
     }
 }
 
-/// Describes a written file; `exact` is what to try if correctives miss their bound.
-fn describe(written: &supple::export::Written, exact: &str) -> String {
+/// Ways out where correctives miss their bound.
+fn with_bound_hint(error: BakeError, output: Option<&Path>) -> Failure {
+    let exact = match output {
+        Some(path) => format!(
+            "write a point cache with -o {}, or one morph target per frame with --bake morphs; or ",
+            path.with_extension("pc2").display()
+        ),
+        None => String::new(),
+    };
+    let hint = match error {
+        BakeError::Bound { .. } => format!(
+            "{exact}raise the bound with --bound MM, or write the file as it is with --allow-error"
+        ),
+        _ => String::new(),
+    };
+    Failure {
+        error: Box::new(error),
+        hint,
+    }
+}
+
+/// Describes a written file.
+fn describe(written: &supple::export::Written) -> String {
     let mut text = format!(
         "wrote {}: {} frames",
         written.path.display(),
@@ -243,7 +276,9 @@ fn describe(written: &supple::export::Written, exact: &str) -> String {
         written.max_error_mm, written.rms_error_mm
     ));
     if let (Some(bound), false) = (written.bound_mm, written.bound_met) {
-        text.push_str(&format!("\nwarning: the error exceeds the bound of {bound} mm even with the most morph targets; try {exact}"));
+        text.push_str(&format!(
+            "\nwarning: the error exceeds the bound of {bound} mm even with the most morph targets"
+        ));
     }
     text
 }

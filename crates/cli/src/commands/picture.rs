@@ -4,25 +4,34 @@ use supple::flesh::Flesh;
 use supple::glam::Vec3;
 use supple::morphs::add_morphs;
 use supple::play::follow;
-use supple::sim::{Backend, Collider};
+use supple::rig::joint_lookup::{find_joint, places};
+use supple::sim::{Backend, Collider, Model};
 use supple::skin::Method;
 use supple::tissue::SoftBody;
 use supple::{Character, Clip, skin};
-use supple_lab::compare_contact::compare_contact;
+use supple_lab::compare_contact::{INSIDE, compare_contact};
 use supple_lab::sheet::{Look, Tile, sheet};
 use supple_lab::upsampling::{NEIGHBOURS, UpsamplingStudy, upsampling_sheet};
-use supple_picture::{Image, Legend, Ramp, heat_colours};
+use supple_picture::{Image, Legend, Ramp, Tint, heat_colours};
 
 use crate::args::{self, Compare, View};
 use crate::console::{Console, Failure};
 use crate::output::check_png;
 
+/// Enlargement of a joint in focus.
+const FOCUS_ZOOM: f32 = 4.0;
+/// Most pixels of a sheet: 1 GB.
+const MOST_PIXELS: f64 = 250e6;
+/// Share of the colour scale at which a colour covers a texture completely.
+const COVERED: f32 = 0.25;
+
 /// Draws a character.
 pub fn run(args: &args::Picture, console: &Console) -> Result<(), Failure> {
     check_png(&args.output)?;
+    check_size(args)?;
     let wants_motion = args.motion.clip.is_some() || args.motion.motion.is_some();
     let moves = wants_motion || args.compare.is_some();
-    let character = match moves || args.bones {
+    let character = match moves || args.bones || args.focus.is_some() {
         true => super::load_bound(&args.input, false, console)?,
         false => super::load(&args.input)?,
     };
@@ -32,10 +41,14 @@ pub fn run(args: &args::Picture, console: &Console) -> Result<(), Failure> {
             "to play its motion on an embedded body: supple picture @male --motion FILE",
         ));
     }
+    let focus = args.focus.as_deref();
+    let focus = focus.map(|name| joint(&character, name)).transpose()?;
     let look = Look {
         size: args.size.into(),
         direction: direction(args.view),
         bones: args.bones,
+        focus,
+        zoom: (args.zoom).unwrap_or(if focus.is_some() { FOCUS_ZOOM } else { 1.0 }),
     };
     let image = if !moves {
         draw_rest(&character, &look)
@@ -49,6 +62,41 @@ pub fn run(args: &args::Picture, console: &Console) -> Result<(), Failure> {
         &serde_json::json!({ "output": path }),
     );
     Ok(())
+}
+
+/// Refuses sheets that would not fit into memory.
+fn check_size(args: &args::Picture) -> Result<(), Failure> {
+    let rows = match args.compare {
+        Some(Compare::Methods) => 4,
+        Some(Compare::Contact) => 3,
+        _ => 1,
+    };
+    let tiles = f64::from(rows) * f64::from(args.frames);
+    let pixels = tiles * f64::from(args.size).powi(2);
+    if pixels > MOST_PIXELS {
+        let text = format!(
+            "{tiles} tiles of {} × {} pixels are {:.0} million pixels; at most {:.0} million are drawn",
+            args.size,
+            args.size,
+            pixels / 1e6,
+            MOST_PIXELS / 1e6
+        );
+        return Err(Failure::new(text, "use fewer --frames or a smaller --size"));
+    }
+    Ok(())
+}
+
+/// The joint that the user named.
+fn joint(character: &Character, name: &str) -> Result<usize, Failure> {
+    find_joint(character, name).ok_or_else(|| {
+        Failure::new(
+            format!("{} has no joint `{name}`", character.name),
+            format!(
+                "`supple info --joints` lists the joints of a file; places of a humanoid are {}",
+                places()
+            ),
+        )
+    })
 }
 
 fn direction(view: View) -> Vec3 {
@@ -84,6 +132,12 @@ fn draw_motion(
 ) -> Result<Image, Failure> {
     let (clip, span) = super::choose(character, &args.motion, Method::Tissue, console)?;
     if let Some(Compare::Upsample) = args.compare {
+        if args.focus.is_some() || args.zoom.is_some() {
+            return Err(Failure::new(
+                "--compare upsample shows the place of its largest error",
+                "leave out --focus and --zoom",
+            ));
+        }
         let settings = super::settings(&args.input, &args.tissue)?;
         let progress = console.progress("simulating twice", span.times().len());
         let mut study = UpsamplingStudy::new(character, &settings, NEIGHBOURS)?;
@@ -135,20 +189,19 @@ fn draw_motion(
         })
         .collect::<Result<Vec<_>, _>>()?;
     drop(progress);
+    let differences = Differences::from_first(&motions);
     let mut tiles = Vec::new();
     for (row, (moments, method)) in motions.iter().zip(&methods).enumerate() {
         let name = if methods.len() > 1 { method.name() } else { "" };
         for (frame, moment) in moments.iter().enumerate() {
             let time = chosen.from + frame as f32 / chosen.fps;
-            let first = &motions[0][frame].positions;
-            let difference = (row > 0).then(|| error_colours(&moment.positions, first));
-            let (colours, legend) = difference.unzip();
+            let is_compared = row > 0;
             tiles.push(Tile {
                 caption: format!("{name} {time:.2} s").trim_start().to_owned(),
                 positions: &moment.positions,
                 pose: Some(&moment.pose),
-                colours,
-                legend,
+                tints: is_compared.then(|| differences.tints(row, frame)),
+                legend: is_compared.then(|| differences.legend()),
                 // Only tissue touches colliders; they are drawn for every method.
                 colliders: motions.last().map_or(&[], |last| &last[frame].colliders),
             });
@@ -241,7 +294,7 @@ fn draw_contact(
                 caption,
                 positions: &frame.positions,
                 pose: Some(&frame.pose),
-                colours: Some(frame.colours.clone()),
+                tints: Some(red_tints(&frame.colours)),
                 legend: None,
                 colliders: &frame.colliders,
             });
@@ -256,24 +309,83 @@ fn draw_contact(
     Ok(sheet(character, &title, &tiles, columns, look))
 }
 
-/// Colours by the distance of every vertex to the same vertex of another method.
-fn error_colours(positions: &[Vec<Vec3>], others: &[Vec<Vec3>]) -> (Vec<Vec<Vec3>>, Legend) {
-    let parts = positions.iter().zip(others);
-    let distances: Vec<Vec<f32>> = parts
-        .map(|(a, b)| a.iter().zip(b).map(|(a, b)| a.distance(*b)).collect())
-        .collect();
-    let largest = distances
-        .iter()
-        .flatten()
-        .fold(1e-4f32, |largest, &distance| largest.max(distance));
-    let colours = distances
-        .iter()
-        .map(|part| heat_colours(part, 0.0, largest, Ramp::default()))
-        .collect();
-    let legend = Legend {
-        high: largest * 1000.0,
-        title: "from linear blend [mm]".to_owned(),
-        ..Legend::default()
+/// Vertices inside something are red; the rest looks as it does.
+fn red_tints(colours: &[Vec<Vec3>]) -> Vec<Tint> {
+    let tint = |colours: &Vec<Vec3>| {
+        let strengths = colours.iter().map(|&colour| f32::from(colour == INSIDE));
+        Tint {
+            strengths: strengths.collect(),
+            colours: colours.clone(),
+        }
     };
-    (colours, legend)
+    colours.iter().map(tint).collect()
+}
+
+/// Distances of every vertex to the same vertex of the first method, with one scale for all of them.
+struct Differences {
+    /// By method, frame, part and vertex \[m\].
+    distances: Vec<Vec<Vec<Vec<f32>>>>,
+    largest: f32,
+}
+
+impl Differences {
+    fn from_first(motions: &[Vec<Moment>]) -> Self {
+        let between = |a: &Moment, b: &Moment| -> Vec<Vec<f32>> {
+            let parts = a.positions.iter().zip(&b.positions);
+            parts
+                .map(|(a, b)| a.iter().zip(b).map(|(a, b)| a.distance(*b)).collect())
+                .collect()
+        };
+        let of = |moments: &Vec<Moment>| {
+            let pairs = moments.iter().zip(&motions[0]);
+            pairs.map(|(own, first)| between(own, first)).collect()
+        };
+        let distances: Vec<Vec<Vec<Vec<f32>>>> = motions.iter().map(of).collect();
+        let all = distances.iter().flatten().flatten().flatten();
+        let largest = all.fold(1e-4f32, |largest, &distance| largest.max(distance));
+        Self { distances, largest }
+    }
+
+    /// Colours of every part; on a texture they show where there is a difference.
+    fn tints(&self, method: usize, frame: usize) -> Vec<Tint> {
+        let parts = self.distances[method][frame].iter();
+        let tint = |part: &Vec<f32>| Tint {
+            colours: heat_colours(part, 0.0, self.largest, Ramp::default()),
+            strengths: (part.iter())
+                .map(|distance| (distance / (COVERED * self.largest)).min(1.0))
+                .collect(),
+        };
+        parts.map(tint).collect()
+    }
+
+    fn legend(&self) -> Legend {
+        Legend {
+            high: self.largest * 1000.0,
+            title: "from linear blend [mm]".to_owned(),
+            ..Legend::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_tiles_share_one_colour_scale() {
+        let moment = |x: f32| Moment {
+            positions: vec![vec![Vec3::ZERO, Vec3::X * x]],
+            pose: supple::Pose::rest(&Default::default()),
+            colliders: Vec::new(),
+        };
+        let first = vec![moment(0.0), moment(0.0)];
+        let second = vec![moment(0.1), moment(0.4)];
+        let differences = Differences::from_first(&[first, second]);
+        assert_eq!(differences.legend().high, 400.0);
+        let [near, far] = [0, 1].map(|frame| differences.tints(1, frame).remove(0));
+        let ramp = |t: f32| Ramp::default().at(t);
+        assert_eq!(near.colours, [ramp(0.0), ramp(0.25)]);
+        assert_eq!(far.colours, [ramp(0.0), ramp(1.0)]);
+        assert_eq!((near.strengths, far.strengths[0]), (vec![0.0, 1.0], 0.0));
+    }
 }

@@ -29,10 +29,12 @@ pub fn run(args: &args::ScenePlay, console: &Console) -> Result<(), Failure> {
         let path = args.output.join(format!("{}.glb", character.name));
         let bake = Bake::Correctives {
             bound_mm: args.bound,
+            allow_error: args.allow_error,
         };
-        let one = write_motion(character, motion, bake, &path, "scene")?;
+        let one = write_motion(character, motion, bake, &path, "scene")
+            .map_err(|error| super::with_bound_hint(error, None))?;
         baking.step();
-        text.push(super::describe(&one, "a larger --bound"));
+        text.push(super::describe(&one));
         written.push(one);
     }
     drop(baking);

@@ -2,6 +2,7 @@
 
 use supple::export::{Bake, bake_for, write_motion};
 use supple::flesh::{CacheUse, Settings};
+use supple::rig::bake::BakeError;
 use supple::skin::Method;
 use supple::tissue::SoftBody;
 use supple::{Character, skin};
@@ -13,10 +14,8 @@ use crate::output::check_file;
 
 /// Moves a character's skin over a clip and writes the motion.
 pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
-    let bake = match args.bake {
-        Some(bake) => chosen(bake, args.bound),
-        None => bake_for(&args.output, args.bound)?,
-    };
+    let bake = chosen(args)?;
+    bake.check_name(&args.output)?;
     check_file(&args.output)?;
     let character = super::load_bound(&args.input, args.auto_weights, console)?;
     if character.parts.is_empty() {
@@ -54,9 +53,19 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
     };
     drop(progress);
     let spinner = console.progress("baking", 1);
-    let written = write_motion(&character, &motion, bake, &args.output, &clip.name)?;
+    let written = match write_motion(&character, &motion, bake, &args.output, &clip.name) {
+        Err(error @ BakeError::Bound { .. }) if args.bake.is_none() => {
+            let path = args.output.with_extension("pc2");
+            console.notice()(&format!(
+                "{error}; wrote a point cache instead of {} (to write that all the same: --allow-error)",
+                args.output.display()
+            ));
+            write_motion(&character, &motion, Bake::Pc2, &path, &clip.name)?
+        }
+        other => other.map_err(|error| super::with_bound_hint(error, Some(&args.output)))?,
+    };
     drop(spinner);
-    let mut text = super::describe(&written, "--bake morphs");
+    let mut text = super::describe(&written);
     let mut json = serde_json::to_value(&written)?;
     if let Some(report) = &report {
         text.push_str(&describe_contact(report));
@@ -112,13 +121,22 @@ fn soft_body(
     Ok(body)
 }
 
-fn chosen(bake: args::Bake, bound_mm: f32) -> Bake {
-    match bake {
-        args::Bake::Correctives => Bake::Correctives { bound_mm },
-        args::Bake::Morphs => Bake::Morphs,
-        args::Bake::Pc2 => Bake::Pc2,
-        args::Bake::Mdd => Bake::Mdd,
-        args::Bake::Obj => Bake::Obj,
-        args::Bake::Ply => Bake::Ply,
-    }
+/// The way to write the motion: as asked for, or by the extension of the file.
+fn chosen(args: &args::Skin) -> Result<Bake, Failure> {
+    let correctives = Bake::Correctives {
+        bound_mm: args.bound,
+        allow_error: args.allow_error,
+    };
+    Ok(match args.bake {
+        None => match bake_for(&args.output, args.bound)? {
+            Bake::Correctives { .. } => correctives,
+            other => other,
+        },
+        Some(args::Bake::Correctives) => correctives,
+        Some(args::Bake::Morphs) => Bake::Morphs,
+        Some(args::Bake::Pc2) => Bake::Pc2,
+        Some(args::Bake::Mdd) => Bake::Mdd,
+        Some(args::Bake::Obj) => Bake::Obj,
+        Some(args::Bake::Ply) => Bake::Ply,
+    })
 }

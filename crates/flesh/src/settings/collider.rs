@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::limits::{self, FRICTION, LENGTH, MASS};
 use crate::FleshError;
 
 /// The ground plane.
@@ -73,32 +74,23 @@ pub enum ShapeName {
 impl ColliderSettings {
     /// Rejects invalid numbers and fields that do not belong to the shape.
     pub fn check(&self) -> Result<(), FleshError> {
-        let size = self.size.unwrap_or_default();
-        let named = [
-            ("radius", self.radius),
-            ("length", self.length),
-            ("size", Some(size.into_iter().fold(0.0, f64::min))),
-            ("size", Some(size.into_iter().sum())),
-            ("friction", self.friction),
-        ];
-        for (name, value) in named {
-            if let Some(value) = value.filter(|v| !(v.is_finite() && *v >= 0.0)) {
-                return Err(bad(format!(
-                    "{name} is {value}; it must be finite and at least 0"
-                )));
-            }
+        let sizes = self.size.iter().flatten().map(|&size| ("size", size));
+        let lengths = [("radius", self.radius), ("length", self.length)];
+        let lengths = lengths.into_iter().filter_map(|(n, v)| Some((n, v?)));
+        for (name, value) in lengths.chain(sizes) {
+            within(name, value, 0.0, LENGTH)?;
         }
-        if let Some(mass) = self.mass.filter(|m| !(m.is_finite() && *m > 0.0)) {
-            return Err(bad(format!(
-                "mass is {mass}; it must be finite and above 0, or left out"
-            )));
+        within("friction", self.friction.unwrap_or(0.0), 0.0, FRICTION)?;
+        // Without a mass it does not give way.
+        within("mass", self.mass.unwrap_or(1.0), 1e-6, MASS)?;
+        for value in self.position {
+            within("position", value, -LENGTH, LENGTH)?;
         }
         if self.mass.is_some() && self.joint.is_some() {
             return Err(bad("`joint` and `mass` cannot both be set; remove one"));
         }
-        let placed = self.position.iter().chain(&self.rotation);
-        if !placed.copied().all(f64::is_finite) {
-            return Err(bad("position and rotation must be finite"));
+        if !self.rotation.into_iter().all(f64::is_finite) {
+            return Err(bad("rotation must be finite"));
         }
         self.check_shape()
     }
@@ -127,6 +119,10 @@ impl ColliderSettings {
         }
         Ok(())
     }
+}
+
+fn within(name: &str, value: f64, low: f64, high: f64) -> Result<(), FleshError> {
+    limits::within(&format!("[[collider]]: {name}"), value, low, high)
 }
 
 pub(crate) fn bad(reason: impl Into<String>) -> FleshError {

@@ -23,6 +23,8 @@ struct Params {
     contact_unit: f32,
     // Share of its speed against its bone that a pressed vertex keeps.
     pressed_kept: f32,
+    // Largest motion relative to the carriers in one step, in seconds at the wave speed; 0 for no bound.
+    relative_motion: f32,
 }
 
 @group(0) @binding(0) var<uniform> P: Params;

@@ -33,6 +33,8 @@ struct Contact {
     fast_way: f32,
     // Change of the force limit of a fold that turns over, per step and for a cosine of one.
     giving_way: f32,
+    // Start of the covering shells in `rings`, in words.
+    covers: u32,
 }
 
 @group(0) @binding(0) var<uniform> C: Contact;

@@ -1,7 +1,8 @@
 // Boxes around prisms, grown by the shell, and around the normals of their triangles: for eighths of clusters, and for
 // clusters.
 
-// Corners: point indices (lower 20 bits), each with the corners of one tet of the prism in its upper 12 bits.
+// Corners: point indices (lower 20 bits), each with the corners of one tet of the prism in its upper 12 bits;
+// then the shell.
 @group(0) @binding(1) var<storage, read> triangles: array<vec4<u32>>;
 @group(0) @binding(2) var<storage, read> skin: array<vec4<f32>>;
 // Nine boxes per cluster, its own first, of four vectors: low, high, lowest and highest normal.

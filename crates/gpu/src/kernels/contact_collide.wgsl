@@ -160,7 +160,7 @@ fn contact_collide(@builtin(global_invocation_id) id: vec3<u32>) {
     if (dot(normal, normal) < 0.5) {
         normal = vec3(0.0, 1.0, 0.0);
     }
-    let depth = bitcast<f32>(rings[3u * C.points + 1u + id.x]);
+    let depth = bitcast<f32>(rings[2u * C.points + 1u + id.x]);
     let none = Hit(NONE, FAR, vec3<f32>(0.0), vec3<f32>(0.0), vec3<f32>(0.0));
     var deepest = none;
     var second = none;

@@ -28,7 +28,7 @@ var<workgroup> list: array<u32, 256>;
 var<workgroup> best_distance: array<f32, 256>;
 var<workgroup> best_triangle: array<u32, 256>;
 var<workgroup> best_weights: array<vec3<f32>, 256>;
-// Whether a ray test is needed, and its result.
+// One more than the shell that needs a ray test, or zero; and the result of the test.
 var<workgroup> is_doubted: array<u32, 32>;
 var<workgroup> crossings: array<atomic<i32>, 32>;
 
@@ -114,6 +114,30 @@ fn is_near(point: u32, triangle: u32) -> bool {
     return false;
 }
 
+// Whether a point is together with a shell, or a marked triangle, at rest.
+fn is_with(point: u32, other: u32) -> bool {
+    let starts = C.covers + C.points;
+    let first = starts + C.points + 1u;
+    for (var k = rings[starts + point]; k < rings[starts + point + 1u]; k++) {
+        if (rings[first + k] == other) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Whether a point and a triangle lie in or on each other at rest, or belong to shells that do there.
+fn are_together(point: u32, triangle: u32) -> bool {
+    let own = rings[C.covers + point];
+    let record = triangles[triangle];
+    if (own == record.w) {
+        return is_with(point, TRIANGLE | triangle);
+    }
+    let corners = record.xyz & vec3(INDEX);
+    return is_with(point, record.w) || is_with(corners.x, own) || is_with(corners.y, own)
+        || is_with(corners.z, own);
+}
+
 // Corners of a prism: 0 to 2 are skin points raised by the shell, 3 to 5 base points.
 fn prism_corner(top: Corners, bases: Corners, code: u32) -> vec3<f32> {
     switch (code) {
@@ -188,7 +212,7 @@ fn point_in_prism(point: u32, triangle: u32, at: vec3<f32>, normal: vec3<f32>, b
     if (weights.x > 1.5) {
         weights = weights_in_tet(record.z >> INDEX_BITS, top, bases, at);
     }
-    if (weights.x > 1.5 || is_near(point, triangle)) {
+    if (weights.x > 1.5 || is_near(point, triangle) || are_together(point, triangle)) {
         return none;
     }
     let facing = push_direction(normals, top, bases, weights);
@@ -229,8 +253,8 @@ fn ray_meets(box: u32, at: vec3<f32>, inverse: vec3<f32>) -> bool {
     return min(far.x, min(far.y, far.z)) >= max(max(near.x, max(near.y, near.z)), 0.0);
 }
 
-// Exits minus entries of the ray from a point along its normal, in the clusters of one lane.
-fn count_crossings(point: u32, lane: u32, body: u32) -> i32 {
+// Exits from a shell minus entries of the ray from a point along its normal, in the clusters of one lane.
+fn count_crossings(point: u32, shell: u32, lane: u32, body: u32) -> i32 {
     let own = body * C.points + point;
     let at = skin[4u * own].xyz;
     let along = skin[4u * own + 1u].xyz;
@@ -249,7 +273,7 @@ fn count_crossings(point: u32, lane: u32, body: u32) -> i32 {
             let end = min(start + EIGHTH, C.triangles);
             for (var t = start; t < end; t++) {
                 let corners = corners_of(t, body);
-                if (any(corners == vec3(own))) {
+                if (triangles[t].w != shell || any(corners == vec3(own))) {
                     continue;
                 }
                 let v = vectors(corners, 0u);
@@ -384,8 +408,8 @@ fn assemble(point: u32, touch: Touch, body: u32) {
             constant += skin[at].xyz * c[k];
         }
     }
-    let gap = C.gap - bitcast<f32>(rings[2u * C.points + 1u + point]);
-    let depths = 3u * C.points + 1u;
+    let gap = C.gap;
+    let depths = 2u * C.points + 1u;
     let depth = max(bitcast<f32>(rings[depths + point]), bitcast<f32>(rings[depths + corners.x]));
     let held_word = held_points[body * held_words() + point / 32u];
     let is_held = (held_word & (1u << (point % 32u))) != 0u;
@@ -471,12 +495,12 @@ fn contact_search(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invoca
         }
         let presses = old.triangle != NONE && any(old.force != vec3<f32>(0.0));
         if (best.triangle != NONE && best.distance <= -RAY_CHECK_DEPTH * C.edge && !presses) {
-            is_doubted[slot] = 1u;
+            is_doubted[slot] = 1u + triangles[best.triangle].w;
         }
     }
     workgroupBarrier();
     if (is_doubted[slot] != 0u) {
-        atomicAdd(&crossings[slot], count_crossings(point, lane, body));
+        atomicAdd(&crossings[slot], count_crossings(point, is_doubted[slot] - 1u, lane, body));
     }
     workgroupBarrier();
     if (lane != 0u || group.x * PACKET + slot >= C.points) {

@@ -7,11 +7,11 @@
 @group(0) @binding(2) var<storage, read_write> previous: array<vec4<f32>>;
 // In: velocities. Out: displacement of the carrier, for `finish`.
 @group(0) @binding(3) var<storage, read_write> velocities: array<vec4<f32>>;
-// Mass (bits) of each row, its carrier and two fixed vertices near it.
+// Mass (bits) of each row, its carrier and two fixed vertices near it. Then the wave speed (bits) of each row, four to an entry.
 @group(0) @binding(4) var<storage, read> row_data: array<vec4<u32>>;
 @group(0) @binding(5) var<storage, read> targets: array<vec4<f32>>;
 @group(0) @binding(6) var<storage, read> pushes: array<vec4<f32>>;
-// Inertial prediction of each row; w: its diagonal entry mass/h², scaled.
+// Inertial prediction of each row, bounded; w: its diagonal entry mass/h², scaled.
 @group(0) @binding(7) var<storage, read_write> inertial: array<vec4<f32>>;
 // Gravity and external force, scaled.
 @group(0) @binding(8) var<storage, read_write> forces: array<vec4<f32>>;
@@ -78,6 +78,18 @@ fn turned(from_triangle: Triangle, to_triangle: Triangle, offset: vec3<f32>) -> 
     return turn * offset;
 }
 
+// The prediction with its distance from `carried` saturated, d / (1 + (d/most)⁴)^¼. As supple-sim's inertia.rs.
+fn saturated(inertial: vec3<f32>, carried: vec3<f32>, most: f32) -> vec3<f32> {
+    if (!(most > 0.0)) {
+        return inertial;
+    }
+    // Scaled first: squares of large numbers overflow.
+    let away = inertial - carried;
+    let ratio = min(length(away / most), 1e9);
+    let square = ratio * ratio;
+    return inertial - away * (1.0 - inverseSqrt(sqrt(1.0 + square * square)));
+}
+
 @compute @workgroup_size(64)
 fn predict(@builtin(global_invocation_id) id: vec3<u32>) {
     let i = id.x;
@@ -99,12 +111,15 @@ fn predict(@builtin(global_invocation_id) id: vec3<u32>) {
     let force = P.gravity * mass + pushes[row].xyz;
     let y = old + velocities[row].xyz * P.step;
     var start = y;
+    var bounded = y;
     var carried = vec3<f32>(0.0);
     if (data.y != NONE) {
         let now = fixed_before(data.yzw, first_previous + P.rows);
         let next = fixed_after(data.yzw, first_target);
         carried = next.a - now.a;
         var offset = old - now.a;
+        let most = P.relative_motion * bitcast<f32>(row_data[P.rows + i / 4u][i % 4u]);
+        bounded = saturated(y, next.a + turned(now, next, offset), most);
         if (P.step > 0.0) {
             let before = fixed_before(data.yzw, first_previous + P.vertices);
             let rigid = now.a - before.a + offset - turned(now, before, offset);
@@ -119,6 +134,6 @@ fn predict(@builtin(global_invocation_id) id: vec3<u32>) {
     previous[first_previous + i] = vec4(old, 0.0);
     positions[base + i] = vec4(start, 0.0);
     velocities[row] = vec4(carried, 0.0);
-    inertial[row] = vec4(y, mass * P.inertia);
+    inertial[row] = vec4(bounded, mass * P.inertia);
     forces[row] = vec4(force * P.scale, 0.0);
 }

@@ -24,7 +24,8 @@ impl Default for CorrectiveOptions {
     fn default() -> Self {
         Self {
             bound_mm: 1.0,
-            max_targets: 64,
+            // One layer each of a texture array, of which every WebGL 2 device has 256.
+            max_targets: 256,
             clip_name: "supple".into(),
         }
     }

@@ -20,6 +20,18 @@ pub enum BakeError {
         /// Vertex index within the part.
         vertex: usize,
     },
+    /// Correctives that miss their bound.
+    #[error(
+        "{targets} corrective morph targets leave an error of {error_mm:.2} mm, more than the bound of {bound_mm} mm"
+    )]
+    Bound {
+        /// The bound \[mm\].
+        bound_mm: f32,
+        /// Largest distance to the motion \[mm\].
+        error_mm: f32,
+        /// Morph targets of the mesh with the most.
+        targets: usize,
+    },
     /// The file could not be written or read back.
     #[error(transparent)]
     Format(#[from] FormatError),

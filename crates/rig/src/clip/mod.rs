@@ -4,6 +4,7 @@ use glam::{Quat, Vec3};
 
 use crate::{Pose, Skeleton};
 
+mod cut;
 mod mix;
 mod track;
 

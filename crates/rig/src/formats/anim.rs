@@ -18,12 +18,12 @@ use crate::{Character, Clip, Skeleton, Transform};
 /// for tissue to follow, fast enough to watch.
 pub const SECONDS_PER_INTERVAL: f32 = 2.0;
 
-/// Reads an `.anim` alone: a character without parts, whose joints are numbered and lie at the origin.
-/// To apply it to a mesh and its skeleton, use [`super::load_character`].
+/// Reads an `.anim` alone: a character without parts, whose joints have no names and lie at the origin.
+/// To apply it to a mesh and its skeleton, use [`super::load_character`], or [`crate::same_skeleton::direct`].
 pub fn read_anim(bytes: &[u8], options: &ReadOptions) -> Result<Character, FormatError> {
     let (clip, joints) = parse_anim(bytes)?;
-    let joints = (0..joints).map(|joint| Joint {
-        name: format!("joint{joint}"),
+    let joints = (0..joints).map(|_| Joint {
+        name: String::new(),
         parent: None,
         rest: Transform::IDENTITY,
         tail: None,

@@ -8,7 +8,7 @@ use super::text::{Words, lossy};
 pub(super) struct Pieces {
     /// The mesh to load: `VISMESH` if present, else `SIMMESH`.
     pub mesh: String,
-    /// A coarser mesh that is not used; Supple builds its own simulation mesh.
+    /// A coarser mesh, used only if the other is missing; Supple builds its own simulation mesh.
     pub coarse: Option<String>,
     /// The `.skel`.
     pub skeleton: Option<String>,

@@ -108,40 +108,65 @@ fn load_pieces(
     resolve: Resolver,
     options: &ReadOptions,
 ) -> Result<Character, FormatError> {
-    let bytes = resolve(&pieces.mesh)?;
-    let mut character =
-        parse_mesh(&pieces.mesh, &bytes, resolve).map_err(|error| error.in_file(&pieces.mesh))?;
-    let mut order = Vec::new();
+    let (name, bytes, about_mesh) = find_mesh(pieces, resolve)?;
+    let mut character = parse_mesh(name, &bytes, resolve).map_err(|error| error.in_file(name))?;
     if let Some(name) = &pieces.skeleton {
         let parsed = skel::parse_skel(&resolve(name)?);
-        (character.skeleton, order) = parsed.map_err(|error| error.in_file(name))?;
+        (character.skeleton, character.file_joints) =
+            parsed.map_err(|error| error.in_file(name))?;
     }
+    let mut notes: Vec<String> = about_mesh.into_iter().collect();
     for name in &pieces.motions {
-        let clip = motion(name, &resolve(name)?, &order);
-        character
-            .clips
-            .push(clip.map_err(|error| error.in_file(name))?);
+        let played = motion(name, &resolve(name)?, &character.file_joints);
+        let (clip, about) = played.map_err(|error| error.in_file(name))?;
+        character.clips.push(clip);
+        notes.extend(about);
     }
     normalise_units(&mut character, options, Content::Mesh)?;
-    if let Some(coarse) = &pieces.coarse {
-        note(
-            &mut character,
-            format!(
-                "The coarse mesh '{coarse}' is ignored. Supple builds its own simulation mesh."
-            ),
-        );
+    for text in notes {
+        note(&mut character, text);
     }
     Ok(character)
 }
 
-fn motion(name: &str, bytes: &[u8], order: &[usize]) -> Result<crate::Clip, FormatError> {
+/// Name and content of the mesh: the coarse one if the other is missing. And what to note about that.
+fn find_mesh<'a>(
+    pieces: &'a Pieces,
+    resolve: Resolver,
+) -> Result<(&'a str, Vec<u8>, Option<String>), FormatError> {
+    match (resolve(&pieces.mesh), &pieces.coarse) {
+        (Ok(bytes), None) => Ok((&pieces.mesh, bytes, None)),
+        (Ok(bytes), Some(coarse)) => {
+            let text = format!(
+                "The coarse mesh '{coarse}' is ignored. Supple builds its own simulation mesh."
+            );
+            Ok((&pieces.mesh, bytes, Some(text)))
+        }
+        (Err(error), None) => Err(error),
+        (Err(error), Some(coarse)) => {
+            let bytes = resolve(coarse)?;
+            let text = format!(
+                "The mesh to show, '{}', cannot be read ({error}). The coarse mesh '{coarse}' is used.",
+                pieces.mesh
+            );
+            Ok((coarse, bytes, Some(text)))
+        }
+    }
+}
+
+/// The clip of an `.anim`, and what to note about it.
+fn motion(
+    name: &str,
+    bytes: &[u8],
+    order: &[usize],
+) -> Result<(crate::Clip, Option<String>), FormatError> {
     if sniff(name, bytes)? != Format::Anim {
         return Err(FormatError::Unsupported(
             "only .anim files can be combined with a .skel; load other motions separately and retarget them".into(),
         ));
     }
     let (mut clip, joints) = anim::parse_anim(bytes)?;
-    if joints != order.len() {
+    if joints > order.len() {
         return Err(FormatError::invalid(
             "the motion",
             format!(
@@ -158,7 +183,13 @@ fn motion(name: &str, bytes: &[u8], order: &[usize]) -> Result<crate::Clip, Form
         .rsplit_once('.')
         .map_or(file, |(stem, _)| stem)
         .to_owned();
-    Ok(clip)
+    let about = (joints < order.len()).then(|| {
+        format!(
+            "The motion '{file}' has {joints} joints and moves the first {joints} of {}.",
+            order.len()
+        )
+    });
+    Ok((clip, about))
 }
 
 /// Parses a mesh, keeping the file's units and axes.

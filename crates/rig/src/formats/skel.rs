@@ -17,9 +17,10 @@ use crate::{Character, Skeleton, Transform};
 /// Reads a `.skel` alone: a character without parts. Together with a mesh, use [`super::load_character`], which converts
 /// both in the same way.
 pub fn read_skel(bytes: &[u8], options: &ReadOptions) -> Result<Character, FormatError> {
-    let (skeleton, _) = parse_skel(bytes)?;
+    let (skeleton, file_joints) = parse_skel(bytes)?;
     let mut character = Character {
         skeleton,
+        file_joints,
         ..Character::default()
     };
     normalise_units(&mut character, options, Content::Mesh)?;

@@ -121,6 +121,16 @@ fn seeds() -> Vec<(&'static str, Vec<Vec<u8>>)> {
         all.push(("a.fbx", tubes));
     }
     all.push(("a.glb", vec![include_bytes!("seeds/bend.glb").to_vec()]));
+    all.push((
+        "packed.glb",
+        vec![
+            include_bytes!("../fixtures/compressed/tube_quantized.glb").to_vec(),
+            include_bytes!("../fixtures/compressed/tube_filtered.glb").to_vec(),
+            include_bytes!("../fixtures/compressed/tube_meshopt_v1.glb").to_vec(),
+            include_bytes!("../fixtures/compressed/tube_draco.glb").to_vec(),
+            include_bytes!("../fixtures/compressed/tube_draco_sequential.glb").to_vec(),
+        ],
+    ));
     all.push(("a.gltf", vec![include_bytes!("seeds/bend.gltf").to_vec()]));
     all
 }

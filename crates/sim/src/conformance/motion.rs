@@ -6,7 +6,7 @@ use super::{
     Precision, Random, STATE_EPSILON, Trial, cantilever, extent, floating, momenta, moved_targets,
     tissue,
 };
-use crate::{Backend, Mode, Settings};
+use crate::{Backend, Mode, Reference, Settings, measure};
 
 /// At rest nothing moves, up to rounding.
 ///
@@ -167,4 +167,41 @@ pub fn angular_momentum(backend: &mut dyn Backend, _: Precision) {
             "step {step}: lost {relative}"
         );
     }
+}
+
+/// Tissue that is thrown and flipped faster than its wave speed keeps its shape: no tet turns inside out, as many do without the
+/// bound on inertia, and it moves as on the reference backend.
+pub fn thrown_tissue(backend: &mut dyn Backend, precision: Precision) {
+    let model = tissue();
+    let frame = |k: usize| {
+        // Up to 5 m/s, and a flip by 150° in one step.
+        let phase = 0.5 * k as f32;
+        let flip = if k < 25 { 0.0 } else { 2.6 };
+        let turn = Quat::from_axis_angle(Vec3::new(0.2, 1.0, 0.4).normalize(), flip);
+        Affine3A::from_rotation_translation(turn, Vec3::new(0.17 * phase.sin(), 0.0, 0.0))
+    };
+    let bounded = Settings::default();
+    let unbounded = Settings {
+        max_relative_speed: f64::INFINITY,
+        ..Settings::default()
+    };
+    let mut reference = Reference::new();
+    let mut expected = Trial::new(&mut reference, &model, bounded.clone());
+    let mut found = Trial::new(backend, &model, bounded);
+    let mut inverted = 0;
+    for k in 1..=40 {
+        let targets = moved_targets(&model, frame(k));
+        found.step(&targets);
+        expected.step(&targets);
+        inverted += measure(&model, &found.state).inverted;
+        let bound = precision.of_the_reference() * extent(&model);
+        found.assert_like(&expected.state, bound, &format!("at step {k}"));
+    }
+    assert_eq!(inverted, 0, "tets inside out");
+    let mut thrown = Trial::new(&mut reference, &model, unbounded);
+    for k in 1..=40 {
+        thrown.step(&moved_targets(&model, frame(k)));
+        inverted += measure(&model, &thrown.state).inverted;
+    }
+    assert!(inverted > 100, "the motion is slow: {inverted}");
 }

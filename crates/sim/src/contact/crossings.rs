@@ -17,10 +17,12 @@ use super::tree::Tree;
 const MIN_COMPONENT: f32 = 1e-12;
 
 impl Detector {
-    /// Number of times the ray from a skin point along its normal leaves the skin, minus the number of times it enters.
-    /// Triangles at the point do not count.
-    pub(super) fn crossings(&self, surface: &ContactSurface, point: u32) -> i32 {
+    /// Number of times the ray from a skin point along its normal leaves the shell of a triangle, minus the number of
+    /// times it enters. Triangles at the point do not count.
+    pub(super) fn crossings(&self, surface: &ContactSurface, point: u32, triangle: u32) -> i32 {
         dispatch(Ray {
+            shells: &surface.shells,
+            shell: surface.shell_of(triangle),
             fit: &self.fit,
             tree: &surface.tree,
             skin: &self.skin,
@@ -33,6 +35,9 @@ impl Detector {
 
 /// Counts signed crossings of a ray from a point: exits minus entries.
 struct Ray<'a> {
+    /// Shell of each point, and the one that counts.
+    shells: &'a [u32],
+    shell: u32,
     fit: &'a Fit,
     tree: &'a Tree,
     skin: &'a [Row],
@@ -81,7 +86,9 @@ impl Kernel for Ray<'_> {
                 while crossed != 0 {
                     let lane = crossed.trailing_zeros() as usize;
                     crossed &= crossed - 1;
-                    if index.iter().all(|corner| corner[lane] != self.point) {
+                    let is_counted = self.shells[index[0][lane] as usize] == self.shell
+                        && index.iter().all(|corner| corner[lane] != self.point);
+                    if is_counted {
                         count += i32::from(leaving >> lane & 1) - i32::from(entering >> lane & 1);
                     }
                 }

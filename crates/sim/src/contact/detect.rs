@@ -322,6 +322,9 @@ impl Detector {
             near: |i: usize, leaf: u32| surface.near_in_leaf(points[i], leaf),
             found: |i: usize, number: usize| {
                 let triangle = surface.tree.order[number];
+                if surface.are_together(points[i], triangle) {
+                    return;
+                }
                 let Some(found) = self.point_in_prism(surface, points[i], triangle) else {
                     return;
                 };
@@ -347,7 +350,7 @@ impl Detector {
     fn is_accepted(&self, surface: &ContactSurface, found: &Found) -> bool {
         found.distance > -rules::RAY_CHECK_DEPTH * surface.mean_edge()
             || self.trusted[found.point as usize]
-            || self.crossings(surface, found.point) > 0
+            || self.crossings(surface, found.point, found.triangle) > 0
     }
 
     /// The exact test, after the tree's conservative one.

@@ -160,6 +160,9 @@ impl Detector {
     fn least_deep(&self, surface: &ContactSurface, close: &[(u32, u32)]) -> Found {
         let mut best = NOT_FOUND;
         for &(point, triangle) in close {
+            if surface.are_together(point, triangle) {
+                continue;
+            }
             let Some(found) = self.point_in_prism(surface, point, triangle) else {
                 continue;
             };

@@ -9,6 +9,9 @@ pub const SHELL: f32 = 0.25;
 /// Distance that contacts keep \[mean edges\].
 pub const GAP: f32 = 0.08;
 
+/// A point that is inside another shell at rest, or closer to it than this and does not face it, is never in contact with
+/// that shell \[mean edges\].
+pub const COVER_DISTANCE: f32 = 1.5;
 /// Cosine between the normals of a point and a triangle above which they face the same way and cannot be in contact.
 pub const FACING_COSINE: f32 = 0.5;
 /// Depth above which a new contact is accepted only if a ray test confirms that the point is inside \[mean edges\].
@@ -74,6 +77,10 @@ pub const SOFTNESS: f32 = 0.02;
 pub const RELAXATION: f32 = 0.8;
 /// Largest normal force, given as the distance that it would push the point at once \[depths from skin to base point\].
 pub const MAX_PUSH: f32 = 1.0;
+/// Distance along the skin from where its bone carries it at which skin begins to slip \[depths from skin to base point\].
+pub const DRAG_START: f32 = 0.2;
+/// Distance at which it has no friction \[depths from skin to base point\].
+pub const DRAG_END: f32 = 0.5;
 /// Half-life of a pressed vertex's velocity relative to its bone \[s\].
 pub const PRESSED_HALF_LIFE: f32 = 0.0096;
 /// Blocks of a column of A⁻¹ whose entries are all below this share of the diagonal entry are dropped.

@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use supple_geom::simd::Row;
 
 use super::detect::{Detector, Filter};
+use super::drag::grip;
 use super::external::{ExternalForce, carry_on};
 use super::local_search::Now;
 use super::persist::{Next, Persistence, decide, is_usable, merge};
@@ -306,10 +307,14 @@ impl ContactSolver {
             if may_tangle && is_tangled(model, surface, targets, contact) {
                 return ContactRow::default();
             }
+            let grip = match contact.force == Vec3::ZERO {
+                true => 1.0,
+                false => grip(model, surface, targets, &now, contact),
+            };
             let mut row = ContactRow {
                 normal: contact.normal,
                 force: contact.force * scale,
-                friction,
+                friction: friction * grip,
                 ..ContactRow::default()
             };
             let corners = surface.triangles()[contact.triangle as usize];
@@ -335,10 +340,10 @@ impl ContactSolver {
                 Some(known) => known.compliance,
                 None => row.measured_compliance(kernels),
             };
-            let gap = surface.gap() - surface.overlaps()[contact.point as usize];
+            let gap = surface.gap();
             let mut reached = row.before.dot(row.normal).min(gap);
             // Points that are outside recover at full speed, or they would sink in over time.
-            if reached > gap - rules::OUTSIDE_SHARE * surface.gap() {
+            if reached > gap - rules::OUTSIDE_SHARE * gap {
                 reached += recovery;
             } else if !lapses.is_held(contact.point) {
                 reached += recovery * lapses.recovery_factor();

@@ -3,13 +3,15 @@
 use std::sync::OnceLock;
 
 use glam::Vec3;
+use rayon::prelude::*;
 use supple_geom::shells::shells;
 use supple_geom::simd::LANES;
 use supple_geom::{Aabb, TriMesh};
 
+use super::covers::Covers;
 use super::detect::{Detector, Filter};
 use super::local::LocalPairs;
-use super::measure::points_inside;
+use super::measure::points_in_own_shell;
 use super::rules::{GAP, SHELL};
 use super::tree::Tree;
 
@@ -52,11 +54,11 @@ pub struct ContactSurface {
     pub(crate) near: Lists,
     /// The same by leaves of the tree: leaf × 256 + mask of its prisms.
     near_leaves: Lists,
-    /// How much closer than the gap each skin point is to other skin at rest \[m\].
-    pub(crate) overlaps: Vec<f32>,
     /// Connected component of each skin point.
     pub(crate) shells: Vec<u32>,
-    /// Skin points that are inside other skin at rest, ascending.
+    /// Shells that lie in or on each other at rest.
+    pub(crate) covers: Covers,
+    /// Skin points that are inside their own shell at rest, ascending.
     pub(crate) inside_at_rest: Vec<u32>,
     pub(crate) tree: Tree,
     /// Groups of connected skin points, at most [`GROUP`] in each.
@@ -96,6 +98,12 @@ impl Lists {
         result
     }
 
+    /// Whether there are no lists.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.starts.len() < 2
+    }
+
     /// List `i`.
     #[inline]
     pub fn of(&self, i: u32) -> &[u32] {
@@ -112,7 +120,7 @@ impl Lists {
 }
 
 impl ContactSurface {
-    /// Prepares a surface; overlaps at rest are found and allowed. Triangles and tets with corners out of range are
+    /// Prepares a surface; what overlaps at rest is found, and left out of contact. Triangles and tets with corners out of range are
     /// dropped.
     pub fn new(mut input: SurfaceInput) -> ContactSurface {
         let count = input.skin.len();
@@ -154,14 +162,15 @@ impl ContactSurface {
             leaves
         }));
         let shells = shells_of_points(&input);
+        let edge = mean_edge(&input);
         let mut surface = ContactSurface {
             groups: groups(&tree.points, count, &input.triangles),
             tree,
             near_leaves,
             rims: rims(count, &input.triangles),
             local: OnceLock::new(),
-            edge: mean_edge(&input),
-            overlaps: vec![0.0; count],
+            edge,
+            covers: Covers::new(&input, &shells, edge),
             size: largest_piece(&input, &shells),
             shells,
             inside_at_rest: Vec::new(),
@@ -171,9 +180,9 @@ impl ContactSurface {
             near,
             input,
         };
-        let gap = surface.gap();
-        surface.overlaps = surface.rest_depths(Filter::Deepest, gap);
-        surface.inside_at_rest = points_inside(&surface, &surface.input.skin);
+        let overlaps = surface.rest_overlaps();
+        surface.covers.add_triangles(overlaps);
+        surface.inside_at_rest = points_in_own_shell(&surface, &surface.input.skin);
         surface
     }
 
@@ -222,6 +231,12 @@ impl ContactSurface {
         self.size
     }
 
+    /// Number of connected components.
+    pub fn shell_count(&self) -> usize {
+        let known = self.shells.iter().filter(|&&shell| shell != u32::MAX);
+        known.max().map_or(0, |&last| last as usize + 1)
+    }
+
     /// Distance at which contacts are detected \[m\].
     pub fn shell(&self) -> f32 {
         SHELL * self.edge
@@ -230,11 +245,6 @@ impl ContactSurface {
     /// Distance that contacts keep \[m\].
     pub fn gap(&self) -> f32 {
         GAP * self.edge
-    }
-
-    /// How much closer than the gap each skin point is to other skin at rest, and may therefore always be \[m\].
-    pub fn overlaps(&self) -> &[f32] {
-        &self.overlaps
     }
 
     pub(crate) fn is_inside_at_rest(&self, point: u32) -> bool {
@@ -254,6 +264,46 @@ impl ContactSurface {
 
     pub(crate) fn is_near(&self, point: u32, triangle: u32) -> bool {
         self.near.of(point).binary_search(&triangle).is_ok()
+    }
+
+    /// Shell of a triangle.
+    #[inline]
+    pub(crate) fn shell_of(&self, triangle: u32) -> u32 {
+        self.shells[self.input.triangles[triangle as usize][0] as usize]
+    }
+
+    /// Shell of each skin point: its connected component.
+    pub fn shells(&self) -> &[u32] {
+        &self.shells
+    }
+
+    /// Other shells that a skin point is in, or close to, at rest; ascending.
+    pub fn covers_of(&self, point: u32) -> &[u32] {
+        self.covers.of(point)
+    }
+
+    /// Triangles that a skin point overlaps at rest, and those beside them; ascending.
+    pub fn overlaps_of(&self, point: u32) -> &[u32] {
+        self.covers.triangles_of(point)
+    }
+
+    /// Whether a point and a triangle lie in or on each other at rest, or belong to shells that do there: they are never
+    /// in contact.
+    #[inline]
+    pub(crate) fn are_together(&self, point: u32, triangle: u32) -> bool {
+        if self.covers.is_empty() {
+            return false;
+        }
+        let (own, other) = (self.shells[point as usize], self.shell_of(triangle));
+        if own == other {
+            return self
+                .covers
+                .triangles_of(point)
+                .binary_search(&triangle)
+                .is_ok();
+        }
+        let covers = |point: u32, shell: u32| self.covers.of(point).contains(&shell);
+        covers(point, other) || self.corners(triangle).iter().any(|&v| covers(v, own))
     }
 
     /// Pairs for local contact; `find` is called the first time only. Finding them takes a while, so a model has none
@@ -302,16 +352,33 @@ impl ContactSurface {
             .map_or(0, |&entry| entry as u8)
     }
 
-    /// How much closer than `gap` each skin point is to other skin at rest \[m\].
-    fn rest_depths(&self, filter: Filter, gap: f32) -> Vec<f32> {
+    /// For each skin point the triangles that it is below, or closer to than the gap, at rest, and those beside them.
+    fn rest_overlaps(&self) -> Vec<Vec<u32>> {
         let mut detector = Detector::new(self);
         detector.update(self, |i| self.input.skin[i], |i| self.input.bases[i]);
-        detector.search(self, filter);
-        let mut depths = vec![0.0; self.point_count()];
-        for found in detector.found() {
-            depths[found.point as usize] = (gap - found.distance).max(0.0);
+        detector.search(self, Filter::Deepest);
+        let mut lists = vec![Vec::new(); self.point_count()];
+        let found = detector.found();
+        let overlapping = found.filter(|found| found.distance < self.gap());
+        let overlapping: Vec<u32> = overlapping.map(|found| found.point).collect();
+        let overlaps = |point: u32| {
+            let all = 0..self.input.triangles.len() as u32;
+            let is_close = |&triangle: &u32| {
+                let found = detector.point_in_prism(self, point, triangle);
+                !self.is_near(point, triangle)
+                    && found.is_some_and(|found| found.distance < self.gap())
+            };
+            let around = |triangle: u32| self.around_triangle(triangle);
+            let mut list: Vec<u32> = all.filter(is_close).flat_map(around).collect();
+            list.sort_unstable();
+            list.dedup();
+            (point, list)
+        };
+        let found: Vec<_> = overlapping.into_par_iter().map(overlaps).collect();
+        for (point, list) in found {
+            lists[point as usize] = list;
         }
-        depths
+        lists
     }
 }
 

@@ -46,8 +46,7 @@ pub fn is_tangled(
     };
     let apart = point.place - foot([a.place, b.place, c.place]);
     let at_rest = turn * (rest(contact.point) - foot(corners.map(rest)));
-    let allowed = surface.overlaps()[contact.point as usize] + surface.gap();
-    apart.dot(contact.normal) < -allowed
+    apart.dot(contact.normal) < -surface.gap()
         && apart.distance(at_rest) < rules::TANGLE_TOLERANCE * at_rest.length()
 }
 
@@ -60,15 +59,15 @@ fn bone_change(surface: &ContactSurface, targets: &Targets, a: u32, b: u32) -> f
 }
 
 /// A skin point that follows its bones rigidly from rest.
-struct Carried {
+pub(super) struct Carried {
     /// Its position \[m\].
-    place: Vec3,
+    pub place: Vec3,
     /// Its rotation, where known.
     turn: Option<Mat3>,
 }
 
 /// `None` if the point has no carrier.
-fn carried(model: &Model, targets: &Targets, source: Source) -> Option<Carried> {
+pub(super) fn carried(model: &Model, targets: &Targets, source: Source) -> Option<Carried> {
     let free = model.free_count();
     let driven = |list: &[Vec3], i: usize| {
         let place = *list.get(i)?;

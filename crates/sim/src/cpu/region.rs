@@ -9,6 +9,7 @@ use super::rows::{Rows, distribute_tets};
 use super::tet_batch::TetBatches;
 use super::{Clock, Step, Timings};
 use crate::contact::ContactSolver;
+use crate::inertia::{bounded, largest_relative_motion};
 use crate::model::NO_CARRIER;
 use crate::start::carried;
 use crate::{Mode, Model, Settings, State};
@@ -124,11 +125,16 @@ impl Region {
             Mode::Static => 0.0,
         };
         let gravity = step.settings.gravity;
+        let most = largest_relative_motion(step.settings);
+        let (vertices, x) = (&self.part.matrix_rows, &mut self.x);
+        carried(step.model, step.targets, state, vertices, 0.0, x);
         for (i, (&v, &mass)) in self.part.matrix_rows.iter().zip(&self.masses).enumerate() {
             let v = v as usize;
             let external = step.targets.forces.get(v).copied().unwrap_or(Vec3::ZERO);
             let force = gravity * mass + external;
             let inertial = state.positions[v] + state.velocities[v] * h;
+            let carried = self.x[i].xyz();
+            let inertial = bounded(step.model, v, inertial.as_dvec3(), carried, most).as_vec3();
             let pushed = if mass > 0.0 {
                 inertial + force * (h * h / mass)
             } else {

@@ -78,7 +78,11 @@ impl<'a> Accessors<'a> {
 
     /// The bytes of a buffer view.
     pub fn view(&self, index: usize) -> Result<&'a [u8], FormatError> {
-        let view = &self.views[index];
+        self.range(&self.views[index])
+    }
+
+    /// The bytes of a buffer that an element names, as a buffer view does.
+    pub fn range(&self, view: &Element<'_>) -> Result<&'a [u8], FormatError> {
         let buffers = &self.document.buffers;
         let buffer = &buffers[view.index("buffer", buffers.len())?];
         let offset = view.uint("byteOffset", 0)?;
@@ -252,6 +256,15 @@ impl<'a> Accessors<'a> {
             };
             number as f32
         })
+    }
+
+    /// All numbers as they are stored, and how many an element has.
+    pub fn raw(&self, index: usize) -> Result<(Vec<f64>, usize), FormatError> {
+        let components = self.layout(index)?.components;
+        let numbers = self.read(index, &[components], |layout, bytes| {
+            layout.component.number(bytes)
+        })?;
+        Ok((numbers, components))
     }
 
     /// All numbers as unsigned integers.

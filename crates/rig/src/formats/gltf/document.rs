@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::base64::decode_data_uri;
+use super::compression::{MESHOPT, decompress};
 use super::json::Element;
 use super::links::Links;
 use crate::formats::FormatError;
@@ -10,21 +11,6 @@ use crate::formats::FormatError;
 const MAGIC: &[u8; 4] = b"glTF";
 const JSON_CHUNK: u32 = 0x4E4F_534A;
 const BIN_CHUNK: u32 = 0x004E_4942;
-
-/// Extensions that compress meshes, none of which is read.
-pub(super) const COMPRESSION: [&str; 3] = [
-    "KHR_draco_mesh_compression",
-    "EXT_meshopt_compression",
-    "KHR_meshopt_compression",
-];
-
-/// The error of a file that is compressed with one of them.
-pub(super) fn compressed(extension: &str) -> FormatError {
-    FormatError::Unsupported(format!(
-        "the file's meshes are compressed with {extension}, which Supple does not read; \
-         export again without mesh compression, or run `gltf-transform copy IN.glb OUT.glb`"
-    ))
-}
 
 /// Reads the file of a relative URI.
 pub(super) type Resolver<'a> = &'a mut dyn FnMut(&str) -> std::io::Result<Vec<u8>>;
@@ -77,6 +63,7 @@ impl Document {
         document.check_version()?;
         document.load_buffers(bin, resolve)?;
         document.load_images(resolve);
+        decompress(&mut document)?;
         Ok(document)
     }
 
@@ -132,19 +119,16 @@ impl Document {
             if !buffer.value.is_object() {
                 return Err(buffer.invalid("is not an object"));
             }
+            if is_placeholder(buffer) || (index > 0 && buffer.get("uri").is_none()) {
+                loaded.push(Vec::new());
+                continue;
+            }
             let length = buffer.uint("byteLength", 0)?;
             let mut bytes = match buffer.get("uri").and_then(Value::as_str) {
                 Some(uri) => read_uri(buffer, uri, resolve)?,
-                None if index == 0 => bin.map(<[u8]>::to_vec).ok_or_else(|| {
+                None => bin.map(<[u8]>::to_vec).ok_or_else(|| {
                     buffer.invalid("has no URI, and the file has no binary chunk")
                 })?,
-                // A buffer that only decompression would fill.
-                None => {
-                    let used = self.json.get("extensionsUsed").and_then(Value::as_array);
-                    let mut names = used.into_iter().flatten().filter_map(Value::as_str);
-                    let name = names.find(|name| COMPRESSION.contains(name));
-                    return Err(name.map_or_else(|| buffer.invalid("has no URI"), compressed));
-                }
             };
             if bytes.len() < length {
                 return Err(FormatError::Truncated {
@@ -234,6 +218,16 @@ impl Document {
         json["buffers"] = Value::Array(vec![buffer.into()]);
         (json, bin)
     }
+}
+
+/// Whether a buffer only holds the place of data that decompression makes.
+fn is_placeholder(buffer: &Element<'_>) -> bool {
+    let extensions = buffer.child("extensions");
+    let fallback = |name: &&str| {
+        let extension = extensions.as_ref().and_then(|all| all.child(name));
+        extension.is_some_and(|extension| extension.flag("fallback"))
+    };
+    MESHOPT.iter().any(|name| fallback(&name))
 }
 
 fn read_uri(

@@ -4,7 +4,7 @@
 //! accessors. The `gltf` crate is not used, because it drops unknown extensions, so a file
 //! could not be written back unchanged, and because it can panic on malformed files.
 //!
-//! Reading: `document` (container, buffers) → `accessor` (numbers) → `nodes`, `skins`, `primitives`, `animations`,
+//! Reading: `document` (container, buffers) → `compression` → `accessor` (numbers) → `nodes`, `skins`, `primitives`, `animations`,
 //! `materials`, `vrm` → `read` (the [`Character`](crate::Character)). Writing: `write` (the original document with
 //! additions) or `fresh` (a new one), both through `append`.
 
@@ -13,6 +13,7 @@ mod animations;
 pub(crate) mod append;
 mod base64;
 mod compare;
+mod compression;
 mod document;
 mod fresh;
 mod json;

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::accessor::Accessors;
 use super::animations::{Targets, read_animations};
-use super::document::{COMPRESSION, Document, Resolver, compressed};
+use super::document::{Document, Resolver};
 use super::json::Element;
 use super::links::{Links, PartLink};
 use super::materials::read_materials;
@@ -57,7 +57,7 @@ pub fn read_document(
 
 fn build(document: &Document) -> Result<(Character, Vec<usize>, Vec<PartLink>), FormatError> {
     let mut problems = Vec::new();
-    check_extensions(document, &mut problems)?;
+    check_extensions(document, &mut problems);
     let accessors = Accessors::new(document)?;
     let nodes = read_nodes(document, &mut problems)?;
     let skins = read_skins(document, &accessors)?;
@@ -111,8 +111,8 @@ fn build(document: &Document) -> Result<(Character, Vec<usize>, Vec<PartLink>), 
     Ok((character, joints.node_of_joint, links))
 }
 
-/// Rejects unsupported extensions; reports unknown ones.
-fn check_extensions(document: &Document, problems: &mut Vec<Problem>) -> Result<(), FormatError> {
+/// Reports extensions that are required but not supported.
+fn check_extensions(document: &Document, problems: &mut Vec<Problem>) {
     let required = document
         .json
         .get("extensionsRequired")
@@ -126,9 +126,6 @@ fn check_extensions(document: &Document, problems: &mut Vec<Problem>) -> Result<
             "KHR_lights_",
             "VRM",
         ];
-        if COMPRESSION.contains(&name) {
-            return Err(compressed(name));
-        }
         if !harmless.iter().any(|prefix| name.starts_with(prefix)) {
             problems.push(Problem {
                 severity: Severity::Warning,
@@ -139,7 +136,6 @@ fn check_extensions(document: &Document, problems: &mut Vec<Problem>) -> Result<
             });
         }
     }
-    Ok(())
 }
 
 /// The visible nodes: those of the default scene; if it has no mesh, those of all scenes, or else all nodes.

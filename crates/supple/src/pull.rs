@@ -1,0 +1,96 @@
+//! A hand that pulls the flesh, as a force that the tissue bears.
+//!
+//! Each held vertex is drawn to the hand by a spring. Its force saturates at the stress that strains the flesh below the vertex
+//! by [`MAX_STRAIN`]: a hand far away pulls no harder than one nearby, so that flesh neither turns inside out nor passes
+//! through the bone.
+
+use glam::Vec3;
+
+use crate::tissue::SoftBody;
+
+/// Radius of a hand relative to the body's height.
+pub const HAND_RADIUS: f32 = 0.045;
+
+/// Strain at which the force saturates. At 1 flesh that is pushed inwards turns inside out; below 0.3 a pull is hardly seen.
+const MAX_STRAIN: f32 = 0.6;
+
+/// Stiffness of the spring \[mass / step²\]. Tissue is about 40 times stiffer than its inertia, so a stiffness of 1 has no
+/// visible effect.
+const STIFFNESS: f32 = 12.0;
+
+/// Share of a new force per frame. Forces are explicit, so a stiff spring would oscillate; it is stable for any mass while
+/// share × (1 + stiffness) < 2.
+const BLEND: f32 = 0.15;
+
+/// A hand that holds flesh.
+#[derive(Clone, Debug)]
+pub struct Pull {
+    held: Vec<Held>,
+    target: Vec3,
+    /// Forces of the last frame on the held vertices \[N\].
+    forces: Vec<Vec3>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    vertex: usize,
+    /// From 1 in the middle of the hand to 0 at its rim.
+    share: f32,
+    /// From the hand \[m\].
+    offset: Vec3,
+    /// Thickness of the flesh at rest \[m\].
+    depth: f32,
+}
+
+impl Pull {
+    /// Takes hold of the flesh within `radius` of a point \[m\].
+    pub fn new(body: &SoftBody, at: Vec3, radius: f32) -> Self {
+        let model = &body.flesh().model;
+        let (rest, bones) = (model.rest_free(), model.rest_fixed());
+        let hold = |(vertex, &x): (usize, &Vec3)| {
+            let share = 1.0 - x.distance_squared(at) / (radius * radius);
+            let bone = bones.get(model.carriers()[vertex] as usize)?;
+            (share > 0.0).then_some(Held {
+                vertex,
+                share,
+                offset: x - at,
+                depth: rest[vertex].distance(*bone),
+            })
+        };
+        let positions = body.state().positions.iter().enumerate();
+        let held: Vec<Held> = positions.filter_map(hold).collect();
+        Self {
+            forces: vec![Vec3::ZERO; held.len()],
+            held,
+            target: at,
+        }
+    }
+
+    /// Moves the hand to a point \[m\].
+    pub fn move_to(&mut self, point: Vec3) {
+        if point.is_finite() {
+            self.target = point;
+        }
+    }
+
+    /// Sets the forces of the next frame on the body that was held. To let go, [set none](SoftBody::set_forces).
+    pub fn apply(&mut self, body: &mut SoftBody) {
+        let settings = body.solver_settings();
+        let step = settings.step as f32;
+        let strain_factor = settings.weights.strain as f32;
+        let model = &body.flesh().model;
+        let mut forces = vec![Vec3::ZERO; model.free_count()];
+        for (held, last) in self.held.iter().zip(&mut self.forces) {
+            let v = held.vertex;
+            let mass = model.masses()[v] as f32;
+            let way = self.target + held.offset - body.state().positions[v];
+            // Stress E ε on the vertex's area, which is twice its mass / (ρ depth): half of the flesh belongs to the bone.
+            let square = model.wave_speeds()[v].powi(2) * strain_factor;
+            let most = 2.0 * MAX_STRAIN * square / held.depth.max(f32::MIN_POSITIVE);
+            let pull = (way * (STIFFNESS / (step * step))).clamp_length_max(most);
+            *last = last.lerp(pull * mass * held.share, BLEND);
+            forces[v] = *last;
+        }
+        body.set_forces(forces);
+    }
+}

@@ -1,0 +1,60 @@
+// What the build and the tests need beyond Node: packages, the WebAssembly target of Rust, a browser.
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+const viewer = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const run = (program, args) => execFileSync(program, args, { cwd: viewer, stdio: "inherit", shell: process.platform === "win32" });
+const ask = (program, args) => execFileSync(program, args, { stdio: ["ignore", "pipe", "ignore"] }).toString().trim();
+
+export const TARGET = "wasm32-unknown-unknown";
+
+/** Installs the packages of package.json unless all are there. */
+export function installPackages(packages, { folder = viewer, install = () => run("npm", ["install", "--no-audit", "--no-fund"]) } = {}) {
+  const missing = packages.filter((name) => !existsSync(path.join(folder, "node_modules", name)));
+  if (missing.length === 0) return false;
+  console.log(`installing packages (${missing.join(", ")})`);
+  install();
+  return true;
+}
+
+/** Adds the WebAssembly target to the Rust toolchain where it is missing, or says how to. */
+export function addWasmTarget({
+  sysroot = () => ask("rustc", ["--print", "sysroot"]),
+  add = () => run("rustup", ["target", "add", TARGET]),
+} = {}) {
+  let folder;
+  try {
+    folder = sysroot();
+  } catch {
+    throw new Error("Rust was not found: install it from https://rustup.rs, then run this again");
+  }
+  if (existsSync(path.join(folder, "lib", "rustlib", TARGET))) return false;
+  console.log(`adding the Rust target ${TARGET}`);
+  try {
+    add();
+  } catch {
+    throw new Error(
+      `the Rust toolchain in ${folder} has no target ${TARGET}, and rustup could not add it: ` +
+        `run \`rustup target add ${TARGET}\`, or install your system's package of it (Debian: libstd-rust-dev-wasm32)`,
+    );
+  }
+  return true;
+}
+
+const BROWSERS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+
+/** Path of a Chromium: $CHROMIUM, the system's, or one that Playwright has downloaded; undefined if there is none. */
+export async function chromiumPath() {
+  if (process.env.CHROMIUM) return process.env.CHROMIUM;
+  const { chromium } = await import("playwright-core");
+  return [...BROWSERS, chromium.executablePath()].find((file) => existsSync(file));
+}
+
+/** Downloads a Chromium if there is none. */
+export async function installChromium() {
+  if (await chromiumPath()) return;
+  console.log("downloading Chromium");
+  run("npx", ["playwright-core", "install", "chromium"]);
+}
