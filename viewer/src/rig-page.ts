@@ -287,8 +287,7 @@ export class RigPage implements Page {
     }
     const placed = [...joints];
     const opened = await this.app.simulation.request("rig", { placed });
-    await this.app.show(opened, { again: true });
-    this.app.placed = placed;
+    await this.app.show(opened, { again: true, placed });
     this.history.reset({ joints, selected: this.history.state.selected });
     this.show();
     return true;

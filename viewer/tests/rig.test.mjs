@@ -8,7 +8,7 @@ async function fitsWithMarkers({ context, url }) {
   await dropBytes(page, [textFile("tube.off", tube(24, 40))]);
   await page.getByRole("button", { name: "Fit a humanoid" }).waitFor();
   await pass(page, 0.3);
-  const joints = () => page.locator(".joints li").filter({ visible: true });
+  const joints = () => page.locator("#page-rig .joints li").filter({ visible: true });
   for (const [name, joint] of [["Humanoid template", "hips"], ["Quadruped template", "tail"]]) {
     await page.getByRole("button", { name }).click();
     await joints().filter({ hasText: joint }).first().waitFor();
