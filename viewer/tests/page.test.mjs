@@ -216,6 +216,8 @@ async function buildsARig({ context, url }) {
   for (const files of [[mesh, skel], [glb]]) {
     await page.reload();
     await untilSimulated(page);
+    const kept = await page.evaluate(() => window.supple.description.joints.map(({ name }) => name));
+    assert.ok(kept.includes("the_tip"), "a reload keeps the rig");
     await page.evaluate(() => (window.supple.simulated = false));
     await drop(page, files);
     await untilSimulated(page);
