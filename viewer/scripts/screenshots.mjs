@@ -91,7 +91,7 @@ if (haveData) {
   await page.locator("#hint button").click();
   await drop(page, [path.join(data, "fps", "male", "male_LR20.off")]);
   await page.getByRole("button", { name: "Fit a humanoid" }).click();
-  await page.locator(".joints li").nth(12).waitFor();
+  await page.locator("#page-rig .joints li").nth(12).waitFor();
   await page.evaluate(() => document.querySelectorAll(".message").forEach((box) => box.remove()));
   await sharpen(page);
   await page.screenshot({ path: path.join(folder, "rig.png") });

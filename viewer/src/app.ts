@@ -38,6 +38,8 @@ export interface Start {
   pose?: Float32Array;
   /** Motions to put on it. */
   motions?: DroppedFile[];
+  /** Joints that were placed by hand on it. */
+  placed?: Placed[] | null;
   /** Whether it is the same character, read or rigged anew. */
   again?: boolean;
 }
@@ -120,8 +122,8 @@ export class App {
     await this.show(await this.simulation.request("embedded", { name }), { embedded: name });
   }
 
-  /** Opens a character, motions for it or for the current one, and settings, all at once. */
-  async openFiles(files: DroppedFile[]): Promise<void> {
+  /** Opens a character, motions for it or for the current one, and settings, all at once. `start` is for the character. */
+  async openFiles(files: DroppedFile[], start: Start = {}): Promise<void> {
     const { characters, others, motions, settings } = await sorted(files);
     const toml = settings[0];
     const chosen = toml && (await this.simulation.request("settingsFromToml", { text: new TextDecoder().decode(toml.bytes) }));
@@ -130,7 +132,7 @@ export class App {
     if (main) {
       this.files = main.files;
       this.importOptions = DEFAULT_OPTIONS;
-      await this.show(main.opened, { settings: chosen, motions: all });
+      await this.show(main.opened, { ...start, settings: chosen ?? start.settings, motions: [...all, ...(start.motions ?? [])] });
     } else {
       for (const motion of all) await this.addMotion(motion);
       if (chosen) await this.useSettings(chosen);
@@ -177,8 +179,7 @@ export class App {
     this.files = files;
     this.importOptions = options;
     const rigged = placed && (await this.simulation.request("rig", { placed }));
-    await this.show(rigged ?? opened, start);
-    this.placed = placed;
+    await this.show(rigged ?? opened, { ...start, placed });
   }
 
   /** Reads the current files again with other options. */
@@ -203,7 +204,7 @@ export class App {
     this.embedded = start.embedded ?? null;
     if (this.embedded) this.files = null;
     this.motions = [];
-    this.placed = null;
+    this.placed = start.placed ?? null;
     this.simulation.forget();
     this.simulated = false;
     this.description = opened.description;
@@ -245,6 +246,11 @@ export class App {
     this.scene.fitCanvas();
     const { min, max } = this.restBounds();
     this.scene.placeCamera(min, max, this.description?.facing ?? 0);
+  }
+
+  /** Largest extent at rest [m]. */
+  get size(): number {
+    return Math.max(...this.restBounds().getSize(new THREE.Vector3()).toArray());
   }
 
   private restBounds(): THREE.Box3 {

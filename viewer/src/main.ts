@@ -79,17 +79,17 @@ function startOf(last: Partial<Session>): Start {
 
 /** Opens the first character: the named file, that of the last session, or an embedded body. */
 async function openFirst(app: App, named: string | null, last: Partial<Session>, embedded: Promise<Opened> | null): Promise<void> {
-  const name = last.embedded ?? "male";
-  const kept = named ? null : await storedFiles();
-  const start = { ...startOf(last), motions: kept?.motions ?? [] };
+  const kept = await storedFiles();
+  const start = (last.named ?? null) === named ? { ...startOf(last), motions: kept?.motions ?? [] } : {};
   if (named) {
-    await openNamed(app, named);
-  } else if (!embedded && kept && kept.files.length > 0) {
+    await openNamed(app, named, start);
+  } else if (embedded) {
+    await app.show(await embedded, { ...start, embedded: last.embedded ?? "male" });
+  } else if (kept && kept.files.length > 0) {
     await app.restore(kept.files, kept.options, kept.placed, start);
   } else {
-    const opened = await (embedded ?? app.simulation.request("embedded", { name: "male" }));
-    if (last.name && !embedded) showMessage("The file was not kept by the browser: open it again.");
-    await app.show(opened, embedded ? { ...start, embedded: name } : { embedded: "male" });
+    showMessage("The browser did not keep the file: open it again.");
+    await app.openEmbedded("male");
   }
 }
 
@@ -138,7 +138,7 @@ async function begin(): Promise<void> {
   Object.assign(window, { supple: app });
   try {
     await openFirst(app, named, last, embedded);
-    if (last.tab && !named) panel.open(last.tab);
+    if (last.tab && (last.named ?? null) === named) panel.open(last.tab);
   } catch (error) {
     showMessage((error as Error).message, "bad");
     await app.openEmbedded("male");

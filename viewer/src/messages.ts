@@ -71,6 +71,11 @@ export function showProgress(text: string, cancel: () => void, delay = 500): Mes
   };
 }
 
+/** A library's message as the beginning of a sentence. */
+export function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 /** Shown instead of the page after a fatal error. */
 export function fatal(title: string, text: string): void {
   const box = make("div", { className: "fatal" }, make("h2", { textContent: title }), make("p", { textContent: text }));

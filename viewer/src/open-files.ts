@@ -1,5 +1,5 @@
 // Opens files from the dialog, from drag and drop, or from the local server.
-import type { App } from "./app";
+import type { App, Start } from "./app";
 import { byId } from "./dom";
 import { showMessage } from "./messages";
 import type { DroppedFile } from "./protocol";
@@ -66,9 +66,9 @@ export function namedFile(): string | null {
   return new URLSearchParams(location.search).get("file");
 }
 
-export async function openNamed(app: App, name: string): Promise<void> {
+export async function openNamed(app: App, name: string, start: Start): Promise<void> {
   const answer = await fetch(`./file/${encodeURIComponent(name)}`);
   if (!answer.ok) throw new Error(`${name}: ${(await answer.text()) || answer.statusText}`);
   const shown = answer.headers.get("x-supple-name") ?? name;
-  await app.openFiles([{ name: decodeURIComponent(shown), bytes: new Uint8Array(await answer.arrayBuffer()) }]);
+  await app.openFiles([{ name: decodeURIComponent(shown), bytes: new Uint8Array(await answer.arrayBuffer()) }], start);
 }

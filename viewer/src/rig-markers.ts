@@ -8,6 +8,7 @@ import type { Pointer, PressTool } from "./tools";
 const COLOR = 0xffb37f;
 /** Picking distance [px], for a mouse and for a finger. */
 const REACH = { fine: 20, coarse: 30 } as const;
+/** Height of a name, relative to the body. */
 const LABEL_HEIGHT = 0.03;
 
 export class RigMarkers implements PressTool {
@@ -82,17 +83,17 @@ export class RigMarkers implements PressTool {
       material.dispose();
     }
     this.group.clear();
-    const { height } = this.app.tools;
+    const { size } = this.app;
     for (const [name, place] of Object.entries(this.places ?? {})) {
-      const ball = ballAt(place, 0.012 * height, COLOR);
+      const ball = ballAt(place, 0.012 * size, COLOR);
       ball.renderOrder = 14;
-      this.group.add(ball, label(name, place, height));
+      this.group.add(ball, label(name, place, size));
     }
   }
 }
 
 /** A name beside a marker. */
-function label(name: string, place: Vector, height: number): THREE.Sprite {
+function label(name: string, place: Vector, size: number): THREE.Sprite {
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [256, 64];
   const context = canvas.getContext("2d");
@@ -108,7 +109,7 @@ function label(name: string, place: Vector, height: number): THREE.Sprite {
   const sprite = new THREE.Sprite(new THREE.SpriteMaterial({ map: new THREE.CanvasTexture(canvas), depthTest: false }));
   sprite.center.set(-0.08, 0.5);
   sprite.position.set(...place);
-  sprite.scale.set(4 * LABEL_HEIGHT * height, LABEL_HEIGHT * height, 1);
+  sprite.scale.set(4 * LABEL_HEIGHT * size, LABEL_HEIGHT * size, 1);
   sprite.renderOrder = 15;
   return sprite;
 }

@@ -2,7 +2,7 @@
 import * as THREE from "three";
 import type { App } from "./app";
 import { button, buttons, check, heading, make } from "./dom";
-import { showMessage } from "./messages";
+import { sentence, showMessage } from "./messages";
 import type { Page } from "./panel";
 import type { MarkerPlaces, Placed, TemplateName, Vector } from "./protocol";
 import { importOptionsBlock } from "./import-options";
@@ -175,7 +175,7 @@ export class RigPage implements Page {
       this.start(await simulation.request("fitted", { markers }));
       this.showMarkers(null);
     } catch (error) {
-      showMessage(`${(error as Error).message}. Drag the markers to their places, or start from a template.`, "bad");
+      showMessage(`${sentence((error as Error).message)}. Drag the markers to their places, or start from a template.`, "bad");
       if (this.markers.places) return;
       this.history.push({ joints: [], selected: null });
       this.show();
@@ -263,7 +263,7 @@ export class RigPage implements Page {
     this.nameField.value = selected === null ? "" : (joints[selected]?.name ?? "");
     this.undoButton.disabled = !this.history.canUndo;
     this.redoButton.disabled = !this.history.canRedo;
-    this.view.draw(joints, selected, this.app.tools.height);
+    this.view.draw(joints, selected, this.app.size);
   }
 
   private item(joint: Placed, index: number): HTMLLIElement {
@@ -287,8 +287,7 @@ export class RigPage implements Page {
     }
     const placed = [...joints];
     const opened = await this.app.simulation.request("rig", { placed });
-    await this.app.show(opened, { again: true });
-    this.app.placed = placed;
+    await this.app.show(opened, { again: true, placed });
     this.history.reset({ joints, selected: this.history.state.selected });
     this.show();
     return true;

@@ -21,8 +21,8 @@ export class RigView {
     this.group.visible = false;
   }
 
-  draw(joints: readonly Placed[], selected: number | null, height: number): void {
-    const radius = 0.009 * height;
+  draw(joints: readonly Placed[], selected: number | null, size: number): void {
+    const radius = 0.009 * size;
     for (const ball of this.balls.children as THREE.Mesh[]) (ball.material as THREE.Material).dispose();
     this.balls.clear();
     const lines: number[] = [];

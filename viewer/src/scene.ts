@@ -83,7 +83,7 @@ export class Scene {
   placeCamera(low: THREE.Vector3, high: THREE.Vector3, facing: number): void {
     const centre = low.clone().add(high).multiplyScalar(0.5);
     const size = high.clone().sub(low);
-    const radius = 0.5 * Math.max(size.y, 0.8 * size.x, 0.9 * size.z, 1e-3);
+    const radius = 0.5 * Math.max(size.y, 0.95 * size.x, 0.95 * size.z, 1e-3);
     const distance = (1.17 * radius) / Math.tan((this.camera.fov * Math.PI) / 360);
     this.controls.target.copy(centre);
     const turn = (x: number, y: number, z: number): THREE.Vector3 => new THREE.Vector3(x, y, z).applyAxisAngle(THREE.Object3D.DEFAULT_UP, facing);

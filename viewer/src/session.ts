@@ -2,6 +2,7 @@
 import type { App, Embedded } from "./app";
 import type { Compare } from "./comparison";
 import { showMessage } from "./messages";
+import { namedFile } from "./open-files";
 import { DEFAULT_OPTIONS, type DroppedFile, type ImportOptions, type Method, type OverlayName, type Placed, type Settings } from "./protocol";
 
 const KEY = "supple-session";
@@ -10,8 +11,8 @@ const STORE = "files";
 
 export interface Session {
   embedded: Embedded | null;
-  /** Name of the character, which tells whether the files and the rest belong together. */
-  name: string;
+  /** The file in the page's address, if there is one. */
+  named: string | null;
   clip: number | null;
   settings: Settings | null;
   pose: number[];
@@ -90,7 +91,7 @@ export function keepSession(app: App, tab: () => string): void {
     if (!description) return;
     const session: Session = {
       embedded: app.embedded,
-      name: description.info.name,
+      named: namedFile(),
       clip: description.clip ?? description.clips.length,
       settings,
       pose: Array.from(tools.pose.history.current),

@@ -190,3 +190,21 @@ export const female = path.join(root, "crates", "supple", "assets", "female.glb"
 export function validator() {
   return process.env.GLTF_VALIDATOR_MODULES ?? path.join(root, "target", "validator", "node_modules");
 }
+
+/** A tube of 2 m that stands on its end, as OFF. */
+export function tube(around, along) {
+  const lines = [`OFF\n${around * along} ${2 * around * (along - 1)} 0`];
+  for (let k = 0; k < along; k += 1) {
+    for (let i = 0; i < around; i += 1) {
+      const angle = (2 * Math.PI * i) / around;
+      lines.push(`${(0.2 * Math.cos(angle)).toFixed(5)} ${((2 * k) / (along - 1)).toFixed(5)} ${(0.2 * Math.sin(angle)).toFixed(5)}`);
+    }
+  }
+  for (let k = 0; k + 1 < along; k += 1) {
+    for (let i = 0; i < around; i += 1) {
+      const [a, b] = [k * around + i, k * around + ((i + 1) % around)];
+      lines.push(`3 ${a} ${a + around} ${b}`, `3 ${b} ${a + around} ${b + around}`);
+    }
+  }
+  return lines.join("\n");
+}

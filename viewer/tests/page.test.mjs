@@ -196,25 +196,27 @@ async function buildsARig({ context, url }) {
       middle[long] = low[long] + share * (high[long] - low[long]);
       return window.supple.tools.onScreen(window.supple.scene.camera.position.clone().fromArray(middle)).toArray();
     }, share);
-    const count = await page.locator(".joints li").count();
+    const count = await page.locator("#page-rig .joints li").count();
     await page.mouse.click(...at);
-    await page.waitForFunction((count) => document.querySelectorAll(".joints li").length === count + 1, count);
+    await page.waitForFunction((count) => document.querySelectorAll("#page-rig .joints li").length === count + 1, count);
   }
   // Undo, redo and rename.
   await page.getByRole("button", { name: "Undo" }).click();
-  assert.equal(await page.locator(".joints li").count(), 2);
+  assert.equal(await page.locator("#page-rig .joints li").count(), 2);
   await page.getByRole("button", { name: "Redo" }).click();
-  assert.equal(await page.locator(".joints li").count(), 3);
+  assert.equal(await page.locator("#page-rig .joints li").count(), 3);
   const field = page.getByLabel("Name of the selected joint");
   await field.fill("the tip");
   await field.press("Enter");
-  assert.ok((await page.locator(".joints").innerText()).includes("the_tip"));
+  assert.ok((await page.locator("#page-rig .joints").innerText()).includes("the_tip"));
   const skel = await download(page, () => page.getByRole("button", { name: "Save .skel" }).click());
   const glb = await download(page, () => page.getByRole("button", { name: "Save GLB" }).click());
   run("node", [path.join(root, "scripts", "validate-gltf.mjs"), glb], { GLTF_VALIDATOR_MODULES: validator() });
   for (const files of [[mesh, skel], [glb]]) {
     await page.reload();
     await untilSimulated(page);
+    const kept = await page.evaluate(() => window.supple.description.joints.map(({ name }) => name));
+    assert.ok(kept.includes("the_tip"), "a reload keeps the rig");
     await page.evaluate(() => (window.supple.simulated = false));
     await drop(page, files);
     await untilSimulated(page);

@@ -1,7 +1,7 @@
 // Screens: phones, help, progress, pictures, and the frame.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { download, dropBytes, onScreen, openPage, pass, stand, textFile, untilSimulated } from "./browser.mjs";
+import { download, dropBytes, onScreen, openPage, pass, stand, textFile, tube, untilSimulated } from "./browser.mjs";
 
 const PHONE = { width: 390, height: 844 };
 
@@ -92,29 +92,11 @@ async function explainsItself({ context, url }) {
   assert.deepEqual(problems, []);
 }
 
-/** A tube of many vertices with two bones. */
-function largeTube(around, along) {
-  const lines = [`OFF\n${around * along} ${2 * around * (along - 1)} 0`];
-  for (let k = 0; k < along; k += 1) {
-    for (let i = 0; i < around; i += 1) {
-      const angle = (2 * Math.PI * i) / around;
-      lines.push(`${(0.2 * Math.cos(angle)).toFixed(5)} ${((2 * k) / (along - 1)).toFixed(5)} ${(0.2 * Math.sin(angle)).toFixed(5)}`);
-    }
-  }
-  for (let k = 0; k + 1 < along; k += 1) {
-    for (let i = 0; i < around; i += 1) {
-      const [a, b] = [k * around + i, k * around + ((i + 1) % around)];
-      lines.push(`3 ${a} ${a + around} ${b}`, `3 ${b} ${a + around} ${b + around}`);
-    }
-  }
-  return lines.join("\n");
-}
-
 async function showsProgress({ context, url }) {
   const { page, problems } = await openPage(context, url);
   await untilSimulated(page);
   const skeleton = "3\n0 0.1 0 a root\n0 1.0 0 b a\n0 1.9 0 c b\n";
-  const files = [textFile("tube.off", largeTube(500, 400)), textFile("tube.skel", skeleton)];
+  const files = [textFile("tube.off", tube(500, 400)), textFile("tube.skel", skeleton)];
   await dropBytes(page, files);
   const reading = page.locator(".message", { hasText: "Reading tube.off" });
   await reading.locator("progress").waitFor({ timeout: 20_000 });

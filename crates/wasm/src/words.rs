@@ -11,8 +11,8 @@ const WORDS: [(&str, &str); 8] = [
         "the Rig tab lists its joints",
     ),
     (
-        "`supple init` writes all names under [shells]",
-        "click a part to see its name",
+        "`supple info --shells` lists all shells",
+        "the Tissue tab lists all parts",
     ),
     (
         "combine them with `supple scene`",
@@ -32,6 +32,9 @@ pub fn page_words(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::Path;
+
     use super::page_words;
 
     #[test]
@@ -41,5 +44,41 @@ mod tests {
             page_words(text),
             "Assumed cm and Y up. Override with “Unit” on the Rig tab and “Up axis” on the Rig tab; see `other 3`."
         );
+    }
+
+    /// No message of the libraries reaches the page with a command in it.
+    #[test]
+    fn every_message_is_in_the_pages_words() {
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let mut folders: Vec<_> = ["geom", "rig", "sim", "flesh", "supple"]
+            .map(|name| crates.join(name).join("src"))
+            .into();
+        let mut seen = 0;
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                    continue;
+                }
+                for line in fs::read_to_string(&path).unwrap().lines() {
+                    let text = line.trim_start();
+                    let names_command = text.contains("`--") || text.contains("`supple ");
+                    if !text.starts_with('"') || !names_command {
+                        continue;
+                    }
+                    seen += 1;
+                    let words = page_words(text);
+                    let clean = !words.contains("--") && !words.contains("`supple");
+                    assert!(clean, "{}: {words}", path.display());
+                    assert!(
+                        words != text.replace("`--", "`"),
+                        "{}: {text}",
+                        path.display()
+                    );
+                }
+            }
+        }
+        assert!(seen > 8, "{seen} messages");
     }
 }
