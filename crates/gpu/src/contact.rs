@@ -353,8 +353,7 @@ impl GpuContact {
         );
         let mut held = vec![0_u32; held_words(points)];
         let last_word = held.len() - 1;
-        held[last_word - 1] = (1.0 - state.contact.lapses.recovery_factor()).to_bits();
-        held[last_word] = u32::from(state.contact.lapses.keeps_folds());
+        held[last_word] = (1.0 - state.contact.lapses.recovery_factor()).to_bits();
         for (k, &point) in self.tables.points.iter().enumerate() {
             if state.contact.lapses.is_held(point) {
                 held[k / 32] |= 1 << (k % 32);
@@ -511,8 +510,7 @@ pub(crate) fn wanted<'a>(model: &'a Model, settings: &Settings) -> Option<&'a Co
     touchable(model).filter(|_| is_on)
 }
 
-/// Words per body: one bit per point that is held, the reduction of the recovery speed of the others, and whether folds
-/// that turn over keep their contacts.
+/// Words per body: one bit per point that is held, and the reduction of the recovery speed of the others.
 fn held_words(points: usize) -> usize {
-    points.div_ceil(32) + 2
+    points.div_ceil(32) + 1
 }

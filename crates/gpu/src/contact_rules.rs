@@ -35,7 +35,7 @@ pub fn wgsl() -> String {
         ($($name:ident)*) => { $(float(stringify!($name), $name);)* };
     }
     floats!(
-        rules::FACING_COSINE rules::RAY_CHECK_DEPTH rules::COLUMN_SHARE rules::FLAT_TET rules::TET_TOLERANCE
+        rules::FACING_COSINE rules::RAY_CHECK_DEPTH rules::FLAT_TET rules::TET_TOLERANCE
         rules::SLIDE_LENGTH rules::NEW_TRIANGLE_BLEND rules::TANGENTIAL_LIMIT
         rules::WRONG_SIDE_DEPTH rules::OUTSIDE_SHARE rules::SOFTNESS rules::MAX_PUSH rules::TRACED_DISTANCE
     );
@@ -62,8 +62,8 @@ mod tests {
     #[test]
     fn numbers_are_exact() {
         let text = super::wgsl();
-        let line = text.lines().find(|line| line.contains("COLUMN_SHARE"));
-        assert_eq!(line, Some("const COLUMN_SHARE: f32 = 0.25;"));
+        let line = text.lines().find(|line| line.contains("FACING_COSINE"));
+        assert_eq!(line, Some("const FACING_COSINE: f32 = 0.5;"));
         for line in text.lines().filter(|line| line.contains("f32")) {
             let value = line.rsplit(['=', ';']).nth(1).expect("a value");
             assert!(value.trim().parse::<f32>().is_ok(), "{line}");

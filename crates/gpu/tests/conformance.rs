@@ -31,7 +31,7 @@ on_device!(
     recovers_from_garbage degenerate_models agrees_with_the_reference carried_jump
     refuses_bad_input violent_motion every_constraint_and_option
     global_step_beats_ten_cg_iterations
-    pads_press_and_part pads_rub contact_agrees_with_the_reference leaning_columns_push_aside
+    pads_press_and_part pads_rub contact_agrees_with_the_reference leaning_columns_push_straight
     colliders_rub
 );
 

@@ -30,7 +30,8 @@ pub use colliders::{
 #[cfg(test)]
 pub(crate) use contact::some_pads;
 pub use contact::{
-    contact_agrees_with_the_reference, leaning_columns_push_aside, pads_press_and_part, pads_rub,
+    contact_agrees_with_the_reference, leaning_columns_push_aside, leaning_columns_push_straight,
+    pads_press_and_part, pads_rub,
 };
 pub use coverage::{every_constraint_and_option, weights_are_those_of_a_model_built_so};
 pub use equilibrium::{

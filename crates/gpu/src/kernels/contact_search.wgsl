@@ -14,7 +14,7 @@
 @group(0) @binding(6) var<storage, read_write> contact_rows: array<vec4<f32>>;
 @group(0) @binding(7) var<storage, read_write> sums: array<atomic<i32>>;
 // One bit per point: whether it is held where it is and not pushed out. Then the reduction of the recovery speed of the
-// others (bits), and whether folds that turn over keep their contacts.
+// others (bits).
 @group(0) @binding(8) var<storage, read> held_points: array<u32>;
 
 const PACKET: u32 = 32u;
@@ -60,12 +60,10 @@ fn blend(v: Corners, w: vec3<f32>) -> vec3<f32> {
     return v.a * w.x + v.b * w.y + v.c * w.z;
 }
 
-// Push direction at a foot: the skin's normal, blended a little toward the tissue column.
-fn push_direction(normals: Corners, top: Corners, bases: Corners, weights: vec3<f32>) -> vec3<f32> {
-    let normal = unit_or_zero(blend(normals, weights));
-    let columns = Corners(unit_or_zero(top.a - bases.a), unit_or_zero(top.b - bases.b), unit_or_zero(top.c - bases.c));
-    let column = unit_or_zero(blend(columns, weights));
-    return select(unit_or_zero(mix(normal, column, COLUMN_SHARE)), normal, dot(normal, normal) < 0.5);
+// Push direction at a foot: the skin's normal. The CPU blends it toward the tissue column; here, where all forces change
+// at once, that leaves squats deeper.
+fn push_direction(normals: Corners, weights: vec3<f32>) -> vec3<f32> {
+    return unit_or_zero(blend(normals, weights));
 }
 
 // Skin points raised by the shell: the upper ends of the columns.
@@ -215,7 +213,7 @@ fn point_in_prism(point: u32, triangle: u32, at: vec3<f32>, normal: vec3<f32>, b
     if (weights.x > 1.5 || is_near(point, triangle) || are_together(point, triangle)) {
         return none;
     }
-    let facing = push_direction(normals, top, bases, weights);
+    let facing = push_direction(normals, weights);
     return Found(triangle, dot(facing, at - blend(at_skin, weights)), weights);
 }
 
@@ -308,14 +306,9 @@ fn carried_over(next: Touch, old: Touch, share: f32) -> Touch {
     return o;
 }
 
-// Whether folds of a body that turn over keep their contacts: the last word of `held_points`.
-fn folds_hold(body: u32) -> bool {
-    return held_points[(body + 1u) * held_words() - 1u] != 0u;
-}
-
 // Words of `held_points` per body.
 fn held_words() -> u32 {
-    return (C.points + 31u) / 32u + 2u;
+    return (C.points + 31u) / 32u + 1u;
 }
 
 // The contact on its own triangle; NONE if the point has left it.
@@ -335,12 +328,11 @@ fn same_triangle(old: Touch, at: vec3<f32>, normal: vec3<f32>, share: f32, body:
         weights = mix(old.weights, clamped / (clamped.x + clamped.y + clamped.z), share);
     }
     let normals = vectors(corners, 1u);
-    let facing = push_direction(normals, raised(v, normals), vectors(corners, 2u), weights);
+    let facing = push_direction(normals, weights);
     let apart = at - blend(v, weights);
     let distance = dot(facing, apart);
     let beside = length(apart - facing * distance);
-    let turn = dot(unit_or_zero(blend(normals, weights)), normal);
-    let is_gone = dot(facing, facing) < 0.5 || turn > TURNED_OVER_COSINE && !folds_hold(body) || distance > C.shell
+    let is_gone = dot(facing, facing) < 0.5 || dot(facing, normal) > TURNED_OVER_COSINE || distance > C.shell
         || beside > TANGENTIAL_LIMIT * C.edge;
     return Touch(select(old.triangle, NONE, is_gone), weights, facing, distance, old.force);
 }
@@ -373,12 +365,8 @@ fn followed(old: Touch, fresh: Touch, at: vec3<f32>, normal: vec3<f32>, moved: v
 }
 
 // Largest normal force of a contact of a point with this normal: unlimited unless the fold turns over.
-fn largest_force(touch: Touch, normal: vec3<f32>, body: u32) -> f32 {
-    if (touch.triangle == NONE) {
-        return FAR;
-    }
-    let facing = unit_or_zero(blend(vectors(corners_of(touch.triangle, body), 1u), touch.weights));
-    let turn = dot(facing, normal);
+fn largest_force(touch: Touch, normal: vec3<f32>) -> f32 {
+    let turn = dot(touch.normal, normal);
     let is_new = all(touch.force == vec3<f32>(0.0));
     if (turn <= select(GIVE_WAY_COSINE, SHRINK_COSINE, is_new)) {
         return FAR;
@@ -413,7 +401,7 @@ fn assemble(point: u32, touch: Touch, body: u32) {
     let depth = max(bitcast<f32>(rings[depths + point]), bitcast<f32>(rings[depths + corners.x]));
     let held_word = held_points[body * held_words() + point / 32u];
     let is_held = (held_word & (1u << (point % 32u))) != 0u;
-    let recovery_factor = 1.0 - bitcast<f32>(held_points[(body + 1u) * held_words() - 2u]);
+    let recovery_factor = 1.0 - bitcast<f32>(held_points[(body + 1u) * held_words() - 1u]);
     let reached = min(dot(before, touch.normal), gap);
     let slow = select(C.recovery * recovery_factor, 0.0, is_held);
     let recovery = select(slow, C.recovery, reached > gap - OUTSIDE_SHARE * C.gap);
@@ -512,16 +500,14 @@ fn contact_search(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invoca
     var touch = Touch(best.triangle, best.weights, vec3<f32>(0.0), best.distance, vec3<f32>(0.0));
     if (best.triangle != NONE) {
         let corners = corners_of(best.triangle, body);
-        let normals = vectors(corners, 1u);
-        let top = raised(vectors(corners, 0u), normals);
-        touch.normal = push_direction(normals, top, vectors(corners, 2u), best.weights);
+        touch.normal = push_direction(vectors(corners, 1u), best.weights);
     }
     if (old.triangle != NONE) {
         touch = followed(old, touch, at, normal, skin[4u * own + 3u].xyz, body);
     }
     contacts[place] = vec4(touch.normal, touch.distance);
     contacts[place + 1u] = vec4(touch.weights, bitcast<f32>(touch.triangle));
-    contacts[place + 2u] = vec4(touch.force, largest_force(touch, normal, body));
+    contacts[place + 2u] = vec4(touch.force, largest_force(touch, normal));
     if (touch.triangle != NONE) {
         assemble(point, touch, body);
     }
