@@ -102,8 +102,11 @@ pub fn rides(input: &RideInput) -> Rides {
     }
 }
 
+/// Joints and weights of a vertex.
+type Weights = Vec<(usize, f64)>;
+
 /// Joints and weights of an original vertex; empty if its part has none.
-fn weights_of(character: &Character, body: &Body, original: u32) -> Vec<(usize, f64)> {
+fn weights_of(character: &Character, body: &Body, original: u32) -> Weights {
     let (part, v) = body.part_of(original as usize);
     let binding = &character.parts[part].binding;
     if v >= binding.influences.len() {
@@ -120,7 +123,7 @@ fn weights_of(character: &Character, body: &Body, original: u32) -> Vec<(usize, 
 /// The rigid pieces, and for each shell the index of its piece.
 fn rigid_pieces(character: &Character, kinds: &ShellKinds) -> (Vec<RigidPiece>, Vec<u32>) {
     let body = &kinds.body;
-    let mut vertices: Vec<Vec<(Vec3, Vec<(usize, f64)>)>> = vec![Vec::new(); kinds.shells.len()];
+    let mut vertices: Vec<Vec<(Vec3, Weights)>> = vec![Vec::new(); kinds.shells.len()];
     for (welded, &shell) in body.shells.of_vertex.iter().enumerate() {
         let is_rigid = |shell: &Shell| matches!(shell.kind, Kind::Rigid(None));
         if kinds.shells.get(shell as usize).is_some_and(is_rigid) {

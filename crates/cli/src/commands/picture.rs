@@ -5,7 +5,7 @@ use supple::glam::Vec3;
 use supple::morphs::add_morphs;
 use supple::play::follow;
 use supple::rig::joint_lookup::{find_joint, places};
-use supple::sim::{Backend, Collider, Model};
+use supple::sim::{Backend, Collider};
 use supple::skin::Method;
 use supple::tissue::SoftBody;
 use supple::{Character, Clip, skin};
