@@ -1,0 +1,16 @@
+//! Layered anatomy: bones, muscles, fat and skin of a body.
+//!
+//! Three surfaces of one connectivity, nested everywhere: the *skin*, the *muscle surface* that wraps all muscles, and the
+//! *skeleton surface* that wraps all bones ([`Layers`]). Fat lies between skin and muscle surface, muscle between muscle
+//! surface and skeleton surface. Head, hands and toes are not layered: there all three are the skin.
+//!
+//! Section and equation numbers in brackets are those of chapter 4 of the thesis named in `docs/references.md`.
+#![deny(unsafe_code)]
+
+pub mod body;
+pub mod bone;
+pub mod layers;
+
+pub use body::{Body, BodyError, Sex};
+pub use bone::Bone;
+pub use layers::Layers;
