@@ -105,20 +105,22 @@ fn a_skeleton_beside_the_mesh_is_refused() {
     assert!(message.contains("another pose"), "{message}");
 }
 
+/// Arguments that rig the beam into `a.glb`.
+fn rig<'a>(rest: &[&'a str]) -> Vec<&'a str> {
+    [
+        &["rig", "beam.off", "--unit", "m", "--up", "y", "-o", "a.glb"],
+        rest,
+    ]
+    .concat()
+}
+
 #[test]
 fn rig_fits_marks_and_takes_templates() {
     let folder = tempfile::tempdir().unwrap();
     beam(folder.path());
-    let run = |rest: &[&str]| {
-        [
-            &["rig", "beam.off", "--unit", "m", "--up", "y", "-o", "a.glb"],
-            rest,
-        ]
-        .concat()
-    };
-    let message = fail(folder.path(), &run(&[]));
+    let message = fail(folder.path(), &rig(&[]));
     assert!(message.contains("wrist.L"), "{message}");
-    succeed(folder.path(), &run(&["--template", "quadruped"]));
+    succeed(folder.path(), &rig(&["--template", "quadruped"]));
     let told = succeed(folder.path(), &["info", "a.glb", "--joints"]);
     assert!(told.contains("leftHindLowerLeg"), "{told}");
     let marks = [
@@ -133,7 +135,7 @@ fn rig_fits_marks_and_takes_templates() {
         "--marker",
         "chin=0,1.7,0",
     ];
-    succeed(folder.path(), &run(&marks));
+    succeed(folder.path(), &rig(&marks));
     let told = succeed(folder.path(), &["info", "a.glb", "--joints"]);
     assert!(told.contains("rightLowerLeg"), "{told}");
 }
