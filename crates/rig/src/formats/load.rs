@@ -1,12 +1,13 @@
 //! Loading: detects the format and combines files that belong together.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use super::checks::note;
 use super::ini::{Pieces, parse_ini};
 use super::sniff::{Format, sniff};
 use super::units::{Content, normalise_units};
-use super::{FormatError, ReadOptions, anim, bvh, gltf, obj, off, ply, skel, stl};
+use super::{FormatError, ReadOptions, Source, anim, bvh, gltf, obj, off, ply, skel, stl};
 use crate::Character;
 
 /// Returns the content of a file referenced by another one (buffer, material library, texture, skeleton), by name.
@@ -51,6 +52,12 @@ pub fn load_bytes(
         && clip.name.is_empty()
     {
         stem.clone_into(&mut clip.name);
+        // The document knows the clip by its new name, and is written back as it came.
+        if let Source::Gltf(document) = &mut character.source
+            && let Some(document) = Arc::get_mut(document)
+        {
+            document.links.clips.clone_from(&character.clips);
+        }
     }
     Ok(character)
 }

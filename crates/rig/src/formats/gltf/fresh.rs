@@ -11,6 +11,7 @@ use super::links::{Links, PartLink};
 use super::write_clips::append_clip;
 use crate::character::{Binding, Influences, Morph};
 use crate::formats::FormatError;
+use crate::skeleton::JointKind;
 use crate::{Character, Part, Skeleton};
 
 /// The character as a new glTF document, in metres and Y up.
@@ -33,6 +34,9 @@ pub(super) fn fresh_document(character: &Character) -> Result<Document, FormatEr
     for part in &character.parts {
         links.push(write_part(&mut document, character, part, &mut skins)?);
     }
+    if skins.is_empty() && !character.skeleton.is_empty() {
+        write_skin(&mut document, &all_bones(&character.skeleton), &mut skins);
+    }
     document.links = Links {
         joint_nodes: (0..character.skeleton.len()).collect(),
         parts: links,
@@ -47,6 +51,21 @@ pub(super) fn fresh_document(character: &Character) -> Result<Document, FormatEr
 
 fn show(document: &mut Document, node: usize) {
     push_in(&mut document.json["scenes"][0], "nodes", node.into());
+}
+
+/// A skin of no part, so that a skeleton alone is read back as one: glTF has no other word for a bone.
+fn all_bones(skeleton: &Skeleton) -> Binding {
+    let joints = skeleton.joints().iter().enumerate();
+    let joints: Vec<usize> = joints
+        .filter(|(_, joint)| joint.kind == JointKind::Bone)
+        .map(|(index, _)| index)
+        .collect();
+    let worlds = skeleton.rest_worlds();
+    Binding {
+        inverse_binds: joints.iter().map(|&j| worlds[j].inverse()).collect(),
+        joints,
+        ..Binding::default()
+    }
 }
 
 /// Writes one node per joint, in order, with a common root above several trees: the joints of a skin must share one.
