@@ -1,5 +1,7 @@
 //! Device tables of a contact surface: triangles and points in spatial order, and the tets below them.
 
+use std::collections::BTreeMap;
+
 use glam::Vec3;
 use supple_sim::ContactSurface;
 use supple_sim::contact::Source;
@@ -92,18 +94,8 @@ impl ContactTables {
         let around = points.iter().flat_map(|&v| &fans[v as usize]);
         rings.extend(around.flatten());
         tables.covers = rings.len() as u32;
-        rings.extend(points.iter().map(|&v| surface.shells()[v as usize]));
-        let mut first = 0;
-        rings.push(first);
-        for &v in &points {
-            first += (surface.covers_of(v).len() + surface.overlaps_of(v).len()) as u32;
-            rings.push(first);
-        }
         let place = |&t: &u32| TRIANGLE | tables.place_of_triangle[t as usize];
-        for &v in &points {
-            rings.extend(surface.covers_of(v));
-            rings.extend(surface.overlaps_of(v).iter().map(place));
-        }
+        add_covers(rings, &points, surface, &place);
         tables.points = points;
         tables.triangles = triangles;
         Some(tables)
@@ -112,6 +104,32 @@ impl ContactTables {
     /// Number of triangle clusters.
     pub fn clusters(&self) -> usize {
         self.triangles.len().div_ceil(CLUSTER)
+    }
+}
+
+/// Adds one word per point, the start of its list, and then the lists: the shell of the point, a count, and as many
+/// shells and triangles that it is together with. Points with the same list share it: most are together with nothing.
+fn add_covers(
+    rings: &mut Vec<u32>,
+    points: &[u32],
+    surface: &ContactSurface,
+    place: &dyn Fn(&u32) -> u32,
+) {
+    let first = rings.len();
+    rings.resize(first + points.len(), 0);
+    let mut known = BTreeMap::new();
+    for (i, &v) in points.iter().enumerate() {
+        let (covers, overlaps) = (surface.covers_of(v), surface.overlaps_of(v));
+        let mut list = vec![surface.shells()[v as usize], 0];
+        list.extend(covers);
+        list.extend(overlaps.iter().map(place));
+        list[1] = list.len() as u32 - 2;
+        let start = known.entry(list).or_insert_with_key(|list| {
+            let start = rings.len() as u32;
+            rings.extend(list);
+            start
+        });
+        rings[first + i] = *start;
     }
 }
 

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use supple::Character;
+use supple::rig::rigging::{fitted, is_bare};
 use supple_lab::guests::{Guest, Measure, Moved, NAMES, Played, made, motions};
 use supple_lab::sheet::{Look, Tile, picture};
 use supple_picture::{Image, SheetStyle, contact_sheet};
@@ -112,6 +113,10 @@ fn run() -> Result<usize, Box<dyn Error>> {
     for file in files {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         let character = supple::load(file).map_err(|error| error.to_string());
+        let character = character.and_then(|character| match is_bare(&character) {
+            true => fitted(&character, &Default::default()).map_err(|error| error.to_string()),
+            false => Ok(character),
+        });
         add(&name, character, false);
     }
     if let Some(path) = arguments.table {

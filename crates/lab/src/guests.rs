@@ -35,6 +35,9 @@ pub const MAX_IN_BIND: f32 = 1e-5;
 /// Depth that contact may leave above that without contact, relative to the size.
 pub const MAX_ADDED_DEPTH: f32 = 1e-3;
 
+/// Least motion, relative to the size: a character that does not move shows nothing.
+const MIN_WAY: f32 = 0.01;
+
 /// Measures of one motion in one contact mode. Lengths are relative to the size of the character.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Played {
@@ -42,6 +45,8 @@ pub struct Played {
     pub is_finite: bool,
     /// Largest distance of a vertex from linear blend skinning.
     pub from_blend: f32,
+    /// Largest distance of linear blend skinning from the bind pose.
+    pub way: f32,
     /// Largest depth of a skin point in other skin.
     pub depth: f32,
     /// Sum of all depths, averaged over frames.
@@ -73,6 +78,7 @@ impl Moved {
             };
             let percent = |share: f32| format!("{:.2} %", 1e2 * share);
             complain(!played.is_finite, "not finite".to_owned());
+            complain(played.way < MIN_WAY, "nothing moves".to_owned());
             let far = played.from_blend;
             complain(
                 far > MAX_FROM_BLEND,
@@ -98,7 +104,7 @@ impl Moved {
 pub struct Guest {
     /// Number of vertices of the file.
     pub vertices: usize,
-    /// Number of connected components of the simulated skin.
+    /// Number of connected components of the file.
     pub shells: usize,
     /// Size \[m\]: height of a humanoid, else the longest side of its box.
     pub size: f32,
@@ -167,10 +173,9 @@ impl<'a> Measure<'a> {
                 on: self.play(clip, &rest, ContactMode::Global)?,
             });
         }
-        let shells = self.body.flesh().model.contact_surface();
         Ok(Guest {
             vertices: self.bind.iter().map(Vec::len).sum(),
-            shells: shells.map_or(0, supple_sim::ContactSurface::shell_count),
+            shells: self.body.flesh().report.shells.len(),
             size: self.size,
             in_bind,
             motions,
@@ -218,6 +223,7 @@ impl<'a> Measure<'a> {
         let far = largest(&self.body.positions(), &blend) / self.size;
         played.is_finite &= far.is_finite();
         played.from_blend = played.from_blend.max(far);
+        played.way = played.way.max(largest(&blend, &self.bind) / self.size);
         let inside = self.body.penetration()?;
         played.depth = played.depth.max(inside.worst() / self.size);
         played.depth_sum += inside.depths.iter().sum::<f32>() / self.size;

@@ -28,7 +28,7 @@ impl Trial {
         let character = embedded::body(which).expect("a body");
         let mut settings = supple::flesh::Settings::default();
         settings.detail.resolution = resolution;
-        let mut body = SoftBody::new(&character, settings).expect("tissue");
+        let body = SoftBody::new(&character, settings).expect("tissue");
 
         Trial {
             body,

@@ -11,6 +11,9 @@ use crate::tissue::SoftBody;
 /// Radius of a hand relative to the body's height.
 pub const HAND_RADIUS: f32 = 0.045;
 
+/// Least radius of a hand \[mean edges\]: a single vertex of a coarse mesh is held back by its neighbours.
+const MIN_RADIUS: f32 = 3.0;
+
 /// Strain at which the force saturates. At 1 flesh that is pushed inwards turns inside out; below 0.3 a pull is hardly seen.
 const MAX_STRAIN: f32 = 0.6;
 
@@ -43,9 +46,11 @@ struct Held {
 }
 
 impl Pull {
-    /// Takes hold of the flesh within `radius` of a point \[m\].
+    /// Takes hold of the flesh within `radius` of a point \[m\], and of at least a few vertices.
     pub fn new(body: &SoftBody, at: Vec3, radius: f32) -> Self {
         let model = &body.flesh().model;
+        let edge = model.contact_surface().map_or(0.0, |s| s.mean_edge());
+        let radius = radius.max(MIN_RADIUS * edge);
         let (rest, bones) = (model.rest_free(), model.rest_fixed());
         let hold = |(vertex, &x): (usize, &Vec3)| {
             let share = 1.0 - x.distance_squared(at) / (radius * radius);

@@ -31,7 +31,7 @@ pub(super) fn check_numbers(settings: &Settings) -> Result<(), FleshError> {
     } = settings;
     let iterations = f64::from(solver.iterations);
     for (name, value, low, high) in [
-        ("stiffness", tissue.stiffness, 0.0, 1e9),
+        ("stiffness", tissue.stiffness, 0.0, 1e12),
         ("mass", tissue.mass, 0.0, MASS),
         ("volume_stiffness", tissue.volume_stiffness, 0.0, 1e6),
         ("smoothing", tissue.smoothing, 0.0, 10.0),

@@ -4,9 +4,9 @@
 @group(0) @binding(2) var<storage, read> previous: array<vec4<f32>>;
 @group(0) @binding(3) var<storage, read> inertial: array<vec4<f32>>;
 // Sections of C.points words: position index; start of its triangles (and one more, the end); depth at rest (bits).
-// Then the position indices of the other two corners of each triangle, in turn. Then, from C.covers on, the
-// shell of each point, the start of what it is together with at rest (and one more, the end); then these shells, and
-// triangles marked by their highest bit.
+// Then the position indices of the other two corners of each triangle, in turn. Then, from C.covers on, the start of each
+// point's list; then the lists: shell of the point, a count, and as many shells, and triangles marked by their highest
+// bit, that it is together with at rest.
 @group(0) @binding(4) var<storage, read> rings: array<u32>;
 // Points outside the model: now, then in the last step.
 @group(0) @binding(5) var<storage, read_write> outside: array<vec4<f32>>;

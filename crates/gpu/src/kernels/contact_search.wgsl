@@ -114,10 +114,10 @@ fn is_near(point: u32, triangle: u32) -> bool {
 
 // Whether a point is together with a shell, or a marked triangle, at rest.
 fn is_with(point: u32, other: u32) -> bool {
-    let starts = C.covers + C.points;
-    let first = starts + C.points + 1u;
-    for (var k = rings[starts + point]; k < rings[starts + point + 1u]; k++) {
-        if (rings[first + k] == other) {
+    let list = rings[C.covers + point];
+    let end = list + 2u + rings[list + 1u];
+    for (var k = list + 2u; k < end; k++) {
+        if (rings[k] == other) {
             return true;
         }
     }
@@ -126,7 +126,7 @@ fn is_with(point: u32, other: u32) -> bool {
 
 // Whether a point and a triangle lie in or on each other at rest, or belong to shells that do there.
 fn are_together(point: u32, triangle: u32) -> bool {
-    let own = rings[C.covers + point];
+    let own = rings[rings[C.covers + point]];
     let record = triangles[triangle];
     if (own == record.w) {
         return is_with(point, TRIANGLE | triangle);

@@ -18,6 +18,10 @@
 
 // Largest motion of a vertex relative to its carriers in one step, relative to its distance from them.
 const MAX_RELATIVE_MOTION: f32 = 0.5;
+// A larger rotation in one step is that of a collapsed triangle, not of a limb, unless the triangle keeps its shape.
+const MIN_COSINE: f32 = 0.0;
+const MIN_RIGID_COSINE: f32 = -0.9998;
+const MAX_CHANGE: f32 = 0.9;
 
 struct Triangle {
     a: vec3<f32>,
@@ -59,6 +63,20 @@ fn frame(t: Triangle) -> Frame {
     return Frame(mat3x3<f32>(x, cross(z, x), z), true);
 }
 
+// |b|², |c|² and b·c of the sides b and c at the first corner.
+fn products(t: Triangle) -> vec3<f32> {
+    let b = t.b - t.a;
+    let c = t.c - t.a;
+    return vec3(dot(b, b), dot(c, c), dot(b, c));
+}
+
+// Whether two triangles have the same shape.
+fn are_congruent(before: Triangle, now: Triangle) -> bool {
+    let shape = products(before);
+    let change = abs(products(now) - shape);
+    return max(change.x, max(change.y, change.z)) <= MAX_CHANGE * max(shape.x, shape.y);
+}
+
 // `offset` rotated like a triangle from one position to another; unchanged if the rotation is not plausible.
 fn turned(from_triangle: Triangle, to_triangle: Triangle, offset: vec3<f32>) -> vec3<f32> {
     if (all(from_triangle.a == to_triangle.a) && all(from_triangle.b == to_triangle.b)
@@ -71,8 +89,9 @@ fn turned(from_triangle: Triangle, to_triangle: Triangle, offset: vec3<f32>) -> 
         return offset;
     }
     let turn = after.axes * transpose(before.axes);
-    // A rotation of more than 90° in one step is that of a collapsed triangle, not of a limb.
-    if (turn[0][0] + turn[1][1] + turn[2][2] < 1.0) {
+    let trace = turn[0][0] + turn[1][1] + turn[2][2];
+    if (trace < 2.0 * MIN_COSINE + 1.0
+        && (trace < 2.0 * MIN_RIGID_COSINE + 1.0 || !are_congruent(from_triangle, to_triangle))) {
         return offset;
     }
     return turn * offset;

@@ -40,11 +40,15 @@ fn depth(skeleton: &Skeleton) -> usize {
     depths.into_iter().max().unwrap_or(0)
 }
 
-/// Whether a joint is a bone on a bone.
+/// Whether a joint is a bone on a bone; in a skeleton where none is, whether it is a bone on any joint.
 fn bends_at(skeleton: &Skeleton, joint: usize) -> bool {
-    let kind = |joint: usize| skeleton.joints()[joint].kind;
-    let parent = skeleton.joints()[joint].parent;
-    kind(joint) == JointKind::Bone && parent.is_some_and(|parent| kind(parent) == JointKind::Bone)
+    let is_bone = |joint: usize| skeleton.joints()[joint].kind == JointKind::Bone;
+    let parent = |joint: usize| skeleton.joints()[joint].parent;
+    let is_on_bone = |joint: usize| is_bone(joint) && parent(joint).is_some_and(is_bone);
+    match (0..skeleton.len()).any(is_on_bone) {
+        true => is_on_bone(joint),
+        false => is_bone(joint) && parent(joint).is_some(),
+    }
 }
 
 fn bent(skeleton: &Skeleton, axis: Vec3, angle: f32) -> Pose {

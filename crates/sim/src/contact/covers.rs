@@ -177,10 +177,10 @@ mod tests {
 
     #[test]
     fn shells_that_overlap_in_part_touch_elsewhere() {
-        let surface = spheres(&[(1.0, Vec3::ZERO), (1.0, Vec3::X * 1.5)]);
+        let surface = spheres(&[(1.0, Vec3::ZERO), (1.0, Vec3::X * 1.7)]);
         let half = surface.point_count() / 2;
         for point in 0..half as u32 {
-            let distance = surface.input.skin[point as usize].distance(Vec3::X * 1.5) - 1.0;
+            let distance = surface.input.skin[point as usize].distance(Vec3::X * 1.7) - 1.0;
             let is_covered = surface.covers.of(point) == [1];
             // The spheres are polyhedra. Beside the border they face each other.
             if (distance - surface.gap()).abs() > 0.02 {

@@ -26,12 +26,12 @@ pub fn grip(
             None => Vec3::ZERO,
         };
         let along = apart - contact.normal * apart.dot(contact.normal);
-        along.length() / surface.input.skin[v].distance(surface.input.bases[v])
+        along.length() / surface.size()
     };
     let foot = nearest_corner(surface, contact);
     let far = dragged(contact.point).max(dragged(foot));
     let (start, end) = (rules::DRAG_START, rules::DRAG_END);
-    // NaN, of a point without depth, counts as dragged far.
+    // NaN, of a surface without size, counts as dragged far.
     ((end - far) / (end - start)).clamp(0.0, 1.0).max(0.0)
 }
 
@@ -68,12 +68,10 @@ mod tests {
             force: Vec3::Y,
             distance: 0.0,
         };
-        let foot = surface.triangles()[0][0] as usize;
-        let depth = surface.input.skin[foot].distance(surface.input.bases[foot]);
         let grip_at = |drag: Vec3| {
             let mut state = State::at_rest(&model);
             for position in &mut state.positions {
-                *position += drag * depth;
+                *position += drag * surface.size();
             }
             let now = Moment::now(&model, &state.positions, &targets);
             grip(&model, surface, &targets, &now, &contact)

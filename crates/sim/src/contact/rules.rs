@@ -77,10 +77,10 @@ pub const SOFTNESS: f32 = 0.02;
 pub const RELAXATION: f32 = 0.8;
 /// Largest normal force, given as the distance that it would push the point at once \[depths from skin to base point\].
 pub const MAX_PUSH: f32 = 1.0;
-/// Distance along the skin from where its bone carries it at which skin begins to slip \[depths from skin to base point\].
-pub const DRAG_START: f32 = 0.2;
-/// Distance at which it has no friction \[depths from skin to base point\].
-pub const DRAG_END: f32 = 0.5;
+/// Distance along the skin from where its bone carries it at which skin begins to slip \[sizes\].
+pub const DRAG_START: f32 = 0.04;
+/// Distance at which it has no friction \[sizes\].
+pub const DRAG_END: f32 = 0.08;
 /// Half-life of a pressed vertex's velocity relative to its bone \[s\].
 pub const PRESSED_HALF_LIFE: f32 = 0.0096;
 /// Blocks of a column of A⁻¹ whose entries are all below this share of the diagonal entry are dropped.
