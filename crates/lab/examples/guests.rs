@@ -11,6 +11,7 @@ use std::process::ExitCode;
 
 use supple::Character;
 use supple::rig::rigging::{fitted, is_bare};
+use supple::rig::skinning::weights::automatic_rebinding;
 use supple_lab::guests::{Guest, Measure, Moved, NAMES, Played, made, motions};
 use supple_lab::sheet::{Look, Tile, picture};
 use supple_picture::{Image, SheetStyle, contact_sheet};
@@ -78,6 +79,16 @@ fn main() -> ExitCode {
     }
 }
 
+/// A bare mesh with a fitted skeleton, and weights for linear blend skinning.
+fn rigged(character: &Character) -> Result<Character, Box<dyn Error>> {
+    let mut character = fitted(character, &Default::default())?;
+    for part in 0..character.parts.len() {
+        let binding = automatic_rebinding(&character, &character.parts[part])?;
+        character.parts[part].binding = binding;
+    }
+    Ok(character)
+}
+
 /// The number of characters that failed.
 fn run() -> Result<usize, Box<dyn Error>> {
     let arguments = arguments()?;
@@ -114,7 +125,7 @@ fn run() -> Result<usize, Box<dyn Error>> {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         let character = supple::load(file).map_err(|error| error.to_string());
         let character = character.and_then(|character| match is_bare(&character) {
-            true => fitted(&character, &Default::default()).map_err(|error| error.to_string()),
+            true => rigged(&character).map_err(|error| error.to_string()),
             false => Ok(character),
         });
         add(&name, character, false);

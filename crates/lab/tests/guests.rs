@@ -28,7 +28,8 @@ fn shells_on_a_body_are_not_pushed_away_from_it() {
 #[test]
 fn boxes_that_meet_at_the_joints_return() {
     let guest = measured("voxels", "arms_crossed");
-    assert!(guest.shells > 10, "{guest:?}");
+    // Boxes with common corners are one shell: nineteen boxes are nine shells.
+    assert!(guest.shells > 5, "{guest:?}");
     assert!(guest.complaints().is_empty(), "{:?}", guest.complaints());
 }
 
