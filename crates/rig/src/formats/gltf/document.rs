@@ -227,7 +227,7 @@ fn is_placeholder(buffer: &Element<'_>) -> bool {
         let extension = extensions.as_ref().and_then(|all| all.child(name));
         extension.is_some_and(|extension| extension.flag("fallback"))
     };
-    MESHOPT.iter().any(|name| fallback(&name))
+    MESHOPT.iter().any(fallback)
 }
 
 fn read_uri(

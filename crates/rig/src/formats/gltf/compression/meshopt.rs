@@ -43,7 +43,7 @@ fn zigzag32(v: u32) -> u32 {
 
 /// Mode 0: `count` elements of `stride` bytes. `None` if the stream is invalid.
 pub(super) fn attributes(stream: &[u8], count: usize, stride: usize) -> Option<Vec<u8>> {
-    if stride == 0 || stride % 4 != 0 || stride > 256 {
+    if stride == 0 || !stride.is_multiple_of(4) || stride > 256 {
         return None;
     }
     let (version, padding) = match stream.first()? {
@@ -60,7 +60,7 @@ pub(super) fn attributes(stream: &[u8], count: usize, stride: usize) -> Option<V
     if !channels.iter().all(valid) {
         return None;
     }
-    let block = (MAX_BLOCK_BYTES / stride & !(GROUP - 1)).min(MAX_BLOCK);
+    let block = ((MAX_BLOCK_BYTES / stride) & !(GROUP - 1)).min(MAX_BLOCK);
     // No block is shorter than its headers: a short stream does not hold many elements.
     let headers = match version {
         0 => stride,
@@ -180,7 +180,7 @@ impl<T: Copy> Fifo<T> {
 
 /// Mode 1: `count` indices of a triangle list. `None` if the stream is invalid.
 pub(super) fn triangles(stream: &[u8], count: usize) -> Option<Vec<u32>> {
-    if *stream.first()? != 0xe1 || count % 3 != 0 {
+    if *stream.first()? != 0xe1 || !count.is_multiple_of(3) {
         return None;
     }
     let end = stream.len().checked_sub(16)?;
