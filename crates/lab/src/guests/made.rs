@@ -317,8 +317,8 @@ fn chain(
 ) -> usize {
     let last = places.len() - 1;
     let mut above = parent;
-    for k in 0..last {
-        let joint = figure.joint(&format!("{name}{k}"), above, places[k]);
+    for (k, &place) in places[..last].iter().enumerate() {
+        let joint = figure.joint(&format!("{name}{k}"), above, place);
         above = Some(joint);
     }
     let first = above.map_or(0, |above| above + 1 - last);
