@@ -1,7 +1,7 @@
 //! A hand that pulls the flesh, as a force that the tissue bears.
 //!
 //! Each held vertex is drawn to the hand by a spring. Its force saturates at the stress that strains the flesh below the vertex
-//! by [`MAX_STRAIN`]: a hand far away pulls no harder than one nearby, so that flesh neither turns inside out nor passes
+//! by `MAX_STRAIN`: a hand far away pulls no harder than one nearby, so that flesh neither turns inside out nor passes
 //! through the bone.
 
 use glam::Vec3;
