@@ -46,7 +46,7 @@ impl Measures {
 /// Where a shell lies relative to the flesh.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Nearness {
-    /// Share of its vertices within [`NEAR_DISTANCE`] of the flesh.
+    /// Share of its vertices within `NEAR_DISTANCE` of the flesh.
     pub share: f64,
     /// Length of the mean normal of the flesh nearest to its vertices: 1 if it lies on one side, 0 if it goes around.
     pub one_sided: f64,
