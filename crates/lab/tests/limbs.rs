@@ -7,12 +7,19 @@ use glam::Vec3;
 use supple::embedded::{self, Body};
 use supple::flesh::settings::Resolution;
 use supple::tissue::SoftBody;
-use supple::{Character, Clip, clips};
+use supple::{Character, Clip, Pose, clips};
 use supple_lab::limbs::{Limb, limbs};
 
 const FRAME: f64 = 1.0 / 60.0;
 /// Least area of a section relative to rest.
 const LEAST: f64 = 0.7;
+
+/// Turn of a joint relative to its parent within one frame that no body can make: 3,600° a second. Motion capture has such
+/// frames where markers were mistaken for each other (`05_06` turns a thigh by 179° in 1/120 s, three times). The leg is then
+/// twisted by half a turn at the hip, and no skin keeps its sections.
+const IMPOSSIBLE_TURN: f32 = 60.0 * std::f32::consts::PI / 180.0;
+/// Frames after an impossible turn that are not judged: half a second.
+const UNJUDGED: usize = 30;
 
 /// A body with its limbs, and the smallest sections so far.
 struct Trial {
@@ -41,10 +48,19 @@ impl Trial {
     /// Plays the first seconds of a clip, on from whatever the body did before.
     fn play(&mut self, clip: &Clip, seconds: f32) {
         let frames = (f64::from(seconds) / FRAME) as usize;
+        let (mut last, mut unjudged): (Option<Pose>, usize) = (None, 0);
         for frame in 0..=frames {
             let time = (frame as f64 * FRAME) as f32;
             let pose = clip.sample(&self.character.skeleton, time);
             self.body.advance(&pose, FRAME).expect("a frame");
+            unjudged = unjudged.saturating_sub(1);
+            if last.is_some_and(|last| largest_turn(&last, &pose) > IMPOSSIBLE_TURN) {
+                unjudged = UNJUDGED;
+            }
+            last = Some(pose.clone());
+            if unjudged > 0 {
+                continue;
+            }
             let skin: Vec<Vec3> = self.body.positions().concat();
             let worlds = pose.worlds(&self.character.skeleton);
             let joints: Vec<Vec3> = worlds
@@ -70,6 +86,13 @@ impl Trial {
             .collect();
         assert!(folded.is_empty(), "{folded:#?}");
     }
+}
+
+/// Largest turn of a joint relative to its parent between two poses \[rad\].
+fn largest_turn(from: &Pose, to: &Pose) -> f32 {
+    let joints = from.locals.iter().zip(&to.locals);
+    let turns = joints.map(|(a, b)| a.rotation.angle_between(b.rotation));
+    turns.fold(0.0, f32::max)
 }
 
 fn clip(name: &str, character: &Character) -> Clip {
