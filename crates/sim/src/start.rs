@@ -21,9 +21,9 @@ const MIN_COSINE: f32 = 0.0;
 /// by 180°.
 const MIN_RIGID_COSINE: f32 = -0.9998;
 
-/// Largest change of a triangle that keeps its shape: of the products of its sides, relative to the larger square. At 0.1 a
-/// captured leg that flips loses 80 % of its cross-section near the knee; at 1 collapsed triangles are taken for limbs.
-const MAX_CHANGE: f32 = 0.9;
+/// Largest change of a triangle that keeps its shape: of the products of its sides, relative to the larger square. At 0.9
+/// collapsed triangles are taken for limbs: a shin of captured motion loses a third of its section.
+const MAX_CHANGE: f32 = 0.1;
 
 /// Largest motion of a vertex relative to its carriers in one step, relative to its distance from them. Without a limit a
 /// velocity kept through a teleport inverts tissue; jiggle stays below 0.1.

@@ -21,7 +21,7 @@ const MAX_RELATIVE_MOTION: f32 = 0.5;
 // A larger rotation in one step is that of a collapsed triangle, not of a limb, unless the triangle keeps its shape.
 const MIN_COSINE: f32 = 0.0;
 const MIN_RIGID_COSINE: f32 = -0.9998;
-const MAX_CHANGE: f32 = 0.9;
+const MAX_CHANGE: f32 = 0.1;
 
 struct Triangle {
     a: vec3<f32>,

@@ -231,12 +231,6 @@ impl ContactSurface {
         self.size
     }
 
-    /// Number of connected components.
-    pub fn shell_count(&self) -> usize {
-        let known = self.shells.iter().filter(|&&shell| shell != u32::MAX);
-        known.max().map_or(0, |&last| last as usize + 1)
-    }
-
     /// Distance at which contacts are detected \[m\].
     pub fn shell(&self) -> f32 {
         SHELL * self.edge
