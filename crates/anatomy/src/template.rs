@@ -2,6 +2,7 @@
 
 pub mod correspondence;
 pub mod enclosure;
+pub mod fps_shrinking;
 pub mod limbs;
 pub mod muscle_surface;
 pub mod skeleton_surface;
