@@ -43,20 +43,36 @@ const STEPS: usize = 4;
 /// Longest side of the bones' box that is taken for a body \[m\].
 const LARGEST: f32 = 4.0;
 
-/// Bones that are closed together, by the beginnings of their names; the first row that fits counts. `None`: left out, they
-/// lie where the body is not layered.
+/// Bones that are closed together.
+struct Group {
+    name: &'static str,
+    /// Radius of the closing \[m\]; `None`: left out, the body is not layered there.
+    closing: Option<f64>,
+    /// Whether each side is a group of its own.
+    sided: bool,
+    /// How names begin.
+    names: &'static [&'static str],
+}
+
+/// The first row that fits a name counts; the last fits all.
 #[rustfmt::skip]
-const GROUPS: &[(&str, Option<f64>, &[&str])] = &[
-    ("fingers", None,        &["index", "middle", "ring", "little", "thumb", "toe"]),
-    ("thorax",  Some(0.030), &["rib", "sternum", "vertebra_T"]),
-    ("pelvis",  Some(0.050), &["pelvis", "sacrum", "coccyx", "vertebra_L5"]),
-    ("head",    Some(0.040), &["skull", "mandible", "hyoid", "vertebra_C1", "vertebra_C2"]),
-    ("leg",     Some(0.020), &["femur", "tibia", "fibula", "patella", "talus"]),
-    ("forearm", Some(0.020), &["radius", "ulna"]),
-    ("foot",    Some(0.015), &["calcaneus", "cuboid", "cuneiform", "navicular", "metatarsal"]),
-    ("girdle",  Some(0.020), &["scapula", "clavicle", "humerus"]),
-    ("spine",   Some(0.015), &["vertebra"]),
-    ("hand",    Some(0.012), &[""]),
+const GROUPS: &[Group] = &[
+    Group { name: "fingers", closing: None, sided: true, names: &["index", "middle", "ring", "little", "thumb", "toe"] },
+    Group { name: "thorax", closing: Some(0.030), sided: false,
+        names: &["rib", "sternum", "manubrium", "xiphoid", "costal_cartilage", "vertebra_T", "disk_T"] },
+    Group { name: "pelvis", closing: Some(0.050), sided: false, names: &["pelvis", "sacrum", "coccyx", "vertebra_L5", "disk_L5"] },
+    Group { name: "head", closing: Some(0.040), sided: false,
+        names: &["skull", "mandible", "vertebra_C1", "disk_C1", "vertebra_C2", "frontal", "occipital", "ethmoid", "sphenoid", "vomer",
+            "set_of_nasal", "parietal", "temporal", "maxilla", "nasal", "palatine", "lacrimal", "zygomatic", "inferior_nasal", "tooth"] },
+    Group { name: "leg", closing: Some(0.020), sided: true, names: &["femur", "tibia", "fibula", "patella", "talus"] },
+    Group { name: "forearm", closing: Some(0.020), sided: true, names: &["radius", "ulna"] },
+    Group { name: "foot", closing: Some(0.015), sided: true,
+        names: &["calcaneus", "cuboid", "cuneiform", "navicular", "metatarsal", "sesamoid"] },
+    Group { name: "girdle", closing: Some(0.020), sided: true, names: &["scapula", "clavicle", "humerus"] },
+    Group { name: "spine", closing: Some(0.015), sided: false, names: &["vertebra", "disk"] },
+    Group { name: "hand", closing: Some(0.012), sided: true,
+        names: &["scaphoid", "lunate", "triquetrum", "pisiform", "trapezi", "trapezo", "capitate", "hamate", "metacarpal"] },
+    Group { name: "other", closing: Some(0.012), sided: true, names: &[""] },
 ];
 
 /// Groups where the body is not layered.
@@ -112,10 +128,11 @@ pub enum WrapError {
 
 /// The group of a bone: its row in the table and its side.
 fn group(name: &str) -> Option<(usize, &str)> {
-    let fits = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
-    let row = GROUPS.iter().position(|(_, _, prefixes)| fits(prefixes))?;
+    let fits = |group: &Group| group.names.iter().any(|start| name.starts_with(start));
+    let row = GROUPS.iter().position(fits)?;
     let side = ["_l", "_r"].into_iter().find(|side| name.ends_with(side));
-    GROUPS[row].1.map(|_| (row, side.unwrap_or("")))
+    let side = side.filter(|_| GROUPS[row].sided).unwrap_or("");
+    GROUPS[row].closing.map(|_| (row, side))
 }
 
 /// Whether a bone is enclosed by the wrap; those of fingers and toes are not.
@@ -123,7 +140,8 @@ pub fn is_wrapped(name: &str) -> bool {
     group(name).is_some()
 }
 
-/// Wraps placed bones below a skin.
+/// Wraps placed bones below a skin. Where the mouth's inside is part of the skin's shell, give the outer skin
+/// ([`crate::Body::outer_surface`]): jaws that reach into the mouth are cut off otherwise.
 pub fn skeleton_wrap(bones: &[Bone], skin: &Surface) -> Result<Wrap, WrapError> {
     let wrapped: Vec<&Bone> = (bones.iter())
         .filter(|bone| is_wrapped(&bone.name) && !bone.mesh.triangles.is_empty())
@@ -144,7 +162,7 @@ pub fn skeleton_wrap(bones: &[Bone], skin: &Surface) -> Result<Wrap, WrapError> 
         &SidedSurface::new(skin.mesh().clone()),
     );
     let layered = (wrapped.iter()).filter(|bone| {
-        group(&bone.name).is_some_and(|(row, _)| !UNLAYERED.contains(&GROUPS[row].0))
+        group(&bone.name).is_some_and(|(row, _)| !UNLAYERED.contains(&GROUPS[row].name))
     });
     let points: Vec<Vec3> = layered
         .flat_map(|bone| bone.mesh.positions.iter().copied())
@@ -191,7 +209,7 @@ fn draw_groups(bones: &[&Bone], solid: &mut Voxels, bone_cells: &mut Voxels) {
     }
     let drawn: Vec<(Voxels, Voxels)> = (groups.par_iter())
         .map(|((row, _), members)| {
-            let (name, closing, _) = GROUPS[*row];
+            let Group { name, closing, .. } = GROUPS[*row];
             let radius = closing.unwrap_or(0.0);
             let bounds = Aabb::of_points(
                 members
