@@ -8,3 +8,4 @@ pub mod muscle_surface;
 pub mod skeleton_surface;
 mod slice_hulls;
 pub mod wrap;
+mod wrap_smoothing;

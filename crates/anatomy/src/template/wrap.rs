@@ -5,9 +5,9 @@
 //! loose parts are left is mended by carving a block down to the bones without changing its topology
 //! ([`supple_geom::carve`]). The surface between filled and empty cells is smoothed, off the bones and below the skin.
 
-use glam::{DVec3, Vec3};
+use glam::Vec3;
 use rayon::prelude::*;
-use supple_geom::adjacency::{Adjacency, Rows};
+use supple_geom::adjacency::Adjacency;
 use supple_geom::carve::carved_ball;
 use supple_geom::sided::SidedSurface;
 use supple_geom::surface_nets::voxel_net;
@@ -16,6 +16,7 @@ use supple_geom::{Aabb, Surface, TriMesh};
 
 use crate::Bone;
 use crate::template::slice_hulls::fill_slice_hulls;
+use crate::template::wrap_smoothing::smooth_wrap;
 
 /// Side of a cell \[m\]. At 6 mm ribs and fibulae are two cells thick and the wrap looks it; 3 mm takes twice the time, and
 /// the skeleton surface, whose edges are 15 mm long, does not see the difference.
@@ -29,16 +30,6 @@ const CUT_DEPTH: f32 = 0.005;
 
 /// Membranes and threads that carving leaves are one cell thick and get this radius \[m\].
 const SEAM_RADIUS: f64 = 0.008;
-
-/// How far the wrap stays off bones \[m\].
-const OFF_BONES: f32 = 0.001;
-
-/// How far below the skin it stays; beats the distance to bones \[m\].
-const BELOW_SKIN: f32 = 0.0025;
-
-/// Smoothing: rounds of steps, each round followed by moving vertices off bones and below the skin.
-const ROUNDS: usize = 4;
-const STEPS: usize = 4;
 
 /// Longest side of the bones' box that is taken for a body \[m\].
 const LARGEST: f32 = 4.0;
@@ -156,8 +147,9 @@ pub fn skeleton_wrap(bones: &[Bone], skin: &Surface) -> Result<Wrap, WrapError> 
     let closed = solid.volume();
     let ball = thickened_ball(&solid);
     let mut mesh = voxel_net(&ball);
-    smooth(
+    smooth_wrap(
         &mut mesh,
+        CELL as f32,
         &SidedSurface::new(all.clone()),
         &SidedSurface::new(skin.mesh().clone()),
     );
@@ -269,82 +261,6 @@ fn thickened_ball(solid: &Voxels) -> Voxels {
         *seam |= filled;
     }
     carved_ball(&seams)
-}
-
-/// Smooths the stairs away, and keeps vertices off bones and below the skin.
-fn smooth(mesh: &mut TriMesh, bones: &SidedSurface, skin: &SidedSurface) {
-    let ring = Adjacency::new(mesh).vertex_vertices;
-    let start = mesh.positions.clone();
-    let reach = 1.5 * CELL as f32;
-    for _ in 0..ROUNDS {
-        (0..STEPS).for_each(|_| relax(mesh, &ring, 0.5));
-        (mesh.positions.par_iter_mut().zip(&start)).for_each(|(p, start)| {
-            *p = *start + (*p - *start).clamp_length_max(reach);
-            *p = below_skin(off_bones(*p, bones), skin);
-        });
-    }
-    // Tips of bones still poke out between vertices.
-    for _ in 0..ROUNDS {
-        relax(mesh, &ring, 0.1);
-        push_over(mesh, &bones.surface().mesh().positions);
-        (mesh.positions.par_iter_mut()).for_each(|p| *p = below_skin(*p, skin));
-    }
-}
-
-/// Moves vertices towards the middle of their neighbours.
-fn relax(mesh: &mut TriMesh, ring: &Rows, share: f64) {
-    let old = &mesh.positions;
-    mesh.positions = (ring.iter().zip(old))
-        .map(|(ring, p)| {
-            let sum: DVec3 = ring.iter().map(|&v| old[v as usize].as_dvec3()).sum();
-            let middle = sum / ring.len().max(1) as f64;
-            p.as_dvec3().lerp(middle, share).as_vec3()
-        })
-        .collect();
-}
-
-/// Moves triangles outwards over points that poke out or nearly do.
-fn push_over(mesh: &mut TriMesh, points: &[Vec3]) {
-    let surface = SidedSurface::new(mesh.clone());
-    let pushes: Vec<([u32; 3], Vec3)> = (points.par_iter())
-        .filter_map(|point| {
-            let near = surface.near(*point, 2.0 * CELL as f32)?;
-            let missing = near.signed + 0.5 * OFF_BONES;
-            let corners = mesh.triangles[near.closest.triangle as usize];
-            (missing > 0.0).then_some((corners, missing * near.normal))
-        })
-        .collect();
-    let mut longest = vec![Vec3::ZERO; mesh.positions.len()];
-    for (corners, push) in pushes {
-        for v in corners.map(|v| v as usize) {
-            if push.length_squared() > longest[v].length_squared() {
-                longest[v] = push;
-            }
-        }
-    }
-    for (p, push) in mesh.positions.iter_mut().zip(longest) {
-        *p += push;
-    }
-}
-
-fn off_bones(p: Vec3, bones: &SidedSurface) -> Vec3 {
-    match bones.near(p, 2.0 * CELL as f32) {
-        Some(near) if near.signed < OFF_BONES => {
-            let out = near.signed.signum() * (p - near.closest.position);
-            near.closest.position + OFF_BONES * out.normalize_or(near.normal)
-        }
-        _ => p,
-    }
-}
-
-fn below_skin(p: Vec3, skin: &SidedSurface) -> Vec3 {
-    match skin.near(p, 3.0 * CELL as f32) {
-        Some(near) if near.signed > -BELOW_SKIN => {
-            let inward = -near.signed.signum() * (p - near.closest.position);
-            near.closest.position + BELOW_SKIN * inward.normalize_or(-near.normal)
-        }
-        _ => p,
-    }
 }
 
 fn measures(mesh: &TriMesh, bones: &[Vec3], skin: &Surface, mended: f64) -> WrapMeasures {
