@@ -272,17 +272,17 @@ impl<'a> Shrink<'a> {
                 target.add(self.outer[v] + along * line, weight * area);
             }
         }
-        if let Some(near) = self.wrap.surface.near(x.as_vec3(), REACH) {
-            if near.signed < OFF_WRAP {
-                let out = near.closest.position + OFF_WRAP * near.normal;
-                target.add(out.as_dvec3(), COLLISION * area);
-            }
+        if let Some(near) = self.wrap.surface.near(x.as_vec3(), REACH)
+            && near.signed < OFF_WRAP
+        {
+            let out = near.closest.position + OFF_WRAP * near.normal;
+            target.add(out.as_dvec3(), COLLISION * area);
         }
-        if let Some(near) = self.skin.near(x.as_vec3(), 2.0 * SKIN_DEPTH) {
-            if near.signed > -SKIN_DEPTH {
-                let below = near.closest.position - SKIN_DEPTH * near.normal;
-                target.add(below.as_dvec3(), BELOW_SKIN * area);
-            }
+        if let Some(near) = self.skin.near(x.as_vec3(), 2.0 * SKIN_DEPTH)
+            && near.signed > -SKIN_DEPTH
+        {
+            let below = near.closest.position - SKIN_DEPTH * near.normal;
+            target.add(below.as_dvec3(), BELOW_SKIN * area);
         }
         target
     }
@@ -320,11 +320,11 @@ impl<'a> Shrink<'a> {
         (wanted.par_iter_mut().enumerate())
             .filter(|(v, _)| self.layered[*v])
             .for_each(|(_, x)| {
-                if let Some(near) = self.skin.near(x.as_vec3(), REACH) {
-                    if near.signed > -0.5 * SKIN_DEPTH {
-                        let below = near.closest.position - 0.5 * SKIN_DEPTH * near.normal;
-                        *x = below.as_dvec3();
-                    }
+                if let Some(near) = self.skin.near(x.as_vec3(), REACH)
+                    && near.signed > -0.5 * SKIN_DEPTH
+                {
+                    let below = near.closest.position - 0.5 * SKIN_DEPTH * near.normal;
+                    *x = below.as_dvec3();
                 }
             });
         wanted

@@ -10,7 +10,7 @@ pub fn fill_slice_hulls(solid: &mut Voxels) {
         let mut ends = Vec::new();
         for z in 0..nz {
             let row = (0..nx).filter(|&x| solid.filled[solid.index([x, y, z])]);
-            let (first, last) = (row.clone().next(), row.last());
+            let (first, last) = (row.clone().next(), row.clone().next_back());
             ends.extend(first.into_iter().chain(last).map(|x| (x as i64, z as i64)));
         }
         let hull = convex_hull(ends);
