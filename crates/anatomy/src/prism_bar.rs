@@ -8,8 +8,8 @@ use supple_geom::tet_mesh::altitude;
 
 use crate::layers::{layered_triangles, prism_tets};
 
-/// Tets may not get flatter than this \[m\], unless they are already: then not any flatter. Below 0.05 mm rounding to single
-/// precision inverts tets; far above, the surface cannot follow thin places.
+/// Tets may not get flatter than this \[m\], unless they are already: then not any flatter. Far above the rounding of single
+/// precision (1e-7 m at the size of a body), far below the layers' thickness.
 const FLATTEST: f64 = 1e-4;
 
 /// Halvings of a step before a vertex stays where it is.

@@ -14,15 +14,14 @@ use supple_geom::laplace::{Clamp, cotan_laplacian};
 use supple_geom::polar::rotation_f64;
 use supple_geom::sparse::{Ldlt, LdltSymbolic, SparseError, SymmetricCsc};
 
-/// Bounds on the Laplacian's weights: cotangents above 10 (6°) make needles stiff, and without a least weight a vertex between
-/// obtuse triangles has no hold.
+/// Bounds on the Laplacian's weights, so that needles (cotangent 10 is 6°) are not stiff and every edge has a hold.
 const CLAMP: Clamp = Clamp {
     cotangent: 10.0,
     least_weight: 0.02,
     largest_weight: f64::INFINITY,
 };
 
-/// Least area of a vertex \[m²\]: below, its curvature outweighs its whole neighbourhood.
+/// Least area of a vertex \[m²\], which bounds the coefficients of tiny triangles.
 const LEAST_AREA: f64 = 2e-6;
 
 /// A target of one vertex: the sum of any number of weighted points.

@@ -10,11 +10,10 @@ use supple_geom::sided::SidedSurface;
 use crate::layers::alignment_score;
 use crate::template::limbs::Limbs;
 
-/// What opposite normals count as \[m\]: with less, thin bones attract vertices from their other side; with more, folds of
-/// the wrap attract none.
+/// What normals at right angles count as, about \[m\], so that thin bones do not attract vertices from their other side.
 const NORMAL_LENGTH: f32 = 0.05;
 
-/// What another limb counts as \[m\]: with less than the gap between arm and ribs, skin of the arm pit goes astray.
+/// What another limb counts as \[m\], so that skin of the arm pit does not go for the wrong side of it.
 const LIMB_LENGTH: f32 = 0.08;
 
 /// How far a closest point may be from the wrap vertex that was found, along the wrap \[m\]: about a cell of it.

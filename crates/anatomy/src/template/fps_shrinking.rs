@@ -9,7 +9,7 @@ use supple_geom::surface::Ray;
 
 use crate::Body;
 
-/// Rounds of smoothing the base points along the bone lines; by then they move less than a millimetre.
+/// Rounds of smoothing the base points along the bone lines.
 const ROUNDS: usize = 20;
 
 /// The inner surface of a body by rays to its bone lines.

@@ -16,8 +16,8 @@ use crate::template::wrap::is_wrapped;
 use crate::{Body, Bone};
 
 /// Bending weights in turn, with the iterations at each; Laplacians are renewed at each. The thesis goes from 1 to 1e-7 in
-/// its own units. In metres, above 1e-5 nothing moves; at 1e-9 the surface takes on every bump of the wrap and prisms get
-/// stuck.
+/// its own units. In metres, on the embedded man the mean distance to the wrap is 25 mm after 1e-4, 12 after 1e-6 and 5 after
+/// 1e-8. Smaller weights and other numbers of iterations have not been tried.
 const SCHEDULE: [(f64, usize); 5] = [(1e-4, 3), (1e-5, 5), (1e-6, 7), (1e-7, 8), (1e-8, 12)];
 
 /// Weights of (4.3).
@@ -26,7 +26,8 @@ const FIXED: f64 = 1.0;
 const COLLISION: f64 = 100.0;
 
 /// Weight of the place on the line along the mean normal. The thesis samples the one-ring for a better place where (4.4)
-/// exceeds 0.01; this pull has the same minimum, acts before the score is bad, and aligns four times better.
+/// exceeds 0.01; this pull has the same minimum and acts before the score is bad. On the embedded man the mean score is 0.127
+/// with closest points alone, 0.102 with fixed correspondences, 0.033 with both. The sampling has not been compared.
 const ON_LINE: f64 = 0.2;
 
 /// Below this distance from the skin \[m\] that weight grows with its inverse square, up to a factor: where the bone is near, a
@@ -57,7 +58,7 @@ const REACH: f32 = 0.03;
 const FIRST_DEPTH: f64 = 0.001;
 
 /// Weight against shear of a prism that stops a vertex, how it grows while it does, how it fades when it no longer does, and
-/// its bound. Faster fading lets prisms flip back and forth; without a bound they outweigh collisions.
+/// its bound, which is below the weight of collisions. One setting, not tuned.
 const FIRST_STIFFNESS: f64 = 0.05;
 const STIFFEN: f64 = 2.0;
 const SOFTEN: f64 = 0.8;

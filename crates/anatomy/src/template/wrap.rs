@@ -18,11 +18,12 @@ use crate::Bone;
 use crate::template::slice_hulls::fill_slice_hulls;
 use crate::template::wrap_smoothing::smooth_wrap;
 
-/// Side of a cell \[m\]. At 6 mm ribs and fibulae are two cells thick and the wrap looks it; 3 mm takes twice the time, and
-/// the skeleton surface, whose edges are 15 mm long, does not see the difference.
+/// Side of a cell \[m\]: ribs and fibulae are two to three cells thick, and edges of the skeleton surface four long. Other
+/// sizes have not been tried.
 const CELL: f64 = 0.004;
 
-/// Closing after that of the groups \[m\]: joins the groups smoothly. From 20 mm on arms grow webs at the arm pits.
+/// Closing after that of the groups \[m\]: joins the groups smoothly. It has to stay well below the gap between arm and ribs,
+/// or arms grow webs.
 const LAST_CLOSING: f64 = 0.012;
 
 /// Depth below the skin beyond which cells are cut off, unless a bone is there \[m\].
