@@ -38,6 +38,9 @@ const BEND: f64 = 0.10;
 const BEND_CHANGE: f64 = 0.02;
 /// Deviation of the scapula from its place on the rib cage \[m\].
 const SCAPULA: f64 = 0.012;
+/// Deviation of midline segments from the midline of a symmetric body \[m\], and the lever by which it is an angle \[m\].
+const MIDLINE: f64 = 1e-4;
+const MIDLINE_LEVER: f64 = 0.1;
 /// Steps; the last ones move nothing by a tenth of a millimetre.
 const STEPS: usize = 40;
 /// Deviations of one step \[m\], \[rad\], none: larger ones let skin that comes near late throw bones, smaller ones need more
@@ -52,6 +55,8 @@ pub(super) struct Problem<'a> {
     pub sites: &'a [Site],
     pub targets: &'a Targets,
     pub size: f64,
+    /// How far the body's joints are from being symmetric \[m\].
+    pub asymmetry: f64,
 }
 
 /// Margin of a segment below the skin \[m\].
@@ -156,6 +161,7 @@ pub(super) fn fit(problem: &Problem, segments: &mut [Segment]) -> Result<(), Bon
         system.sites(&mut normal);
         system.priors(&mut normal);
         system.neighbours(&mut normal);
+        system.midline(&mut normal);
         system.bends(&mut normal);
         system.inside(&mut normal, &mut vertices, &counts);
         let step = normal
@@ -374,6 +380,22 @@ impl System<'_> {
             let turned = DQuat::from_mat3(&since).to_scaled_axis();
             for k in 0..3 {
                 normal.add(&[(start + 3 + k, 1.0 / TURN)], turned[k] / TURN);
+            }
+        }
+    }
+
+    /// Segments of the midline stay on it as far as the body is symmetric.
+    fn midline(&self, normal: &mut Normal) {
+        let off = self.problem.asymmetry + MIDLINE;
+        let tilt = off / MIDLINE_LEVER;
+        for (segment, &start) in self.segments.iter().zip(self.starts) {
+            if segment.name.ends_with("_l") || segment.name.ends_with("_r") {
+                continue;
+            }
+            normal.add(&[(start, 1.0 / off)], segment.placed.at.x / off);
+            let turned = DQuat::from_mat3(&segment.placed.turn).to_scaled_axis();
+            for k in [1, 2] {
+                normal.add(&[(start + 3 + k, 1.0 / tilt)], turned[k] / tilt);
             }
         }
     }
