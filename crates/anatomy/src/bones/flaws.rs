@@ -74,19 +74,29 @@ fn even_sides(set: &mut BoneSet) {
     let image = |set: &BoneSet, bone: &Bone| {
         let other = set.bone(&mirrored_name(&bone.name)?)?;
         let (a, b) = (mirrored(&bone.mesh).bounds(), other.mesh.bounds());
-        Some((a.min - b.min).abs().max_element().max((a.max - b.max).abs().max_element()))
+        Some(
+            (a.min - b.min)
+                .abs()
+                .max_element()
+                .max((a.max - b.max).abs().max_element()),
+        )
     };
     let lefts = || set.bones.iter().filter(|bone| bone.name.ends_with("_l"));
     let apart: Vec<(String, f32)> = lefts()
         .filter_map(|bone| Some((bone.name.clone(), image(set, bone)?)))
         .collect();
-    let same = apart.iter().filter(|(_, apart)| *apart < SAME_SIDES).count();
+    let same = apart
+        .iter()
+        .filter(|(_, apart)| *apart < SAME_SIDES)
+        .count();
     if 2 * same < apart.len() {
         return;
     }
     for (left, apart) in apart {
-        let (Some(right), Some(mesh)) = (mirrored_name(&left), set.bone(&left).map(|b| mirrored(&b.mesh)))
-        else {
+        let (Some(right), Some(mesh)) = (
+            mirrored_name(&left),
+            set.bone(&left).map(|b| mirrored(&b.mesh)),
+        ) else {
             continue;
         };
         let Some(bone) = set.bones.iter_mut().find(|bone| bone.name == right) else {
@@ -94,7 +104,10 @@ fn even_sides(set: &mut BoneSet) {
         };
         bone.mesh = mesh;
         if apart >= SAME_SIDES {
-            let what = format!("{:.1} mm off the mirror image of '{left}'; mirrored", apart * 1e3);
+            let what = format!(
+                "{:.1} mm off the mirror image of '{left}'; mirrored",
+                apart * 1e3
+            );
             set.notes.push(BoneNote::Flaw { name: right, what });
         }
     }

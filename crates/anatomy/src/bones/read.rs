@@ -335,7 +335,11 @@ fn stand_up(set: &mut BoneSet, joints: BTreeMap<String, DVec3>) -> Result<(), Bo
     let extent = highest - lowest;
     let unit = (UNITS.iter()).find(|(unit, _)| PERSON.contains(&(extent * unit)));
     let &(unit, unit_name) = unit.ok_or(BoneError::Unit { extent })?;
-    let shift = DVec3::new(midline(&set.bones, turn).unwrap_or((turn * hips).x), lowest, 0.0);
+    let shift = DVec3::new(
+        midline(&set.bones, turn).unwrap_or((turn * hips).x),
+        lowest,
+        0.0,
+    );
     let place = |p: DVec3| (turn * p - shift) * unit;
     for bone in &mut set.bones {
         for p in &mut bone.mesh.positions {
@@ -366,7 +370,11 @@ fn midline(bones: &[Bone], turn: DMat3) -> Option<f64> {
         })
         .collect();
     middles.sort_by(f64::total_cmp);
-    let spine = || mean_middle(bones, |name| name == "sacrum" || name.starts_with("vertebra_"));
+    let spine = || {
+        mean_middle(bones, |name| {
+            name == "sacrum" || name.starts_with("vertebra_")
+        })
+    };
     match middles.len() {
         0 => spine().map(|middle| (turn * middle).x),
         n => Some(middles[n / 2]),
