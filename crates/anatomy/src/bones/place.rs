@@ -10,7 +10,7 @@ use super::fit::{Problem, fit};
 use super::landmarks::{Landmark, landmarks};
 use super::push::push_inside;
 use super::read::{BoneError, BoneSet};
-use super::report::{PlacementReport, report};
+use super::report::{PlacementReport, depths, report};
 use super::rig::{BoneWeights, bone_motion, bone_weights};
 use super::segments::{Joints, joint_points, segments};
 use super::sites::sites;
@@ -109,8 +109,9 @@ pub fn place_bones(set: &BoneSet, body: &Body) -> Result<PlacedBones, BoneError>
     let joints = (articulations.iter())
         .filter_map(|joint| Some((joint.name.clone(), at(&joint.segments[0], joint.at[0])?)))
         .collect();
-    let pushed = push_inside(&mut bones, &skin);
-    let mut report = report(&bones, &skin, &segments, &articulations, size);
+    let mut depths = depths(&bones, &skin);
+    let pushed = push_inside(&mut bones, &mut depths, &skin);
+    let mut report = report(&bones, &depths, &segments, &articulations, size);
     report.pushed = pushed;
     Ok(PlacedBones {
         weights: bone_weights(&bones, body),

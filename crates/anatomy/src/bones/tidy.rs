@@ -28,6 +28,8 @@ const WRAP_CELLS: f32 = 40.0;
 /// Share of edges without exactly two triangles up to which a bone is left as it is once its holes are filled. Doubled
 /// flaps inside a bone are harmless to winding numbers; a soup is not.
 const BAD_EDGE_SHARE: f64 = 0.01;
+/// Share of edges with one triangle from which a mesh is a soup: filling would double its triangles.
+const SOUP_SHARE: f64 = 0.2;
 /// Rounds of dropping flaps and of filling: each may bare the next.
 const FILL_ROUNDS: usize = 8;
 
@@ -45,7 +47,8 @@ pub(super) fn closed_bone(mesh: &TriMesh) -> Option<(TriMesh, Tidied)> {
         let mut holes = 0;
         for _ in 0..FILL_ROUNDS {
             let adjacency = Adjacency::new(&mesh);
-            if adjacency.boundary_edges().next().is_none() {
+            let open = adjacency.boundary_edges().count();
+            if open == 0 || open as f64 > SOUP_SHARE * adjacency.edges.len() as f64 {
                 break;
             }
             holes += fill_holes(&mut mesh, &adjacency);
@@ -133,10 +136,11 @@ fn wrapped(mesh: &TriMesh) -> Option<TriMesh> {
     project_onto(&mut wrap, |point| {
         let point = point.as_vec3();
         let distance = surface.closest_point_within(point, 4.0 * cell);
-        let inside = if hull.contains(point) { -1.0 } else { 1.0 };
-        distance.map_or(inside * f64::from(cell), |found| {
-            f64::from(found.distance) - 0.25 * f64::from(cell)
-        })
+        let inside = || if hull.contains(point) { -1.0 } else { 1.0 };
+        distance.map_or_else(
+            || inside() * f64::from(cell),
+            |found| f64::from(found.distance) - 0.25 * f64::from(cell),
+        )
     });
     Some(wrap)
 }
