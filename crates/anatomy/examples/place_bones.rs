@@ -47,8 +47,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     std::fs::create_dir_all(out)?;
     for bone in placed.bones {
-        let mut part = Part::default();
-        part.mesh = bone.mesh;
+        let part = Part {
+            mesh: bone.mesh,
+            ..Part::default()
+        };
         let character = Character {
             parts: vec![part],
             ..Character::default()

@@ -18,7 +18,7 @@ use crate::Bone;
 pub struct BoneSet {
     /// The bones, by name. Closed, outside out.
     pub bones: Vec<Bone>,
-    /// Joint centres that came with the bones, by the names of [`super::joints`].
+    /// Joint centres that came with the bones, by the file's names: `hip_l`.
     pub joints: BTreeMap<String, Vec3>,
     /// What was noticed and mended.
     pub notes: Vec<BoneNote>,

@@ -25,6 +25,9 @@ pub(super) enum Tidied {
 
 /// Cells along a bone's longest side where it is wrapped: fewer lose thin plates, more keep slits open.
 const WRAP_CELLS: f32 = 40.0;
+/// Sizes of cells that are tried, each twice the last, and the share of the larger one's volume below which the smaller one leaks.
+const WRAP_SIZES: usize = 3;
+const LEAK_SHARE: f64 = 0.5;
 /// Share of edges without exactly two triangles up to which a bone is left as it is once its holes are filled. Doubled
 /// flaps inside a bone are harmless to winding numbers; a soup is not.
 const BAD_EDGE_SHARE: f64 = 0.01;
@@ -124,9 +127,24 @@ fn fill_holes(mesh: &mut TriMesh, adjacency: &Adjacency) -> usize {
     filled
 }
 
-/// The surface of everything the mesh encloses, drawn back onto it.
+/// The surface of everything the mesh encloses. Where small cells leak through its holes, larger ones are taken: a shell encloses
+/// far less than a solid.
 fn wrapped(mesh: &TriMesh) -> Option<TriMesh> {
-    let cell = mesh.bounds().size().max_element() / WRAP_CELLS;
+    let mut best = wrapped_by(mesh, WRAP_CELLS)?;
+    for halving in 1..WRAP_SIZES {
+        let Some(coarser) = wrapped_by(mesh, WRAP_CELLS / (1 << halving) as f32) else {
+            break;
+        };
+        if best.signed_volume() < LEAK_SHARE * coarser.signed_volume() {
+            best = coarser;
+        }
+    }
+    Some(best)
+}
+
+/// The wrap with a number of cells along the longest side, drawn back onto the mesh.
+fn wrapped_by(mesh: &TriMesh, cells: f32) -> Option<TriMesh> {
+    let cell = mesh.bounds().size().max_element() / cells;
     let mut wrap = solid(mesh, cell);
     if wrap.triangles.is_empty() {
         return None;
