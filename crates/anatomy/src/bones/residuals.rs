@@ -20,6 +20,8 @@ const FULL_VERTICES: f64 = 100.0;
 /// Deviation of scales from the body's size, and of those of one segment from each other.
 const SCALE: f64 = 0.06;
 const SHAPE: f64 = 0.05;
+/// The same of the pelvis: what tells a woman's from a man's must not be scaled away to reach the skin.
+const PELVIS_SHAPE: f64 = 0.015;
 /// Deviation of the scales of neighbours from each other.
 const NEIGHBOURS: f64 = 0.04;
 /// Deviation of turns from the start \[rad\].
@@ -264,6 +266,11 @@ impl System<'_> {
         for (s, segment) in self.segments.iter().enumerate() {
             let start = self.starts[s];
             let count = segment.map.scales();
+            let shape = if segment.name == "pelvis" {
+                PELVIS_SHAPE
+            } else {
+                SHAPE
+            };
             for k in 0..count {
                 let deviation = match segment.map.stretch {
                     Stretch::Long { .. } if k == 1 => 2.0 * SCALE,
@@ -272,7 +279,7 @@ impl System<'_> {
                 let r = (segment.placed.scales[k] - size) / deviation;
                 normal.add(&[(start + 6 + k, 1.0 / deviation)], r);
                 for j in 0..k {
-                    let deviation = SHAPE * size;
+                    let deviation = shape * size;
                     let r = (segment.placed.scales[k] - segment.placed.scales[j]) / deviation;
                     let row = [
                         (start + 6 + k, 1.0 / deviation),
