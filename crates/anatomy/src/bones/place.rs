@@ -10,7 +10,7 @@ use super::fit::{Problem, fit};
 use super::landmarks::{Landmark, landmarks};
 use super::push::push_inside;
 use super::read::{BoneError, BoneSet};
-use super::report::{PlacementReport, report};
+use super::report::{PlacementReport, depths, report};
 use super::rig::{BoneWeights, bone_motion, bone_weights};
 use super::segments::{Joints, joint_points, segments};
 use super::sites::sites;
@@ -79,6 +79,7 @@ pub fn place_bones(set: &BoneSet, body: &Body) -> Result<PlacedBones, BoneError>
         sites: &sites,
         targets: &targets,
         size,
+        asymmetry: asymmetry(body),
     };
     fit(&problem, &mut segments)?;
     let mut of_bone = vec![None; set.bones.len()];
@@ -108,8 +109,9 @@ pub fn place_bones(set: &BoneSet, body: &Body) -> Result<PlacedBones, BoneError>
     let joints = (articulations.iter())
         .filter_map(|joint| Some((joint.name.clone(), at(&joint.segments[0], joint.at[0])?)))
         .collect();
-    let pushed = push_inside(&mut bones, &skin);
-    let mut report = report(&bones, &skin, &segments, &articulations, size);
+    let mut depths = depths(&bones, &skin);
+    let pushed = push_inside(&mut bones, &mut depths, &skin);
+    let mut report = report(&bones, &depths, &segments, &articulations, size);
     report.pushed = pushed;
     Ok(PlacedBones {
         weights: bone_weights(&bones, body),
@@ -118,4 +120,19 @@ pub fn place_bones(set: &BoneSet, body: &Body) -> Result<PlacedBones, BoneError>
         joints,
         report,
     })
+}
+
+/// Largest distance of a left joint from the mirror image of its right counterpart \[m\].
+fn asymmetry(body: &Body) -> f64 {
+    let worlds = body.skeleton.rest_worlds();
+    let mut most = 0.0_f32;
+    for (joint, world) in body.skeleton.joints().iter().zip(&worlds) {
+        if let Some(stem) = joint.name.strip_suffix(".L")
+            && let Ok(right) = body.joint(&format!("{stem}.R"))
+        {
+            let left = Vec3::from(world.translation);
+            most = most.max(left.distance(right * Vec3::new(-1.0, 1.0, 1.0)));
+        }
+    }
+    f64::from(most)
 }

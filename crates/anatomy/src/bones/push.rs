@@ -6,8 +6,8 @@ use glam::Vec3;
 use rayon::prelude::*;
 use supple_geom::{Surface, TriMesh};
 
-use super::articulations::pairs;
-use super::report::{BoneRegion, bone_region};
+use super::pairs::pairs;
+use super::report::{BoneRegion, bone_depths, bone_region};
 use crate::Bone;
 
 /// Depth that vertices are pushed to \[m\].
@@ -23,15 +23,20 @@ const MOST: f32 = 0.008;
 const ROUNDS: usize = 12;
 
 /// Pushes vertices inside; places where bones meet stay. Returns the largest push of each bone that was changed \[m\].
-pub(super) fn push_inside(bones: &mut [Bone], skin: &Surface) -> BTreeMap<String, f32> {
+pub(super) fn push_inside(
+    bones: &mut [Bone],
+    depths: &mut [Vec<f32>],
+    skin: &Surface,
+) -> BTreeMap<String, f32> {
+    let shallow = |index: usize| depths[index].iter().any(|depth| *depth < DEPTH);
     let changed: Vec<Option<(usize, TriMesh, f32)>> = (0..bones.len())
         .into_par_iter()
         .map(|index| {
             let bone = &bones[index];
-            let needs = needs(&bone.mesh, skin);
-            if needs.is_empty() {
+            if !shallow(index) {
                 return None;
             }
+            let needs = needs(&bone.mesh, skin);
             let free = freedom(bones, index);
             let reach = match bone_region(&bone.name) {
                 BoneRegion::Hands | BoneRegion::Feet => DIGIT_REACH,
@@ -62,6 +67,7 @@ pub(super) fn push_inside(bones: &mut [Bone], skin: &Surface) -> BTreeMap<String
     let mut pushed = BTreeMap::new();
     for (index, mesh, moved) in changed.into_iter().flatten() {
         bones[index].mesh = mesh;
+        depths[index] = bone_depths(&bones[index], skin);
         pushed.insert(bones[index].name.clone(), moved);
     }
     pushed
@@ -138,6 +144,7 @@ fn push(mesh: &mut TriMesh, needs: &[(Vec3, Vec3)], free: &[f32], reach: f32) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::report::depths;
     use super::*;
     use supple_geom::shapes;
 
@@ -153,7 +160,9 @@ mod tests {
             mesh: mesh.clone(),
         }];
         assert!(mesh.positions.iter().any(|&p| !skin.contains(p)));
-        let pushed = push_inside(&mut bones, &skin);
+        let mut depths = depths(&bones, &skin);
+        let pushed = push_inside(&mut bones, &mut depths, &skin);
+        assert!(depths[0].iter().all(|depth| *depth > 0.0));
         assert!(bones[0].mesh.positions.iter().all(|&p| skin.contains(p)));
         assert!(pushed["femur_l"] > 0.001 && pushed["femur_l"] < 0.03);
         assert!((bones[0].mesh.signed_volume() / mesh.signed_volume() - 1.0).abs() < 0.1);

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 use supple_geom::{Surface, TriMesh};
 
-use super::articulations::{Articulation, pairs};
+use super::articulations::Articulation;
 use super::maps::Stretch;
 use super::names::known_bone;
+use super::pairs::pairs;
 use super::segments::Segment;
 use crate::Bone;
 
@@ -100,27 +101,35 @@ impl PlacementReport {
     }
 }
 
+/// Depth of each vertex of each bone below the skin, negative outside \[m\].
+pub(super) fn depths(bones: &[Bone], skin: &Surface) -> Vec<Vec<f32>> {
+    bones
+        .par_iter()
+        .map(|bone| bone_depths(bone, skin))
+        .collect()
+}
+
+/// [`depths`] of one bone.
+pub(super) fn bone_depths(bone: &Bone, skin: &Surface) -> Vec<f32> {
+    (bone.mesh.positions.par_iter())
+        .map(|&p| -skin.signed_distance(p).unwrap_or(0.0))
+        .collect()
+}
+
 pub(super) fn report(
     bones: &[Bone],
-    skin: &Surface,
+    depths: &[Vec<f32>],
     segments: &[Segment],
     joints: &[Articulation],
     size: f64,
 ) -> PlacementReport {
     let mut outside: BTreeMap<BoneRegion, Outside> = BTreeMap::new();
-    let depths: Vec<Vec<f32>> = (bones.par_iter())
-        .map(|bone| {
-            (bone.mesh.positions.iter())
-                .map(|&p| -skin.signed_distance(p).unwrap_or(0.0))
-                .collect()
-        })
-        .collect();
     let mut outside_bones = BTreeMap::new();
     let none = Outside {
         least_depth: f32::INFINITY,
         ..Outside::default()
     };
-    for (bone, depths) in bones.iter().zip(&depths) {
+    for (bone, depths) in bones.iter().zip(depths) {
         let region = outside.entry(bone_region(&bone.name)).or_insert(none);
         let mut own = none;
         for &depth in depths {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use glam::{DMat3, DQuat, DVec3};
 use supple_geom::TriMesh;
 
-use super::articulations::{Articulation, finger, toe};
-use super::centres::{extreme, lower_end};
+use super::articulations::Articulation;
+use super::limbs::{arm, hand, leg};
 use super::maps::{Map, Placement, Shape, Stretch, frame};
 use super::names::known_bone;
 use super::read::{BoneError, BoneSet};
@@ -29,8 +29,6 @@ pub(super) struct Segment {
 const SHAFT: [f64; 2] = [0.2, 0.82];
 /// What covers the spine behind and the sternum before \[m\].
 const THORAX_COVER: f64 = 0.020;
-/// Cosine between upper arm and forearm above which the elbow's axis cannot be seen: 8 degrees.
-const STRAIGHT_ELBOW: f64 = 0.99;
 
 /// Joint points of the skeleton and of the body by name.
 pub(super) struct Joints<'a> {
@@ -39,38 +37,38 @@ pub(super) struct Joints<'a> {
 }
 
 impl Joints<'_> {
-    fn source(&self, name: &str) -> Option<DVec3> {
+    pub fn source(&self, name: &str) -> Option<DVec3> {
         self.source.get(name).copied()
     }
 
-    fn target(&self, name: &str) -> Option<DVec3> {
+    pub fn target(&self, name: &str) -> Option<DVec3> {
         self.targets.joints.get(name).map(|target| target.at)
     }
 
-    fn both(&self, name: &str) -> Option<[DVec3; 2]> {
+    pub fn both(&self, name: &str) -> Option<[DVec3; 2]> {
         Some([self.source(name)?, self.target(name)?])
     }
 }
 
-struct Builder<'a> {
+pub(super) struct Builder<'a> {
     set: &'a BoneSet,
-    size: f64,
+    pub size: f64,
     members: BTreeMap<String, Vec<usize>>,
     done: Vec<Segment>,
 }
 
 impl Builder<'_> {
-    fn mesh(&self, name: &str) -> Option<&TriMesh> {
+    pub fn mesh(&self, name: &str) -> Option<&TriMesh> {
         self.set.bone(name).map(|bone| &bone.mesh)
     }
 
-    fn merged(&self, segment: &str) -> TriMesh {
+    pub fn merged(&self, segment: &str) -> TriMesh {
         let bones = self.members.get(segment).map_or(&[][..], Vec::as_slice);
         TriMesh::merged(bones.iter().map(|&b| &self.set.bones[b].mesh))
     }
 
     /// Adds a segment if it has bones.
-    fn add(&mut self, name: &str, map: Map, turn: DMat3, at: DVec3, scales: [f64; 3]) {
+    pub fn add(&mut self, name: &str, map: Map, turn: DMat3, at: DVec3, scales: [f64; 3]) {
         let Some(bones) = self.members.remove(name) else {
             return;
         };
@@ -84,12 +82,12 @@ impl Builder<'_> {
         });
     }
 
-    fn placed(&self, name: &str) -> Option<&Segment> {
+    pub fn placed(&self, name: &str) -> Option<&Segment> {
         self.done.iter().find(|segment| segment.name == name)
     }
 
     /// A long bone between two joints. `turn_before` turns its direction as a whole before it is aligned.
-    fn add_long(&mut self, name: &str, source: [DVec3; 2], world: [DVec3; 2], sides: Sides) {
+    pub fn add_long(&mut self, name: &str, source: [DVec3; 2], world: [DVec3; 2], sides: Sides) {
         let along = source[1] - source[0];
         let length = along.length();
         let world_along = world[1] - world[0];
@@ -118,7 +116,7 @@ impl Builder<'_> {
 }
 
 /// How a long bone is turned about its own axis.
-enum Sides {
+pub(super) enum Sides {
     /// This direction of the bones becomes that one in the body.
     Axes(DVec3, DVec3),
     /// As the segment it hangs on is turned.
@@ -149,7 +147,32 @@ pub(super) fn segments(
         arm(&mut build, joints, side);
         hand(&mut build, joints, side);
     }
+    ride(&mut build);
     Ok(build.done)
+}
+
+/// Bones that are left over, because what they hang on is missing, go with the segment whose bones are nearest.
+fn ride(build: &mut Builder) {
+    let middle = |set: &BoneSet, bone: usize| set.bones[bone].mesh.bounds().center();
+    let left: Vec<usize> = std::mem::take(&mut build.members)
+        .into_values()
+        .flatten()
+        .collect();
+    for bone in left {
+        let at = middle(build.set, bone);
+        let distance = |segment: &Segment| {
+            let distances = segment
+                .bones
+                .iter()
+                .map(|&other| middle(build.set, other).distance(at));
+            distances.fold(f32::INFINITY, f32::min)
+        };
+        let nearest = (0..build.done.len())
+            .min_by(|&a, &b| distance(&build.done[a]).total_cmp(&distance(&build.done[b])));
+        if let Some(nearest) = nearest {
+            build.done[nearest].bones.push(bone);
+        }
+    }
 }
 
 fn missing(name: &str) -> BoneError {
@@ -271,224 +294,6 @@ fn trunk(build: &mut Builder, body: &Body, joints: &Joints) -> Result<(), BoneEr
         host.bones.extend(bones);
     }
     Ok(())
-}
-
-fn leg(build: &mut Builder, joints: &Joints, side: &str, heading: DVec3) {
-    let named = |name: &str| format!("{name}_{side}");
-    let lateral = DVec3::Y.cross(heading);
-    let points = ["hip", "knee", "ankle"].map(|name| joints.both(&named(name)));
-    let [Some(hip), Some(knee), Some(ankle)] = points else {
-        return;
-    };
-    let sides = || Sides::Axes(DVec3::X, lateral);
-    build.add_long(
-        &named("femur"),
-        [hip[0], knee[0]],
-        [hip[1], knee[1]],
-        sides(),
-    );
-    build.add_long(
-        &named("tibia"),
-        [knee[0], ankle[0]],
-        [knee[1], ankle[1]],
-        sides(),
-    );
-    let Some(ball) = joints.source(&named("toe2_prox")) else {
-        return;
-    };
-    let ahead = DVec3::new(ball.x - ankle[0].x, 0.0, ball.z - ankle[0].z);
-    let source_frame = frame(DVec3::Y, DVec3::Y.cross(ahead));
-    let turn = frame(DVec3::Y, lateral);
-    let map = Map {
-        origin: ankle[0],
-        frame: source_frame,
-        stretch: Stretch::Axes,
-        shape: Shape::AsIs,
-    };
-    build.add(&named("foot"), map, turn, ankle[1], [build.size; 3]);
-    let before = turn * source_frame.transpose();
-    for index in 1..=5 {
-        ray(build, joints, &toe(index, side)[1..], before);
-    }
-}
-
-/// Bones of a digit one after the other, from joint to joint to the tip.
-fn ray(build: &mut Builder, joints: &Joints, bones: &[String], before: DMat3) {
-    for (i, name) in bones.iter().enumerate() {
-        let Some(mesh) = build.mesh(name) else {
-            continue;
-        };
-        let (Some(start), Some(world_start)) = (joints.source(name), joints.target(name)) else {
-            continue;
-        };
-        let next = bones.get(i + 1);
-        let out = mesh.bounds().center().as_dvec3() - start;
-        let tip = || Some(extreme(mesh, out.normalize_or(-DVec3::Y), 0.002));
-        let end = next.map_or_else(tip, |next| joints.source(next));
-        let world_end = match next {
-            Some(next) => joints.target(next),
-            None => joints.targets.tips.get(name).map(|tip| tip.at),
-        };
-        if let (Some(end), Some(world_end)) = (end, world_end) {
-            build.add_long(
-                name,
-                [start, end],
-                [world_start, world_end],
-                Sides::Turned(before),
-            );
-        }
-    }
-}
-
-fn arm(build: &mut Builder, joints: &Joints, side: &str) {
-    let named = |name: &str| format!("{name}_{side}");
-    let points = ["shoulder", "elbow", "wrist"].map(|name| joints.both(&named(name)));
-    let [Some(shoulder), Some(elbow), Some(wrist)] = points else {
-        return;
-    };
-    let size = build.size;
-    let map = Map {
-        origin: shoulder[0],
-        frame: DMat3::IDENTITY,
-        stretch: Stretch::Uniform,
-        shape: Shape::AsIs,
-    };
-    build.add(
-        &named("scapula"),
-        map,
-        DMat3::IDENTITY,
-        shoulder[1],
-        [size, 1.0, 1.0],
-    );
-    let ends = ["sternoclavicular", "acromioclavicular"].map(|name| joints.source(&named(name)));
-    if let [Some(inner), Some(outer)] = ends
-        && let (Some(thorax), Some(scapula)) =
-            (build.placed("thorax"), build.placed(&named("scapula")))
-    {
-        let world = [
-            thorax.placed.point(&thorax.map.basis(inner)),
-            scapula.placed.point(&scapula.map.basis(outer)),
-        ];
-        build.add_long(
-            &named("clavicle"),
-            [inner, outer],
-            world,
-            Sides::Axes(DVec3::Z, DVec3::Z),
-        );
-    }
-    // The elbow's axis: across both arms in the body, along the epicondyles in the skeleton.
-    let upper = (elbow[1] - shoulder[1]).normalize_or(-DVec3::Y);
-    let fore = (wrist[1] - elbow[1]).normalize_or(-DVec3::Y);
-    let axis = if upper.dot(fore) < STRAIGHT_ELBOW {
-        -upper.cross(fore)
-    } else {
-        DQuat::from_rotation_arc(-DVec3::Y, upper) * DVec3::X
-    };
-    let across = (build.mesh(&named("humerus"))).map_or(DVec3::X, epicondyles);
-    let sides = || Sides::Axes(across, axis);
-    build.add_long(
-        &named("humerus"),
-        [shoulder[0], elbow[0]],
-        [shoulder[1], elbow[1]],
-        sides(),
-    );
-    let source = [elbow[0], wrist[0]];
-    build.add_long(&named("ulna"), source, [elbow[1], wrist[1]], sides());
-    let Some(ulna) = build.placed(&named("ulna")) else {
-        return;
-    };
-    let names = ["radioulnar_proximal", "radioulnar_distal"];
-    let [Some(head), Some(foot)] = names.map(|name| joints.source(&named(name))) else {
-        return;
-    };
-    // The radius turns about the line through both heads until its lower end points where the hand's thumb side is.
-    let at = |p: DVec3| ulna.placed.point(&ulna.map.basis(p));
-    let (head_world, foot_world, end_world) = (at(head), at(foot), at(wrist[0]));
-    let pivot = (foot_world - head_world).normalize_or(fore);
-    let around = |v: DVec3| v.reject_from_normalized(pivot).normalize_or_zero();
-    let knuckles = ["index_proximal", "little_proximal"].map(|name| joints.both(&named(name)));
-    let twist = match knuckles {
-        [Some(index), Some(little)] => {
-            // Thumb side in the skeleton as the ulna carries it, and in the body.
-            let carried = ulna.placed.turn * ulna.map.frame.transpose() * (index[0] - little[0]);
-            let (from, to) = (around(carried), around(index[1] - little[1]));
-            from.cross(to).dot(pivot).atan2(from.dot(to))
-        }
-        _ => 0.0,
-    };
-    let turn_all =
-        DMat3::from_axis_angle(pivot, twist) * ulna.placed.turn * ulna.map.frame.transpose();
-    let source = [head, wrist[0]];
-    let world_end = head_world + DMat3::from_axis_angle(pivot, twist) * (end_world - head_world);
-    build.add_long(
-        &named("radius"),
-        source,
-        [head_world, world_end],
-        Sides::Turned(turn_all),
-    );
-}
-
-/// Direction of the epicondyles: the widest of the lower end, to +X.
-fn epicondyles(humerus: &TriMesh) -> DVec3 {
-    let (middle, _) = lower_end(humerus, 0.07);
-    let bounds = humerus.bounds();
-    let [mut xx, mut xz, mut zz] = [0.0; 3];
-    for p in (humerus.positions.iter()).filter(|p| p.y < bounds.min.y + 0.07 * bounds.size().y) {
-        let p = p.as_dvec3() - middle;
-        xx += p.x * p.x;
-        xz += p.x * p.z;
-        zz += p.z * p.z;
-    }
-    let angle = 0.5 * (2.0 * xz).atan2(xx - zz);
-    let axis = DVec3::new(angle.cos(), 0.0, angle.sin());
-    axis * axis.x.signum()
-}
-
-fn hand(build: &mut Builder, joints: &Joints, side: &str) {
-    let named = |name: &str| format!("{name}_{side}");
-    let knuckle = |name: &str| joints.both(&named(&format!("{name}_proximal")));
-    let (Some(wrist), Some(index), Some(middle), Some(little)) = (
-        joints.both(&named("wrist")),
-        knuckle("index"),
-        knuckle("middle"),
-        knuckle("little"),
-    ) else {
-        return;
-    };
-    let source_frame = frame(middle[0] - wrist[0], index[0] - little[0]);
-    let turn = frame(middle[1] - wrist[1], index[1] - little[1]);
-    let map = Map {
-        origin: wrist[0],
-        frame: source_frame,
-        stretch: Stretch::Uniform,
-        shape: Shape::AsIs,
-    };
-    let size = build.size;
-    build.add(
-        &named("carpals"),
-        map.clone(),
-        turn,
-        wrist[1],
-        [size, 1.0, 1.0],
-    );
-    let before = turn * source_frame.transpose();
-    for i in 1..=5 {
-        let bones = finger(i, side);
-        let root_name = named(&format!("carpometacarpal{i}"));
-        let (Some(root), Some(end)) = (joints.source(&root_name), joints.both(&bones[1])) else {
-            continue;
-        };
-        let root_world = joints
-            .target(&root_name)
-            .unwrap_or(wrist[1] + size * before * (root - wrist[0]));
-        build.add_long(
-            &bones[0],
-            [root, end[0]],
-            [root_world, end[1]],
-            Sides::Turned(before),
-        );
-        ray(build, joints, &bones[1..], before);
-    }
 }
 
 /// Names and points of joints as the skeleton has them.

@@ -21,7 +21,7 @@ pub(super) struct Target {
 }
 
 /// Rig joints lie on the bending axes of the skin; these are their distances from the anatomical joint, for a body whose
-/// bones are `size` times the reference. Measured on the embedded bodies; see `docs/method/bones.md`.
+/// bones are `size` times the reference. Measured on the embedded bodies.
 const HIP_HALF_WIDTH: [f64; 2] = [0.0805, 0.0853];
 /// Height of the hip above the crotch \[m\].
 const HIP_ABOVE_CROTCH: f64 = 0.072;

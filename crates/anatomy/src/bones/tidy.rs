@@ -25,9 +25,14 @@ pub(super) enum Tidied {
 
 /// Cells along a bone's longest side where it is wrapped: fewer lose thin plates, more keep slits open.
 const WRAP_CELLS: f32 = 40.0;
+/// Sizes of cells that are tried, each twice the last, and the share of the larger one's volume below which the smaller one leaks.
+const WRAP_SIZES: usize = 3;
+const LEAK_SHARE: f64 = 0.5;
 /// Share of edges without exactly two triangles up to which a bone is left as it is once its holes are filled. Doubled
 /// flaps inside a bone are harmless to winding numbers; a soup is not.
 const BAD_EDGE_SHARE: f64 = 0.01;
+/// Share of edges with one triangle from which a mesh is a soup: filling would double its triangles.
+const SOUP_SHARE: f64 = 0.2;
 /// Rounds of dropping flaps and of filling: each may bare the next.
 const FILL_ROUNDS: usize = 8;
 
@@ -45,7 +50,8 @@ pub(super) fn closed_bone(mesh: &TriMesh) -> Option<(TriMesh, Tidied)> {
         let mut holes = 0;
         for _ in 0..FILL_ROUNDS {
             let adjacency = Adjacency::new(&mesh);
-            if adjacency.boundary_edges().next().is_none() {
+            let open = adjacency.boundary_edges().count();
+            if open == 0 || open as f64 > SOUP_SHARE * adjacency.edges.len() as f64 {
                 break;
             }
             holes += fill_holes(&mut mesh, &adjacency);
@@ -121,9 +127,24 @@ fn fill_holes(mesh: &mut TriMesh, adjacency: &Adjacency) -> usize {
     filled
 }
 
-/// The surface of everything the mesh encloses, drawn back onto it.
+/// The surface of everything the mesh encloses. Where small cells leak through its holes, larger ones are taken: a shell encloses
+/// far less than a solid.
 fn wrapped(mesh: &TriMesh) -> Option<TriMesh> {
-    let cell = mesh.bounds().size().max_element() / WRAP_CELLS;
+    let mut best = wrapped_by(mesh, WRAP_CELLS)?;
+    for halving in 1..WRAP_SIZES {
+        let Some(coarser) = wrapped_by(mesh, WRAP_CELLS / (1 << halving) as f32) else {
+            break;
+        };
+        if best.signed_volume() < LEAK_SHARE * coarser.signed_volume() {
+            best = coarser;
+        }
+    }
+    Some(best)
+}
+
+/// The wrap with a number of cells along the longest side, drawn back onto the mesh.
+fn wrapped_by(mesh: &TriMesh, cells: f32) -> Option<TriMesh> {
+    let cell = mesh.bounds().size().max_element() / cells;
     let mut wrap = solid(mesh, cell);
     if wrap.triangles.is_empty() {
         return None;
@@ -133,10 +154,11 @@ fn wrapped(mesh: &TriMesh) -> Option<TriMesh> {
     project_onto(&mut wrap, |point| {
         let point = point.as_vec3();
         let distance = surface.closest_point_within(point, 4.0 * cell);
-        let inside = if hull.contains(point) { -1.0 } else { 1.0 };
-        distance.map_or(inside * f64::from(cell), |found| {
-            f64::from(found.distance) - 0.25 * f64::from(cell)
-        })
+        let inside = || if hull.contains(point) { -1.0 } else { 1.0 };
+        distance.map_or_else(
+            || inside() * f64::from(cell),
+            |found| f64::from(found.distance) - 0.25 * f64::from(cell),
+        )
     });
     Some(wrap)
 }
