@@ -10,7 +10,9 @@
 pub mod body;
 pub mod bone;
 pub mod layers;
+pub mod template;
 
 pub use body::{Body, BodyError, Sex};
 pub use bone::Bone;
 pub use layers::Layers;
+pub use template::Template;

@@ -1,0 +1,163 @@
+//! The template: an average man or woman whose skin, muscles and bones are known and nested [4.2.2].
+
+mod blocks;
+pub mod bytes;
+#[doc(hidden)]
+pub mod example;
+pub mod file;
+mod head;
+pub mod mesh_code;
+pub mod regions;
+
+use glam::Vec3;
+use supple_geom::TriMesh;
+
+use crate::{Body, Bone, Layers, Sex};
+pub use file::{TemplateError, load_template, read_template, save_template, write_template};
+pub use regions::{FatRegion, MuscleGroup, Regions};
+
+/// A layered body with everything inside it.
+#[derive(Clone, Debug)]
+pub struct Template {
+    /// What it is called.
+    pub name: String,
+    /// Sex, skin, rig and skin weights.
+    pub body: Body,
+    /// Skin, muscle surface and skeleton surface.
+    pub layers: Layers,
+    /// The bones, with what moves them.
+    pub bones: Vec<RiggedBone>,
+    /// The muscles, with what moves them.
+    pub muscles: Vec<RiggedMuscle>,
+    /// Length of the line from skin to skeleton surface that runs inside muscles, for each vertex \[m\].
+    pub thickness: Vec<f32>,
+    /// Regions of the layers.
+    pub regions: Regions,
+    /// Named points on the bones.
+    pub landmarks: Vec<Landmark>,
+    /// What it was made of, by whom and under which licence, in words.
+    pub provenance: String,
+}
+
+/// Joints and weights that move a point.
+pub type Weights = Vec<(u32, f32)>;
+
+/// What moves a mesh inside the body.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Rig {
+    /// The whole mesh follows the same joints.
+    Whole(Weights),
+    /// Every vertex follows its own joints.
+    Each(Vec<Weights>),
+    /// Every vertex follows the joints of a vertex of the skin.
+    Skin(Vec<u32>),
+}
+
+/// A bone and what moves it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RiggedBone {
+    /// The bone.
+    pub bone: Bone,
+    /// What moves it.
+    pub rig: Rig,
+}
+
+/// Side of the body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    /// Left, at +X.
+    Left,
+    /// Right, at −X.
+    Right,
+    /// Across the middle.
+    Middle,
+}
+
+impl Side {
+    /// The side that a name's ending tells: `femur_l`, `femur_r`, `sacrum`.
+    pub fn of_name(name: &str) -> Self {
+        match name.rsplit_once(['_', '.']).map(|(_, ending)| ending) {
+            Some("l" | "L") => Self::Left,
+            Some("r" | "R") => Self::Right,
+            _ => Self::Middle,
+        }
+    }
+}
+
+/// A muscle and what moves it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RiggedMuscle {
+    /// Name with its side: `rectus_femoris_l`.
+    pub name: String,
+    /// Its group.
+    pub group: MuscleGroup,
+    /// Its side.
+    pub side: Side,
+    /// Its surface \[m\].
+    pub mesh: TriMesh,
+    /// Unit direction of the fibres at each vertex; empty where they are not known.
+    pub fibres: Vec<Vec3>,
+    /// Volume \[m³\].
+    pub volume: f64,
+    /// What moves it.
+    pub rig: Rig,
+}
+
+/// A named point on a bone.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Landmark {
+    /// Name.
+    pub name: String,
+    /// Index of its bone.
+    pub bone: u32,
+    /// Place \[m\].
+    pub at: [f32; 3],
+}
+
+impl Rig {
+    /// Weights of a vertex. `skin` are the skin's.
+    pub fn weights<'a>(&'a self, vertex: usize, skin: &'a [Weights]) -> &'a [(u32, f32)] {
+        match self {
+            Self::Whole(row) => row,
+            Self::Each(rows) => rows.get(vertex).map_or(&[], |row| row),
+            Self::Skin(vertices) => (vertices.get(vertex))
+                .and_then(|&v| skin.get(v as usize))
+                .map_or(&[], |row| row),
+        }
+    }
+}
+
+impl Template {
+    /// The surfaces as meshes: skin, muscle surface, skeleton surface.
+    pub fn surfaces(&self) -> [TriMesh; 3] {
+        let layers = &self.layers;
+        [&layers.skin, &layers.muscle, &layers.skeleton].map(|positions| TriMesh {
+            positions: positions.clone(),
+            triangles: layers.triangles.clone(),
+        })
+    }
+
+    /// The sex.
+    pub fn sex(&self) -> Sex {
+        self.body.sex
+    }
+
+    /// The template as its file keeps it: bones and muscles on a grid, fibres as two bytes. Layers are kept as they are.
+    pub fn rounded(mut self) -> Self {
+        for mesh in self.meshes_mut() {
+            mesh_code::round_positions(&mut mesh.positions);
+        }
+        for muscle in &mut self.muscles {
+            for fibre in &mut muscle.fibres {
+                *fibre = mesh_code::rounded_direction(*fibre);
+            }
+        }
+        self
+    }
+
+    fn meshes_mut(&mut self) -> impl Iterator<Item = &mut TriMesh> {
+        let bones = self.bones.iter_mut().map(|entry| &mut entry.bone.mesh);
+        bones.chain(self.muscles.iter_mut().map(|muscle| &mut muscle.mesh))
+    }
+}
