@@ -2,8 +2,10 @@
 
 use super::bytes::{Malformed, Reader, Writer};
 use super::head::Head;
-use super::mesh_code::{coded_direction, direction_code, read_mesh, write_mesh};
-use super::{FatRegion, MuscleGroup, Regions, Rig, RiggedBone, RiggedMuscle, Template, Weights};
+use super::mesh_code::{
+    coded_direction, coded_share, direction_code, read_mesh, share_code, write_mesh,
+};
+use super::{FatRegion, Group, Regions, Rig, RiggedBone, RiggedMuscle, Template, Weights};
 use crate::{Body, Bone, Layers};
 
 /// No vertex has more joints; rigs have 4, or 8.
@@ -160,7 +162,7 @@ pub(super) fn read_regions(
         };
         bytes.iter().map(of).collect()
     }
-    let group = named(reader.take(vertices)?, &MuscleGroup::ALL)?;
+    let group = named(reader.take(vertices)?, &Group::ALL)?;
     let fat = named(reader.take(vertices)?, &FatRegion::ALL)?;
     let marks = reader.take(vertices)?;
     let held = reader.differences(vertices)?;
@@ -243,6 +245,8 @@ pub(super) fn muscles_block(muscles: &[RiggedMuscle]) -> Writer {
             let bytes = codes.iter().map(|code| code[axis] as u8);
             writer.bytes.extend(bytes);
         }
+        writer.unsigned(muscle.tendon.len() as u64);
+        (writer.bytes).extend(muscle.tendon.iter().map(|&tendon| share_code(tendon)));
     }
     writer
 }
@@ -256,17 +260,15 @@ pub(super) fn read_muscles(
     for entry in &head.muscles {
         let mesh = read_mesh(&mut reader)?;
         let rig = read_rig(&mut reader, mesh.positions.len(), sizes)?;
-        let count = reader.count()?;
-        if count != 0 && count != mesh.positions.len() {
-            return Err(Malformed(
-                "a muscle has another number of fibres than vertices",
-            ));
-        }
+        let vertices = mesh.positions.len();
+        let count = per_vertex(&mut reader, vertices)?;
         let (x, y) = (reader.take(count)?, reader.take(count)?);
         let fibres = x
             .iter()
             .zip(y)
             .map(|(&x, &y)| coded_direction([x as i8, y as i8]));
+        let count = per_vertex(&mut reader, vertices)?;
+        let tendon = reader.take(count)?.iter().map(|&code| coded_share(code));
         muscles.push(RiggedMuscle {
             name: entry.name.clone(),
             group: entry.group,
@@ -274,8 +276,17 @@ pub(super) fn read_muscles(
             volume: entry.volume,
             mesh,
             fibres: fibres.collect(),
+            tendon: tendon.collect(),
             rig,
         });
     }
     reader.end().map(|()| muscles)
+}
+
+/// The length of a list with nothing or one entry for each vertex.
+fn per_vertex(reader: &mut Reader, vertices: usize) -> Result<usize, Malformed> {
+    match reader.count()? {
+        count if count == 0 || count == vertices => Ok(count),
+        _ => Err(Malformed("a muscle has lists of several lengths")),
+    }
 }

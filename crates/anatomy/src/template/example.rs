@@ -6,9 +6,7 @@ use supple_geom::shapes::icosphere;
 use supple_rig::skeleton::{Joint, JointKind};
 use supple_rig::{Skeleton, Transform};
 
-use super::{
-    FatRegion, Landmark, MuscleGroup, Regions, Rig, RiggedBone, RiggedMuscle, Side, Template,
-};
+use super::{FatRegion, Group, Landmark, Regions, Rig, RiggedBone, RiggedMuscle, Side, Template};
 use crate::{Body, Bone, Layers, Sex};
 
 /// The template.
@@ -72,10 +70,11 @@ pub fn example() -> Template {
         }],
         muscles: vec![RiggedMuscle {
             name: "cover_l".to_owned(),
-            group: MuscleGroup::Back,
-            side: Side::Left,
+            group: Group::Back,
+            side: Some(Side::Left),
             mesh: mesh(scaled(0.06)),
             fibres: sphere.positions.clone(),
+            tendon: (0..count).map(|v| (v % 7) as f32 / 6.0).collect(),
             volume: 1.25e-4,
             rig: Rig::Skin((0..count as u32).rev().collect()),
         }],
@@ -85,7 +84,7 @@ pub fn example() -> Template {
             .collect(),
         regions: Regions {
             group: (0..count)
-                .map(|v| some(v).map(|()| MuscleGroup::ALL[v % 8]))
+                .map(|v| some(v).map(|()| Group::ALL[v % 10]))
                 .collect(),
             fat: (0..count)
                 .map(|v| some(v).map(|()| FatRegion::ALL[v % 4]))

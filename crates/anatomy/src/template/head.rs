@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use supple_rig::skeleton::{Joint, JointKind};
 use supple_rig::{Skeleton, Transform};
 
-use super::{Landmark, MuscleGroup, Side, Template};
+use super::{Group, Landmark, Side, Template};
 use crate::Sex;
 
 /// What is not an array.
@@ -36,8 +36,8 @@ pub(super) struct JointHead {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct MuscleHead {
     pub name: String,
-    pub group: MuscleGroup,
-    pub side: Side,
+    pub group: Group,
+    pub side: Option<Side>,
     pub volume: f64,
 }
 

@@ -127,6 +127,16 @@ pub fn rounded_direction(direction: Vec3) -> Vec3 {
     coded_direction(direction_code(direction))
 }
 
+/// A share from 0 to 1 as a byte.
+pub fn share_code(share: f32) -> u8 {
+    (255.0 * share).round() as u8
+}
+
+/// The share of a byte.
+pub fn coded_share(code: u8) -> f32 {
+    f32::from(code) / 255.0
+}
+
 fn signs(v: Vec2) -> Vec2 {
     let sign = |x: f32| if x >= 0.0 { 1.0 } else { -1.0 };
     Vec2::new(sign(v.x), sign(v.y))

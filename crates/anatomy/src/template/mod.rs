@@ -14,7 +14,7 @@ use supple_geom::TriMesh;
 
 use crate::{Body, Bone, Layers, Sex};
 pub use file::{TemplateError, load_template, read_template, save_template, write_template};
-pub use regions::{FatRegion, MuscleGroup, Regions};
+pub use regions::{FatRegion, Group, Regions};
 
 /// A layered body with everything inside it.
 #[derive(Clone, Debug)]
@@ -62,27 +62,14 @@ pub struct RiggedBone {
     pub rig: Rig,
 }
 
-/// Side of the body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+/// A side of the body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
     /// Left, at +X.
     Left,
     /// Right, at −X.
     Right,
-    /// Across the middle.
-    Middle,
-}
-
-impl Side {
-    /// The side that a name's ending tells: `femur_l`, `femur_r`, `sacrum`.
-    pub fn of_name(name: &str) -> Self {
-        match name.rsplit_once(['_', '.']).map(|(_, ending)| ending) {
-            Some("l" | "L") => Self::Left,
-            Some("r" | "R") => Self::Right,
-            _ => Self::Middle,
-        }
-    }
 }
 
 /// A muscle and what moves it.
@@ -91,13 +78,15 @@ pub struct RiggedMuscle {
     /// Name with its side: `rectus_femoris_l`.
     pub name: String,
     /// Its group.
-    pub group: MuscleGroup,
-    /// Its side.
-    pub side: Side,
+    pub group: Group,
+    /// Its side; none across the middle.
+    pub side: Option<Side>,
     /// Its surface \[m\].
     pub mesh: TriMesh,
     /// Unit direction of the fibres at each vertex; empty where they are not known.
     pub fibres: Vec<Vec3>,
+    /// How much of each vertex is tendon, 0 to 1; empty where it is not known.
+    pub tendon: Vec<f32>,
     /// Volume \[m³\].
     pub volume: f64,
     /// What moves it.
@@ -143,7 +132,7 @@ impl Template {
         self.body.sex
     }
 
-    /// The template as its file keeps it: bones and muscles on a grid, fibres as two bytes. Layers are kept as they are.
+    /// The template as its file keeps it: bones and muscles on a grid, fibres as two bytes, tendon as one. Layers are kept as they are.
     pub fn rounded(mut self) -> Self {
         for mesh in self.meshes_mut() {
             mesh_code::round_positions(&mut mesh.positions);
@@ -151,6 +140,9 @@ impl Template {
         for muscle in &mut self.muscles {
             for fibre in &mut muscle.fibres {
                 *fibre = mesh_code::rounded_direction(*fibre);
+            }
+            for tendon in &mut muscle.tendon {
+                *tendon = mesh_code::coded_share(mesh_code::share_code(*tendon));
             }
         }
         self

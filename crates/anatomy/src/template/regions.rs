@@ -8,52 +8,60 @@ use supple_geom::{Adjacency, Surface};
 
 use crate::{Body, BodyError, Bone, Layers};
 
-/// The major muscle groups, which grow and shrink together [4.2.4].
+/// Group of muscles: the eight that people grow [4.2.4], neck and feet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum MuscleGroup {
-    /// Upper legs with the buttocks.
-    UpperLegs,
-    /// Lower legs with the feet.
-    LowerLegs,
+pub enum Group {
+    /// Upper legs with buttocks.
+    UpperLeg,
+    /// Lower legs.
+    LowerLeg,
     /// Upper arms.
-    UpperArms,
+    UpperArm,
     /// Lower arms.
-    LowerArms,
+    LowerArm,
     /// Chest.
     Chest,
     /// Abdomen.
     Abdomen,
-    /// Shoulders and neck.
-    Shoulders,
+    /// Shoulders.
+    Shoulder,
     /// Back.
     Back,
+    /// Neck.
+    Neck,
+    /// Feet.
+    Feet,
 }
 
-impl MuscleGroup {
-    /// All of them.
-    pub const ALL: [Self; 8] = [
-        Self::UpperLegs,
-        Self::LowerLegs,
-        Self::UpperArms,
-        Self::LowerArms,
-        Self::Chest,
-        Self::Abdomen,
-        Self::Shoulders,
-        Self::Back,
+impl Group {
+    /// All groups, in the order of reports.
+    pub const ALL: [Group; 10] = [
+        Group::UpperLeg,
+        Group::LowerLeg,
+        Group::UpperArm,
+        Group::LowerArm,
+        Group::Chest,
+        Group::Abdomen,
+        Group::Shoulder,
+        Group::Back,
+        Group::Neck,
+        Group::Feet,
     ];
 
-    /// In words.
+    /// Its name in a report.
     pub fn name(self) -> &'static str {
         match self {
-            Self::UpperLegs => "upper legs",
-            Self::LowerLegs => "lower legs",
-            Self::UpperArms => "upper arms",
-            Self::LowerArms => "lower arms",
-            Self::Chest => "chest",
-            Self::Abdomen => "abdomen",
-            Self::Shoulders => "shoulders",
-            Self::Back => "back",
+            Group::UpperLeg => "upper legs",
+            Group::LowerLeg => "lower legs",
+            Group::UpperArm => "upper arms",
+            Group::LowerArm => "lower arms",
+            Group::Chest => "chest",
+            Group::Abdomen => "abdomen",
+            Group::Shoulder => "shoulders",
+            Group::Back => "back",
+            Group::Neck => "neck",
+            Group::Feet => "feet",
         }
     }
 }
@@ -90,8 +98,8 @@ impl FatRegion {
 /// Regions, by vertex of the layers. Where there are no layers there are no regions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Regions {
-    /// Muscle group below the vertex.
-    pub group: Vec<Option<MuscleGroup>>,
+    /// Muscle group below the vertex, one of the eight: the neck counts as shoulders, feet as lower legs.
+    pub group: Vec<Option<Group>>,
     /// Region of fat.
     pub fat: Vec<Option<FatRegion>>,
     /// Whether the belly's wall is below it, which what is inside pushes out [4.2.4].
@@ -147,7 +155,7 @@ pub fn regions(body: &Body, layers: &Layers, bones: &[Bone]) -> Result<Regions, 
     }
     clean(&mut fat, layers);
     let abdomen: Vec<bool> = (group.iter())
-        .map(|&group| group == Some(MuscleGroup::Abdomen))
+        .map(|&group| group == Some(Group::Abdomen))
         .collect();
     let nearest = nearest_bones(layers, bones);
     let slides = (0..count).map(|v| {
@@ -256,58 +264,46 @@ impl Shares {
     }
 }
 
-fn muscle_group(
-    lines: &TrunkLines,
-    shares: &Shares,
-    v: usize,
-    at: Vec3,
-    normal: Vec3,
-) -> MuscleGroup {
+fn muscle_group(lines: &TrunkLines, shares: &Shares, v: usize, at: Vec3, normal: Vec3) -> Group {
     let share = |segment: usize| shares.at(segment, v);
     let (thigh, shank, arm, forearm) =
         (share(0), share(1) + share(2), share(3), share(4) + share(5));
     let most = thigh.max(shank).max(arm).max(forearm);
     if most >= 0.5 {
         return match most {
-            _ if most == shank => MuscleGroup::LowerLegs,
-            _ if most == forearm => MuscleGroup::LowerArms,
-            _ if most == arm && lines.along_arm(at) > DELTOID => MuscleGroup::UpperArms,
-            _ if most == arm => MuscleGroup::Shoulders,
-            _ => MuscleGroup::UpperLegs,
+            _ if most == shank => Group::LowerLeg,
+            _ if most == forearm => Group::LowerArm,
+            _ if most == arm && lines.along_arm(at) > DELTOID => Group::UpperArm,
+            _ if most == arm => Group::Shoulder,
+            _ => Group::UpperLeg,
         };
     }
     let [bottom, top] = lines.belly(at.x);
     let on_shoulder = shares.shoulder[v] + arm > 0.35 && (at.y > lines.shoulder || arm > 0.25);
     if shares.neck[v] > 0.4 || on_shoulder {
-        MuscleGroup::Shoulders
+        Group::Shoulder
     } else if at.y < bottom && (normal.z > BELLY_FRONT || shares.pelvis[v] + thigh > 0.5) {
-        MuscleGroup::UpperLegs
+        Group::UpperLeg
     } else if normal.z <= BELLY_FRONT && at.y < lines.crest {
         // The buttocks reach up to the crest of the ilium.
-        MuscleGroup::UpperLegs
+        Group::UpperLeg
     } else if at.y < top && normal.z > BELLY_FRONT {
-        MuscleGroup::Abdomen
+        Group::Abdomen
     } else if at.y >= top && normal.z > CHEST_FRONT {
-        MuscleGroup::Chest
+        Group::Chest
     } else {
-        MuscleGroup::Back
+        Group::Back
     }
 }
 
-fn fat_region(
-    group: MuscleGroup,
-    lines: &TrunkLines,
-    shares: &Shares,
-    v: usize,
-    at: Vec3,
-) -> FatRegion {
+fn fat_region(group: Group, lines: &TrunkLines, shares: &Shares, v: usize, at: Vec3) -> FatRegion {
     match group {
-        MuscleGroup::UpperLegs | MuscleGroup::LowerLegs => FatRegion::Legs,
-        MuscleGroup::UpperArms | MuscleGroup::LowerArms => FatRegion::Arms,
-        MuscleGroup::Abdomen => FatRegion::Belly,
-        MuscleGroup::Back if at.y < lines.rib_margin => FatRegion::Belly,
-        MuscleGroup::Shoulders if shares.at(3, v) > 0.4 => FatRegion::Arms,
-        MuscleGroup::Chest | MuscleGroup::Back | MuscleGroup::Shoulders => FatRegion::Chest,
+        Group::UpperLeg | Group::LowerLeg | Group::Feet => FatRegion::Legs,
+        Group::UpperArm | Group::LowerArm => FatRegion::Arms,
+        Group::Abdomen => FatRegion::Belly,
+        Group::Back if at.y < lines.rib_margin => FatRegion::Belly,
+        Group::Shoulder if shares.at(3, v) > 0.4 => FatRegion::Arms,
+        Group::Chest | Group::Back | Group::Shoulder | Group::Neck => FatRegion::Chest,
     }
 }
 
