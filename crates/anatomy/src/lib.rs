@@ -10,6 +10,7 @@
 pub mod body;
 pub mod bone;
 pub mod layers;
+pub mod template;
 
 pub use body::{Body, BodyError, Sex};
 pub use bone::Bone;

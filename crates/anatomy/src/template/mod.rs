@@ -1,0 +1,11 @@
+//! The layered template [4.2.2], one file a step.
+
+pub mod atlas;
+pub mod fat;
+pub mod fibres;
+pub mod frame;
+pub mod grid;
+pub mod limbs;
+pub mod muscles;
+pub mod paths;
+pub mod share;
