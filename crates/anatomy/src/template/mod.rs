@@ -1,20 +1,31 @@
 //! The template: an average man or woman whose skin, muscles and bones are known and nested [4.2.2].
 
+pub mod atlas;
 mod blocks;
 pub mod bytes;
 #[doc(hidden)]
 pub mod example;
+pub mod fat;
+pub mod fibres;
 pub mod file;
+pub mod frame;
+pub mod grid;
 mod head;
+pub mod limbs;
 pub mod mesh_code;
+pub mod muscles;
+pub mod paths;
 pub mod regions;
+pub mod share;
 
 use glam::Vec3;
 use supple_geom::TriMesh;
 
 use crate::{Body, Bone, Layers, Sex};
+pub use atlas::Group;
 pub use file::{TemplateError, load_template, read_template, save_template, write_template};
-pub use regions::{FatRegion, Group, Regions};
+pub use frame::Side;
+pub use regions::{FatRegion, Regions};
 
 /// A layered body with everything inside it.
 #[derive(Clone, Debug)]
@@ -60,16 +71,6 @@ pub struct RiggedBone {
     pub bone: Bone,
     /// What moves it.
     pub rig: Rig,
-}
-
-/// A side of the body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Side {
-    /// Left, at +X.
-    Left,
-    /// Right, at −X.
-    Right,
 }
 
 /// A muscle and what moves it.

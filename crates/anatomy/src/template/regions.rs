@@ -6,65 +6,8 @@ use serde::{Deserialize, Serialize};
 use supple_geom::normals::vertex_normals;
 use supple_geom::{Adjacency, Surface};
 
+use super::atlas::Group;
 use crate::{Body, BodyError, Bone, Layers};
-
-/// Group of muscles: the eight that people grow [4.2.4], neck and feet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Group {
-    /// Upper legs with buttocks.
-    UpperLeg,
-    /// Lower legs.
-    LowerLeg,
-    /// Upper arms.
-    UpperArm,
-    /// Lower arms.
-    LowerArm,
-    /// Chest.
-    Chest,
-    /// Abdomen.
-    Abdomen,
-    /// Shoulders.
-    Shoulder,
-    /// Back.
-    Back,
-    /// Neck.
-    Neck,
-    /// Feet.
-    Feet,
-}
-
-impl Group {
-    /// All groups, in the order of reports.
-    pub const ALL: [Group; 10] = [
-        Group::UpperLeg,
-        Group::LowerLeg,
-        Group::UpperArm,
-        Group::LowerArm,
-        Group::Chest,
-        Group::Abdomen,
-        Group::Shoulder,
-        Group::Back,
-        Group::Neck,
-        Group::Feet,
-    ];
-
-    /// Its name in a report.
-    pub fn name(self) -> &'static str {
-        match self {
-            Group::UpperLeg => "upper legs",
-            Group::LowerLeg => "lower legs",
-            Group::UpperArm => "upper arms",
-            Group::LowerArm => "lower arms",
-            Group::Chest => "chest",
-            Group::Abdomen => "abdomen",
-            Group::Shoulder => "shoulders",
-            Group::Back => "back",
-            Group::Neck => "neck",
-            Group::Feet => "feet",
-        }
-    }
-}
 
 /// Regions whose fat grows by a factor of its own [4.3.4].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
