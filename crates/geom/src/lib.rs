@@ -10,8 +10,10 @@ pub mod adjacency;
 pub mod bisection;
 pub mod boundary;
 mod bvh;
+pub mod carve;
 mod chains;
 pub mod decimate;
+pub mod distance_transform;
 pub mod eigen;
 pub mod geodesic;
 pub mod higham;
@@ -38,6 +40,7 @@ pub mod svd3;
 pub mod tet_mesh;
 pub mod tidy;
 pub mod turns;
+pub mod voxels;
 pub mod weld;
 
 pub use aabb::Aabb;
