@@ -207,7 +207,7 @@ pub use clips::{clip, clip_from};
 pub use crowd::{Crowd, CrowdBuilder};
 pub use error::Error;
 pub use export::{Bake, Exporter, export};
-pub use load::{LoadOptions, load, load_with};
+pub use load::{LoadOptions, load, load_template, load_with};
 pub use scene::{Scene, SceneBuilder, standing_at};
 pub use settings::{ContactMode, Settings};
 pub use skin::{Method, Span};

@@ -1,5 +1,6 @@
 //! The template: an average man or woman whose skin, muscles and bones are known and nested [4.2.2].
 
+pub mod assemble;
 pub mod atlas;
 mod blocks;
 pub mod bytes;
@@ -9,10 +10,13 @@ pub mod fat;
 pub mod fibres;
 pub mod file;
 pub mod frame;
+pub mod given_muscles;
 pub mod grid;
 mod head;
+pub mod info;
 pub mod limbs;
 pub mod mesh_code;
+pub mod muscle_surface;
 pub mod muscles;
 pub mod paths;
 pub mod regions;
