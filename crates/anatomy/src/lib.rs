@@ -9,6 +9,7 @@
 
 pub mod body;
 pub mod bone;
+pub mod bones;
 pub mod layers;
 pub mod template;
 
