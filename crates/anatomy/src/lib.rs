@@ -11,6 +11,8 @@ pub mod body;
 pub mod bone;
 pub mod bones;
 pub mod layers;
+pub mod prism_bar;
+pub mod surface_fit;
 pub mod template;
 
 pub use body::{Body, BodyError, Sex};

@@ -3,7 +3,10 @@
 pub mod assemble;
 pub mod atlas;
 mod blocks;
+pub mod build;
 pub mod bytes;
+pub mod correspondence;
+pub mod enclosure;
 #[doc(hidden)]
 pub mod example;
 pub mod fat;
@@ -14,13 +17,19 @@ pub mod given_muscles;
 pub mod grid;
 mod head;
 pub mod info;
+pub mod limb_labels;
 pub mod limbs;
 pub mod mesh_code;
 pub mod muscle_surface;
 pub mod muscles;
 pub mod paths;
 pub mod regions;
+pub mod report;
 pub mod share;
+pub mod skeleton_surface;
+mod slice_hulls;
+pub mod sources;
+pub mod wrap;
 
 use glam::Vec3;
 use supple_geom::TriMesh;

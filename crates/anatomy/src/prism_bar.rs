@@ -1,0 +1,159 @@
+//! Steps of an inner surface that never invert a prism between it and its outer surface.
+
+use glam::DVec3;
+use supple_geom::adjacency::Rows;
+use supple_geom::tet_mesh::altitude;
+
+use crate::layers::{layered_triangles, prism_tets};
+
+/// Tets may not get flatter than this \[m\], unless they are already: then not any flatter. Below 0.05 mm rounding to single
+/// precision inverts tets; far above, the surface cannot follow thin places.
+const FLATTEST: f64 = 1e-4;
+
+/// Halvings of a step before a vertex stays where it is.
+const HALVINGS: u32 = 6;
+
+/// The prisms between two surfaces.
+#[derive(Clone, Debug)]
+pub struct PrismBar {
+    triangles: Vec<[u32; 3]>,
+    /// Triangles with a free corner.
+    prisms: Vec<u32>,
+    /// For each vertex its prisms, as places in `prisms`.
+    around: Rows,
+    outer: Vec<DVec3>,
+    free: Vec<bool>,
+}
+
+impl PrismBar {
+    /// Prisms below an outer surface, at free vertices; elsewhere both surfaces are one.
+    pub fn new(triangles: &[[u32; 3]], outer: &[DVec3], free: &[bool]) -> Self {
+        let prisms = layered_triangles(triangles, free);
+        let corners = prisms.iter().zip(0u32..).flat_map(|(&t, p)| {
+            let of = |v: u32| (v, p);
+            triangles[t as usize].map(of)
+        });
+        let around = Rows::from_pairs(outer.len(), corners.collect::<Vec<_>>().into_iter());
+        PrismBar {
+            triangles: triangles.to_vec(),
+            prisms,
+            around,
+            outer: outer.to_vec(),
+            free: free.to_vec(),
+        }
+    }
+
+    /// Least altitude of a prism's tets \[m\], without those that have no volume because the layers end there.
+    fn least_altitude(&self, prism: u32, inner: &[DVec3]) -> f64 {
+        let tets = prism_tets(self.triangles[self.prisms[prism as usize] as usize]);
+        let at = |(v, is_inner): (u32, bool)| {
+            if is_inner && self.free[v as usize] {
+                inner[v as usize]
+            } else {
+                self.outer[v as usize]
+            }
+        };
+        let is_whole = |tet: &[(u32, bool); 4]| {
+            (0..4).all(|i| (0..i).all(|j| tet[i].0 != tet[j].0 || self.free[tet[i].0 as usize]))
+        };
+        (tets.into_iter().filter(is_whole))
+            .map(|tet| altitude(tet.map(at)))
+            .fold(f64::INFINITY, f64::min)
+    }
+
+    /// Number of prisms flatter than allowed.
+    pub fn inverted(&self, inner: &[DVec3]) -> usize {
+        (0..self.prisms.len() as u32)
+            .filter(|p| self.least_altitude(*p, inner) <= 0.0)
+            .count()
+    }
+
+    /// Moves the inner surface towards a wanted one, each vertex as far as no prism around it inverts. Gives for each vertex the
+    /// share of its way that it went.
+    pub fn advance(&self, inner: &mut Vec<DVec3>, wanted: &[DVec3]) -> Vec<f64> {
+        let mut shares = vec![1.0; inner.len()];
+        let mut moved = wanted.to_vec();
+        let floors: Vec<f64> = (0..self.prisms.len() as u32)
+            .map(|p| self.least_altitude(p, inner).min(FLATTEST))
+            .collect();
+        let mut suspects: Vec<u32> = (0..self.prisms.len() as u32).collect();
+        while !suspects.is_empty() {
+            let mut changed = Vec::new();
+            for prism in suspects {
+                if self.least_altitude(prism, &moved) >= floors[prism as usize] {
+                    continue;
+                }
+                let corners = self.triangles[self.prisms[prism as usize] as usize];
+                changed.extend(corners.into_iter().filter(|&v| shares[v as usize] > 0.0));
+            }
+            changed.sort_unstable();
+            changed.dedup();
+            for v in changed.iter().map(|&v| v as usize) {
+                shares[v] = if shares[v] > 0.5f64.powi(HALVINGS as i32) {
+                    0.5 * shares[v]
+                } else {
+                    0.0
+                };
+                moved[v] = if shares[v] > 0.0 {
+                    inner[v].lerp(wanted[v], shares[v])
+                } else {
+                    inner[v]
+                };
+            }
+            suspects = (changed.iter())
+                .flat_map(|&v| self.around.row(v as usize).iter().copied())
+                .collect();
+            suspects.sort_unstable();
+            suspects.dedup();
+        }
+        *inner = moved;
+        shares
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layers::prism_measures;
+    use supple_geom::shapes::icosphere;
+
+    #[test]
+    fn a_step_through_the_outer_surface_is_stopped() {
+        let ball = icosphere(0.1, 3);
+        let outer: Vec<DVec3> = ball.positions.iter().map(|p| p.as_dvec3()).collect();
+        let free: Vec<bool> = outer.iter().map(|p| p.y > -0.05).collect();
+        let bar = PrismBar::new(&ball.triangles, &outer, &free);
+        let mut inner: Vec<DVec3> = (outer.iter().zip(&free))
+            .map(|(p, free)| if *free { *p * 0.9 } else { *p })
+            .collect();
+        assert_eq!(bar.inverted(&inner), 0);
+        // A third of the vertices go out, another third far beyond the middle.
+        let wanted: Vec<DVec3> = (inner.iter().zip(&free).enumerate())
+            .map(|(v, (p, free))| match v % 3 {
+                _ if !free => *p,
+                0 => *p * 1.5,
+                1 => *p * -0.5,
+                _ => *p * 0.8,
+            })
+            .collect();
+        assert!(bar.inverted(&wanted) > 100);
+        let shares = bar.advance(&mut inner, &wanted);
+        assert!(shares.iter().any(|s| *s > 0.0 && *s < 1.0));
+        let single: Vec<_> = inner.iter().map(|p| p.as_vec3()).collect();
+        let all: Vec<u32> = (0..ball.triangles.len() as u32).collect();
+        let (inverted, _) = prism_measures(&ball.triangles, &all, &ball.positions, &single);
+        assert_eq!(inverted, 0);
+    }
+
+    #[test]
+    fn a_good_step_is_taken_whole() {
+        let ball = icosphere(0.1, 2);
+        let outer: Vec<DVec3> = ball.positions.iter().map(|p| p.as_dvec3()).collect();
+        let bar = PrismBar::new(&ball.triangles, &outer, &vec![true; outer.len()]);
+        let scaled = |s: f64| outer.iter().map(|p| *p * s).collect::<Vec<_>>();
+        let mut inner = scaled(0.95);
+        let shares = bar.advance(&mut inner, &scaled(0.4));
+        assert!(shares.iter().all(|s| *s == 1.0));
+        assert_eq!(inner, scaled(0.4));
+    }
+}

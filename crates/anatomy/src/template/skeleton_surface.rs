@@ -1,0 +1,320 @@
+//! The skeleton surface B: the skin shrunk onto the skeleton wrap by non-rigid registration (4.1)–(4.4).
+
+use glam::{DVec3, Vec3};
+use rayon::prelude::*;
+use supple_geom::TriMesh;
+use supple_geom::adjacency::{Adjacency, Rows};
+use supple_geom::normals::vertex_normals;
+use supple_geom::sided::SidedSurface;
+use supple_geom::sparse::SparseError;
+
+use crate::prism_bar::PrismBar;
+use crate::surface_fit::{Pull, SurfaceFit, VertexTarget};
+use crate::template::correspondence::WrapTargets;
+use crate::template::limb_labels::{Limbs, point_limbs, skin_limbs};
+use crate::{Body, Bone};
+
+/// Bending weights in turn, with the iterations at each; Laplacians are renewed at each. The thesis goes from 1 to 1e-7 in
+/// its own units. In metres, above 1e-5 nothing moves; at 1e-9 the surface takes on every bump of the wrap and prisms get
+/// stuck.
+const SCHEDULE: [(f64, usize); 5] = [(1e-4, 3), (1e-5, 5), (1e-6, 7), (1e-7, 8), (1e-8, 12)];
+
+/// Weights of (4.3).
+const CLOSEST: f64 = 0.1;
+const FIXED: f64 = 1.0;
+const COLLISION: f64 = 100.0;
+
+/// Weight of the place on the line along the mean normal. The thesis samples the one-ring for a better place where (4.4)
+/// exceeds 0.01; this pull has the same minimum, acts before the score is bad, and aligns four times better.
+const ON_LINE: f64 = 0.2;
+
+/// Weight of the skin against a vertex that comes too near.
+const BELOW_SKIN: f64 = 50.0;
+
+/// Weight of a point of the wrap that sticks out, times the area it stands for.
+const ENCLOSED: f64 = 10.0;
+
+/// Bending weight from which on points of the wrap are enclosed.
+const ENCLOSE_FROM: f64 = 1e-5;
+
+/// Distance kept from the wrap and from the skin, the latter where there is room \[m\].
+const OFF_WRAP: f32 = 0.001;
+const SKIN_DEPTH: f32 = 0.002;
+
+/// How far points stick out at most that are looked for \[m\].
+const REACH: f32 = 0.03;
+
+/// Depth of the first inner surface \[m\].
+const FIRST_DEPTH: f64 = 0.001;
+
+/// What keeps triangles on top of each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shrinking {
+    /// Fixed correspondences [4.2.2].
+    pub fixed: bool,
+    /// Closest points are shifted towards better alignment.
+    pub shifted: bool,
+}
+
+impl Default for Shrinking {
+    fn default() -> Self {
+        Shrinking {
+            fixed: true,
+            shifted: true,
+        }
+    }
+}
+
+/// Why there is no skeleton surface.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SkeletonSurfaceError {
+    /// The wrap has no triangles.
+    #[error("the skeleton wrap is empty; make it from placed bones first")]
+    NoWrap,
+    /// The solve failed.
+    #[error(
+        "the skin cannot be shrunk onto the skeleton wrap: {0}; check the skin for vertices without triangles"
+    )]
+    Solve(#[from] SparseError),
+}
+
+/// Shrinks the skin of a body onto the wrap of its placed bones. Vertices without layers stay on the skin.
+pub fn skeleton_surface(
+    body: &Body,
+    bones: &[Bone],
+    wrap: &TriMesh,
+    shrinking: Shrinking,
+) -> Result<Vec<Vec3>, SkeletonSurfaceError> {
+    if wrap.triangles.is_empty() {
+        return Err(SkeletonSurfaceError::NoWrap);
+    }
+    let targets = WrapTargets::new(wrap, point_limbs(&wrap.positions, bones));
+    shrunk(
+        &body.mesh,
+        &body.layered(),
+        &skin_limbs(body),
+        &targets,
+        shrinking,
+    )
+}
+
+/// The same for any skin, layered vertices and limbs.
+pub fn shrunk(
+    skin: &TriMesh,
+    layered: &[bool],
+    limbs: &[Limbs],
+    wrap: &WrapTargets,
+    shrinking: Shrinking,
+) -> Result<Vec<Vec3>, SkeletonSurfaceError> {
+    let mut shrink = Shrink::new(skin, layered, limbs, wrap, shrinking);
+    for (bending, iterations) in SCHEDULE {
+        shrink.fit.renew(&shrink.x);
+        for _ in 0..iterations {
+            shrink.step(bending)?;
+        }
+        if std::env::var("DBG").is_ok() { shrink.debug(bending); }
+    }
+    Ok(shrink.x.iter().map(|p| p.as_vec3()).collect())
+}
+
+struct Shrink<'a> {
+    skin: SidedSurface,
+    outer: Vec<DVec3>,
+    limbs: &'a [Limbs],
+    wrap: &'a WrapTargets,
+    shrinking: Shrinking,
+    /// Fixed correspondences, by vertex.
+    fixed: Vec<Option<DVec3>>,
+    ring: Rows,
+    layered: &'a [bool],
+    areas: Vec<f64>,
+    fit: SurfaceFit,
+    bar: PrismBar,
+    x: Vec<DVec3>,
+}
+
+impl<'a> Shrink<'a> {
+    fn new(
+        skin: &TriMesh,
+        layered: &'a [bool],
+        limbs: &'a [Limbs],
+        wrap: &'a WrapTargets,
+        shrinking: Shrinking,
+    ) -> Self {
+        let outer: Vec<DVec3> = skin.positions.iter().map(|p| p.as_dvec3()).collect();
+        let held: Vec<bool> = layered.iter().map(|l| !l).collect();
+        let normals = vertex_normals(skin);
+        let mut fixed = vec![None; outer.len()];
+        if shrinking.fixed {
+            for (v, point) in wrap.fixed(&skin.positions, &normals, limbs, layered) {
+                fixed[v as usize] = Some(point);
+            }
+        }
+        let fit = SurfaceFit::new(&skin.triangles, &held, &outer);
+        let bar = PrismBar::new(&skin.triangles, &outer, layered);
+        let mut x = outer.clone();
+        let inset: Vec<DVec3> = (0..x.len())
+            .map(|v| {
+                if layered[v] {
+                    x[v] - FIRST_DEPTH * normals[v].as_dvec3()
+                } else {
+                    x[v]
+                }
+            })
+            .collect();
+        bar.advance(&mut x, &inset);
+        Shrink {
+            skin: SidedSurface::new(skin.clone()),
+            ring: Adjacency::new(skin).vertex_vertices,
+            areas: fit.areas().to_vec(),
+            outer,
+            limbs,
+            wrap,
+            shrinking,
+            fixed,
+            layered,
+            fit,
+            bar,
+            x,
+        }
+    }
+
+    /// One iteration: targets, solve, and as much of the way as inverts no prism.
+    fn step(&mut self, bending: f64) -> Result<(), SkeletonSurfaceError> {
+        let surface = SidedSurface::new(TriMesh {
+            positions: self.x.iter().map(|p| p.as_vec3()).collect(),
+            triangles: self.skin.surface().mesh().triangles.clone(),
+        });
+        let lines = self.lines(surface.normals());
+        let targets: Vec<VertexTarget> = (0..self.x.len())
+            .into_par_iter()
+            .map(|v| {
+                if self.layered[v] {
+                    self.target(v, surface.normals()[v], lines[v])
+                } else {
+                    VertexTarget::default()
+                }
+            })
+            .collect();
+        let pulls = if bending <= ENCLOSE_FROM {
+            self.enclosing(&surface)
+        } else {
+            Vec::new()
+        };
+        let wanted = self.below_skin(self.fit.solve(&self.x, bending, &targets, &pulls)?);
+        let shares = self.bar.advance(&mut self.x, &wanted);
+        self.loosen(&shares);
+        Ok(())
+    }
+
+    /// Unit mean normals of skin and inner surface, smoothed a little.
+    fn lines(&self, normals: &[Vec3]) -> Vec<DVec3> {
+        let mut lines: Vec<DVec3> = (self.skin.normals().iter().zip(normals))
+            .map(|(a, b)| a.as_dvec3() + b.as_dvec3())
+            .collect();
+        for _ in 0..3 {
+            lines = (self.ring.iter().zip(&lines))
+                .map(|(ring, line)| {
+                    let sum: DVec3 = ring.iter().map(|&v| lines[v as usize]).sum();
+                    0.5 * (*line + sum / ring.len().max(1) as f64)
+                })
+                .collect();
+        }
+        lines.iter().map(|l| l.normalize_or_zero()).collect()
+    }
+
+    /// All targets of one vertex (4.3).
+    fn target(&self, v: usize, normal: Vec3, line: DVec3) -> VertexTarget {
+        let (x, area) = (self.x[v], self.areas[v]);
+        let mut target = VertexTarget::default();
+        if let Some(found) = self.wrap.closest(x, normal, &self.limbs[v]) {
+            match self.fixed[v] {
+                Some(point) => target.add(point, FIXED * area),
+                None => target.add(found.point, CLOSEST * area),
+            }
+            if self.shrinking.shifted {
+                let along = (found.point - self.outer[v]).dot(line);
+                target.add(self.outer[v] + along * line, ON_LINE * area);
+            }
+        }
+        if let Some(near) = self.wrap.surface.near(x.as_vec3(), REACH) {
+            if near.signed < OFF_WRAP {
+                let out = near.closest.position + OFF_WRAP * near.normal;
+                target.add(out.as_dvec3(), COLLISION * area);
+            }
+        }
+        if let Some(near) = self.skin.near(x.as_vec3(), 2.0 * SKIN_DEPTH) {
+            if near.signed > -SKIN_DEPTH {
+                let below = near.closest.position - SKIN_DEPTH * near.normal;
+                target.add(below.as_dvec3(), BELOW_SKIN * area);
+            }
+        }
+        target
+    }
+
+    /// Points of the wrap outside the inner surface pull the nearest triangle out.
+    fn enclosing(&self, surface: &SidedSurface) -> Vec<Pull> {
+        let wrap = self.wrap.surface.surface().mesh();
+        let area = wrap.area() / wrap.positions.len().max(1) as f64;
+        (wrap.positions.par_iter())
+            .filter_map(|point| {
+                let near = surface.near(*point, REACH)?;
+                let vertices = surface.surface().mesh().triangles[near.closest.triangle as usize];
+                let is_layered = vertices.iter().all(|&v| self.layered[v as usize]);
+                let sticks_out = near.signed > -0.5 * OFF_WRAP && is_layered;
+                let out = (*point - near.closest.position).normalize_or(near.normal);
+                let out = near.signed.signum() * out;
+                sticks_out.then(|| Pull {
+                    vertices,
+                    shares: near.closest.barycentric.map(f64::from),
+                    target: (*point + 0.5 * OFF_WRAP * out).as_dvec3(),
+                    weight: ENCLOSED * area,
+                })
+            })
+            .collect()
+    }
+
+    /// Moves vertices back that would leave the skin.
+    fn below_skin(&self, mut wanted: Vec<DVec3>) -> Vec<DVec3> {
+        (wanted.par_iter_mut().enumerate())
+            .filter(|(v, _)| self.layered[*v])
+            .for_each(|(_, x)| {
+                if let Some(near) = self.skin.near(x.as_vec3(), REACH) {
+                    if near.signed > -0.5 * SKIN_DEPTH {
+                        let below = near.closest.position - 0.5 * SKIN_DEPTH * near.normal;
+                        *x = below.as_dvec3();
+                    }
+                }
+            });
+        wanted
+    }
+
+    /// Vertices that a prism stopped take on their neighbours' way from the skin, which frees the prism.
+    fn loosen(&mut self, shares: &[f64]) {
+        let ways: Vec<DVec3> = (self.outer.iter().zip(&self.x))
+            .map(|(s, x)| *x - *s)
+            .collect();
+        let wanted: Vec<DVec3> = (0..self.x.len())
+            .map(|v| {
+                let ring = self.ring.row(v);
+                if shares[v] == 1.0 || !self.layered[v] || ring.is_empty() {
+                    return self.x[v];
+                }
+                let sum: DVec3 = ring.iter().map(|&n| ways[n as usize]).sum();
+                self.outer[v] + 0.5 * (ways[v] + sum / ring.len() as f64)
+            })
+            .collect();
+        let wanted = self.below_skin(wanted);
+        self.bar.advance(&mut self.x, &wanted);
+    }
+}
+
+impl Shrink<'_> {
+    fn debug(&self, bending: f64) {
+        let b: Vec<Vec3> = self.x.iter().map(|p| p.as_vec3()).collect();
+        let sc = crate::layers::Alignment::of(crate::layers::alignment_scores(&self.skin.surface().mesh().triangles, &self.skin.surface().mesh().positions, &b, self.layered).into_iter().flatten().collect());
+        let d: Vec<f64> = (0..b.len()).filter(|v| self.layered[*v]).filter_map(|v| self.wrap.surface.near(b[v], 1.0)).map(|n| n.signed as f64).collect();
+        eprintln!("w {bending:e} align {:.4} {:.4} inverted {} dist to W mean {:.1} mm below -1mm {} fixed {}", sc.mean, sc.p95, self.bar.inverted(&self.x), 1e3*d.iter().sum::<f64>()/d.len() as f64, d.iter().filter(|d| **d < -0.001).count(), self.fixed.iter().flatten().count());
+    }
+}
