@@ -7,14 +7,19 @@ use supple_geom::{Surface, TriMesh};
 
 use super::assemble::{Pieces, assembled};
 use super::atlas::{Atlas, AtlasError};
+use super::bone_rig::rigged;
 use super::enclosure::enclosure;
-use super::given_muscles::{GivenMuscle, GivenNotes, Map, carried, grouped};
+use super::fat::muscle_targets;
+use super::given_muscles::{GivenMuscle, carried, grouped};
+use super::muscle_mass::{fat_scaled_targets, trunk_scale};
 use super::muscle_surface::{MuscleTarget, muscle_surface};
+use super::muscles::{MuscleOptions, muscles};
 use super::regions::regions;
 use super::report::{BuildReport, muscle_report};
 use super::skeleton_surface::{Shrinking, SkeletonSurfaceError, skeleton_surface};
+use super::thickness::muscle_thickness;
 use super::wrap::{WrapError, is_wrapped, skeleton_wrap};
-use super::{Rig, RiggedBone, RiggedMuscle, Template};
+use super::{RiggedMuscle, Template};
 use crate::bones::{BoneError, BoneSet, place_bones};
 use crate::{Body, BodyError, Bone, Layers};
 
@@ -150,7 +155,7 @@ impl TemplateBuilder {
 
         step(&mut report, Some(Step::MuscleSurface));
         let given = self.carried_muscles(&placed.bones, &skin, &mut report)?;
-        self.make_muscle_surface(&mut layers, &placed.bones, given.as_deref())?;
+        report.fat_scale = self.make_muscle_surface(&mut layers, &placed.bones, given.as_deref())?;
 
         step(&mut report, Some(Step::Muscles));
         let muscles: Vec<RiggedMuscle> = match (&self.muscles, given) {
@@ -185,5 +190,83 @@ impl TemplateBuilder {
         })?;
         step(&mut report, None);
         Ok((template, report))
+    }
+}
+
+impl TemplateBuilder {
+    /// Given muscles, moved into the body with its bones.
+    fn carried_muscles(
+        &self,
+        placed: &[Bone],
+        skin: &Surface,
+        report: &mut BuildReport,
+    ) -> Result<Option<Vec<GivenMuscle>>, BuildError> {
+        let MuscleSource::Meshes(given) = &self.muscles else {
+            return Ok(None);
+        };
+        let (kept, notes) = carried(given, [&self.bones.bones, placed], skin);
+        report.muscle_notes = notes;
+        match kept.is_empty() {
+            true => Err(BuildError::MusclesOutside { count: given.len() }),
+            false => Ok(Some(kept)),
+        }
+    }
+
+    /// The muscle surface: by fat thickness for an atlas, by the first hit of given muscles [4.2.2].
+    fn make_muscle_surface(
+        &self,
+        layers: &mut Layers,
+        bones: &[Bone],
+        given: Option<&[GivenMuscle]>,
+    ) -> Result<f64, BuildError> {
+        let mut fat_scale = 0.0;
+        let targets: Vec<MuscleTarget> = match (given, &self.muscles) {
+            (Some(given), _) => {
+                let all = Surface::new(TriMesh::merged(given.iter().map(|muscle| &muscle.mesh)));
+                let found = muscle_targets(layers, &all);
+                (0..found.len()).map(|v| on_line(layers, v, found[v])).collect()
+            }
+            (None, MuscleSource::Atlas(atlas)) => {
+                let (found, scale) = fat_scaled_targets(&self.body, atlas, bones, layers)?;
+                fat_scale = scale;
+                (0..found.len()).map(|v| on_line(layers, v, Some(found[v]))).collect()
+            }
+            (None, MuscleSource::Meshes(_)) => Vec::new(),
+        };
+        layers.muscle = muscle_surface(layers, &targets);
+        Ok(fat_scale)
+    }
+
+    fn shared_muscles(
+        &self,
+        atlas: &Atlas,
+        bones: &[Bone],
+        layers: &Layers,
+    ) -> Result<Vec<RiggedMuscle>, BuildError> {
+        let options = MuscleOptions {
+            scale: trunk_scale(&self.body, atlas),
+            ..MuscleOptions::default()
+        };
+        let found = muscles(atlas, bones, layers, &options)?;
+        Ok(found.into_iter().map(RiggedMuscle::from).collect())
+    }
+}
+
+/// Weight of a target that is a guess: where the line meets no muscle, as at the knee.
+const GUESS_WEIGHT: f32 = 0.01;
+
+/// A place as a share of the line from skin to skeleton surface; near the skeleton surface where there is none [4.2.2].
+fn on_line(layers: &Layers, v: usize, place: Option<Vec3>) -> MuscleTarget {
+    let line = layers.skeleton[v] - layers.skin[v];
+    let length = line.length().max(f32::MIN_POSITIVE);
+    match place {
+        Some(place) => MuscleTarget {
+            t: ((place - layers.skin[v]).dot(line) / (length * length)).clamp(0.0, 1.0),
+            weight: 1.0,
+        },
+        None => MuscleTarget {
+            t: 1.0,
+            weight: GUESS_WEIGHT,
+        },
     }
 }

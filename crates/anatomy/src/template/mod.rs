@@ -3,6 +3,7 @@
 pub mod assemble;
 pub mod atlas;
 mod blocks;
+pub mod bone_rig;
 pub mod build;
 pub mod bytes;
 pub mod correspondence;
@@ -20,6 +21,7 @@ pub mod info;
 pub mod limb_labels;
 pub mod limbs;
 pub mod mesh_code;
+pub mod muscle_mass;
 pub mod muscle_surface;
 pub mod muscles;
 pub mod paths;
@@ -29,6 +31,7 @@ pub mod share;
 pub mod skeleton_surface;
 mod slice_hulls;
 pub mod sources;
+pub mod thickness;
 pub mod wrap;
 
 use glam::Vec3;
