@@ -40,8 +40,9 @@ const BEND_CHANGE: f64 = 0.02;
 const SCAPULA: f64 = 0.012;
 /// Steps; the last ones move nothing by a tenth of a millimetre.
 const STEPS: usize = 40;
-/// Damping: a parameter's own curvature is raised by this share, so that skin that comes near late does not throw bones.
-const DAMPING: f64 = 0.02;
+/// Deviations of one step \[m\], \[rad\], none: larger ones let skin that comes near late throw bones, smaller ones need more
+/// steps. Not a share of the curvature: joints are so stiff that it would stop all motion.
+const STEP: [f64; 3] = [0.010, 0.10, 0.05];
 
 /// A body's skin and what is asked of the bones in it.
 pub(super) struct Problem<'a> {
@@ -57,9 +58,9 @@ pub(super) struct Problem<'a> {
 pub(super) fn margin(name: &str) -> f64 {
     let stem = name.trim_end_matches("_l").trim_end_matches("_r");
     match stem {
-        "pelvis" | "thorax" | "femur" | "humerus" | "scapula" => 0.005,
+        "pelvis" | "thorax" | "humerus" | "scapula" => 0.005,
         "skull" | "clavicle" => 0.004,
-        "tibia" | "ulna" | "radius" | "foot" => 0.003,
+        "femur" | "tibia" | "ulna" | "radius" | "foot" => 0.003,
         _ if stem.len() == 2 => 0.006,
         _ => 0.0022,
     }
@@ -97,10 +98,7 @@ impl Normal {
         let mut entries = Vec::new();
         for i in 0..self.n {
             for j in 0..=i {
-                let mut value = self.matrix[i * self.n + j];
-                if i == j {
-                    value += DAMPING * value + 1e-9;
-                }
+                let value = self.matrix[i * self.n + j];
                 if value != 0.0 {
                     entries.push((i as u32, j as u32, value));
                 }
@@ -139,6 +137,7 @@ pub(super) fn fit(problem: &Problem, segments: &mut [Segment]) -> Result<(), Bon
     for _ in 0..STEPS {
         let mut normal = Normal { n, matrix: vec![0.0; n * n], right: vec![0.0; n] };
         let system = System { problem, segments, starts: &starts, index: &index };
+        system.damping(&mut normal);
         system.joints(&mut normal);
         system.targets(&mut normal);
         system.sites(&mut normal);
@@ -213,6 +212,14 @@ impl System<'_> {
             self.row(a, &basis_a, axis, weight, &mut row);
             self.row(b, &basis_b, axis, -weight, &mut row);
             normal.add(&row, weight * (pa - pb).dot(axis));
+        }
+    }
+
+    fn damping(&self, normal: &mut Normal) {
+        for (segment, &start) in self.segments.iter().zip(self.starts) {
+            for k in 0..6 + segment.map.scales() {
+                normal.add(&[(start + k, 1.0 / STEP[(k / 3).min(2)])], 0.0);
+            }
         }
     }
 

@@ -20,7 +20,7 @@ use supple_geom::{Surface, TriMesh};
 use super::read::{BoneNote, BoneSet};
 
 /// Mean edge above which a bone is subdivided \[m\]: longer ones show facets, shorter ones only cost time.
-const COARSE_EDGE: f64 = 0.0055;
+const COARSE_EDGE: f64 = 0.0075;
 /// Most levels of subdivision: more would only refine needles.
 const MAX_LEVELS: usize = 2;
 /// Length of a femur \[m\] that goes with [`VOLUMES`].

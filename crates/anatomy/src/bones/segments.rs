@@ -27,6 +27,8 @@ pub(super) struct Segment {
 
 /// Share of a long bone's length at which its shaft begins and ends: what lies beyond is head, and keeps its shape.
 const SHAFT: [f64; 2] = [0.2, 0.82];
+/// What covers the spine behind and the sternum before \[m\].
+const THORAX_COVER: f64 = 0.020;
 /// Cosine between upper arm and forearm above which the elbow's axis cannot be seen: 8 degrees.
 const STRAIGHT_ELBOW: f64 = 0.99;
 
@@ -182,7 +184,24 @@ fn trunk(build: &mut Builder, body: &Body, joints: &Joints) -> Result<(), BoneEr
         [Some(left), Some(right)] => 0.5 * (left + right),
         _ => return Err(missing("clavicle_l")),
     };
-    build.add("thorax", whole(Stretch::Axes, notch), DMat3::IDENTITY, joints.targets.notch, [size; 3]);
+    // Its depth is that of the skin on the midline, less what covers spine and sternum.
+    let mut at = joints.targets.notch;
+    let bounds = build.merged("thorax").bounds();
+    let [mut back, mut front] = [f64::INFINITY, f64::NEG_INFINITY];
+    let middle_height = at.y - 0.4 * size * f64::from(bounds.size().y);
+    for p in body.mesh.positions.iter().map(|p| p.as_dvec3()) {
+        if p.x.abs() < 0.02 && (p.y - middle_height).abs() < 0.03 {
+            back = back.min(p.z);
+            front = front.max(p.z);
+        }
+    }
+    let mut depth = size;
+    if front > back {
+        let inner = front - back - THORAX_COVER;
+        depth = (inner / f64::from(bounds.size().z)).clamp(0.85 * size, 1.1 * size);
+        at.z = 0.5 * (front + back) + depth * (notch.z - f64::from(bounds.center().z));
+    }
+    build.add("thorax", whole(Stretch::Axes, notch), DMat3::IDENTITY, at, [size, size, depth]);
     // Skull: its top and back below the skin's.
     let bounds = build.merged("skull").bounds();
     let top = body.mesh.bounds().max.y;

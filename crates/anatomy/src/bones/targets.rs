@@ -87,7 +87,7 @@ pub(super) fn targets(body: &Body, size: f64) -> Result<Targets, BodyError> {
         put("shoulder", shoulder, DVec3::Y, [0.008, 0.008]);
         put("elbow", elbow, elbow - shoulder, [0.010, 0.004]);
         put("wrist", wrist, wrist - elbow, [0.010, 0.004]);
-        put("sternoclavicular", rig_at("clavicle")?, DVec3::Y, [0.012, 0.015]);
+        put("sternoclavicular", rig_at("clavicle")?, DVec3::Y, [0.025, 0.020]);
         let heading = rig_at("toe2-1")? - ankle;
         headings[k] = DVec3::new(heading.x, 0.0, heading.z).normalize_or(DVec3::Z);
         for finger in 1..=5 {
@@ -96,13 +96,13 @@ pub(super) fn targets(body: &Body, size: f64) -> Result<Targets, BodyError> {
             let name = FINGERS[finger - 1];
             let (names, deviation) = if finger == 1 {
                 let names = ["carpometacarpal1".to_owned(), format!("{name}_proximal"), format!("{name}_distal")];
-                (names, [0.008, 0.004])
+                (names, [0.012, 0.005])
             } else {
-                (["proximal", "medial", "distal"].map(|p| format!("{name}_{p}")), [0.007, 0.0025])
+                (["proximal", "medial", "distal"].map(|p| format!("{name}_{p}")), [0.016, 0.0025])
             };
             put(&names[0], a, b - a, deviation);
-            put(&names[1], b, c - a, [0.006, 0.0025]);
-            put(&names[2], c, c - b, [0.005, 0.002]);
+            put(&names[1], b, c - a, [0.012, 0.0025]);
+            put(&names[2], c, c - b, [0.008, 0.002]);
             let tip = tip(body, &format!("finger{finger}-3.{rig}"), c, c - b);
             tips.insert(format!("{name}_distal_{side}"), tip);
         }
@@ -113,7 +113,7 @@ pub(super) fn targets(body: &Body, size: f64) -> Result<Targets, BodyError> {
                 .collect::<Result<_, _>>()?;
             for (i, bone) in bones.iter().enumerate() {
                 let axis = points[(i + 1).min(bones.len() - 1)] - points[i.min(bones.len() - 2)];
-                put(&format!("toe{toe}_{bone}"), points[i], axis, [0.008, 0.004]);
+                put(&format!("toe{toe}_{bone}"), points[i], axis, [0.016, 0.004]);
             }
             let last = points.len() - 1;
             let joint = format!("toe{toe}-{}.{rig}", points.len());
