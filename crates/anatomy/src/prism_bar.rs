@@ -68,10 +68,16 @@ impl PrismBar {
             .count()
     }
 
-    /// Moves the inner surface towards a wanted one, each vertex as far as no prism around it inverts. Gives for each vertex the
-    /// share of its way that it went.
-    pub fn advance(&self, inner: &mut Vec<DVec3>, wanted: &[DVec3]) -> Vec<f64> {
+    /// Triangles of the prisms.
+    pub fn prisms(&self) -> &[u32] {
+        &self.prisms
+    }
+
+    /// Moves the inner surface towards a wanted one, each vertex as far as no prism around it inverts. Gives for each prism
+    /// whether it stopped a vertex.
+    pub fn advance(&self, inner: &mut Vec<DVec3>, wanted: &[DVec3]) -> Vec<bool> {
         let mut shares = vec![1.0; inner.len()];
+        let mut has_stopped = vec![false; self.prisms.len()];
         let mut moved = wanted.to_vec();
         let floors: Vec<f64> = (0..self.prisms.len() as u32)
             .map(|p| self.least_altitude(p, inner).min(FLATTEST))
@@ -83,6 +89,7 @@ impl PrismBar {
                 if self.least_altitude(prism, &moved) >= floors[prism as usize] {
                     continue;
                 }
+                has_stopped[prism as usize] = true;
                 let corners = self.triangles[self.prisms[prism as usize] as usize];
                 changed.extend(corners.into_iter().filter(|&v| shares[v as usize] > 0.0));
             }
@@ -107,7 +114,7 @@ impl PrismBar {
             suspects.dedup();
         }
         *inner = moved;
-        shares
+        has_stopped
     }
 }
 
@@ -137,8 +144,8 @@ mod tests {
             })
             .collect();
         assert!(bar.inverted(&wanted) > 100);
-        let shares = bar.advance(&mut inner, &wanted);
-        assert!(shares.iter().any(|s| *s > 0.0 && *s < 1.0));
+        let has_stopped = bar.advance(&mut inner, &wanted);
+        assert!(has_stopped.iter().any(|s| *s));
         let single: Vec<_> = inner.iter().map(|p| p.as_vec3()).collect();
         let all: Vec<u32> = (0..ball.triangles.len() as u32).collect();
         let (inverted, _) = prism_measures(&ball.triangles, &all, &ball.positions, &single);
@@ -152,8 +159,8 @@ mod tests {
         let bar = PrismBar::new(&ball.triangles, &outer, &vec![true; outer.len()]);
         let scaled = |s: f64| outer.iter().map(|p| *p * s).collect::<Vec<_>>();
         let mut inner = scaled(0.95);
-        let shares = bar.advance(&mut inner, &scaled(0.4));
-        assert!(shares.iter().all(|s| *s == 1.0));
+        let has_stopped = bar.advance(&mut inner, &scaled(0.4));
+        assert!(!has_stopped.contains(&true));
         assert_eq!(inner, scaled(0.4));
     }
 }

@@ -12,6 +12,7 @@ use crate::prism_bar::PrismBar;
 use crate::surface_fit::{Pull, SurfaceFit, VertexTarget};
 use crate::template::correspondence::WrapTargets;
 use crate::template::limb_labels::{Limbs, point_limbs, skin_limbs};
+use crate::template::wrap::is_wrapped;
 use crate::{Body, Bone};
 
 /// Bending weights in turn, with the iterations at each; Laplacians are renewed at each. The thesis goes from 1 to 1e-7 in
@@ -28,11 +29,19 @@ const COLLISION: f64 = 100.0;
 /// exceeds 0.01; this pull has the same minimum, acts before the score is bad, and aligns four times better.
 const ON_LINE: f64 = 0.2;
 
+/// Below this distance from the skin \[m\] that weight grows with its inverse square, up to a factor: where the bone is near, a
+/// small shift is a large angle.
+const NEAR_SKIN: f64 = 0.02;
+const NEAR_FACTOR: f64 = 25.0;
+
 /// Weight of the skin against a vertex that comes too near.
 const BELOW_SKIN: f64 = 50.0;
 
-/// Weight of a point of the wrap that sticks out, times the area it stands for.
-const ENCLOSED: f64 = 10.0;
+/// Weight of a point of the wrap or a bone that sticks out, times the area it stands for; it grows by a factor at each
+/// iteration while it does, up to a bound.
+const ENCLOSED: f64 = 5.0;
+const ENCLOSE_GROWTH: f64 = 1.4;
+const LARGEST_ENCLOSED: f64 = 500.0;
 
 /// Bending weight from which on points of the wrap are enclosed.
 const ENCLOSE_FROM: f64 = 1e-5;
@@ -46,6 +55,13 @@ const REACH: f32 = 0.03;
 
 /// Depth of the first inner surface \[m\].
 const FIRST_DEPTH: f64 = 0.001;
+
+/// Weight against shear of a prism that stops a vertex, how it grows while it does, how it fades when it no longer does, and
+/// its bound. Faster fading lets prisms flip back and forth; without a bound they outweigh collisions.
+const FIRST_STIFFNESS: f64 = 0.05;
+const STIFFEN: f64 = 2.0;
+const SOFTEN: f64 = 0.8;
+const LARGEST_STIFFNESS: f64 = 50.0;
 
 /// What keeps triangles on top of each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,30 +106,31 @@ pub fn skeleton_surface(
         return Err(SkeletonSurfaceError::NoWrap);
     }
     let targets = WrapTargets::new(wrap, point_limbs(&wrap.positions, bones));
-    shrunk(
-        &body.mesh,
-        &body.layered(),
-        &skin_limbs(body),
-        &targets,
-        shrinking,
-    )
+    let points: Vec<Vec3> = (bones.iter().filter(|bone| is_wrapped(&bone.name)))
+        .flat_map(|bone| bone.mesh.positions.iter().copied())
+        .collect();
+    let (layered, limbs) = (body.layered(), skin_limbs(body));
+    shrunk(&body.mesh, &layered, &limbs, &targets, &points, shrinking)
 }
 
-/// The same for any skin, layered vertices and limbs.
+/// The same for any skin, layered vertices and limbs, and points of bones to enclose beside those of the wrap.
 pub fn shrunk(
     skin: &TriMesh,
     layered: &[bool],
     limbs: &[Limbs],
     wrap: &WrapTargets,
+    bone_points: &[Vec3],
     shrinking: Shrinking,
 ) -> Result<Vec<Vec3>, SkeletonSurfaceError> {
-    let mut shrink = Shrink::new(skin, layered, limbs, wrap, shrinking);
+    let mut shrink = Shrink::new(skin, layered, limbs, wrap, bone_points, shrinking);
     for (bending, iterations) in SCHEDULE {
         shrink.fit.renew(&shrink.x);
         for _ in 0..iterations {
             shrink.step(bending)?;
         }
-        if std::env::var("DBG").is_ok() { shrink.debug(bending); }
+        if std::env::var("DBG").is_ok() {
+            shrink.debug(bending);
+        }
     }
     Ok(shrink.x.iter().map(|p| p.as_vec3()).collect())
 }
@@ -131,6 +148,10 @@ struct Shrink<'a> {
     areas: Vec<f64>,
     fit: SurfaceFit,
     bar: PrismBar,
+    /// Points to enclose and their weights.
+    enclosed: Vec<(Vec3, f64)>,
+    /// Weight of each prism against shear.
+    stiffness: Vec<f64>,
     x: Vec<DVec3>,
 }
 
@@ -140,6 +161,7 @@ impl<'a> Shrink<'a> {
         layered: &'a [bool],
         limbs: &'a [Limbs],
         wrap: &'a WrapTargets,
+        bone_points: &[Vec3],
         shrinking: Shrinking,
     ) -> Self {
         let outer: Vec<DVec3> = skin.positions.iter().map(|p| p.as_dvec3()).collect();
@@ -151,6 +173,10 @@ impl<'a> Shrink<'a> {
                 fixed[v as usize] = Some(point);
             }
         }
+        let points = &wrap.surface.surface().mesh().positions;
+        let enclosed = (points.iter().chain(bone_points))
+            .map(|p| (*p, ENCLOSED))
+            .collect();
         let fit = SurfaceFit::new(&skin.triangles, &held, &outer);
         let bar = PrismBar::new(&skin.triangles, &outer, layered);
         let mut x = outer.clone();
@@ -174,7 +200,9 @@ impl<'a> Shrink<'a> {
             shrinking,
             fixed,
             layered,
+            enclosed,
             fit,
+            stiffness: vec![0.0; bar.prisms().len()],
             bar,
             x,
         }
@@ -197,14 +225,30 @@ impl<'a> Shrink<'a> {
                 }
             })
             .collect();
-        let pulls = if bending <= ENCLOSE_FROM {
+        let mut pulls = if bending <= ENCLOSE_FROM {
             self.enclosing(&surface)
         } else {
             Vec::new()
         };
+        pulls.extend(self.shears());
         let wanted = self.below_skin(self.fit.solve(&self.x, bending, &targets, &pulls)?);
-        let shares = self.bar.advance(&mut self.x, &wanted);
-        self.loosen(&shares);
+        let has_stopped = self.bar.advance(&mut self.x, &wanted);
+        if std::env::var("DBG").is_ok() {
+            eprintln!(
+                "  {bending:e} stopped {} pulls {} stiff {} max {}",
+                has_stopped.iter().filter(|s| **s).count(),
+                pulls.len(),
+                self.stiffness.iter().filter(|s| **s > 0.0).count(),
+                self.stiffness.iter().fold(0.0, |a: f64, b| a.max(*b))
+            );
+        }
+        for (stiffness, has_stopped) in self.stiffness.iter_mut().zip(has_stopped) {
+            *stiffness = match has_stopped {
+                true => (STIFFEN * *stiffness).clamp(FIRST_STIFFNESS, LARGEST_STIFFNESS),
+                false if *stiffness > FIRST_STIFFNESS => SOFTEN * *stiffness,
+                false => 0.0,
+            };
+        }
         Ok(())
     }
 
@@ -235,7 +279,9 @@ impl<'a> Shrink<'a> {
             }
             if self.shrinking.shifted {
                 let along = (found.point - self.outer[v]).dot(line);
-                target.add(self.outer[v] + along * line, ON_LINE * area);
+                let short = NEAR_SKIN / x.distance(self.outer[v]).max(1e-4);
+                let weight = ON_LINE * (short * short).clamp(1.0, NEAR_FACTOR);
+                target.add(self.outer[v] + along * line, weight * area);
             }
         }
         if let Some(near) = self.wrap.surface.near(x.as_vec3(), REACH) {
@@ -253,23 +299,29 @@ impl<'a> Shrink<'a> {
         target
     }
 
-    /// Points of the wrap outside the inner surface pull the nearest triangle out.
-    fn enclosing(&self, surface: &SidedSurface) -> Vec<Pull> {
+    /// Points outside the inner surface pull the nearest triangle out.
+    fn enclosing(&mut self, surface: &SidedSurface) -> Vec<Pull> {
         let wrap = self.wrap.surface.surface().mesh();
         let area = wrap.area() / wrap.positions.len().max(1) as f64;
-        (wrap.positions.par_iter())
-            .filter_map(|point| {
+        let layered = self.layered;
+        (self.enclosed.par_iter_mut())
+            .filter_map(|(point, weight)| {
                 let near = surface.near(*point, REACH)?;
                 let vertices = surface.surface().mesh().triangles[near.closest.triangle as usize];
-                let is_layered = vertices.iter().all(|&v| self.layered[v as usize]);
-                let sticks_out = near.signed > -0.5 * OFF_WRAP && is_layered;
+                let is_layered = vertices.iter().all(|&v| layered[v as usize]);
+                if near.signed < -0.5 * OFF_WRAP || !is_layered {
+                    return None;
+                }
+                if near.signed > 0.0 {
+                    *weight = (ENCLOSE_GROWTH * *weight).min(LARGEST_ENCLOSED);
+                }
                 let out = (*point - near.closest.position).normalize_or(near.normal);
                 let out = near.signed.signum() * out;
-                sticks_out.then(|| Pull {
+                Some(Pull {
                     vertices,
                     shares: near.closest.barycentric.map(f64::from),
                     target: (*point + 0.5 * OFF_WRAP * out).as_dvec3(),
-                    weight: ENCLOSED * area,
+                    weight: *weight * area,
                 })
             })
             .collect()
@@ -290,31 +342,55 @@ impl<'a> Shrink<'a> {
         wanted
     }
 
-    /// Vertices that a prism stopped take on their neighbours' way from the skin, which frees the prism.
-    fn loosen(&mut self, shares: &[f64]) {
-        let ways: Vec<DVec3> = (self.outer.iter().zip(&self.x))
-            .map(|(s, x)| *x - *s)
-            .collect();
-        let wanted: Vec<DVec3> = (0..self.x.len())
-            .map(|v| {
-                let ring = self.ring.row(v);
-                if shares[v] == 1.0 || !self.layered[v] || ring.is_empty() {
-                    return self.x[v];
-                }
-                let sum: DVec3 = ring.iter().map(|&n| ways[n as usize]).sum();
-                self.outer[v] + 0.5 * (ways[v] + sum / ring.len() as f64)
+    /// Prisms that stopped a vertex resist shear: the ways of their corners from the skin become alike, until they are
+    /// prisms that cannot invert.
+    fn shears(&self) -> Vec<Pull> {
+        let triangles = &self.skin.surface().mesh().triangles;
+        let stiff = self.bar.prisms().iter().zip(&self.stiffness);
+        (stiff.filter(|(_, stiffness)| **stiffness > 0.0))
+            .flat_map(|(&t, &stiffness)| {
+                let [a, b, c] = triangles[t as usize];
+                [[a, b, c], [b, c, a], [c, a, b]].map(|vertices| {
+                    let [a, b, _] = vertices.map(|v| v as usize);
+                    Pull {
+                        vertices,
+                        shares: [1.0, -1.0, 0.0],
+                        target: self.outer[a] - self.outer[b],
+                        weight: stiffness * 0.5 * (self.areas[a] + self.areas[b]),
+                    }
+                })
             })
-            .collect();
-        let wanted = self.below_skin(wanted);
-        self.bar.advance(&mut self.x, &wanted);
+            .collect()
     }
 }
 
 impl Shrink<'_> {
     fn debug(&self, bending: f64) {
         let b: Vec<Vec3> = self.x.iter().map(|p| p.as_vec3()).collect();
-        let sc = crate::layers::Alignment::of(crate::layers::alignment_scores(&self.skin.surface().mesh().triangles, &self.skin.surface().mesh().positions, &b, self.layered).into_iter().flatten().collect());
-        let d: Vec<f64> = (0..b.len()).filter(|v| self.layered[*v]).filter_map(|v| self.wrap.surface.near(b[v], 1.0)).map(|n| n.signed as f64).collect();
-        eprintln!("w {bending:e} align {:.4} {:.4} inverted {} dist to W mean {:.1} mm below -1mm {} fixed {}", sc.mean, sc.p95, self.bar.inverted(&self.x), 1e3*d.iter().sum::<f64>()/d.len() as f64, d.iter().filter(|d| **d < -0.001).count(), self.fixed.iter().flatten().count());
+        let sc = crate::layers::Alignment::of(
+            crate::layers::alignment_scores(
+                &self.skin.surface().mesh().triangles,
+                &self.skin.surface().mesh().positions,
+                &b,
+                self.layered,
+            )
+            .into_iter()
+            .flatten()
+            .collect(),
+        );
+        let d: Vec<f64> = (0..b.len())
+            .filter(|v| self.layered[*v])
+            .filter_map(|v| self.wrap.surface.near(b[v], 1.0))
+            .map(|n| n.signed as f64)
+            .collect();
+        eprintln!(
+            "w {bending:e} align {:.4} {:.4} inverted {} dist to W mean {:.1} mm below -1mm {} fixed {}",
+            sc.mean,
+            sc.p95,
+            self.bar.inverted(&self.x),
+            1e3 * d.iter().sum::<f64>() / d.len() as f64,
+            d.iter().filter(|d| **d < -0.001).count(),
+            self.fixed.iter().flatten().count()
+        );
     }
 }
