@@ -45,7 +45,9 @@ fn main() -> Result<(), Error> {
     println!("fat {:.2?}", clock.elapsed());
     let clock = Instant::now();
     let atlas = Atlas::embedded()?;
-    let found = muscles(&atlas, &bones, &layers, &MuscleOptions::default())?;
+    let step: f32 = arguments.get(6).map_or(2.5, |s| s.parse().unwrap_or(2.5));
+    let options = MuscleOptions { step: 1e-3 * step, mirrored: step != 2.5, ..MuscleOptions::default() };
+    let found = muscles(&atlas, &bones, &layers, &options)?;
     println!("muscles {:.2?}", clock.elapsed());
     for (entry, pair) in atlas.entries.iter().zip(found.chunks(2)) {
         println!("{:36} {:7.1} {:7.1} ml, atlas {:7.1}  {:5} triangles", entry.name, 1e6 * pair[0].volume, 1e6 * pair[1].volume, entry.volume, pair[0].mesh.triangles.len());

@@ -9,7 +9,7 @@ use glam::{IVec3, Vec3};
 use rayon::prelude::*;
 use supple_geom::{Aabb, Surface};
 
-use super::atlas::{Entry, Shape};
+use super::atlas::{Entry, Group, Shape};
 use super::grid::{Blocks, NODES, SIDE};
 use super::paths::Strip;
 
@@ -21,8 +21,16 @@ const CLAIM_MARGIN: f32 = 0.03;
 const END_STEEPNESS: f32 = 3.0;
 /// Depth below the muscle surface that is shared out whole, so that nothing is bare \[m\].
 const COVER: f32 = 0.006;
+/// Layer over a bone that is covered fully \[m\]; shin, crest and collar bone stay bare.
+const COVERED_LAYER: f32 = 0.006;
 /// Additional reach per metre above that depth.
 const COVER_STEEPNESS: f32 = 4.0;
+/// Share of a muscle's reach that its tendons have.
+const TENDON_REACH: f32 = 0.3;
+/// Share of the cover for muscles of the neck, whose surface runs on into the head's, where nothing is to be covered.
+const NECK_COVER: f32 = 0.25;
+/// Thinnest muscle between a bone and the muscle surface \[m\]: thinner ones are holes and crumbs on shin, collar bone and crest.
+pub const LEAST_LAYER: f32 = 0.002;
 /// How fast a claim fades beyond its muscle's reach.
 const REACH_STEEPNESS: f32 = 8.0;
 
@@ -76,7 +84,7 @@ impl<'a> Claimant<'a> {
         let (thin, plump, power) = match self.entry.shape {
             Shape::Belly => (0.14, 0.3, 0.7),
             Shape::Fan => (0.2, 0.5, 0.6),
-            Shape::Sheet => (0.35, 0.85, 0.4),
+            Shape::Sheet => (0.6, 0.85, 0.4),
         };
         let s = ((u - start) / (end - start)).clamp(0.0, 1.0);
         let bump = plump + (1.0 - plump) * (std::f32::consts::PI * s).sin().max(0.0).powf(power);
@@ -84,6 +92,13 @@ impl<'a> Claimant<'a> {
         let outside = (start - u).max(u - end).max(0.0);
         let fade = (1.0 - outside / 0.1).clamp(0.0, 1.0);
         thin + (bump - thin) * fade * fade
+    }
+
+    /// Share of its reach that the muscle has at a place along the path: tendons fill less, or they would swell where they are alone.
+    fn reach(&self, u: f32) -> f32 {
+        let outside = (self.entry.belly[0] - u).max(u - self.entry.belly[1]).max(0.0);
+        let fade = (1.0 - outside / 0.1).clamp(0.0, 1.0);
+        TENDON_REACH + (1.0 - TENDON_REACH) * fade
     }
 
     /// Radius that would give the volume \[m³\] if there were no neighbours \[m\].
@@ -106,6 +121,7 @@ struct Claim {
     muscle: u16,
     distance: f32,
     profile: f32,
+    reach: f32,
 }
 
 /// Claims at the nodes of a lattice.
@@ -115,6 +131,7 @@ pub struct Shares {
     /// Additional reach at each node \[m\].
     cover: Vec<f32>,
     reach: Vec<f32>,
+    cover_share: Vec<f32>,
     /// Nodes that are muscle or nobody's: inside the muscle surface, outside the bones.
     free: Vec<bool>,
     cell: f64,
@@ -212,6 +229,7 @@ impl Shares {
                                     muscle: m as u16,
                                     distance,
                                     profile,
+                                    reach: claimants[m].reach(u),
                                 };
                                 here.push((radii[m] * profile - distance, claim));
                             }
@@ -239,13 +257,20 @@ impl Shares {
         Shares {
             starts,
             claims,
-            cover: (depth.iter())
-                .map(|d| COVER_STEEPNESS * (COVER + d).max(0.0))
+            cover: (depth.iter().zip(bone))
+                .map(|(d, b)| {
+                    let layer = b - d;
+                    let soft = ((layer - LEAST_LAYER) / COVERED_LAYER).clamp(0.0, 1.0);
+                    COVER_STEEPNESS * soft * (COVER + d).max(0.0)
+                })
                 .collect(),
             reach: claimants.iter().map(|c| c.entry.reach).collect(),
+            cover_share: (claimants.iter())
+                .map(|c| if c.entry.group == Group::Neck { NECK_COVER } else { 1.0 })
+                .collect(),
             free: (0..depth.len())
                 .map(|index| {
-                    let inside = depth[index] < 0.0 && bone[index] > 0.0;
+                    let inside = depth[index] < 0.0 && bone[index] > 0.0 && bone[index] - depth[index] > LEAST_LAYER;
                     inside && blocks.position(blocks.node(index)).x > 0.0
                 })
                 .collect(),
@@ -260,7 +285,7 @@ impl Shares {
     fn value(&self, index: usize, claim: &Claim, radii: &[f32]) -> (f32, f32) {
         let m = claim.muscle as usize;
         let value = radii[m] * claim.profile - claim.distance;
-        (value, value + self.reach[m] + self.cover[index])
+        (value, value + claim.reach * (self.reach[m] + self.cover_share[m] * self.cover[index]))
     }
 
     /// Volume of each muscle \[m³\].
