@@ -1,7 +1,9 @@
 //! The layered template [4.2.2], one file a step.
 
+pub mod areas;
 pub mod atlas;
 pub mod fat;
+pub mod fat_scale;
 pub mod fibres;
 pub mod frame;
 pub mod grid;
@@ -9,3 +11,5 @@ pub mod limbs;
 pub mod muscles;
 pub mod paths;
 pub mod share;
+pub mod thickness;
+pub mod volumes;

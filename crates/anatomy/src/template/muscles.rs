@@ -66,7 +66,7 @@ impl Default for MuscleOptions {
     fn default() -> Self {
         MuscleOptions {
             step: 0.0025,
-            vertices: 38_000,
+            vertices: 27_000,
             scale: 1.0,
             mirrored: false,
         }
@@ -281,7 +281,7 @@ impl<'a> Sharing<'a> {
     fn muscle(&self, m: usize, contour: &TriMesh, vertices: usize) -> Muscle {
         let settings = Decimation {
             target: vertices,
-            evenness: 0.01,
+            evenness: 0.04,
             ..Decimation::default()
         };
         let mesh = decimate(contour, &settings).mesh;
@@ -332,9 +332,9 @@ fn fitted_radii(
             let strip = &claimants[m].strip;
             let area = 2.0 * strip.area() + 4.0 * f64::from(radii[m]) * f64::from(strip.length());
             let step = gain * (scale * wanted[m] - volumes[m]) / area.max(1e-6);
-            let bounds = match claimants[m].entry.shape {
-                Shape::Sheet => (0.7 * start[m], 1.6 * start[m]),
-                _ => (0.3 * start[m], 1.5 * start[m]),
+            let bounds = match claimants[m].entry.thickness {
+                Some(_) => (0.7 * start[m], 1.5 * start[m]),
+                None => (0.3 * start[m], 2.5 * start[m]),
             };
             radii[m] = (radii[m] + step.clamp(-0.003, 0.003) as f32).clamp(bounds.0, bounds.1);
         }

@@ -22,9 +22,13 @@ const END_STEEPNESS: f32 = 3.0;
 /// Depth below the muscle surface that is shared out whole, so that nothing is bare \[m\].
 const COVER: f32 = 0.006;
 /// Layer over a bone that is covered fully \[m\]; shin, crest and collar bone stay bare.
-const COVERED_LAYER: f32 = 0.006;
+const COVERED_LAYER: f32 = 0.004;
 /// Additional reach per metre above that depth.
 const COVER_STEEPNESS: f32 = 4.0;
+/// Where on the way to a strip bones are looked for.
+const BEHIND: [f32; 4] = [0.2, 0.4, 0.6, 0.8];
+/// What each bone found there adds to the distance \[m\].
+const BEHIND_BONE: f32 = 0.006;
 /// Share of a muscle's reach that its tendons have.
 const TENDON_REACH: f32 = 0.3;
 /// Share of the cover for muscles of the neck, whose surface runs on into the head's, where nothing is to be covered.
@@ -57,8 +61,8 @@ impl<'a> Claimant<'a> {
         }
     }
 
-    /// Distance to the strip, with the steepness of its ends, and the place along it.
-    fn distance(&self, p: Vec3) -> Option<(f32, f32)> {
+    /// Distance to the strip, with the steepness of its ends and around bones, and the place along it.
+    fn distance(&self, p: Vec3, blocks: &Blocks, bone: &[f32]) -> Option<(f32, f32)> {
         let found = self.surface.closest_point_within(p, CLAIM_REACH)?;
         let samples = self.strip.samples();
         let corners = self.surface.mesh().triangles[found.triangle as usize];
@@ -74,6 +78,14 @@ impl<'a> Claimant<'a> {
             };
             let beyond = (p - found.position).dot(outwards.normalize_or_zero());
             distance += END_STEEPNESS * beyond.max(0.0);
+        }
+        // Behind a bone is further away: a muscle does not reach through the tibia to the shin's other side.
+        for share in BEHIND {
+            let between = p.lerp(found.position, share);
+            let node = ((between - blocks.origin) / blocks.step).round().as_ivec3();
+            if blocks.index(node).is_some_and(|index| bone[index] < 0.0) {
+                distance += BEHIND_BONE;
+            }
         }
         Some((distance, u))
     }
@@ -147,7 +159,7 @@ struct Field {
 const FAR: f32 = 1.0;
 
 impl Field {
-    fn new(claimant: &Claimant, blocks: &Blocks) -> Field {
+    fn new(claimant: &Claimant, blocks: &Blocks, bone: &[f32]) -> Field {
         let coarse = 2.0 * blocks.step;
         let to_coarse = |p: Vec3| ((p - blocks.origin) / coarse).floor().as_ivec3();
         let low = to_coarse(claimant.bounds.min - CLAIM_REACH);
@@ -163,7 +175,7 @@ impl Field {
                     blocks.index(2 * at + corner).is_some()
                 });
                 let p = blocks.position(2 * at);
-                let found = needed.then(|| claimant.distance(p)).flatten();
+                let found = needed.then(|| claimant.distance(p, blocks, bone)).flatten();
                 found.unwrap_or((FAR, 0.5))
             })
             .collect();
@@ -205,7 +217,7 @@ impl Field {
 impl Shares {
     /// Collects the claims. `depth` is the signed distance to the muscle surface (negative inside), `bone` that to the bones \[m\].
     pub fn new(claimants: &[Claimant], radii: &[f32], blocks: &Blocks, depth: &[f32], bone: &[f32]) -> Shares {
-        let fields: Vec<Field> = claimants.iter().map(|c| Field::new(c, blocks)).collect();
+        let fields: Vec<Field> = claimants.iter().map(|c| Field::new(c, blocks, bone)).collect();
         let band = 2.0 * blocks.step;
         let pieces: Vec<(Vec<u32>, Vec<Claim>)> = (0..blocks.stored.len())
             .into_par_iter()
