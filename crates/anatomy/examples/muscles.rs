@@ -6,9 +6,14 @@ use std::path::Path;
 use std::time::Instant;
 
 use glam::Vec3;
-use supple_anatomy::template::atlas::{Atlas, Group};
+use supple_anatomy::template::atlas::Atlas;
 use supple_anatomy::template::fat::{embedded_fat_sites, fat_targets, fat_thickness};
-use supple_anatomy::template::muscles::{MuscleOptions, muscles};
+use supple_anatomy::template::fat_scale::fat_layer;
+use supple_anatomy::template::volumes::{body_mass, literature_volume, volume_report};
+use supple_anatomy::template::areas::segment_areas;
+use supple_anatomy::template::frame::{Half, Side};
+use supple_anatomy::template::limbs::Segment;
+use supple_anatomy::template::muscles::{Muscle, MuscleOptions, muscles};
 use supple_anatomy::{Bone, Layers, Sex};
 use supple_geom::TriMesh;
 use supple_picture::{Camera, Bounds, DrawMesh, Image, Quality, Scene, render, Background};
@@ -21,6 +26,33 @@ fn mesh(path: &Path) -> Result<TriMesh, Error> {
     let options = ReadOptions { metres_per_unit: Some(1.0), up: Some(Up::Y) };
     let character = read_ply(&std::fs::read(path)?, &options)?;
     Ok(character.parts[0].mesh.clone())
+}
+
+/// Sections of muscle and bone beside those of BodyParts3D, scaled to the same length of the segment.
+fn compare(folder: &Path, bones: &[Bone], found: &[Muscle]) -> Result<(), Error> {
+    let names = [("left_femur", "femur"), ("left_tibia", "tibia"), ("left_fibula", "fibula"), ("left_humerus", "humerus"), ("left_ulna", "ulna"), ("left_radius", "radius"), ("left_patella", "patella")];
+    let mut others = Vec::new();
+    for (file, name) in names {
+        others.push(Bone { name: format!("{name}_l"), mesh: mesh(&folder.join("bones").join(format!("{file}.ply")))? });
+    }
+    let mut paths: Vec<_> = std::fs::read_dir(folder.join("muscles"))?.map(|e| e.map(|e| e.path())).collect::<Result<_, _>>()?;
+    paths.sort();
+    paths.retain(|p| p.to_string_lossy().contains("left_") && !p.to_string_lossy().contains("membrane"));
+    let muscles: Vec<TriMesh> = paths.iter().map(|p| mesh(p)).collect::<Result<_, _>>()?;
+    let theirs: Vec<&TriMesh> = others.iter().map(|b| &b.mesh).chain(&muscles).collect();
+    let ours: Vec<&TriMesh> = bones.iter().filter(|b| b.name.ends_with("_l")).map(|b| &b.mesh).chain(found.iter().filter(|m| m.side == Side::Left).map(|m| &m.mesh)).collect();
+    let (half, other) = (Half::new(bones, Side::Left), Half::new(&others, Side::Left));
+    for (segment, limb) in [(Segment::Thigh, ["femur", "patella"].as_slice()), (Segment::Shank, &["tibia", "fibula"]), (Segment::Arm, &["humerus"]), (Segment::Forearm, &["ulna", "radius"])] {
+        let _ = limb;
+        let a = segment_areas(&half, segment, &ours, 20).ok_or("bone")?;
+        let b = segment_areas(&other, segment, &theirs, 20).ok_or("bone")?;
+        let scale = (a.length / b.length).powi(2);
+        println!("{segment:?} {:.3} m, theirs {:.3} m", a.length, b.length);
+        for ((t, ours), (_, theirs)) in a.areas.iter().zip(&b.areas) {
+            println!("  {t:.3} {:7.1} cm2, theirs {:7.1}, {:+.0} %", 1e4 * ours, 1e4 * theirs * scale, 100.0 * (ours / (theirs * scale) - 1.0));
+        }
+    }
+    Ok(())
 }
 
 fn main() -> Result<(), Error> {
@@ -38,24 +70,30 @@ fn main() -> Result<(), Error> {
     }).collect::<Result<_, Error>>()?;
     let layered: Vec<bool> = skin.positions.iter().zip(&skeleton.positions).map(|(a, b)| a.distance(*b) > 1e-5).collect();
     let mut layers = Layers { triangles: skin.triangles.clone(), skin: skin.positions.clone(), muscle: vec![], skeleton: skeleton.positions.clone(), layered };
-    let scale: f64 = arguments.get(4).map_or(1.0, |s| s.parse().unwrap_or(1.0));
+    let atlas = Atlas::embedded()?;
+    let sites = embedded_fat_sites()?;
+    let mass = body_mass(skin.signed_volume(), sex);
     let clock = Instant::now();
-    let thickness = fat_thickness(&embedded_fat_sites()?, sex, &skin, &layers.layered, &bones)?;
-    layers.muscle = fat_targets(&layers, &thickness, scale);
+    let scale: Option<f64> = arguments.get(4).and_then(|s| s.parse().ok());
+    if let Some(scale) = scale {
+        let thickness = fat_thickness(&sites, sex, &skin, &layers.layered, &bones)?;
+        layers.muscle = fat_targets(&layers, &thickness, scale);
+    } else {
+        let fat = fat_layer(&sites, &atlas, &bones, &layers, sex, literature_volume(mass, sex))?;
+        println!("fat times {:.3}", fat.scale);
+        layers.muscle = fat.targets;
+    }
     println!("fat {:.2?}", clock.elapsed());
     let clock = Instant::now();
-    let atlas = Atlas::embedded()?;
-    let found = muscles(&atlas, &bones, &layers, &MuscleOptions::default())?;
+    let step: f32 = arguments.get(6).map_or(2.5, |s| s.parse().unwrap_or(2.5));
+    let options = MuscleOptions { step: 1e-3 * step, mirrored: step != 2.5, scale: literature_volume(mass, sex) / 26e-3, ..MuscleOptions::default() };
+    let found = muscles(&atlas, &bones, &layers, &options)?;
     println!("muscles {:.2?}", clock.elapsed());
-    for (entry, pair) in atlas.entries.iter().zip(found.chunks(2)) {
-        println!("{:36} {:7.1} {:7.1} ml, atlas {:7.1}  {:5} triangles", entry.name, 1e6 * pair[0].volume, 1e6 * pair[1].volume, entry.volume, pair[0].mesh.triangles.len());
-    }
-    for group in Group::ALL {
-        let sum: f64 = found.iter().filter(|m| m.group == group).map(|m| m.volume).sum();
-        let wanted: f64 = atlas.entries.iter().filter(|e| e.group == group).map(|e| 2e-6 * e.volume).sum();
-        println!("{:12} {:6.2} l, atlas {:6.2}", group.name(), 1e3 * sum, 1e3 * wanted);
-    }
+    println!("{}", volume_report(&atlas, &found, mass, sex));
     println!("all {:.2} l, {} triangles", 1e3 * found.iter().map(|m| m.volume).sum::<f64>(), found.iter().map(|m| m.mesh.triangles.len()).sum::<usize>());
+    if let Some(other) = arguments.get(7) {
+        compare(Path::new(other), &bones, &found)?;
+    }
     let mut scene = Scene { quality: Quality::DRAFT, background: Background::from(Vec3::splat(0.97)), ..Scene::default() };
     for bone in &bones {
         scene.meshes.push(DrawMesh::new(&bone.mesh).coloured(Vec3::new(0.93, 0.88, 0.76)));

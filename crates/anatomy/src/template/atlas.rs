@@ -114,6 +114,8 @@ pub struct Entry {
     pub pennation: Option<f32>,
     /// Part of the path that is flesh.
     pub belly: [f32; 2],
+    /// Places along the path of tendinous bands across it.
+    pub bands: Vec<f32>,
     /// How far beyond its own form it may fill what nobody else claims \[m\].
     pub reach: f32,
     /// Origin, places in between, insertion: each a line across the muscle.
@@ -191,6 +193,8 @@ struct RawEntry {
     pennation: Option<f32>,
     #[serde(default = "whole")]
     belly: [f32; 2],
+    #[serde(default)]
+    bands: Vec<f32>,
     reach: Option<f32>,
     origin: Vec<RawPlace>,
     #[serde(default)]
@@ -268,7 +272,7 @@ fn entry(raw: RawEntry) -> Result<Entry, AtlasError> {
         return Err(wrong("depth", &reason));
     }
     let numbers = lines.iter().flatten().flat_map(|p| [p.1, p.2, p.3]);
-    if !numbers.chain(raw.depth.iter().copied()).all(f32::is_finite) {
+    if !numbers.chain(raw.depth.iter().chain(&raw.bands).copied()).all(f32::is_finite) {
         return Err(wrong("a coordinate", "is not a finite number"));
     }
     let place = |(name, x, y, z): &RawPlace| match Segment::named(name) {
@@ -285,6 +289,7 @@ fn entry(raw: RawEntry) -> Result<Entry, AtlasError> {
         fibre_length: raw.fibre_length.map(|l| 1e-3 * l),
         pennation: raw.pennation.map(f32::to_radians),
         belly: raw.belly,
+        bands: raw.bands.clone(),
         reach: raw.reach.map_or(default_reach, |r| 1e-3 * r),
         depth: (0..lines.len())
             .map(|row| raw.depth.get(row).filter(|&&d| d >= 0.0).map(|d| 1e-3 * d))

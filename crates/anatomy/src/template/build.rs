@@ -9,15 +9,16 @@ use super::assemble::{Pieces, assembled};
 use super::atlas::{Atlas, AtlasError};
 use super::bone_rig::rigged;
 use super::enclosure::enclosure;
-use super::fat::muscle_targets;
+use super::fat::{embedded_fat_sites, muscle_targets};
+use super::fat_scale::{FatLayerError, fat_layer};
 use super::given_muscles::{GivenMuscle, carried, grouped};
-use super::muscle_mass::{fat_scaled_targets, trunk_scale};
 use super::muscle_surface::{MuscleTarget, muscle_surface};
 use super::muscles::{MuscleOptions, muscles};
 use super::regions::regions;
 use super::report::{BuildReport, muscle_report};
 use super::skeleton_surface::{Shrinking, SkeletonSurfaceError, skeleton_surface};
-use super::thickness::muscle_thickness;
+use super::thickness::covered_lengths;
+use super::volumes::{body_mass, literature_volume};
 use super::wrap::{WrapError, is_wrapped, skeleton_wrap};
 use super::{RiggedMuscle, Template};
 use crate::bones::{BoneError, BoneSet, place_bones};
@@ -110,7 +111,7 @@ pub enum BuildError {
     Atlas(#[from] AtlasError),
     /// Of the fat's thickness.
     #[error(transparent)]
-    Fat(#[from] super::fat::FatError),
+    Fat(#[from] FatLayerError),
     /// Every muscle is outside the skin.
     #[error(
         "all {count} muscles lie outside the skin; give them in the same place, unit and axes as the bones"
@@ -167,7 +168,8 @@ impl TemplateBuilder {
         };
 
         step(&mut report, Some(Step::Assembly));
-        let thickness = muscle_thickness(&layers, &muscles);
+        let flesh = TriMesh::merged(muscles.iter().map(|muscle| &muscle.mesh));
+        let thickness = covered_lengths(&layers, &Surface::new(flesh));
         report.layers = layers.measures();
         let points = |wanted: &dyn Fn(&str) -> bool| -> Vec<Vec3> {
             let bones = placed.bones.iter().filter(|bone| wanted(&bone.name));
@@ -227,14 +229,23 @@ impl TemplateBuilder {
                 (0..found.len()).map(|v| on_line(layers, v, found[v])).collect()
             }
             (None, MuscleSource::Atlas(atlas)) => {
-                let (found, scale) = fat_scaled_targets(&self.body, atlas, bones, layers)?;
-                fat_scale = scale;
-                (0..found.len()).map(|v| on_line(layers, v, Some(found[v]))).collect()
+                let sites = embedded_fat_sites().map_err(FatLayerError::from)?;
+                let wanted = self.wanted_muscle();
+                let fat = fat_layer(&sites, atlas, bones, layers, self.body.sex, wanted)?;
+                fat_scale = fat.scale;
+                let targets = fat.targets.into_iter().enumerate();
+                targets.map(|(v, at)| on_line(layers, v, Some(at))).collect()
             }
             (None, MuscleSource::Meshes(_)) => Vec::new(),
         };
         layers.muscle = muscle_surface(layers, &targets);
         Ok(fat_scale)
+    }
+
+    /// Volume of the muscles that the literature knows of such a body \[m³\].
+    fn wanted_muscle(&self) -> f64 {
+        let mass = body_mass(self.body.mesh.signed_volume(), self.body.sex);
+        literature_volume(mass, self.body.sex)
     }
 
     fn shared_muscles(
@@ -244,7 +255,7 @@ impl TemplateBuilder {
         layers: &Layers,
     ) -> Result<Vec<RiggedMuscle>, BuildError> {
         let options = MuscleOptions {
-            scale: trunk_scale(&self.body, atlas),
+            scale: self.wanted_muscle() / atlas.entries.iter().map(|e| 2e-6 * e.volume).sum::<f64>(),
             ..MuscleOptions::default()
         };
         let found = muscles(atlas, bones, layers, &options)?;

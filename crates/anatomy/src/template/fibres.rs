@@ -3,6 +3,7 @@
 use glam::Vec3;
 use supple_geom::Surface;
 
+use super::atlas::Entry;
 use super::paths::Strip;
 
 /// Directions and tendon shares at points of a muscle.
@@ -17,15 +18,22 @@ pub struct FibreField {
 /// Fraction of the path over which flesh turns into tendon.
 const TENDON_BLEND: f32 = 0.06;
 
+/// Half width of a tendinous band, as a fraction of the path.
+const BAND_HALF_WIDTH: f32 = 0.02;
+
 /// Fibre directions at points of a muscle with the given path, and how much of them is tendon.
-pub fn fibre_directions(strip: &Strip, points: &[Vec3], belly: [f32; 2]) -> FibreField {
-    let guide = FibreGuide::new(strip);
+pub fn fibre_field(guide: &FibreGuide, points: &[Vec3], entry: &Entry) -> FibreField {
+    let belly = entry.belly;
     let mut field = FibreField::default();
     for &p in points {
         let (direction, u) = guide.at(p);
         let outside = (belly[0] - u).max(u - belly[1]);
         field.directions.push(direction);
-        field.tendon.push((0.5 + outside / TENDON_BLEND).clamp(0.0, 1.0));
+        let tendon = (0.5 + outside / TENDON_BLEND).clamp(0.0, 1.0);
+        let band = (entry.bands.iter())
+            .map(|b| 1.0 - (b - u).abs() / BAND_HALF_WIDTH)
+            .fold(0.0, f32::max);
+        field.tendon.push(tendon.max(band));
     }
     field
 }

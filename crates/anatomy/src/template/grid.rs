@@ -105,14 +105,21 @@ impl Blocks {
                     let far = if surface.contains(centre) { -band } else { band };
                     return vec![far; NODES];
                 }
-                (0..NODES)
-                    .map(|k| {
-                        let p = self.position(self.node(slot * NODES + k));
-                        let near = surface.closest_point_within(p, band);
-                        let distance = near.map_or(band, |c| c.distance);
-                        if surface.contains(p) { -distance } else { distance }
-                    })
-                    .collect()
+                let mut values = Vec::with_capacity(NODES);
+                let mut before = (0.0, false);
+                for k in 0..NODES {
+                    let p = self.position(self.node(slot * NODES + k));
+                    let near = surface.closest_point_within(p, band);
+                    let distance = near.map_or(band, |c| c.distance);
+                    // A surface between this node and the one before is nearer to one of them than half a step. Winding
+                    // numbers cost more than all the rest.
+                    let neighbour = k % SIDE as usize > 0;
+                    let same = neighbour && before.0 + distance > 1.001 * self.step;
+                    let inside = if same { before.1 } else { surface.contains(p) };
+                    values.push(if inside { -distance } else { distance });
+                    before = (distance, inside);
+                }
+                values
             })
             .collect();
         blocks.concat()

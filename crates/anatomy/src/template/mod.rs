@@ -1,5 +1,6 @@
 //! The template: an average man or woman whose skin, muscles and bones are known and nested [4.2.2].
 
+pub mod areas;
 pub mod assemble;
 pub mod atlas;
 mod blocks;
@@ -11,6 +12,7 @@ pub mod enclosure;
 #[doc(hidden)]
 pub mod example;
 pub mod fat;
+pub mod fat_scale;
 pub mod fibres;
 pub mod file;
 pub mod frame;
@@ -21,7 +23,6 @@ pub mod info;
 pub mod limb_labels;
 pub mod limbs;
 pub mod mesh_code;
-pub mod muscle_mass;
 pub mod muscle_surface;
 pub mod muscles;
 pub mod paths;
@@ -32,6 +33,7 @@ pub mod skeleton_surface;
 mod slice_hulls;
 pub mod sources;
 pub mod thickness;
+pub mod volumes;
 pub mod wrap;
 
 use glam::Vec3;

@@ -9,11 +9,11 @@ use supple_geom::surface_nets::surface_nets;
 use supple_geom::{Aabb, Adjacency, Surface, TriMesh};
 
 use super::atlas::{Atlas, AtlasError, Entry, Group, Shape};
-use super::fibres::fibre_directions;
+use super::fibres::{FibreGuide, fibre_field};
 use super::frame::{Half, Side};
 use super::grid::Blocks;
 use super::paths::{Strip, strip};
-use super::share::{Claimant, Shares};
+use super::share::{Claimant, LEAST_LAYER, Shares};
 use crate::{Bone, Layers};
 
 /// A muscle in a body.
@@ -58,14 +58,17 @@ pub struct MuscleOptions {
     pub vertices: usize,
     /// Volume of the atlas' trunk muscles is multiplied by this: the body's muscle mass over the reference man's.
     pub scale: f64,
+    /// Make the left side's and mirror them: half the time, for bodies that are symmetric.
+    pub mirrored: bool,
 }
 
 impl Default for MuscleOptions {
     fn default() -> Self {
         MuscleOptions {
             step: 0.0025,
-            vertices: 38_000,
+            vertices: 27_000,
             scale: 1.0,
+            mirrored: false,
         }
     }
 }
@@ -76,6 +79,9 @@ const BAND: f32 = 0.009;
 const GAP: f32 = 0.00025;
 /// What is not layered counts as muscle this far below the skin: muscles that reach into the head stay under it \[m\].
 const BARE_SKIN: f32 = 0.003;
+/// Depth and half width of the groove of a tendinous band \[m\].
+const BAND_DEPTH: f32 = 0.003;
+const BAND_WIDTH: f32 = 0.006;
 /// Rounds of finding radii. Volumes change by less than 1 % after 25.
 const ROUNDS: usize = 30;
 
@@ -88,9 +94,30 @@ pub fn muscles(
 ) -> Result<Vec<Muscle>, AtlasError> {
     let hull = muscle_hull(layers);
     let side = |side: Side| Sharing::new(atlas, bones, &hull, side, options)?.muscles(options);
+    if options.mirrored {
+        let left = side(Side::Left)?;
+        return Ok(left.into_iter().flat_map(|muscle| [muscle.clone(), mirrored(muscle)]).collect());
+    }
     let (left, right) = rayon::join(|| side(Side::Left), || side(Side::Right));
     let (left, right) = (left?, right?);
     Ok(left.into_iter().zip(right).flat_map(|(l, r)| [l, r]).collect())
+}
+
+/// A muscle of the left side on the right.
+fn mirrored(muscle: Muscle) -> Muscle {
+    let side = Side::Right;
+    let turn = |points: &[Vec3]| points.iter().map(|&p| side.mirrored(p)).collect::<Vec<_>>();
+    let stem = muscle.name.trim_end_matches(Side::Left.suffix());
+    Muscle {
+        name: format!("{stem}{}", side.suffix()),
+        side,
+        mesh: side.mirrored_mesh(&muscle.mesh),
+        fibres: turn(&muscle.fibres),
+        strip: Strip {
+            fibres: muscle.strip.fibres.iter().map(|fibre| turn(fibre)).collect(),
+        },
+        ..muscle
+    }
 }
 
 /// Volume of each muscle of the atlas on the left \[m³\], without contours: quick, for finding how thick the fat is.
@@ -127,6 +154,7 @@ struct Sharing<'a> {
     depth: Vec<f32>,
     bone: Vec<f32>,
     claimants: Vec<Claimant<'a>>,
+    guides: Vec<FibreGuide>,
     shares: Shares,
     radii: Vec<f32>,
 }
@@ -160,6 +188,7 @@ impl<'a> Sharing<'a> {
             blocks,
             depth,
             bone,
+            guides: claimants.iter().map(|c| FibreGuide::new(&c.strip)).collect(),
             claimants,
             shares,
             radii,
@@ -233,20 +262,33 @@ impl<'a> Sharing<'a> {
         let middle = self.blocks.position(node).x;
         let inside = smooth_min(-self.depth[index], border, round);
         let inside = smooth_min(inside, within, round);
-        inside.min(self.bone[index]).min(middle) - GAP
+        let thick = self.bone[index] - self.depth[index] - LEAST_LAYER;
+        inside.min(self.bone[index]).min(middle).min(thick) - GAP - self.band(index, node, muscle)
+    }
+
+    /// How deep a tendinous band cuts into a muscle's surface at a node \[m\].
+    fn band(&self, index: usize, node: IVec3, muscle: usize) -> f32 {
+        let bands = &self.claimants[muscle].entry.bands;
+        if bands.is_empty() || -self.depth[index] > BAND {
+            return 0.0;
+        }
+        let (_, u) = self.guides[muscle].at(self.blocks.position(node));
+        let length = self.claimants[muscle].strip.length();
+        let nearest = bands.iter().map(|b| (b - u).abs() * length).fold(f32::INFINITY, f32::min);
+        BAND_DEPTH * (-(nearest / BAND_WIDTH).powi(2)).exp()
     }
 
     fn muscle(&self, m: usize, contour: &TriMesh, vertices: usize) -> Muscle {
         let settings = Decimation {
             target: vertices,
-            evenness: 0.01,
+            evenness: 0.04,
             ..Decimation::default()
         };
         let mesh = decimate(contour, &settings).mesh;
         let claimant = &self.claimants[m];
         let entry: &Entry = claimant.entry;
         let side = self.side;
-        let directions = fibre_directions(&claimant.strip, &mesh.positions, entry.belly);
+        let directions = fibre_field(&self.guides[m], &mesh.positions, entry);
         Muscle {
             name: format!("{}{}", entry.name, side.suffix()),
             group: entry.group,
@@ -290,9 +332,9 @@ fn fitted_radii(
             let strip = &claimants[m].strip;
             let area = 2.0 * strip.area() + 4.0 * f64::from(radii[m]) * f64::from(strip.length());
             let step = gain * (scale * wanted[m] - volumes[m]) / area.max(1e-6);
-            let bounds = match claimants[m].entry.shape {
-                Shape::Sheet => (0.6 * start[m], 1.7 * start[m]),
-                _ => (0.3 * start[m], 2.2 * start[m]),
+            let bounds = match claimants[m].entry.thickness {
+                Some(_) => (0.7 * start[m], 1.5 * start[m]),
+                None => (0.3 * start[m], 2.5 * start[m]),
             };
             radii[m] = (radii[m] + step.clamp(-0.003, 0.003) as f32).clamp(bounds.0, bounds.1);
         }

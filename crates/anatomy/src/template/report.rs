@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::build::{MuscleSource, Step};
 use super::enclosure::Enclosure;
 use super::given_muscles::GivenNotes;
-use super::muscle_mass::{atlas_volume, body_mass, muscle_volume, reference_volume};
+use super::volumes::{body_mass, literature_legs, literature_volume};
 use super::wrap::WrapMeasures;
 use super::{Group, RiggedMuscle};
 use crate::bones::PlacementReport;
@@ -48,8 +48,10 @@ pub struct MuscleReport {
     pub volume_l: f64,
     /// What Janssen et al. found for the mass \[l\].
     pub literature_l: f64,
-    /// Of that, what is not of head, hands and inside \[l\].
-    pub wanted_l: f64,
+    /// Muscles of the legs with the buttocks \[l\].
+    pub legs_l: f64,
+    /// The same of the reference man, by the bodies' muscle \[l\].
+    pub literature_legs_l: f64,
     /// All bones \[l\].
     pub bones_l: f64,
     /// By group: found, and of the atlas for the body's mass \[l\].
@@ -78,24 +80,32 @@ pub fn muscle_report(
         MuscleSource::Atlas(atlas) => Some(atlas),
         MuscleSource::Meshes(_) => None,
     };
-    let of = |group: Group| {
+    let mass = body_mass(body.mesh.signed_volume(), body.sex);
+    let literature = literature_volume(mass, body.sex);
+    let volume_of = |group: Group| -> f64 {
         let own = muscles.iter().filter(|muscle| muscle.group == group);
+        own.map(|muscle| muscle.volume).sum()
+    };
+    let of = |group: Group| {
         let reference = atlas.map(|atlas| {
-            let entries = atlas.entries.iter().filter(|entry| entry.group == group);
-            let volume: f64 = entries.map(|entry| 2e-6 * entry.volume).sum();
-            1e3 * volume * atlas_volume(body) / reference_volume(atlas).max(f64::MIN_POSITIVE)
+            let sum = |wanted: &dyn Fn(Group) -> bool| -> f64 {
+                let entries = atlas.entries.iter().filter(|entry| wanted(entry.group));
+                entries.map(|entry| entry.volume).sum()
+            };
+            1e3 * literature * sum(&|other| other == group) / sum(&|_| true).max(f64::MIN_POSITIVE)
         });
         GroupVolume {
             group: group.name(),
-            volume_l: 1e3 * own.map(|muscle| muscle.volume).sum::<f64>(),
+            volume_l: 1e3 * volume_of(group),
             atlas_l: reference,
         }
     };
     MuscleReport {
-        body_kg: body_mass(body),
+        body_kg: mass,
         volume_l: 1e3 * muscles.iter().map(|muscle| muscle.volume).sum::<f64>(),
-        literature_l: 1e3 * muscle_volume(body),
-        wanted_l: 1e3 * atlas_volume(body),
+        literature_l: 1e3 * literature,
+        legs_l: 1e3 * (volume_of(Group::UpperLeg) + volume_of(Group::LowerLeg)),
+        literature_legs_l: 1e3 * literature_legs(mass, body.sex),
         bones_l: 1e3 * bones.iter().map(|bone| bone.mesh.signed_volume()).sum::<f64>(),
         groups: Group::ALL.into_iter().map(of).collect(),
     }
@@ -150,8 +160,12 @@ impl fmt::Display for BuildReport {
         let muscles = &self.muscles;
         write!(
             f,
-            "muscles   {:.1} l; a body of {:.0} kg has {:.1} l (Janssen et al. 2000), {:.1} l without head, hands and inside",
-            muscles.volume_l, muscles.body_kg, muscles.literature_l, muscles.wanted_l
+            "muscles   {:.1} l; a body of {:.0} kg has {:.1} l (Janssen et al. 2000); legs {:.1} l, {:.1} l in the literature",
+            muscles.volume_l,
+            muscles.body_kg,
+            muscles.literature_l,
+            muscles.legs_l,
+            muscles.literature_legs_l
         )?;
         for group in muscles.groups.iter().filter(|group| group.volume_l > 0.0) {
             write!(f, "\n  {:<12} {:6.2} l", group.group, group.volume_l)?;

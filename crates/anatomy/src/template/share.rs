@@ -9,7 +9,7 @@ use glam::{IVec3, Vec3};
 use rayon::prelude::*;
 use supple_geom::{Aabb, Surface};
 
-use super::atlas::{Entry, Shape};
+use super::atlas::{Entry, Group, Shape};
 use super::grid::{Blocks, NODES, SIDE};
 use super::paths::Strip;
 
@@ -21,8 +21,20 @@ const CLAIM_MARGIN: f32 = 0.03;
 const END_STEEPNESS: f32 = 3.0;
 /// Depth below the muscle surface that is shared out whole, so that nothing is bare \[m\].
 const COVER: f32 = 0.006;
+/// Layer over a bone that is covered fully \[m\]; shin, crest and collar bone stay bare.
+const COVERED_LAYER: f32 = 0.004;
 /// Additional reach per metre above that depth.
 const COVER_STEEPNESS: f32 = 4.0;
+/// Where on the way to a strip bones are looked for.
+const BEHIND: [f32; 4] = [0.2, 0.4, 0.6, 0.8];
+/// What each bone found there adds to the distance \[m\].
+const BEHIND_BONE: f32 = 0.006;
+/// Share of a muscle's reach that its tendons have.
+const TENDON_REACH: f32 = 0.3;
+/// Share of the cover for muscles of the neck, whose surface runs on into the head's, where nothing is to be covered.
+const NECK_COVER: f32 = 0.25;
+/// Thinnest muscle between a bone and the muscle surface \[m\]: thinner ones are holes and crumbs on shin, collar bone and crest.
+pub const LEAST_LAYER: f32 = 0.002;
 /// How fast a claim fades beyond its muscle's reach.
 const REACH_STEEPNESS: f32 = 8.0;
 
@@ -49,8 +61,8 @@ impl<'a> Claimant<'a> {
         }
     }
 
-    /// Distance to the strip, with the steepness of its ends, and the place along it.
-    fn distance(&self, p: Vec3) -> Option<(f32, f32)> {
+    /// Distance to the strip, with the steepness of its ends and around bones, and the place along it.
+    fn distance(&self, p: Vec3, blocks: &Blocks, bone: &[f32]) -> Option<(f32, f32)> {
         let found = self.surface.closest_point_within(p, CLAIM_REACH)?;
         let samples = self.strip.samples();
         let corners = self.surface.mesh().triangles[found.triangle as usize];
@@ -67,6 +79,14 @@ impl<'a> Claimant<'a> {
             let beyond = (p - found.position).dot(outwards.normalize_or_zero());
             distance += END_STEEPNESS * beyond.max(0.0);
         }
+        // Behind a bone is further away: a muscle does not reach through the tibia to the shin's other side.
+        for share in BEHIND {
+            let between = p.lerp(found.position, share);
+            let node = ((between - blocks.origin) / blocks.step).round().as_ivec3();
+            if blocks.index(node).is_some_and(|index| bone[index] < 0.0) {
+                distance += BEHIND_BONE;
+            }
+        }
         Some((distance, u))
     }
 
@@ -76,7 +96,7 @@ impl<'a> Claimant<'a> {
         let (thin, plump, power) = match self.entry.shape {
             Shape::Belly => (0.14, 0.3, 0.7),
             Shape::Fan => (0.2, 0.5, 0.6),
-            Shape::Sheet => (0.35, 0.85, 0.4),
+            Shape::Sheet => (0.6, 0.85, 0.4),
         };
         let s = ((u - start) / (end - start)).clamp(0.0, 1.0);
         let bump = plump + (1.0 - plump) * (std::f32::consts::PI * s).sin().max(0.0).powf(power);
@@ -84,6 +104,13 @@ impl<'a> Claimant<'a> {
         let outside = (start - u).max(u - end).max(0.0);
         let fade = (1.0 - outside / 0.1).clamp(0.0, 1.0);
         thin + (bump - thin) * fade * fade
+    }
+
+    /// Share of its reach that the muscle has at a place along the path: tendons fill less, or they would swell where they are alone.
+    fn reach(&self, u: f32) -> f32 {
+        let outside = (self.entry.belly[0] - u).max(u - self.entry.belly[1]).max(0.0);
+        let fade = (1.0 - outside / 0.1).clamp(0.0, 1.0);
+        TENDON_REACH + (1.0 - TENDON_REACH) * fade
     }
 
     /// Radius that would give the volume \[m³\] if there were no neighbours \[m\].
@@ -106,6 +133,7 @@ struct Claim {
     muscle: u16,
     distance: f32,
     profile: f32,
+    reach: f32,
 }
 
 /// Claims at the nodes of a lattice.
@@ -115,6 +143,7 @@ pub struct Shares {
     /// Additional reach at each node \[m\].
     cover: Vec<f32>,
     reach: Vec<f32>,
+    cover_share: Vec<f32>,
     /// Nodes that are muscle or nobody's: inside the muscle surface, outside the bones.
     free: Vec<bool>,
     cell: f64,
@@ -130,7 +159,7 @@ struct Field {
 const FAR: f32 = 1.0;
 
 impl Field {
-    fn new(claimant: &Claimant, blocks: &Blocks) -> Field {
+    fn new(claimant: &Claimant, blocks: &Blocks, bone: &[f32]) -> Field {
         let coarse = 2.0 * blocks.step;
         let to_coarse = |p: Vec3| ((p - blocks.origin) / coarse).floor().as_ivec3();
         let low = to_coarse(claimant.bounds.min - CLAIM_REACH);
@@ -146,7 +175,7 @@ impl Field {
                     blocks.index(2 * at + corner).is_some()
                 });
                 let p = blocks.position(2 * at);
-                let found = needed.then(|| claimant.distance(p)).flatten();
+                let found = needed.then(|| claimant.distance(p, blocks, bone)).flatten();
                 found.unwrap_or((FAR, 0.5))
             })
             .collect();
@@ -188,7 +217,7 @@ impl Field {
 impl Shares {
     /// Collects the claims. `depth` is the signed distance to the muscle surface (negative inside), `bone` that to the bones \[m\].
     pub fn new(claimants: &[Claimant], radii: &[f32], blocks: &Blocks, depth: &[f32], bone: &[f32]) -> Shares {
-        let fields: Vec<Field> = claimants.iter().map(|c| Field::new(c, blocks)).collect();
+        let fields: Vec<Field> = claimants.iter().map(|c| Field::new(c, blocks, bone)).collect();
         let band = 2.0 * blocks.step;
         let pieces: Vec<(Vec<u32>, Vec<Claim>)> = (0..blocks.stored.len())
             .into_par_iter()
@@ -212,6 +241,7 @@ impl Shares {
                                     muscle: m as u16,
                                     distance,
                                     profile,
+                                    reach: claimants[m].reach(u),
                                 };
                                 here.push((radii[m] * profile - distance, claim));
                             }
@@ -239,13 +269,20 @@ impl Shares {
         Shares {
             starts,
             claims,
-            cover: (depth.iter())
-                .map(|d| COVER_STEEPNESS * (COVER + d).max(0.0))
+            cover: (depth.iter().zip(bone))
+                .map(|(d, b)| {
+                    let layer = b - d;
+                    let soft = ((layer - LEAST_LAYER) / COVERED_LAYER).clamp(0.0, 1.0);
+                    COVER_STEEPNESS * soft * (COVER + d).max(0.0)
+                })
                 .collect(),
             reach: claimants.iter().map(|c| c.entry.reach).collect(),
+            cover_share: (claimants.iter())
+                .map(|c| if c.entry.group == Group::Neck { NECK_COVER } else { 1.0 })
+                .collect(),
             free: (0..depth.len())
                 .map(|index| {
-                    let inside = depth[index] < 0.0 && bone[index] > 0.0;
+                    let inside = depth[index] < 0.0 && bone[index] > 0.0 && bone[index] - depth[index] > LEAST_LAYER;
                     inside && blocks.position(blocks.node(index)).x > 0.0
                 })
                 .collect(),
@@ -260,7 +297,7 @@ impl Shares {
     fn value(&self, index: usize, claim: &Claim, radii: &[f32]) -> (f32, f32) {
         let m = claim.muscle as usize;
         let value = radii[m] * claim.profile - claim.distance;
-        (value, value + self.reach[m] + self.cover[index])
+        (value, value + claim.reach * (self.reach[m] + self.cover_share[m] * self.cover[index]))
     }
 
     /// Volume of each muscle \[m³\].
