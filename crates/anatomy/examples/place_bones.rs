@@ -13,7 +13,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let [body, sex, bones, out] = args.as_slice() else {
         return Err("usage: place_bones BODY.glb male|female BONES_FOLDER OUT_FOLDER".into());
     };
-    let sex = if sex == "female" { Sex::Female } else { Sex::Male };
+    let sex = if sex == "female" {
+        Sex::Female
+    } else {
+        Sex::Male
+    };
     let body = Body::from_character(&load(Path::new(body), &ReadOptions::default())?, sex)?;
     let started = std::time::Instant::now();
     let set = read_bones(Path::new(bones))?;
@@ -32,6 +36,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (joint, gap) in report.gaps.iter().filter(|(_, gap)| **gap > 0.003) {
         println!("gap {joint}: {:.1} mm", gap * 1e3);
     }
+    println!("outside {:?}", report.outside_bones);
+    println!("pushed {:.4?}", report.pushed);
     let worst = report.centre_gaps.iter().max_by(|a, b| a.1.total_cmp(b.1));
     println!("widest centre gap {worst:?}");
     for (segment, scales) in &report.scales {
@@ -43,8 +49,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for bone in placed.bones {
         let mut part = Part::default();
         part.mesh = bone.mesh;
-        let character = Character { parts: vec![part], ..Character::default() };
-        save(&Path::new(out).join(format!("{}.ply", bone.name)), &write_ply(&character))?;
+        let character = Character {
+            parts: vec![part],
+            ..Character::default()
+        };
+        save(
+            &Path::new(out).join(format!("{}.ply", bone.name)),
+            &write_ply(&character),
+        )?;
     }
     Ok(())
 }

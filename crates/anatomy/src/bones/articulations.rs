@@ -20,6 +20,8 @@ pub(super) struct Articulation {
     pub segments: [String; 2],
     /// The point of each segment; placing brings them together.
     pub at: [DVec3; 2],
+    /// Deviation of the two points from each other, for joints that may give \[m\].
+    pub give: Option<f64>,
 }
 
 /// Two groups of bones whose surfaces should be near each other.
@@ -31,34 +33,64 @@ pub(super) struct Pair {
 
 /// Cartilage that is left between bones that stood farther apart \[m\].
 const CARTILAGE: f64 = 0.002;
+/// The capitulum and the radius' head need not stay on one point exactly: pronation tilts the head \[m\].
+const CAPITULUM_GIVE: f64 = 0.001;
 /// Names of fingers from the thumb.
 pub(super) const FINGERS: [&str; 5] = ["thumb", "index", "middle", "ring", "little"];
 /// Bones of the wrist.
 pub(super) const CARPALS: [&str; 8] = [
-    "scaphoid", "lunate", "triquetrum", "pisiform", "trapezium", "trapezoid", "capitate", "hamate",
+    "scaphoid",
+    "lunate",
+    "triquetrum",
+    "pisiform",
+    "trapezium",
+    "trapezoid",
+    "capitate",
+    "hamate",
 ];
 /// Spine from the sacrum to the skull.
 pub(super) fn spine() -> Vec<String> {
-    let vertebrae = |letter: char, n: usize| (1..=n).rev().map(move |i| format!("vertebra_{letter}{i}"));
+    let vertebrae =
+        |letter: char, n: usize| (1..=n).rev().map(move |i| format!("vertebra_{letter}{i}"));
     let mut names = vec!["sacrum".to_owned()];
-    names.extend(vertebrae('L', 5).chain(vertebrae('T', 12)).chain(vertebrae('C', 7)));
+    names.extend(
+        vertebrae('L', 5)
+            .chain(vertebrae('T', 12))
+            .chain(vertebrae('C', 7)),
+    );
     names
 }
 
 /// Bones of a finger (1 is the thumb) from the metacarpal to the tip.
 pub(super) fn finger(index: usize, side: &str) -> Vec<String> {
     let name = FINGERS[index - 1];
-    let phalanges = if index == 1 { &["proximal", "distal"][..] } else { &["proximal", "medial", "distal"][..] };
+    let phalanges = if index == 1 {
+        &["proximal", "distal"][..]
+    } else {
+        &["proximal", "medial", "distal"][..]
+    };
     let mut bones = vec![format!("metacarpal{index}_{side}")];
-    bones.extend(phalanges.iter().map(|phalanx| format!("{name}_{phalanx}_{side}")));
+    bones.extend(
+        phalanges
+            .iter()
+            .map(|phalanx| format!("{name}_{phalanx}_{side}")),
+    );
     bones
 }
 
 /// Bones of a toe (1 is the big one) from the metatarsal to the tip.
 pub(super) fn toe(index: usize, side: &str) -> Vec<String> {
-    let phalanges = if index == 1 { &["prox", "dist"][..] } else { &["prox", "mid", "dist"][..] };
+    let phalanges = if index == 1 {
+        &["prox", "dist"][..]
+    } else {
+        &["prox", "mid", "dist"][..]
+    };
     let mut bones = vec![format!("metatarsal{index}_{side}")];
-    bones.extend(phalanges.iter().map(|phalanx| format!("toe{index}_{phalanx}_{side}")));
+    bones.extend(
+        phalanges
+            .iter()
+            .map(|phalanx| format!("toe{index}_{phalanx}_{side}")),
+    );
     bones
 }
 
@@ -98,7 +130,12 @@ fn owned<const N: usize>(names: [&str; N]) -> Vec<String> {
 /// Bones of the breast bone and its cartilages, however many parts a collection has.
 pub(super) fn breast() -> Vec<String> {
     let mut names = owned([
-        "sternum_costal_cartilage", "sternum", "manubrium", "xiphoid_process", "costal_cartilage_l", "costal_cartilage_r",
+        "sternum_costal_cartilage",
+        "sternum",
+        "manubrium",
+        "xiphoid_process",
+        "costal_cartilage_l",
+        "costal_cartilage_r",
     ]);
     for side in ["l", "r"] {
         names.extend((1..=10).map(|i| format!("costal_cartilage{i:02}_{side}")));
@@ -109,13 +146,26 @@ pub(super) fn breast() -> Vec<String> {
 /// Places where bones should be closed, whether or not they move against each other.
 pub(super) fn pairs() -> Vec<Pair> {
     let mut pairs = Vec::new();
-    let mut push = |name: String, a: Vec<String>, b: Vec<String>| pairs.push(Pair { name, bones: [a, b] });
+    let mut push = |name: String, a: Vec<String>, b: Vec<String>| {
+        pairs.push(Pair {
+            name,
+            bones: [a, b],
+        })
+    };
     let spine = spine();
     for two in spine.windows(2) {
         let short = |name: &str| name.trim_start_matches("vertebra_").to_owned();
-        push(format!("{}_{}", short(&two[1]), short(&two[0])), vec![two[0].clone()], vec![two[1].clone()]);
+        push(
+            format!("{}_{}", short(&two[1]), short(&two[0])),
+            vec![two[0].clone()],
+            vec![two[1].clone()],
+        );
     }
-    push("C1_skull".into(), owned(["vertebra_C1"]), owned(["skull", "occipital_bone"]));
+    push(
+        "C1_skull".into(),
+        owned(["vertebra_C1"]),
+        owned(["skull", "occipital_bone"]),
+    );
     for side in ["l", "r"] {
         let s = |stem: &str| vec![format!("{stem}_{side}")];
         let named = |name: &str| format!("{name}_{side}");
@@ -129,25 +179,42 @@ pub(super) fn pairs() -> Vec<Pair> {
         push(named("elbow"), s("humerus"), s("ulna"));
         push(named("humeroradial"), s("humerus"), s("radius"));
         push(named("radioulnar"), s("ulna"), s("radius"));
-        let carpals: Vec<String> = CARPALS.iter().map(|stem| format!("{stem}_{side}")).collect();
+        let carpals: Vec<String> = CARPALS
+            .iter()
+            .map(|stem| format!("{stem}_{side}"))
+            .collect();
         push(named("wrist"), s("radius"), carpals.clone());
         for i in 1..=12 {
             let above = format!("vertebra_T{}", if i == 1 { 1 } else { i - 1 });
             let rib = vec![format!("rib{i:02}_{side}")];
-            push(format!("rib{i:02}_vertebra_{side}"), vec![format!("vertebra_T{i}"), above], rib.clone());
+            push(
+                format!("rib{i:02}_vertebra_{side}"),
+                vec![format!("vertebra_T{i}"), above],
+                rib.clone(),
+            );
             if i <= 10 {
                 push(format!("rib{i:02}_breast_{side}"), breast(), rib);
             }
         }
         for i in 1..=5 {
             let ray = finger(i, side);
-            push(format!("carpometacarpal{i}_{side}"), carpals.clone(), vec![ray[0].clone()]);
-            ray.windows(2).for_each(|two| push(two[1].clone(), vec![two[0].clone()], vec![two[1].clone()]));
+            push(
+                format!("carpometacarpal{i}_{side}"),
+                carpals.clone(),
+                vec![ray[0].clone()],
+            );
+            ray.windows(2)
+                .for_each(|two| push(two[1].clone(), vec![two[0].clone()], vec![two[1].clone()]));
             let ray = toe(i, side);
             let tarsals = ["cuneiform_med", "cuneiform_int", "cuneiform_lat", "cuboid"];
             let tarsals = tarsals.map(|stem| format!("{stem}_{side}")).to_vec();
-            push(format!("tarsometatarsal{i}_{side}"), tarsals, vec![ray[0].clone()]);
-            ray.windows(2).for_each(|two| push(two[1].clone(), vec![two[0].clone()], vec![two[1].clone()]));
+            push(
+                format!("tarsometatarsal{i}_{side}"),
+                tarsals,
+                vec![ray[0].clone()],
+            );
+            ray.windows(2)
+                .for_each(|two| push(two[1].clone(), vec![two[0].clone()], vec![two[1].clone()]));
         }
         push(named("subtalar"), s("talus"), s("calcaneus"));
         push(named("talonavicular"), s("talus"), s("navicular"));
@@ -159,7 +226,11 @@ pub(super) fn pairs() -> Vec<Pair> {
 /// The joints of a skeleton, from the file's own centres where it has them, else from the shape of the bones.
 pub(super) fn articulations(set: &BoneSet) -> Vec<Articulation> {
     let find = Finder {
-        bones: set.bones.iter().map(|bone| (bone.name.as_str(), &bone.mesh)).collect(),
+        bones: set
+            .bones
+            .iter()
+            .map(|bone| (bone.name.as_str(), &bone.mesh))
+            .collect(),
         given: &set.joints,
     };
     let mut found = Vec::new();
@@ -168,11 +239,19 @@ pub(super) fn articulations(set: &BoneSet) -> Vec<Articulation> {
         leg_joints(&find, side, &mut found);
         arm_joints(&find, side, &mut found);
         for i in 1..=5 {
-            let carpals: Vec<String> = CARPALS.iter().map(|stem| format!("{stem}_{side}")).collect();
+            let carpals: Vec<String> = CARPALS
+                .iter()
+                .map(|stem| format!("{stem}_{side}"))
+                .collect();
             let ray = finger(i, side);
             let root = find.contact(&carpals, &ray[..1]);
             if let Some(at) = root {
-                found.push(closed(format!("carpometacarpal{i}_{side}"), [&carpals[0], &ray[0]], at.at, Some(at)));
+                found.push(closed(
+                    format!("carpometacarpal{i}_{side}"),
+                    [&carpals[0], &ray[0]],
+                    at.at,
+                    Some(at),
+                ));
             }
             hinges(&find, &ray, &mut found);
             hinges(&find, &toe(i, side), &mut found);
@@ -188,6 +267,7 @@ fn closed(name: String, bones: [&str; 2], at: DVec3, contact: Option<Contact>) -
         name,
         segments: bones.map(segment_of),
         at: [at, at + shift],
+        give: None,
     }
 }
 
@@ -204,7 +284,10 @@ fn spine_joints(find: &Finder, found: &mut Vec<Articulation>) {
         mean.x = 0.0;
         mean
     };
-    let names: Vec<String> = spine().into_iter().filter(|name| find.get(name).is_some()).collect();
+    let names: Vec<String> = spine()
+        .into_iter()
+        .filter(|name| find.get(name).is_some())
+        .collect();
     for two in names.windows(2) {
         let (Some(below), Some(above)) = (find.get(&two[0]), find.get(&two[1])) else {
             continue;
@@ -228,12 +311,18 @@ fn spine_joints(find: &Finder, found: &mut Vec<Articulation>) {
         found.push(joint);
     }
     let skull = owned(["skull", "occipital_bone"]);
-    if let (Some(atlas), Some(contact)) =
-        (find.get("vertebra_C1"), find.contact(&owned(["vertebra_C1"]), &skull))
-    {
+    if let (Some(atlas), Some(contact)) = (
+        find.get("vertebra_C1"),
+        find.contact(&owned(["vertebra_C1"]), &skull),
+    ) {
         let bounds = atlas.bounds();
         let at = glam::Vec3::new(0.0, bounds.max.y, bounds.center().z).as_dvec3();
-        let mut joint = closed("C1_skull".into(), ["vertebra_C1", "skull"], at, Some(contact));
+        let mut joint = closed(
+            "C1_skull".into(),
+            ["vertebra_C1", "skull"],
+            at,
+            Some(contact),
+        );
         joint.at[1].x = 0.0;
         found.push(joint);
     }
@@ -242,20 +331,43 @@ fn spine_joints(find: &Finder, found: &mut Vec<Articulation>) {
 fn leg_joints(find: &Finder, side: &str, found: &mut Vec<Articulation>) {
     let s = |stem: &str| format!("{stem}_{side}");
     let (pelvis, femur, tibia, talus) = (s("pelvis"), s("femur"), s("tibia"), s("talus"));
-    let contact = |a: &String, b: &String| find.contact(std::slice::from_ref(a), std::slice::from_ref(b));
+    let contact =
+        |a: &String, b: &String| find.contact(std::slice::from_ref(a), std::slice::from_ref(b));
     if let Some(mesh) = find.get(&femur) {
-        let at = find.given(&s("hip")).unwrap_or_else(|| femoral_head(mesh).0);
-        found.push(closed(s("hip"), [&pelvis, &femur], at, contact(&pelvis, &femur)));
+        let at = find
+            .given(&s("hip"))
+            .unwrap_or_else(|| femoral_head(mesh).0);
+        found.push(closed(
+            s("hip"),
+            [&pelvis, &femur],
+            at,
+            contact(&pelvis, &femur),
+        ));
         let (end, half) = lower_end(mesh, 0.07);
         let low = f64::from(mesh.bounds().min.y);
         // The condyles roll about a point as high above their bottom as their radius, 0.75 of half their depth.
         let at = DVec3::new(end.x, low + 0.75 * half.z, end.z);
-        let at = find.given(&s("walker_knee")).or(find.given(&s("knee"))).unwrap_or(at);
-        found.push(closed(s("knee"), [&femur, &tibia], at, contact(&femur, &tibia)));
+        let at = find
+            .given(&s("walker_knee"))
+            .or(find.given(&s("knee")))
+            .unwrap_or(at);
+        found.push(closed(
+            s("knee"),
+            [&femur, &tibia],
+            at,
+            contact(&femur, &tibia),
+        ));
     }
     if let Some(mesh) = find.get(&talus) {
-        let at = find.given(&s("ankle")).unwrap_or_else(|| mesh.bounds().center().as_dvec3());
-        found.push(closed(s("ankle"), [&tibia, &talus], at, contact(&tibia, &talus)));
+        let at = find
+            .given(&s("ankle"))
+            .unwrap_or_else(|| mesh.bounds().center().as_dvec3());
+        found.push(closed(
+            s("ankle"),
+            [&tibia, &talus],
+            at,
+            contact(&tibia, &talus),
+        ));
     }
 }
 
@@ -266,19 +378,40 @@ fn arm_joints(find: &Finder, side: &str, found: &mut Vec<Articulation>) {
     if let Some(clavicle) = find.get(&s("clavicle")) {
         let at = extreme(clavicle, -outward, 0.012);
         let contact = find.contact(&breast(), &one("clavicle"));
-        found.push(closed(s("sternoclavicular"), ["vertebra_T1", &s("clavicle")], at, contact));
+        found.push(closed(
+            s("sternoclavicular"),
+            ["vertebra_T1", &s("clavicle")],
+            at,
+            contact,
+        ));
         if let Some(contact) = find.contact(&one("scapula"), &one("clavicle")) {
             let name = s("acromioclavicular");
-            found.push(closed(name, [&s("scapula"), &s("clavicle")], contact.at, Some(contact)));
+            found.push(closed(
+                name,
+                [&s("scapula"), &s("clavicle")],
+                contact.at,
+                Some(contact),
+            ));
         }
     }
     if let Some(humerus) = find.get(&s("humerus")) {
-        let at = find.given(&s("shoulder")).unwrap_or_else(|| humeral_head(humerus).0);
+        let at = find
+            .given(&s("shoulder"))
+            .unwrap_or_else(|| humeral_head(humerus).0);
         let contact = find.contact(&one("scapula"), &one("humerus"));
-        found.push(closed(s("shoulder"), [&s("scapula"), &s("humerus")], at, contact));
+        found.push(closed(
+            s("shoulder"),
+            [&s("scapula"), &s("humerus")],
+            at,
+            contact,
+        ));
         let (end, _) = lower_end(humerus, 0.07);
         let low = f64::from(humerus.bounds().min.y);
-        let at = DVec3::new(end.x, low + 0.045 * f64::from(humerus.bounds().size().y), end.z);
+        let at = DVec3::new(
+            end.x,
+            low + 0.045 * f64::from(humerus.bounds().size().y),
+            end.z,
+        );
         let at = find.given(&s("elbow")).unwrap_or(at);
         let contact = find.contact(&one("humerus"), &one("ulna"));
         found.push(closed(s("elbow"), [&s("humerus"), &s("ulna")], at, contact));
@@ -292,12 +425,36 @@ fn arm_joints(find: &Finder, side: &str, found: &mut Vec<Articulation>) {
             name: s("radioulnar_proximal"),
             segments: [s("ulna"), s("radius")],
             at: [head, head + shift],
+            give: None,
         });
+        // The capitulum's middle lies on the elbow's axis above the radius' head: the radius rolls about it.
+        if let Some(elbow) = find
+            .given(&s("elbow"))
+            .or_else(|| found.iter().find(|j| j.name == s("elbow")).map(|j| j.at[0]))
+        {
+            let at = DVec3::new(head.x, elbow.y, elbow.z);
+            found.push(Articulation {
+                name: s("humeroradial"),
+                segments: [s("humerus"), s("radius")],
+                at: [at, at + shift],
+                give: Some(CAPITULUM_GIVE),
+            });
+        }
         let at = lower_end(ulna, 0.05).0;
-        found.push(closed(s("radioulnar_distal"), [&s("ulna"), &s("radius")], at, None));
+        found.push(closed(
+            s("radioulnar_distal"),
+            [&s("ulna"), &s("radius")],
+            at,
+            None,
+        ));
         let carpals = vec![s("scaphoid"), s("lunate")];
         if let Some(contact) = find.contact(&one("radius"), &carpals) {
-            found.push(closed(s("wrist"), [&s("radius"), &s("scaphoid")], contact.at, Some(contact)));
+            found.push(closed(
+                s("wrist"),
+                [&s("radius"), &s("scaphoid")],
+                contact.at,
+                Some(contact),
+            ));
         }
     }
 }
@@ -312,7 +469,10 @@ fn hinges(find: &Finder, ray: &[String], found: &mut Vec<Articulation>) {
             continue;
         };
         let axis = longest_axis(near);
-        let out = axis * axis.dot(contact.at - near.bounds().center().as_dvec3()).signum();
+        let out = axis
+            * axis
+                .dot(contact.at - near.bounds().center().as_dvec3())
+                .signum();
         let tip = extreme(near, out, 1e-6).dot(out);
         // Half the head's width is about its radius.
         let head: Vec<DVec3> = (near.positions.iter())
@@ -320,9 +480,17 @@ fn hinges(find: &Finder, ray: &[String], found: &mut Vec<Articulation>) {
             .filter(|p| p.dot(out) > tip - 0.15 * near.bounds().diagonal() as f64)
             .collect();
         let middle = head.iter().sum::<DVec3>() / head.len().max(1) as f64;
-        let radius = head.iter().map(|p| p.reject_from(out).distance(middle.reject_from(out))).sum::<f64>()
+        let radius = head
+            .iter()
+            .map(|p| p.reject_from(out).distance(middle.reject_from(out)))
+            .sum::<f64>()
             / head.len().max(1) as f64;
         let at = middle.reject_from(out) + out * (tip - radius);
-        found.push(closed(two[1].clone(), [&two[0], &two[1]], at, Some(contact)));
+        found.push(closed(
+            two[1].clone(),
+            [&two[0], &two[1]],
+            at,
+            Some(contact),
+        ));
     }
 }

@@ -11,7 +11,11 @@ pub(super) fn sphere(points: &[DVec3]) -> Option<(DVec3, f64)> {
     }
     let n = points.len() as f64;
     let mean = points.iter().sum::<DVec3>() / n;
-    let squares = points.iter().map(|p| (*p - mean).length_squared()).sum::<f64>() / n;
+    let squares = points
+        .iter()
+        .map(|p| (*p - mean).length_squared())
+        .sum::<f64>()
+        / n;
     let mut normal = DMat3::ZERO;
     let mut right = DVec3::ZERO;
     for p in points {
@@ -31,8 +35,12 @@ pub(super) fn sphere(points: &[DVec3]) -> Option<(DVec3, f64)> {
 fn head(mesh: &TriMesh, depth: f64) -> (DVec3, f64) {
     let points: Vec<DVec3> = mesh.positions.iter().map(|p| p.as_dvec3()).collect();
     let top = points.iter().fold(f64::NEG_INFINITY, |top, p| top.max(p.y));
-    let upper: Vec<DVec3> = (points.iter().copied()).filter(|p| p.y > top - depth).collect();
-    let inner = upper.iter().fold(f64::INFINITY, |inner, p| inner.min(p.x.abs()));
+    let upper: Vec<DVec3> = (points.iter().copied())
+        .filter(|p| p.y > top - depth)
+        .collect();
+    let inner = upper
+        .iter()
+        .fold(f64::INFINITY, |inner, p| inner.min(p.x.abs()));
     let mut ball: Vec<DVec3> = (upper.iter().copied())
         .filter(|p| p.x.abs() < inner + 0.6 * depth)
         .collect();
@@ -119,7 +127,9 @@ pub(super) fn contact(a: &Surface, b: &TriMesh) -> Option<Contact> {
     let found: Vec<_> = (b.positions.iter())
         .filter_map(|&p| Some((p, a.closest_point(p)?.position)))
         .collect();
-    let gap = found.iter().fold(f32::INFINITY, |gap, (p, q)| gap.min(p.distance(*q)));
+    let gap = found
+        .iter()
+        .fold(f32::INFINITY, |gap, (p, q)| gap.min(p.distance(*q)));
     let near = found.iter().filter(|(p, q)| p.distance(*q) <= gap + FACING);
     let (mut on_a, mut on_b, mut n) = (DVec3::ZERO, DVec3::ZERO, 0.0);
     for (p, q) in near {

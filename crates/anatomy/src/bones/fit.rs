@@ -129,14 +129,27 @@ pub(super) fn fit(problem: &Problem, segments: &mut [Segment]) -> Result<(), Bon
         for &bone in &segment.bones {
             for p in &problem.set.bones[bone].mesh.positions {
                 let basis = segment.map.basis(p.as_dvec3());
-                vertices.push(Vertex { segment: s, basis, known: (DVec3::INFINITY, 0.0) });
+                vertices.push(Vertex {
+                    segment: s,
+                    basis,
+                    known: (DVec3::INFINITY, 0.0),
+                });
                 counts[s] += 1.0;
             }
         }
     }
     for _ in 0..STEPS {
-        let mut normal = Normal { n, matrix: vec![0.0; n * n], right: vec![0.0; n] };
-        let system = System { problem, segments, starts: &starts, index: &index };
+        let mut normal = Normal {
+            n,
+            matrix: vec![0.0; n * n],
+            right: vec![0.0; n],
+        };
+        let system = System {
+            problem,
+            segments,
+            starts: &starts,
+            index: &index,
+        };
         system.damping(&mut normal);
         system.joints(&mut normal);
         system.targets(&mut normal);
@@ -145,9 +158,13 @@ pub(super) fn fit(problem: &Problem, segments: &mut [Segment]) -> Result<(), Bon
         system.neighbours(&mut normal);
         system.bends(&mut normal);
         system.inside(&mut normal, &mut vertices, &counts);
-        let step = normal.solve().map_err(|reason| BoneError::Placing { reason })?;
+        let step = normal
+            .solve()
+            .map_err(|reason| BoneError::Placing { reason })?;
         if step.iter().any(|x| !x.is_finite()) {
-            let reason = "the equations have no finite solution; check the bones for far-off vertices".to_owned();
+            let reason =
+                "the equations have no finite solution; check the bones for far-off vertices"
+                    .to_owned();
             return Err(BoneError::Placing { reason });
         }
         apply(segments, &starts, &step, problem.size);
@@ -181,7 +198,14 @@ struct System<'a> {
 
 impl System<'_> {
     /// Derivatives of a point along `direction`, times `weight`.
-    fn row(&self, segment: usize, basis: &[DVec3; 3], direction: DVec3, weight: f64, row: &mut Vec<(usize, f64)>) {
+    fn row(
+        &self,
+        segment: usize,
+        basis: &[DVec3; 3],
+        direction: DVec3,
+        weight: f64,
+        row: &mut Vec<(usize, f64)>,
+    ) {
         let placed = &self.segments[segment].placed;
         let start = self.starts[segment];
         let arm = placed.turn * placed.arm(basis);
@@ -191,7 +215,10 @@ impl System<'_> {
             row.push((start + 3 + k, weight * turn[k]));
         }
         for k in 0..self.segments[segment].map.scales() {
-            row.push((start + 6 + k, weight * direction.dot(placed.turn * basis[k])));
+            row.push((
+                start + 6 + k,
+                weight * direction.dot(placed.turn * basis[k]),
+            ));
         }
     }
 
@@ -226,7 +253,7 @@ impl System<'_> {
     fn joints(&self, normal: &mut Normal) {
         for joint in self.problem.joints {
             let names = [joint.segments[0].as_str(), joint.segments[1].as_str()];
-            self.pull_together(normal, names, joint.at, JOINT);
+            self.pull_together(normal, names, joint.at, joint.give.unwrap_or(JOINT));
         }
         for side in ["l", "r"] {
             let scapula = format!("scapula_{side}");
@@ -289,9 +316,17 @@ impl System<'_> {
         let distance = f64::from(closest.distance);
         let normal = || {
             let triangle = closest.triangle as usize;
-            self.problem.skin.mesh().triangle_normal(triangle).as_dvec3()
+            self.problem
+                .skin
+                .mesh()
+                .triangle_normal(triangle)
+                .as_dvec3()
         };
-        let direction = if distance > 1e-5 { out.normalize_or(DVec3::Y) } else { normal() };
+        let direction = if distance > 1e-5 {
+            out.normalize_or(DVec3::Y)
+        } else {
+            normal()
+        };
         Some((direction, if inside { distance } else { -distance }))
     }
 
@@ -306,7 +341,10 @@ impl System<'_> {
             };
             let mut row = Vec::with_capacity(9);
             self.row(segment, &basis, -out, 1.0 / site.deviation, &mut row);
-            normal.add(&row, (depth - site.depth * self.problem.size) / site.deviation);
+            normal.add(
+                &row,
+                (depth - site.depth * self.problem.size) / site.deviation,
+            );
         }
     }
 
@@ -325,7 +363,10 @@ impl System<'_> {
                 for j in 0..k {
                     let deviation = SHAPE * size;
                     let r = (segment.placed.scales[k] - segment.placed.scales[j]) / deviation;
-                    let row = [(start + 6 + k, 1.0 / deviation), (start + 6 + j, -1.0 / deviation)];
+                    let row = [
+                        (start + 6 + k, 1.0 / deviation),
+                        (start + 6 + j, -1.0 / deviation),
+                    ];
                     normal.add(&row, r);
                 }
             }
@@ -366,15 +407,20 @@ impl System<'_> {
         let lumbar = ["pelvis", "L5", "L4", "L3", "L2", "L1", "thorax"];
         let neck = ["thorax", "C7", "C6", "C5", "C4", "C3", "C2", "C1", "skull"];
         for chain in [&lumbar[..], &neck[..]] {
-            let chain: Vec<usize> = chain.iter().filter_map(|name| self.index.get(*name).copied()).collect();
+            let chain: Vec<usize> = chain
+                .iter()
+                .filter_map(|name| self.index.get(*name).copied())
+                .collect();
             let turned = |s: usize| {
                 let segment = &self.segments[s];
-                DQuat::from_mat3(&(segment.placed.turn * segment.map.frame.transpose())).to_scaled_axis()
+                DQuat::from_mat3(&(segment.placed.turn * segment.map.frame.transpose()))
+                    .to_scaled_axis()
             };
             for two in chain.windows(2) {
                 let bend = turned(two[1]) - turned(two[0]);
                 for k in 0..3 {
-                    let row = [(two[1], 1.0), (two[0], -1.0)].map(|(s, f)| (self.starts[s] + 3 + k, f / BEND));
+                    let row = [(two[1], 1.0), (two[0], -1.0)]
+                        .map(|(s, f)| (self.starts[s] + 3 + k, f / BEND));
                     normal.add(&row, bend[k] / BEND);
                 }
             }

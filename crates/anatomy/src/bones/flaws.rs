@@ -23,6 +23,8 @@ use super::read::{BoneNote, BoneSet};
 const COARSE_EDGE: f64 = 0.0075;
 /// Most levels of subdivision: more would only refine needles.
 const MAX_LEVELS: usize = 2;
+/// Rounds of moving control points: fewer round tips off, more make waves along sharp edges.
+const THROUGH_ROUNDS: usize = 3;
 /// Length of a femur \[m\] that goes with [`VOLUMES`].
 const FEMUR_LENGTH: f64 = 0.45;
 /// Volumes expected of a skeleton whose femur is [`FEMUR_LENGTH`] long \[ml\]: name, volume, and the share of it below or above
@@ -66,11 +68,11 @@ fn smooth_coarse(set: &mut BoneSet) {
         let volume = bone.mesh.signed_volume();
         let edge = bone.mesh.mean_edge_length();
         let mut levels = 0;
-        while levels < MAX_LEVELS && bone.mesh.mean_edge_length() > COARSE_EDGE {
-            bone.mesh = loop_smooth(&bone.mesh).mesh;
+        while levels < MAX_LEVELS && edge > COARSE_EDGE * f64::from(1 << levels) {
             levels += 1;
         }
         if levels > 0 {
+            bone.mesh = smooth_through(&bone.mesh, levels);
             offset_to_volume(&mut bone.mesh, volume, |_| 1.0);
             let what = format!(
                 "edges of {:.0} mm were coarse; subdivided {levels} times",
@@ -82,11 +84,27 @@ fn smooth_coarse(set: &mut BoneSet) {
     }
 }
 
+/// Loop subdivision whose limit goes through the vertices it started from, nearly: control points are moved by what the
+/// surface misses them by, a few times. Plain subdivision would round off tips and part the pubic bones.
+fn smooth_through(mesh: &TriMesh, levels: usize) -> TriMesh {
+    let refined =
+        |mesh: &TriMesh| (0..levels).fold(mesh.clone(), |mesh, _| loop_smooth(&mesh).mesh);
+    let mut control = mesh.clone();
+    for _ in 0..THROUGH_ROUNDS {
+        let now = refined(&control);
+        for v in 0..mesh.positions.len() {
+            control.positions[v] += mesh.positions[v] - now.positions[v];
+        }
+    }
+    refined(&control)
+}
+
 /// Brings bones to the volume that goes with their length.
 fn thicken_legs(set: &mut BoneSet, scale: f64) {
     for bone in &mut set.bones {
         let stem = bone.name.trim_end_matches("_l").trim_end_matches("_r");
-        let Some(&(_, volume, [low, high])) = VOLUMES.iter().find(|(name, ..)| *name == stem) else {
+        let Some(&(_, volume, [low, high])) = VOLUMES.iter().find(|(name, ..)| *name == stem)
+        else {
             continue;
         };
         let wanted = volume * 1e-6 * scale.powi(3);

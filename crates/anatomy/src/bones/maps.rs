@@ -73,7 +73,10 @@ impl Map {
         match self.stretch {
             Stretch::Uniform => [p, DVec3::ZERO, DVec3::ZERO],
             Stretch::Axes => [DVec3::X * p.x, DVec3::Y * p.y, DVec3::Z * p.z],
-            Stretch::Long { length, shaft: [low, high] } => {
+            Stretch::Long {
+                length,
+                shaft: [low, high],
+            } => {
                 let t = ((p.y - low) / (high - low)).clamp(0.0, 1.0);
                 let grown = DVec3::Y * (length * t * t * (3.0 - 2.0 * t));
                 [p - grown, grown, DVec3::ZERO]
@@ -84,7 +87,9 @@ impl Map {
     fn shaped(&self, p: DVec3) -> DVec3 {
         match self.shape {
             Shape::AsIs => p,
-            Shape::Female { height: [low, high] } => {
+            Shape::Female {
+                height: [low, high],
+            } => {
                 let t = ((p.y - low) / (high - low)).clamp(0.0, 1.0);
                 let [top, bottom] = FEMALE_BREADTH;
                 let breadth = bottom + (top - bottom) * t;
@@ -109,7 +114,9 @@ impl Placement {
 /// Axes with y along `along` and x as near `side` as that allows.
 pub(super) fn frame(along: DVec3, side: DVec3) -> DMat3 {
     let y = along.normalize_or(DVec3::Y);
-    let x = side.reject_from_normalized(y).normalize_or(y.any_orthonormal_vector());
+    let x = side
+        .reject_from_normalized(y)
+        .normalize_or(y.any_orthonormal_vector());
     DMat3::from_cols(x, y, x.cross(y))
 }
 
@@ -122,10 +129,17 @@ mod tests {
         let map = Map {
             origin: DVec3::ZERO,
             frame: DMat3::IDENTITY,
-            stretch: Stretch::Long { length: 0.4, shaft: [0.06, 0.34] },
+            stretch: Stretch::Long {
+                length: 0.4,
+                shaft: [0.06, 0.34],
+            },
             shape: Shape::AsIs,
         };
-        let placed = Placement { turn: DMat3::IDENTITY, at: DVec3::ZERO, scales: [1.1, 1.3, 1.0] };
+        let placed = Placement {
+            turn: DMat3::IDENTITY,
+            at: DVec3::ZERO,
+            scales: [1.1, 1.3, 1.0],
+        };
         let at = |x: f64, y: f64| placed.point(&map.basis(DVec3::new(x, y, 0.0)));
         assert!(at(0.0, 0.4).distance(DVec3::new(0.0, 0.4 * 1.3, 0.0)) < 1e-12);
         let near = at(0.02, 0.03) - at(0.0, 0.01);

@@ -12,6 +12,9 @@ const DIRECTIONS: usize = 96;
 /// Directions that must be free: fewer let the inside of a mouth see out through the lips, more take armpits for insides.
 const FREE: usize = 3;
 
+/// Radius within which skin around an eye is its socket \[m\]: the eyeball, and the fold of the lids.
+const EYE_RADIUS: f32 = 0.0175;
+
 impl Body {
     /// The skin without what lies inside the body: the mouth and nose are part of the skin's shell, so that jaws and teeth
     /// would be outside of it. Triangles from which hardly any straight line leaves the body are left out. Not closed;
@@ -20,11 +23,24 @@ impl Body {
         let whole = self.surface();
         let reach = 2.0 * self.mesh.bounds().diagonal();
         let directions = sphere_directions();
+        // Eyes are shells of their own: their sockets are open, and belong to the inside.
+        let eyes: Vec<Vec3> = ["eye.L", "eye.R"]
+            .iter()
+            .filter_map(|name| self.joint(name).ok())
+            .collect();
         let outer: Vec<bool> = (0..self.mesh.triangles.len())
             .into_par_iter()
             .map(|triangle| {
                 let normal = self.mesh.triangle_normal(triangle);
                 let corners = self.mesh.corners(triangle);
+                let in_socket = |eye: &Vec3| {
+                    corners
+                        .iter()
+                        .all(|corner| corner.distance(*eye) < EYE_RADIUS)
+                };
+                if eyes.iter().any(in_socket) {
+                    return false;
+                }
                 let origin = (corners[0] + corners[1] + corners[2]) / 3.0 + 1e-4 * normal;
                 let free = (directions.iter())
                     .map(|&d| if d.dot(normal) < 0.0 { -d } else { d })

@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use glam::Vec3;
+use glam::{Affine3A, Vec3};
 use rayon::prelude::*;
 
 use super::articulations::articulations;
 use super::fit::{Problem, fit};
+use super::landmarks::{Landmark, landmarks};
+use super::push::push_inside;
 use super::read::{BoneError, BoneSet};
 use super::report::{PlacementReport, report};
+use super::rig::{BoneWeights, bone_motion, bone_weights};
 use super::segments::{Joints, joint_points, segments};
 use super::sites::sites;
 use super::targets::targets;
@@ -21,11 +24,26 @@ pub struct PlacedBones {
     pub bones: Vec<Bone>,
     /// Centres of joints by name: `hip_l`, `L4_L5`, `index_medial_l` \[m\].
     pub joints: BTreeMap<String, Vec3>,
+    /// Joints of the body's rig that move each bone, and their weights.
+    pub weights: Vec<BoneWeights>,
+    /// Points close under the skin by name: `asis_l`, `c7`, `lateral_malleolus_r`.
+    pub landmarks: BTreeMap<String, Landmark>,
     /// How well it went.
     pub report: PlacementReport,
 }
 
 impl PlacedBones {
+    /// The bones in another pose, given the world matrices of all joints at rest and now.
+    pub fn posed(&self, rest: &[Affine3A], now: &[Affine3A]) -> Vec<Bone> {
+        (self.bones.iter().zip(&self.weights))
+            .map(|(bone, weights)| {
+                let mut bone = bone.clone();
+                bone.mesh.transform(&bone_motion(weights, rest, now));
+                bone
+            })
+            .collect()
+    }
+
     /// A bone by its name.
     pub fn bone(&self, name: &str) -> Option<&Bone> {
         self.bones.iter().find(|bone| bone.name == name)
@@ -65,14 +83,20 @@ pub fn place_bones(set: &BoneSet, body: &Body) -> Result<PlacedBones, BoneError>
     fit(&problem, &mut segments)?;
     let mut of_bone = vec![None; set.bones.len()];
     for (s, segment) in segments.iter().enumerate() {
-        segment.bones.iter().for_each(|&bone| of_bone[bone] = Some(s));
+        segment
+            .bones
+            .iter()
+            .for_each(|&bone| of_bone[bone] = Some(s));
     }
-    let bones: Vec<Bone> = (set.bones.par_iter().zip(&of_bone))
+    let mut bones: Vec<Bone> = (set.bones.par_iter().zip(&of_bone))
         .filter_map(|(bone, segment)| {
             let segment = &segments[(*segment)?];
             let mut bone = bone.clone();
             for p in &mut bone.mesh.positions {
-                *p = segment.placed.point(&segment.map.basis(p.as_dvec3())).as_vec3();
+                *p = segment
+                    .placed
+                    .point(&segment.map.basis(p.as_dvec3()))
+                    .as_vec3();
             }
             Some(bone)
         })
@@ -84,6 +108,14 @@ pub fn place_bones(set: &BoneSet, body: &Body) -> Result<PlacedBones, BoneError>
     let joints = (articulations.iter())
         .filter_map(|joint| Some((joint.name.clone(), at(&joint.segments[0], joint.at[0])?)))
         .collect();
-    let report = report(&bones, &skin, &segments, &articulations, size);
-    Ok(PlacedBones { bones, joints, report })
+    let pushed = push_inside(&mut bones, &skin);
+    let mut report = report(&bones, &skin, &segments, &articulations, size);
+    report.pushed = pushed;
+    Ok(PlacedBones {
+        weights: bone_weights(&bones, body),
+        landmarks: landmarks(set, &bones, body),
+        bones,
+        joints,
+        report,
+    })
 }

@@ -29,7 +29,9 @@ pub struct BoneSet {
 #[non_exhaustive]
 pub enum BoneNote {
     /// The name is not in the vocabulary.
-    #[error("'{name}' is no bone of the vocabulary and was left out; rename it (docs: bone names) if it is one")]
+    #[error(
+        "'{name}' is no bone of the vocabulary and was left out; rename it (docs: bone names) if it is one"
+    )]
     UnknownName {
         /// Name of the file without its extension.
         name: String,
@@ -114,19 +116,25 @@ pub enum BoneError {
         files: usize,
     },
     /// A bone that placing needs is missing on both sides.
-    #[error("there is no '{name}'; a skeleton needs a skull, hip bones, femora, thoracic vertebrae and ribs")]
+    #[error(
+        "there is no '{name}'; a skeleton needs a skull, hip bones, femora, thoracic vertebrae and ribs"
+    )]
     Missing {
         /// Name of the bone.
         name: String,
     },
     /// No unit makes it a person.
-    #[error("the skeleton is {extent:.3} units from foot to head: neither metres, centimetres, millimetres nor inches make it a person; scale it to metres")]
+    #[error(
+        "the skeleton is {extent:.3} units from foot to head: neither metres, centimetres, millimetres nor inches make it a person; scale it to metres"
+    )]
     Unit {
         /// Height in the files' unit.
         extent: f64,
     },
     /// Left and right, up and front contradict each other.
-    #[error("the skeleton is mirrored: with the skull up and the left bones at the left, its toes point backwards; swap left and right in the names, or mirror the meshes")]
+    #[error(
+        "the skeleton is mirrored: with the skull up and the left bones at the left, its toes point backwards; swap left and right in the names, or mirror the meshes"
+    )]
     Mirrored,
     /// The body lacks a joint that bones are placed by.
     #[error(transparent)]
@@ -154,6 +162,19 @@ const EXTENSIONS: [&str; 4] = ["ply", "obj", "stl", "off"];
 
 /// Reads all meshes of a folder (PLY, OBJ, STL, OFF) named after bones, and `joints.json` if there is one.
 pub fn read_bones(folder: &Path) -> Result<BoneSet, BoneError> {
+    let (meshes, joints) = read_bone_files(folder)?;
+    let count = meshes.len();
+    bone_set(meshes, joints).map_err(|error| match error {
+        BoneError::NoBones { .. } => BoneError::NoBones {
+            path: folder.to_owned(),
+            files: count,
+        },
+        other => other,
+    })
+}
+
+/// The meshes of a folder as they are in the files, by file name, and the joints of `joints.json`.
+pub fn read_bone_files(folder: &Path) -> Result<super::asset::NamedMeshes, BoneError> {
     let in_folder = |source| BoneError::Folder {
         path: folder.to_owned(),
         source,
@@ -178,15 +199,7 @@ pub fn read_bones(folder: &Path) -> Result<BoneSet, BoneError> {
         let mesh = TriMesh::merged(character.parts.iter().map(|part| &part.mesh));
         meshes.push((name.into_owned(), mesh));
     }
-    let joints = read_joints(&folder.join("joints.json"))?;
-    let count = files.len();
-    bone_set(meshes, joints).map_err(|error| match error {
-        BoneError::NoBones { .. } => BoneError::NoBones {
-            path: folder.to_owned(),
-            files: count,
-        },
-        other => other,
-    })
+    Ok((meshes, read_joints(&folder.join("joints.json"))?))
 }
 
 /// The skeleton of named meshes in any unit and axes.
@@ -274,7 +287,9 @@ fn stand_up(set: &mut BoneSet, joints: BTreeMap<String, DVec3>) -> Result<(), Bo
         matches!(name, "skull" | "frontal_bone" | "occipital_bone")
     });
     let head = head.ok_or_else(|| missing("skull"))?;
-    let hips = mean_middle(&set.bones, |name| name.starts_with("pelvis_") || name == "sacrum");
+    let hips = mean_middle(&set.bones, |name| {
+        name.starts_with("pelvis_") || name == "sacrum"
+    });
     let hips = hips.ok_or_else(|| missing("pelvis_l"))?;
     let lasting = ["femur", "tibia", "humerus", "pelvis", "scapula"];
     let side = |suffix: &str| {
@@ -294,7 +309,9 @@ fn stand_up(set: &mut BoneSet, joints: BTreeMap<String, DVec3>) -> Result<(), Bo
     let mut axes = [left, up, front];
     let nearest = axes.map(|axis| {
         let magnitudes = axis.abs();
-        let k = (0..3).max_by(|&a, &b| magnitudes[a].total_cmp(&magnitudes[b])).unwrap_or(0);
+        let k = (0..3)
+            .max_by(|&a, &b| magnitudes[a].total_cmp(&magnitudes[b]))
+            .unwrap_or(0);
         DVec3::AXES[k] * axis[k].signum()
     });
     if (0..3).all(|k| axes[k].dot(nearest[k]) > SNAP) {
@@ -332,7 +349,11 @@ fn stand_up(set: &mut BoneSet, joints: BTreeMap<String, DVec3>) -> Result<(), Bo
         .map(|(name, at)| (name, place(at).as_vec3()))
         .collect();
     if turn != DMat3::IDENTITY || unit != 1.0 {
-        let what = format!("{unit_name}, up is {}, front is {}", named(axes[1]), named(axes[2]));
+        let what = format!(
+            "{unit_name}, up is {}, front is {}",
+            named(axes[1]),
+            named(axes[2])
+        );
         set.notes.push(BoneNote::Converted { what });
     }
     Ok(())

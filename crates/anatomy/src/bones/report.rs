@@ -12,7 +12,9 @@ use super::segments::Segment;
 use crate::Bone;
 
 /// Parts of the body that bones are counted by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum BoneRegion {
     /// Skull and jaw.
@@ -40,7 +42,12 @@ pub fn bone_region(name: &str) -> BoneRegion {
         "carpals" => BoneRegion::Hands,
         "foot" => BoneRegion::Feet,
         _ if stem.starts_with("toe") => BoneRegion::Feet,
-        _ if super::articulations::FINGERS.iter().any(|finger| stem.starts_with(finger)) => BoneRegion::Hands,
+        _ if super::articulations::FINGERS
+            .iter()
+            .any(|finger| stem.starts_with(finger)) =>
+        {
+            BoneRegion::Hands
+        }
         _ if stem.starts_with("metacarpal") => BoneRegion::Hands,
         _ => BoneRegion::Trunk,
     }
@@ -72,6 +79,10 @@ pub struct PlacementReport {
     pub centre_gaps: BTreeMap<String, f64>,
     /// Scales of each segment against [`PlacementReport::size`]: across and along for long bones, else along x, y, z.
     pub scales: BTreeMap<String, Vec<f64>>,
+    /// Bones with vertices outside.
+    pub outside_bones: BTreeMap<String, Outside>,
+    /// Bones that the fit left outside and that were pushed in, with the largest push \[m\].
+    pub pushed: BTreeMap<String, f32>,
     /// Volume of each bone \[ml\].
     pub volumes: BTreeMap<String, f64>,
 }
@@ -104,19 +115,28 @@ pub(super) fn report(
                 .collect()
         })
         .collect();
+    let mut outside_bones = BTreeMap::new();
+    let none = Outside {
+        least_depth: f32::INFINITY,
+        ..Outside::default()
+    };
     for (bone, depths) in bones.iter().zip(&depths) {
-        let region = outside.entry(bone_region(&bone.name)).or_insert(Outside {
-            least_depth: f32::INFINITY,
-            ..Outside::default()
-        });
+        let region = outside.entry(bone_region(&bone.name)).or_insert(none);
+        let mut own = none;
         for &depth in depths {
-            region.vertices += 1;
-            region.outside += usize::from(depth < 0.0);
-            region.farthest = region.farthest.max(-depth);
-            region.least_depth = region.least_depth.min(depth);
+            for count in [&mut own, &mut *region] {
+                count.vertices += 1;
+                count.outside += usize::from(depth < 0.0);
+                count.farthest = count.farthest.max(-depth);
+                count.least_depth = count.least_depth.min(depth);
+            }
+        }
+        if own.outside > 0 {
+            outside_bones.insert(bone.name.clone(), own);
         }
     }
     let centre_gaps = (joints.iter())
+        .filter(|joint| joint.give.is_none())
         .filter_map(|joint| {
             let at = |k: usize| {
                 let segment = segments.iter().find(|s| s.name == joint.segments[k])?;
@@ -132,13 +152,17 @@ pub(super) fn report(
                 Stretch::Axes => 3,
                 Stretch::Long { .. } => 2,
             };
-            let relative = segment.placed.scales[..count].iter().map(|scale| scale / size);
+            let relative = segment.placed.scales[..count]
+                .iter()
+                .map(|scale| scale / size);
             (segment.name.clone(), relative.collect())
         })
         .collect();
     PlacementReport {
         size,
         outside,
+        outside_bones,
+        pushed: BTreeMap::new(),
         gaps: gaps(bones),
         centre_gaps,
         scales,
@@ -150,10 +174,16 @@ pub(super) fn report(
 
 /// Least distance between the surfaces of each pair of bones that meet \[m\]; zero where they touch or overlap.
 fn gaps(bones: &[Bone]) -> BTreeMap<String, f32> {
-    let by_name: BTreeMap<&str, &TriMesh> =
-        bones.iter().map(|bone| (bone.name.as_str(), &bone.mesh)).collect();
+    let by_name: BTreeMap<&str, &TriMesh> = bones
+        .iter()
+        .map(|bone| (bone.name.as_str(), &bone.mesh))
+        .collect();
     let merged = |names: &[String]| {
-        TriMesh::merged(names.iter().filter_map(|name| by_name.get(name.as_str()).copied()))
+        TriMesh::merged(
+            names
+                .iter()
+                .filter_map(|name| by_name.get(name.as_str()).copied()),
+        )
     };
     let found: Vec<Option<(String, f32)>> = (pairs().into_par_iter())
         .map(|pair| {
@@ -162,7 +192,11 @@ fn gaps(bones: &[Bone]) -> BTreeMap<String, f32> {
                 let mut gap = f32::INFINITY;
                 for &p in &from.mesh().positions {
                     if let Some(found) = to.closest_point_within(p, gap.min(1.0)) {
-                        gap = if to.contains(p) { 0.0 } else { gap.min(found.distance) };
+                        gap = if to.contains(p) {
+                            0.0
+                        } else {
+                            gap.min(found.distance)
+                        };
                     }
                 }
                 gap

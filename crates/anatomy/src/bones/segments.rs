@@ -111,7 +111,8 @@ impl Builder<'_> {
             stretch: Stretch::Long { length, shaft },
             shape: Shape::AsIs,
         };
-        let stretch = (world_along.length() / length.max(1e-6)).clamp(0.8 * self.size, 1.25 * self.size);
+        let stretch =
+            (world_along.length() / length.max(1e-6)).clamp(0.8 * self.size, 1.25 * self.size);
         self.add(name, map, turn, world[0], [self.size, stretch, 1.0]);
     }
 }
@@ -201,7 +202,13 @@ fn trunk(build: &mut Builder, body: &Body, joints: &Joints) -> Result<(), BoneEr
         depth = (inner / f64::from(bounds.size().z)).clamp(0.85 * size, 1.1 * size);
         at.z = 0.5 * (front + back) + depth * (notch.z - f64::from(bounds.center().z));
     }
-    build.add("thorax", whole(Stretch::Axes, notch), DMat3::IDENTITY, at, [size, size, depth]);
+    build.add(
+        "thorax",
+        whole(Stretch::Axes, notch),
+        DMat3::IDENTITY,
+        at,
+        [size, size, depth],
+    );
     // Skull: its top and back below the skin's.
     let bounds = build.merged("skull").bounds();
     let top = body.mesh.bounds().max.y;
@@ -210,14 +217,27 @@ fn trunk(build: &mut Builder, body: &Body, joints: &Joints) -> Result<(), BoneEr
     let back = crown.fold(f32::INFINITY, |back, p| back.min(p.z));
     let source = DVec3::new(0.0, f64::from(bounds.max.y), f64::from(bounds.min.z));
     let world = DVec3::new(0.0, f64::from(top) - 0.006, f64::from(back) + 0.007);
-    let pivot = joints.source("C1_skull").unwrap_or(bounds.center().as_dvec3());
+    let pivot = joints
+        .source("C1_skull")
+        .unwrap_or(bounds.center().as_dvec3());
     let at = world + size * (pivot - source);
-    build.add("skull", whole(Stretch::Axes, pivot), DMat3::IDENTITY, at, [size; 3]);
+    build.add(
+        "skull",
+        whole(Stretch::Axes, pivot),
+        DMat3::IDENTITY,
+        at,
+        [size; 3],
+    );
     for required in ["pelvis", "thorax", "skull"] {
         build.placed(required).ok_or_else(|| missing(required))?;
     }
     // Vertebrae between two wholes: shares of the way.
-    let vertebrae = |letter: char, n: usize| (1..=n).rev().map(|i| format!("{letter}{i}")).collect::<Vec<_>>();
+    let vertebrae = |letter: char, n: usize| {
+        (1..=n)
+            .rev()
+            .map(|i| format!("{letter}{i}"))
+            .collect::<Vec<_>>()
+    };
     for (names, below, above) in [
         (vertebrae('L', 5), "pelvis", "thorax"),
         (vertebrae('C', 7), "thorax", "skull"),
@@ -233,8 +253,15 @@ fn trunk(build: &mut Builder, body: &Body, joints: &Joints) -> Result<(), BoneEr
             let mut origin = mesh.bounds().center().as_dvec3();
             origin.x = 0.0;
             let t = (i + 1) as f64 / (names.len() + 1) as f64;
-            let [low, high] = [&below, &above].map(|(map, placed)| placed.point(&map.basis(origin)));
-            build.add(name, whole(Stretch::Uniform, origin), DMat3::IDENTITY, low.lerp(high, t), [size, 1.0, 1.0]);
+            let [low, high] =
+                [&below, &above].map(|(map, placed)| placed.point(&map.basis(origin)));
+            build.add(
+                name,
+                whole(Stretch::Uniform, origin),
+                DMat3::IDENTITY,
+                low.lerp(high, t),
+                [size, 1.0, 1.0],
+            );
         }
     }
     // The hyoid and the larynx hang before the neck.
@@ -254,8 +281,18 @@ fn leg(build: &mut Builder, joints: &Joints, side: &str, heading: DVec3) {
         return;
     };
     let sides = || Sides::Axes(DVec3::X, lateral);
-    build.add_long(&named("femur"), [hip[0], knee[0]], [hip[1], knee[1]], sides());
-    build.add_long(&named("tibia"), [knee[0], ankle[0]], [knee[1], ankle[1]], sides());
+    build.add_long(
+        &named("femur"),
+        [hip[0], knee[0]],
+        [hip[1], knee[1]],
+        sides(),
+    );
+    build.add_long(
+        &named("tibia"),
+        [knee[0], ankle[0]],
+        [knee[1], ankle[1]],
+        sides(),
+    );
     let Some(ball) = joints.source(&named("toe2_prox")) else {
         return;
     };
@@ -293,7 +330,12 @@ fn ray(build: &mut Builder, joints: &Joints, bones: &[String], before: DMat3) {
             None => joints.targets.tips.get(name).map(|tip| tip.at),
         };
         if let (Some(end), Some(world_end)) = (end, world_end) {
-            build.add_long(name, [start, end], [world_start, world_end], Sides::Turned(before));
+            build.add_long(
+                name,
+                [start, end],
+                [world_start, world_end],
+                Sides::Turned(before),
+            );
         }
     }
 }
@@ -311,16 +353,28 @@ fn arm(build: &mut Builder, joints: &Joints, side: &str) {
         stretch: Stretch::Uniform,
         shape: Shape::AsIs,
     };
-    build.add(&named("scapula"), map, DMat3::IDENTITY, shoulder[1], [size, 1.0, 1.0]);
+    build.add(
+        &named("scapula"),
+        map,
+        DMat3::IDENTITY,
+        shoulder[1],
+        [size, 1.0, 1.0],
+    );
     let ends = ["sternoclavicular", "acromioclavicular"].map(|name| joints.source(&named(name)));
     if let [Some(inner), Some(outer)] = ends
-        && let (Some(thorax), Some(scapula)) = (build.placed("thorax"), build.placed(&named("scapula")))
+        && let (Some(thorax), Some(scapula)) =
+            (build.placed("thorax"), build.placed(&named("scapula")))
     {
         let world = [
             thorax.placed.point(&thorax.map.basis(inner)),
             scapula.placed.point(&scapula.map.basis(outer)),
         ];
-        build.add_long(&named("clavicle"), [inner, outer], world, Sides::Axes(DVec3::Z, DVec3::Z));
+        build.add_long(
+            &named("clavicle"),
+            [inner, outer],
+            world,
+            Sides::Axes(DVec3::Z, DVec3::Z),
+        );
     }
     // The elbow's axis: across both arms in the body, along the epicondyles in the skeleton.
     let upper = (elbow[1] - shoulder[1]).normalize_or(-DVec3::Y);
@@ -332,7 +386,12 @@ fn arm(build: &mut Builder, joints: &Joints, side: &str) {
     };
     let across = (build.mesh(&named("humerus"))).map_or(DVec3::X, epicondyles);
     let sides = || Sides::Axes(across, axis);
-    build.add_long(&named("humerus"), [shoulder[0], elbow[0]], [shoulder[1], elbow[1]], sides());
+    build.add_long(
+        &named("humerus"),
+        [shoulder[0], elbow[0]],
+        [shoulder[1], elbow[1]],
+        sides(),
+    );
     let source = [elbow[0], wrist[0]];
     build.add_long(&named("ulna"), source, [elbow[1], wrist[1]], sides());
     let Some(ulna) = build.placed(&named("ulna")) else {
@@ -357,10 +416,16 @@ fn arm(build: &mut Builder, joints: &Joints, side: &str) {
         }
         _ => 0.0,
     };
-    let turn_all = DMat3::from_axis_angle(pivot, twist) * ulna.placed.turn * ulna.map.frame.transpose();
+    let turn_all =
+        DMat3::from_axis_angle(pivot, twist) * ulna.placed.turn * ulna.map.frame.transpose();
     let source = [head, wrist[0]];
     let world_end = head_world + DMat3::from_axis_angle(pivot, twist) * (end_world - head_world);
-    build.add_long(&named("radius"), source, [head_world, world_end], Sides::Turned(turn_all));
+    build.add_long(
+        &named("radius"),
+        source,
+        [head_world, world_end],
+        Sides::Turned(turn_all),
+    );
 }
 
 /// Direction of the epicondyles: the widest of the lower end, to +X.
@@ -382,9 +447,12 @@ fn epicondyles(humerus: &TriMesh) -> DVec3 {
 fn hand(build: &mut Builder, joints: &Joints, side: &str) {
     let named = |name: &str| format!("{name}_{side}");
     let knuckle = |name: &str| joints.both(&named(&format!("{name}_proximal")));
-    let (Some(wrist), Some(index), Some(middle), Some(little)) =
-        (joints.both(&named("wrist")), knuckle("index"), knuckle("middle"), knuckle("little"))
-    else {
+    let (Some(wrist), Some(index), Some(middle), Some(little)) = (
+        joints.both(&named("wrist")),
+        knuckle("index"),
+        knuckle("middle"),
+        knuckle("little"),
+    ) else {
         return;
     };
     let source_frame = frame(middle[0] - wrist[0], index[0] - little[0]);
@@ -396,7 +464,13 @@ fn hand(build: &mut Builder, joints: &Joints, side: &str) {
         shape: Shape::AsIs,
     };
     let size = build.size;
-    build.add(&named("carpals"), map.clone(), turn, wrist[1], [size, 1.0, 1.0]);
+    build.add(
+        &named("carpals"),
+        map.clone(),
+        turn,
+        wrist[1],
+        [size, 1.0, 1.0],
+    );
     let before = turn * source_frame.transpose();
     for i in 1..=5 {
         let bones = finger(i, side);
@@ -404,8 +478,15 @@ fn hand(build: &mut Builder, joints: &Joints, side: &str) {
         let (Some(root), Some(end)) = (joints.source(&root_name), joints.both(&bones[1])) else {
             continue;
         };
-        let root_world = joints.target(&root_name).unwrap_or(wrist[1] + size * before * (root - wrist[0]));
-        build.add_long(&bones[0], [root, end[0]], [root_world, end[1]], Sides::Turned(before));
+        let root_world = joints
+            .target(&root_name)
+            .unwrap_or(wrist[1] + size * before * (root - wrist[0]));
+        build.add_long(
+            &bones[0],
+            [root, end[0]],
+            [root_world, end[1]],
+            Sides::Turned(before),
+        );
         ray(build, joints, &bones[1..], before);
     }
 }

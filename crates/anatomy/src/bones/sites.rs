@@ -6,8 +6,8 @@
 
 use glam::DVec3;
 
-use super::read::BoneSet;
 use super::names::known_bone;
+use super::read::BoneSet;
 use crate::Sex;
 
 /// A vertex that should lie at a depth below the skin.
@@ -26,9 +26,19 @@ type Row = (&'static [&'static str], [f64; 3], [f64; 2], f64);
 
 /// Bones of the midline.
 const MIDDLE: &[Row] = &[
-    (&["skull", "parietal_bone_l"], [0.0, 1.0, 0.0], [6.0, 6.0], 1.5),
+    (
+        &["skull", "parietal_bone_l"],
+        [0.0, 1.0, 0.0],
+        [6.0, 6.0],
+        1.5,
+    ),
     (&["skull", "frontal_bone"], [0.0, 0.6, 1.0], [5.5, 5.5], 1.5),
-    (&["skull", "occipital_bone"], [0.0, 0.35, -1.0], [6.5, 6.5], 1.5),
+    (
+        &["skull", "occipital_bone"],
+        [0.0, 0.35, -1.0],
+        [6.5, 6.5],
+        1.5,
+    ),
     (&["mandible"], [0.0, -0.6, 1.0], [9.0, 9.0], 2.5),
     (&["vertebra_C7"], [0.0, 0.0, -1.0], [10.0, 11.0], 3.0),
     (&["vertebra_T2"], [0.0, 0.0, -1.0], [11.0, 12.0], 4.0),
@@ -38,13 +48,28 @@ const MIDDLE: &[Row] = &[
     (&["vertebra_T11"], [0.0, 0.0, -1.0], [12.0, 13.0], 4.0),
     (&["vertebra_L3"], [0.0, 0.0, -1.0], [14.0, 16.0], 4.0),
     (&["sacrum"], [0.0, 0.0, -1.0], [15.0, 18.0], 5.0),
-    (&["sternum_costal_cartilage", "manubrium"], [0.0, 1.0, 0.6], [10.0, 11.0], 4.0),
-    (&["sternum_costal_cartilage", "sternum"], [0.0, 0.0, 1.0], [11.0, 13.0], 5.0),
+    (
+        &["sternum_costal_cartilage", "manubrium"],
+        [0.0, 1.0, 0.6],
+        [10.0, 11.0],
+        4.0,
+    ),
+    (
+        &["sternum_costal_cartilage", "sternum"],
+        [0.0, 0.0, 1.0],
+        [11.0, 13.0],
+        5.0,
+    ),
 ];
 
 /// Bones of the left side; `_l` is appended.
 const SIDES: &[Row] = &[
-    (&["skull", "parietal_bone"], [1.0, 0.25, -0.2], [6.5, 6.5], 2.0),
+    (
+        &["skull", "parietal_bone"],
+        [1.0, 0.25, -0.2],
+        [6.5, 6.5],
+        2.0,
+    ),
     (&["rib08"], [1.0, 0.0, 0.0], [18.0, 18.0], 6.0),
     (&["rib05"], [1.0, 0.0, 0.0], [24.0, 24.0], 8.0),
     (&["clavicle"], [0.0, 0.2, 1.0], [9.0, 9.0], 4.0),
@@ -97,7 +122,12 @@ pub(super) fn sites(set: &BoneSet, sex: Sex) -> Vec<Site> {
                 None => format!("{stem}_{side}"),
             };
             let names: Vec<String> = names.iter().map(named).collect();
-            push(&names, DVec3::new(sign * along[0], along[1], along[2]), depths, deviation);
+            push(
+                &names,
+                DVec3::new(sign * along[0], along[1], along[2]),
+                depths,
+                deviation,
+            );
         }
     }
     found

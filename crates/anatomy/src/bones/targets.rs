@@ -79,7 +79,14 @@ pub(super) fn targets(body: &Body, size: f64) -> Result<Targets, BodyError> {
         wrist += WRIST_FORWARD * (rig_at("metacarpal2")? - wrist);
         let mut put = |name: &str, at: DVec3, axis: DVec3, deviation: [f64; 2]| {
             let axis = axis.normalize_or(DVec3::Y);
-            joints.insert(named(name), Target { at, axis, deviation });
+            joints.insert(
+                named(name),
+                Target {
+                    at,
+                    axis,
+                    deviation,
+                },
+            );
         };
         put("hip", hip, DVec3::Y, [0.010, 0.008]);
         put("knee", knee, knee - hip, [0.010, 0.004]);
@@ -87,7 +94,12 @@ pub(super) fn targets(body: &Body, size: f64) -> Result<Targets, BodyError> {
         put("shoulder", shoulder, DVec3::Y, [0.008, 0.008]);
         put("elbow", elbow, elbow - shoulder, [0.010, 0.004]);
         put("wrist", wrist, wrist - elbow, [0.010, 0.004]);
-        put("sternoclavicular", rig_at("clavicle")?, DVec3::Y, [0.025, 0.020]);
+        put(
+            "sternoclavicular",
+            rig_at("clavicle")?,
+            DVec3::Y,
+            [0.025, 0.020],
+        );
         let heading = rig_at("toe2-1")? - ankle;
         headings[k] = DVec3::new(heading.x, 0.0, heading.z).normalize_or(DVec3::Z);
         for finger in 1..=5 {
@@ -95,10 +107,17 @@ pub(super) fn targets(body: &Body, size: f64) -> Result<Targets, BodyError> {
             let [a, b, c] = [of(1)?, of(2)?, of(3)?];
             let name = FINGERS[finger - 1];
             let (names, deviation) = if finger == 1 {
-                let names = ["carpometacarpal1".to_owned(), format!("{name}_proximal"), format!("{name}_distal")];
+                let names = [
+                    "carpometacarpal1".to_owned(),
+                    format!("{name}_proximal"),
+                    format!("{name}_distal"),
+                ];
                 (names, [0.012, 0.005])
             } else {
-                (["proximal", "medial", "distal"].map(|p| format!("{name}_{p}")), [0.016, 0.0025])
+                (
+                    ["proximal", "medial", "distal"].map(|p| format!("{name}_{p}")),
+                    [0.016, 0.0025],
+                )
             };
             put(&names[0], a, b - a, deviation);
             put(&names[1], b, c - a, [0.012, 0.0025]);
@@ -107,7 +126,11 @@ pub(super) fn targets(body: &Body, size: f64) -> Result<Targets, BodyError> {
             tips.insert(format!("{name}_distal_{side}"), tip);
         }
         for toe in 1..=5 {
-            let bones: &[&str] = if toe == 1 { &["prox", "dist"] } else { &["prox", "mid", "dist"] };
+            let bones: &[&str] = if toe == 1 {
+                &["prox", "dist"]
+            } else {
+                &["prox", "mid", "dist"]
+            };
             let points: Vec<DVec3> = (1..=bones.len())
                 .map(|i| rig_at(&format!("toe{toe}-{i}")))
                 .collect::<Result<_, _>>()?;
@@ -122,7 +145,12 @@ pub(super) fn targets(body: &Body, size: f64) -> Result<Targets, BodyError> {
         }
     }
     let notch = 0.5 * (at("clavicle.L")? + at("clavicle.R")?);
-    Ok(Targets { joints, tips, notch, headings })
+    Ok(Targets {
+        joints,
+        tips,
+        notch,
+        headings,
+    })
 }
 
 /// Height of the lowest skin on the midline between the legs \[m\].

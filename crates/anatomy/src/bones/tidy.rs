@@ -75,7 +75,8 @@ fn drop_flaps(mesh: &mut TriMesh) {
             edge => adjacency.edge_triangles.row(edge as usize).len(),
         };
         let is_flap = |edges: &[u32; 3]| {
-            edges.iter().any(|&edge| sharing(edge) > 2) && edges.iter().any(|&edge| sharing(edge) <= 1)
+            edges.iter().any(|&edge| sharing(edge) > 2)
+                && edges.iter().any(|&edge| sharing(edge) <= 1)
         };
         let flaps: Vec<bool> = adjacency.triangle_edges.iter().map(is_flap).collect();
         if !flaps.contains(&true) {
@@ -174,7 +175,8 @@ mod tests {
         for t in (0..sphere.triangles.len()).filter(|t| t % 17 != 0) {
             let first = soup.positions.len() as u32;
             let corners = sphere.corners(t);
-            soup.positions.extend(corners.map(|c| c * (1.0 + 0.01 * (t % 3) as f32)));
+            soup.positions
+                .extend(corners.map(|c| c * (1.0 + 0.01 * (t % 3) as f32)));
             soup.triangles.push([first, first + 1, first + 2]);
         }
         let (closed, tidied) = closed_bone(&soup).unwrap();
