@@ -1,4 +1,6 @@
-//! Steps of an inner surface that never invert a prism between it and its outer surface.
+//! Steps of a surface that never invert a prism between it and the surfaces above and below it.
+//!
+//! An inner surface alone is also kept such that the surface halfway can be: the muscle surface starts there.
 
 use glam::DVec3;
 use supple_geom::adjacency::Rows;
@@ -13,7 +15,7 @@ const FLATTEST: f64 = 1e-4;
 /// Halvings of a step before a vertex stays where it is.
 const HALVINGS: u32 = 6;
 
-/// The prisms between two surfaces.
+/// The prisms above and below a surface that moves.
 #[derive(Clone, Debug)]
 pub struct PrismBar {
     triangles: Vec<[u32; 3]>,
@@ -22,46 +24,79 @@ pub struct PrismBar {
     /// For each vertex its prisms, as places in `prisms`.
     around: Rows,
     outer: Vec<DVec3>,
+    /// The surface below the moving one, if there is one.
+    inner: Option<Vec<DVec3>>,
     free: Vec<bool>,
 }
 
 impl PrismBar {
-    /// Prisms below an outer surface, at free vertices; elsewhere both surfaces are one.
-    pub fn new(triangles: &[[u32; 3]], outer: &[DVec3], free: &[bool]) -> Self {
+    /// For a surface below another; only free vertices move, elsewhere both surfaces are one.
+    pub fn below(triangles: &[[u32; 3]], outer: &[DVec3], free: &[bool]) -> Self {
         let prisms = layered_triangles(triangles, free);
-        let corners = prisms.iter().zip(0u32..).flat_map(|(&t, p)| {
-            let of = |v: u32| (v, p);
-            triangles[t as usize].map(of)
-        });
+        let corners = (prisms.iter().zip(0u32..))
+            .flat_map(|(&t, prism)| triangles[t as usize].map(|v| (v, prism)));
         let around = Rows::from_pairs(outer.len(), corners.collect::<Vec<_>>().into_iter());
         PrismBar {
             triangles: triangles.to_vec(),
             prisms,
             around,
             outer: outer.to_vec(),
+            inner: None,
             free: free.to_vec(),
         }
     }
 
+    /// For a surface between two others.
+    pub fn between(
+        triangles: &[[u32; 3]],
+        outer: &[DVec3],
+        inner: &[DVec3],
+        free: &[bool],
+    ) -> Self {
+        PrismBar {
+            inner: Some(inner.to_vec()),
+            ..PrismBar::below(triangles, outer, free)
+        }
+    }
+
     /// Least altitude of a prism's tets \[m\], without those that have no volume because the layers end there.
-    fn least_altitude(&self, prism: u32, inner: &[DVec3]) -> f64 {
-        let tets = prism_tets(self.triangles[self.prisms[prism as usize] as usize]);
-        let at = |(v, is_inner): (u32, bool)| {
-            if is_inner && self.free[v as usize] {
-                inner[v as usize]
-            } else {
-                self.outer[v as usize]
+    fn least_altitude(&self, prism: u32, moving: &[DVec3]) -> f64 {
+        let corners = self.triangles[self.prisms[prism as usize] as usize];
+        // Outer surface, the one in the middle, inner surface.
+        let at = |v: u32| {
+            let v = v as usize;
+            let outer = self.outer[v];
+            match &self.inner {
+                _ if !self.free[v] => [outer; 3],
+                Some(inner) => [outer, moving[v], inner[v]],
+                None => [outer, 0.5 * (outer + moving[v]), moving[v]],
             }
+        };
+        let places = corners.map(|v| (v, at(v)));
+        let place = |v: u32| {
+            places
+                .iter()
+                .find(|(w, _)| *w == v)
+                .map_or([DVec3::ZERO; 3], |p| p.1)
         };
         let is_whole = |tet: &[(u32, bool); 4]| {
             (0..4).all(|i| (0..i).all(|j| tet[i].0 != tet[j].0 || self.free[tet[i].0 as usize]))
         };
-        (tets.into_iter().filter(is_whole))
-            .map(|tet| altitude(tet.map(at)))
-            .fold(f64::INFINITY, f64::min)
+        let layers: &[[usize; 2]] = match self.inner {
+            Some(_) => &[[0, 1], [1, 2]],
+            None => &[[0, 1], [1, 2], [0, 2]],
+        };
+        let mut least = f64::INFINITY;
+        for tet in prism_tets(corners).iter().filter(|tet| is_whole(tet)) {
+            for layer in layers {
+                let corner = |(v, is_inner): (u32, bool)| place(v)[layer[usize::from(is_inner)]];
+                least = least.min(altitude(tet.map(corner)));
+            }
+        }
+        least
     }
 
-    /// Number of prisms flatter than allowed.
+    /// Number of inverted or flat prisms.
     pub fn inverted(&self, inner: &[DVec3]) -> usize {
         (0..self.prisms.len() as u32)
             .filter(|p| self.least_altitude(*p, inner) <= 0.0)
@@ -129,7 +164,7 @@ mod tests {
         let ball = icosphere(0.1, 3);
         let outer: Vec<DVec3> = ball.positions.iter().map(|p| p.as_dvec3()).collect();
         let free: Vec<bool> = outer.iter().map(|p| p.y > -0.05).collect();
-        let bar = PrismBar::new(&ball.triangles, &outer, &free);
+        let bar = PrismBar::below(&ball.triangles, &outer, &free);
         let mut inner: Vec<DVec3> = (outer.iter().zip(&free))
             .map(|(p, free)| if *free { *p * 0.9 } else { *p })
             .collect();
@@ -156,7 +191,7 @@ mod tests {
     fn a_good_step_is_taken_whole() {
         let ball = icosphere(0.1, 2);
         let outer: Vec<DVec3> = ball.positions.iter().map(|p| p.as_dvec3()).collect();
-        let bar = PrismBar::new(&ball.triangles, &outer, &vec![true; outer.len()]);
+        let bar = PrismBar::below(&ball.triangles, &outer, &vec![true; outer.len()]);
         let scaled = |s: f64| outer.iter().map(|p| *p * s).collect::<Vec<_>>();
         let mut inner = scaled(0.95);
         let has_stopped = bar.advance(&mut inner, &scaled(0.4));

@@ -1,5 +1,7 @@
 //! The last step: bones and muscles get what moves them, and everything becomes one template.
 
+use std::collections::BTreeMap;
+
 use rayon::prelude::*;
 use supple_geom::{Surface, TriMesh};
 
@@ -23,7 +25,7 @@ pub struct Pieces {
     /// Thickness map \[m\].
     pub thickness: Vec<f32>,
     /// Named points.
-    pub landmarks: Vec<Landmark>,
+    pub landmarks: BTreeMap<String, Landmark>,
     /// Where everything comes from.
     pub provenance: String,
 }

@@ -7,7 +7,6 @@ use supple_geom::{Surface, TriMesh};
 
 use super::assemble::{Pieces, assembled};
 use super::atlas::{Atlas, AtlasError};
-use super::bone_rig::rigged;
 use super::enclosure::enclosure;
 use super::fat::{embedded_fat_sites, muscle_targets};
 use super::fat_scale::{FatLayerError, fat_layer};
@@ -20,7 +19,7 @@ use super::skeleton_surface::{Shrinking, SkeletonSurfaceError, skeleton_surface}
 use super::thickness::covered_lengths;
 use super::volumes::{body_mass, literature_volume};
 use super::wrap::{WrapError, is_wrapped, skeleton_wrap};
-use super::{RiggedMuscle, Template};
+use super::{Rig, RiggedBone, RiggedMuscle, Template};
 use crate::bones::{BoneError, BoneSet, place_bones};
 use crate::{Body, BodyError, Bone, Layers};
 
@@ -179,7 +178,12 @@ impl TemplateBuilder {
         report.bones_in_surface = enclosure(&inner, &layers.layered, &points(&is_wrapped));
         report.wrap_in_surface = enclosure(&inner, &layers.layered, &wrap.mesh.positions);
         report.muscles = muscle_report(&self.body, &self.muscles, &muscles, &placed.bones);
-        let bones = rigged(placed.bones, &self.body);
+        let bones = (placed.bones.into_iter().zip(placed.weights))
+            .map(|(bone, weights)| RiggedBone {
+                bone,
+                rig: Rig::Whole(weights),
+            })
+            .collect();
         let template = assembled(Pieces {
             name: self.name.clone(),
             body: self.body.clone(),
@@ -187,7 +191,7 @@ impl TemplateBuilder {
             bones,
             muscles,
             thickness,
-            landmarks: Vec::new(),
+            landmarks: placed.landmarks,
             provenance: self.provenance.clone(),
         })?;
         step(&mut report, None);

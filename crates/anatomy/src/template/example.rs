@@ -1,5 +1,7 @@
 //! A small template for tests: three nested spheres on two joints, with a bone and a muscle.
 
+use std::collections::BTreeMap;
+
 use glam::Vec3;
 use supple_geom::TriMesh;
 use supple_geom::shapes::icosphere;
@@ -93,11 +95,13 @@ pub fn example() -> Template {
             slides: (0..count).map(|v| v % 5 == 0).collect(),
             bone: (0..count).map(|v| some(v).map(|()| 0)).collect(),
         },
-        landmarks: vec![Landmark {
-            name: "top".to_owned(),
-            bone: 0,
-            at: [0.0, 0.03, 0.0],
-        }],
+        landmarks: BTreeMap::from([(
+            "top".to_owned(),
+            Landmark {
+                bone: Vec3::new(0.0, 0.03, 0.0),
+                skin_vertex: 1,
+            },
+        )]),
         provenance: "made for a test".to_owned(),
     }
 }

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use supple_rig::formats::{FormatError, save};
 
-use super::Template;
+use super::{Landmark, Template};
 use super::blocks::*;
 use super::bytes::{Malformed, Reader, Writer};
 use super::head::Head;
@@ -187,12 +187,9 @@ fn read_content(reader: &mut Reader) -> Result<Template, TemplateError> {
     let bones = read_bones(block, &head, sizes).map_err(in_block("BONE"))?;
     let block = reader.block(b"MUSC").map_err(in_block("MUSC"))?;
     let muscles = read_muscles(block, &head, sizes).map_err(in_block("MUSC"))?;
-    if head
-        .landmarks
-        .iter()
-        .any(|mark| mark.bone as usize >= bones.len())
-    {
-        return Err(malformed("a landmark is on no bone".to_owned()));
+    let stray = |mark: &Landmark| mark.skin_vertex as usize >= vertices || !mark.bone.is_finite();
+    if head.landmarks.values().any(stray) {
+        return Err(malformed("a landmark is nowhere on the skin".to_owned()));
     }
     Ok(Template {
         name: head.name,

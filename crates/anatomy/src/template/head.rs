@@ -1,5 +1,7 @@
 //! The names and numbers at the head of a template file, as JSON.
 
+use std::collections::BTreeMap;
+
 use glam::{Quat, Vec3};
 use serde::{Deserialize, Serialize};
 use supple_rig::skeleton::{Joint, JointKind};
@@ -17,7 +19,7 @@ pub(super) struct Head {
     pub joints: Vec<JointHead>,
     pub bones: Vec<String>,
     pub muscles: Vec<MuscleHead>,
-    pub landmarks: Vec<Landmark>,
+    pub landmarks: BTreeMap<String, Landmark>,
 }
 
 /// A joint: its rest transform in its parent's frame.

@@ -82,7 +82,7 @@ pub fn template_info(template: &Template) -> TemplateInfo {
         bones_l: bones.map(litres).sum(),
         muscles_l: Group::ALL.into_iter().map(of_group).filter(|&(_, l)| l > 0.0).collect(),
         fat_regions: FatRegion::ALL.into_iter().map(of_region).collect(),
-        landmarks: template.landmarks.iter().map(|mark| mark.name.clone()).collect(),
+        landmarks: template.landmarks.keys().cloned().collect(),
         provenance: template.provenance.clone(),
     }
 }

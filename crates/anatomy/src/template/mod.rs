@@ -4,7 +4,6 @@ pub mod areas;
 pub mod assemble;
 pub mod atlas;
 mod blocks;
-pub mod bone_rig;
 pub mod build;
 pub mod bytes;
 pub mod correspondence;
@@ -15,6 +14,7 @@ pub mod fat;
 pub mod fat_scale;
 pub mod fibres;
 pub mod file;
+pub mod fps_shrinking;
 pub mod frame;
 pub mod given_muscles;
 pub mod grid;
@@ -36,9 +36,12 @@ pub mod thickness;
 pub mod volumes;
 pub mod wrap;
 
+use std::collections::BTreeMap;
+
 use glam::Vec3;
 use supple_geom::TriMesh;
 
+pub use crate::bones::Landmark;
 use crate::{Body, Bone, Layers, Sex};
 pub use atlas::Group;
 pub use file::{TemplateError, load_template, read_template, save_template, write_template};
@@ -62,8 +65,8 @@ pub struct Template {
     pub thickness: Vec<f32>,
     /// Regions of the layers.
     pub regions: Regions,
-    /// Named points on the bones.
-    pub landmarks: Vec<Landmark>,
+    /// Points of the bones close under the skin, by name.
+    pub landmarks: BTreeMap<String, Landmark>,
     /// What it was made of, by whom and under which licence, in words.
     pub provenance: String,
 }
@@ -110,17 +113,6 @@ pub struct RiggedMuscle {
     pub volume: f64,
     /// What moves it.
     pub rig: Rig,
-}
-
-/// A named point on a bone.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Landmark {
-    /// Name.
-    pub name: String,
-    /// Index of its bone.
-    pub bone: u32,
-    /// Place \[m\].
-    pub at: [f32; 3],
 }
 
 impl Rig {

@@ -40,8 +40,8 @@ const BELOW_SKIN: f64 = 50.0;
 /// Weight of a point of the wrap or a bone that sticks out, times the area it stands for; it grows by a factor at each
 /// iteration while it does, up to a bound.
 const ENCLOSED: f64 = 5.0;
-const ENCLOSE_GROWTH: f64 = 1.4;
-const LARGEST_ENCLOSED: f64 = 500.0;
+const ENCLOSE_GROWTH: f64 = 1.5;
+const LARGEST_ENCLOSED: f64 = 2000.0;
 
 /// Bending weight from which on points of the wrap are enclosed.
 const ENCLOSE_FROM: f64 = 1e-5;
@@ -178,7 +178,7 @@ impl<'a> Shrink<'a> {
             .map(|p| (*p, ENCLOSED))
             .collect();
         let fit = SurfaceFit::new(&skin.triangles, &held, &outer);
-        let bar = PrismBar::new(&skin.triangles, &outer, layered);
+        let bar = PrismBar::below(&skin.triangles, &outer, layered);
         let mut x = outer.clone();
         let inset: Vec<DVec3> = (0..x.len())
             .map(|v| {

@@ -59,6 +59,9 @@ const GROUPS: &[(&str, Option<f64>, &[&str])] = &[
     ("hand",    Some(0.012), &[""]),
 ];
 
+/// Groups where the body is not layered.
+const UNLAYERED: [&str; 2] = ["head", "hand"];
+
 /// The group whose slices are filled to their hulls: closing alone leaves the rib cage hollow.
 const HULL_GROUP: &str = "thorax";
 
@@ -76,9 +79,9 @@ pub struct Wrap {
 pub struct WrapMeasures {
     /// Handles left: 0.
     pub genus: i64,
-    /// Share of the vertices of the wrapped bones that are inside.
+    /// Share of the vertices of the wrapped bones that are inside; head and hands, which are not layered, are excepted.
     pub bones_inside: f64,
-    /// How far the farthest is outside \[m\].
+    /// How far the farthest of them is outside \[m\].
     pub bones_farthest: f32,
     /// Vertices of the wrap outside the skin.
     pub outside_skin: usize,
@@ -140,7 +143,13 @@ pub fn skeleton_wrap(bones: &[Bone], skin: &Surface) -> Result<Wrap, WrapError> 
         &SidedSurface::new(all.clone()),
         &SidedSurface::new(skin.mesh().clone()),
     );
-    let measures = measures(&mesh, &all, skin, ball.volume() - closed);
+    let layered = (wrapped.iter()).filter(|bone| {
+        group(&bone.name).is_some_and(|(row, _)| !UNLAYERED.contains(&GROUPS[row].0))
+    });
+    let points: Vec<Vec3> = layered
+        .flat_map(|bone| bone.mesh.positions.iter().copied())
+        .collect();
+    let measures = measures(&mesh, &points, skin, ball.volume() - closed);
     Ok(Wrap { mesh, measures })
 }
 
@@ -211,16 +220,16 @@ fn draw_groups(bones: &[&Bone], solid: &mut Voxels, bone_cells: &mut Voxels) {
     }
 }
 
-/// Empties cells that are no bone and lie less than [`CUT_DEPTH`] below the skin.
+/// Empties cells that are no bone and lie less than [`CUT_DEPTH`] below the skin, and those outside of it, bone or not: the
+/// mouth's inside belongs to the outside, and jaws reach into it.
 fn cut_near_skin(solid: &mut Voxels, bone_cells: &Voxels, skin: &Surface) {
     let cut: Vec<usize> = (0..solid.filled.len())
         .into_par_iter()
-        .filter(|&index| solid.filled[index] && !bone_cells.filled[index])
+        .filter(|&index| solid.filled[index])
         .filter(|&index| {
             let center = solid.center(index);
-            // Cheap for those deep inside: the search ends at the reach.
-            let near = skin.closest_point_within(center, 4.0 * CUT_DEPTH);
-            near.is_some_and(|near| near.distance < CUT_DEPTH) || !skin.contains(center)
+            let near = skin.closest_point_within(center, CUT_DEPTH);
+            near.is_some() && !bone_cells.filled[index] || !skin.contains(center)
         })
         .collect();
     cut.into_iter()
@@ -320,15 +329,15 @@ fn below_skin(p: Vec3, skin: &SidedSurface) -> Vec3 {
     }
 }
 
-fn measures(mesh: &TriMesh, bones: &TriMesh, skin: &Surface, mended: f64) -> WrapMeasures {
+fn measures(mesh: &TriMesh, bones: &[Vec3], skin: &Surface, mended: f64) -> WrapMeasures {
     let surface = Surface::new(mesh.clone());
-    let outside: Vec<f32> = (bones.positions.par_iter())
+    let outside: Vec<f32> = (bones.par_iter())
         .filter_map(|p| surface.signed_distance(*p).filter(|d| *d > 0.0))
         .collect();
     let above = |p: &&Vec3| !skin.contains(**p);
     WrapMeasures {
         genus: 1 - Adjacency::new(mesh).euler_characteristic() / 2,
-        bones_inside: 1.0 - outside.len() as f64 / bones.positions.len().max(1) as f64,
+        bones_inside: 1.0 - outside.len() as f64 / bones.len().max(1) as f64,
         bones_farthest: outside.iter().fold(0.0, |far, d| far.max(*d)),
         outside_skin: mesh.positions.par_iter().filter(above).count(),
         volume: mesh.signed_volume(),

@@ -14,6 +14,9 @@ use crate::args;
 use crate::console::{Console, Failure};
 use crate::output::{check_file, check_png};
 
+/// Notes on bones that are printed; all are in the report.
+const SHOWN_NOTES: usize = 8;
+
 /// Builds a template.
 pub fn run(args: &args::MakeTemplate, console: &Console) -> Result<(), Failure> {
     check_file(&args.output)?;
@@ -22,8 +25,8 @@ pub fn run(args: &args::MakeTemplate, console: &Console) -> Result<(), Failure> 
         check_png(picture)?;
     }
     let builder = builder(args)?;
-    for note in &builder.bones.notes {
-        console.notice()(&note.to_string());
+    if args.bones.is_some() {
+        tell_notes(&builder, console);
     }
     let bar = RefCell::new(Some(console.progress("template", Step::ALL.len())));
     let (template, report) = builder.build(&|step| {
@@ -49,6 +52,17 @@ pub fn run(args: &args::MakeTemplate, console: &Console) -> Result<(), Failure> 
     value["output"] = path.into();
     console.result(text, &value);
     Ok(())
+}
+
+/// Prints what was noticed of the user's bones.
+fn tell_notes(builder: &TemplateBuilder, console: &Console) {
+    let notes = &builder.bones.notes;
+    for note in notes.iter().take(SHOWN_NOTES) {
+        console.notice()(&note.to_string());
+    }
+    if let Some(more @ 1..) = notes.len().checked_sub(SHOWN_NOTES) {
+        console.notice()(&format!("{more} more notes on the bones are in the report (--report FILE)"));
+    }
 }
 
 fn builder(args: &args::MakeTemplate) -> Result<TemplateBuilder, Failure> {
