@@ -2,6 +2,7 @@
 
 pub mod areas;
 pub mod atlas;
+pub mod dense;
 pub mod fat;
 pub mod fat_scale;
 pub mod fibres;
