@@ -10,6 +10,7 @@ pub mod correspondence;
 pub mod enclosure;
 #[doc(hidden)]
 pub mod example;
+pub mod dense;
 pub mod fat;
 pub mod fat_scale;
 pub mod fibres;

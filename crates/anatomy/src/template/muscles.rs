@@ -10,6 +10,7 @@ use supple_geom::{Aabb, Adjacency, Surface, TriMesh};
 
 use super::atlas::{Atlas, AtlasError, Entry, Group, Shape};
 use super::fibres::{FibreGuide, fibre_field};
+use super::dense::Dense;
 use super::frame::{Half, Side};
 use super::grid::Blocks;
 use super::paths::{Strip, strip};
@@ -66,7 +67,7 @@ impl Default for MuscleOptions {
     fn default() -> Self {
         MuscleOptions {
             step: 0.0025,
-            vertices: 27_000,
+            vertices: 36_000,
             scale: 1.0,
             mirrored: false,
         }
@@ -222,28 +223,20 @@ impl<'a> Sharing<'a> {
         let step = blocks.step;
         let to_node = |p: Vec3| ((p - blocks.origin) / step).round().as_ivec3();
         let (low, high) = (to_node(bounds.min - margin), to_node(bounds.max + margin));
-        // Trim to where the muscle is.
         let value = |node: IVec3| -> f32 {
             blocks.index(node).map_or(-1.0, |index| self.value(index, node, muscle))
         };
-        let (mut first, mut last) = (high, low);
-        for z in low.z..=high.z {
-            for y in low.y..=high.y {
-                for x in low.x..=high.x {
-                    let node = IVec3::new(x, y, z);
-                    if value(node) > 0.0 {
-                        first = first.min(node);
-                        last = last.max(node);
-                    }
-                }
-            }
-        }
-        if first.cmpgt(last).any() {
+        let mut dense = Dense::new(low, high, value);
+        // Slivers beside bones and steps of the claims are smoothed away before they become triangles.
+        let passes = if claimant.entry.shape == Shape::Sheet { 1 } else { 2 };
+        dense.clamp(1.5 * step);
+        (0..passes).for_each(|_| dense.blur());
+        let Some((first, last)) = dense.inside() else {
             return TriMesh::default();
-        }
+        };
         let bounds = Aabb::of_points([blocks.position(first - 1), blocks.position(last + 1)]);
         let mut mesh = surface_nets(bounds, step, |p: DVec3| {
-            -f64::from(value(to_node(p.as_vec3())))
+            -f64::from(dense.at(to_node(p.as_vec3())))
         });
         mesh = largest_shells(&mesh);
         smooth(&mut mesh, if claimant.entry.shape == Shape::Sheet { 3 } else { 6 });
@@ -281,10 +274,14 @@ impl<'a> Sharing<'a> {
     fn muscle(&self, m: usize, contour: &TriMesh, vertices: usize) -> Muscle {
         let settings = Decimation {
             target: vertices,
-            evenness: 0.04,
+            evenness: 0.01,
             ..Decimation::default()
         };
         let mesh = decimate(contour, &settings).mesh;
+        if std::env::var("DEBUG_M").is_ok() {
+            let v = self.shares.volumes(&self.radii)[m];
+            eprintln!("{:34} share {:7.1} contour {:7.1} final {:7.1} verts {} want {} radius {:.1} start {:.1}", self.claimants[m].entry.name, v*1e6, contour.signed_volume()*1e6, mesh.signed_volume()*1e6, mesh.positions.len(), vertices, 1e3*self.radii[m], 1e3*self.claimants[m].radius(1e-6*self.claimants[m].entry.volume));
+        }
         let claimant = &self.claimants[m];
         let entry: &Entry = claimant.entry;
         let side = self.side;
@@ -326,17 +323,17 @@ fn fitted_radii(
             sums[part(m)][0] += volumes[m];
             sums[part(m)][1] += wanted[m];
         }
-        let gain = if round < 10 { 0.6 } else { 0.35 };
+        let gain = if round < 12 { 0.5 } else { 0.25 };
         for m in 0..radii.len() {
             let scale = if part(m) < 2 { sums[part(m)][0] / sums[part(m)][1] } else { 1.0 };
-            let strip = &claimants[m].strip;
-            let area = 2.0 * strip.area() + 4.0 * f64::from(radii[m]) * f64::from(strip.length());
-            let step = gain * (scale * wanted[m] - volumes[m]) / area.max(1e-6);
+            // A tube's volume grows with the square of its radius; neighbours that grow too take half.
+            let ratio = scale * wanted[m] / volumes[m].max(0.1 * wanted[m]);
+            let step = gain * f64::from(radii[m]) * (ratio - 1.0);
             let bounds = match claimants[m].entry.thickness {
                 Some(_) => (0.7 * start[m], 1.5 * start[m]),
-                None => (0.3 * start[m], 2.5 * start[m]),
+                None => (0.4 * start[m], 1.8 * start[m]),
             };
-            radii[m] = (radii[m] + step.clamp(-0.003, 0.003) as f32).clamp(bounds.0, bounds.1);
+            radii[m] = (radii[m] + step.clamp(-0.0015, 0.0015) as f32).clamp(bounds.0, bounds.1);
         }
     }
     radii
