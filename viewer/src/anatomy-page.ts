@@ -30,7 +30,7 @@ export class AnatomyPage implements Page {
   name = "Anatomy";
   title = "Muscles, bones and the layers around them";
   element = make("div");
-  private none = make("p", { className: "hint", textContent: "The embedded bodies have muscles and bones. Choose one at the top." });
+  private none = make("p", { className: "note", textContent: "The embedded bodies have muscles and bones. Choose one at the top." });
   private controls = make("div");
   private label = make("div", { id: "part-name", hidden: true });
   private peel = slider({
@@ -109,15 +109,17 @@ export class AnatomyPage implements Page {
     if (!embedded || anatomy.loaded) return Promise.resolve();
     this.loading ??= this.fetch(embedded).catch((error: unknown) => {
       this.loading = null;
+      if ((error as Error).name === "AbortError") return;
       showMessage(`The anatomy could not be loaded: ${(error as Error).message}`, "bad");
     });
     return this.loading;
   }
 
   private async fetch(which: Embedded): Promise<void> {
-    const note = showProgress("Loading bones and muscles…");
+    const stop = new AbortController();
+    const note = showProgress("Loading bones and muscles…", () => stop.abort());
     try {
-      const response = await fetch(FILES[which]);
+      const response = await fetch(FILES[which], { signal: stop.signal });
       if (!response.ok) throw new Error(`the server answered ${response.status}`);
       const bytes = new Uint8Array(await response.arrayBuffer());
       const { description, arrays } = await this.app.simulation.request("anatomy", { bytes });

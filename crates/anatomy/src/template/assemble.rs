@@ -48,7 +48,9 @@ impl From<Muscle> for RiggedMuscle {
 /// Puts the pieces together, rounded as the template's file keeps them.
 pub fn assembled(pieces: Pieces) -> Result<Template, BodyError> {
     let Pieces { body, layers, .. } = pieces;
-    let bones: Vec<_> = (pieces.bones.iter()).map(|rigged| rigged.bone.clone()).collect();
+    let bones: Vec<_> = (pieces.bones.iter())
+        .map(|rigged| rigged.bone.clone())
+        .collect();
     let regions = regions(&body, &layers, &bones)?;
     let hull = Surface::new(TriMesh {
         positions: layers.muscle.clone(),
@@ -78,10 +80,19 @@ pub fn assembled(pieces: Pieces) -> Result<Template, BodyError> {
 pub fn nearest_vertices(mesh: &TriMesh, surface: &Surface) -> Vec<u32> {
     let around = surface.mesh();
     let nearest = |&point: &glam::Vec3| {
-        let triangle = surface.closest_point(point).map_or(0, |found| found.triangle);
-        let corners = around.triangles.get(triangle as usize).copied().unwrap_or_default();
+        let triangle = surface
+            .closest_point(point)
+            .map_or(0, |found| found.triangle);
+        let corners = around
+            .triangles
+            .get(triangle as usize)
+            .copied()
+            .unwrap_or_default();
         let distance = |v: u32| around.positions[v as usize].distance_squared(point);
         (corners.into_iter()).min_by(|&a, &b| distance(a).total_cmp(&distance(b)))
     };
-    mesh.positions.iter().map(|point| nearest(point).unwrap_or(0)).collect()
+    mesh.positions
+        .iter()
+        .map(|point| nearest(point).unwrap_or(0))
+        .collect()
 }

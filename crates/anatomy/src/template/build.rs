@@ -149,17 +149,25 @@ impl TemplateBuilder {
             triangles: self.body.mesh.triangles.clone(),
             skin: self.body.mesh.positions.clone(),
             muscle: self.body.mesh.positions.clone(),
-            skeleton: skeleton_surface(&self.body, &placed.bones, &wrap.mesh, Shrinking::default())?,
+            skeleton: skeleton_surface(
+                &self.body,
+                &placed.bones,
+                &wrap.mesh,
+                Shrinking::default(),
+            )?,
             layered: self.body.layered(),
         };
 
         step(&mut report, Some(Step::MuscleSurface));
         let given = self.carried_muscles(&placed.bones, &skin, &mut report)?;
-        report.fat_scale = self.make_muscle_surface(&mut layers, &placed.bones, given.as_deref())?;
+        report.fat_scale =
+            self.make_muscle_surface(&mut layers, &placed.bones, given.as_deref())?;
 
         step(&mut report, Some(Step::Muscles));
         let muscles: Vec<RiggedMuscle> = match (&self.muscles, given) {
-            (MuscleSource::Atlas(atlas), _) => self.shared_muscles(atlas, &placed.bones, &layers)?,
+            (MuscleSource::Atlas(atlas), _) => {
+                self.shared_muscles(atlas, &placed.bones, &layers)?
+            }
             (_, given) => {
                 let regions = regions(&self.body, &layers, &placed.bones)?;
                 grouped(given.unwrap_or_default(), &layers, &regions)
@@ -172,7 +180,9 @@ impl TemplateBuilder {
         report.layers = layers.measures();
         let points = |wanted: &dyn Fn(&str) -> bool| -> Vec<Vec3> {
             let bones = placed.bones.iter().filter(|bone| wanted(&bone.name));
-            bones.flat_map(|bone| bone.mesh.positions.iter().copied()).collect()
+            bones
+                .flat_map(|bone| bone.mesh.positions.iter().copied())
+                .collect()
         };
         let inner = layers.skeleton_mesh();
         report.bones_in_surface = enclosure(&inner, &layers.layered, &points(&is_wrapped));
@@ -230,7 +240,9 @@ impl TemplateBuilder {
             (Some(given), _) => {
                 let all = Surface::new(TriMesh::merged(given.iter().map(|muscle| &muscle.mesh)));
                 let found = muscle_targets(layers, &all);
-                (0..found.len()).map(|v| on_line(layers, v, found[v])).collect()
+                (0..found.len())
+                    .map(|v| on_line(layers, v, found[v]))
+                    .collect()
             }
             (None, MuscleSource::Atlas(atlas)) => {
                 let sites = embedded_fat_sites().map_err(FatLayerError::from)?;
@@ -238,7 +250,9 @@ impl TemplateBuilder {
                 let fat = fat_layer(&sites, atlas, bones, layers, self.body.sex, wanted)?;
                 fat_scale = fat.scale;
                 let targets = fat.targets.into_iter().enumerate();
-                targets.map(|(v, at)| on_line(layers, v, Some(at))).collect()
+                targets
+                    .map(|(v, at)| on_line(layers, v, Some(at)))
+                    .collect()
             }
             (None, MuscleSource::Meshes(_)) => Vec::new(),
         };
@@ -259,7 +273,8 @@ impl TemplateBuilder {
         layers: &Layers,
     ) -> Result<Vec<RiggedMuscle>, BuildError> {
         let options = MuscleOptions {
-            scale: self.wanted_muscle() / atlas.entries.iter().map(|e| 2e-6 * e.volume).sum::<f64>(),
+            scale: self.wanted_muscle()
+                / atlas.entries.iter().map(|e| 2e-6 * e.volume).sum::<f64>(),
             ..MuscleOptions::default()
         };
         let found = muscles(atlas, bones, layers, &options)?;

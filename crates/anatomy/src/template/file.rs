@@ -18,10 +18,10 @@ use std::path::{Path, PathBuf};
 
 use supple_rig::formats::{FormatError, save};
 
-use super::{Landmark, Template};
 use super::blocks::*;
 use super::bytes::{Malformed, Reader, Writer};
 use super::head::Head;
+use super::{Landmark, Template};
 use crate::Body;
 
 /// First bytes of a template file.

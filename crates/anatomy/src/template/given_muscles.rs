@@ -117,7 +117,11 @@ impl Map {
         let least = (1e-4 * size).max(f64::MIN_POSITIVE) * DMat3::IDENTITY;
         let linear = (cross + least) * (spread + least).inverse();
         Map {
-            linear: if linear.is_finite() { linear } else { DMat3::IDENTITY },
+            linear: if linear.is_finite() {
+                linear
+            } else {
+                DMat3::IDENTITY
+            },
             from: a,
             to: b,
         }
@@ -152,7 +156,10 @@ pub fn carried(
         })
         .collect();
     let carry = |&point: &Vec3| -> Vec3 {
-        let distance = |bone: &Surface| bone.closest_point(point).map_or(1e3, |at| f64::from(at.distance));
+        let distance = |bone: &Surface| {
+            bone.closest_point(point)
+                .map_or(1e3, |at| f64::from(at.distance))
+        };
         let near: Vec<f64> = pairs.iter().map(|(bone, _)| distance(bone)).collect();
         let least = near.iter().copied().fold(f64::INFINITY, f64::min);
         let (mut sum, mut total) = (DVec3::ZERO, 0.0);
@@ -164,7 +171,11 @@ pub fn carried(
                 total += weight;
             }
         }
-        if total > 0.0 { (sum / total).as_vec3() } else { point }
+        if total > 0.0 {
+            (sum / total).as_vec3()
+        } else {
+            point
+        }
     };
     let moved: Vec<(GivenMuscle, usize)> = (given.par_iter())
         .map(|muscle| {
@@ -242,10 +253,15 @@ mod tests {
     #[test]
     fn affine_maps_are_found() {
         let from = icosphere(1.0, 1).positions;
-        let to: Vec<Vec3> = (from.iter()).map(|p| Vec3::new(2.0 * p.y + 1.0, -p.x, 0.5 * p.z)).collect();
+        let to: Vec<Vec3> = (from.iter())
+            .map(|p| Vec3::new(2.0 * p.y + 1.0, -p.x, 0.5 * p.z))
+            .collect();
         let map = Map::between(&from, &to);
         let moved = map.point(DVec3::new(3.0, 4.0, 5.0));
-        assert!((moved - DVec3::new(9.0, -3.0, 2.5)).length() < 1e-2, "{moved}");
+        assert!(
+            (moved - DVec3::new(9.0, -3.0, 2.5)).length() < 1e-2,
+            "{moved}"
+        );
     }
 
     #[test]
@@ -264,13 +280,23 @@ mod tests {
         };
         let shift = Vec3::new(0.0, 0.05, 0.0);
         let skin = Surface::new(cuboid(Vec3::splat(0.3), 4));
-        let given = [muscle("left_one", 0.04), muscle("half_r", 0.149), muscle("far", 0.4)];
+        let given = [
+            muscle("left_one", 0.04),
+            muscle("half_r", 0.149),
+            muscle("far", 0.4),
+        ];
         let (kept, notes) = carried(&given, [&[bone(Vec3::ZERO)], &[bone(shift)]], &skin);
         assert_eq!(kept.len(), 2);
         assert_eq!(notes.outside, ["far"]);
         assert_eq!(notes.pulled_in.len(), 1);
         let centre = kept[0].mesh.bounds().center();
-        assert!((centre - Vec3::new(0.04, 0.05, 0.0)).length() < 1e-4, "{centre}");
-        assert_eq!(["left_one", "half_r", "far"].map(side), [Some(Side::Left), Some(Side::Right), None]);
+        assert!(
+            (centre - Vec3::new(0.04, 0.05, 0.0)).length() < 1e-4,
+            "{centre}"
+        );
+        assert_eq!(
+            ["left_one", "half_r", "far"].map(side),
+            [Some(Side::Left), Some(Side::Right), None]
+        );
     }
 }

@@ -56,14 +56,25 @@ pub fn template_info(template: &Template) -> TemplateInfo {
     let litres = |mesh: &TriMesh| 1e3 * mesh.signed_volume();
     let [skin, muscle, skeleton] = template.surfaces().map(|mesh| litres(&mesh));
     let bones = template.bones.iter().map(|entry| &entry.bone.mesh);
-    let meshes = bones.clone().chain(template.muscles.iter().map(|muscle| &muscle.mesh));
+    let meshes = bones
+        .clone()
+        .chain(template.muscles.iter().map(|muscle| &muscle.mesh));
     let of_group = |group: Group| {
-        let muscles = template.muscles.iter().filter(|muscle| muscle.group == group);
-        (group.name(), 1e3 * muscles.map(|muscle| muscle.volume).sum::<f64>())
+        let muscles = template
+            .muscles
+            .iter()
+            .filter(|muscle| muscle.group == group);
+        (
+            group.name(),
+            1e3 * muscles.map(|muscle| muscle.volume).sum::<f64>(),
+        )
     };
     let of_region = |region: FatRegion| {
         let marks = template.regions.fat.iter();
-        (region.name(), marks.filter(|&&fat| fat == Some(region)).count())
+        (
+            region.name(),
+            marks.filter(|&&fat| fat == Some(region)).count(),
+        )
     };
     TemplateInfo {
         name: template.name.clone(),
@@ -80,7 +91,11 @@ pub fn template_info(template: &Template) -> TemplateInfo {
         fat_layer_l: skin - muscle,
         muscle_layer_l: muscle - skeleton,
         bones_l: bones.map(litres).sum(),
-        muscles_l: Group::ALL.into_iter().map(of_group).filter(|&(_, l)| l > 0.0).collect(),
+        muscles_l: Group::ALL
+            .into_iter()
+            .map(of_group)
+            .filter(|&(_, l)| l > 0.0)
+            .collect(),
         fat_regions: FatRegion::ALL.into_iter().map(of_region).collect(),
         landmarks: template.landmarks.keys().cloned().collect(),
         provenance: template.provenance.clone(),
@@ -93,7 +108,11 @@ impl fmt::Display for TemplateInfo {
             Sex::Male => "male",
             Sex::Female => "female",
         };
-        writeln!(f, "{}: layered template, {sex}, {:.2} m", self.name, self.height_m)?;
+        writeln!(
+            f,
+            "{}: layered template, {sex}, {:.2} m",
+            self.name, self.height_m
+        )?;
         writeln!(
             f,
             "  skin      {} vertices, {} of them with layers ({} slide), {} joints",
@@ -113,6 +132,10 @@ impl fmt::Display for TemplateInfo {
         if !self.landmarks.is_empty() {
             writeln!(f, "  landmarks {}", self.landmarks.len())?;
         }
-        write!(f, "  made of   {}", self.provenance.replace('\n', "\n            "))
+        write!(
+            f,
+            "  made of   {}",
+            self.provenance.replace('\n', "\n            ")
+        )
     }
 }

@@ -106,7 +106,11 @@ pub fn muscle_report(
         literature_l: 1e3 * literature,
         legs_l: 1e3 * (volume_of(Group::UpperLeg) + volume_of(Group::LowerLeg)),
         literature_legs_l: 1e3 * literature_legs(mass, body.sex),
-        bones_l: 1e3 * bones.iter().map(|bone| bone.mesh.signed_volume()).sum::<f64>(),
+        bones_l: 1e3
+            * bones
+                .iter()
+                .map(|bone| bone.mesh.signed_volume())
+                .sum::<f64>(),
         groups: Group::ALL.into_iter().map(of).collect(),
     }
 }
@@ -120,7 +124,9 @@ impl fmt::Display for BuildReport {
         }
         writeln!(f)?;
         let (vertices, out) = (self.placement.outside.values())
-            .fold((0, 0), |(all, out), region| (all + region.vertices, out + region.outside));
+            .fold((0, 0), |(all, out), region| {
+                (all + region.vertices, out + region.outside)
+            });
         let gap = self.placement.gaps.values().copied().fold(0.0, f32::max);
         writeln!(
             f,
@@ -136,7 +142,10 @@ impl fmt::Display for BuildReport {
             1e3 * self.wrap.volume,
             percent(&self.wrap_in_surface),
             percent(&self.bones_in_surface),
-            1e3 * self.wrap_in_surface.farthest.max(self.bones_in_surface.farthest)
+            1e3 * self
+                .wrap_in_surface
+                .farthest
+                .max(self.bones_in_surface.farthest)
         )?;
         let layers = &self.layers;
         writeln!(
@@ -175,11 +184,18 @@ impl fmt::Display for BuildReport {
         }
         let notes = &self.muscle_notes;
         for name in &notes.outside {
-            write!(f, "\n'{name}' lies mostly outside the skin and was left out")?;
+            write!(
+                f,
+                "\n'{name}' lies mostly outside the skin and was left out"
+            )?;
         }
         if !notes.pulled_in.is_empty() {
             let count: usize = notes.pulled_in.iter().map(|(_, count)| count).sum();
-            write!(f, "\n{count} vertices of {} muscles were outside the skin and moved below it", notes.pulled_in.len())?;
+            write!(
+                f,
+                "\n{count} vertices of {} muscles were outside the skin and moved below it",
+                notes.pulled_in.len()
+            )?;
         }
         Ok(())
     }

@@ -52,7 +52,8 @@ pub fn muscle_source(path: Option<&Path>) -> Result<MuscleSource, SourceError> {
         source,
     };
     let Some(path) = path else {
-        let atlas = Atlas::embedded().map_err(|error| in_file(Path::new("embedded atlas"), error))?;
+        let atlas =
+            Atlas::embedded().map_err(|error| in_file(Path::new("embedded atlas"), error))?;
         return Ok(MuscleSource::Atlas(atlas));
     };
     if path.is_dir() {
@@ -75,13 +76,17 @@ pub fn template_builder(
 ) -> Result<TemplateBuilder, SourceError> {
     let (set, bones) = match bones {
         BoneSource::Embedded => (crate::bones::embedded_bones()?, EMBEDDED_BONES.to_owned()),
-        BoneSource::Folder(folder) => (read_bones(folder)?, format!("bones of {}", folder.display())),
+        BoneSource::Folder(folder) => (
+            read_bones(folder)?,
+            format!("bones of {}", folder.display()),
+        ),
     };
     let muscle_words = match &muscles {
         MuscleSource::Atlas(atlas) => format!("an atlas of {} muscles a side", atlas.entries.len()),
         MuscleSource::Meshes(given) => format!("{} muscle meshes", given.len()),
     };
-    let provenance = format!("skin '{name}'; {bones}; {muscle_words}; built by supple template {VERSION}");
+    let provenance =
+        format!("skin '{name}'; {bones}; {muscle_words}; built by supple template {VERSION}");
     Ok(TemplateBuilder {
         name,
         body,

@@ -90,7 +90,10 @@ fn any_bytes_are_read_or_refused() {
         let peak = counting::peak().saturating_sub(before);
         let read = read.unwrap_or_else(|_| panic!("input {count} panics"));
         assert!(began.elapsed() < TIME_LIMIT, "input {count} takes too long");
-        assert!(peak < MEMORY_FLOOR + MEMORY_FACTOR * content.len(), "input {count} takes {peak} bytes");
+        assert!(
+            peak < MEMORY_FLOOR + MEMORY_FACTOR * content.len(),
+            "input {count} takes {peak} bytes"
+        );
         if let Ok(template) = &read {
             accepted += 1;
             // What was accepted can be used.
@@ -110,7 +113,10 @@ fn what_is_wrong_is_told_with_its_block() {
     let mut broken = content.clone();
     broken[at] = b'X';
     let error = read_template(&file(&broken, broken.len() as u64)).unwrap_err();
-    assert!(matches!(error, TemplateError::Malformed { block: "LAYR", .. }), "{error}");
+    assert!(
+        matches!(error, TemplateError::Malformed { block: "LAYR", .. }),
+        "{error}"
+    );
     let short = read_template(&file(&content, content.len() as u64 + 1)).unwrap_err();
     assert!(matches!(short, TemplateError::Malformed { .. }), "{short}");
 }

@@ -54,7 +54,8 @@ pub fn run(command: &Command, console: &Console) -> Result<(), Failure> {
 
 /// Whether a file is named as templates are.
 fn is_template(path: &Path) -> bool {
-    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("template"))
+    path.extension()
+        .is_some_and(|ending| ending.eq_ignore_ascii_case("template"))
 }
 
 fn load(input: &Input) -> Result<Character, Failure> {

@@ -72,7 +72,8 @@ pub fn run(args: &args::Picture, console: &Console) -> Result<(), Failure> {
 fn draw_layers(args: &args::Picture, console: &Console) -> Result<(), Failure> {
     let template = supple::load_template(&args.input.file).map_err(|error| Failure {
         error: Box::new(error),
-        hint: "layers are drawn of @male, @female, or a file that `supple template` wrote".to_owned(),
+        hint: "layers are drawn of @male, @female, or a file that `supple template` wrote"
+            .to_owned(),
     })?;
     layers_sheet(&template, args.size.into()).save_png(&args.output)?;
     let path = args.output.display().to_string();

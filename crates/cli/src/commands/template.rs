@@ -61,7 +61,9 @@ fn tell_notes(builder: &TemplateBuilder, console: &Console) {
         console.notice()(&note.to_string());
     }
     if let Some(more @ 1..) = notes.len().checked_sub(SHOWN_NOTES) {
-        console.notice()(&format!("{more} more notes on the bones are in the report (--report FILE)"));
+        console.notice()(&format!(
+            "{more} more notes on the bones are in the report (--report FILE)"
+        ));
     }
 }
 
