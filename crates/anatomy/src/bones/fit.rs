@@ -22,8 +22,8 @@ use super::targets::{Target, Targets};
 const JOINT: f64 = 2e-5;
 /// Deviation of a vertex from its margin \[m\].
 const INSIDE: f64 = 0.001;
-/// Vertices of a segment that count fully; of larger ones each counts less, so that dense meshes are not pushed harder.
-const FULL_VERTICES: f64 = 150.0;
+/// Vertices of a segment above their margin that count fully; of more each counts less, so that dense meshes are not pushed harder.
+const FULL_VERTICES: f64 = 100.0;
 /// Deviation of scales from the body's size, and of those of one segment from each other.
 const SCALE: f64 = 0.06;
 const SHAPE: f64 = 0.05;
@@ -38,8 +38,18 @@ const BEND: f64 = 0.10;
 const BEND_CHANGE: f64 = 0.02;
 /// Deviation of the scapula from its place on the rib cage \[m\].
 const SCAPULA: f64 = 0.012;
-/// Steps; the last ones move nothing by a tenth of a millimetre.
-const STEPS: usize = 40;
+/// Deviation of midline segments from the midline of a symmetric body \[m\], and the lever by which it is an angle \[m\].
+const MIDLINE: f64 = 1e-4;
+const MIDLINE_LEVER: f64 = 0.1;
+/// Most steps, and the step below which nothing changes that could be seen \[m\].
+const STEPS: usize = 60;
+const STILL: f64 = 1e-4;
+/// Steps after which each is allowed less than the one before, and how much: vertices that come and go at their margin would
+/// else keep bones swinging by a millimetre.
+const FREE_STEPS: usize = 12;
+const COOLING: f64 = 0.8;
+/// Length by which turns and scales are compared with shifts \[m\].
+const LEVER: f64 = 0.1;
 /// Deviations of one step \[m\], \[rad\], none: larger ones let skin that comes near late throw bones, smaller ones need more
 /// steps. Not a share of the curvature: joints are so stiff that it would stop all motion.
 const STEP: [f64; 3] = [0.010, 0.10, 0.05];
@@ -52,6 +62,8 @@ pub(super) struct Problem<'a> {
     pub sites: &'a [Site],
     pub targets: &'a Targets,
     pub size: f64,
+    /// How far the body's joints are from being symmetric \[m\].
+    pub asymmetry: f64,
 }
 
 /// Margin of a segment below the skin \[m\].
@@ -124,7 +136,6 @@ pub(super) fn fit(problem: &Problem, segments: &mut [Segment]) -> Result<(), Bon
         .map(|(i, segment)| (segment.name.clone(), i))
         .collect();
     let mut vertices = Vec::new();
-    let mut counts = vec![0.0; segments.len()];
     for (s, segment) in segments.iter().enumerate() {
         for &bone in &segment.bones {
             for p in &problem.set.bones[bone].mesh.positions {
@@ -134,11 +145,10 @@ pub(super) fn fit(problem: &Problem, segments: &mut [Segment]) -> Result<(), Bon
                     basis,
                     known: (DVec3::INFINITY, 0.0),
                 });
-                counts[s] += 1.0;
             }
         }
     }
-    for _ in 0..STEPS {
+    for round in 0..STEPS {
         let mut normal = Normal {
             n,
             matrix: vec![0.0; n * n],
@@ -150,14 +160,15 @@ pub(super) fn fit(problem: &Problem, segments: &mut [Segment]) -> Result<(), Bon
             starts: &starts,
             index: &index,
         };
-        system.damping(&mut normal);
+        system.damping(&mut normal, round);
         system.joints(&mut normal);
         system.targets(&mut normal);
         system.sites(&mut normal);
         system.priors(&mut normal);
         system.neighbours(&mut normal);
+        system.midline(&mut normal);
         system.bends(&mut normal);
-        system.inside(&mut normal, &mut vertices, &counts);
+        system.inside(&mut normal, &mut vertices);
         let step = normal
             .solve()
             .map_err(|reason| BoneError::Placing { reason })?;
@@ -168,8 +179,25 @@ pub(super) fn fit(problem: &Problem, segments: &mut [Segment]) -> Result<(), Bon
             return Err(BoneError::Placing { reason });
         }
         apply(segments, &starts, &step, problem.size);
+        if largest(segments, &starts, &step) < STILL {
+            break;
+        }
     }
     Ok(())
+}
+
+/// Largest part of a step, as a length \[m\].
+fn largest(segments: &[Segment], starts: &[usize], step: &[f64]) -> f64 {
+    let mut most = 0.0_f64;
+    for (segment, &start) in segments.iter().zip(starts) {
+        for (k, d) in step[start..start + 6 + segment.map.scales()]
+            .iter()
+            .enumerate()
+        {
+            most = most.max(d.abs() * if k < 3 { 1.0 } else { LEVER });
+        }
+    }
+    most
 }
 
 fn apply(segments: &mut [Segment], starts: &[usize], step: &[f64], size: f64) {
@@ -242,10 +270,11 @@ impl System<'_> {
         }
     }
 
-    fn damping(&self, normal: &mut Normal) {
+    fn damping(&self, normal: &mut Normal, round: usize) {
+        let cooled = COOLING.powi(round.saturating_sub(FREE_STEPS) as i32);
         for (segment, &start) in self.segments.iter().zip(self.starts) {
             for k in 0..6 + segment.map.scales() {
-                normal.add(&[(start + k, 1.0 / STEP[(k / 3).min(2)])], 0.0);
+                normal.add(&[(start + k, 1.0 / (cooled * STEP[(k / 3).min(2)]))], 0.0);
             }
         }
     }
@@ -378,6 +407,22 @@ impl System<'_> {
         }
     }
 
+    /// Segments of the midline stay on it as far as the body is symmetric.
+    fn midline(&self, normal: &mut Normal) {
+        let off = self.problem.asymmetry + MIDLINE;
+        let tilt = off / MIDLINE_LEVER;
+        for (segment, &start) in self.segments.iter().zip(self.starts) {
+            if segment.name.ends_with("_l") || segment.name.ends_with("_r") {
+                continue;
+            }
+            normal.add(&[(start, 1.0 / off)], segment.placed.at.x / off);
+            let turned = DQuat::from_mat3(&segment.placed.turn).to_scaled_axis();
+            for k in [1, 2] {
+                normal.add(&[(start + 3 + k, 1.0 / tilt)], turned[k] / tilt);
+            }
+        }
+    }
+
     /// Segments that meet have about the same scale.
     fn neighbours(&self, normal: &mut Normal) {
         let deviation = NEIGHBOURS * self.problem.size;
@@ -436,7 +481,7 @@ impl System<'_> {
     }
 
     /// Vertices that are not as deep as their margin are pushed there.
-    fn inside(&self, normal: &mut Normal, vertices: &mut [Vertex], counts: &[f64]) {
+    fn inside(&self, normal: &mut Normal, vertices: &mut [Vertex]) {
         let margins: Vec<f64> = self.segments.iter().map(|s| margin(&s.name)).collect();
         let found: Vec<Option<(DVec3, f64)>> = vertices
             .par_iter_mut()
@@ -453,6 +498,14 @@ impl System<'_> {
                 (depth < margin).then_some((out, depth))
             })
             .collect();
+        let mut counts = vec![0.0; self.segments.len()];
+        for (vertex, _) in vertices
+            .iter()
+            .zip(&found)
+            .filter(|(_, found)| found.is_some())
+        {
+            counts[vertex.segment] += 1.0;
+        }
         for (vertex, found) in vertices.iter().zip(found) {
             let Some((out, depth)) = found else {
                 continue;

@@ -3,22 +3,28 @@
 //!
 //! | flaw (in the embedded set) | rule |
 //! |---|---|
-//! | coarse meshes (a hip bone of 122 vertices) | [`smooth_coarse`]: Loop subdivision, volume kept |
-//! | femora, tibiae, fibulae 28 % too thin | [`thicken_legs`]: offset along the normals to the volume expected from the length |
-//! | patellae too large, off the knee | [`seat_patellae`]: scaled to the expected volume, set 3 mm before the femur |
-//! | pelvis and sacrum too heavy for coarse solids | [`thicken_legs`]'s rule, inwards |
+//! | coarse meshes (a hip bone of 122 vertices) | `smooth_coarse`: Loop subdivision, volume kept |
+//! | femora, tibiae, fibulae 28 % too thin | `thicken_legs`: offset along the normals to the volume expected from the length |
+//! | patellae too large, off the knee | `seat_patellae`: scaled to the expected volume, set 3 mm before the femur |
+//! | pelvis and sacrum too heavy for coarse solids | `thicken_legs`'s rule, inwards |
+//! | ribs of both sides differ by decimation in an otherwise mirrored skeleton | `even_sides`: the right one mirrored |
 //! | skull solid | nothing: volumes of skulls count as solids, and skin never comes near the inside |
 //! | 13 bones open | filled or wrapped on reading, like any other bone |
 //!
-//! A woman's pelvis is no flaw of the data; [`super::maps`] shapes it.
+//! A woman's pelvis is no flaw of the data; `maps.rs` shapes it.
 
 use glam::{DVec3, Vec3};
 use supple_geom::normals::vertex_normals;
 use supple_geom::subdivide::loop_smooth;
 use supple_geom::{Surface, TriMesh};
 
+use super::names::mirrored_name;
 use super::read::{BoneNote, BoneSet};
+use super::tidy::mirrored;
+use crate::Bone;
 
+/// Difference up to which the boxes of two sides count as mirror images \[m\].
+const SAME_SIDES: f32 = 1e-4;
 /// Mean edge above which a bone is subdivided \[m\]: longer ones show facets, shorter ones only cost time.
 const COARSE_EDGE: f64 = 0.0075;
 /// Most levels of subdivision: more would only refine needles.
@@ -51,6 +57,7 @@ pub(super) fn mend_known_flaws(set: &mut BoneSet) {
     let Some(scale) = size_of(set) else {
         return;
     };
+    even_sides(set);
     smooth_coarse(set);
     thicken_legs(set, scale);
     seat_patellae(set, scale);
@@ -60,6 +67,50 @@ pub(super) fn mend_known_flaws(set: &mut BoneSet) {
 fn size_of(set: &BoneSet) -> Option<f64> {
     let femur = set.bone("femur_l").or_else(|| set.bone("femur_r"))?;
     Some(f64::from(femur.mesh.bounds().size().max_element()) / FEMUR_LENGTH)
+}
+
+/// In a skeleton most of whose sides are mirror images, makes all of them so: a symmetric body then gets symmetric bones.
+fn even_sides(set: &mut BoneSet) {
+    let image = |set: &BoneSet, bone: &Bone| {
+        let other = set.bone(&mirrored_name(&bone.name)?)?;
+        let (a, b) = (mirrored(&bone.mesh).bounds(), other.mesh.bounds());
+        Some(
+            (a.min - b.min)
+                .abs()
+                .max_element()
+                .max((a.max - b.max).abs().max_element()),
+        )
+    };
+    let lefts = || set.bones.iter().filter(|bone| bone.name.ends_with("_l"));
+    let apart: Vec<(String, f32)> = lefts()
+        .filter_map(|bone| Some((bone.name.clone(), image(set, bone)?)))
+        .collect();
+    let same = apart
+        .iter()
+        .filter(|(_, apart)| *apart < SAME_SIDES)
+        .count();
+    if 2 * same < apart.len() {
+        return;
+    }
+    for (left, apart) in apart {
+        let (Some(right), Some(mesh)) = (
+            mirrored_name(&left),
+            set.bone(&left).map(|b| mirrored(&b.mesh)),
+        ) else {
+            continue;
+        };
+        let Some(bone) = set.bones.iter_mut().find(|bone| bone.name == right) else {
+            continue;
+        };
+        bone.mesh = mesh;
+        if apart >= SAME_SIDES {
+            let what = format!(
+                "{:.1} mm off the mirror image of '{left}'; mirrored",
+                apart * 1e3
+            );
+            set.notes.push(BoneNote::Flaw { name: right, what });
+        }
+    }
 }
 
 /// Subdivides coarse bones smoothly, at the same volume.

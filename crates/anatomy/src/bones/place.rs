@@ -79,6 +79,7 @@ pub fn place_bones(set: &BoneSet, body: &Body) -> Result<PlacedBones, BoneError>
         sites: &sites,
         targets: &targets,
         size,
+        asymmetry: asymmetry(body),
     };
     fit(&problem, &mut segments)?;
     let mut of_bone = vec![None; set.bones.len()];
@@ -118,4 +119,19 @@ pub fn place_bones(set: &BoneSet, body: &Body) -> Result<PlacedBones, BoneError>
         joints,
         report,
     })
+}
+
+/// Largest distance of a left joint from the mirror image of its right counterpart \[m\].
+fn asymmetry(body: &Body) -> f64 {
+    let worlds = body.skeleton.rest_worlds();
+    let mut most = 0.0_f32;
+    for (joint, world) in body.skeleton.joints().iter().zip(&worlds) {
+        if let Some(stem) = joint.name.strip_suffix(".L")
+            && let Ok(right) = body.joint(&format!("{stem}.R"))
+        {
+            let left = Vec3::from(world.translation);
+            most = most.max(left.distance(right * Vec3::new(-1.0, 1.0, 1.0)));
+        }
+    }
+    f64::from(most)
 }

@@ -335,10 +335,11 @@ fn stand_up(set: &mut BoneSet, joints: BTreeMap<String, DVec3>) -> Result<(), Bo
     let extent = highest - lowest;
     let unit = (UNITS.iter()).find(|(unit, _)| PERSON.contains(&(extent * unit)));
     let &(unit, unit_name) = unit.ok_or(BoneError::Unit { extent })?;
-    let midline = mean_middle(&set.bones, |name| {
-        name == "sacrum" || name.starts_with("vertebra_")
-    });
-    let shift = DVec3::new((turn * midline.unwrap_or(hips)).x, lowest, 0.0);
+    let shift = DVec3::new(
+        midline(&set.bones, turn).unwrap_or((turn * hips).x),
+        lowest,
+        0.0,
+    );
     let place = |p: DVec3| (turn * p - shift) * unit;
     for bone in &mut set.bones {
         for p in &mut bone.mesh.positions {
@@ -357,6 +358,27 @@ fn stand_up(set: &mut BoneSet, joints: BTreeMap<String, DVec3>) -> Result<(), Bo
         set.notes.push(BoneNote::Converted { what });
     }
     Ok(())
+}
+
+/// The plane between left and right: the median over pairs of bones, else the middle of the spine.
+fn midline(bones: &[Bone], turn: DMat3) -> Option<f64> {
+    let mut middles: Vec<f64> = (bones.iter().filter(|bone| bone.name.ends_with("_l")))
+        .filter_map(|left| {
+            let right = mirrored_name(&left.name)?;
+            let right = bones.iter().find(|bone| bone.name == right)?;
+            Some(0.5 * (turn * (middle(&left.mesh) + middle(&right.mesh))).x)
+        })
+        .collect();
+    middles.sort_by(f64::total_cmp);
+    let spine = || {
+        mean_middle(bones, |name| {
+            name == "sacrum" || name.starts_with("vertebra_")
+        })
+    };
+    match middles.len() {
+        0 => spine().map(|middle| (turn * middle).x),
+        n => Some(middles[n / 2]),
+    }
 }
 
 fn named(axis: DVec3) -> String {
