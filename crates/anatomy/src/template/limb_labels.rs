@@ -19,7 +19,7 @@ const ARM_BONES: &[&str] = &[
 ];
 #[rustfmt::skip]
 const LEG_BONES: &[&str] = &[
-    "femur", "tibia", "fibula", "patella", "talus", "calcaneus", "cuboid", "cuneiform", "navicular", "metatarsal",
+    "femur", "tibia", "fibula", "patella", "talus", "calcaneus", "cuboid", "cuneiform", "navicular", "metatarsal", "sesamoid",
 ];
 
 fn starts(name: &str, beginnings: &[&str]) -> bool {

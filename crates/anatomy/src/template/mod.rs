@@ -36,6 +36,7 @@ pub mod sources;
 pub mod thickness;
 pub mod volumes;
 pub mod wrap;
+mod wrap_smoothing;
 
 use std::collections::BTreeMap;
 

@@ -128,9 +128,6 @@ pub fn shrunk(
         for _ in 0..iterations {
             shrink.step(bending)?;
         }
-        if std::env::var("DBG").is_ok() {
-            shrink.debug(bending);
-        }
     }
     Ok(shrink.x.iter().map(|p| p.as_vec3()).collect())
 }
@@ -233,15 +230,6 @@ impl<'a> Shrink<'a> {
         pulls.extend(self.shears());
         let wanted = self.below_skin(self.fit.solve(&self.x, bending, &targets, &pulls)?);
         let has_stopped = self.bar.advance(&mut self.x, &wanted);
-        if std::env::var("DBG").is_ok() {
-            eprintln!(
-                "  {bending:e} stopped {} pulls {} stiff {} max {}",
-                has_stopped.iter().filter(|s| **s).count(),
-                pulls.len(),
-                self.stiffness.iter().filter(|s| **s > 0.0).count(),
-                self.stiffness.iter().fold(0.0, |a: f64, b| a.max(*b))
-            );
-        }
         for (stiffness, has_stopped) in self.stiffness.iter_mut().zip(has_stopped) {
             *stiffness = match has_stopped {
                 true => (STIFFEN * *stiffness).clamp(FIRST_STIFFNESS, LARGEST_STIFFNESS),
@@ -364,33 +352,97 @@ impl<'a> Shrink<'a> {
     }
 }
 
-impl Shrink<'_> {
-    fn debug(&self, bending: f64) {
-        let b: Vec<Vec3> = self.x.iter().map(|p| p.as_vec3()).collect();
-        let sc = crate::layers::Alignment::of(
-            crate::layers::alignment_scores(
-                &self.skin.surface().mesh().triangles,
-                &self.skin.surface().mesh().positions,
-                &b,
-                self.layered,
-            )
-            .into_iter()
-            .flatten()
-            .collect(),
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Layers;
+    use crate::layers::outside;
+    use crate::template::enclosure::enclosure;
+    use supple_geom::shapes;
+
+    /// A capsule of skin around a bent, knobbly wrap, its lower end without layers.
+    fn shapes() -> (TriMesh, Vec<bool>, TriMesh) {
+        let skin = shapes::capsule(0.08, 0.5, 28, 36);
+        let layered = skin.positions.iter().map(|p| p.y > -0.2).collect();
+        let mut wrap = shapes::capsule(0.025, 0.42, 40, 70);
+        for p in &mut wrap.positions {
+            let knob = 1.0 + 0.5 * (25.0 * p.y).cos().max(0.0);
+            p.x = p.x * knob + 0.02 * (8.0 * p.y).cos();
+            p.z *= knob;
+        }
+        (skin, layered, wrap)
+    }
+
+    fn shrunk_in(threads: usize, shrinking: Shrinking) -> (Layers, TriMesh) {
+        let (skin, layered, wrap) = shapes();
+        let targets = WrapTargets::new(&wrap, vec![Limbs::default(); wrap.positions.len()]);
+        let limbs = vec![Limbs::default(); skin.positions.len()];
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let skeleton = (pool.unwrap())
+            .install(|| shrunk(&skin, &layered, &limbs, &targets, &[], shrinking))
+            .unwrap();
+        let layers = Layers {
+            muscle: skeleton.clone(),
+            skeleton,
+            skin: skin.positions,
+            triangles: skin.triangles,
+            layered,
+        };
+        (layers, wrap)
+    }
+
+    #[test]
+    fn the_skin_shrinks_around_the_wrap_without_inverted_prisms() {
+        let (layers, wrap) = shrunk_in(2, Shrinking::default());
+        let found = layers.measures();
+        assert_eq!(found.inverted_soft, 0);
+        assert_eq!(
+            outside(&layers.skin_mesh(), &layers.skeleton, &layers.layered),
+            0
         );
-        let d: Vec<f64> = (0..b.len())
-            .filter(|v| self.layered[*v])
-            .filter_map(|v| self.wrap.surface.near(b[v], 1.0))
-            .map(|n| n.signed as f64)
-            .collect();
-        eprintln!(
-            "w {bending:e} align {:.4} {:.4} inverted {} dist to W mean {:.1} mm below -1mm {} fixed {}",
-            sc.mean,
-            sc.p95,
-            self.bar.inverted(&self.x),
-            1e3 * d.iter().sum::<f64>() / d.len() as f64,
-            d.iter().filter(|d| **d < -0.001).count(),
-            self.fixed.iter().flatten().count()
+        assert!(found.alignment.mean < 0.03, "{:?}", found.alignment);
+        let inside = enclosure(&layers.skeleton_mesh(), &layers.layered, &wrap.positions);
+        assert!(
+            inside.inside > 0.99 && inside.farthest < 0.001,
+            "{inside:?}"
         );
+        // Not just inside: near.
+        let inner: Vec<f32> = {
+            let surface = SidedSurface::new(wrap);
+            let chosen = (0..layers.skin.len()).filter(|v| layers.skin[*v].y > -0.1);
+            chosen
+                .map(|v| surface.near(layers.skeleton[v], 1.0).unwrap().signed)
+                .collect()
+        };
+        let mean = inner.iter().sum::<f32>() / inner.len() as f32;
+        assert!(mean < 0.004, "{mean}");
+        for v in (0..layers.skin.len()).filter(|v| !layers.layered[*v]) {
+            assert_eq!(layers.skin[v], layers.skeleton[v]);
+        }
+    }
+
+    #[test]
+    fn alignment_pays_and_threads_do_not_matter() {
+        let plain = Shrinking {
+            fixed: false,
+            shifted: false,
+        };
+        let (plain, _) = shrunk_in(1, plain);
+        let (full, _) = shrunk_in(1, Shrinking::default());
+        assert!(plain.measures().alignment.mean > 2.0 * full.measures().alignment.mean);
+        assert_eq!(full, shrunk_in(2, Shrinking::default()).0);
+    }
+
+    #[test]
+    fn an_empty_wrap_is_refused() {
+        let body = Body {
+            sex: crate::Sex::Male,
+            mesh: shapes::icosphere(0.1, 1),
+            file_vertices: Vec::new(),
+            skeleton: Default::default(),
+            influences: Vec::new(),
+        };
+        let error = skeleton_surface(&body, &[], &TriMesh::default(), Shrinking::default());
+        assert_eq!(error.unwrap_err(), SkeletonSurfaceError::NoWrap);
     }
 }

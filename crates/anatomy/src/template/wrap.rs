@@ -5,9 +5,9 @@
 //! loose parts are left is mended by carving a block down to the bones without changing its topology
 //! ([`supple_geom::carve`]). The surface between filled and empty cells is smoothed, off the bones and below the skin.
 
-use glam::{DVec3, Vec3};
+use glam::Vec3;
 use rayon::prelude::*;
-use supple_geom::adjacency::{Adjacency, Rows};
+use supple_geom::adjacency::Adjacency;
 use supple_geom::carve::carved_ball;
 use supple_geom::sided::SidedSurface;
 use supple_geom::surface_nets::voxel_net;
@@ -16,6 +16,7 @@ use supple_geom::{Aabb, Surface, TriMesh};
 
 use crate::Bone;
 use crate::template::slice_hulls::fill_slice_hulls;
+use crate::template::wrap_smoothing::smooth_wrap;
 
 /// Side of a cell \[m\]. At 6 mm ribs and fibulae are two cells thick and the wrap looks it; 3 mm takes twice the time, and
 /// the skeleton surface, whose edges are 15 mm long, does not see the difference.
@@ -30,33 +31,39 @@ const CUT_DEPTH: f32 = 0.005;
 /// Membranes and threads that carving leaves are one cell thick and get this radius \[m\].
 const SEAM_RADIUS: f64 = 0.008;
 
-/// How far the wrap stays off bones \[m\].
-const OFF_BONES: f32 = 0.001;
-
-/// How far below the skin it stays; beats the distance to bones \[m\].
-const BELOW_SKIN: f32 = 0.0025;
-
-/// Smoothing: rounds of steps, each round followed by moving vertices off bones and below the skin.
-const ROUNDS: usize = 4;
-const STEPS: usize = 4;
-
 /// Longest side of the bones' box that is taken for a body \[m\].
 const LARGEST: f32 = 4.0;
 
-/// Bones that are closed together, by the beginnings of their names; the first row that fits counts. `None`: left out, they
-/// lie where the body is not layered.
+/// Bones that are closed together.
+struct Group {
+    name: &'static str,
+    /// Radius of the closing \[m\]; `None`: left out, the body is not layered there.
+    closing: Option<f64>,
+    /// Whether each side is a group of its own.
+    sided: bool,
+    /// How names begin.
+    names: &'static [&'static str],
+}
+
+/// The first row that fits a name counts; the last fits all.
 #[rustfmt::skip]
-const GROUPS: &[(&str, Option<f64>, &[&str])] = &[
-    ("fingers", None,        &["index", "middle", "ring", "little", "thumb", "toe"]),
-    ("thorax",  Some(0.030), &["rib", "sternum", "vertebra_T"]),
-    ("pelvis",  Some(0.050), &["pelvis", "sacrum", "coccyx", "vertebra_L5"]),
-    ("head",    Some(0.040), &["skull", "mandible", "hyoid", "vertebra_C1", "vertebra_C2"]),
-    ("leg",     Some(0.020), &["femur", "tibia", "fibula", "patella", "talus"]),
-    ("forearm", Some(0.020), &["radius", "ulna"]),
-    ("foot",    Some(0.015), &["calcaneus", "cuboid", "cuneiform", "navicular", "metatarsal"]),
-    ("girdle",  Some(0.020), &["scapula", "clavicle", "humerus"]),
-    ("spine",   Some(0.015), &["vertebra"]),
-    ("hand",    Some(0.012), &[""]),
+const GROUPS: &[Group] = &[
+    Group { name: "fingers", closing: None, sided: true, names: &["index", "middle", "ring", "little", "thumb", "toe"] },
+    Group { name: "thorax", closing: Some(0.030), sided: false,
+        names: &["rib", "sternum", "manubrium", "xiphoid", "costal_cartilage", "vertebra_T", "disk_T"] },
+    Group { name: "pelvis", closing: Some(0.050), sided: false, names: &["pelvis", "sacrum", "coccyx", "vertebra_L5", "disk_L5"] },
+    Group { name: "head", closing: Some(0.040), sided: false,
+        names: &["skull", "mandible", "vertebra_C1", "disk_C1", "vertebra_C2", "frontal", "occipital", "ethmoid", "sphenoid", "vomer",
+            "set_of_nasal", "parietal", "temporal", "maxilla", "nasal", "palatine", "lacrimal", "zygomatic", "inferior_nasal", "tooth"] },
+    Group { name: "leg", closing: Some(0.020), sided: true, names: &["femur", "tibia", "fibula", "patella", "talus"] },
+    Group { name: "forearm", closing: Some(0.020), sided: true, names: &["radius", "ulna"] },
+    Group { name: "foot", closing: Some(0.015), sided: true,
+        names: &["calcaneus", "cuboid", "cuneiform", "navicular", "metatarsal", "sesamoid"] },
+    Group { name: "girdle", closing: Some(0.020), sided: true, names: &["scapula", "clavicle", "humerus"] },
+    Group { name: "spine", closing: Some(0.015), sided: false, names: &["vertebra", "disk"] },
+    Group { name: "hand", closing: Some(0.012), sided: true,
+        names: &["scaphoid", "lunate", "triquetrum", "pisiform", "trapezi", "trapezo", "capitate", "hamate", "metacarpal"] },
+    Group { name: "other", closing: Some(0.012), sided: true, names: &[""] },
 ];
 
 /// Groups where the body is not layered.
@@ -112,10 +119,11 @@ pub enum WrapError {
 
 /// The group of a bone: its row in the table and its side.
 fn group(name: &str) -> Option<(usize, &str)> {
-    let fits = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
-    let row = GROUPS.iter().position(|(_, _, prefixes)| fits(prefixes))?;
+    let fits = |group: &Group| group.names.iter().any(|start| name.starts_with(start));
+    let row = GROUPS.iter().position(fits)?;
     let side = ["_l", "_r"].into_iter().find(|side| name.ends_with(side));
-    GROUPS[row].1.map(|_| (row, side.unwrap_or("")))
+    let side = side.filter(|_| GROUPS[row].sided).unwrap_or("");
+    GROUPS[row].closing.map(|_| (row, side))
 }
 
 /// Whether a bone is enclosed by the wrap; those of fingers and toes are not.
@@ -123,7 +131,8 @@ pub fn is_wrapped(name: &str) -> bool {
     group(name).is_some()
 }
 
-/// Wraps placed bones below a skin.
+/// Wraps placed bones below a skin. Where the mouth's inside is part of the skin's shell, give the outer skin
+/// ([`crate::Body::outer_surface`]): jaws that reach into the mouth are cut off otherwise.
 pub fn skeleton_wrap(bones: &[Bone], skin: &Surface) -> Result<Wrap, WrapError> {
     let wrapped: Vec<&Bone> = (bones.iter())
         .filter(|bone| is_wrapped(&bone.name) && !bone.mesh.triangles.is_empty())
@@ -138,13 +147,14 @@ pub fn skeleton_wrap(bones: &[Bone], skin: &Surface) -> Result<Wrap, WrapError> 
     let closed = solid.volume();
     let ball = thickened_ball(&solid);
     let mut mesh = voxel_net(&ball);
-    smooth(
+    smooth_wrap(
         &mut mesh,
+        CELL as f32,
         &SidedSurface::new(all.clone()),
         &SidedSurface::new(skin.mesh().clone()),
     );
     let layered = (wrapped.iter()).filter(|bone| {
-        group(&bone.name).is_some_and(|(row, _)| !UNLAYERED.contains(&GROUPS[row].0))
+        group(&bone.name).is_some_and(|(row, _)| !UNLAYERED.contains(&GROUPS[row].name))
     });
     let points: Vec<Vec3> = layered
         .flat_map(|bone| bone.mesh.positions.iter().copied())
@@ -191,7 +201,7 @@ fn draw_groups(bones: &[&Bone], solid: &mut Voxels, bone_cells: &mut Voxels) {
     }
     let drawn: Vec<(Voxels, Voxels)> = (groups.par_iter())
         .map(|((row, _), members)| {
-            let (name, closing, _) = GROUPS[*row];
+            let Group { name, closing, .. } = GROUPS[*row];
             let radius = closing.unwrap_or(0.0);
             let bounds = Aabb::of_points(
                 members
@@ -251,82 +261,6 @@ fn thickened_ball(solid: &Voxels) -> Voxels {
         *seam |= filled;
     }
     carved_ball(&seams)
-}
-
-/// Smooths the stairs away, and keeps vertices off bones and below the skin.
-fn smooth(mesh: &mut TriMesh, bones: &SidedSurface, skin: &SidedSurface) {
-    let ring = Adjacency::new(mesh).vertex_vertices;
-    let start = mesh.positions.clone();
-    let reach = 1.5 * CELL as f32;
-    for _ in 0..ROUNDS {
-        (0..STEPS).for_each(|_| relax(mesh, &ring, 0.5));
-        (mesh.positions.par_iter_mut().zip(&start)).for_each(|(p, start)| {
-            *p = *start + (*p - *start).clamp_length_max(reach);
-            *p = below_skin(off_bones(*p, bones), skin);
-        });
-    }
-    // Tips of bones still poke out between vertices.
-    for _ in 0..ROUNDS {
-        relax(mesh, &ring, 0.1);
-        push_over(mesh, &bones.surface().mesh().positions);
-        (mesh.positions.par_iter_mut()).for_each(|p| *p = below_skin(*p, skin));
-    }
-}
-
-/// Moves vertices towards the middle of their neighbours.
-fn relax(mesh: &mut TriMesh, ring: &Rows, share: f64) {
-    let old = &mesh.positions;
-    mesh.positions = (ring.iter().zip(old))
-        .map(|(ring, p)| {
-            let sum: DVec3 = ring.iter().map(|&v| old[v as usize].as_dvec3()).sum();
-            let middle = sum / ring.len().max(1) as f64;
-            p.as_dvec3().lerp(middle, share).as_vec3()
-        })
-        .collect();
-}
-
-/// Moves triangles outwards over points that poke out or nearly do.
-fn push_over(mesh: &mut TriMesh, points: &[Vec3]) {
-    let surface = SidedSurface::new(mesh.clone());
-    let pushes: Vec<([u32; 3], Vec3)> = (points.par_iter())
-        .filter_map(|point| {
-            let near = surface.near(*point, 2.0 * CELL as f32)?;
-            let missing = near.signed + 0.5 * OFF_BONES;
-            let corners = mesh.triangles[near.closest.triangle as usize];
-            (missing > 0.0).then_some((corners, missing * near.normal))
-        })
-        .collect();
-    let mut longest = vec![Vec3::ZERO; mesh.positions.len()];
-    for (corners, push) in pushes {
-        for v in corners.map(|v| v as usize) {
-            if push.length_squared() > longest[v].length_squared() {
-                longest[v] = push;
-            }
-        }
-    }
-    for (p, push) in mesh.positions.iter_mut().zip(longest) {
-        *p += push;
-    }
-}
-
-fn off_bones(p: Vec3, bones: &SidedSurface) -> Vec3 {
-    match bones.near(p, 2.0 * CELL as f32) {
-        Some(near) if near.signed < OFF_BONES => {
-            let out = near.signed.signum() * (p - near.closest.position);
-            near.closest.position + OFF_BONES * out.normalize_or(near.normal)
-        }
-        _ => p,
-    }
-}
-
-fn below_skin(p: Vec3, skin: &SidedSurface) -> Vec3 {
-    match skin.near(p, 3.0 * CELL as f32) {
-        Some(near) if near.signed > -BELOW_SKIN => {
-            let inward = -near.signed.signum() * (p - near.closest.position);
-            near.closest.position + BELOW_SKIN * inward.normalize_or(-near.normal)
-        }
-        _ => p,
-    }
 }
 
 fn measures(mesh: &TriMesh, bones: &[Vec3], skin: &Surface, mended: f64) -> WrapMeasures {
