@@ -29,6 +29,8 @@ const COVER_STEEPNESS: f32 = 4.0;
 const BEHIND: [f32; 4] = [0.2, 0.4, 0.6, 0.8];
 /// What each bone found there adds to the distance \[m\].
 const BEHIND_BONE: f32 = 0.006;
+/// Least radius of a tendon \[m\]: thinner ones fall through the lattice.
+const TENDON_RADIUS: f32 = 0.003;
 /// Share of a muscle's reach that its tendons have.
 const TENDON_REACH: f32 = 0.3;
 /// Share of the cover for muscles of the neck, whose surface runs on into the head's, where nothing is to be covered.
@@ -296,7 +298,7 @@ impl Shares {
 
     fn value(&self, index: usize, claim: &Claim, radii: &[f32]) -> (f32, f32) {
         let m = claim.muscle as usize;
-        let value = radii[m] * claim.profile - claim.distance;
+        let value = (radii[m] * claim.profile).max(TENDON_RADIUS) - claim.distance;
         (value, value + claim.reach * (self.reach[m] + self.cover_share[m] * self.cover[index]))
     }
 
