@@ -118,9 +118,7 @@ fn mirrored(muscle: Muscle) -> Muscle {
         side,
         mesh: side.mirrored_mesh(&muscle.mesh),
         fibres: turn(&muscle.fibres),
-        strip: Strip {
-            fibres: muscle.strip.fibres.iter().map(|fibre| turn(fibre)).collect(),
-        },
+        strip: muscle.strip.moved(|p| side.mirrored(p)),
         ..muscle
     }
 }
@@ -287,10 +285,6 @@ impl<'a> Sharing<'a> {
         };
         let mut mesh = decimate(contour, &settings).mesh;
         inflate(&mut mesh, contour.signed_volume());
-        if std::env::var("DEBUG_M").is_ok() {
-            let v = self.volumes[m];
-            eprintln!("{:34} share {:7.1} contour {:7.1} final {:7.1} verts {} want {} radius {:.1} start {:.1}", self.claimants[m].entry.name, v*1e6, contour.signed_volume()*1e6, mesh.signed_volume()*1e6, mesh.positions.len(), vertices, 1e3*self.radii[m], 1e3*self.claimants[m].radius(1e-6*self.claimants[m].entry.volume));
-        }
         let claimant = &self.claimants[m];
         let entry: &Entry = claimant.entry;
         let side = self.side;
@@ -302,11 +296,7 @@ impl<'a> Sharing<'a> {
             volume: mesh.signed_volume(),
             fibres: directions.directions.iter().map(|&d| side.mirrored(d)).collect(),
             tendon: directions.tendon,
-            strip: Strip {
-                fibres: (claimant.strip.fibres.iter())
-                    .map(|fibre| fibre.iter().map(|&p| side.mirrored(p)).collect())
-                    .collect(),
-            },
+            strip: claimant.strip.moved(|p| side.mirrored(p)),
             mesh: side.mirrored_mesh(&mesh),
         }
     }
