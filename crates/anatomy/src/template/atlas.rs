@@ -114,6 +114,8 @@ pub struct Entry {
     pub pennation: Option<f32>,
     /// Part of the path that is flesh.
     pub belly: [f32; 2],
+    /// Radius of its tendons \[m\].
+    pub tendon: f32,
     /// Places along the path of tendinous bands across it.
     pub bands: Vec<f32>,
     /// How far beyond its own form it may fill what nobody else claims \[m\].
@@ -122,6 +124,24 @@ pub struct Entry {
     pub rows: Vec<Vec<Place>>,
     /// Depth of each row below the muscle surface \[m\]; none where the places stay as they are.
     pub depth: Vec<Option<f32>>,
+}
+
+impl Entry {
+    /// The radius at a place along the path, relative to the muscle's.
+    pub fn profile(&self, u: f32) -> f32 {
+        let [start, end] = self.belly;
+        let (thin, plump, power) = match self.shape {
+            Shape::Belly => (0.14, 0.3, 0.7),
+            Shape::Fan => (0.2, 0.5, 0.6),
+            Shape::Sheet => (0.6, 0.85, 0.4),
+        };
+        let s = ((u - start) / (end - start)).clamp(0.0, 1.0);
+        let bump = plump + (1.0 - plump) * (std::f32::consts::PI * s).sin().max(0.0).powf(power);
+        // Tendons thin out over a tenth of the path.
+        let outside = (start - u).max(u - end).max(0.0);
+        let fade = (1.0 - outside / 0.1).clamp(0.0, 1.0);
+        thin + (bump - thin) * fade * fade
+    }
 }
 
 /// A list of muscles.
@@ -193,6 +213,7 @@ struct RawEntry {
     pennation: Option<f32>,
     #[serde(default = "whole")]
     belly: [f32; 2],
+    tendon: Option<f32>,
     #[serde(default)]
     bands: Vec<f32>,
     reach: Option<f32>,
@@ -208,6 +229,8 @@ fn whole() -> [f32; 2] {
     [0.0, 1.0]
 }
 
+/// Radius of a tendon if the atlas does not say \[m\]: thinner ones fall through the lattice.
+const TENDON_RADIUS: f32 = 0.003;
 /// How far limb muscles fill their surroundings if the atlas does not say \[m\]: below 20 mm gaps open between thigh muscles, above 40 mm
 /// muscles of the leg creep into the pelvis.
 const LIMB_REACH: f32 = 0.03;
@@ -257,6 +280,9 @@ fn entry(raw: RawEntry) -> Result<Entry, AtlasError> {
     if raw.shape == Shape::Sheet && raw.thickness.is_none() {
         return Err(wrong("thickness", "is missing; a sheet needs one"));
     }
+    if raw.tendon.is_some_and(|t| !positive(t)) {
+        return Err(wrong("tendon", "must be above zero"));
+    }
     if raw.reach.is_some_and(|r| !(r.is_finite() && r >= 0.0)) {
         return Err(wrong("reach", "must not be negative"));
     }
@@ -289,6 +315,7 @@ fn entry(raw: RawEntry) -> Result<Entry, AtlasError> {
         fibre_length: raw.fibre_length.map(|l| 1e-3 * l),
         pennation: raw.pennation.map(f32::to_radians),
         belly: raw.belly,
+        tendon: raw.tendon.map_or(TENDON_RADIUS, |t| 1e-3 * t),
         bands: raw.bands.clone(),
         reach: raw.reach.map_or(default_reach, |r| 1e-3 * r),
         depth: (0..lines.len())

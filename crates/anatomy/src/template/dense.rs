@@ -57,6 +57,25 @@ impl Dense {
         first.cmple(last).all().then_some((first, last))
     }
 
+    /// The level above which there is the given volume \[m³\], for numbers that are distances \[m\] on nodes a `step` apart \[m\].
+    pub fn level(&self, volume: f64, step: f32) -> f32 {
+        let wanted = volume / f64::from(step).powi(3);
+        let above = |level: f32| -> f64 {
+            let share = |v: &f32| f64::from((0.5 + (v - level) / step).clamp(0.0, 1.0));
+            self.values.iter().map(share).sum()
+        };
+        let (mut low, mut high) = (-step, step);
+        for _ in 0..12 {
+            let middle = 0.5 * (low + high);
+            if above(middle) > wanted {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        0.5 * (low + high)
+    }
+
     /// Bounds the numbers, so that a blur moves no border by what is far from it.
     pub fn clamp(&mut self, bound: f32) {
         self.values.iter_mut().for_each(|v| *v = v.clamp(-bound, bound));
@@ -90,6 +109,11 @@ mod tests {
         let mut dense = Dense::new(IVec3::splat(-8), IVec3::splat(8), plane);
         dense.blur();
         assert!((dense.at(IVec3::new(2, 1, 0)) - 0.1).abs() < 1e-6);
+        // A slab of 5 nodes' worth.
+        let slab = |n: IVec3| if n.y.abs() < 5 && n.z.abs() < 5 { 2.5 - (n.x as f32).abs() } else { -9.0 };
+        let dense = Dense::new(IVec3::splat(-8), IVec3::splat(8), slab);
+        assert!(dense.level(81.0 * 5.0, 1.0).abs() < 1e-2);
+        assert!((dense.level(81.0 * 6.0, 1.0) + 0.5).abs() < 1e-2);
         let crumb = |n: IVec3| if n == IVec3::ZERO { 1.0 } else { -1.0 };
         let mut dense = Dense::new(IVec3::splat(-8), IVec3::splat(8), crumb);
         assert_eq!(dense.inside(), Some((IVec3::ZERO, IVec3::ZERO)));

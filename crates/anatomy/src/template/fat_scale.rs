@@ -34,7 +34,7 @@ pub enum FatLayerError {
 /// Coarse lattice on which volumes are found \[m\]; 4 mm gives the same scale to 2 % and takes twice as long.
 const STEP: f32 = 0.005;
 /// Contoured muscles over their shares on the coarse lattice: rounded edges and gaps take the rest.
-const CONTOURED: f64 = 0.93;
+const CONTOURED: f64 = 0.905;
 /// Share of the muscle that goes when the fat doubles, to start with.
 const FALL: f64 = 0.35;
 /// Change of the scale below which it is not refined.

@@ -1,4 +1,4 @@
-//! Fibre directions: blended tangents of a muscle's path, and streamlines along them.
+//! Fibre directions: blended tangents of a muscle's path that draw together towards its ends, and streamlines along them.
 
 use glam::Vec3;
 use supple_geom::Surface;
@@ -18,6 +18,8 @@ pub struct FibreField {
 /// Fraction of the path over which flesh turns into tendon.
 const TENDON_BLEND: f32 = 0.06;
 
+/// Steepest that fibres draw together, across over along.
+const STEEPEST: f32 = 0.7;
 /// Half width of a tendinous band, as a fraction of the path.
 const BAND_HALF_WIDTH: f32 = 0.02;
 
@@ -42,6 +44,8 @@ pub fn fibre_field(guide: &FibreGuide, points: &[Vec3], entry: &Entry) -> FibreF
 pub struct FibreGuide {
     surface: Surface,
     tangents: Vec<Vec3>,
+    /// Change of the logarithm of the thickness per metre, at each step.
+    narrowing: Vec<f32>,
     samples: usize,
     length: f32,
 }
@@ -49,11 +53,21 @@ pub struct FibreGuide {
 impl FibreGuide {
     /// Of a muscle's path.
     pub fn new(strip: &Strip) -> Self {
+        let n = strip.samples();
+        let length = strip.length();
+        let logarithm = |j: usize| strip.profile.get(j).map_or(0.0, |p| p.max(1e-3).ln());
         FibreGuide {
             surface: Surface::new(strip.mesh()),
             tangents: strip.tangents(),
+            narrowing: (0..n)
+                .map(|j| {
+                    let (a, b) = (j.saturating_sub(1), (j + 1).min(n - 1));
+                    let step = length * (b - a) as f32 / (n - 1) as f32;
+                    (logarithm(b) - logarithm(a)) / step.max(1e-6)
+                })
+                .collect(),
             samples: strip.samples(),
-            length: strip.length(),
+            length,
         }
     }
 
@@ -64,12 +78,18 @@ impl FibreGuide {
         };
         let corners = self.surface.mesh().triangles[found.triangle as usize];
         let mut direction = Vec3::ZERO;
-        let mut u = 0.0;
+        let (mut u, mut narrowing) = (0.0, 0.0);
         for (corner, weight) in corners.into_iter().zip(found.barycentric) {
             direction += weight * self.tangents[corner as usize];
-            u += weight * (corner as usize % self.samples) as f32 / (self.samples - 1) as f32;
+            let j = corner as usize % self.samples;
+            u += weight * j as f32 / (self.samples - 1) as f32;
+            narrowing += weight * self.narrowing[j];
         }
-        (direction.normalize_or(self.tangents[corners[0] as usize]), u)
+        let along = direction.normalize_or(self.tangents[corners[0] as usize]);
+        // Fibres beside the path keep their place between path and surface, so they draw together as the muscle thins out.
+        let across = (p - found.position).reject_from(along);
+        let inwards = (narrowing * across).clamp_length_max(STEEPEST);
+        ((along + inwards).normalize_or(along), u)
     }
 
     /// The line along the fibres through a point, from the origin's end to the insertion's, in steps of `step` \[m\].

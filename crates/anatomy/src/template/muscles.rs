@@ -83,6 +83,10 @@ const BARE_SKIN: f32 = 0.003;
 /// Depth and half width of the groove of a tendinous band \[m\].
 const BAND_DEPTH: f32 = 0.003;
 const BAND_WIDTH: f32 = 0.006;
+/// Part of a muscle's share that its surface encloses; the rest is edges that are rounded off.
+const FILLED: f64 = 0.96;
+/// How far the surface may be moved out to enclose that much \[m\]: twice the gap, so that neighbours just touch.
+const LEVEL: f32 = 0.0005;
 /// Rounds of finding radii. Volumes change by less than 1 % after 25.
 const ROUNDS: usize = 30;
 
@@ -114,9 +118,7 @@ fn mirrored(muscle: Muscle) -> Muscle {
         side,
         mesh: side.mirrored_mesh(&muscle.mesh),
         fibres: turn(&muscle.fibres),
-        strip: Strip {
-            fibres: muscle.strip.fibres.iter().map(|fibre| turn(fibre)).collect(),
-        },
+        strip: muscle.strip.moved(|p| side.mirrored(p)),
         ..muscle
     }
 }
@@ -130,7 +132,7 @@ pub fn muscle_volumes(
 ) -> Result<Vec<f64>, AtlasError> {
     let hull = muscle_hull(layers);
     let sharing = Sharing::new(atlas, bones, &hull, Side::Left, options)?;
-    Ok(sharing.shares.volumes(&sharing.radii))
+    Ok(sharing.volumes)
 }
 
 /// The muscle surface, which is a little below the skin where there are no layers.
@@ -158,6 +160,8 @@ struct Sharing<'a> {
     guides: Vec<FibreGuide>,
     shares: Shares,
     radii: Vec<f32>,
+    /// Volume of each muscle's share \[m³\].
+    volumes: Vec<f64>,
 }
 
 impl<'a> Sharing<'a> {
@@ -191,6 +195,7 @@ impl<'a> Sharing<'a> {
             bone,
             guides: claimants.iter().map(|c| FibreGuide::new(&c.strip)).collect(),
             claimants,
+            volumes: shares.volumes(&radii),
             shares,
             radii,
         })
@@ -235,8 +240,9 @@ impl<'a> Sharing<'a> {
             return TriMesh::default();
         };
         let bounds = Aabb::of_points([blocks.position(first - 1), blocks.position(last + 1)]);
+        let level = dense.level(FILLED * self.volumes[muscle], step).clamp(-LEVEL, 0.0);
         let mut mesh = surface_nets(bounds, step, |p: DVec3| {
-            -f64::from(dense.at(to_node(p.as_vec3())))
+            f64::from(level - dense.at(to_node(p.as_vec3())))
         });
         mesh = largest_shells(&mesh);
         smooth(&mut mesh, if claimant.entry.shape == Shape::Sheet { 3 } else { 6 });
@@ -277,11 +283,8 @@ impl<'a> Sharing<'a> {
             evenness: 0.01,
             ..Decimation::default()
         };
-        let mesh = decimate(contour, &settings).mesh;
-        if std::env::var("DEBUG_M").is_ok() {
-            let v = self.shares.volumes(&self.radii)[m];
-            eprintln!("{:34} share {:7.1} contour {:7.1} final {:7.1} verts {} want {} radius {:.1} start {:.1}", self.claimants[m].entry.name, v*1e6, contour.signed_volume()*1e6, mesh.signed_volume()*1e6, mesh.positions.len(), vertices, 1e3*self.radii[m], 1e3*self.claimants[m].radius(1e-6*self.claimants[m].entry.volume));
-        }
+        let mut mesh = decimate(contour, &settings).mesh;
+        inflate(&mut mesh, contour.signed_volume());
         let claimant = &self.claimants[m];
         let entry: &Entry = claimant.entry;
         let side = self.side;
@@ -293,15 +296,14 @@ impl<'a> Sharing<'a> {
             volume: mesh.signed_volume(),
             fibres: directions.directions.iter().map(|&d| side.mirrored(d)).collect(),
             tendon: directions.tendon,
-            strip: Strip {
-                fibres: (claimant.strip.fibres.iter())
-                    .map(|fibre| fibre.iter().map(|&p| side.mirrored(p)).collect())
-                    .collect(),
-            },
+            strip: claimant.strip.moved(|p| side.mirrored(p)),
             mesh: side.mirrored_mesh(&mesh),
         }
     }
 }
+
+/// Number of the part that is not shared out whole, after those that are.
+const TRUNK: usize = 5;
 
 /// Radii for which every muscle gets its volume. Limbs are shared out whole: there volumes are in the atlas' proportions, whatever the sum.
 fn fitted_radii(
@@ -311,29 +313,43 @@ fn fitted_radii(
     mut radii: Vec<f32>,
 ) -> Vec<f32> {
     let part = |m: usize| match claimants[m].entry.group {
-        Group::UpperLeg | Group::LowerLeg | Group::Feet => 0,
-        Group::UpperArm | Group::LowerArm | Group::Shoulder => 1,
-        _ => 2,
+        Group::UpperLeg => 0,
+        Group::LowerLeg => 1,
+        Group::UpperArm => 2,
+        Group::LowerArm => 3,
+        Group::Shoulder => 4,
+        _ => TRUNK,
     };
     let start = radii.clone();
     for round in 0..ROUNDS {
         let volumes = shares.volumes(&radii);
-        let mut sums = [[0.0; 2]; 3];
+        let mut sums = [[0.0; 2]; TRUNK + 1];
         for m in 0..radii.len() {
             sums[part(m)][0] += volumes[m];
             sums[part(m)][1] += wanted[m];
         }
-        let gain = if round < 12 { 0.5 } else { 0.25 };
+        let gain = if round < 12 { 0.4 } else { 0.2 };
         for m in 0..radii.len() {
-            let scale = if part(m) < 2 { sums[part(m)][0] / sums[part(m)][1] } else { 1.0 };
+            let scale = if part(m) < TRUNK { sums[part(m)][0] / sums[part(m)][1] } else { 1.0 };
             // A tube's volume grows with the square of its radius; neighbours that grow too take half.
             let ratio = scale * wanted[m] / volumes[m].max(0.1 * wanted[m]);
             let step = gain * f64::from(radii[m]) * (ratio - 1.0);
             let bounds = match claimants[m].entry.thickness {
                 Some(_) => (0.7 * start[m], 1.5 * start[m]),
-                None => (0.4 * start[m], 1.8 * start[m]),
+                None => (0.1 * start[m], 3.0 * start[m]),
             };
             radii[m] = (radii[m] + step.clamp(-0.0015, 0.0015) as f32).clamp(bounds.0, bounds.1);
+        }
+        // In a limb that is shared out whole only differences of radii matter: keep their mean.
+        let volumes = &volumes;
+        for limb in 0..TRUNK {
+            let own = |m: &usize| part(*m) == limb;
+            let drift = |m: usize| volumes[m] * f64::from(radii[m] - start[m]);
+            let weight: f64 = (0..radii.len()).filter(own).map(|m| volumes[m]).sum();
+            let mean = (0..radii.len()).filter(own).map(drift).sum::<f64>() / weight.max(1e-12);
+            for m in (0..radii.len()).filter(own) {
+                radii[m] = (radii[m] - mean as f32).max(0.1 * start[m]);
+            }
         }
     }
     radii
@@ -343,6 +359,15 @@ fn fitted_radii(
 fn smooth_min(a: f32, b: f32, k: f32) -> f32 {
     let near = (k - (a - b).abs()).max(0.0);
     a.min(b) - near * near / (4.0 * k)
+}
+
+/// Moves vertices along their normals until the volume is `wanted` \[m³\] again: collapses cut corners off round forms.
+fn inflate(mesh: &mut TriMesh, wanted: f64) {
+    let normals = vertex_normals(mesh);
+    let step = ((wanted - mesh.signed_volume()) / mesh.area().max(1e-9)).clamp(0.0, f64::from(LEVEL));
+    for (position, normal) in mesh.positions.iter_mut().zip(normals) {
+        *position += step as f32 * normal;
+    }
 }
 
 /// Crumbs are dropped: shells of less than a thirtieth of the whole.

@@ -3,7 +3,7 @@
 use glam::Vec3;
 use supple_geom::{Surface, TriMesh};
 
-use super::atlas::{AtlasError, Entry, Place, Shape};
+use super::atlas::{AtlasError, Entry, Place};
 use super::frame::Half;
 use super::limbs::Section;
 
@@ -19,6 +19,8 @@ const LINE_WIDTH: f32 = 2e-4;
 pub struct Strip {
     /// Fibres \[m\].
     pub fibres: Vec<Vec<Vec3>>,
+    /// Thickness of the muscle at each step, relative to where it is thickest.
+    pub profile: Vec<f32>,
 }
 
 impl Strip {
@@ -65,6 +67,16 @@ impl Strip {
         lengths.sum::<f32>() / self.fibres.len().max(1) as f32
     }
 
+    /// The strip with every point moved.
+    pub fn moved(&self, place: impl Fn(Vec3) -> Vec3) -> Strip {
+        Strip {
+            fibres: (self.fibres.iter())
+                .map(|fibre| fibre.iter().map(|&p| place(p)).collect())
+                .collect(),
+            profile: self.profile.clone(),
+        }
+    }
+
     /// Area of the strip \[m²\].
     pub fn area(&self) -> f64 {
         self.mesh().area()
@@ -93,8 +105,9 @@ pub fn strip(entry: &Entry, half: &Half, surface: &Surface) -> Result<Strip, Atl
                 spline(&points, &entry.depth, surface)
             })
             .collect(),
+        profile: (0..SAMPLES).map(|j| entry.profile(j as f32 / (SAMPLES - 1) as f32)).collect(),
     };
-    widen(&mut strip, entry.shape);
+    widen(&mut strip);
     Ok(strip)
 }
 
@@ -209,7 +222,7 @@ fn smooth(t: f32) -> f32 {
 }
 
 /// Strips that are a line get a small width, so that they are meshes without degenerate triangles.
-fn widen(strip: &mut Strip, _shape: Shape) {
+fn widen(strip: &mut Strip) {
     let n = strip.samples();
     for j in 0..n {
         let ends = [j.saturating_sub(1), (j + 1).min(n - 1)];

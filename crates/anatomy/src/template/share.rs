@@ -9,7 +9,7 @@ use glam::{IVec3, Vec3};
 use rayon::prelude::*;
 use supple_geom::{Aabb, Surface};
 
-use super::atlas::{Entry, Group, Shape};
+use super::atlas::{Entry, Group};
 use super::grid::{Blocks, NODES, SIDE};
 use super::paths::Strip;
 
@@ -90,22 +90,6 @@ impl<'a> Claimant<'a> {
         Some((distance, u))
     }
 
-    /// The radius at a place along the path, relative to the muscle's.
-    pub fn profile(&self, u: f32) -> f32 {
-        let [start, end] = self.entry.belly;
-        let (thin, plump, power) = match self.entry.shape {
-            Shape::Belly => (0.14, 0.3, 0.7),
-            Shape::Fan => (0.2, 0.5, 0.6),
-            Shape::Sheet => (0.6, 0.85, 0.4),
-        };
-        let s = ((u - start) / (end - start)).clamp(0.0, 1.0);
-        let bump = plump + (1.0 - plump) * (std::f32::consts::PI * s).sin().max(0.0).powf(power);
-        // Tendons thin out over a tenth of the path.
-        let outside = (start - u).max(u - end).max(0.0);
-        let fade = (1.0 - outside / 0.1).clamp(0.0, 1.0);
-        thin + (bump - thin) * fade * fade
-    }
-
     /// Share of its reach that the muscle has at a place along the path: tendons fill less, or they would swell where they are alone.
     fn reach(&self, u: f32) -> f32 {
         let outside = (self.entry.belly[0] - u).max(u - self.entry.belly[1]).max(0.0);
@@ -143,6 +127,7 @@ pub struct Shares {
     /// Additional reach at each node \[m\].
     cover: Vec<f32>,
     reach: Vec<f32>,
+    tendon: Vec<f32>,
     cover_share: Vec<f32>,
     /// Nodes that are muscle or nobody's: inside the muscle surface, outside the bones.
     free: Vec<bool>,
@@ -236,7 +221,7 @@ impl Shares {
                         here.clear();
                         for &m in &near {
                             if let Some((distance, u)) = fields[m].at(node) {
-                                let profile = claimants[m].profile(u);
+                                let profile = claimants[m].entry.profile(u);
                                 let claim = Claim {
                                     muscle: m as u16,
                                     distance,
@@ -277,6 +262,7 @@ impl Shares {
                 })
                 .collect(),
             reach: claimants.iter().map(|c| c.entry.reach).collect(),
+            tendon: claimants.iter().map(|c| c.entry.tendon).collect(),
             cover_share: (claimants.iter())
                 .map(|c| if c.entry.group == Group::Neck { NECK_COVER } else { 1.0 })
                 .collect(),
@@ -296,7 +282,7 @@ impl Shares {
 
     fn value(&self, index: usize, claim: &Claim, radii: &[f32]) -> (f32, f32) {
         let m = claim.muscle as usize;
-        let value = radii[m] * claim.profile - claim.distance;
+        let value = (radii[m] * claim.profile).max(self.tendon[m]) - claim.distance;
         (value, value + claim.reach * (self.reach[m] + self.cover_share[m] * self.cover[index]))
     }
 
