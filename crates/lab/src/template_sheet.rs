@@ -6,7 +6,8 @@ use supple::anatomy::template::{FatRegion, Group};
 use supple_geom::TriMesh;
 use supple_geom::section::Plane;
 use supple_picture::{
-    Bounds, Camera, Colour, DrawMesh, Ground, Image, Scene, SheetStyle, contact_sheet, hex, render,
+    Bounds, Camera, Colour, DrawMesh, Ground, Image, Lens, Scene, SheetStyle, contact_sheet, hex,
+    render,
 };
 
 use crate::section_drawing::SectionDrawing;
@@ -52,6 +53,11 @@ const SIDES: [(&str, Vec3); 3] = [
     ("back", Vec3::new(0.0, 0.03, -1.0)),
 ];
 
+/// Angle of view \[rad\]: narrow, so that near arms are not larger.
+const ANGLE: f32 = 0.3;
+/// Height of a tile over its width: a body with its arms held off.
+const HEIGHT_SHARE: f32 = 1.55;
+
 /// Colour of the muscle with a number: neighbours in the atlas differ, left and right do not.
 pub fn muscle_red(template: &Template, muscle: usize) -> Vec3 {
     let stem = |name: &str| {
@@ -91,19 +97,19 @@ fn columns(template: &Template) -> Vec<Column<'static>> {
     let [skin, muscle_surface, skeleton_surface] = template.surfaces();
     let plain = |mesh: TriMesh, colour: Vec3| DrawMesh::owned(mesh).coloured(colour);
     let (flesh, reds) = muscles(template);
+    let surface = |name: &'static str, mesh: TriMesh, colour: Vec3| {
+        // What has no layers is skin on all three.
+        let layered = template.layers.layered.iter();
+        let colours: Vec<Vec3> = layered.map(|&l| if l { colour } else { SKIN }).collect();
+        Column {
+            name,
+            meshes: vec![DrawMesh::owned(mesh).coloured(Colour::Vertices(colours))],
+        }
+    };
     let mut columns = vec![
-        Column {
-            name: "skin",
-            meshes: vec![plain(skin, SKIN)],
-        },
-        Column {
-            name: "muscle surface",
-            meshes: vec![plain(muscle_surface, MUSCLE_SURFACE)],
-        },
-        Column {
-            name: "skeleton surface",
-            meshes: vec![plain(skeleton_surface, SKELETON_SURFACE)],
-        },
+        surface("skin", skin, SKIN),
+        surface("muscle surface", muscle_surface, MUSCLE_SURFACE),
+        surface("skeleton surface", skeleton_surface, SKELETON_SURFACE),
     ];
     if !template.muscles.is_empty() {
         columns.push(Column {
@@ -223,9 +229,10 @@ pub fn regions_sheet(template: &Template, size: usize) -> Image {
 /// Draws meshes with the camera that shows the whole skin.
 fn draw(template: &Template, meshes: Vec<DrawMesh>, direction: Vec3, size: usize) -> Image {
     let bounds = Bounds::of(&template.layers.skin);
-    // The narrow view from the side must not be larger than the one from the front.
-    let height = size * 3 / 2;
-    let camera = Camera::frame(bounds, direction, size as f32 / height as f32);
+    let height = (HEIGHT_SHARE * size as f32) as usize;
+    let lens = Lens::Perspective { fov_y: ANGLE };
+    let aspect = size as f32 / height as f32;
+    let camera = Camera::fit(&template.layers.skin, direction, aspect, lens, 0.94);
     let scene = Scene {
         meshes,
         ground: Some(Ground {

@@ -6,8 +6,7 @@ use rayon::prelude::*;
 use supple_geom::{Surface, TriMesh};
 
 use super::muscles::Muscle;
-use super::regions::regions;
-use super::{Landmark, Rig, RiggedBone, RiggedMuscle, Template};
+use super::{Landmark, Regions, Rig, RiggedBone, RiggedMuscle, Template};
 use crate::{Body, BodyError, Layers};
 
 /// What the steps before have made.
@@ -48,10 +47,6 @@ impl From<Muscle> for RiggedMuscle {
 /// Puts the pieces together, rounded as the template's file keeps them.
 pub fn assembled(pieces: Pieces) -> Result<Template, BodyError> {
     let Pieces { body, layers, .. } = pieces;
-    let bones: Vec<_> = (pieces.bones.iter())
-        .map(|rigged| rigged.bone.clone())
-        .collect();
-    let regions = regions(&body, &layers, &bones)?;
     let hull = Surface::new(TriMesh {
         positions: layers.muscle.clone(),
         triangles: layers.triangles.clone(),
@@ -62,18 +57,29 @@ pub fn assembled(pieces: Pieces) -> Result<Template, BodyError> {
             ..muscle
         })
         .collect();
-    let template = Template {
+    let mut template = Template {
         name: pieces.name,
         body,
         layers,
         bones: pieces.bones,
         muscles,
         thickness: pieces.thickness,
-        regions,
+        regions: Regions::default(),
         landmarks: pieces.landmarks,
         provenance: pieces.provenance,
-    };
-    Ok(template.rounded())
+    }
+    .rounded();
+    // Of what is kept, so that they can be found again from a file.
+    template.regions = template.found_regions()?;
+    Ok(template)
+}
+
+impl Template {
+    /// The regions, found anew.
+    pub fn found_regions(&self) -> Result<Regions, BodyError> {
+        let bones: Vec<_> = (self.bones.iter()).map(|rigged| rigged.bone.clone()).collect();
+        super::regions::regions(&self.body, &self.layers, &bones)
+    }
 }
 
 /// For each vertex of a mesh the nearest vertex of a surface, which it moves with.

@@ -62,22 +62,20 @@ const BELLY_FRONT: f32 = -0.45;
 /// Weight on the neighbouring segment from which a vertex slides: with less, B creases at elbow and knee when they are bent;
 /// with more, whole forearms come loose.
 const SLIDING_SHARE: f32 = 0.2;
-/// Distance from the nearest bone from which the skeleton surface is not held by it \[m\]. The wrap itself is up to a centimetre
-/// away between ulna and radius.
+/// Distance from the nearest bone from which the skeleton surface of the waist is not held by it \[m\]: beside the spine it is, at
+/// the flanks not. Elsewhere it is held however far the wrap has closed: hollows of rib cage and pelvis move with them.
 const HELD_WITHIN: f32 = 0.018;
 /// Passes that give lone vertices the region of their neighbours.
 const CLEANING: usize = 6;
 
-/// Stretches of the rig that move as one.
-const SEGMENTS: [&[&str]; 8] = [
+/// Stretches of the limbs that move as one.
+const SEGMENTS: [&[&str]; 6] = [
     &["upperleg"],
     &["lowerleg"],
     &["foot", "toe"],
     &["upperarm"],
     &["lowerarm"],
     &["wrist", "finger", "metacarpal"],
-    &["clavicle", "shoulder", "spine02", "spine01", "neck"],
-    &["root", "spine05", "pelvis"],
 ];
 
 /// Finds the regions of layers around bones.
@@ -103,7 +101,8 @@ pub fn regions(body: &Body, layers: &Layers, bones: &[Bone]) -> Result<Regions, 
     let nearest = nearest_bones(layers, bones);
     let slides = (0..count).map(|v| {
         let far = nearest[v].is_none_or(|(_, distance)| distance > HELD_WITHIN);
-        layers.layered[v] && (abdomen[v] || far || shares.mixed(v) > SLIDING_SHARE)
+        let loose = far && lines.is_waist(layers.skin[v].y);
+        layers.layered[v] && (abdomen[v] || loose || shares.mixed(v) > SLIDING_SHARE)
     });
     Ok(Regions {
         slides: slides.collect(),
@@ -166,6 +165,11 @@ impl TrunkLines {
         ]
     }
 
+    /// Whether a height is between hip bones and ribs, where only the spine is below.
+    fn is_waist(&self, y: f32) -> bool {
+        (self.crest..self.rib_margin).contains(&y)
+    }
+
     /// How far down the upper arm a point is: 0 at the shoulder, 1 at the elbow.
     fn along_arm(&self, at: Vec3) -> f32 {
         let [shoulder, elbow] = self.arms[usize::from(at.x < 0.0)];
@@ -199,11 +203,10 @@ impl Shares {
         self.segments[segment][vertex]
     }
 
-    /// Weight that is not on the heaviest segment; the rest of the spine is one too.
+    /// How evenly a limb's segment and what it hangs on share a vertex: 0 within one, one half in the middle of a joint.
     fn mixed(&self, vertex: usize) -> f32 {
         let shares = (self.segments.iter()).map(|segment| segment[vertex]);
-        let rest = 1.0 - shares.clone().sum::<f32>();
-        1.0 - shares.fold(rest, f32::max)
+        shares.map(|share| share.min(1.0 - share)).fold(0.0, f32::max)
     }
 }
 

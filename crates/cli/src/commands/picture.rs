@@ -11,7 +11,7 @@ use supple::tissue::SoftBody;
 use supple::{Character, Clip, skin};
 use supple_lab::compare_contact::{INSIDE, compare_contact};
 use supple_lab::sheet::{Look, Tile, sheet};
-use supple_lab::template_sheet::layers_sheet;
+use supple_lab::template_sheet::{layers_sheet, regions_sheet};
 use supple_lab::upsampling::{NEIGHBOURS, UpsamplingStudy, upsampling_sheet};
 use supple_picture::{Image, Legend, Ramp, Tint, heat_colours};
 
@@ -30,7 +30,7 @@ const COVERED: f32 = 0.25;
 pub fn run(args: &args::Picture, console: &Console) -> Result<(), Failure> {
     check_png(&args.output)?;
     check_size(args)?;
-    if args.layers || super::is_template(&args.input.file) {
+    if args.layers || args.regions || super::is_template(&args.input.file) {
         return draw_layers(args, console);
     }
     let wants_motion = args.motion.clip.is_some() || args.motion.motion.is_some();
@@ -75,7 +75,12 @@ fn draw_layers(args: &args::Picture, console: &Console) -> Result<(), Failure> {
         hint: "layers are drawn of @male, @female, or a file that `supple template` wrote"
             .to_owned(),
     })?;
-    layers_sheet(&template, args.size.into()).save_png(&args.output)?;
+    let draw = if args.regions {
+        regions_sheet
+    } else {
+        layers_sheet
+    };
+    draw(&template, args.size.into()).save_png(&args.output)?;
     let path = args.output.display().to_string();
     console.result(
         format!("wrote {path}"),
