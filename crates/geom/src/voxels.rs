@@ -91,11 +91,11 @@ impl Voxels {
     pub fn fill_cavities(&mut self) {
         let mut outside = vec![false; self.filled.len()];
         let mut stack = Vec::new();
-        for index in 0..self.filled.len() {
+        for (index, is_outside) in outside.iter_mut().enumerate() {
             let place = self.place(index);
             let on_border = (0..3).any(|k| place[k] == 0 || place[k] + 1 == self.size[k]);
             if on_border && !self.filled[index] {
-                outside[index] = true;
+                *is_outside = true;
                 stack.push(index);
             }
         }
