@@ -5,7 +5,7 @@ use supple_geom::section::{Plane, section};
 use supple_geom::{Adjacency, TriMesh};
 
 use super::frame::Half;
-use super::limbs::Segment;
+use super::segments::Segment;
 
 /// A segment's cross-sections.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,8 +38,10 @@ pub fn segment_areas(
         Segment::Trunk => Vec3::Y,
         _ => (top - end).normalize_or(Vec3::Y),
     };
-    let prepared: Vec<(&TriMesh, Adjacency)> =
-        meshes.iter().map(|&mesh| (mesh, Adjacency::new(mesh))).collect();
+    let prepared: Vec<(&TriMesh, Adjacency)> = meshes
+        .iter()
+        .map(|&mesh| (mesh, Adjacency::new(mesh)))
+        .collect();
     let areas = (0..count)
         .map(|k| {
             let t = (k as f32 + 0.5) / count as f32;
@@ -47,7 +49,8 @@ pub fn segment_areas(
                 point: top.lerp(end, t),
                 normal,
             };
-            let area = |(mesh, adjacency): &(&TriMesh, Adjacency)| section_area(mesh, adjacency, plane);
+            let area =
+                |(mesh, adjacency): &(&TriMesh, Adjacency)| section_area(mesh, adjacency, plane);
             (t, prepared.iter().map(area).sum())
         })
         .collect();

@@ -3,7 +3,7 @@
 use glam::Vec3;
 
 use super::atlas::{Atlas, AtlasError};
-use super::fat::{FatError, FatSite, fat_targets, fat_thickness};
+use super::fat::{FatError, FatSite, fat_places, fat_targets, fat_thickness};
 use super::muscles::{MuscleOptions, muscle_volumes};
 use crate::{Bone, Layers, Sex};
 use supple_geom::TriMesh;
@@ -15,7 +15,9 @@ pub struct FatLayer {
     pub thickness: Vec<f64>,
     /// All thicknesses are multiplied by this.
     pub scale: f64,
-    /// Where the muscle surface should be: targets of its fit \[m\].
+    /// Where the muscle surface should cross each line from skin (0) to skeleton surface (1): targets of its fit.
+    pub places: Vec<f32>,
+    /// The muscle surface there \[m\].
     pub targets: Vec<Vec3>,
 }
 
@@ -88,6 +90,7 @@ pub fn fat_layer(
         before = here;
     }
     Ok(FatLayer {
+        places: fat_places(layers, &thickness, scale),
         targets: fat_targets(layers, &thickness, scale),
         thickness,
         scale,

@@ -89,7 +89,8 @@ impl Section {
             let mut weights = 0.0;
             let radii: Vec<f32> = (0..RAYS)
                 .map(|k| {
-                    let direction = Vec2::from_angle(k as f32 * std::f32::consts::TAU / RAYS as f32);
+                    let direction =
+                        Vec2::from_angle(k as f32 * std::f32::consts::TAU / RAYS as f32);
                     section.radius(surface, direction)
                 })
                 .collect();
@@ -101,7 +102,11 @@ impl Section {
             }
             if weights > 0.0 {
                 let shift = sum / weights;
-                let shift = if segment == Segment::Trunk { Vec2::new(0.0, shift.y) } else { shift };
+                let shift = if segment == Segment::Trunk {
+                    Vec2::new(0.0, shift.y)
+                } else {
+                    shift
+                };
                 section.centre += directions[0] * shift.x + directions[1] * shift.y;
             }
         }
