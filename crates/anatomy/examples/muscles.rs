@@ -1,6 +1,8 @@
 //! Muscles of a body from its layers: prints volumes and draws a plate.
 //!
-//! `cargo run --release -p supple-anatomy --example muscles -- FOLDER SEX OUT`: FOLDER has `skin.ply`, `skeleton_surface.ply` and `bones/*.ply`.
+//! `cargo run --release -p supple-anatomy --example muscles -- FOLDER SEX OUT [FAT PARTS STEP OTHER]`: FOLDER has `skin.ply`, `skeleton_surface.ply` and
+//! `bones/*.ply`; FAT is a factor of all fat thicknesses or `auto`; PARTS are of `whole`, `top`, `legs`; STEP is the lattice's in millimetres; OTHER is a folder of
+//! BodyParts3D to compare cross-sections with.
 
 use std::path::Path;
 use std::time::Instant;
@@ -70,16 +72,19 @@ fn compare(folder: &Path, bones: &[Bone], found: &[Muscle]) -> Result<(), Error>
         )
         .collect();
     let (half, other) = (Half::new(bones, Side::Left), Half::new(&others, Side::Left));
-    for (segment, limb) in [
-        (Segment::Thigh, ["femur", "patella"].as_slice()),
-        (Segment::Shank, &["tibia", "fibula"]),
-        (Segment::Arm, &["humerus"]),
-        (Segment::Forearm, &["ulna", "radius"]),
+    let mut scale = 1.0;
+    for segment in [
+        Segment::Thigh,
+        Segment::Shank,
+        Segment::Arm,
+        Segment::Forearm,
     ] {
-        let _ = limb;
         let a = segment_areas(&half, segment, &ours, 20).ok_or("bone")?;
         let b = segment_areas(&other, segment, &theirs, 20).ok_or("bone")?;
-        let scale = (a.length / b.length).powi(2);
+        // Our shanks are long for their girth: size across goes by the thigh's length.
+        if segment == Segment::Thigh {
+            scale = (a.length / b.length).powi(2);
+        }
         println!("{segment:?} {:.3} m, theirs {:.3} m", a.length, b.length);
         for ((t, ours), (_, theirs)) in a.areas.iter().zip(&b.areas) {
             println!(
@@ -160,8 +165,7 @@ fn main() -> Result<(), Error> {
     let step: f32 = arguments.get(6).map_or(2.5, |s| s.parse().unwrap_or(2.5));
     let options = MuscleOptions {
         step: 1e-3 * step,
-        scale: literature_volume(mass, sex) / 26e-3,
-        ..MuscleOptions::default()
+        ..MuscleOptions::for_volume(&atlas, literature_volume(mass, sex))
     };
     let found = muscles(&atlas, &bones, &layers, &options)?;
     println!("muscles {:.2?}", clock.elapsed());

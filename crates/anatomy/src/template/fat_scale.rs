@@ -59,11 +59,9 @@ pub fn fat_layer(
         triangles: layers.triangles.clone(),
     };
     let thickness = fat_thickness(sites, sex, &skin, &layers.layered, bones)?;
-    let reference: f64 = atlas.entries.iter().map(|e| 2e-6 * e.volume).sum();
     let options = MuscleOptions {
         step: STEP,
-        scale: wanted / reference,
-        ..MuscleOptions::default()
+        ..MuscleOptions::for_volume(atlas, wanted)
     };
     let mut work = layers.clone();
     let mut volume = |scale: f64| -> Result<f64, FatLayerError> {

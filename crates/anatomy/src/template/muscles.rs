@@ -79,6 +79,17 @@ impl Default for MuscleOptions {
     }
 }
 
+impl MuscleOptions {
+    /// For a body whose muscles should have a volume \[m³\], both sides together.
+    pub fn for_volume(atlas: &Atlas, volume: f64) -> Self {
+        let reference: f64 = atlas.entries.iter().map(|e| 2e-6 * e.volume).sum();
+        MuscleOptions {
+            scale: volume / reference,
+            ..MuscleOptions::default()
+        }
+    }
+}
+
 /// Distance fields are exact this far from a surface \[m\].
 const BAND: f32 = 0.009;
 /// Half the gap between neighbouring muscles, and the gap to bones and muscle surface \[m\].
