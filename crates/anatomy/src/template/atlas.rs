@@ -3,13 +3,15 @@
 use glam::{Vec2, Vec3};
 use serde::Deserialize;
 
-use super::limbs::Segment;
+use super::segments::Segment;
 
 /// The embedded atlas.
 const EMBEDDED: &str = include_str!("../../assets/muscles.toml");
 
 /// Group of muscles: the eight that people grow [4.2.4], neck and feet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, serde::Serialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, serde::Serialize,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Group {
     /// Upper legs with buttocks.
@@ -68,7 +70,10 @@ impl Group {
     /// Whether it is of arms or legs, whose muscle layer is shared out whole.
     pub fn is_limb(self) -> bool {
         use Group::{Feet, LowerArm, LowerLeg, Shoulder, UpperArm, UpperLeg};
-        matches!(self, UpperLeg | LowerLeg | UpperArm | LowerArm | Shoulder | Feet)
+        matches!(
+            self,
+            UpperLeg | LowerLeg | UpperArm | LowerArm | Shoulder | Feet
+        )
     }
 }
 
@@ -181,7 +186,9 @@ pub enum AtlasError {
         reason: String,
     },
     /// A bone is not there.
-    #[error("muscle '{muscle}' needs the bone '{bone}', which is not among the bones; add it, or delete the muscle from the atlas")]
+    #[error(
+        "muscle '{muscle}' needs the bone '{bone}', which is not among the bones; add it, or delete the muscle from the atlas"
+    )]
     NoBone {
         /// The muscle.
         muscle: String,
@@ -289,7 +296,12 @@ fn entry(raw: RawEntry) -> Result<Entry, AtlasError> {
     if !(0.0 <= raw.belly[0] && raw.belly[0] < raw.belly[1] && raw.belly[1] <= 1.0) {
         return Err(wrong("belly", "must be two ascending numbers from 0 to 1"));
     }
-    let lines = [vec![raw.origin.clone()], raw.via.clone(), vec![raw.insertion.clone()]].concat();
+    let lines = [
+        vec![raw.origin.clone()],
+        raw.via.clone(),
+        vec![raw.insertion.clone()],
+    ]
+    .concat();
     if lines.iter().any(Vec::is_empty) {
         return Err(wrong("origin, via or insertion", "has no places"));
     }
@@ -298,14 +310,21 @@ fn entry(raw: RawEntry) -> Result<Entry, AtlasError> {
         return Err(wrong("depth", &reason));
     }
     let numbers = lines.iter().flatten().flat_map(|p| [p.1, p.2, p.3]);
-    if !numbers.chain(raw.depth.iter().chain(&raw.bands).copied()).all(f32::is_finite) {
+    if !numbers
+        .chain(raw.depth.iter().chain(&raw.bands).copied())
+        .all(f32::is_finite)
+    {
         return Err(wrong("a coordinate", "is not a finite number"));
     }
     let place = |(name, x, y, z): &RawPlace| match Segment::named(name) {
         Some(segment) => Place::Section(segment, *x, Vec2::new(*y, *z)),
         None => Place::Bone(name.clone(), Vec3::new(*x, *y, *z)),
     };
-    let default_reach = if raw.group.is_limb() { LIMB_REACH } else { TRUNK_REACH };
+    let default_reach = if raw.group.is_limb() {
+        LIMB_REACH
+    } else {
+        TRUNK_REACH
+    };
     Ok(Entry {
         group: raw.group,
         shape: raw.shape,
@@ -321,7 +340,9 @@ fn entry(raw: RawEntry) -> Result<Entry, AtlasError> {
         depth: (0..lines.len())
             .map(|row| raw.depth.get(row).filter(|&&d| d >= 0.0).map(|d| 1e-3 * d))
             .collect(),
-        rows: (lines.iter()).map(|line| line.iter().map(place).collect()).collect(),
+        rows: (lines.iter())
+            .map(|line| line.iter().map(place).collect())
+            .collect(),
         name: raw.name,
     })
 }
@@ -355,7 +376,9 @@ insertion = [["femur", 0, 0.5, 0]]
         let entry = &Atlas::parse(GOOD).unwrap().entries[0];
         assert_eq!(entry.rows.len(), 2);
         let message = |from: &str, to: &str| {
-            Atlas::parse(&GOOD.replace(from, to)).unwrap_err().to_string()
+            Atlas::parse(&GOOD.replace(from, to))
+                .unwrap_err()
+                .to_string()
         };
         assert!(message("volume = 10", "volume = -1").contains("'a': volume"));
         assert!(message("\"belly\"", "\"sheet\"").contains("'a': thickness"));

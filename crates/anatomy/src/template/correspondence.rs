@@ -8,7 +8,7 @@ use supple_geom::kd_tree::KdTree;
 use supple_geom::sided::SidedSurface;
 
 use crate::layers::alignment_score;
-use crate::template::limb_labels::Limbs;
+use crate::template::limbs::Limbs;
 
 /// What opposite normals count as \[m\]: with less, thin bones attract vertices from their other side; with more, folds of
 /// the wrap attract none.

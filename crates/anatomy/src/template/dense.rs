@@ -78,7 +78,9 @@ impl Dense {
 
     /// Bounds the numbers, so that a blur moves no border by what is far from it.
     pub fn clamp(&mut self, bound: f32) {
-        self.values.iter_mut().for_each(|v| *v = v.clamp(-bound, bound));
+        self.values
+            .iter_mut()
+            .for_each(|v| *v = v.clamp(-bound, bound));
     }
 
     /// Binomial weights ¼, ½, ¼ along each axis.
@@ -110,7 +112,13 @@ mod tests {
         dense.blur();
         assert!((dense.at(IVec3::new(2, 1, 0)) - 0.1).abs() < 1e-6);
         // A slab of 5 nodes' worth.
-        let slab = |n: IVec3| if n.y.abs() < 5 && n.z.abs() < 5 { 2.5 - (n.x as f32).abs() } else { -9.0 };
+        let slab = |n: IVec3| {
+            if n.y.abs() < 5 && n.z.abs() < 5 {
+                2.5 - (n.x as f32).abs()
+            } else {
+                -9.0
+            }
+        };
         let dense = Dense::new(IVec3::splat(-8), IVec3::splat(8), slab);
         assert!(dense.level(81.0 * 5.0, 1.0).abs() < 1e-2);
         assert!((dense.level(81.0 * 6.0, 1.0) + 0.5).abs() < 1e-2);

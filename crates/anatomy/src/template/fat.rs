@@ -9,7 +9,7 @@ use supple_geom::surface::Ray;
 use supple_geom::{Surface, TriMesh};
 
 use super::frame::{Half, Side};
-use super::limbs::{Section, Segment};
+use super::segments::{Section, Segment};
 use crate::{Bone, Layers, Sex};
 
 /// The embedded sites.
@@ -48,7 +48,9 @@ pub enum FatError {
     #[error("no fat site was found on the skin: bones and skin do not belong together")]
     NoneFound,
     /// The skin cannot carry an interpolation.
-    #[error("fat thickness cannot be spread over the skin: {reason}; check the skin for degenerate triangles")]
+    #[error(
+        "fat thickness cannot be spread over the skin: {reason}; check the skin for degenerate triangles"
+    )]
     Spread {
         /// What the solver says.
         reason: String,
@@ -138,7 +140,8 @@ pub fn fat_thickness(
                 continue;
             };
             let corners = surface.mesh().triangles[found.triangle as usize];
-            let nearest = (0..3).max_by(|&a, &b| found.barycentric[a].total_cmp(&found.barycentric[b]));
+            let nearest =
+                (0..3).max_by(|&a, &b| found.barycentric[a].total_cmp(&found.barycentric[b]));
             let vertex = corners[nearest.unwrap_or(0)] as usize;
             if layered[vertex] {
                 held.push((vertex, site.thickness[usize::from(sex == Sex::Female)]));
@@ -189,9 +192,13 @@ pub fn fat_thickness(
 /// Least distance of the muscle surface from the skeleton surface \[m\] [4.2.2].
 pub const LEAST_MUSCLE: f32 = 0.001;
 
-/// Targets of the muscle surface from fat: each skin vertex moved along its line to the skeleton surface until the fat over it, times `scale`, is that
-/// thick; never above the skin nor nearer to the skeleton surface than 1 mm.
-pub fn fat_targets(layers: &Layers, thickness: &[f64], scale: f64) -> Vec<Vec3> {
+/// Least part of the line from skin to skeleton surface that is muscle. Without it a woman's breast lies on the ribs, and crests stand out of the
+/// hips; above 0.3 shins and collar bones are covered.
+const LEAST_SHARE: f32 = 0.2;
+
+/// Where the muscle surface crosses each line from skin (0) to skeleton surface (1): as deep as the fat, times `scale`, is thick; never above the
+/// skin nor nearer to the skeleton surface than 1 mm. Zero where there are no layers.
+pub fn fat_places(layers: &Layers, thickness: &[f64], scale: f64) -> Vec<f32> {
     let skin = TriMesh {
         positions: layers.skin.clone(),
         triangles: layers.triangles.clone(),
@@ -202,19 +209,29 @@ pub fn fat_targets(layers: &Layers, thickness: &[f64], scale: f64) -> Vec<Vec3> 
             let (skin, bone) = (layers.skin[v], layers.skeleton[v]);
             let length = skin.distance(bone);
             if !layers.layered[v] || length < 1e-6 {
-                return skin;
+                return 0.0;
             }
             let line = (bone - skin) / length;
             // Thickness is measured straight down; the line may be oblique.
             let slope = (-line.dot(normals[v])).max(0.5);
             let depth = (scale * thickness[v]) as f32 / slope;
-            skin + line * depth.clamp(0.0, (length - LEAST_MUSCLE).max(0.0))
+            let deepest = (length - LEAST_MUSCLE.max(LEAST_SHARE * length)).max(0.0);
+            depth.clamp(0.0, deepest) / length
         })
         .collect()
 }
 
-/// Targets of the muscle surface from muscles [4.2.2]: the first hit of the line from skin to skeleton surface; none where it meets no muscle.
-pub fn muscle_targets(layers: &Layers, muscles: &Surface) -> Vec<Option<Vec3>> {
+/// The muscle surface at [`fat_places`], as it is before it is made smooth \[m\].
+pub fn fat_targets(layers: &Layers, thickness: &[f64], scale: f64) -> Vec<Vec3> {
+    let places = fat_places(layers, thickness, scale);
+    (0..places.len())
+        .map(|v| layers.skin[v].lerp(layers.skeleton[v], places[v]))
+        .collect()
+}
+
+/// Where the muscle surface crosses each line if muscles are given [4.2.2]: at the first hit of the line from skin (0) to skeleton surface (1); none
+/// where it meets no muscle.
+pub fn muscle_places(layers: &Layers, muscles: &Surface) -> Vec<Option<f32>> {
     (0..layers.skin.len())
         .map(|v| {
             let (origin, end) = (layers.skin[v], layers.skeleton[v]);
@@ -225,7 +242,7 @@ pub fn muscle_targets(layers: &Layers, muscles: &Surface) -> Vec<Option<Vec3>> {
             }
             let hit = muscles.first_hit(Ray { origin, direction }, 1.0)?;
             let limit = (1.0 - LEAST_MUSCLE / length).max(0.0);
-            Some(origin + hit.t.min(limit) * direction)
+            Some(hit.t.min(limit))
         })
         .collect()
 }

@@ -3,7 +3,7 @@
 use glam::Vec3;
 
 use super::atlas::{Atlas, AtlasError};
-use super::fat::{FatError, FatSite, fat_targets, fat_thickness};
+use super::fat::{FatError, FatSite, fat_places, fat_targets, fat_thickness};
 use super::muscles::{MuscleOptions, muscle_volumes};
 use crate::{Bone, Layers, Sex};
 use supple_geom::TriMesh;
@@ -15,7 +15,9 @@ pub struct FatLayer {
     pub thickness: Vec<f64>,
     /// All thicknesses are multiplied by this.
     pub scale: f64,
-    /// Where the muscle surface should be: targets of its fit \[m\].
+    /// Where the muscle surface should cross each line from skin (0) to skeleton surface (1): targets of its fit.
+    pub places: Vec<f32>,
+    /// The muscle surface there \[m\].
     pub targets: Vec<Vec3>,
 }
 
@@ -57,11 +59,9 @@ pub fn fat_layer(
         triangles: layers.triangles.clone(),
     };
     let thickness = fat_thickness(sites, sex, &skin, &layers.layered, bones)?;
-    let reference: f64 = atlas.entries.iter().map(|e| 2e-6 * e.volume).sum();
     let options = MuscleOptions {
         step: STEP,
-        scale: wanted / reference,
-        ..MuscleOptions::default()
+        ..MuscleOptions::for_volume(atlas, wanted)
     };
     let mut work = layers.clone();
     let mut volume = |scale: f64| -> Result<f64, FatLayerError> {
@@ -88,6 +88,7 @@ pub fn fat_layer(
         before = here;
     }
     Ok(FatLayer {
+        places: fat_places(layers, &thickness, scale),
         targets: fat_targets(layers, &thickness, scale),
         thickness,
         scale,

@@ -108,8 +108,22 @@ pub struct Half {
 const LONG: [&str; 4] = ["femur", "tibia", "fibula", "humerus"];
 /// Beginnings of names of bones that follow the forearm.
 const HAND: [&str; 16] = [
-    "radius", "ulna", "metacarpal", "capitate", "hamate", "lunate", "pisiform", "scaphoid",
-    "trape", "triquetrum", "thumb", "index", "middle", "ring", "little", "carp",
+    "radius",
+    "ulna",
+    "metacarpal",
+    "capitate",
+    "hamate",
+    "lunate",
+    "pisiform",
+    "scaphoid",
+    "trape",
+    "triquetrum",
+    "thumb",
+    "index",
+    "middle",
+    "ring",
+    "little",
+    "carp",
 ];
 
 impl Half {
@@ -149,7 +163,10 @@ impl Half {
                 FramedBone::new(name.clone(), mesh.clone(), axes, *midline)
             })
             .collect();
-        Half { side, bones: framed }
+        Half {
+            side,
+            bones: framed,
+        }
     }
 
     /// A bone by its name without a side.
@@ -165,12 +182,17 @@ impl Half {
 
 /// Mean and longest direction of a mesh's vertices, the latter pointing up.
 fn long_direction(meshes: &[&TriMesh]) -> Vec3 {
-    let points: Vec<Vec3> = meshes.iter().flat_map(|m| m.positions.iter().copied()).collect();
+    let points: Vec<Vec3> = meshes
+        .iter()
+        .flat_map(|m| m.positions.iter().copied())
+        .collect();
     let mean = points.iter().sum::<Vec3>() / points.len().max(1) as f32;
     // Power iteration: the longest axis of a long bone is far longer than the others.
     let mut axis = Vec3::new(0.1, 1.0, 0.1).normalize();
     for _ in 0..60 {
-        let sum: Vec3 = (points.iter()).map(|&p| (p - mean) * (p - mean).dot(axis)).sum();
+        let sum: Vec3 = (points.iter())
+            .map(|&p| (p - mean) * (p - mean).dot(axis))
+            .sum();
         axis = sum.normalize_or(axis);
     }
     if axis.y < 0.0 { -axis } else { axis }
@@ -178,19 +200,26 @@ fn long_direction(meshes: &[&TriMesh]) -> Vec3 {
 
 /// Body axes turned by the smallest rotation that makes "up" the bone's own.
 fn long_axes(mesh: &TriMesh) -> Mat3 {
-    Mat3::from_quat(glam::Quat::from_rotation_arc(Vec3::Y, long_direction(&[mesh])))
+    Mat3::from_quat(glam::Quat::from_rotation_arc(
+        Vec3::Y,
+        long_direction(&[mesh]),
+    ))
 }
 
 fn forearm_axes(ulna: &TriMesh, radius: &TriMesh) -> Mat3 {
     let up = long_direction(&[ulna, radius]);
     // The bones are crossed or not; at the wrist the radius is always on the thumb's side.
     let wrist = |mesh: &TriMesh| {
-        let lowest = (mesh.positions.iter()).map(|p| p.dot(up)).fold(f32::INFINITY, f32::min);
+        let lowest = (mesh.positions.iter())
+            .map(|p| p.dot(up))
+            .fold(f32::INFINITY, f32::min);
         let near: Vec<Vec3> = (mesh.positions.iter().copied())
             .filter(|p| p.dot(up) < lowest + 0.04)
             .collect();
         near.iter().sum::<Vec3>() / near.len().max(1) as f32
     };
-    let lateral = (wrist(radius) - wrist(ulna)).reject_from(up).normalize_or(Vec3::X);
+    let lateral = (wrist(radius) - wrist(ulna))
+        .reject_from(up)
+        .normalize_or(Vec3::X);
     Mat3::from_cols(lateral, up, lateral.cross(up))
 }

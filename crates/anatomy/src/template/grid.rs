@@ -31,7 +31,10 @@ impl Blocks {
         // Nodes at (k + ½) steps, whatever the bounds, so that both sides of a body see the same lattice.
         let origin = ((low / step).floor() + 0.5) * step;
         let width = SIDE as f32 * step;
-        let size = ((bounds.max + 2.0 * step - origin) / width).ceil().as_ivec3().max(IVec3::ONE);
+        let size = ((bounds.max + 2.0 * step - origin) / width)
+            .ceil()
+            .as_ivec3()
+            .max(IVec3::ONE);
         let radius = 0.5 * width * 3f32.sqrt() + step;
         let count = (size.x * size.y * size.z) as usize;
         let wanted: Vec<bool> = (0..count)
@@ -77,9 +80,8 @@ impl Blocks {
         }
         let slot = self.slots[((block.z * self.size.y + block.y) * self.size.x + block.x) as usize];
         let local = node - block * SIDE;
-        (slot != NONE).then(|| {
-            slot as usize * NODES + ((local.z * SIDE + local.y) * SIDE + local.x) as usize
-        })
+        (slot != NONE)
+            .then(|| slot as usize * NODES + ((local.z * SIDE + local.y) * SIDE + local.x) as usize)
     }
 
     /// The node with an index.
@@ -101,8 +103,15 @@ impl Blocks {
             .into_par_iter()
             .map(|slot| {
                 let centre = self.position(self.stored[slot] * SIDE) + 0.5 * (width - self.step);
-                if surface.closest_point_within(centre, radius + band).is_none() {
-                    let far = if surface.contains(centre) { -band } else { band };
+                if surface
+                    .closest_point_within(centre, radius + band)
+                    .is_none()
+                {
+                    let far = if surface.contains(centre) {
+                        -band
+                    } else {
+                        band
+                    };
                     return vec![far; NODES];
                 }
                 let mut values = Vec::with_capacity(NODES);
@@ -128,7 +137,11 @@ impl Blocks {
 
 fn unflatten(index: usize, size: IVec3) -> IVec3 {
     let index = index as i32;
-    IVec3::new(index % size.x, index / size.x % size.y, index / (size.x * size.y))
+    IVec3::new(
+        index % size.x,
+        index / size.x % size.y,
+        index / (size.x * size.y),
+    )
 }
 
 #[cfg(test)]

@@ -1,133 +1,66 @@
-//! Places in cross-sections of limbs and trunk, as an anatomy book draws them.
+//! Which limb skin and wrap belong to, so that the skin of an arm does not go for the ribs.
 
-use glam::{Vec2, Vec3};
-use supple_geom::Surface;
-use supple_geom::surface::Ray;
+use glam::Vec3;
+use supple_geom::kd_tree::KdTree;
 
-use super::frame::Half;
+use crate::{Body, Bone};
 
-/// A stretch of the body with cross-sections.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Segment {
-    /// From the femur's top to its end.
-    Thigh,
-    /// From the tibia's top to its end.
-    Shank,
-    /// From the humerus' top to its end.
-    Arm,
-    /// From the ulna's top to the wrist.
-    Forearm,
-    /// From the top of the sternum to the lower end of the hip bones.
-    Trunk,
+/// Shares of left arm, right arm, left leg and right leg.
+pub type Limbs = [f32; 4];
+
+/// Joints of arms and legs, by the beginnings of their names.
+const ARM_JOINTS: &[&str] = &["upperarm", "lowerarm", "wrist", "finger", "metacarpal"];
+const LEG_JOINTS: &[&str] = &["upperleg", "lowerleg", "foot", "toe"];
+
+/// Bones of arms and legs.
+#[rustfmt::skip]
+const ARM_BONES: &[&str] = &[
+    "humerus", "radius", "ulna", "capitate", "hamate", "lunate", "scaphoid", "trapez", "triquetrum", "pisiform", "metacarpal",
+];
+#[rustfmt::skip]
+const LEG_BONES: &[&str] = &[
+    "femur", "tibia", "fibula", "patella", "talus", "calcaneus", "cuboid", "cuneiform", "navicular", "metatarsal", "sesamoid",
+];
+
+fn starts(name: &str, beginnings: &[&str]) -> bool {
+    beginnings.iter().any(|b| name.starts_with(b))
 }
 
-impl Segment {
-    /// By its name in an atlas.
-    pub fn named(name: &str) -> Option<Segment> {
-        Some(match name {
-            "thigh" => Segment::Thigh,
-            "shank" => Segment::Shank,
-            "arm" => Segment::Arm,
-            "forearm" => Segment::Forearm,
-            "trunk" => Segment::Trunk,
-            _ => return None,
+/// Shares of each skin vertex, from its weights.
+pub fn skin_limbs(body: &Body) -> Vec<Limbs> {
+    let side = |joints: &[&str], side: &str| {
+        let side = side.to_owned();
+        body.weight_on(|name| starts(name, joints) && name.ends_with(&side))
+    };
+    let [a, b] = [".L", ".R"].map(|s| side(ARM_JOINTS, s));
+    let [c, d] = [".L", ".R"].map(|s| side(LEG_JOINTS, s));
+    (0..a.len()).map(|v| [a[v], b[v], c[v], d[v]]).collect()
+}
+
+/// The limb of each point: that of the nearest bone vertex.
+pub fn point_limbs(points: &[Vec3], bones: &[Bone]) -> Vec<Limbs> {
+    let mut places = Vec::new();
+    let mut limbs = Vec::new();
+    for bone in bones {
+        let first = if starts(&bone.name, ARM_BONES) {
+            Some(0)
+        } else if starts(&bone.name, LEG_BONES) {
+            Some(2)
+        } else {
+            None
+        };
+        let mut own = Limbs::default();
+        if let Some(first) = first {
+            own[first + usize::from(bone.name.ends_with("_r"))] = 1.0;
+        }
+        places.extend(bone.mesh.positions.iter().map(|p| p.to_array()));
+        limbs.resize(places.len(), own);
+    }
+    let tree = KdTree::new(&places);
+    (points.iter())
+        .map(|p| {
+            tree.nearest(&p.to_array())
+                .map_or(Limbs::default(), |(n, _)| limbs[n as usize])
         })
-    }
-
-    /// Bones that its axis is found by.
-    pub fn bones(self) -> [&'static str; 2] {
-        match self {
-            Segment::Thigh => ["femur", "femur"],
-            Segment::Shank => ["tibia", "tibia"],
-            Segment::Arm => ["humerus", "humerus"],
-            Segment::Forearm => ["ulna", "radius"],
-            Segment::Trunk => ["sternum_costal_cartilage", "pelvis"],
-        }
-    }
-}
-
-/// Rays that find a section's centre.
-const RAYS: usize = 24;
-/// Furthest that a section's edge is looked for \[m\].
-const REACH: f32 = 0.4;
-
-/// A cross-section: centre, directions and the surface that bounds it.
-#[derive(Clone, Copy, Debug)]
-pub struct Section {
-    /// Centre of the section \[m\].
-    pub centre: Vec3,
-    /// Direction of lateral and forward.
-    pub directions: [Vec3; 2],
-}
-
-impl Section {
-    /// The cross-section at `t` (0 at the top, 1 at the lower end) of a segment bounded by `surface`; none if a bone is missing.
-    pub fn new(half: &Half, surface: &Surface, segment: Segment, t: f32) -> Option<Section> {
-        let [first, second] = segment.bones().map(|name| half.bone(name));
-        let (first, second) = (first?, second?);
-        let (top, end) = match segment {
-            Segment::Trunk => {
-                let z = 0.5 * (first.centre.z + second.centre.z);
-                let height = |y: f32| Vec3::new(0.0, y, z);
-                (height(first.at(Vec3::Y).y), height(second.at(-Vec3::Y).y))
-            }
-            Segment::Forearm => (first.at(Vec3::Y), {
-                0.5 * (first.at(-Vec3::Y) + second.at(-Vec3::Y))
-            }),
-            _ => (first.at(Vec3::Y), first.at(-Vec3::Y)),
-        };
-        let axes = first.axes;
-        let directions = [axes.x_axis, axes.z_axis];
-        let mut section = Section {
-            centre: top.lerp(end, t),
-            directions,
-        };
-        // The axis may lie anywhere inside; the middle of the surface around it is the centre.
-        for _ in 0..3 {
-            let mut sum = Vec2::ZERO;
-            let mut weights = 0.0;
-            let radii: Vec<f32> = (0..RAYS)
-                .map(|k| {
-                    let direction = Vec2::from_angle(k as f32 * std::f32::consts::TAU / RAYS as f32);
-                    section.radius(surface, direction)
-                })
-                .collect();
-            for (k, radius) in radii.iter().enumerate() {
-                let direction = Vec2::from_angle(k as f32 * std::f32::consts::TAU / RAYS as f32);
-                // Centroid of the sectors' triangles: area ½ r², at ⅔ r.
-                sum += direction * radius.powi(3) * (2.0 / 3.0);
-                weights += radius.powi(2);
-            }
-            if weights > 0.0 {
-                let shift = sum / weights;
-                let shift = if segment == Segment::Trunk { Vec2::new(0.0, shift.y) } else { shift };
-                section.centre += directions[0] * shift.x + directions[1] * shift.y;
-            }
-        }
-        Some(section)
-    }
-
-    fn direction(&self, direction: Vec2) -> Vec3 {
-        self.directions[0] * direction.x + self.directions[1] * direction.y
-    }
-
-    /// Distance from the centre to the surface in a unit direction (lateral, forward) \[m\].
-    pub fn radius(&self, surface: &Surface, direction: Vec2) -> f32 {
-        let ray = Ray {
-            origin: self.centre,
-            direction: self.direction(direction),
-        };
-        surface.first_hit(ray, REACH).map_or(0.0, |hit| hit.t)
-    }
-
-    /// The place with the given coordinates (lateral, forward) in the section, whose edge is at length 1 \[m\].
-    pub fn at(&self, surface: &Surface, place: Vec2) -> Vec3 {
-        let length = place.length();
-        if length < 1e-6 {
-            return self.centre;
-        }
-        let direction = place / length;
-        self.centre + self.direction(direction) * (length * self.radius(surface, direction))
-    }
+        .collect()
 }

@@ -9,8 +9,8 @@ use supple_geom::surface_nets::surface_nets;
 use supple_geom::{Aabb, Adjacency, Surface, TriMesh};
 
 use super::atlas::{Atlas, AtlasError, Entry, Group, Shape};
-use super::fibres::{FibreGuide, fibre_field};
 use super::dense::Dense;
+use super::fibres::{FibreGuide, fibre_field};
 use super::frame::{Half, Side};
 use super::grid::Blocks;
 use super::paths::{Strip, strip};
@@ -41,12 +41,20 @@ pub struct Muscle {
 impl Muscle {
     /// Where its fibres begin \[m\].
     pub fn origin(&self) -> Vec<Vec3> {
-        self.strip.fibres.iter().filter_map(|f| f.first().copied()).collect()
+        self.strip
+            .fibres
+            .iter()
+            .filter_map(|f| f.first().copied())
+            .collect()
     }
 
     /// Where its fibres end \[m\].
     pub fn insertion(&self) -> Vec<Vec3> {
-        self.strip.fibres.iter().filter_map(|f| f.last().copied()).collect()
+        self.strip
+            .fibres
+            .iter()
+            .filter_map(|f| f.last().copied())
+            .collect()
     }
 }
 
@@ -59,8 +67,6 @@ pub struct MuscleOptions {
     pub vertices: usize,
     /// Volume of the atlas' trunk muscles is multiplied by this: the body's muscle mass over the reference man's.
     pub scale: f64,
-    /// Make the left side's and mirror them: half the time, for bodies that are symmetric.
-    pub mirrored: bool,
 }
 
 impl Default for MuscleOptions {
@@ -69,7 +75,17 @@ impl Default for MuscleOptions {
             step: 0.0025,
             vertices: 36_000,
             scale: 1.0,
-            mirrored: false,
+        }
+    }
+}
+
+impl MuscleOptions {
+    /// For a body whose muscles should have a volume \[m³\], both sides together.
+    pub fn for_volume(atlas: &Atlas, volume: f64) -> Self {
+        let reference: f64 = atlas.entries.iter().map(|e| 2e-6 * e.volume).sum();
+        MuscleOptions {
+            scale: volume / reference,
+            ..MuscleOptions::default()
         }
     }
 }
@@ -90,7 +106,7 @@ const LEVEL: f32 = 0.0005;
 /// Rounds of finding radii. Volumes change by less than 1 % after 25.
 const ROUNDS: usize = 30;
 
-/// Makes the muscles of both sides.
+/// Makes the muscles of both sides. Those of a symmetric body are made once and mirrored.
 pub fn muscles(
     atlas: &Atlas,
     bones: &[Bone],
@@ -99,13 +115,40 @@ pub fn muscles(
 ) -> Result<Vec<Muscle>, AtlasError> {
     let hull = muscle_hull(layers);
     let side = |side: Side| Sharing::new(atlas, bones, &hull, side, options)?.muscles(options);
-    if options.mirrored {
+    if is_symmetric(bones, &hull) {
         let left = side(Side::Left)?;
-        return Ok(left.into_iter().flat_map(|muscle| [muscle.clone(), mirrored(muscle)]).collect());
+        return Ok(left
+            .into_iter()
+            .flat_map(|muscle| [muscle.clone(), mirrored(muscle)])
+            .collect());
     }
     let (left, right) = rayon::join(|| side(Side::Left), || side(Side::Right));
     let (left, right) = (left?, right?);
-    Ok(left.into_iter().zip(right).flat_map(|(l, r)| [l, r]).collect())
+    Ok(left
+        .into_iter()
+        .zip(right)
+        .flat_map(|(l, r)| [l, r])
+        .collect())
+}
+
+/// Bodies whose sides differ by less are symmetric \[m\]: as much as the gap between muscles.
+const SYMMETRY: f32 = 0.0005;
+
+/// Whether bones and muscle surface of the right are those of the left, mirrored.
+fn is_symmetric(bones: &[Bone], hull: &TriMesh) -> bool {
+    let alike = |a: &TriMesh, b: &TriMesh| {
+        let other = Surface::new(Side::Right.mirrored_mesh(b));
+        (a.positions.iter()).all(|&p| other.closest_point_within(p, SYMMETRY).is_some())
+    };
+    let lefts = bones
+        .iter()
+        .filter_map(|b| Some((b.name.strip_suffix("_l")?, b)));
+    let bones_alike = lefts.into_iter().all(|(stem, left)| {
+        let name = format!("{stem}{}", Side::Right.suffix());
+        let right = bones.iter().find(|bone| bone.name == name);
+        right.is_some_and(|right| alike(&left.mesh, &right.mesh))
+    });
+    bones_alike && alike(hull, hull)
 }
 
 /// A muscle of the left side on the right.
@@ -185,7 +228,9 @@ impl<'a> Sharing<'a> {
         let volumes: Vec<f64> = (atlas.entries.iter())
             .map(|entry| 1e-6 * entry.volume * options.scale)
             .collect();
-        let radii: Vec<f32> = (claimants.iter().zip(&volumes)).map(|(c, &v)| c.radius(v)).collect();
+        let radii: Vec<f32> = (claimants.iter().zip(&volumes))
+            .map(|(c, &v)| c.radius(v))
+            .collect();
         let shares = Shares::new(&claimants, &radii, &blocks, &depth, &bone);
         let radii = fitted_radii(&claimants, &shares, &volumes, radii);
         Ok(Sharing {
@@ -193,7 +238,10 @@ impl<'a> Sharing<'a> {
             blocks,
             depth,
             bone,
-            guides: claimants.iter().map(|c| FibreGuide::new(&c.strip)).collect(),
+            guides: claimants
+                .iter()
+                .map(|c| FibreGuide::new(&c.strip))
+                .collect(),
             claimants,
             volumes: shares.volumes(&radii),
             shares,
@@ -229,23 +277,38 @@ impl<'a> Sharing<'a> {
         let to_node = |p: Vec3| ((p - blocks.origin) / step).round().as_ivec3();
         let (low, high) = (to_node(bounds.min - margin), to_node(bounds.max + margin));
         let value = |node: IVec3| -> f32 {
-            blocks.index(node).map_or(-1.0, |index| self.value(index, node, muscle))
+            blocks
+                .index(node)
+                .map_or(-1.0, |index| self.value(index, node, muscle))
         };
         let mut dense = Dense::new(low, high, value);
         // Slivers beside bones and steps of the claims are smoothed away before they become triangles.
-        let passes = if claimant.entry.shape == Shape::Sheet { 1 } else { 2 };
+        let passes = if claimant.entry.shape == Shape::Sheet {
+            1
+        } else {
+            2
+        };
         dense.clamp(1.5 * step);
         (0..passes).for_each(|_| dense.blur());
         let Some((first, last)) = dense.inside() else {
             return TriMesh::default();
         };
         let bounds = Aabb::of_points([blocks.position(first - 1), blocks.position(last + 1)]);
-        let level = dense.level(FILLED * self.volumes[muscle], step).clamp(-LEVEL, 0.0);
+        let level = dense
+            .level(FILLED * self.volumes[muscle], step)
+            .clamp(-LEVEL, 0.0);
         let mut mesh = surface_nets(bounds, step, |p: DVec3| {
             f64::from(level - dense.at(to_node(p.as_vec3())))
         });
         mesh = largest_shells(&mesh);
-        smooth(&mut mesh, if claimant.entry.shape == Shape::Sheet { 3 } else { 6 });
+        smooth(
+            &mut mesh,
+            if claimant.entry.shape == Shape::Sheet {
+                3
+            } else {
+                6
+            },
+        );
         mesh
     }
 
@@ -273,7 +336,10 @@ impl<'a> Sharing<'a> {
         }
         let (_, u) = self.guides[muscle].at(self.blocks.position(node));
         let length = self.claimants[muscle].strip.length();
-        let nearest = bands.iter().map(|b| (b - u).abs() * length).fold(f32::INFINITY, f32::min);
+        let nearest = bands
+            .iter()
+            .map(|b| (b - u).abs() * length)
+            .fold(f32::INFINITY, f32::min);
         BAND_DEPTH * (-(nearest / BAND_WIDTH).powi(2)).exp()
     }
 
@@ -294,7 +360,11 @@ impl<'a> Sharing<'a> {
             group: entry.group,
             side,
             volume: mesh.signed_volume(),
-            fibres: directions.directions.iter().map(|&d| side.mirrored(d)).collect(),
+            fibres: directions
+                .directions
+                .iter()
+                .map(|&d| side.mirrored(d))
+                .collect(),
             tendon: directions.tendon,
             strip: claimant.strip.moved(|p| side.mirrored(p)),
             mesh: side.mirrored_mesh(&mesh),
@@ -330,7 +400,11 @@ fn fitted_radii(
         }
         let gain = if round < 12 { 0.4 } else { 0.2 };
         for m in 0..radii.len() {
-            let scale = if part(m) < TRUNK { sums[part(m)][0] / sums[part(m)][1] } else { 1.0 };
+            let scale = if part(m) < TRUNK {
+                sums[part(m)][0] / sums[part(m)][1]
+            } else {
+                1.0
+            };
             // A tube's volume grows with the square of its radius; neighbours that grow too take half.
             let ratio = scale * wanted[m] / volumes[m].max(0.1 * wanted[m]);
             let step = gain * f64::from(radii[m]) * (ratio - 1.0);
@@ -364,7 +438,8 @@ fn smooth_min(a: f32, b: f32, k: f32) -> f32 {
 /// Moves vertices along their normals until the volume is `wanted` \[m³\] again: collapses cut corners off round forms.
 fn inflate(mesh: &mut TriMesh, wanted: f64) {
     let normals = vertex_normals(mesh);
-    let step = ((wanted - mesh.signed_volume()) / mesh.area().max(1e-9)).clamp(0.0, f64::from(LEVEL));
+    let step =
+        ((wanted - mesh.signed_volume()) / mesh.area().max(1e-9)).clamp(0.0, f64::from(LEVEL));
     for (position, normal) in mesh.positions.iter_mut().zip(normals) {
         *position += step as f32 * normal;
     }
@@ -375,7 +450,10 @@ fn largest_shells(mesh: &TriMesh) -> TriMesh {
     let pieces = shells(mesh).split(mesh);
     let volume = |mesh: &TriMesh| mesh.signed_volume().abs();
     let total: f64 = pieces.iter().map(|p| volume(&p.mesh)).sum();
-    let kept = pieces.iter().map(|p| &p.mesh).filter(|m| volume(m) * 30.0 > total);
+    let kept = pieces
+        .iter()
+        .map(|p| &p.mesh)
+        .filter(|m| volume(m) * 30.0 > total);
     TriMesh::merged(kept)
 }
 

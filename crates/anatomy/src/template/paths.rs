@@ -5,7 +5,7 @@ use supple_geom::{Surface, TriMesh};
 
 use super::atlas::{AtlasError, Entry, Place};
 use super::frame::Half;
-use super::limbs::Section;
+use super::segments::Section;
 
 /// Samples along each fibre.
 const SAMPLES: usize = 33;
@@ -105,7 +105,9 @@ pub fn strip(entry: &Entry, half: &Half, surface: &Surface) -> Result<Strip, Atl
                 spline(&points, &entry.depth, surface)
             })
             .collect(),
-        profile: (0..SAMPLES).map(|j| entry.profile(j as f32 / (SAMPLES - 1) as f32)).collect(),
+        profile: (0..SAMPLES)
+            .map(|j| entry.profile(j as f32 / (SAMPLES - 1) as f32))
+            .collect(),
     };
     widen(&mut strip);
     Ok(strip)
@@ -172,7 +174,11 @@ fn spline(points: &[Vec3], depth: &[Option<f32>], surface: &Surface) -> Vec<Vec3
     for s in 0..n - 1 {
         let [p1, p2] = [points[s], points[s + 1]];
         let p0 = if s > 0 { points[s - 1] } else { p1 + (p1 - p2) };
-        let p3 = if s + 2 < n { points[s + 2] } else { p2 + (p2 - p1) };
+        let p3 = if s + 2 < n {
+            points[s + 2]
+        } else {
+            p2 + (p2 - p1)
+        };
         for k in 0..=FINE {
             if k == FINE && s + 2 < n {
                 continue;
@@ -213,7 +219,11 @@ fn at_depth(p: Vec3, from: Option<f32>, to: Option<f32>, t: f32, surface: &Surfa
     let inside = surface.contains(p);
     let out = (found.position - p) * if inside { 1.0 } else { -1.0 };
     let normal = surface.mesh().triangle_normal(found.triangle as usize);
-    let out = if found.distance > 1e-3 { out.normalize_or(normal) } else { normal };
+    let out = if found.distance > 1e-3 {
+        out.normalize_or(normal)
+    } else {
+        normal
+    };
     p.lerp(found.position - depth * out, strength)
 }
 
@@ -227,7 +237,9 @@ fn widen(strip: &mut Strip) {
     for j in 0..n {
         let ends = [j.saturating_sub(1), (j + 1).min(n - 1)];
         let along = strip.fibres[0][ends[1]] - strip.fibres[0][ends[0]];
-        let across = along.cross(Vec3::Z).normalize_or(along.any_orthogonal_vector().normalize_or(Vec3::X));
+        let across = along
+            .cross(Vec3::Z)
+            .normalize_or(along.any_orthogonal_vector().normalize_or(Vec3::X));
         let count = strip.fibres.len();
         let width: f32 = (1..count)
             .map(|k| strip.fibres[k - 1][j].distance(strip.fibres[k][j]))
@@ -246,12 +258,19 @@ mod tests {
 
     #[test]
     fn splines_pass_through_their_points() {
-        let points = [Vec3::ZERO, Vec3::new(0.1, -0.2, 0.0), Vec3::new(0.1, -0.5, 0.1)];
+        let points = [
+            Vec3::ZERO,
+            Vec3::new(0.1, -0.2, 0.0),
+            Vec3::new(0.1, -0.5, 0.1),
+        ];
         let nothing = Surface::new(TriMesh::default());
         let fibre = spline(&points, &[None; 3], &nothing);
         assert_eq!(fibre.len(), SAMPLES);
         for p in points {
-            let nearest = fibre.iter().map(|q| q.distance(p)).fold(f32::INFINITY, f32::min);
+            let nearest = fibre
+                .iter()
+                .map(|q| q.distance(p))
+                .fold(f32::INFINITY, f32::min);
             assert!(nearest < 0.012, "{nearest}");
         }
         let steps: Vec<f32> = fibre.windows(2).map(|w| w[0].distance(w[1])).collect();

@@ -29,6 +29,10 @@ const COVER_STEEPNESS: f32 = 4.0;
 const BEHIND: [f32; 4] = [0.2, 0.4, 0.6, 0.8];
 /// What each bone found there adds to the distance \[m\].
 const BEHIND_BONE: f32 = 0.006;
+/// Deepest middle of a sheet that is an outer one \[m\].
+const OUTER_DEPTH: f32 = 0.0095;
+/// What outer sheets claim in addition \[m\]: where the layer is thin, the bellies below would break through them.
+const OUTER: f32 = 0.003;
 /// Share of a muscle's reach that its tendons have.
 const TENDON_REACH: f32 = 0.3;
 /// Share of the cover for muscles of the neck, whose surface runs on into the head's, where nothing is to be covered.
@@ -67,7 +71,9 @@ impl<'a> Claimant<'a> {
         let samples = self.strip.samples();
         let corners = self.surface.mesh().triangles[found.triangle as usize];
         let place = |v: u32| (v as usize % samples) as f32 / (samples - 1) as f32;
-        let u: f32 = (0..3).map(|k| found.barycentric[k] * place(corners[k])).sum();
+        let u: f32 = (0..3)
+            .map(|k| found.barycentric[k] * place(corners[k]))
+            .sum();
         let mut distance = found.distance;
         if !(1e-3..=0.999).contains(&u) {
             let fibre = &self.strip.fibres[corners[0] as usize / samples];
@@ -92,7 +98,9 @@ impl<'a> Claimant<'a> {
 
     /// Share of its reach that the muscle has at a place along the path: tendons fill less, or they would swell where they are alone.
     fn reach(&self, u: f32) -> f32 {
-        let outside = (self.entry.belly[0] - u).max(u - self.entry.belly[1]).max(0.0);
+        let outside = (self.entry.belly[0] - u)
+            .max(u - self.entry.belly[1])
+            .max(0.0);
         let fade = (1.0 - outside / 0.1).clamp(0.0, 1.0);
         TENDON_REACH + (1.0 - TENDON_REACH) * fade
     }
@@ -104,7 +112,10 @@ impl<'a> Claimant<'a> {
         }
         let [start, end] = self.entry.belly;
         let flesh = f64::from(end - start);
-        let (area, length) = (self.strip.area() * flesh, f64::from(self.strip.length()) * flesh);
+        let (area, length) = (
+            self.strip.area() * flesh,
+            f64::from(self.strip.length()) * flesh,
+        );
         // V = 2 A R + π L R², with three quarters of the radius on average.
         let (a, b) = (std::f64::consts::PI * length * 0.56, 2.0 * area * 0.75);
         ((-b + (b * b + 4.0 * a * volume).sqrt()) / (2.0 * a).max(1e-9)) as f32
@@ -128,10 +139,18 @@ pub struct Shares {
     cover: Vec<f32>,
     reach: Vec<f32>,
     tendon: Vec<f32>,
+    outer: Vec<f32>,
     cover_share: Vec<f32>,
     /// Nodes that are muscle or nobody's: inside the muscle surface, outside the bones.
     free: Vec<bool>,
     cell: f64,
+}
+
+/// Whether a muscle is a sheet right below the muscle surface.
+fn is_outer(entry: &Entry) -> bool {
+    let given = entry.depth.iter().flatten();
+    let deepest = given.copied().fold(f32::NEG_INFINITY, f32::max);
+    entry.thickness.is_some() && (0.0..=OUTER_DEPTH).contains(&deepest)
 }
 
 /// Distance fields of muscles on every second node.
@@ -201,8 +220,17 @@ impl Field {
 
 impl Shares {
     /// Collects the claims. `depth` is the signed distance to the muscle surface (negative inside), `bone` that to the bones \[m\].
-    pub fn new(claimants: &[Claimant], radii: &[f32], blocks: &Blocks, depth: &[f32], bone: &[f32]) -> Shares {
-        let fields: Vec<Field> = claimants.iter().map(|c| Field::new(c, blocks, bone)).collect();
+    pub fn new(
+        claimants: &[Claimant],
+        radii: &[f32],
+        blocks: &Blocks,
+        depth: &[f32],
+        bone: &[f32],
+    ) -> Shares {
+        let fields: Vec<Field> = claimants
+            .iter()
+            .map(|c| Field::new(c, blocks, bone))
+            .collect();
         let band = 2.0 * blocks.step;
         let pieces: Vec<(Vec<u32>, Vec<Claim>)> = (0..blocks.stored.len())
             .into_par_iter()
@@ -263,12 +291,23 @@ impl Shares {
                 .collect(),
             reach: claimants.iter().map(|c| c.entry.reach).collect(),
             tendon: claimants.iter().map(|c| c.entry.tendon).collect(),
+            outer: (claimants.iter())
+                .map(|c| if is_outer(c.entry) { OUTER } else { 0.0 })
+                .collect(),
             cover_share: (claimants.iter())
-                .map(|c| if c.entry.group == Group::Neck { NECK_COVER } else { 1.0 })
+                .map(|c| {
+                    if c.entry.group == Group::Neck {
+                        NECK_COVER
+                    } else {
+                        1.0
+                    }
+                })
                 .collect(),
             free: (0..depth.len())
                 .map(|index| {
-                    let inside = depth[index] < 0.0 && bone[index] > 0.0 && bone[index] - depth[index] > LEAST_LAYER;
+                    let inside = depth[index] < 0.0
+                        && bone[index] > 0.0
+                        && bone[index] - depth[index] > LEAST_LAYER;
                     inside && blocks.position(blocks.node(index)).x > 0.0
                 })
                 .collect(),
@@ -282,8 +321,11 @@ impl Shares {
 
     fn value(&self, index: usize, claim: &Claim, radii: &[f32]) -> (f32, f32) {
         let m = claim.muscle as usize;
-        let value = (radii[m] * claim.profile).max(self.tendon[m]) - claim.distance;
-        (value, value + claim.reach * (self.reach[m] + self.cover_share[m] * self.cover[index]))
+        let value = (radii[m] * claim.profile).max(self.tendon[m]) + self.outer[m] - claim.distance;
+        (
+            value,
+            value + claim.reach * (self.reach[m] + self.cover_share[m] * self.cover[index]),
+        )
     }
 
     /// Volume of each muscle \[m³\].
@@ -321,10 +363,13 @@ impl Shares {
         let claims = self.at(index);
         let own = claims.iter().find(|c| c.muscle as usize == muscle)?;
         let (value, within) = self.value(index, own, radii);
-        let others = claims.iter().filter(|c| c.muscle as usize != muscle).map(|claim| {
-            let (value, within) = self.value(index, claim, radii);
-            value + REACH_STEEPNESS * within.min(0.0)
-        });
+        let others = claims
+            .iter()
+            .filter(|c| c.muscle as usize != muscle)
+            .map(|claim| {
+                let (value, within) = self.value(index, claim, radii);
+                value + REACH_STEEPNESS * within.min(0.0)
+            });
         let best = others.fold(-FAR, f32::max);
         Some((0.5 * (value - best), within))
     }

@@ -11,7 +11,7 @@ use supple_geom::sparse::SparseError;
 use crate::prism_bar::PrismBar;
 use crate::surface_fit::{Pull, SurfaceFit, VertexTarget};
 use crate::template::correspondence::WrapTargets;
-use crate::template::limb_labels::{Limbs, point_limbs, skin_limbs};
+use crate::template::limbs::{Limbs, point_limbs, skin_limbs};
 use crate::template::wrap::is_wrapped;
 use crate::{Body, Bone};
 

@@ -104,14 +104,28 @@ pub fn volume_report(atlas: &Atlas, muscles: &[Muscle], mass: f64, sex: Sex) -> 
 
 impl fmt::Display for VolumeReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{:32} {:>8} {:>8} {:>8}", "muscle [ml]", "left", "right", "atlas")?;
+        writeln!(
+            f,
+            "{:32} {:>8} {:>8} {:>8}",
+            "muscle [ml]", "left", "right", "atlas"
+        )?;
         for row in self.muscles.iter().chain(&self.groups) {
             let [left, right] = row.volume.map(|v| 1e6 * v);
-            writeln!(f, "{:32} {left:8.1} {right:8.1} {:8.1}", row.name, 1e6 * row.atlas)?;
+            writeln!(
+                f,
+                "{:32} {left:8.1} {right:8.1} {:8.1}",
+                row.name,
+                1e6 * row.atlas
+            )?;
         }
         let line = |f: &mut fmt::Formatter<'_>, name: &str, got: f64, wanted: f64| {
             let percent = 100.0 * (got / wanted - 1.0);
-            writeln!(f, "{name:10} {:6.2} l, literature {:6.2} l, {percent:+.1} %", 1e3 * got, 1e3 * wanted)
+            writeln!(
+                f,
+                "{name:10} {:6.2} l, literature {:6.2} l, {percent:+.1} %",
+                1e3 * got,
+                1e3 * wanted
+            )
         };
         line(f, "legs", self.legs, self.literature_legs)?;
         line(f, "all", self.total, self.literature)
