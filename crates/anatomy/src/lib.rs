@@ -18,3 +18,4 @@ pub mod template;
 pub use body::{Body, BodyError, Sex};
 pub use bone::Bone;
 pub use layers::Layers;
+pub use template::Template;

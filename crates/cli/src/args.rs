@@ -1,13 +1,18 @@
 //! Commands and options of the command line.
 
+mod bench;
+mod template;
+
 use std::path::PathBuf;
 
+pub use bench::{Bench, GpuSolver};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use supple::flesh::settings::Resolution;
 use supple::flesh::shell_kinds::Kind;
 use supple::glam::Vec3;
 use supple::rig::formats::parse_unit;
 use supple::rig::markers::{Marker, parse_marker};
+pub use template::{MakeTemplate, Sex};
 
 /// Makes characters soft: builds tissue between skin and bones, and simulates it.
 ///
@@ -41,6 +46,8 @@ pub enum Command {
     Init(Init),
     /// Build a skeleton for a mesh: a fitted humanoid, or a template to edit; writes it with weights.
     Rig(Rig),
+    /// Build a layered template: bones and muscles inside a rigged skin, with the surfaces around them.
+    Template(MakeTemplate),
     /// Draw a character to a PNG, at rest or in frames of a clip.
     Picture(Picture),
     /// Simulate several characters that touch each other and colliders.
@@ -267,6 +274,12 @@ pub struct Picture {
     /// Enlargement. Default: 1; 4 with --focus, which shows a quarter of the height.
     #[arg(long, value_name = "TIMES", value_parser = parse_zoom)]
     pub zoom: Option<f32>,
+    /// Draw the layers of a template from skin to bone: FILE is a .template, @male or @female.
+    #[arg(long, conflicts_with_all = ["compare", "clip", "motion", "bones", "focus"])]
+    pub layers: bool,
+    /// Draw a template's regions: muscle groups, fat, what bones hold and what slides.
+    #[arg(long, conflicts_with_all = ["layers", "compare", "clip", "motion", "bones", "focus"])]
+    pub regions: bool,
     /// Draw the bones through the skin.
     #[arg(long)]
     pub bones: bool,
@@ -309,41 +322,6 @@ pub struct ViewPage {
     pub no_open: bool,
 }
 
-/// `supple bench`
-#[derive(Debug, ClapArgs)]
-pub struct Bench {
-    /// Also measure the textbook step (double precision, one tet at a time) and print the ratio.
-    #[arg(long)]
-    pub baseline: bool,
-    /// Numbers of threads to measure.
-    #[arg(long, value_delimiter = ',', default_values_t = [1, 2])]
-    pub threads: Vec<usize>,
-    /// Folder of the papers' models (cylinder/, tbone/, male/). They are skipped if it does not exist.
-    #[arg(long, value_name = "FOLDER")]
-    pub models: Option<PathBuf>,
-    /// Vertices of the largest generated OBJ.
-    #[arg(long, default_value_t = 1_000_000)]
-    pub vertices: usize,
-    /// Backend to measure. GPU times are by the device's own clock.
-    #[arg(long, default_value = "cpu")]
-    pub backend: Backend,
-    /// With gpu: numbers of bodies stepped together.
-    #[arg(long, value_delimiter = ',', default_values_t = [1])]
-    pub bodies: Vec<u32>,
-    /// With gpu: solvers of the global step.
-    #[arg(long, value_delimiter = ',', default_value = "patches")]
-    pub solver: Vec<GpuSolver>,
-    /// With gpu: measure the embedded bodies in every embedded clip.
-    #[arg(long)]
-    pub clips: bool,
-    /// With gpu: measure contact; with --clips, compare held poses to the CPU.
-    #[arg(long)]
-    pub contact: bool,
-    /// Models to measure, by name. Default: all.
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
-    pub only: Vec<String>,
-}
-
 /// Where the tissue is simulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Backend {
@@ -353,19 +331,6 @@ pub enum Backend {
     Cpu,
     /// The GPU, or the CPU if there is none.
     Gpu,
-}
-
-/// Solvers of the global step on the GPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum GpuSolver {
-    /// Stored local inverses.
-    Patches,
-    /// The papers' Jacobi-preconditioned conjugate gradients, three dispatches per iteration.
-    Pcg,
-    /// Pipelined conjugate gradients, one dispatch per iteration.
-    Pipelined,
-    /// Chebyshev iteration, without dot products.
-    Chebyshev,
 }
 
 /// Template skeletons.

@@ -1,0 +1,119 @@
+//! Areas of cross-sections of muscle and bone along limbs and trunk, to hold one body beside another.
+
+use glam::{DVec3, Vec3};
+use supple_geom::section::{Plane, section};
+use supple_geom::{Adjacency, TriMesh};
+
+use super::frame::Half;
+use super::segments::Segment;
+
+/// A segment's cross-sections.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SegmentAreas {
+    /// Length of the segment's axis \[m\].
+    pub length: f64,
+    /// Position along the segment (0 top, 1 lower end) and area of all loops there \[m²\].
+    pub areas: Vec<(f32, f64)>,
+}
+
+/// Areas of the sections of closed meshes at right angles to a segment's axis, at `count` places along it; none if a bone is missing.
+///
+/// Meshes are in the half's space. Loops far from a limb's axis are of other parts of the body and do not count; what overlaps counts twice.
+pub fn segment_areas(
+    half: &Half,
+    segment: Segment,
+    meshes: &[&TriMesh],
+    count: usize,
+) -> Option<SegmentAreas> {
+    let [first, second] = segment.bones().map(|name| half.bone(name));
+    let (first, second) = (first?, second?);
+    let (top, end) = match segment {
+        Segment::Trunk => (first.at(Vec3::Y), {
+            let bottom = second.at(-Vec3::Y);
+            Vec3::new(0.0, bottom.y, bottom.z)
+        }),
+        _ => (first.at(Vec3::Y), second.at(-Vec3::Y)),
+    };
+    let normal = match segment {
+        Segment::Trunk => Vec3::Y,
+        _ => (top - end).normalize_or(Vec3::Y),
+    };
+    let radius = if segment == Segment::Trunk {
+        f32::INFINITY
+    } else {
+        LIMB_RADIUS
+    };
+    let prepared: Vec<(&TriMesh, Adjacency)> = meshes
+        .iter()
+        .map(|&mesh| (mesh, Adjacency::new(mesh)))
+        .collect();
+    let areas = (0..count)
+        .map(|k| {
+            let t = (k as f32 + 0.5) / count as f32;
+            let plane = Plane {
+                point: top.lerp(end, t),
+                normal,
+            };
+            let area = |(mesh, adjacency): &(&TriMesh, Adjacency)| {
+                section_area(mesh, adjacency, plane, radius)
+            };
+            (t, prepared.iter().map(area).sum())
+        })
+        .collect();
+    Some(SegmentAreas {
+        length: f64::from(top.distance(end)),
+        areas,
+    })
+}
+
+/// Loops further from a limb's axis belong to another part of the body \[m\]: a thigh's are within 100 mm, the other one's beyond 150.
+const LIMB_RADIUS: f32 = 0.11;
+
+fn section_area(mesh: &TriMesh, adjacency: &Adjacency, plane: Plane, radius: f32) -> f64 {
+    let height = |p: &Vec3| (p - plane.point).dot(plane.normal);
+    let below = mesh.positions.iter().any(|p| height(p) < 0.0);
+    let above = mesh.positions.iter().any(|p| height(p) >= 0.0);
+    if !below || !above {
+        return 0.0;
+    }
+    let found = section(mesh, adjacency, plane);
+    let near = found.loops.iter().filter(|l| {
+        let middle = l.points.iter().sum::<DVec3>() / l.points.len().max(1) as f64;
+        middle.distance(plane.point.as_dvec3()) < f64::from(radius)
+    });
+    near.map(|l| l.area).sum::<f64>().abs()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Bone;
+    use crate::template::frame::Side;
+    use supple_geom::shapes;
+
+    #[test]
+    fn areas_of_rods() {
+        let rod = |radius: f32, x: f32| {
+            let mut mesh = shapes::capped_tube(radius, 0.4, 64, 8);
+            mesh.positions.iter_mut().for_each(|p| p.x += x);
+            mesh
+        };
+        let (bone, flesh, other) = (rod(0.01, 0.1), rod(0.05, 0.1), rod(0.05, -0.1));
+        let bones = [Bone {
+            name: "femur_l".into(),
+            mesh: bone,
+        }];
+        let half = Half::new(&bones, Side::Left);
+        let found = segment_areas(&half, Segment::Thigh, &[&flesh, &other], 20).unwrap();
+        assert_eq!(found.areas.len(), 20);
+        assert!((found.length - 0.4).abs() < 1e-3);
+        let exact = std::f64::consts::PI * 0.05 * 0.05;
+        assert!(
+            found
+                .areas
+                .iter()
+                .all(|(_, area)| (area / exact - 1.0).abs() < 0.01)
+        );
+        assert!(segment_areas(&half, Segment::Shank, &[&flesh], 20).is_none());
+    }
+}
