@@ -8,8 +8,10 @@
 #![deny(unsafe_code)]
 
 pub mod body;
+pub mod body_model;
 pub mod bone;
 pub mod layers;
+pub mod scan;
 
 pub use body::{Body, BodyError, Sex};
 pub use bone::Bone;

@@ -1,0 +1,317 @@
+//! Registers scans whose truth is known, and prints a table of what is missed.
+//!
+//! `cargo run --release -p supple-anatomy --example scans [FOLDER]` takes the scans of `FOLDER/index.json` (by default
+//! `../shared/data/scans`); `--bodies N` adds N bodies drawn from the body space with noise, holes and poses; `--only NAME`
+//! takes one; `--out FOLDER` writes the registered skins as OBJ.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use glam::{DQuat, DVec3, Vec3};
+use supple_anatomy::Sex;
+use supple_anatomy::body_model::{BodyModel, BodySampler, PoseRange};
+use supple_anatomy::scan::{Options, Registered, Scan, ScanError, register};
+
+/// Joints that are compared: those that move limbs, trunk and head.
+const JOINTS: [&str; 20] = [
+    "root", "spine05", "spine03", "spine01", "neck01", "head", "clavicle.L", "clavicle.R", "upperarm01.L",
+    "upperarm01.R", "lowerarm01.L", "lowerarm01.R", "wrist.L", "wrist.R", "upperleg01.L", "upperleg01.R",
+    "lowerleg01.L", "lowerleg01.R", "foot.L", "foot.R",
+];
+
+/// What a scan shows.
+struct Truth {
+    sex: Sex,
+    noise: f64,
+    unit: f64,
+    up: DVec3,
+    heading: Option<f64>,
+    posed: Vec<DVec3>,
+    rest: Vec<DVec3>,
+    joints: Vec<DVec3>,
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let option = |name: &str| {
+        let at = arguments.iter().position(|a| a == name)?;
+        arguments.get(at + 1).cloned()
+    };
+    let folder = match arguments.first() {
+        Some(first) if !first.starts_with("--") => PathBuf::from(first),
+        _ => PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/scans")),
+    };
+    let out = option("--out").map(PathBuf::from);
+    println!(
+        "{:11} {:>5} | {:>5} {:>5} | {:>5} {:>5} | {:>5} {:>5} | {:>6} {:>5} {:>5} | {:>5} {:>5} {:>5} | verdict",
+        "scan", "s", "rms", "-noise", "v med", "v 95", "j med", "j 95", "vol %", "h cm", "waist", "sex p", "cover", "conf"
+    );
+    let mut counts = [0; 3];
+    for (name, scan, truth) in made_scans(&folder, option("--only").as_deref())? {
+        counts[report(&name, &scan, &truth, out.as_deref())] += 1;
+    }
+    let bodies: usize = option("--bodies").map_or(Ok(0), |n| n.parse())?;
+    let first: usize = option("--first").map_or(Ok(0), |n| n.parse())?;
+    for k in first..first + bodies {
+        let (scan, truth) = drawn(k as u64);
+        counts[report(&format!("body {k}"), &scan, &truth, out.as_deref())] += 1;
+    }
+    println!("{} within bounds, {} refused or flagged, {} outside", counts[0], counts[1], counts[2]);
+    Ok(())
+}
+
+/// Registers and prints a line. 0: within bounds, 1: refused or flagged, 2: outside.
+fn report(name: &str, scan: &Scan, truth: &Truth, out: Option<&Path>) -> usize {
+    let start = Instant::now();
+    let result = register(scan, &Options::default());
+    let seconds = start.elapsed().as_secs_f64();
+    let found = match result {
+        Ok(found) => found,
+        Err(error) => {
+            println!("{name:11} {seconds:5.1} | refused: {error}");
+            return 1;
+        }
+    };
+    if let Some(folder) = out {
+        let lines = |points: &[DVec3]| -> String {
+            points.iter().map(|p| format!("v {:.5} {:.5} {:.5}\n", p.x, p.y, p.z)).collect()
+        };
+        let mut text = lines(&found.vertices);
+        for t in &found.model().triangles {
+            text += &format!("f {} {} {}\n", t[0] + 1, t[1] + 1, t[2] + 1);
+        }
+        let stem = name.replace(' ', "_");
+        let _ = std::fs::write(folder.join(format!("{stem}.obj")), text);
+    }
+    let errors = Errors::of(&found, truth);
+    let mut wrong = Vec::new();
+    let mut line = |bad: bool, what: &str| {
+        if bad {
+            wrong.push(what.to_owned());
+        }
+    };
+    line(found.sex != truth.sex, "SEX");
+    line((found.placement.metres_per_unit / truth.unit - 1.0).abs() > 1e-3, "UNIT");
+    line(found.placement.up.dot(truth.up) < 0.9, "UP");
+    let turned = truth.heading.map_or(0.0, |h| (h - found.placement.heading).sin().abs() + 1.0 - (h - found.placement.heading).cos());
+    line(turned > 0.4, "HEADING");
+    line(found.distances.rms > truth.noise + 0.0015, "rms");
+    line(errors.vertices.0 > 0.007 || errors.vertices.1 > 0.030, "vertices");
+    line(errors.joints.0 > 0.008 || errors.joints.1 > 0.030, "joints");
+    line(errors.volume.abs() > 0.005, "volume");
+    line(errors.stature.abs() > 0.01, "stature");
+    line(errors.waist.abs() > 0.01, "waist");
+    println!(
+        "{name:11} {seconds:5.1} | {:5.2} {:5.2} | {:5.1} {:5.1} | {:5.1} {:5.1} | {:6.2} {:5.2} {:5.2} | {:5.2} {:5.2} {:5.2} | {} {}",
+        1e3 * found.distances.rms,
+        1e3 * (found.distances.rms - truth.noise),
+        1e3 * errors.vertices.0,
+        1e3 * errors.vertices.1,
+        1e3 * errors.joints.0,
+        1e3 * errors.joints.1,
+        100.0 * errors.volume,
+        100.0 * errors.stature,
+        100.0 * errors.waist,
+        found.sex_confidence,
+        found.coverage.whole,
+        found.confidence,
+        if wrong.is_empty() { "good".to_owned() } else { wrong.join(" ") },
+        found.warnings.join("; ")
+    );
+    match (wrong.is_empty(), found.warnings.is_empty()) {
+        (true, _) => 0,
+        (false, false) => 1,
+        (false, true) => 2,
+    }
+}
+
+/// What a registration misses.
+struct Errors {
+    vertices: (f64, f64),
+    joints: (f64, f64),
+    volume: f64,
+    stature: f64,
+    waist: f64,
+}
+
+impl Errors {
+    fn of(found: &Registered, truth: &Truth) -> Errors {
+        let model = found.model();
+        let body = model.trunk_and_limbs();
+        let misses = (found.vertices.iter().zip(&truth.posed).zip(body))
+            .filter(|(_, body)| *body)
+            .map(|((a, b), _)| a.distance(*b));
+        let joints = JOINTS.iter().map(|name| {
+            let joint = model.joint(name);
+            found.joints[joint].distance(truth.joints[joint])
+        });
+        let tall = |v: &[DVec3]| {
+            let y = || v.iter().map(|p| p.y);
+            y().fold(f64::MIN, f64::max) - y().fold(f64::MAX, f64::min)
+        };
+        let volume = |v: &[DVec3]| model.mesh(v).signed_volume();
+        Errors {
+            vertices: percentiles(misses.collect()),
+            joints: percentiles(joints.collect()),
+            volume: volume(&found.vertices) / volume(&truth.posed) - 1.0,
+            stature: tall(&found.rest_vertices) - tall(&truth.rest),
+            waist: waist(model, &found.rest_vertices) - waist(model, &truth.rest),
+        }
+    }
+}
+
+fn percentiles(mut values: Vec<f64>) -> (f64, f64) {
+    values.sort_by(f64::total_cmp);
+    (values[values.len() / 2], values[values.len() * 19 / 20])
+}
+
+/// Least girth between hips and chest: the hull of the trunk's section \[m\].
+fn waist(model: &BodyModel, rest: &[DVec3]) -> f64 {
+    let joints = model.joints_of(rest);
+    let (low, high) = (joints[0].y, joints[model.joint("neck01")].y);
+    let arm: Vec<bool> = (0..model.vertex_count())
+        .map(|v| {
+            let name = &model.joint_names[model.main_joint(v)];
+            ["upperarm", "lowerarm", "wrist", "finger", "metacarpal", "shoulder"].iter().any(|p| name.starts_with(p))
+        })
+        .collect();
+    let girth = |y: f64| {
+        let mut points = Vec::new();
+        for t in model.triangles.iter().filter(|t| t.iter().all(|&v| !arm[v as usize])) {
+            for k in 0..3 {
+                let (a, b) = (rest[t[k] as usize], rest[t[(k + 1) % 3] as usize]);
+                if (a.y - y) * (b.y - y) < 0.0 {
+                    let p = a.lerp(b, (y - a.y) / (b.y - a.y));
+                    points.push((p.x, p.z));
+                }
+            }
+        }
+        hull_length(points)
+    };
+    (0..28)
+        .map(|k| girth(low + (high - low) * (0.08 + 0.54 * f64::from(k) / 27.0)))
+        .fold(f64::MAX, f64::min)
+}
+
+/// Length of the convex hull (Andrew 1979).
+fn hull_length(mut points: Vec<(f64, f64)>) -> f64 {
+    points.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+    let half = |points: &mut dyn Iterator<Item = (f64, f64)>| {
+        let mut hull: Vec<(f64, f64)> = Vec::new();
+        for p in points {
+            while let [.., a, b] = hull[..]
+                && (b.0 - a.0) * (p.1 - a.1) - (b.1 - a.1) * (p.0 - a.0) <= 0.0
+            {
+                hull.pop();
+            }
+            hull.push(p);
+        }
+        hull.windows(2).map(|w| (w[1].0 - w[0].0).hypot(w[1].1 - w[0].1)).sum::<f64>()
+    };
+    half(&mut points.iter().copied()) + half(&mut points.iter().rev().copied())
+}
+
+type Case = (String, Scan, Truth);
+
+/// The scans of an index.
+fn made_scans(folder: &Path, only: Option<&str>) -> Result<Vec<Case>, Box<dyn std::error::Error>> {
+    let Ok(index) = std::fs::read(folder.join("index.json")) else {
+        println!("skipped: there is no {}", folder.join("index.json").display());
+        return Ok(Vec::new());
+    };
+    let index: serde_json::Value = serde_json::from_slice(&index)?;
+    let mut cases = Vec::new();
+    for (name, about) in index["scans"].as_object().ok_or("no scans")? {
+        if only.is_some_and(|only| !name.contains(only)) {
+            continue;
+        }
+        let text = |key: &str| about[key].as_str().unwrap_or_default();
+        let points = |which: &str| -> Result<Vec<DVec3>, std::io::Error> {
+            let bytes = std::fs::read(folder.join(format!("{name}.{which}.f32")))?;
+            let floats: Vec<f32> = bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+            Ok(floats.chunks_exact(3).map(|p| Vec3::from_slice(p).as_dvec3()).collect())
+        };
+        let (mut posed, mut rest) = (points("posed")?, points("rest")?);
+        let joints = posed.split_off(13_718);
+        rest.truncate(13_718);
+        let truth = Truth {
+            sex: if text("sex") == "male" { Sex::Male } else { Sex::Female },
+            noise: about["noise_m"].as_f64().unwrap_or(0.0),
+            unit: match text("unit") {
+                "cm" => 0.01,
+                "mm" => 0.001,
+                _ => 1.0,
+            },
+            up: if text("up") == "z" { DVec3::Z } else { DVec3::Y },
+            heading: about["turned_deg"].as_f64().map(f64::to_radians),
+            posed,
+            rest,
+            joints,
+        };
+        let scan = Scan::load(&folder.join(text("file"))).map_err(|e: ScanError| e.to_string())?;
+        cases.push((name.clone(), scan, truth));
+    }
+    Ok(cases)
+}
+
+/// A body drawn from the space, scanned with noise, holes, a unit and an up axis.
+fn drawn(seed: u64) -> (Scan, Truth) {
+    let mut sampler = BodySampler::new(1000 + seed);
+    let sex = if seed % 2 == 0 { Sex::Male } else { Sex::Female };
+    let model = BodyModel::embedded(sex);
+    let heading = sampler.between(-3.1, 3.1);
+    let figure = sampler.figure(model, &PoseRange::default(), heading);
+    let posed = figure.vertices(model);
+    let rest_joints = model.rest_joints(&figure.coefficients);
+    let joints = figure.frames(model, &rest_joints).joints;
+    let noise = [0.0, 0.001, 0.002][(seed % 3) as usize];
+    let (unit, is_z, is_cloud) = ([1.0, 0.01, 0.001, 0.0254][(seed / 2 % 4) as usize], seed / 3 % 2 == 1, seed / 4 % 2 == 1);
+    let mesh = model.mesh(&posed);
+    let holes: Vec<(Vec3, f32)> = (0..6)
+        .map(|_| {
+            let at = (sampler.uniform() * posed.len() as f64) as usize;
+            (posed[at].as_vec3(), sampler.between(0.03, 0.09) as f32)
+        })
+        .collect();
+    let in_hole = |p: Vec3| holes.iter().any(|(at, r)| p.distance(*at) < *r);
+    let mut scan = Scan::default();
+    let normals = supple_geom::normals::vertex_normals(&mesh);
+    if is_cloud {
+        let total = mesh.area();
+        let mut carried = 0.5;
+        for t in 0..mesh.triangles.len() {
+            carried += 30_000.0 * mesh.triangle_area(t) / total;
+            let [a, b, c] = mesh.corners(t);
+            while carried >= 1.0 {
+                carried -= 1.0;
+                let (u, v) = (sampler.uniform() as f32, sampler.uniform() as f32);
+                let (u, v) = if u + v > 1.0 { (1.0 - u, 1.0 - v) } else { (u, v) };
+                let p = a + u * (b - a) + v * (c - a);
+                let miss = noise as f32 * sampler.normal() as f32;
+                if !in_hole(p) {
+                    scan.points.push(p + miss * mesh.triangle_normal(t));
+                }
+            }
+        }
+    } else {
+        scan.points = (mesh.positions.iter().zip(&normals))
+            .map(|(&p, n)| p + noise as f32 * sampler.normal() as f32 * *n)
+            .collect();
+        scan.triangles = mesh.triangles.iter().copied().filter(|t| !in_hole(mesh.positions[t[0] as usize])).collect();
+    }
+    let turn = if is_z { DQuat::from_rotation_x(std::f64::consts::FRAC_PI_2) } else { DQuat::IDENTITY };
+    for p in &mut scan.points {
+        *p = (turn * p.as_dvec3() / unit).as_vec3();
+    }
+    let truth = Truth {
+        sex,
+        noise,
+        unit,
+        up: if is_z { DVec3::Z } else { DVec3::Y },
+        heading: Some(heading),
+        rest: model.rest_vertices(&figure.coefficients),
+        posed,
+        joints,
+    };
+    (scan, truth)
+}

@@ -1,0 +1,209 @@
+//! How well a registered body and its scan agree, and what is refused.
+
+use glam::{DVec3, Vec3};
+use rayon::prelude::*;
+use supple_geom::Surface;
+use supple_geom::kd_tree::KdTree;
+use supple_geom::normals::vertex_normals;
+
+use super::ScanError;
+use super::cloud::Cloud;
+use crate::body_model::BodyModel;
+
+/// Distances between scan and registered skin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Distances {
+    /// Root mean square over the scan's points, floor and stray points left out \[m\].
+    pub rms: f64,
+    /// 95th percentile \[m\].
+    pub percentile_95: f64,
+    /// Share of the points farther than 2 cm: hair, clothes, furniture.
+    pub far_share: f64,
+}
+
+/// How much of the skin the scan shows.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Coverage {
+    /// Share of the skin's area.
+    pub whole: f64,
+    /// Share of the area of each part of the body.
+    pub parts: Vec<(String, f64)>,
+}
+
+/// Farther than this a point is no skin \[m\].
+const FAR: f32 = 0.02;
+/// Farther than this a point is no hair or clothing either \[m\].
+const FOREIGN: f32 = 0.05;
+/// Skin is covered if scan with an agreeing normal is this near \[m\]: twice the error of a fit without detail.
+const NEAR: f32 = 0.025;
+/// Share of points beyond [`FOREIGN`] with which a scan is refused. Long hair has up to 4 %, a chair 10 % and more.
+const MOST_FOREIGN: f64 = 0.06;
+/// Share of points beyond [`FAR`] with which a scan is refused: no fit is right there.
+const MOST_FAR: f64 = 0.2;
+/// Parts, the joints whose vertices they are, and the share that must be covered.
+const PARTS: [(&str, &[&str], f64); 11] = [
+    ("the head", &["head", "neck", "eye", "jaw"], 0.35),
+    ("the trunk", &["root", "spine", "pelvis", "clavicle", "shoulder"], 0.5),
+    ("the left arm", &["upperarm|.L", "lowerarm|.L"], 0.4),
+    ("the right arm", &["upperarm|.R", "lowerarm|.R"], 0.4),
+    ("the left hand", &["wrist|.L", "finger|.L", "metacarpal|.L"], 0.0),
+    ("the right hand", &["wrist|.R", "finger|.R", "metacarpal|.R"], 0.0),
+    ("the left leg", &["upperleg|.L", "lowerleg|.L"], 0.4),
+    ("the right leg", &["upperleg|.R", "lowerleg|.R"], 0.4),
+    ("the left foot", &["foot|.L", "toe|.L"], 0.0),
+    ("the right foot", &["foot|.R", "toe|.R"], 0.0),
+    ("the body", &[""], 0.7),
+];
+
+/// Distances of a scan's points from a skin.
+pub(super) struct Measured {
+    pub distances: Distances,
+    pub coverage: Coverage,
+    foreign_share: f64,
+    foreign_height: f64,
+}
+
+pub(super) fn measure(model: &BodyModel, skin: &[DVec3], cloud: &Cloud) -> Measured {
+    let mesh = model.mesh(skin);
+    let coverage = coverage(model, &mesh, cloud);
+    let surface = Surface::new(mesh);
+    let mut off: Vec<f32> = (cloud.points.par_iter())
+        .map(|&p| surface.closest_point(p).map_or(f32::MAX, |c| c.distance))
+        .collect();
+    let count = off.len().max(1) as f64;
+    let foreign: Vec<f32> = (off.iter().zip(&cloud.points))
+        .filter(|(d, _)| **d > FOREIGN)
+        .map(|(_, p)| p.y)
+        .collect();
+    let far = off.iter().filter(|d| **d > FAR).count() as f64;
+    let squares: f64 = off.iter().map(|&d| f64::from(d).powi(2)).sum();
+    off.sort_by(f32::total_cmp);
+    let (low, high) = (foreign.iter()).fold((f32::MAX, f32::MIN), |(l, h), &y| (l.min(y), h.max(y)));
+    Measured {
+        distances: Distances {
+            rms: (squares / count).sqrt(),
+            percentile_95: off.get(off.len() * 19 / 20).map_or(0.0, |&d| f64::from(d)),
+            far_share: far / count,
+        },
+        coverage,
+        foreign_share: foreign.len() as f64 / count,
+        foreign_height: f64::from((high - low).max(0.0)),
+    }
+}
+
+fn coverage(model: &BodyModel, mesh: &supple_geom::TriMesh, cloud: &Cloud) -> Coverage {
+    let normals = vertex_normals(mesh);
+    let tree = KdTree::new(&cloud.points);
+    let areas = mesh.vertex_areas();
+    let covered: Vec<bool> = (0..mesh.positions.len())
+        .into_par_iter()
+        .map(|v| {
+            let agrees = |i: u32| cloud.normals[i as usize].dot(normals[v]) > 0.3;
+            tree.nearest_where(mesh.positions[v], NEAR, agrees).is_some()
+        })
+        .collect();
+    let share = |wanted: &dyn Fn(usize) -> bool| {
+        let (mut all, mut seen) = (0.0, 0.0);
+        for v in (0..areas.len()).filter(|&v| !model.is_hidden(v) && wanted(v)) {
+            all += areas[v];
+            seen += if covered[v] { areas[v] } else { 0.0 };
+        }
+        seen / f64::max(all, 1e-12)
+    };
+    let parts = PARTS.map(|(name, joints, _)| {
+        let belongs = |v: usize| {
+            let joint = &model.joint_names[model.main_joint(v)];
+            joints.iter().any(|pattern| match pattern.split_once('|') {
+                Some((start, side)) => joint.starts_with(start) && joint.ends_with(side),
+                None => joint.starts_with(pattern),
+            })
+        };
+        (name.to_owned(), share(&belongs))
+    });
+    Coverage {
+        whole: share(&|_| true),
+        parts: parts.to_vec(),
+    }
+}
+
+impl Measured {
+    /// Refuses what is no single, whole, standing person.
+    pub fn check(&self, stature: f64) -> Result<(), ScanError> {
+        let trunk = self.coverage.parts[1].1;
+        if self.foreign_share > 0.25 && self.foreign_height > 0.7 * stature && trunk > 0.5 {
+            return Err(ScanError::SeveralPeople);
+        }
+        for ((name, share), (.., least)) in self.coverage.parts.iter().zip(PARTS) {
+            if *share < least && self.foreign_share < MOST_FOREIGN {
+                return Err(ScanError::Missing {
+                    part: name.clone(),
+                    percent: 100.0 * share,
+                });
+            }
+        }
+        let bare = self.coverage.parts.iter().zip(PARTS).filter(|(p, q)| p.1 < q.2).count();
+        if bare > 1 || self.distances.far_share > 2.0 * MOST_FAR {
+            return Err(ScanError::NotAPerson {
+                reason: format!(
+                    "{:.0} % of its surface are farther than 2 cm from the nearest body that fits, which shows {:.0} % of itself",
+                    100.0 * self.distances.far_share,
+                    100.0 * self.coverage.whole
+                ),
+            });
+        }
+        if self.foreign_share > MOST_FOREIGN || self.distances.far_share > MOST_FAR {
+            return Err(ScanError::Foreign {
+                percent: 100.0 * self.distances.far_share,
+                distance: 100.0 * f64::from(FAR),
+            });
+        }
+        Ok(())
+    }
+
+    /// From 0 to 1: falls with points that are no skin and with skin that nothing shows.
+    pub fn confidence(&self) -> f64 {
+        let far = (1.0 - self.distances.far_share / MOST_FAR).clamp(0.0, 1.0);
+        let bare = (1.0 - (0.95 - self.coverage.whole).max(0.0) / 0.4).clamp(0.0, 1.0);
+        let rough = (1.0 - (self.distances.percentile_95 - 0.01).max(0.0) / 0.05).clamp(0.0, 1.0);
+        far * bare * rough
+    }
+
+    /// What a user should know, one line each.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        let far = self.distances.far_share;
+        if far > 0.02 {
+            lines.push(format!(
+                "{:.1} % of the scan are farther than 2 cm from the skin (hair, clothes, things)",
+                100.0 * far
+            ));
+        }
+        if self.coverage.whole < 0.95 {
+            let worst: Vec<String> = (self.coverage.parts.iter())
+                .filter(|(name, share)| *share < 0.8 && name != "the body")
+                .map(|(name, share)| format!("{name} {:.0} %", 100.0 * share))
+                .collect();
+            lines.push(format!(
+                "the scan shows {:.0} % of the skin{}{}; the rest is the body space's",
+                100.0 * self.coverage.whole,
+                if worst.is_empty() { "" } else { ": " },
+                worst.join(", ")
+            ));
+        }
+        lines
+    }
+}
+
+/// Mean cosine between normals of the scan and of the nearest skin: negative if the scan is inside out.
+pub(super) fn facing(model: &BodyModel, skin: &[DVec3], cloud: &Cloud) -> f64 {
+    let mesh = model.mesh(skin);
+    let normals: Vec<Vec3> = vertex_normals(&mesh);
+    let tree = KdTree::new(&mesh.positions);
+    let cosines: Vec<f64> = (cloud.points.par_iter().zip(&cloud.normals))
+        .map(|(&p, n)| {
+            let near = tree.nearest(p, 0.1);
+            near.map_or(0.0, |v| f64::from(normals[v.index as usize].dot(*n)))
+        })
+        .collect();
+    cosines.iter().sum::<f64>() / cosines.len().max(1) as f64
+}
