@@ -99,10 +99,17 @@ pub(super) struct Fitter<'a> {
 }
 
 /// Pairs gathered at one vertex: Σ w (n nᵀ + τ I), and Σ w (n nᵀ + τ I) r.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Pull {
     matrix: DMat3,
     vector: DVec3,
+}
+
+impl Pull {
+    const NONE: Pull = Pull {
+        matrix: DMat3::ZERO,
+        vector: DVec3::ZERO,
+    };
 }
 
 impl<'a> Fitter<'a> {
@@ -186,7 +193,7 @@ impl<'a> Fitter<'a> {
                 target.tree.nearest_where(*place, reach, agrees).map(|n| n.index)
             })
             .collect();
-        let mut pulls = vec![Pull::default(); posed.len()];
+        let mut pulls = vec![Pull::NONE; posed.len()];
         let mut cost = 0.0;
         let square = weighing.width * weighing.width;
         let mut pair = |vertex: u32, point: u32, share: f64| {

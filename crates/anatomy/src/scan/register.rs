@@ -175,6 +175,7 @@ fn descend(
             tangential: if late { 0.2 * tangential } else { tangential },
         };
         cost = fitter.step(figure, target, weighing);
+        if std::env::var("DBG").is_ok() { eprintln!("{:?} {k} width {:.4} cost {cost:.1} c0 {:.2} t {:.3}", fitter.model.sex, weighing.width, figure.coefficients[0], figure.translation); }
     }
     cost
 }
