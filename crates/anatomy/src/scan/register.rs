@@ -7,7 +7,7 @@ use super::cloud::Cloud;
 use super::fit::{Anchor, Fitter, Target, Weighing};
 use super::frame::{Upright, find_floor, remove_floor, uprights};
 use super::quality::{facing, measure};
-use super::start::{Start, differ, opposite, starts};
+use super::start::{Start, differ, opposite, sized, starts};
 use super::{Options, Placement, Registered, Scan, ScanError};
 use super::{fine, normals, unpose};
 use crate::Sex;
@@ -192,9 +192,7 @@ fn best_sex(sex: Option<Sex>, stand: &Stand, start: &Start, anchors: &[Anchor]) 
     let close = Target::new(stand.cloud.thinned(CLOSE.0));
     let fit = |sex: Sex| {
         let model = BodyModel::embedded(sex);
-        let mut figure = start.figure.clone();
-        // Coefficients of one space mean nothing in the other, but for the first, which is stature in both.
-        figure.coefficients[1..].fill(0.0);
+        let mut figure = moved_to(model, start, stand);
         let fitter = Fitter::new(model, COARSE.0, anchors);
         descend(&fitter, &mut figure, &coarse, COARSE.1, [2.0 * WIDTHS[1], WIDTHS[1]], [1.0, 0.3]);
         let fitter = Fitter::new(model, CLOSE.0, anchors);
@@ -220,6 +218,19 @@ fn best_sex(sex: Option<Sex>, stand: &Stand, start: &Start, anchors: &[Anchor]) 
         model,
         figure,
         confidence,
+    }
+}
+
+/// The start for another model: of the same stature, pose and place of the root.
+fn moved_to(model: &BodyModel, start: &Start, stand: &Stand) -> Figure {
+    let guide = BodyModel::embedded(start.sex);
+    let old_root = guide.rest_joints(&start.figure.coefficients)[0];
+    let coefficients = sized(model, stand.upright.stature).coefficients;
+    let new_root = model.rest_joints(&coefficients)[0];
+    Figure {
+        coefficients,
+        locals: start.figure.locals.clone(),
+        translation: start.figure.translation + old_root - new_root,
     }
 }
 

@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use supple_geom::kd_tree::KdTree;
 
 use super::cloud::{Cloud, one_per_cell};
+use crate::Sex;
 use crate::body_model::{BodyModel, Figure};
 
 /// Headings of the grid. Eight are enough for a fit that turns by up to 40°; twelve cost nothing.
@@ -20,6 +21,8 @@ const REACH: f32 = 0.15;
 #[derive(Clone, Debug)]
 pub(super) struct Start {
     pub score: f64,
+    /// Sex of the figure's model.
+    pub sex: Sex,
     /// Index among the headings.
     pub heading: usize,
     pub figure: Figure,
@@ -48,6 +51,7 @@ pub(super) fn starts(model: &BodyModel, cloud: &Cloud, stature: f64) -> Vec<Star
             let score = spread(&scan, &KdTree::new(&body)) + spread(&body, &scan_tree);
             Start {
                 score,
+                sex: model.sex,
                 heading,
                 figure,
             }
@@ -71,7 +75,7 @@ pub(super) fn opposite(a: usize, b: usize) -> bool {
 }
 
 /// The mean body, with the first component set so that it is as tall as asked.
-fn sized(model: &BodyModel, stature: f64) -> Figure {
+pub(super) fn sized(model: &BodyModel, stature: f64) -> Figure {
     let mut figure = Figure::mean(model);
     let heights = |v: usize| model.mean_point(v).y;
     let order = |&a: &usize, &b: &usize| heights(a).total_cmp(&heights(b));
