@@ -114,7 +114,8 @@ impl Cloud {
         self.keep(&keep);
     }
 
-    fn keep(&mut self, keep: &[bool]) {
+    /// Keeps the flagged points.
+    pub fn keep(&mut self, keep: &[bool]) {
         let mut flags = keep.iter();
         self.points.retain(|_| flags.next().copied().unwrap_or(false));
         let mut flags = keep.iter();

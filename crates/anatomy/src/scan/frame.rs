@@ -127,6 +127,9 @@ pub(super) fn uprights(
             stature,
             least: ADULT.start,
         }),
+        (true, None) if floor.is_some() => Err(ScanError::NotAPerson {
+            reason: "nothing as tall as a person stands on its floor".to_owned(),
+        }),
         (true, None) => Err(ScanError::NoUnit {
             extent: extent.max_element(),
         }),

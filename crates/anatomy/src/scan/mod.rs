@@ -11,6 +11,7 @@ mod fit;
 mod frame;
 mod jacobian;
 mod normals;
+mod pieces;
 mod quality;
 mod read;
 mod register;

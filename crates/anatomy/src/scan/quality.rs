@@ -40,10 +40,14 @@ const NEAR: f32 = 0.025;
 const MOST_FOREIGN: f64 = 0.06;
 /// Share of points beyond [`FAR`] with which a scan is refused: no fit is right there.
 const MOST_FAR: f64 = 0.2;
+/// Distance off the skin at which a limb is tested for lying inside \[m\], and share of its vertices that may. Arms that
+/// touch the trunk have up to a tenth.
+const OFF_SKIN: f32 = 0.004;
+const MOST_BURIED: f64 = 0.3;
 /// Parts, the joints whose vertices they are, and the share that must be covered.
 const PARTS: [(&str, &[&str], f64); 11] = [
-    ("the head", &["head", "neck", "eye", "jaw"], 0.35),
-    ("the trunk", &["root", "spine", "pelvis", "clavicle", "shoulder"], 0.5),
+    ("the head", &["head", "neck", "eye", "jaw"], 0.45),
+    ("the trunk", &["root", "spine", "pelvis", "clavicle", "shoulder"], 0.6),
     ("the left arm", &["upperarm|.L", "lowerarm|.L"], 0.4),
     ("the right arm", &["upperarm|.R", "lowerarm|.R"], 0.4),
     ("the left hand", &["wrist|.L", "finger|.L", "metacarpal|.L"], 0.0),
@@ -52,13 +56,15 @@ const PARTS: [(&str, &[&str], f64); 11] = [
     ("the right leg", &["upperleg|.R", "lowerleg|.R"], 0.4),
     ("the left foot", &["foot|.L", "toe|.L"], 0.0),
     ("the right foot", &["foot|.R", "toe|.R"], 0.0),
-    ("the body", &[""], 0.7),
+    ("the body", &[""], 0.8),
 ];
 
 /// Distances of a scan's points from a skin.
 pub(super) struct Measured {
     pub distances: Distances,
     pub coverage: Coverage,
+    /// Limbs that lie within the rest of the body, which happens where the scan has none.
+    buried: Vec<String>,
     foreign_share: f64,
     foreign_height: f64,
 }
@@ -86,6 +92,7 @@ pub(super) fn measure(model: &BodyModel, skin: &[DVec3], cloud: &Cloud) -> Measu
             far_share: far / count,
         },
         coverage,
+        buried: buried(model, &surface),
         foreign_share: foreign.len() as f64 / count,
         foreign_height: f64::from((high - low).max(0.0)),
     }
@@ -113,10 +120,7 @@ fn coverage(model: &BodyModel, mesh: &supple_geom::TriMesh, cloud: &Cloud) -> Co
     let parts = PARTS.map(|(name, joints, _)| {
         let belongs = |v: usize| {
             let joint = &model.joint_names[model.main_joint(v)];
-            joints.iter().any(|pattern| match pattern.split_once('|') {
-                Some((start, side)) => joint.starts_with(start) && joint.ends_with(side),
-                None => joint.starts_with(pattern),
-            })
+            joints.iter().any(|pattern| matches(joint, pattern))
         };
         (name.to_owned(), share(&belongs))
     });
@@ -126,34 +130,69 @@ fn coverage(model: &BodyModel, mesh: &supple_geom::TriMesh, cloud: &Cloud) -> Co
     }
 }
 
+/// Whether a joint's name matches a pattern: `start`, or `start|end`.
+fn matches(joint: &str, pattern: &str) -> bool {
+    match pattern.split_once('|') {
+        Some((start, end)) => joint.starts_with(start) && joint.ends_with(end),
+        None => joint.starts_with(pattern),
+    }
+}
+
+/// Arms and legs of which much lies inside the rest of the body. A point just off the skin has winding number zero, but
+/// one where another part of the body is around it.
+fn buried(model: &BodyModel, surface: &Surface) -> Vec<String> {
+    let mesh = surface.mesh();
+    let normals = vertex_normals(mesh);
+    let mut found = Vec::new();
+    for (name, joints, _) in PARTS.iter().filter(|p| p.0.ends_with("arm") || p.0.ends_with("leg")) {
+        let of_part = |v: &usize| {
+            let joint = &model.joint_names[model.main_joint(*v)];
+            joints.iter().any(|pattern| matches(joint, pattern))
+        };
+        let vertices: Vec<usize> = (0..mesh.positions.len()).filter(of_part).step_by(4).collect();
+        let inside = (vertices.par_iter())
+            .filter(|&&v| surface.contains(mesh.positions[v] + OFF_SKIN * normals[v]))
+            .count();
+        if inside as f64 > MOST_BURIED * vertices.len() as f64 {
+            found.push((*name).to_owned());
+        }
+    }
+    found
+}
+
 impl Measured {
     /// Refuses what is no single, whole, standing person.
     pub fn check(&self, stature: f64) -> Result<(), ScanError> {
-        let trunk = self.coverage.parts[1].1;
-        if self.foreign_share > 0.25 && self.foreign_height > 0.7 * stature && trunk > 0.5 {
-            return Err(ScanError::SeveralPeople);
-        }
-        for ((name, share), (.., least)) in self.coverage.parts.iter().zip(PARTS) {
-            if *share < least && self.foreign_share < MOST_FOREIGN {
-                return Err(ScanError::Missing {
-                    part: name.clone(),
-                    percent: 100.0 * share,
-                });
-            }
-        }
-        let bare = self.coverage.parts.iter().zip(PARTS).filter(|(p, q)| p.1 < q.2).count();
-        if bare > 1 || self.distances.far_share > 2.0 * MOST_FAR {
+        let shares = self.coverage.parts.iter().zip(PARTS);
+        let bare: Vec<&(String, f64)> = shares.filter(|(p, q)| p.1 < q.2).map(|s| s.0).collect();
+        let far = self.distances.far_share;
+        if !bare.is_empty() && far > MOST_FAR {
             return Err(ScanError::NotAPerson {
                 reason: format!(
-                    "{:.0} % of its surface are farther than 2 cm from the nearest body that fits, which shows {:.0} % of itself",
-                    100.0 * self.distances.far_share,
+                    "{:.0} % of it are farther than 2 cm from the nearest body, of which it shows {:.0} %",
+                    100.0 * far,
                     100.0 * self.coverage.whole
                 ),
             });
         }
-        if self.foreign_share > MOST_FOREIGN || self.distances.far_share > MOST_FAR {
+        if let Some((part, share)) = bare.first() {
+            return Err(ScanError::Missing {
+                part: part.clone(),
+                percent: 100.0 * share,
+            });
+        }
+        if let Some(part) = self.buried.first() {
+            return Err(ScanError::Missing {
+                part: part.clone(),
+                percent: 0.0,
+            });
+        }
+        if self.foreign_share > 0.25 && self.foreign_height > 0.7 * stature {
+            return Err(ScanError::SeveralPeople);
+        }
+        if self.foreign_share > MOST_FOREIGN || far > MOST_FAR {
             return Err(ScanError::Foreign {
-                percent: 100.0 * self.distances.far_share,
+                percent: 100.0 * far,
                 distance: 100.0 * f64::from(FAR),
             });
         }

@@ -9,7 +9,7 @@ use super::frame::{Upright, find_floor, remove_floor, uprights};
 use super::quality::{facing, measure};
 use super::start::{Start, differ, opposite, sized, starts};
 use super::{Options, Placement, Registered, Scan, ScanError};
-use super::{fine, normals, unpose};
+use super::{fine, normals, pieces, unpose};
 use crate::Sex;
 use crate::body_model::{BodyModel, Figure};
 
@@ -47,7 +47,15 @@ pub fn register(scan: &Scan, options: &Options) -> Result<Registered, ScanError>
     }
     cloud.drop_lonely(cloud.extent().max_element());
     enough(&cloud)?;
-    let stands: Vec<Stand> = (uprights(&cloud, floor, scan, options)?.into_iter())
+    let ways = uprights(&cloud, floor, scan, options)?;
+    let first = &ways[0];
+    let debris = pieces::tidy(&mut cloud, first.up.as_vec3(), first.metres_per_unit as f32)?;
+    enough(&cloud)?;
+    let ways = match debris {
+        true => uprights(&cloud, floor, scan, options)?,
+        false => ways,
+    };
+    let stands: Vec<Stand> = (ways.into_iter())
         .map(|upright| Stand {
             cloud: upright.applied(&cloud),
             upright,
