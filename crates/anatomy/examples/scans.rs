@@ -2,21 +2,39 @@
 //!
 //! `cargo run --release -p supple-anatomy --example scans [FOLDER]` takes the scans of `FOLDER/index.json` (by default
 //! `../shared/data/scans`); `--bodies N` adds N bodies drawn from the body space with noise, holes and poses; `--only NAME`
-//! takes one; `--out FOLDER` writes the registered skins as OBJ.
+//! takes one; `--hard` gives drawn bodies hair, shorts, shoes, fists, bumps and a tilt; `--file SCAN` registers a file without truth; `--out FOLDER` writes the registered skins as OBJ.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use glam::{DQuat, DVec3, Vec3};
 use supple_anatomy::Sex;
-use supple_anatomy::body_model::{BodyModel, BodySampler, PoseRange};
+use supple_anatomy::body_model::{BodyModel, BodySampler, Figure, PoseRange};
 use supple_anatomy::scan::{Options, Registered, Scan, ScanError, register};
+use supple_geom::TriMesh;
 
 /// Joints that are compared: those that move limbs, trunk and head.
 const JOINTS: [&str; 20] = [
-    "root", "spine05", "spine03", "spine01", "neck01", "head", "clavicle.L", "clavicle.R", "upperarm01.L",
-    "upperarm01.R", "lowerarm01.L", "lowerarm01.R", "wrist.L", "wrist.R", "upperleg01.L", "upperleg01.R",
-    "lowerleg01.L", "lowerleg01.R", "foot.L", "foot.R",
+    "root",
+    "spine05",
+    "spine03",
+    "spine01",
+    "neck01",
+    "head",
+    "clavicle.L",
+    "clavicle.R",
+    "upperarm01.L",
+    "upperarm01.R",
+    "lowerarm01.L",
+    "lowerarm01.R",
+    "wrist.L",
+    "wrist.R",
+    "upperleg01.L",
+    "upperleg01.R",
+    "lowerleg01.L",
+    "lowerleg01.R",
+    "foot.L",
+    "foot.R",
 ];
 
 /// What a scan shows.
@@ -39,12 +57,31 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let folder = match arguments.first() {
         Some(first) if !first.starts_with("--") => PathBuf::from(first),
-        _ => PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/scans")),
+        _ => PathBuf::from(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../../shared/data/scans"
+        )),
     };
     let out = option("--out").map(PathBuf::from);
+    if let Some(file) = option("--file") {
+        return one_file(Path::new(&file), out.as_deref());
+    }
     println!(
         "{:11} {:>5} | {:>5} {:>5} | {:>5} {:>5} | {:>5} {:>5} | {:>6} {:>5} {:>5} | {:>5} {:>5} {:>5} | verdict",
-        "scan", "s", "rms", "-noise", "v med", "v 95", "j med", "j 95", "vol %", "h cm", "waist", "sex p", "cover", "conf"
+        "scan",
+        "s",
+        "rms",
+        "-noise",
+        "v med",
+        "v 95",
+        "j med",
+        "j 95",
+        "vol %",
+        "h cm",
+        "waist",
+        "sex p",
+        "cover",
+        "conf"
     );
     let mut counts = [0; 3];
     for (name, scan, truth) in made_scans(&folder, option("--only").as_deref())? {
@@ -53,10 +90,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let bodies: usize = option("--bodies").map_or(Ok(0), |n| n.parse())?;
     let first: usize = option("--first").map_or(Ok(0), |n| n.parse())?;
     for k in first..first + bodies {
-        let (scan, truth) = drawn(k as u64);
+        let (scan, truth) = drawn(k as u64, arguments.iter().any(|a| a == "--hard"));
         counts[report(&format!("body {k}"), &scan, &truth, out.as_deref())] += 1;
     }
-    println!("{} within bounds, {} refused or flagged, {} outside", counts[0], counts[1], counts[2]);
+    println!(
+        "{} within bounds, {} refused or flagged, {} outside",
+        counts[0], counts[1], counts[2]
+    );
     Ok(())
 }
 
@@ -72,17 +112,7 @@ fn report(name: &str, scan: &Scan, truth: &Truth, out: Option<&Path>) -> usize {
             return 1;
         }
     };
-    if let Some(folder) = out {
-        let lines = |points: &[DVec3]| -> String {
-            points.iter().map(|p| format!("v {:.5} {:.5} {:.5}\n", p.x, p.y, p.z)).collect()
-        };
-        let mut text = lines(&found.vertices);
-        for t in &found.model().triangles {
-            text += &format!("f {} {} {}\n", t[0] + 1, t[1] + 1, t[2] + 1);
-        }
-        let stem = name.replace(' ', "_");
-        let _ = std::fs::write(folder.join(format!("{stem}.obj")), text);
-    }
+    write_skin(&found, name, out);
     let errors = Errors::of(&found, truth);
     let mut wrong = Vec::new();
     let mut line = |bad: bool, what: &str| {
@@ -91,12 +121,20 @@ fn report(name: &str, scan: &Scan, truth: &Truth, out: Option<&Path>) -> usize {
         }
     };
     line(found.sex != truth.sex, "SEX");
-    line((found.placement.metres_per_unit / truth.unit - 1.0).abs() > 1e-3, "UNIT");
+    line(
+        (found.placement.metres_per_unit / truth.unit - 1.0).abs() > 1e-3,
+        "UNIT",
+    );
     line(found.placement.up.dot(truth.up) < 0.9, "UP");
-    let turned = truth.heading.map_or(0.0, |h| (h - found.placement.heading).sin().abs() + 1.0 - (h - found.placement.heading).cos());
+    let turned = truth.heading.map_or(0.0, |h| {
+        (h - found.placement.heading).sin().abs() + 1.0 - (h - found.placement.heading).cos()
+    });
     line(turned > 0.4, "HEADING");
     line(found.distances.rms > truth.noise + 0.0015, "rms");
-    line(errors.vertices.0 > 0.007 || errors.vertices.1 > 0.030, "vertices");
+    line(
+        errors.vertices.0 > 0.007 || errors.vertices.1 > 0.030,
+        "vertices",
+    );
     line(errors.joints.0 > 0.008 || errors.joints.1 > 0.030, "joints");
     line(errors.volume.abs() > 0.005, "volume");
     line(errors.stature.abs() > 0.01, "stature");
@@ -115,7 +153,11 @@ fn report(name: &str, scan: &Scan, truth: &Truth, out: Option<&Path>) -> usize {
         found.sex_confidence,
         found.coverage.whole,
         found.confidence,
-        if wrong.is_empty() { "good".to_owned() } else { wrong.join(" ") },
+        if wrong.is_empty() {
+            "good".to_owned()
+        } else {
+            wrong.join(" ")
+        },
         found.warnings.join("; ")
     );
     match (wrong.is_empty(), found.warnings.is_empty()) {
@@ -123,6 +165,56 @@ fn report(name: &str, scan: &Scan, truth: &Truth, out: Option<&Path>) -> usize {
         (false, false) => 1,
         (false, true) => 2,
     }
+}
+
+fn write_skin(found: &Registered, name: &str, out: Option<&Path>) {
+    let Some(folder) = out else { return };
+    let points = found
+        .vertices
+        .iter()
+        .map(|p| format!("v {:.5} {:.5} {:.5}\n", p.x, p.y, p.z));
+    let faces = found
+        .model()
+        .triangles
+        .iter()
+        .map(|t| format!("f {} {} {}\n", t[0] + 1, t[1] + 1, t[2] + 1));
+    let path = folder.join(format!("{}.obj", name.replace(' ', "_")));
+    if let Err(error) = std::fs::write(&path, points.chain(faces).collect::<String>()) {
+        println!("{}: {error}", path.display());
+    }
+}
+
+/// Registers a scan without truth.
+fn one_file(path: &Path, out: Option<&Path>) -> Result<(), Box<dyn std::error::Error>> {
+    let start = Instant::now();
+    let found = register(&Scan::load(path)?, &Options::default())?;
+    println!(
+        "{:?} ({:.2}), {:.2} m, {:.1} s\n{:?}\n{:?}\n{:?}\nconfidence {:.2}\n{}",
+        found.sex,
+        found.sex_confidence,
+        found.stature(),
+        start.elapsed().as_secs_f64(),
+        found.placement,
+        found.distances,
+        found.coverage,
+        found.confidence,
+        found.warnings.join("\n")
+    );
+    let model = found.model();
+    for (name, (c, d)) in model
+        .field_names
+        .iter()
+        .zip(found.figure.coefficients.iter().zip(&model.deviations))
+    {
+        print!("{name} {:.1}; ", c / d.max(0.05));
+    }
+    println!();
+    write_skin(
+        &found,
+        &path.file_stem().unwrap_or_default().to_string_lossy(),
+        out,
+    );
+    Ok(())
 }
 
 /// What a registration misses.
@@ -172,12 +264,25 @@ fn waist(model: &BodyModel, rest: &[DVec3]) -> f64 {
     let arm: Vec<bool> = (0..model.vertex_count())
         .map(|v| {
             let name = &model.joint_names[model.main_joint(v)];
-            ["upperarm", "lowerarm", "wrist", "finger", "metacarpal", "shoulder"].iter().any(|p| name.starts_with(p))
+            [
+                "upperarm",
+                "lowerarm",
+                "wrist",
+                "finger",
+                "metacarpal",
+                "shoulder",
+            ]
+            .iter()
+            .any(|p| name.starts_with(p))
         })
         .collect();
     let girth = |y: f64| {
         let mut points = Vec::new();
-        for t in model.triangles.iter().filter(|t| t.iter().all(|&v| !arm[v as usize])) {
+        for t in model
+            .triangles
+            .iter()
+            .filter(|t| t.iter().all(|&v| !arm[v as usize]))
+        {
             for k in 0..3 {
                 let (a, b) = (rest[t[k] as usize], rest[t[(k + 1) % 3] as usize]);
                 if (a.y - y) * (b.y - y) < 0.0 {
@@ -206,7 +311,9 @@ fn hull_length(mut points: Vec<(f64, f64)>) -> f64 {
             }
             hull.push(p);
         }
-        hull.windows(2).map(|w| (w[1].0 - w[0].0).hypot(w[1].1 - w[0].1)).sum::<f64>()
+        hull.windows(2)
+            .map(|w| (w[1].0 - w[0].0).hypot(w[1].1 - w[0].1))
+            .sum::<f64>()
     };
     half(&mut points.iter().copied()) + half(&mut points.iter().rev().copied())
 }
@@ -216,7 +323,10 @@ type Case = (String, Scan, Truth);
 /// The scans of an index.
 fn made_scans(folder: &Path, only: Option<&str>) -> Result<Vec<Case>, Box<dyn std::error::Error>> {
     let Ok(index) = std::fs::read(folder.join("index.json")) else {
-        println!("skipped: there is no {}", folder.join("index.json").display());
+        println!(
+            "skipped: there is no {}",
+            folder.join("index.json").display()
+        );
         return Ok(Vec::new());
     };
     let index: serde_json::Value = serde_json::from_slice(&index)?;
@@ -228,21 +338,35 @@ fn made_scans(folder: &Path, only: Option<&str>) -> Result<Vec<Case>, Box<dyn st
         let text = |key: &str| about[key].as_str().unwrap_or_default();
         let points = |which: &str| -> Result<Vec<DVec3>, std::io::Error> {
             let bytes = std::fs::read(folder.join(format!("{name}.{which}.f32")))?;
-            let floats: Vec<f32> = bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
-            Ok(floats.chunks_exact(3).map(|p| Vec3::from_slice(p).as_dvec3()).collect())
+            let floats: Vec<f32> = bytes
+                .chunks_exact(4)
+                .map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]))
+                .collect();
+            Ok(floats
+                .chunks_exact(3)
+                .map(|p| Vec3::from_slice(p).as_dvec3())
+                .collect())
         };
         let (mut posed, mut rest) = (points("posed")?, points("rest")?);
         let joints = posed.split_off(13_718);
         rest.truncate(13_718);
         let truth = Truth {
-            sex: if text("sex") == "male" { Sex::Male } else { Sex::Female },
+            sex: if text("sex") == "male" {
+                Sex::Male
+            } else {
+                Sex::Female
+            },
             noise: about["noise_m"].as_f64().unwrap_or(0.0),
             unit: match text("unit") {
                 "cm" => 0.01,
                 "mm" => 0.001,
                 _ => 1.0,
             },
-            up: if text("up") == "z" { DVec3::Z } else { DVec3::Y },
+            up: if text("up") == "z" {
+                DVec3::Z
+            } else {
+                DVec3::Y
+            },
             heading: about["turned_deg"].as_f64().map(f64::to_radians),
             posed,
             rest,
@@ -255,18 +379,36 @@ fn made_scans(folder: &Path, only: Option<&str>) -> Result<Vec<Case>, Box<dyn st
 }
 
 /// A body drawn from the space, scanned with noise, holes, a unit and an up axis.
-fn drawn(seed: u64) -> (Scan, Truth) {
+fn drawn(seed: u64, hard: bool) -> (Scan, Truth) {
     let mut sampler = BodySampler::new(1000 + seed);
-    let sex = if seed % 2 == 0 { Sex::Male } else { Sex::Female };
+    let sex = if seed % 2 == 0 {
+        Sex::Male
+    } else {
+        Sex::Female
+    };
     let model = BodyModel::embedded(sex);
     let heading = sampler.between(-3.1, 3.1);
-    let figure = sampler.figure(model, &PoseRange::default(), heading);
+    let mut figure = sampler.figure(model, &PoseRange::default(), heading);
+    if hard && sampler.uniform() < 0.5 {
+        make_fists(model, &mut figure);
+    }
+    if hard {
+        let tilt = DVec3::new(sampler.between(-0.1, 0.1), 0.0, sampler.between(-0.1, 0.1));
+        figure.locals[0] = DQuat::from_scaled_axis(tilt) * figure.locals[0];
+    }
     let posed = figure.vertices(model);
     let rest_joints = model.rest_joints(&figure.coefficients);
     let joints = figure.frames(model, &rest_joints).joints;
     let noise = [0.0, 0.001, 0.002][(seed % 3) as usize];
-    let (unit, is_z, is_cloud) = ([1.0, 0.01, 0.001, 0.0254][(seed / 2 % 4) as usize], seed / 3 % 2 == 1, seed / 4 % 2 == 1);
-    let mesh = model.mesh(&posed);
+    let (unit, is_z, is_cloud) = (
+        [1.0, 0.01, 0.001, 0.0254][(seed / 2 % 4) as usize],
+        seed / 3 % 2 == 1,
+        seed / 4 % 2 == 1,
+    );
+    let mut mesh = model.mesh(&posed);
+    if hard {
+        dress(model, &mut mesh, &mut sampler);
+    }
     let holes: Vec<(Vec3, f32)> = (0..6)
         .map(|_| {
             let at = (sampler.uniform() * posed.len() as f64) as usize;
@@ -285,7 +427,11 @@ fn drawn(seed: u64) -> (Scan, Truth) {
             while carried >= 1.0 {
                 carried -= 1.0;
                 let (u, v) = (sampler.uniform() as f32, sampler.uniform() as f32);
-                let (u, v) = if u + v > 1.0 { (1.0 - u, 1.0 - v) } else { (u, v) };
+                let (u, v) = if u + v > 1.0 {
+                    (1.0 - u, 1.0 - v)
+                } else {
+                    (u, v)
+                };
                 let p = a + u * (b - a) + v * (c - a);
                 let miss = noise as f32 * sampler.normal() as f32;
                 if !in_hole(p) {
@@ -297,9 +443,18 @@ fn drawn(seed: u64) -> (Scan, Truth) {
         scan.points = (mesh.positions.iter().zip(&normals))
             .map(|(&p, n)| p + noise as f32 * sampler.normal() as f32 * *n)
             .collect();
-        scan.triangles = mesh.triangles.iter().copied().filter(|t| !in_hole(mesh.positions[t[0] as usize])).collect();
+        scan.triangles = mesh
+            .triangles
+            .iter()
+            .copied()
+            .filter(|t| !in_hole(mesh.positions[t[0] as usize]))
+            .collect();
     }
-    let turn = if is_z { DQuat::from_rotation_x(std::f64::consts::FRAC_PI_2) } else { DQuat::IDENTITY };
+    let turn = if is_z {
+        DQuat::from_rotation_x(std::f64::consts::FRAC_PI_2)
+    } else {
+        DQuat::IDENTITY
+    };
     for p in &mut scan.points {
         *p = (turn * p.as_dvec3() / unit).as_vec3();
     }
@@ -314,4 +469,47 @@ fn drawn(seed: u64) -> (Scan, Truth) {
         joints,
     };
     (scan, truth)
+}
+
+/// Curls the fingers.
+fn make_fists(model: &BodyModel, figure: &mut Figure) {
+    for (joint, name) in model.joint_names.iter().enumerate() {
+        if name.starts_with("finger") && !name.starts_with("finger1") {
+            let sign = if name.ends_with('L') { -1.0 } else { 1.0 };
+            figure.locals[joint] = DQuat::from_rotation_z(1.2 * sign);
+        }
+    }
+}
+
+/// Hair, shorts, shoes, and bumps that no space holds.
+fn dress(model: &BodyModel, mesh: &mut TriMesh, sampler: &mut BodySampler) {
+    let normals = supple_geom::normals::vertex_normals(mesh);
+    let hair = sampler.between(0.0, 0.05) as f32;
+    let [shorts, shoes] = [(); 2].map(|()| sampler.between(0.0, 0.015) as f32);
+    let waves: Vec<(Vec3, f64)> = (0..12)
+        .map(|_| {
+            let mut number = || (sampler.normal() * 12.0) as f32;
+            (
+                Vec3::new(number(), number(), number()),
+                sampler.between(0.0, 6.28),
+            )
+        })
+        .collect();
+    let top = mesh.positions.iter().map(|p| p.y).fold(f32::MIN, f32::max);
+    for v in 0..mesh.positions.len() {
+        let (name, rest) = (&model.joint_names[model.main_joint(v)], model.mean_point(v));
+        let p = &mut mesh.positions[v];
+        let wave: f64 = waves
+            .iter()
+            .map(|(k, phase)| (f64::from(k.dot(*p)) + phase).sin())
+            .sum();
+        let mut out = 0.0012 * wave as f32;
+        match name.as_str() {
+            "head" if rest.z < 0.07 || p.y > top - 0.07 => out += hair,
+            "root" | "pelvis.L" | "pelvis.R" | "upperleg01.L" | "upperleg01.R" => out += shorts,
+            foot if foot.starts_with("foot") || foot.starts_with("toe") => out += shoes,
+            _ => {}
+        }
+        *p += out * normals[v];
+    }
 }

@@ -78,7 +78,10 @@ fn halves_are_refused() {
 fn two_people_are_refused() {
     let second = moved(man(), Affine3A::from_translation(Vec3::new(1.3, 0.0, 0.1)));
     let text = refusal(with(man(), &[second]));
-    assert!(text.contains("more than one") || text.contains("no standing person"), "{text}");
+    assert!(
+        text.contains("more than one") || text.contains("no standing person"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -98,7 +101,9 @@ fn a_statue_without_arms_is_refused() {
     let model = BodyModel::embedded(Sex::Male);
     let arm = |v: u32| {
         let name = &model.joint_names[model.main_joint(v as usize)];
-        ["upperarm", "lowerarm", "wrist", "finger", "metacarpal"].iter().any(|p| name.starts_with(p))
+        ["upperarm", "lowerarm", "wrist", "finger", "metacarpal"]
+            .iter()
+            .any(|p| name.starts_with(p))
     };
     let mut mesh = man();
     mesh.triangles.retain(|t| !t.iter().all(|&v| arm(v)));
@@ -147,7 +152,24 @@ fn what_can_be_mended_is_mended() {
     assert!(found.warnings.iter().any(|w| w.contains("inside out")));
     let mirror = Affine3A::from_mat3(Mat3::from_diagonal(Vec3::new(-1.0, 1.0, 1.0)));
     let mut mesh = man();
-    mesh.positions.iter_mut().for_each(|p| *p = mirror.transform_point3(*p));
+    mesh.positions
+        .iter_mut()
+        .for_each(|p| *p = mirror.transform_point3(*p));
     let found = try_register(mesh).unwrap();
     assert!(found.placement.inside_out && found.distances.rms < 0.001);
+}
+
+/// Tall enough for an adult, but with the head of a child.
+#[test]
+fn a_tall_child_is_refused() {
+    let model = BodyModel::embedded(Sex::Male);
+    let mut figure = Figure::mean(model);
+    let head = model
+        .field_names
+        .iter()
+        .position(|name| name == "head size");
+    figure.coefficients[head.unwrap()] = 0.35;
+    let mut mesh = model.mesh(&figure.vertices(model));
+    mesh.positions.iter_mut().for_each(|p| *p *= 0.73);
+    assert!(refusal(mesh).contains("child"));
 }

@@ -86,9 +86,7 @@ impl KdTree {
             return found;
         }
         self.visit(0, self.len(), point, &mut |index, distance_squared| {
-            let before = |n: &Neighbour| {
-                (n.distance_squared, n.index) < (distance_squared, index)
-            };
+            let before = |n: &Neighbour| (n.distance_squared, n.index) < (distance_squared, index);
             let at = found.partition_point(before);
             if at < count {
                 found.insert(

@@ -42,8 +42,12 @@ pub(super) fn unpack(sex: Sex, space: &[u8], rig: &[u8]) -> Option<BodyModel> {
     if reader.take(8)? != b"SUPSPC01" {
         return None;
     }
-    let [vertices, joints, components, wide] =
-        [reader.count()?, reader.count()?, reader.count()?, reader.count()?];
+    let [vertices, joints, components, wide] = [
+        reader.count()?,
+        reader.count()?,
+        reader.count()?,
+        reader.count()?,
+    ];
     let points = vertices + joints;
     let floats = |reader: &mut Reader, count: usize| -> Option<Vec<f32>> {
         (0..count).map(|_| reader.f32()).collect()
@@ -78,6 +82,7 @@ pub(super) fn unpack(sex: Sex, space: &[u8], rig: &[u8]) -> Option<BodyModel> {
         regressor: Vec::new(),
         carried: Vec::new(),
         hidden: Vec::new(),
+        scalp: Vec::new(),
     };
     unpack_rig(&mut model, vertices, rig)?;
     Some(model)

@@ -51,6 +51,8 @@ pub struct BodyModel {
     carried: Vec<(u32, u32)>,
     /// Whether a vertex is among them.
     hidden: Vec<bool>,
+    /// Whether hair grows on a vertex.
+    scalp: Vec<bool>,
 }
 
 impl BodyModel {
@@ -58,8 +60,14 @@ impl BodyModel {
     pub fn embedded(sex: Sex) -> &'static BodyModel {
         static MODELS: [OnceLock<BodyModel>; 2] = [OnceLock::new(), OnceLock::new()];
         let (slot, space) = match sex {
-            Sex::Male => (&MODELS[0], &include_bytes!("../../assets/space_male.bin")[..]),
-            Sex::Female => (&MODELS[1], &include_bytes!("../../assets/space_female.bin")[..]),
+            Sex::Male => (
+                &MODELS[0],
+                &include_bytes!("../../assets/space_male.bin")[..],
+            ),
+            Sex::Female => (
+                &MODELS[1],
+                &include_bytes!("../../assets/space_female.bin")[..],
+            ),
         };
         let rig = include_bytes!("../../assets/rig.bin");
         slot.get_or_init(|| {
@@ -68,6 +76,7 @@ impl BodyModel {
             widening::widen(&mut model);
             model.regressor = regressor::learn(&model);
             model.find_hidden();
+            model.find_scalp();
             model
         })
     }
@@ -147,9 +156,13 @@ impl BodyModel {
     /// The joint with the largest weight of a vertex.
     pub fn main_joint(&self, vertex: usize) -> usize {
         let first = self.weights[vertex][0];
-        let most = self.weights[vertex].iter().fold(first, |best, &entry| {
-            if entry.1 > best.1 { entry } else { best }
-        });
+        let most =
+            self.weights[vertex].iter().fold(
+                first,
+                |best, &entry| {
+                    if entry.1 > best.1 { entry } else { best }
+                },
+            );
         usize::from(most.0)
     }
 
@@ -176,9 +189,27 @@ impl BodyModel {
         self.hidden[vertex]
     }
 
+    /// Whether hair grows on a vertex: the head above the brow and behind the ears.
+    pub fn is_scalp(&self, vertex: usize) -> bool {
+        self.scalp[vertex]
+    }
+
     /// Vertices that no scan shows, and the skin vertex nearest to each.
     pub fn carried(&self) -> &[(u32, u32)] {
         &self.carried
+    }
+
+    fn find_scalp(&mut self) {
+        let (head, eye) = (
+            self.joint("head"),
+            self.vertex_count() + self.joint("eye.L"),
+        );
+        let grows = |vertex: usize| {
+            let from_eye = self.mean[vertex] - self.mean[eye];
+            self.main_joint(vertex) == head
+                && (from_eye.y > 0.04 || (from_eye.z < -0.08 && from_eye.y > -0.08))
+        };
+        self.scalp = (0..self.vertex_count()).map(grows).collect();
     }
 
     fn find_hidden(&mut self) {
@@ -187,7 +218,11 @@ impl BodyModel {
         let sizes = found.triangles();
         let largest = (0..sizes.len()).max_by_key(|&shell| sizes.row(shell).len());
         let largest = largest.unwrap_or(0) as u32;
-        self.hidden = found.of_vertex.iter().map(|&shell| shell != largest).collect();
+        self.hidden = found
+            .of_vertex
+            .iter()
+            .map(|&shell| shell != largest)
+            .collect();
         let shown = |v: u32| !self.hidden[v as usize];
         let tree = supple_geom::kd_tree::KdTree::new(&mesh.positions);
         let nearest = |v: u32| {
@@ -261,7 +296,10 @@ mod tests {
             }
             normal.factorise().unwrap().solve(&mut right);
             let fitted = model.rest_vertices(&right);
-            let squares = fitted.iter().zip(&points).map(|(a, b)| a.distance_squared(*b));
+            let squares = fitted
+                .iter()
+                .zip(&points)
+                .map(|(a, b)| a.distance_squared(*b));
             let rms = (squares.sum::<f64>() / points.len() as f64).sqrt();
             assert!(rms < 0.001, "{name}: {:.2} mm", 1000.0 * rms);
         }

@@ -43,7 +43,9 @@ fn surrounding(model: &BodyModel, joint: usize) -> Vec<u32> {
     let near = |other: usize| above(joint, other) || above(other, joint);
     let share = |vertex: usize| -> f32 {
         let entries = model.weights[vertex].iter();
-        (entries.filter(|(j, _)| near(usize::from(*j)))).map(|w| w.1).sum()
+        (entries.filter(|(j, _)| near(usize::from(*j))))
+            .map(|w| w.1)
+            .sum()
     };
     let distance = |vertex: usize| model.mean_point(vertex).distance(at);
     let mut around: Vec<(f64, u32)> = (0..model.vertex_count())
@@ -51,13 +53,20 @@ fn surrounding(model: &BodyModel, joint: usize) -> Vec<u32> {
         .map(|v| (distance(v), v as u32))
         .collect();
     if around.len() < 30 {
-        around = (0..model.vertex_count()).map(|v| (distance(v), v as u32)).collect();
+        around = (0..model.vertex_count())
+            .map(|v| (distance(v), v as u32))
+            .collect();
     }
     around.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let reach = 2.0 * around[0].0 + REACH;
-    let count = around.partition_point(|a| a.0 < reach).max(30).min(around.len());
+    let count = around
+        .partition_point(|a| a.0 < reach)
+        .max(30)
+        .min(around.len());
     let stride = count.div_ceil(VERTICES);
-    (around[..count].iter().step_by(stride)).map(|a| a.1).collect()
+    (around[..count].iter().step_by(stride))
+        .map(|a| a.1)
+        .collect()
 }
 
 fn fit(model: &BodyModel, joint: usize, vertices: &[u32]) -> Vec<f64> {
@@ -117,7 +126,11 @@ mod tests {
                 for (joint, (found, truth)) in found.iter().zip(&joints).enumerate() {
                     let miss = found.distance(*truth);
                     let name = &model.joint_names[joint];
-                    assert!(miss < 0.004, "{name}, {}: {miss:.4} m", model.field_names[field]);
+                    assert!(
+                        miss < 0.004,
+                        "{name}, {}: {miss:.4} m",
+                        model.field_names[field]
+                    );
                 }
                 coefficients[field] = 0.0;
             }

@@ -77,7 +77,9 @@ impl BodySampler {
                         true => 1.0,
                         false => WIDENING_SHARE,
                     };
-                    let normal = self.normal().clamp(-LARGEST_COEFFICIENT, LARGEST_COEFFICIENT);
+                    let normal = self
+                        .normal()
+                        .clamp(-LARGEST_COEFFICIENT, LARGEST_COEFFICIENT);
                     share * deviation * normal
                 })
                 .collect();
@@ -107,7 +109,11 @@ impl BodySampler {
         );
         for (side, sign) in [(".L", 1.0), (".R", -1.0)] {
             let slight = |sampler: &mut Self| range.rest * sampler.between(-1.0, 1.0);
-            turn(&format!("upperarm01{side}"), DVec3::Z, sign * (arms + slight(self)));
+            turn(
+                &format!("upperarm01{side}"),
+                DVec3::Z,
+                sign * (arms + slight(self)),
+            );
             turn(&format!("upperarm01{side}"), DVec3::Y, slight(self));
             let bend = range.elbows * self.uniform();
             turn(&format!("lowerarm01{side}"), DVec3::X, -bend);

@@ -32,10 +32,18 @@ pub(super) fn widen(model: &mut BodyModel) {
     };
     // Expected sizes: between people, beyond what stature and build explain.
     for (name, from, to) in SEGMENTS {
-        add(&format!("{name} length"), 0.08, rig.both(|side| rig.length(from, to, side)));
+        add(
+            &format!("{name} length"),
+            0.06,
+            rig.both(|side| rig.length(from, to, side)),
+        );
     }
     for (name, from, to) in SEGMENTS {
-        add(&format!("{name} girth"), 0.1, rig.both(|side| rig.girth(from, to, side)));
+        add(
+            &format!("{name} girth"),
+            0.1,
+            rig.both(|side| rig.girth(from, to, side)),
+        );
     }
     add("hand size", 0.08, rig.both(|side| rig.size("wrist", side)));
     add("foot size", 0.06, rig.both(|side| rig.size("foot", side)));
@@ -47,7 +55,11 @@ pub(super) fn widen(model: &mut BodyModel) {
     add("hip width", 0.08, rig.hip_width());
     for (name, height) in GIRTHS {
         for (axis, what) in [(0, "width"), (2, "depth")] {
-            add(&format!("{name} {what}"), 0.1, rig.trunk_girth(height, axis));
+            add(
+                &format!("{name} {what}"),
+                0.1,
+                rig.trunk_girth(height, axis),
+            );
         }
     }
     append(model, named);
@@ -173,7 +185,11 @@ impl Rig {
 
     fn trunk_length<'a>(&'a self) -> Field<'a> {
         let (low, high) = self.trunk();
-        let (legs, arms, neck) = (self.legs(), self.branches("clavicle"), self.branch("neck01"));
+        let (legs, arms, neck) = (
+            self.legs(),
+            self.branches("clavicle"),
+            self.branch("neck01"),
+        );
         let shoulder = self.place("clavicle.L").y;
         Box::new(move |joint, point| {
             let height = match joint {
@@ -205,7 +221,11 @@ impl Rig {
     fn hip_width<'a>(&'a self) -> Field<'a> {
         let (low, high) = self.trunk();
         let hip = self.place("upperleg01.L");
-        let (legs, neck, girdle) = (self.legs(), self.branch("neck01"), self.branches("clavicle"));
+        let (legs, neck, girdle) = (
+            self.legs(),
+            self.branch("neck01"),
+            self.branches("clavicle"),
+        );
         Box::new(move |joint, point| {
             let x = match joint {
                 _ if legs[joint] => hip.x.copysign(self.places[joint].x),

@@ -42,7 +42,10 @@ impl Cloud {
         Cloud {
             points: kept.iter().map(shifted).collect(),
             normals: match has_normals {
-                true => kept.iter().map(|&i| scan.normals[i].normalize_or_zero()).collect(),
+                true => kept
+                    .iter()
+                    .map(|&i| scan.normals[i].normalize_or_zero())
+                    .collect(),
                 false => Vec::new(),
             },
         }
@@ -55,7 +58,11 @@ impl Cloud {
         let doubled = |t: &[u32; 3]| {
             let [a, b, c] = corners(t);
             let normal = (b - a).cross(c - a);
-            if normal.is_finite() { normal } else { DVec3::ZERO }
+            if normal.is_finite() {
+                normal
+            } else {
+                DVec3::ZERO
+            }
         };
         let total: f64 = scan.triangles.iter().map(|t| doubled(t).length()).sum();
         let mut cloud = Cloud::default();
@@ -70,8 +77,15 @@ impl Cloud {
             while carried >= 1.0 {
                 carried -= 1.0;
                 step += 1.0;
-                let (u, v) = ((0.754_877_666 * step).fract(), (0.569_840_291 * step).fract());
-                let (u, v) = if u + v > 1.0 { (1.0 - u, 1.0 - v) } else { (u, v) };
+                let (u, v) = (
+                    (0.754_877_666 * step).fract(),
+                    (0.569_840_291 * step).fract(),
+                );
+                let (u, v) = if u + v > 1.0 {
+                    (1.0 - u, 1.0 - v)
+                } else {
+                    (u, v)
+                };
                 cloud.points.push((a + u * (b - a) + v * (c - a)).as_vec3());
                 cloud.normals.push(normal.normalize_or_zero().as_vec3());
             }
@@ -82,7 +96,10 @@ impl Cloud {
     /// Extent along each axis.
     pub fn extent(&self) -> Vec3 {
         let low = self.points.iter().fold(Vec3::INFINITY, |l, p| l.min(*p));
-        let high = self.points.iter().fold(Vec3::NEG_INFINITY, |h, p| h.max(*p));
+        let high = self
+            .points
+            .iter()
+            .fold(Vec3::NEG_INFINITY, |h, p| h.max(*p));
         (high - low).max(Vec3::ZERO)
     }
 
@@ -100,7 +117,8 @@ impl Cloud {
                 normal += normal_of(i);
                 count += 1.0;
             }
-            thin.points.push(self.points[first] + (sum / count).as_vec3());
+            thin.points
+                .push(self.points[first] + (sum / count).as_vec3());
             if !self.normals.is_empty() {
                 thin.normals.push(normal.normalize_or(leading));
             }
@@ -117,9 +135,11 @@ impl Cloud {
     /// Keeps the flagged points.
     pub fn keep(&mut self, keep: &[bool]) {
         let mut flags = keep.iter();
-        self.points.retain(|_| flags.next().copied().unwrap_or(false));
+        self.points
+            .retain(|_| flags.next().copied().unwrap_or(false));
         let mut flags = keep.iter();
-        self.normals.retain(|_| flags.next().copied().unwrap_or(false));
+        self.normals
+            .retain(|_| flags.next().copied().unwrap_or(false));
     }
 
     /// Drops points without company, which are no surface.

@@ -68,7 +68,9 @@ pub enum ScanError {
         reason: String,
     },
     /// A landmark of an unknown name.
-    #[error("there is no landmark '{name}'; use a joint of the rig such as wrist.L, or vertex:NUMBER")]
+    #[error(
+        "there is no landmark '{name}'; use a joint of the rig such as wrist.L, or vertex:NUMBER"
+    )]
     Landmark {
         /// The name.
         name: String,

@@ -55,7 +55,9 @@ fn bending(model: &BodyModel) -> &'static Bending {
 
 impl Bending {
     fn of(model: &BodyModel) -> Bending {
-        let mean: Vec<DVec3> = (0..model.vertex_count()).map(|v| model.mean_point(v)).collect();
+        let mean: Vec<DVec3> = (0..model.vertex_count())
+            .map(|v| model.mean_point(v))
+            .collect();
         let clamp = Clamp {
             least_weight: 0.02,
             largest_weight: 5.0,
@@ -168,7 +170,10 @@ fn pairs(
         .filter_map(|i| {
             let (point, normal) = (cloud.points[i], cloud.normals[i]);
             let mut found = surface.closest_point_within(point, reach)?;
-            if !agrees(surface.mesh().triangle_normal(found.triangle as usize), normal) {
+            if !agrees(
+                surface.mesh().triangle_normal(found.triangle as usize),
+                normal,
+            ) {
                 let facing = |v: u32| agrees(vertex_normals[v as usize], normal);
                 let near = tree.nearest_where(point, reach, facing)?.index;
                 let around = bending.vertex_triangles.row(near as usize).iter();
@@ -192,7 +197,10 @@ fn pairs(
 }
 
 fn on_triangle(surface: &Surface, triangle: u32, point: Vec3) -> ClosestPoint {
-    let corners = surface.mesh().corners(triangle as usize).map(|p| p.as_dvec3());
+    let corners = surface
+        .mesh()
+        .corners(triangle as usize)
+        .map(|p| p.as_dvec3());
     let shares = closest_on_triangle(point.as_dvec3(), corners);
     let position: DVec3 = corners.iter().zip(shares).map(|(&p, s)| s * p).sum();
     ClosestPoint {

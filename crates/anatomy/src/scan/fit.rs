@@ -39,7 +39,7 @@ pub(super) const TURNED: [(&str, [f64; 3]); 20] = [
 ];
 /// Independent measurements that a scan counts as, and their error \[m\], against the priors. Ten times more and holes are
 /// filled by wild shapes; ten times fewer and girths stay near the mean's.
-const MEASUREMENTS: f64 = 1500.0;
+const MEASUREMENTS: f64 = 500.0;
 const MEASUREMENT_ERROR: f64 = 0.004;
 /// Least expected size of a component: people vary beyond the bodies that the components were found in.
 const LEAST_DEVIATION: f64 = 0.05;
@@ -51,6 +51,8 @@ const LEAST_COSINE: f32 = 0.5;
 const REACH: f32 = 4.0;
 /// Weight of a landmark in shares of all points.
 const LANDMARK_WEIGHT: f64 = 0.02;
+/// Weight of pairs on the scalp, where scans show hair. With 1 heads of people with hair grow by a third.
+const SCALP_TRUST: f64 = 0.05;
 /// Vertices a piece of parallel work.
 const PIECE: usize = 96;
 
@@ -93,6 +95,8 @@ pub(super) struct Fitter<'a> {
     pub model: &'a BodyModel,
     /// Vertices that take part.
     sample: Vec<u32>,
+    /// Weight of each.
+    trust: Vec<f64>,
     mean_normals: Vec<Vec3>,
     turned: Vec<usize>,
     anchors: &'a [Anchor],
@@ -117,12 +121,21 @@ impl<'a> Fitter<'a> {
         let count = model.vertex_count();
         let mean: Vec<DVec3> = (0..count).map(|v| model.mean_point(v)).collect();
         let mesh = model.mesh(&mean);
+        let sample: Vec<u32> = one_per_cell(&mesh.positions, spacing)
+            .into_iter()
+            .filter(|&v| !model.is_hidden(v as usize))
+            .collect();
+        let trust = |&v: &u32| {
+            if model.is_scalp(v as usize) {
+                SCALP_TRUST
+            } else {
+                1.0
+            }
+        };
         Fitter {
             model,
-            sample: one_per_cell(&mesh.positions, spacing)
-                .into_iter()
-                .filter(|&v| !model.is_hidden(v as usize))
-                .collect(),
+            trust: sample.iter().map(trust).collect(),
+            sample,
             mean_normals: vertex_normals(&mesh),
             turned: TURNED.iter().map(|(name, _)| model.joint(name)).collect(),
             anchors,
@@ -183,27 +196,33 @@ impl<'a> Fitter<'a> {
             .into_par_iter()
             .map(|i| {
                 let agrees = |v: u32| posed[v as usize].1.dot(cloud.normals[i]) > LEAST_COSINE;
-                tree.nearest_where(cloud.points[i], reach, agrees).map(|n| n.index)
+                tree.nearest_where(cloud.points[i], reach, agrees)
+                    .map(|n| n.index)
             })
             .collect();
         let backward: Vec<Option<u32>> = posed
             .par_iter()
             .map(|(place, normal)| {
                 let agrees = |i: u32| cloud.normals[i as usize].dot(*normal) > LEAST_COSINE;
-                target.tree.nearest_where(*place, reach, agrees).map(|n| n.index)
+                target
+                    .tree
+                    .nearest_where(*place, reach, agrees)
+                    .map(|n| n.index)
             })
             .collect();
         let mut pulls = vec![Pull::NONE; posed.len()];
         let mut cost = 0.0;
         let square = weighing.width * weighing.width;
         let mut pair = |vertex: u32, point: u32, share: f64| {
+            let share = share * self.trust[vertex as usize];
             let normal = cloud.normals[point as usize].as_dvec3();
             let miss = (cloud.points[point as usize] - places[vertex as usize]).as_dvec3();
             let kernel = square / (square + miss.length_squared());
             let weight = share * kernel * kernel;
             cost += share * kernel * miss.length_squared();
             let pull = &mut pulls[vertex as usize];
-            pull.matrix += weight * (outer(normal) + DMat3::from_diagonal(DVec3::splat(weighing.tangential)));
+            pull.matrix +=
+                weight * (outer(normal) + DMat3::from_diagonal(DVec3::splat(weighing.tangential)));
             pull.vector += weight * (normal * normal.dot(miss) + weighing.tangential * miss);
         };
         let share = 1.0 / cloud.points.len().max(1) as f64;
@@ -225,7 +244,12 @@ impl<'a> Fitter<'a> {
     }
 
     /// Pulls of the landmarks.
-    fn anchored(&self, linear: &Linearised, weighing: Weighing, cost: &mut f64) -> Vec<(usize, Pull)> {
+    fn anchored(
+        &self,
+        linear: &Linearised,
+        weighing: Weighing,
+        cost: &mut f64,
+    ) -> Vec<(usize, Pull)> {
         let square = weighing.width * weighing.width;
         (self.anchors.iter())
             .map(|anchor| {
@@ -276,8 +300,11 @@ impl<'a> Fitter<'a> {
         right: &mut [f64],
     ) -> f64 {
         let mut cost = 0.0;
-        for (field, (&c, &deviation)) in
-            figure.coefficients.iter().zip(&self.model.deviations).enumerate()
+        for (field, (&c, &deviation)) in figure
+            .coefficients
+            .iter()
+            .zip(&self.model.deviations)
+            .enumerate()
         {
             let weight = deviation.max(LEAST_DEVIATION).powi(-2);
             let at = linear.field_column(field);

@@ -23,6 +23,8 @@ const TILT: f64 = 0.12;
 pub(super) struct Upright {
     /// Rotation that takes the scan's up to +Y.
     pub rotation: DMat3,
+    /// Quarter turns that take the axis nearest to the scan's up to +Y.
+    pub axes: DMat3,
     /// Length of the scan's unit \[m\].
     pub metres_per_unit: f64,
     /// Stature \[m\].
@@ -71,7 +73,14 @@ pub(super) fn find_floor(cloud: &Cloud) -> Option<Floor> {
             if area > LEAST_AREA && best.is_none_or(|(most, _)| area > most) {
                 heights.sort_by(f32::total_cmp);
                 let height = heights[heights.len() / 2];
-                best = Some((area, Floor { axis, is_low, height }));
+                best = Some((
+                    area,
+                    Floor {
+                        axis,
+                        is_low,
+                        height,
+                    },
+                ));
             }
         }
     }
@@ -114,6 +123,7 @@ pub(super) fn uprights(
             }
             Some(metres_per_unit) => found.push(Upright {
                 rotation: rotation_to_y(up),
+                axes: axes_to_y(up),
                 metres_per_unit,
                 stature: tall * metres_per_unit,
                 up,
@@ -147,7 +157,10 @@ fn unit_of(tall: f64, scan: &Scan, options: &Options) -> Option<f64> {
         return Some(declared);
     }
     let fits = |range: &std::ops::Range<f64>| {
-        UNITS.iter().copied().find(|unit| range.contains(&(tall * unit)))
+        UNITS
+            .iter()
+            .copied()
+            .find(|unit| range.contains(&(tall * unit)))
     };
     fits(&ADULT).or_else(|| fits(&CHILD))
 }
@@ -190,8 +203,13 @@ fn height(cloud: &Cloud, up: DVec3) -> f64 {
     f64::from(along[along.len() - 1 - cut] - along[cut])
 }
 
-/// The rotation that takes `up` to +Y: quarter turns for axes, the least turn from the nearest axis else.
+/// The rotation that takes `up` to +Y: quarter turns for the nearest axis, then the least turn.
 fn rotation_to_y(up: DVec3) -> DMat3 {
+    let rough = axes_to_y(up);
+    DMat3::from_quat(DQuat::from_rotation_arc((rough * up).normalize(), DVec3::Y)) * rough
+}
+
+fn axes_to_y(up: DVec3) -> DMat3 {
     let axis = up.abs().max_position();
     let quarter = match axis {
         0 => DMat3::from_cols(DVec3::Y, DVec3::NEG_X, DVec3::Z),
@@ -202,8 +220,7 @@ fn rotation_to_y(up: DVec3) -> DMat3 {
         true => DMat3::from_diagonal(DVec3::new(1.0, -1.0, -1.0)),
         false => DMat3::IDENTITY,
     };
-    let rough = half * quarter;
-    DMat3::from_quat(DQuat::from_rotation_arc((rough * up).normalize(), DVec3::Y)) * rough
+    half * quarter
 }
 
 #[cfg(test)]

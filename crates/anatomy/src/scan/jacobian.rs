@@ -44,7 +44,9 @@ impl<'a> Linearised<'a> {
         let turned_above = (0..joints)
             .map(|joint| {
                 let slots = turned.iter().copied().enumerate();
-                slots.filter(|&(_, top)| model.is_below(joint, top)).collect()
+                slots
+                    .filter(|&(_, top)| model.is_below(joint, top))
+                    .collect()
             })
             .collect();
         Linearised {
@@ -138,7 +140,10 @@ mod tests {
     fn derivatives_match_differences() {
         let model = BodyModel::embedded(Sex::Male);
         let figure = BodySampler::new(4).figure(model, &PoseRange::default(), 0.7);
-        let turned: Vec<usize> = super::super::fit::TURNED.iter().map(|t| model.joint(t.0)).collect();
+        let turned: Vec<usize> = super::super::fit::TURNED
+            .iter()
+            .map(|t| model.joint(t.0))
+            .collect();
         let linear = Linearised::new(model, &figure, &turned);
         let mut columns = vec![DVec3::ZERO; linear.unknowns()];
         let h = 1e-6;

@@ -69,7 +69,7 @@ pub struct Placement {
     pub metres_per_unit: f64,
     /// Up in the scan's axes.
     pub up: DVec3,
-    /// Rotation that takes the scan's axes to Y up.
+    /// Quarter turns from the scan's axes to those of the result, Y up; a tilted scan stays tilted.
     pub rotation: glam::DMat3,
     /// Where the person faces, about +Y from +Z in the rotated axes \[rad\].
     pub heading: f64,

@@ -62,7 +62,12 @@ fn symmetric(mut near: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
 /// Prim's algorithm from the topmost point of each piece; an edge is as long as its normals are apart.
 fn orient(points: &[Vec3], normals: &mut [Vec3], near: &[Vec<u32>]) {
     let mut order: Vec<u32> = (0..points.len() as u32).collect();
-    order.sort_by(|&a, &b| points[b as usize].y.total_cmp(&points[a as usize].y).then(a.cmp(&b)));
+    order.sort_by(|&a, &b| {
+        points[b as usize]
+            .y
+            .total_cmp(&points[a as usize].y)
+            .then(a.cmp(&b))
+    });
     let mut done = vec![false; points.len()];
     let mut heap: BinaryHeap<Reverse<(u32, u32, u32)>> = BinaryHeap::new();
     for &start in &order {

@@ -8,7 +8,7 @@ use supple_geom::normals::vertex_normals;
 
 use super::ScanError;
 use super::cloud::Cloud;
-use crate::body_model::BodyModel;
+use crate::body_model::{BodyModel, Figure};
 
 /// Distances between scan and registered skin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
@@ -17,7 +17,7 @@ pub struct Distances {
     pub rms: f64,
     /// 95th percentile \[m\].
     pub percentile_95: f64,
-    /// Share of the points farther than 2 cm: hair, clothes, furniture.
+    /// Share of the points farther than 2 cm, hair left out: clothes, furniture.
     pub far_share: f64,
 }
 
@@ -47,11 +47,23 @@ const MOST_BURIED: f64 = 0.3;
 /// Parts, the joints whose vertices they are, and the share that must be covered.
 const PARTS: [(&str, &[&str], f64); 11] = [
     ("the head", &["head", "neck", "eye", "jaw"], 0.45),
-    ("the trunk", &["root", "spine", "pelvis", "clavicle", "shoulder"], 0.6),
+    (
+        "the trunk",
+        &["root", "spine", "pelvis", "clavicle", "shoulder"],
+        0.6,
+    ),
     ("the left arm", &["upperarm|.L", "lowerarm|.L"], 0.4),
     ("the right arm", &["upperarm|.R", "lowerarm|.R"], 0.4),
-    ("the left hand", &["wrist|.L", "finger|.L", "metacarpal|.L"], 0.0),
-    ("the right hand", &["wrist|.R", "finger|.R", "metacarpal|.R"], 0.0),
+    (
+        "the left hand",
+        &["wrist|.L", "finger|.L", "metacarpal|.L"],
+        0.0,
+    ),
+    (
+        "the right hand",
+        &["wrist|.R", "finger|.R", "metacarpal|.R"],
+        0.0,
+    ),
     ("the left leg", &["upperleg|.L", "lowerleg|.L"], 0.4),
     ("the right leg", &["upperleg|.R", "lowerleg|.R"], 0.4),
     ("the left foot", &["foot|.L", "toe|.L"], 0.0),
@@ -73,18 +85,27 @@ pub(super) fn measure(model: &BodyModel, skin: &[DVec3], cloud: &Cloud) -> Measu
     let mesh = model.mesh(skin);
     let coverage = coverage(model, &mesh, cloud);
     let surface = Surface::new(mesh);
-    let mut off: Vec<f32> = (cloud.points.par_iter())
-        .map(|&p| surface.closest_point(p).map_or(f32::MAX, |c| c.distance))
+    // Distance of each point, and whether it lies over the scalp.
+    let found: Vec<(f32, bool)> = (cloud.points.par_iter())
+        .map(|&p| match surface.closest_point(p) {
+            Some(on) => {
+                let vertex = model.triangles[on.triangle as usize][0];
+                (on.distance, model.is_scalp(vertex as usize))
+            }
+            None => (f32::MAX, false),
+        })
         .collect();
-    let count = off.len().max(1) as f64;
-    let foreign: Vec<f32> = (off.iter().zip(&cloud.points))
-        .filter(|(d, _)| **d > FOREIGN)
+    let count = found.len().max(1) as f64;
+    let foreign: Vec<f32> = (found.iter().zip(&cloud.points))
+        .filter(|((d, hair), _)| *d > FOREIGN && !hair)
         .map(|(_, p)| p.y)
         .collect();
-    let far = off.iter().filter(|d| **d > FAR).count() as f64;
+    let far = found.iter().filter(|(d, hair)| *d > FAR && !hair).count() as f64;
+    let mut off: Vec<f32> = found.iter().map(|f| f.0).collect();
     let squares: f64 = off.iter().map(|&d| f64::from(d).powi(2)).sum();
     off.sort_by(f32::total_cmp);
-    let (low, high) = (foreign.iter()).fold((f32::MAX, f32::MIN), |(l, h), &y| (l.min(y), h.max(y)));
+    let (low, high) =
+        (foreign.iter()).fold((f32::MAX, f32::MIN), |(l, h), &y| (l.min(y), h.max(y)));
     Measured {
         distances: Distances {
             rms: (squares / count).sqrt(),
@@ -106,7 +127,8 @@ fn coverage(model: &BodyModel, mesh: &supple_geom::TriMesh, cloud: &Cloud) -> Co
         .into_par_iter()
         .map(|v| {
             let agrees = |i: u32| cloud.normals[i as usize].dot(normals[v]) > 0.3;
-            tree.nearest_where(mesh.positions[v], NEAR, agrees).is_some()
+            tree.nearest_where(mesh.positions[v], NEAR, agrees)
+                .is_some()
         })
         .collect();
     let share = |wanted: &dyn Fn(usize) -> bool| {
@@ -144,12 +166,18 @@ fn buried(model: &BodyModel, surface: &Surface) -> Vec<String> {
     let mesh = surface.mesh();
     let normals = vertex_normals(mesh);
     let mut found = Vec::new();
-    for (name, joints, _) in PARTS.iter().filter(|p| p.0.ends_with("arm") || p.0.ends_with("leg")) {
+    for (name, joints, _) in PARTS
+        .iter()
+        .filter(|p| p.0.ends_with("arm") || p.0.ends_with("leg"))
+    {
         let of_part = |v: &usize| {
             let joint = &model.joint_names[model.main_joint(*v)];
             joints.iter().any(|pattern| matches(joint, pattern))
         };
-        let vertices: Vec<usize> = (0..mesh.positions.len()).filter(of_part).step_by(4).collect();
+        let vertices: Vec<usize> = (0..mesh.positions.len())
+            .filter(of_part)
+            .step_by(4)
+            .collect();
         let inside = (vertices.par_iter())
             .filter(|&&v| surface.contains(mesh.positions[v] + OFF_SKIN * normals[v]))
             .count();
@@ -213,7 +241,7 @@ impl Measured {
         let far = self.distances.far_share;
         if far > 0.02 {
             lines.push(format!(
-                "{:.1} % of the scan are farther than 2 cm from the skin (hair, clothes, things)",
+                "{:.1} % of the scan are farther than 2 cm from the skin (clothes, things)",
                 100.0 * far
             ));
         }
@@ -245,4 +273,52 @@ pub(super) fn facing(model: &BodyModel, skin: &[DVec3], cloud: &Cloud) -> f64 {
         })
         .collect();
     cosines.iter().sum::<f64>() / cosines.len().max(1) as f64
+}
+
+/// Fields beyond this many times their expected size are unusual, and are reported.
+const UNUSUAL: f64 = 5.0;
+/// Eyes this much farther from the neck, in shares of the stature, are a child's: 1.3 m tall children have a fifth more
+/// than men, short women a tenth.
+const CHILD_HEAD: f64 = 1.2;
+/// Above this stature large heads are caricatures, not children \[m\].
+const CHILD_STATURE: f64 = 1.5;
+
+/// From the head's joint to the eye in shares of the stature. Eyes, because scans show hair on heads.
+fn head_share(model: &BodyModel, coefficients: &[f64]) -> (f64, f64) {
+    let joints = model.rest_joints(coefficients);
+    let heights: Vec<f64> = model
+        .rest_vertices(coefficients)
+        .iter()
+        .map(|v| v.y)
+        .collect();
+    let top = heights.iter().copied().fold(f64::MIN, f64::max);
+    let stature = top - heights.iter().copied().fold(f64::MAX, f64::min);
+    let head = joints[model.joint("eye.L")].distance(joints[model.joint("head")]);
+    (head / stature, stature)
+}
+
+/// Refuses a child's proportions; returns a line on what is unusual.
+pub(super) fn check_shape(model: &BodyModel, figure: &Figure) -> Result<Option<String>, ScanError> {
+    let (head, stature) = head_share(model, &figure.coefficients);
+    let (usual, _) = head_share(model, &vec![0.0; model.field_count()]);
+    if head > CHILD_HEAD * usual && stature < CHILD_STATURE {
+        return Err(ScanError::Child {
+            what: format!(
+                "the head is {:.0} % larger than an adult's",
+                100.0 * (head / usual - 1.0)
+            ),
+        });
+    }
+    let fields = model
+        .field_names
+        .iter()
+        .zip(figure.coefficients.iter().zip(&model.deviations));
+    let mut unusual = Vec::new();
+    for (name, (&c, &deviation)) in fields.filter(|f| !f.0.starts_with("component")) {
+        if c.abs() > UNUSUAL * deviation {
+            unusual.push(format!("{name} {:+.0} %", 100.0 * c));
+        }
+    }
+    Ok((!unusual.is_empty())
+        .then(|| format!("outside the range of adults: {}", unusual.join(", "))))
 }

@@ -11,7 +11,10 @@ use super::{Scan, ScanError};
 impl Scan {
     /// Reads a mesh (glb, obj, ply, off, stl, …) or points (ply, obj, xyz) in the file's own unit and axes.
     pub fn load(path: &Path) -> Result<Scan, ScanError> {
-        Ok(Scan::of_character(&load(path, &raw(&path.to_string_lossy()))?))
+        Ok(Scan::of_character(&load(
+            path,
+            &raw(&path.to_string_lossy()),
+        )?))
     }
 
     /// Like [`Scan::load`], from memory; the name provides the extension.
@@ -34,7 +37,8 @@ impl Scan {
             let posed = supple_rig::skinning::linear_blend(part, &worlds, &part.morph_weights);
             scan.points.extend(&posed.positions);
             let triangles = part.mesh.triangles.iter();
-            scan.triangles.extend(triangles.map(|t| t.map(|v| v + first)));
+            scan.triangles
+                .extend(triangles.map(|t| t.map(|v| v + first)));
             if posed.normals.len() == posed.positions.len() {
                 scan.normals.extend(&posed.normals);
             }
@@ -51,7 +55,10 @@ impl Scan {
 
 /// Formats without units are read as they are; registration finds unit and axis better than the reader's guess.
 fn raw(name: &str) -> ReadOptions {
-    let extension = name.rsplit_once('.').map_or("", |(_, end)| end).to_ascii_lowercase();
+    let extension = name
+        .rsplit_once('.')
+        .map_or("", |(_, end)| end)
+        .to_ascii_lowercase();
     match extension.as_str() {
         "glb" | "gltf" | "vrm" | "fbx" => ReadOptions::default(),
         _ => ReadOptions {

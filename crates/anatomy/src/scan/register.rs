@@ -1,6 +1,6 @@
 //! The stages of a registration.
 
-use glam::{DMat3, DVec3, Vec3};
+use glam::{DMat3, DQuat, DVec3, Vec3};
 use supple_geom::TriMesh;
 
 use super::cloud::Cloud;
@@ -9,7 +9,7 @@ use super::frame::{Upright, find_floor, remove_floor, uprights};
 use super::quality::{facing, measure};
 use super::start::{Start, differ, opposite, sized, starts};
 use super::{Options, Placement, Registered, Scan, ScanError};
-use super::{fine, normals, pieces, unpose};
+use super::{fine, normals, pieces, quality, unpose};
 use crate::Sex;
 use crate::body_model::{BodyModel, Figure};
 
@@ -127,8 +127,12 @@ fn best_start(guide: &BodyModel, stands: Vec<Stand>) -> Result<(Stand, Start), S
     // Front and back look alike to distances alone.
     let back = |s: &&(usize, Start)| s.0 == best.0 && opposite(s.1.heading, best.1.heading);
     let reverse = found.iter().find(back).cloned();
-    for candidate in std::iter::once(best.clone()).chain(reverse).chain(found.iter().cloned()) {
-        let new = |t: &(usize, Start)| t.0 != candidate.0 || differ(t.1.heading, candidate.1.heading);
+    for candidate in std::iter::once(best.clone())
+        .chain(reverse)
+        .chain(found.iter().cloned())
+    {
+        let new =
+            |t: &(usize, Start)| t.0 != candidate.0 || differ(t.1.heading, candidate.1.heading);
         if tried.len() < TRIED && tried.iter().all(new) {
             tried.push(candidate);
         }
@@ -139,15 +143,24 @@ fn best_start(guide: &BodyModel, stands: Vec<Stand>) -> Result<(Stand, Start), S
         let mut cloud = stands[index].cloud.thinned(COARSE.0);
         prepare_normals(guide, &mut cloud, &start.figure);
         let target = Target::new(cloud);
-        let cost = descend(&fitter, &mut start.figure, &target, COARSE.1, [WIDTHS[0], WIDTHS[1]], [1.0, 0.3]);
+        let cost = descend(
+            &fitter,
+            &mut start.figure,
+            &target,
+            COARSE.1,
+            [WIDTHS[0], WIDTHS[1]],
+            [1.0, 0.3],
+        );
         scored.push((cost, index, start));
     }
     scored.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (_, index, start) = scored.swap_remove(0);
     let stand = stands.into_iter().nth(index);
-    stand.map(|stand| (stand, start)).ok_or(ScanError::NotAPerson {
-        reason: "nothing in it stands upright".to_owned(),
-    })
+    stand
+        .map(|stand| (stand, start))
+        .ok_or(ScanError::NotAPerson {
+            reason: "nothing in it stands upright".to_owned(),
+        })
 }
 
 /// Estimates normals where there are none, and turns them outwards. True if they pointed inwards.
@@ -183,7 +196,6 @@ fn descend(
             tangential: if late { 0.2 * tangential } else { tangential },
         };
         cost = fitter.step(figure, target, weighing);
-        if std::env::var("DBG").is_ok() { eprintln!("{:?} {k} width {:.4} cost {cost:.1} c0 {:.2} t {:.3}", fitter.model.sex, weighing.width, figure.coefficients[0], figure.translation); }
     }
     cost
 }
@@ -202,9 +214,23 @@ fn best_sex(sex: Option<Sex>, stand: &Stand, start: &Start, anchors: &[Anchor]) 
         let model = BodyModel::embedded(sex);
         let mut figure = moved_to(model, start, stand);
         let fitter = Fitter::new(model, COARSE.0, anchors);
-        descend(&fitter, &mut figure, &coarse, COARSE.1, [2.0 * WIDTHS[1], WIDTHS[1]], [1.0, 0.3]);
+        descend(
+            &fitter,
+            &mut figure,
+            &coarse,
+            COARSE.1,
+            [2.0 * WIDTHS[1], WIDTHS[1]],
+            [1.0, 0.3],
+        );
         let fitter = Fitter::new(model, CLOSE.0, anchors);
-        let cost = descend(&fitter, &mut figure, &close, CLOSE.1, [WIDTHS[1], WIDTHS[2]], [0.5, 0.1]);
+        let cost = descend(
+            &fitter,
+            &mut figure,
+            &close,
+            CLOSE.1,
+            [WIDTHS[1], WIDTHS[2]],
+            [0.5, 0.1],
+        );
         (model, figure, cost)
     };
     if let Some(sex) = sex {
@@ -250,7 +276,10 @@ fn anchors(
     origin: DVec3,
 ) -> Result<Vec<Anchor>, ScanError> {
     let point_of = |name: &str| match name.strip_prefix("vertex:") {
-        Some(number) => number.parse().ok().filter(|&v: &usize| v < model.vertex_count()),
+        Some(number) => number
+            .parse()
+            .ok()
+            .filter(|&v: &usize| v < model.vertex_count()),
         None => {
             let joint = model.joint_names.iter().position(|joint| joint == name);
             joint.map(|joint| model.vertex_count() + joint)
@@ -291,14 +320,21 @@ fn finish(
     let skin = fine::deformed(model, &skin, &stand.cloud);
     let measured = measure(model, &skin, &stand.cloud);
     measured.check(stand.upright.stature)?;
+    let unusual = quality::check_shape(model, &figure)?;
     let unposed = unpose::unposed(model, &mut figure, &skin);
     let upright = stand.upright;
-    let shift = upright.rotation * origin * upright.metres_per_unit;
-    figure.translation += shift;
-    let moved = |points: Vec<DVec3>| points.into_iter().map(|p| p + shift).collect();
+    // Back to the scan's own axes: a tilt was taken out only for the fit.
+    let tilt = upright.axes * upright.rotation.transpose();
+    let shift = upright.axes * origin * upright.metres_per_unit;
+    let root = unposed.rest_joints[0];
+    figure.translation = tilt * (root + figure.translation) + shift - root;
+    figure.locals[0] = (DQuat::from_mat3(&tilt) * figure.locals[0]).normalize();
+    let moved = |points: Vec<DVec3>| points.into_iter().map(|p| tilt * p + shift).collect();
     let mut warnings = measured.warnings();
+    warnings.extend(unusual);
     if inside_out {
-        warnings.push("the scan is inside out or mirrored; its normals were turned round".to_owned());
+        warnings
+            .push("the scan is inside out or mirrored; its normals were turned round".to_owned());
     }
     Ok(Registered {
         sex: model.sex,
@@ -313,7 +349,7 @@ fn finish(
         placement: Placement {
             metres_per_unit: upright.metres_per_unit,
             up: upright.up,
-            rotation: upright.rotation,
+            rotation: upright.axes,
             heading: heading(&figure),
             floor,
             inside_out,

@@ -26,7 +26,9 @@ pub(super) fn unposed(model: &BodyModel, figure: &mut Figure, skin: &[DVec3]) ->
     let unplace = |figure: &Figure, rest_joints: &[DVec3]| -> Vec<DVec3> {
         let frames = figure.frames(model, rest_joints);
         let places = skin.par_iter().enumerate();
-        places.map(|(v, &at)| frames.unplace(model, v, at)).collect()
+        places
+            .map(|(v, &at)| frames.unplace(model, v, at))
+            .collect()
     };
     for _ in 0..ROUNDS {
         let found = model.joints_of(&unplace(figure, &rest_joints));

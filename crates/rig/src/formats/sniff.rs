@@ -3,7 +3,8 @@
 use super::FormatError;
 
 /// Supported extensions, for messages.
-const SUPPORTED_EXTENSIONS: &str = "glb, gltf, vrm, fbx, obj, ply, off, stl, xyz, bvh, skel, anim, ini";
+const SUPPORTED_EXTENSIONS: &str =
+    "glb, gltf, vrm, fbx, obj, ply, off, stl, xyz, bvh, skel, anim, ini";
 
 /// A supported format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

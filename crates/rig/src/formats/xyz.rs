@@ -82,7 +82,10 @@ mod tests {
     fn columns_comments_and_counts() {
         let text = "2\n# made by hand\n1 2 3 0 0 1\n4,5;6, 1 0 0 255\n\n";
         let part = &parse_xyz(text.as_bytes()).unwrap().parts[0];
-        assert_eq!(part.mesh.positions, [Vec3::new(1., 2., 3.), Vec3::new(4., 5., 6.)]);
+        assert_eq!(
+            part.mesh.positions,
+            [Vec3::new(1., 2., 3.), Vec3::new(4., 5., 6.)]
+        );
         assert_eq!(part.normals, [Vec3::Z, Vec3::X]);
         let colours = "x y z r g b\n1 2 3 255 0 1\n4 5 6 0 0 1\n";
         let part = &parse_xyz(colours.as_bytes()).unwrap().parts[0];
