@@ -1,4 +1,4 @@
-//! Scans whose truth is known register without help. `examples/scans.rs` does all of them, and prints the table.
+//! Scans whose truth is known register without help. `examples/scans` does all of them, and prints the table.
 
 use std::path::PathBuf;
 

@@ -58,13 +58,14 @@ pub(super) fn unpack(sex: Sex, space: &[u8], rig: &[u8]) -> Option<BodyModel> {
     let mut fields = vec![Vec3::ZERO; points * components];
     for component in 0..components {
         for point in 0..points {
-            for axis in 0..3 {
-                let value = match component < wide {
+            let mut number = || {
+                Some(match component < wide {
                     true => f32::from(i16::from_le_bytes(reader.array()?)),
                     false => f32::from(i8::from_le_bytes(reader.array()?)),
-                };
-                fields[point * components + component][axis] = value * scales[component];
-            }
+                })
+            };
+            let entry = Vec3::new(number()?, number()?, number()?);
+            fields[point * components + component] = entry * scales[component];
         }
     }
     let mut model = BodyModel {

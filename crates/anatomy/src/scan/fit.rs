@@ -161,9 +161,9 @@ impl<'a> Fitter<'a> {
             normal.add(matrix);
             right.iter_mut().zip(vector).for_each(|(sum, x)| *sum += x);
         }
-        for row in 0..size {
+        for (row, right) in right.iter_mut().enumerate() {
             normal.row_mut(row).iter_mut().for_each(|x| *x *= precision);
-            right[row] *= precision;
+            *right *= precision;
         }
         cost *= precision;
         cost += self.priors(figure, &linear, &mut normal, &mut right);

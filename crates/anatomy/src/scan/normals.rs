@@ -40,7 +40,7 @@ fn least_direction(points: &[Vec3]) -> Vec3 {
         covariance += Mat3::from_cols(d * d.x, d * d.y, d * d.z);
     }
     let scale = covariance.x_axis.x + covariance.y_axis.y + covariance.z_axis.z;
-    if !(scale > 0.0) {
+    if scale <= 0.0 || scale.is_nan() {
         return Vec3::Y;
     }
     let matrix: DMat3 = (covariance * (1.0 / scale)).as_dmat3();
