@@ -14,8 +14,8 @@ const PLANE_NEIGHBOURS: usize = 14;
 /// Neighbours along which orientation spreads.
 const GRAPH_NEIGHBOURS: usize = 8;
 
-/// Unit normals of a cloud, outwards if the topmost point of each piece has its normal up (+Y).
-pub(super) fn estimated_normals(points: &[Vec3]) -> Vec<Vec3> {
+/// Unit normals of a cloud, outwards if the topmost point of each piece has its normal up.
+pub(super) fn estimated_normals(points: &[Vec3], up: Vec3) -> Vec<Vec3> {
     let tree = KdTree::new(points);
     let found: Vec<(Vec3, Vec<u32>)> = (points.par_iter())
         .map(|&point| {
@@ -27,7 +27,7 @@ pub(super) fn estimated_normals(points: &[Vec3]) -> Vec<Vec3> {
         })
         .collect();
     let (mut normals, near): (Vec<Vec3>, Vec<Vec<u32>>) = found.into_iter().unzip();
-    orient(points, &mut normals, &symmetric(near));
+    orient(points, up, &mut normals, &symmetric(near));
     normals
 }
 
@@ -60,21 +60,17 @@ fn symmetric(mut near: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
 }
 
 /// Prim's algorithm from the topmost point of each piece; an edge is as long as its normals are apart.
-fn orient(points: &[Vec3], normals: &mut [Vec3], near: &[Vec<u32>]) {
+fn orient(points: &[Vec3], up: Vec3, normals: &mut [Vec3], near: &[Vec<u32>]) {
     let mut order: Vec<u32> = (0..points.len() as u32).collect();
-    order.sort_by(|&a, &b| {
-        points[b as usize]
-            .y
-            .total_cmp(&points[a as usize].y)
-            .then(a.cmp(&b))
-    });
+    let height = |i: u32| points[i as usize].dot(up);
+    order.sort_by(|&a, &b| height(b).total_cmp(&height(a)).then(a.cmp(&b)));
     let mut done = vec![false; points.len()];
     let mut heap: BinaryHeap<Reverse<(u32, u32, u32)>> = BinaryHeap::new();
     for &start in &order {
         if done[start as usize] {
             continue;
         }
-        if normals[start as usize].y < 0.0 {
+        if normals[start as usize].dot(up) < 0.0 {
             normals[start as usize] *= -1.0;
         }
         heap.push(Reverse((0, start, start)));
@@ -103,7 +99,7 @@ mod tests {
     #[test]
     fn normals_of_a_ball_point_outwards() {
         let ball = supple_geom::shapes::icosphere(0.5, 4);
-        let normals = estimated_normals(&ball.positions);
+        let normals = estimated_normals(&ball.positions, Vec3::Y);
         for (point, normal) in ball.positions.iter().zip(&normals) {
             assert!(normal.dot(point.normalize()) > 0.98);
         }

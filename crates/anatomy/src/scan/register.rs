@@ -55,6 +55,10 @@ pub fn register(scan: &Scan, options: &Options) -> Result<Registered, ScanError>
         true => uprights(&cloud, floor, scan, options)?,
         false => ways,
     };
+    let estimated = cloud.normals.is_empty();
+    if estimated {
+        cloud.normals = normals::estimated_normals(&cloud.points, ways[0].up.as_vec3());
+    }
     let stands: Vec<Stand> = (ways.into_iter())
         .map(|upright| Stand {
             cloud: upright.applied(&cloud),
@@ -63,7 +67,7 @@ pub fn register(scan: &Scan, options: &Options) -> Result<Registered, ScanError>
         .collect();
     let guide = BodyModel::embedded(options.sex.unwrap_or(Sex::Male));
     let (mut stand, start) = best_start(guide, stands)?;
-    let inside_out = prepare_normals(guide, &mut stand.cloud, &start.figure);
+    let inside_out = turn_outwards(guide, &mut stand.cloud, &start.figure) && !estimated;
     let anchors = anchors(guide, options, &stand.upright, origin)?;
     let fitted = best_sex(options.sex, &stand, &start, &anchors);
     finish(fitted, stand, origin, floor.is_some(), inside_out)
@@ -141,7 +145,7 @@ fn best_start(guide: &BodyModel, stands: Vec<Stand>) -> Result<(Stand, Start), S
     let mut scored: Vec<(f64, usize, Start)> = Vec::new();
     for (index, mut start) in tried {
         let mut cloud = stands[index].cloud.thinned(COARSE.0);
-        prepare_normals(guide, &mut cloud, &start.figure);
+        turn_outwards(guide, &mut cloud, &start.figure);
         let target = Target::new(cloud);
         let cost = descend(
             &fitter,
@@ -163,17 +167,13 @@ fn best_start(guide: &BodyModel, stands: Vec<Stand>) -> Result<(Stand, Start), S
         })
 }
 
-/// Estimates normals where there are none, and turns them outwards. True if they pointed inwards.
-fn prepare_normals(model: &BodyModel, cloud: &mut Cloud, figure: &Figure) -> bool {
-    let estimated = cloud.normals.is_empty();
-    if estimated {
-        cloud.normals = normals::estimated_normals(&cloud.points);
-    }
+/// Turns normals outwards. True if they pointed inwards.
+fn turn_outwards(model: &BodyModel, cloud: &mut Cloud, figure: &Figure) -> bool {
     let inwards = facing(model, &figure.vertices(model), cloud) < 0.0;
     if inwards {
         cloud.flip();
     }
-    inwards && !estimated
+    inwards
 }
 
 /// Steps with kernel widths between two, and reverse and tangential weights. Returns the last cost.
