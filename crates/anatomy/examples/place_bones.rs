@@ -41,7 +41,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let worst = report.centre_gaps.iter().max_by(|a, b| a.1.total_cmp(b.1));
     println!("widest centre gap {worst:?}");
     for (segment, scales) in &report.scales {
-        if scales.iter().any(|s| (s - 1.0).abs() > 0.08 || segment == "pelvis") && !segment.ends_with("_r") {
+        if scales
+            .iter()
+            .any(|s| (s - 1.0).abs() > 0.08 || segment == "pelvis")
+            && !segment.ends_with("_r")
+        {
             println!("scales {segment}: {scales:.2?}");
         }
     }

@@ -8,10 +8,12 @@
 #![deny(unsafe_code)]
 
 pub mod body;
+pub mod body_model;
 pub mod bone;
 pub mod bones;
 pub mod layers;
 pub mod prism_bar;
+pub mod scan;
 pub mod surface_fit;
 pub mod template;
 

@@ -12,6 +12,7 @@ pub mod boundary;
 mod bvh;
 pub mod carve;
 mod chains;
+pub mod cholesky;
 pub mod decimate;
 pub mod distance_transform;
 pub mod eigen;

@@ -77,7 +77,9 @@ pub fn assembled(pieces: Pieces) -> Result<Template, BodyError> {
 impl Template {
     /// The regions, found anew.
     pub fn found_regions(&self) -> Result<Regions, BodyError> {
-        let bones: Vec<_> = (self.bones.iter()).map(|rigged| rigged.bone.clone()).collect();
+        let bones: Vec<_> = (self.bones.iter())
+            .map(|rigged| rigged.bone.clone())
+            .collect();
         super::regions::regions(&self.body, &self.layers, &bones)
     }
 }

@@ -77,7 +77,7 @@ impl WrapTargets {
             .map(|v| key(wrap.positions[v], normals[v], &limbs[v]))
             .collect();
         WrapTargets {
-            tree: KdTree::new(&keys),
+            tree: KdTree::of_arrays(&keys),
             surface,
             normals,
             limbs,
@@ -91,7 +91,10 @@ impl WrapTargets {
 
     /// The point closest to one, with regard to normals and limbs.
     pub fn closest(&self, point: DVec3, normal: Vec3, limbs: &Limbs) -> Option<Found> {
-        let (vertex, _) = self.tree.nearest(&key(point.as_vec3(), normal, limbs))?;
+        let nearest = self
+            .tree
+            .nearest_array(&key(point.as_vec3(), normal, limbs))?;
+        let vertex = nearest.index;
         let (at, normal) = (
             self.position(vertex).as_dvec3(),
             self.normals[vertex as usize].as_dvec3(),

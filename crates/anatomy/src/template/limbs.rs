@@ -53,14 +53,14 @@ pub fn point_limbs(points: &[Vec3], bones: &[Bone]) -> Vec<Limbs> {
         if let Some(first) = first {
             own[first + usize::from(bone.name.ends_with("_r"))] = 1.0;
         }
-        places.extend(bone.mesh.positions.iter().map(|p| p.to_array()));
+        places.extend_from_slice(&bone.mesh.positions);
         limbs.resize(places.len(), own);
     }
     let tree = KdTree::new(&places);
     (points.iter())
         .map(|p| {
-            tree.nearest(&p.to_array())
-                .map_or(Limbs::default(), |(n, _)| limbs[n as usize])
+            tree.nearest(*p, f32::INFINITY)
+                .map_or(Limbs::default(), |found| limbs[found.index as usize])
         })
         .collect()
 }

@@ -206,7 +206,9 @@ impl Shares {
     /// How evenly a limb's segment and what it hangs on share a vertex: 0 within one, one half in the middle of a joint.
     fn mixed(&self, vertex: usize) -> f32 {
         let shares = (self.segments.iter()).map(|segment| segment[vertex]);
-        shares.map(|share| share.min(1.0 - share)).fold(0.0, f32::max)
+        shares
+            .map(|share| share.min(1.0 - share))
+            .fold(0.0, f32::max)
     }
 }
 

@@ -7,7 +7,7 @@ use super::checks::note;
 use super::ini::{Pieces, parse_ini};
 use super::sniff::{Format, sniff};
 use super::units::{Content, normalise_units};
-use super::{FormatError, ReadOptions, Source, anim, bvh, gltf, obj, off, ply, skel, stl};
+use super::{FormatError, ReadOptions, Source, anim, bvh, gltf, obj, off, ply, skel, stl, xyz};
 use crate::Character;
 
 /// Returns the content of a file referenced by another one (buffer, material library, texture, skeleton), by name.
@@ -42,6 +42,7 @@ pub fn load_bytes(
         Format::Ply => ply::read_ply(bytes, options),
         Format::Off => off::read_off(bytes, options),
         Format::Stl => stl::read_stl(bytes, options),
+        Format::Xyz => xyz::read_xyz(bytes, options),
         Format::Bvh => bvh::read_bvh(bytes, options),
         Format::Skel => skel::read_skel(bytes, options),
         Format::Anim => anim::read_anim(bytes, options),

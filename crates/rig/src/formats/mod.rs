@@ -27,6 +27,7 @@ pub mod stl;
 mod text;
 mod unit_conversion;
 mod units;
+pub mod xyz;
 
 pub use bvh_write::write_bvh;
 pub use checks::check_meshes;

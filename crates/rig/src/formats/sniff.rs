@@ -3,7 +3,8 @@
 use super::FormatError;
 
 /// Supported extensions, for messages.
-const SUPPORTED_EXTENSIONS: &str = "glb, gltf, vrm, fbx, obj, ply, off, stl, bvh, skel, anim, ini";
+const SUPPORTED_EXTENSIONS: &str =
+    "glb, gltf, vrm, fbx, obj, ply, off, stl, xyz, bvh, skel, anim, ini";
 
 /// A supported format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +15,7 @@ pub(super) enum Format {
     Ply,
     Off,
     Stl,
+    Xyz,
     Bvh,
     Skel,
     Anim,
@@ -50,6 +52,7 @@ pub(super) fn sniff(name: &str, bytes: &[u8]) -> Result<Format, FormatError> {
         "ply" => Ok(Format::Ply),
         "off" | "coff" | "noff" => Ok(Format::Off),
         "stl" => Ok(Format::Stl),
+        "xyz" | "pts" | "asc" | "csv" => Ok(Format::Xyz),
         "bvh" => Ok(Format::Bvh),
         "skel" => Ok(Format::Skel),
         "anim" => Ok(Format::Anim),

@@ -106,6 +106,7 @@ fn seeds() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     let mut all = vec![
         ("a.obj", text(&[CUBE, "v 0 0 0\nv 1 0 0 1 0 0\nv 0 1 0\nf -3 -2 -1\n"])),
         ("a.ply", vec![saved("a.ply"), include_bytes!("seeds/square.ply").to_vec()]),
+        ("a.xyz", text(&["3\n0 0 0 0 0 1\n1 0 0 0 0 1\n0,1;0 1 0 0\n", "# points\n1 2 3\n"])),
         ("a.off", text(&["OFF\n4 2 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 1 2\n4 0 1 2 3\n", "COFF\n3 1 0\n0 0 0 1 0 0\n1 0 0 0 1 0\n0 1 0 0 0 1\n3 0 1 2"])),
         ("a.stl", vec![saved("a.stl"), b"solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid".to_vec()]),
         ("a.bvh", text(&[include_str!("seeds/arm.bvh")])),

@@ -54,6 +54,10 @@ pub(in super::super) fn parse_obj(
     if sections.is_empty() {
         map.push((0..obj.positions.len() as u32).collect());
         let mut part = Part::default();
+        if obj.normals.len() == obj.positions.len() {
+            let units = obj.normals.iter().map(|normal| normal.normalize_or_zero());
+            part.normals = units.collect();
+        }
         part.mesh.positions = obj.positions;
         character.parts.push(part);
     } else if covered < obj.positions.len() {

@@ -1,0 +1,379 @@
+//! Pose and shape by damped Gauss–Newton on closest points.
+//!
+//! Least Σ ρ(dᵢ) over pairs of scan points and vertices whose normals agree, in both directions, with the residual taken
+//! along the scan's normal and a small part of it in all directions; ρ is Geman and McClure's (1985). Coefficients and joint
+//! angles have normal priors.
+
+use glam::{DMat3, DQuat, DVec3, Vec3};
+use rayon::prelude::*;
+use supple_geom::cholesky::Square;
+use supple_geom::kd_tree::KdTree;
+use supple_geom::normals::vertex_normals;
+
+use super::cloud::{Cloud, one_per_cell};
+use super::jacobian::Linearised;
+use crate::body_model::{BodyModel, Figure};
+
+/// Joints that the fit turns, and the expected size of their angles about X, Y and Z of the parent \[°\].
+pub(super) const TURNED: [(&str, [f64; 3]); 20] = [
+    ("root", [400.0; 3]),
+    ("spine05", [5.0; 3]),
+    ("spine03", [5.0; 3]),
+    ("spine01", [5.0; 3]),
+    ("neck01", [8.0; 3]),
+    ("head", [12.0, 20.0, 10.0]),
+    ("clavicle.L", [4.0; 3]),
+    ("clavicle.R", [4.0; 3]),
+    ("upperarm01.L", [20.0, 20.0, 40.0]),
+    ("upperarm01.R", [20.0, 20.0, 40.0]),
+    ("lowerarm01.L", [15.0, 20.0, 15.0]),
+    ("lowerarm01.R", [15.0, 20.0, 15.0]),
+    ("wrist.L", [10.0; 3]),
+    ("wrist.R", [10.0; 3]),
+    ("upperleg01.L", [15.0, 8.0, 12.0]),
+    ("upperleg01.R", [15.0, 8.0, 12.0]),
+    ("lowerleg01.L", [15.0, 2.0, 2.0]),
+    ("lowerleg01.R", [15.0, 2.0, 2.0]),
+    ("foot.L", [8.0, 6.0, 6.0]),
+    ("foot.R", [8.0, 6.0, 6.0]),
+];
+/// Independent measurements that a scan counts as, and their error \[m\], against the priors. Ten times more and holes are
+/// filled by wild shapes; ten times fewer and girths stay near the mean's.
+const MEASUREMENTS: f64 = 500.0;
+const MEASUREMENT_ERROR: f64 = 0.004;
+/// Least expected size of a component: people vary beyond the bodies that the components were found in.
+const LEAST_DEVIATION: f64 = 0.05;
+/// Largest turn of a joint in one step \[rad\]: beyond it the linearisation is wrong.
+const LARGEST_TURN: f64 = 0.35;
+/// Least cosine between normals of a pair.
+const LEAST_COSINE: f32 = 0.5;
+/// Pairs are sought up to this many kernel widths.
+const REACH: f32 = 4.0;
+/// Weight of a landmark in shares of all points.
+const LANDMARK_WEIGHT: f64 = 0.02;
+/// Weight of pairs on the scalp, where scans show hair. With 1 heads of people with hair grow by a third.
+const SCALP_TRUST: f64 = 0.05;
+/// Vertices a piece of parallel work.
+const PIECE: usize = 96;
+
+/// Points to fit to.
+pub(super) struct Target {
+    pub cloud: Cloud,
+    tree: KdTree,
+}
+
+impl Target {
+    pub fn new(cloud: Cloud) -> Target {
+        Target {
+            tree: KdTree::new(&cloud.points),
+            cloud,
+        }
+    }
+}
+
+/// How one step weighs its pairs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Weighing {
+    /// Kernel width \[m\].
+    pub width: f64,
+    /// Weight of pairs from the body to the scan, relative to those from the scan.
+    pub reverse: f64,
+    /// Share of the residual that counts in all directions.
+    pub tangential: f64,
+}
+
+/// A place the body is known to pass through.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Anchor {
+    /// Vertex, or joint after the vertices.
+    pub point: usize,
+    pub place: DVec3,
+}
+
+/// A model made ready for fitting with vertices of one spacing.
+pub(super) struct Fitter<'a> {
+    pub model: &'a BodyModel,
+    /// Vertices that take part.
+    sample: Vec<u32>,
+    /// Weight of each.
+    trust: Vec<f64>,
+    mean_normals: Vec<Vec3>,
+    turned: Vec<usize>,
+    anchors: &'a [Anchor],
+}
+
+/// Pairs gathered at one vertex: Σ w (n nᵀ + τ I), and Σ w (n nᵀ + τ I) r.
+#[derive(Clone, Copy)]
+struct Pull {
+    matrix: DMat3,
+    vector: DVec3,
+}
+
+impl Pull {
+    const NONE: Pull = Pull {
+        matrix: DMat3::ZERO,
+        vector: DVec3::ZERO,
+    };
+}
+
+impl<'a> Fitter<'a> {
+    pub fn new(model: &'a BodyModel, spacing: f32, anchors: &'a [Anchor]) -> Self {
+        let count = model.vertex_count();
+        let mean: Vec<DVec3> = (0..count).map(|v| model.mean_point(v)).collect();
+        let mesh = model.mesh(&mean);
+        let sample: Vec<u32> = one_per_cell(&mesh.positions, spacing)
+            .into_iter()
+            .filter(|&v| !model.is_hidden(v as usize))
+            .collect();
+        let trust = |&v: &u32| {
+            if model.is_scalp(v as usize) {
+                SCALP_TRUST
+            } else {
+                1.0
+            }
+        };
+        Fitter {
+            model,
+            trust: sample.iter().map(trust).collect(),
+            sample,
+            mean_normals: vertex_normals(&mesh),
+            turned: TURNED.iter().map(|(name, _)| model.joint(name)).collect(),
+            anchors,
+        }
+    }
+
+    /// One step. Returns the cost before it.
+    pub fn step(&self, figure: &mut Figure, target: &Target, weighing: Weighing) -> f64 {
+        let linear = Linearised::new(self.model, figure, &self.turned);
+        let (pulls, mut cost) = self.pairs(&linear, target, weighing);
+        let size = linear.unknowns();
+        let precision = MEASUREMENTS / MEASUREMENT_ERROR.powi(2);
+        let pulled: Vec<(usize, Pull)> = (self.sample.iter().map(|&v| v as usize).zip(pulls))
+            .filter(|(_, pull)| pull.matrix.x_axis.x > 0.0)
+            .chain(self.anchored(&linear, weighing, &mut cost))
+            .collect();
+        let parts: Vec<(Square, Vec<f64>)> = pulled
+            .par_chunks(PIECE)
+            .map(|piece| self.normal_equations(&linear, piece, size))
+            .collect();
+        let (mut normal, mut right) = (Square::zero(size), vec![0.0; size]);
+        for (matrix, vector) in &parts {
+            normal.add(matrix);
+            right.iter_mut().zip(vector).for_each(|(sum, x)| *sum += x);
+        }
+        for (row, right) in right.iter_mut().enumerate() {
+            normal.row_mut(row).iter_mut().for_each(|x| *x *= precision);
+            *right *= precision;
+        }
+        cost *= precision;
+        cost += self.priors(figure, &linear, &mut normal, &mut right);
+        for i in 0..size {
+            // Levenberg's damping, with a floor for what nothing pulls.
+            normal.row_mut(i)[i] *= 1.001;
+            normal.row_mut(i)[i] += 1e-6;
+        }
+        if let Some(factor) = normal.factorise() {
+            factor.solve(&mut right);
+            self.apply(figure, &linear, &right);
+        }
+        cost
+    }
+
+    /// Closest points in both directions, gathered by vertex, and their cost.
+    fn pairs(&self, linear: &Linearised, target: &Target, weighing: Weighing) -> (Vec<Pull>, f64) {
+        let posed: Vec<(Vec3, Vec3)> = (self.sample.par_iter())
+            .map(|&v| {
+                let (place, rotation) = linear.place(v as usize);
+                let normal = rotation * self.mean_normals[v as usize].as_dvec3();
+                (place.as_vec3(), normal.as_vec3().normalize_or_zero())
+            })
+            .collect();
+        let places: Vec<Vec3> = posed.iter().map(|p| p.0).collect();
+        let tree = KdTree::new(&places);
+        let cloud = &target.cloud;
+        let reach = REACH * weighing.width as f32;
+        let forward: Vec<Option<u32>> = (0..cloud.points.len())
+            .into_par_iter()
+            .map(|i| {
+                let agrees = |v: u32| posed[v as usize].1.dot(cloud.normals[i]) > LEAST_COSINE;
+                tree.nearest_where(cloud.points[i], reach, agrees)
+                    .map(|n| n.index)
+            })
+            .collect();
+        let backward: Vec<Option<u32>> = posed
+            .par_iter()
+            .map(|(place, normal)| {
+                let agrees = |i: u32| cloud.normals[i as usize].dot(*normal) > LEAST_COSINE;
+                target
+                    .tree
+                    .nearest_where(*place, reach, agrees)
+                    .map(|n| n.index)
+            })
+            .collect();
+        let mut pulls = vec![Pull::NONE; posed.len()];
+        let mut cost = 0.0;
+        let square = weighing.width * weighing.width;
+        let mut pair = |vertex: u32, point: u32, share: f64| {
+            let share = share * self.trust[vertex as usize];
+            let normal = cloud.normals[point as usize].as_dvec3();
+            let miss = (cloud.points[point as usize] - places[vertex as usize]).as_dvec3();
+            let kernel = square / (square + miss.length_squared());
+            let weight = share * kernel * kernel;
+            cost += share * kernel * miss.length_squared();
+            let pull = &mut pulls[vertex as usize];
+            pull.matrix +=
+                weight * (outer(normal) + DMat3::from_diagonal(DVec3::splat(weighing.tangential)));
+            pull.vector += weight * (normal * normal.dot(miss) + weighing.tangential * miss);
+        };
+        let share = 1.0 / cloud.points.len().max(1) as f64;
+        let mut lost = 0.0;
+        for (point, found) in forward.iter().enumerate() {
+            match found {
+                Some(vertex) => pair(*vertex, point as u32, share),
+                None => lost += share,
+            }
+        }
+        let share = weighing.reverse / posed.len().max(1) as f64;
+        for (vertex, found) in backward.iter().enumerate() {
+            match found {
+                Some(point) => pair(vertex as u32, *point, share),
+                None => lost += share,
+            }
+        }
+        (pulls, cost + lost * square)
+    }
+
+    /// Pulls of the landmarks.
+    fn anchored(
+        &self,
+        linear: &Linearised,
+        weighing: Weighing,
+        cost: &mut f64,
+    ) -> Vec<(usize, Pull)> {
+        let square = weighing.width * weighing.width;
+        (self.anchors.iter())
+            .map(|anchor| {
+                let miss = anchor.place - linear.point(anchor.point);
+                let kernel = square / (square + miss.length_squared());
+                *cost += LANDMARK_WEIGHT * kernel * miss.length_squared();
+                let weight = LANDMARK_WEIGHT * kernel * kernel;
+                let matrix = DMat3::from_diagonal(DVec3::splat(weight));
+                let pull = Pull {
+                    matrix,
+                    vector: weight * miss,
+                };
+                (anchor.point, pull)
+            })
+            .collect()
+    }
+
+    fn normal_equations(
+        &self,
+        linear: &Linearised,
+        piece: &[(usize, Pull)],
+        size: usize,
+    ) -> (Square, Vec<f64>) {
+        let (mut normal, mut right) = (Square::zero(size), vec![0.0; size]);
+        let mut rows = vec![DVec3::ZERO; size];
+        let mut row = vec![0.0; size];
+        for (point, pull) in piece {
+            linear.jacobian(*point, &mut rows);
+            for (sum, column) in right.iter_mut().zip(&rows) {
+                *sum += column.dot(pull.vector);
+            }
+            for root in square_root(pull.matrix) {
+                for (entry, column) in row.iter_mut().zip(&rows) {
+                    *entry = root.dot(*column);
+                }
+                normal.add_outer(&row);
+            }
+        }
+        (normal, right)
+    }
+
+    /// Adds the priors of coefficients and angles; returns their cost.
+    fn priors(
+        &self,
+        figure: &Figure,
+        linear: &Linearised,
+        normal: &mut Square,
+        right: &mut [f64],
+    ) -> f64 {
+        let mut cost = 0.0;
+        for (field, (&c, &deviation)) in figure
+            .coefficients
+            .iter()
+            .zip(&self.model.deviations)
+            .enumerate()
+        {
+            let weight = deviation.max(LEAST_DEVIATION).powi(-2);
+            let at = linear.field_column(field);
+            normal.row_mut(at)[at] += weight;
+            right[at] -= weight * c;
+            cost += weight * c * c;
+        }
+        for (slot, (&joint, (_, sizes))) in self.turned.iter().zip(TURNED).enumerate() {
+            let Some(parent) = self.model.parents[joint] else {
+                continue;
+            };
+            let carrier = linear.frames.rotations[parent];
+            let angles = figure.locals[joint].to_scaled_axis();
+            let weight = DVec3::from_array(sizes.map(|s| s.to_radians().powi(-2)));
+            let matrix = carrier * DMat3::from_diagonal(weight) * carrier.transpose();
+            let pull = carrier * (weight * angles);
+            let first = linear.turn_column(slot);
+            for i in 0..3 {
+                right[first + i] -= pull[i];
+                for j in 0..3 {
+                    normal.row_mut(first + i)[first + j] += matrix.col(j)[i];
+                }
+            }
+            cost += (weight * angles * angles).element_sum();
+        }
+        cost
+    }
+
+    fn apply(&self, figure: &mut Figure, linear: &Linearised, step: &[f64]) {
+        let turns = |slot: usize| {
+            let at = linear.turn_column(slot);
+            DVec3::new(step[at], step[at + 1], step[at + 2])
+        };
+        let largest = (0..self.turned.len())
+            .map(|slot| turns(slot).abs().max_element())
+            .fold(0.0, f64::max);
+        let factor = (LARGEST_TURN / largest.max(1e-12)).min(1.0);
+        figure.translation += factor * DVec3::new(step[0], step[1], step[2]);
+        for (field, c) in figure.coefficients.iter_mut().enumerate() {
+            *c += factor * step[linear.field_column(field)];
+        }
+        for (slot, &joint) in self.turned.iter().enumerate() {
+            let turn = match self.model.parents[joint] {
+                None => turns(slot),
+                Some(parent) => linear.frames.rotations[parent].transpose() * turns(slot),
+            };
+            let local = &mut figure.locals[joint];
+            *local = (DQuat::from_scaled_axis(factor * turn) * *local).normalize();
+        }
+    }
+}
+
+fn outer(v: DVec3) -> DMat3 {
+    DMat3::from_cols(v * v.x, v * v.y, v * v.z)
+}
+
+/// Three vectors with Σ v vᵀ = A, for A positive definite (Cholesky's columns).
+fn square_root(a: DMat3) -> [DVec3; 3] {
+    let l00 = a.x_axis.x.max(0.0).sqrt().max(1e-150);
+    let (l10, l20) = (a.x_axis.y / l00, a.x_axis.z / l00);
+    let l11 = (a.y_axis.y - l10 * l10).max(0.0).sqrt();
+    let l21 = match l11 > 1e-150 {
+        true => (a.y_axis.z - l20 * l10) / l11,
+        false => 0.0,
+    };
+    let l22 = (a.z_axis.z - l20 * l20 - l21 * l21).max(0.0).sqrt();
+    [
+        DVec3::new(l00, l10, l20),
+        DVec3::new(0.0, l11, l21),
+        DVec3::new(0.0, 0.0, l22),
+    ]
+}

@@ -1,0 +1,366 @@
+//! The stages of a registration.
+
+use glam::{DMat3, DQuat, DVec3, Vec3};
+use supple_geom::TriMesh;
+
+use super::cloud::Cloud;
+use super::fit::{Anchor, Fitter, Target, Weighing};
+use super::frame::{Upright, find_floor, remove_floor, uprights};
+use super::quality::{facing, measure};
+use super::start::{Start, differ, opposite, sized, starts};
+use super::{Options, Placement, Registered, Scan, ScanError};
+use super::{fine, normals, pieces, quality, unpose};
+use crate::Sex;
+use crate::body_model::{BodyModel, Figure};
+
+/// Least number of points a body is seen in.
+const LEAST_POINTS: usize = 500;
+/// Spacing of points and vertices in the coarse and the close fit \[m\], and steps of each.
+const COARSE: (f32, usize) = (0.03, 8);
+const CLOSE: (f32, usize) = (0.014, 22);
+/// Kernel widths at the start, between, and at the end \[m\]. A wider start pulls arms to the trunk, a narrower one misses
+/// limbs; a narrower end gains nothing over the bending after it.
+const WIDTHS: [f64; 3] = [0.12, 0.04, 0.012];
+/// Starts that are tried.
+const TRIED: usize = 4;
+/// Difference of costs, relative to their sum, at which one sex is e times as likely as the other.
+const SEX_SCALE: f64 = 0.02;
+
+/// A scan made upright, in metres.
+struct Stand {
+    cloud: Cloud,
+    upright: Upright,
+}
+
+/// Registers the body space to a scan.
+pub fn register(scan: &Scan, options: &Options) -> Result<Registered, ScanError> {
+    check(scan)?;
+    let origin = middle(&scan.points).ok_or(ScanError::TooFewPoints {
+        count: 0,
+        least: LEAST_POINTS,
+    })?;
+    let mut cloud = Cloud::of(scan, origin);
+    enough(&cloud)?;
+    let floor = find_floor(&cloud);
+    if let Some(floor) = floor {
+        remove_floor(&mut cloud, floor);
+    }
+    cloud.drop_lonely(cloud.extent().max_element());
+    enough(&cloud)?;
+    let ways = uprights(&cloud, floor, scan, options)?;
+    let first = &ways[0];
+    let debris = pieces::tidy(&mut cloud, first.up.as_vec3(), first.metres_per_unit as f32)?;
+    enough(&cloud)?;
+    let ways = match debris {
+        true => uprights(&cloud, floor, scan, options)?,
+        false => ways,
+    };
+    let estimated = cloud.normals.is_empty();
+    if estimated {
+        cloud.normals = normals::estimated_normals(&cloud.points, ways[0].up.as_vec3());
+    }
+    let stands: Vec<Stand> = (ways.into_iter())
+        .map(|upright| Stand {
+            cloud: upright.applied(&cloud),
+            upright,
+        })
+        .collect();
+    let guide = BodyModel::embedded(options.sex.unwrap_or(Sex::Male));
+    let (mut stand, start) = best_start(guide, stands)?;
+    let inside_out = turn_outwards(guide, &mut stand.cloud, &start.figure) && !estimated;
+    let anchors = anchors(guide, options, &stand.upright, origin)?;
+    let fitted = best_sex(options.sex, &stand, &start, &anchors);
+    finish(fitted, stand, origin, floor.is_some(), inside_out)
+}
+
+fn check(scan: &Scan) -> Result<(), ScanError> {
+    if !scan.triangles.is_empty() {
+        let count = scan.points.len() as u32;
+        let bad = scan.triangles.iter().any(|t| t.iter().any(|&v| v >= count));
+        if bad {
+            let mesh = TriMesh {
+                positions: scan.points.clone(),
+                triangles: scan.triangles.clone(),
+            };
+            mesh.check()?;
+        }
+    }
+    Ok(())
+}
+
+fn enough(cloud: &Cloud) -> Result<(), ScanError> {
+    match cloud.points.len() < LEAST_POINTS {
+        true => Err(ScanError::TooFewPoints {
+            count: cloud.points.len(),
+            least: LEAST_POINTS,
+        }),
+        false => Ok(()),
+    }
+}
+
+/// The middle of the finite points, so that far-off coordinates lose no digits.
+fn middle(points: &[Vec3]) -> Option<DVec3> {
+    let finite = || points.iter().filter(|p| p.is_finite());
+    let low = finite().copied().reduce(Vec3::min)?.as_dvec3();
+    let high = finite().copied().reduce(Vec3::max)?.as_dvec3();
+    Some(0.5 * (low + high))
+}
+
+impl Upright {
+    fn applied(&self, cloud: &Cloud) -> Cloud {
+        let mut upright = cloud.clone();
+        upright.transform(self.rotation, self.metres_per_unit);
+        upright
+    }
+}
+
+/// The best of all stands and headings: a grid first, then a short fit of the most promising ones.
+fn best_start(guide: &BodyModel, stands: Vec<Stand>) -> Result<(Stand, Start), ScanError> {
+    let mut found: Vec<(usize, Start)> = Vec::new();
+    for (index, stand) in stands.iter().enumerate() {
+        let all = starts(guide, &stand.cloud, stand.upright.stature);
+        found.extend(all.into_iter().map(|start| (index, start)));
+    }
+    found.sort_by(|a, b| a.1.score.total_cmp(&b.1.score));
+    let Some(best) = found.first().cloned() else {
+        return Err(ScanError::NotAPerson {
+            reason: "nothing in it stands upright".to_owned(),
+        });
+    };
+    let mut tried: Vec<(usize, Start)> = Vec::new();
+    // Front and back look alike to distances alone.
+    let back = |s: &&(usize, Start)| s.0 == best.0 && opposite(s.1.heading, best.1.heading);
+    let reverse = found.iter().find(back).cloned();
+    for candidate in std::iter::once(best.clone())
+        .chain(reverse)
+        .chain(found.iter().cloned())
+    {
+        let new =
+            |t: &(usize, Start)| t.0 != candidate.0 || differ(t.1.heading, candidate.1.heading);
+        if tried.len() < TRIED && tried.iter().all(new) {
+            tried.push(candidate);
+        }
+    }
+    let fitter = Fitter::new(guide, COARSE.0, &[]);
+    let mut scored: Vec<(f64, usize, Start)> = Vec::new();
+    for (index, mut start) in tried {
+        let mut cloud = stands[index].cloud.thinned(COARSE.0);
+        turn_outwards(guide, &mut cloud, &start.figure);
+        let target = Target::new(cloud);
+        let cost = descend(
+            &fitter,
+            &mut start.figure,
+            &target,
+            COARSE.1,
+            [WIDTHS[0], WIDTHS[1]],
+            [1.0, 0.3],
+        );
+        scored.push((cost, index, start));
+    }
+    scored.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (_, index, start) = scored.swap_remove(0);
+    let stand = stands.into_iter().nth(index);
+    stand
+        .map(|stand| (stand, start))
+        .ok_or(ScanError::NotAPerson {
+            reason: "nothing in it stands upright".to_owned(),
+        })
+}
+
+/// Turns normals outwards. True if they pointed inwards.
+fn turn_outwards(model: &BodyModel, cloud: &mut Cloud, figure: &Figure) -> bool {
+    let inwards = facing(model, &figure.vertices(model), cloud) < 0.0;
+    if inwards {
+        cloud.flip();
+    }
+    inwards
+}
+
+/// Steps with kernel widths between two, and reverse and tangential weights. Returns the last cost.
+fn descend(
+    fitter: &Fitter,
+    figure: &mut Figure,
+    target: &Target,
+    steps: usize,
+    widths: [f64; 2],
+    [reverse, tangential]: [f64; 2],
+) -> f64 {
+    let ratio = widths[1] / widths[0];
+    let mut cost = f64::INFINITY;
+    for k in 0..steps {
+        let along = k as f64 / (steps - 1).max(1) as f64;
+        let late = along > 0.5;
+        let weighing = Weighing {
+            width: widths[0] * ratio.powf(along),
+            reverse,
+            tangential: if late { 0.2 * tangential } else { tangential },
+        };
+        cost = fitter.step(figure, target, weighing);
+    }
+    cost
+}
+
+/// A figure of one sex fitted to the scan.
+struct Fitted {
+    model: &'static BodyModel,
+    figure: Figure,
+    confidence: f64,
+}
+
+fn best_sex(sex: Option<Sex>, stand: &Stand, start: &Start, anchors: &[Anchor]) -> Fitted {
+    let coarse = Target::new(stand.cloud.thinned(COARSE.0));
+    let close = Target::new(stand.cloud.thinned(CLOSE.0));
+    let fit = |sex: Sex| {
+        let model = BodyModel::embedded(sex);
+        let mut figure = moved_to(model, start, stand);
+        let fitter = Fitter::new(model, COARSE.0, anchors);
+        descend(
+            &fitter,
+            &mut figure,
+            &coarse,
+            COARSE.1,
+            [2.0 * WIDTHS[1], WIDTHS[1]],
+            [1.0, 0.3],
+        );
+        let fitter = Fitter::new(model, CLOSE.0, anchors);
+        let cost = descend(
+            &fitter,
+            &mut figure,
+            &close,
+            CLOSE.1,
+            [WIDTHS[1], WIDTHS[2]],
+            [0.5, 0.1],
+        );
+        (model, figure, cost)
+    };
+    if let Some(sex) = sex {
+        let (model, figure, _) = fit(sex);
+        return Fitted {
+            model,
+            figure,
+            confidence: 1.0,
+        };
+    }
+    let (male, female) = rayon::join(|| fit(Sex::Male), || fit(Sex::Female));
+    let difference = (female.2 - male.2) / (female.2 + male.2);
+    let male_likelihood = 1.0 / (1.0 + (-difference / SEX_SCALE).exp());
+    let ((model, figure, _), confidence) = match male_likelihood >= 0.5 {
+        true => (male, male_likelihood),
+        false => (female, 1.0 - male_likelihood),
+    };
+    Fitted {
+        model,
+        figure,
+        confidence,
+    }
+}
+
+/// The start for another model: of the same stature, pose and place of the root.
+fn moved_to(model: &BodyModel, start: &Start, stand: &Stand) -> Figure {
+    let guide = BodyModel::embedded(start.sex);
+    let old_root = guide.rest_joints(&start.figure.coefficients)[0];
+    let coefficients = sized(model, stand.upright.stature).coefficients;
+    let new_root = model.rest_joints(&coefficients)[0];
+    Figure {
+        coefficients,
+        locals: start.figure.locals.clone(),
+        translation: start.figure.translation + old_root - new_root,
+    }
+}
+
+/// Landmarks in the stand's frame.
+fn anchors(
+    model: &BodyModel,
+    options: &Options,
+    upright: &Upright,
+    origin: DVec3,
+) -> Result<Vec<Anchor>, ScanError> {
+    let point_of = |name: &str| match name.strip_prefix("vertex:") {
+        Some(number) => number
+            .parse()
+            .ok()
+            .filter(|&v: &usize| v < model.vertex_count()),
+        None => {
+            let joint = model.joint_names.iter().position(|joint| joint == name);
+            joint.map(|joint| model.vertex_count() + joint)
+        }
+    };
+    (options.landmarks.iter())
+        .map(|landmark| {
+            let point = point_of(&landmark.name).ok_or_else(|| ScanError::Landmark {
+                name: landmark.name.clone(),
+            })?;
+            let place = DVec3::from_array(landmark.place) - origin;
+            Ok(Anchor {
+                point,
+                place: upright.rotation * place * upright.metres_per_unit,
+            })
+        })
+        .collect()
+}
+
+fn finish(
+    fitted: Fitted,
+    stand: Stand,
+    origin: DVec3,
+    floor: bool,
+    inside_out: bool,
+) -> Result<Registered, ScanError> {
+    let Fitted {
+        model,
+        mut figure,
+        confidence: sex_confidence,
+    } = fitted;
+    let skin = figure.vertices(model);
+    if skin.iter().any(|v| !v.is_finite()) {
+        return Err(ScanError::NotAPerson {
+            reason: "the fit did not settle".to_owned(),
+        });
+    }
+    let skin = fine::deformed(model, &skin, &stand.cloud);
+    let measured = measure(model, &skin, &stand.cloud);
+    measured.check(stand.upright.stature)?;
+    let unusual = quality::check_shape(model, &figure)?;
+    let unposed = unpose::unposed(model, &mut figure, &skin);
+    let upright = stand.upright;
+    // Back to the scan's own axes: a tilt was taken out only for the fit.
+    let tilt = upright.axes * upright.rotation.transpose();
+    let shift = upright.axes * origin * upright.metres_per_unit;
+    let root = unposed.rest_joints[0];
+    figure.translation = tilt * (root + figure.translation) + shift - root;
+    figure.locals[0] = (DQuat::from_mat3(&tilt) * figure.locals[0]).normalize();
+    let moved = |points: Vec<DVec3>| points.into_iter().map(|p| tilt * p + shift).collect();
+    let mut warnings = measured.warnings();
+    warnings.extend(unusual);
+    if inside_out {
+        warnings
+            .push("the scan is inside out or mirrored; its normals were turned round".to_owned());
+    }
+    Ok(Registered {
+        sex: model.sex,
+        sex_confidence,
+        vertices: moved(skin),
+        joints: moved(unposed.joints),
+        rest_vertices: unposed.vertices,
+        rest_joints: unposed.rest_joints,
+        distances: measured.distances,
+        confidence: measured.confidence(),
+        coverage: measured.coverage,
+        placement: Placement {
+            metres_per_unit: upright.metres_per_unit,
+            up: upright.up,
+            rotation: upright.axes,
+            heading: heading(&figure),
+            floor,
+            inside_out,
+        },
+        figure,
+        warnings,
+    })
+}
+
+/// Where the root faces about +Y, from +Z \[rad\].
+fn heading(figure: &Figure) -> f64 {
+    let front = DMat3::from_quat(figure.locals[0]) * DVec3::Z;
+    front.x.atan2(front.z)
+}
