@@ -8,7 +8,7 @@ use supple_geom::{Surface, TriMesh};
 use super::assemble::{Pieces, assembled};
 use super::atlas::{Atlas, AtlasError};
 use super::enclosure::enclosure;
-use super::fat::{embedded_fat_sites, muscle_targets};
+use super::fat::{embedded_fat_sites, muscle_places};
 use super::fat_scale::{FatLayerError, fat_layer};
 use super::given_muscles::{GivenMuscle, carried, grouped};
 use super::muscle_surface::{MuscleTarget, muscle_surface};
@@ -239,20 +239,15 @@ impl TemplateBuilder {
         let targets: Vec<MuscleTarget> = match (given, &self.muscles) {
             (Some(given), _) => {
                 let all = Surface::new(TriMesh::merged(given.iter().map(|muscle| &muscle.mesh)));
-                let found = muscle_targets(layers, &all);
-                (0..found.len())
-                    .map(|v| on_line(layers, v, found[v]))
-                    .collect()
+                let places = muscle_places(layers, &all).into_iter();
+                places.map(target).collect()
             }
             (None, MuscleSource::Atlas(atlas)) => {
                 let sites = embedded_fat_sites().map_err(FatLayerError::from)?;
                 let wanted = self.wanted_muscle();
                 let fat = fat_layer(&sites, atlas, bones, layers, self.body.sex, wanted)?;
                 fat_scale = fat.scale;
-                let targets = fat.targets.into_iter().enumerate();
-                targets
-                    .map(|(v, at)| on_line(layers, v, Some(at)))
-                    .collect()
+                fat.places.into_iter().map(|t| target(Some(t))).collect()
             }
             (None, MuscleSource::Meshes(_)) => Vec::new(),
         };
@@ -285,15 +280,10 @@ impl TemplateBuilder {
 /// Weight of a target that is a guess: where the line meets no muscle, as at the knee.
 const GUESS_WEIGHT: f32 = 0.01;
 
-/// A place as a share of the line from skin to skeleton surface; near the skeleton surface where there is none [4.2.2].
-fn on_line(layers: &Layers, v: usize, place: Option<Vec3>) -> MuscleTarget {
-    let line = layers.skeleton[v] - layers.skin[v];
-    let length = line.length().max(f32::MIN_POSITIVE);
+/// The target of a place on a line; near the skeleton surface where there is none [4.2.2].
+fn target(place: Option<f32>) -> MuscleTarget {
     match place {
-        Some(place) => MuscleTarget {
-            t: ((place - layers.skin[v]).dot(line) / (length * length)).clamp(0.0, 1.0),
-            weight: 1.0,
-        },
+        Some(t) => MuscleTarget { t, weight: 1.0 },
         None => MuscleTarget {
             t: 1.0,
             weight: GUESS_WEIGHT,
