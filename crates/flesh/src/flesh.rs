@@ -17,6 +17,7 @@ use crate::detail::Detail;
 use crate::detail_cache::CacheUse;
 use crate::frames::{Frames, frames};
 use crate::holds::Hold;
+use crate::layers::ColumnLayers;
 use crate::rides::Ride;
 use crate::rigid_pieces::RigidPiece;
 use crate::settings::Settings;
@@ -50,6 +51,8 @@ pub struct BuildReport {
     pub bones: usize,
     /// Total mass \[kg\].
     pub mass: f64,
+    /// Columns with a muscle surface and a skeleton surface of their own.
+    pub layered: usize,
     /// Repair of inverted and flat tets.
     pub untangled: UntangleReport,
     /// Collision tets left out because they are degenerate.
@@ -58,15 +61,24 @@ pub struct BuildReport {
     pub shells: Vec<Shell>,
 }
 
-/// A skin vertex and its bone-surface point.
+/// A skin vertex and what lies below it.
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
     /// The skin vertex, in the model's input numbering, or [`NONE`].
     pub skin: u32,
+    /// The muscle-surface point, likewise; [`NONE`] where there are no layers.
+    pub muscle: u32,
     /// The bone-surface point, likewise.
     pub bone: u32,
     /// Whether the skin vertex is simulated.
     pub is_free: bool,
+}
+
+impl Column {
+    /// All its vertices, in the model's input numbering; [`NONE`] for those it does not have.
+    pub fn vertices(&self) -> [u32; 3] {
+        [self.skin, self.muscle, self.bone]
+    }
 }
 
 /// The origin of a driven vertex of the model.
@@ -100,6 +112,7 @@ pub struct Flesh {
     pub(crate) holds: Vec<Hold>,
     pub(crate) follow: FollowTable,
     pub(crate) bone: Vec<DVec3>,
+    pub(crate) layers: Option<ColumnLayers>,
     pub(crate) skin: TriMesh,
     pub(crate) original_of: Vec<u32>,
     pub(crate) columns: Vec<Column>,
@@ -182,6 +195,11 @@ impl Flesh {
     /// Bone-surface point of every column at rest \[m\].
     pub fn bone_surface(&self) -> &[DVec3] {
         &self.bone
+    }
+
+    /// The layers at every column at rest, if the body was given any.
+    pub fn layers(&self) -> Option<&ColumnLayers> {
+        self.layers.as_ref()
     }
 
     /// The bones or joints that each bone-surface point follows.

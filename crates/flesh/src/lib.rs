@@ -15,6 +15,7 @@
 //! Numbers in brackets are sections of the thesis named in `docs/references.md`.
 #![forbid(unsafe_code)]
 
+mod assemble;
 pub mod base_points;
 pub mod body;
 pub mod bone_graph;
@@ -34,6 +35,8 @@ pub mod hanging_joints;
 pub mod heat_flow;
 pub mod holds;
 pub mod joint_use;
+pub mod layered_prisms;
+pub mod layers;
 pub mod local_pairs;
 pub mod masses;
 pub mod measures;
@@ -63,5 +66,6 @@ pub use builder::FleshBuilder;
 pub use detail_cache::{CacheUse, DetailCache};
 pub use error::FleshError;
 pub use flesh::{BuildReport, Flesh};
+pub use layers::GivenLayers;
 pub use posed_skin::SkinWork;
 pub use settings::Settings;

@@ -22,6 +22,8 @@ use crate::shell_kinds::Kind;
 pub struct Settings {
     /// Material and construction.
     pub tissue: Tissue,
+    /// Material of bodies with layers.
+    pub layers: Layers,
     /// Time stepping.
     pub solver: Solver,
     /// Simulation mesh and full skin.
@@ -65,6 +67,17 @@ pub struct Tissue {
     pub simulate_head: bool,
     /// Diffusion length of the base points' smoothing along the skin, relative to the character's size.
     pub smoothing: f64,
+}
+
+/// Material of bodies with [layers](crate::layers).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Layers {
+    /// Stiffness of fat \[Pa\].
+    pub fat_stiffness: f64,
+    /// Stiffness of muscle \[Pa\]: three times that of fat in [4.3.3].
+    pub muscle_stiffness: f64,
 }
 
 /// Time stepping.
@@ -142,6 +155,15 @@ impl Default for Tissue {
             sliding: true,
             simulate_head: false,
             smoothing: crate::base_points::Smoothing::default().reach,
+        }
+    }
+}
+
+impl Default for Layers {
+    fn default() -> Self {
+        Self {
+            fat_stiffness: supple_sim::units::STIFFNESS,
+            muscle_stiffness: 3.0 * supple_sim::units::STIFFNESS,
         }
     }
 }
@@ -255,6 +277,10 @@ const COMMENTS: &[(&str, &str)] = &[
     (
         "virtual_bones",
         "# Joints whose bones shape the tissue but do not hold it (trunks, tails).\n",
+    ),
+    (
+        "fat_stiffness",
+        "# Only for bodies with layers of their own, whose muscle is about three times as stiff as fat.\n",
     ),
     (
         "stiffness =",

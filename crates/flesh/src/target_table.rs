@@ -15,7 +15,7 @@ use crate::FleshError;
 use crate::base_points::BasePoint;
 use crate::flesh::{Driven, Flesh};
 use crate::follow::{Anchor, Carrier, Follow, Path, PoseFrames, Slide};
-use crate::holds::Influence;
+use crate::holds::{Influence, Weights};
 use crate::sliding::Attachment;
 
 /// All vertices that follow the pose directly.
@@ -220,6 +220,9 @@ impl Maker<'_> {
     fn driven(&mut self, column: usize) -> Follow {
         let flesh = self.flesh;
         let point = flesh.bone[column];
+        if let Some(layers) = (flesh.layers.as_ref()).filter(|layers| layers.layered[column]) {
+            return self.linear(point, &layers.influences[column]);
+        }
         let path = match flesh.attachments[column] {
             Attachment::Bone { bone, t } => Path::Carried(self.on_bone(bone, t, point, 1.0)),
             Attachment::Node { node } => Path::Carried(self.on_node(node, point, 1.0)),
@@ -253,6 +256,17 @@ impl Maker<'_> {
             }),
         };
         self.held(column, point, path)
+    }
+
+    /// A point of the skeleton surface that follows joints by linear blend [4.3.3].
+    fn linear(&self, point: DVec3, weights: &Weights) -> Follow {
+        let anchor = |&(joint, weight): &(u32, f64)| self.on_joint(joint as usize, point, weight);
+        Follow {
+            point,
+            path: Path::Blended(weights.iter().map(anchor).collect()),
+            held: Vec::new(),
+            share: 0.0,
+        }
     }
 
     /// A point of a column with its hold.
