@@ -3,7 +3,7 @@
 use glam::{Affine3A, DVec3, Vec3};
 use supple_geom::TriMesh;
 use supple_geom::adjacency::NONE;
-use supple_rig::{Character, Pose};
+use supple_rig::{Character, Pose, Skeleton};
 use supple_sim::{Model, State};
 
 use crate::FleshError;
@@ -140,6 +140,11 @@ impl Flesh {
     /// Starts building the tissue of a character.
     pub fn builder(character: &Character) -> FleshBuilder<'_> {
         FleshBuilder::new(character)
+    }
+
+    /// The character's skeleton.
+    pub fn skeleton(&self) -> &Skeleton {
+        &self.character.skeleton
     }
 
     /// Bones that carry flesh.
