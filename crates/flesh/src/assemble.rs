@@ -47,20 +47,25 @@ impl ModelInput<'_> {
         match (node / count, self.layers) {
             (0, _) => self.skin.positions[node],
             (1, Some(layers)) => layers.muscle[node - count],
+            (3.., Some(layers)) => layers.cores[node - 3 * count].point,
             _ => self.bone[node % count],
         }
     }
 
     /// What drives a node; `None` for a free one.
     fn driven(&self, node: usize) -> Option<Driven> {
-        let column = node % self.skin.len();
-        let is_driven = match (node / self.skin.len(), self.layers) {
+        let count = self.skin.len();
+        if node >= 3 * count {
+            return Some(Driven::Core((node - 3 * count) as u32));
+        }
+        let column = node % count;
+        let is_driven = match (node / count, self.layers) {
             (0, _) => self.excluded[column],
             (1, _) => false,
             (_, Some(layers)) if layers.layered[column] => layers.held[column],
             _ => self.attachments[column] != Attachment::Free,
         };
-        let driven = match node < self.skin.len() {
+        let driven = match node < count {
             true => Driven::Skin(column as u32),
             false => Driven::Bone(column as u32),
         };
@@ -72,11 +77,19 @@ impl ModelInput<'_> {
         let (stiffness, factors) = match layer {
             Layer::Fat => (self.settings.layers.fat_stiffness, self.factors),
             Layer::Muscle => (self.settings.layers.muscle_stiffness, self.factors),
+            Layer::Core => return self.core_stiffness(tet),
             Layer::Whole => (self.settings.tissue.stiffness, self.deep_factors),
         };
         let count = self.skin.len();
         let sum: f64 = tet.iter().map(|&v| factors[v as usize % count]).sum();
         stiffness * (sum / 4.0)
+    }
+
+    /// Stiffness of a tet below the free skeleton surface \[Pa\].
+    fn core_stiffness(&self, tet: &[u32; 4]) -> f64 {
+        let index = tet[3] as usize - 3 * self.skin.len();
+        let core = self.layers.and_then(|layers| layers.cores.get(index));
+        self.settings.layers.sliding_stiffness * core.map_or(0.0, |core| core.factor)
     }
 
     /// Mass of every tet and of the whole body \[kg\].
@@ -100,11 +113,16 @@ impl ModelInput<'_> {
             Layer::Fat => FAT_DENSITY,
             Layer::Muscle => MUSCLE_DENSITY,
             Layer::Whole => BODY_DENSITY,
+            // It lies in what is the skeleton's.
+            Layer::Core => 0.0,
         };
         let mut masses: Vec<f64> = (volumes.iter().zip(&self.tets.layers))
             .map(|(volume, layer)| volume * density(layer))
             .collect();
-        let inside = (self.volume - sum).max(0.0) * BODY_DENSITY;
+        let is_core = |layer: &Layer| *layer == Layer::Core;
+        let cores = (volumes.iter().zip(&self.tets.layers)).filter(|(_, layer)| is_core(layer));
+        let tissue = sum - cores.map(|(volume, _)| volume).sum::<f64>();
+        let inside = (self.volume - tissue).max(0.0) * BODY_DENSITY;
         let total = masses.iter().sum::<f64>() + inside;
         if given > 0.0 && total > 0.0 {
             masses.iter_mut().for_each(|mass| *mass *= given / total);
@@ -126,20 +144,21 @@ pub(crate) fn assemble_model(
 ) -> Result<Assembled, FleshError> {
     let count = input.skin.len();
     let tets = &input.tets.tets;
-    let mut used = vec![false; 3 * count];
+    let nodes = 3 * count + input.layers.map_or(0, |layers| layers.cores.len());
+    let mut used = vec![false; nodes];
     for &v in tets.as_flattened() {
         used[v as usize] = true;
     }
     let mut builder = ModelBuilder::new();
-    let mut id = vec![NONE; 3 * count];
+    let mut id = vec![NONE; nodes];
     let mut driven = Vec::new();
-    for v in (0..3 * count).filter(|&v| used[v]) {
+    for v in (0..nodes).filter(|&v| used[v]) {
         let fixed = input.driven(v);
         driven.extend(fixed);
         id[v] = builder.vertex(input.position(v).as_vec3(), fixed.is_some());
     }
     let (masses, mass) = input.masses();
-    for (v, mass) in (vertex_masses(3 * count, tets, &masses).into_iter()).enumerate() {
+    for (v, mass) in (vertex_masses(nodes, tets, &masses).into_iter()).enumerate() {
         if id[v] != NONE {
             builder.mass(id[v], mass);
         }

@@ -17,7 +17,7 @@ use crate::covers::covers;
 use crate::detail::{Detail, DetailSource, Upsampler};
 use crate::detail_cache::DetailCache;
 use crate::flesh::{BuildReport, Flesh};
-use crate::holds::{HoldInput, flesh_weights, given_weights, holds};
+use crate::holds::{HoldInput, bones_by_joint, flesh_weights, given_weights, holds, influences};
 use crate::joint_use::joint_uses;
 use crate::layered_prisms::TissueTets;
 use crate::layers::{ColumnLayers, GivenLayers};
@@ -30,6 +30,7 @@ use crate::shell_kinds::{Kind, ShellKinds, shell_kinds};
 use crate::simulation_mesh::bending_points;
 use crate::skeleton_volume::{GivenRadii, skeleton_volume};
 use crate::sliding::attachments;
+use crate::sliding_core::{cores, mean_weights};
 use crate::target_table::FollowTable;
 
 /// Collects options, then builds a [`Flesh`].
@@ -186,13 +187,23 @@ impl<'a> FleshBuilder<'a> {
         };
         let welded = |column: usize| welded_of[kept[column] as usize];
         let mut layers = layers.map(|layers| layers.at_columns(&kinds.body, &skin, welded));
-        let tets = match &mut layers {
+        let mut tets = match &mut layers {
             None => TissueTets::of_two_surfaces(&skin, &mut bone, &is_simulated),
             Some(layers) => {
                 layers.put_skeleton(&mut bone);
                 TissueTets::of_three_surfaces(&skin, layers, &mut bone, &is_simulated)
             }
         };
+        if let Some(layers) = (layers.as_mut()).filter(|_| settings.layers.sliding_stiffness > 0.0)
+        {
+            let bones_of = bones_by_joint(&hold_input);
+            layers.cores = cores(&skin, layers, &bone, &is_simulated);
+            for core in &mut layers.cores {
+                let mean = mean_weights(&weights, core.columns);
+                core.influences = influences(&graph, &bones_of, &mean, core.point);
+            }
+            tets.add_cores(skin.len(), &layers.cores);
+        }
         // Layered columns are carried as two-layer ones would be, though their skeleton surface follows its own weights.
         let mut anchors = bone.clone();
         for column in layers.iter().flat_map(ColumnLayers::columns) {

@@ -88,6 +88,8 @@ pub enum Driven {
     Bone(u32),
     /// Skin vertex of an excluded column.
     Skin(u32),
+    /// Point below the free skeleton surface of a layered body.
+    Core(u32),
 }
 
 /// The tissue of a character.

@@ -8,10 +8,11 @@ use glam::DVec3;
 use crate::layers::{ColumnLayers, Layer};
 use crate::prisms::{split_orders, split_prisms};
 use crate::rest_skin::RestSkin;
+use crate::sliding_core::Core;
 use crate::untangle::{SLENDER_RATIO, Scope, UntangleReport, untangle};
 
 /// Tets over nodes: skin vertex `i` is node `i`, its muscle-surface point node `count + i`, its bone-surface point node
-/// `2 count + i`.
+/// `2 count + i`. Points below a free skeleton surface follow.
 #[derive(Clone, Debug, Default)]
 pub struct TissueTets {
     /// Corners.
@@ -118,6 +119,17 @@ impl TissueTets {
             }
         }
         all
+    }
+
+    /// Adds the tets between a free skeleton surface and the points below it.
+    pub(crate) fn add_cores(&mut self, columns: usize, cores: &[Core]) {
+        let count = columns as u32;
+        let first = self.prisms.last().map_or(0, |&prism| prism as usize + 1);
+        for (k, core) in cores.iter().enumerate() {
+            let [a, b, c] = core.columns.map(|v| v + 2 * count);
+            let tet = [b, a, c, 3 * count + k as u32];
+            self.push(tet, first + k, Layer::Core);
+        }
     }
 
     fn push(&mut self, tet: [u32; 4], prism: usize, layer: Layer) {

@@ -13,6 +13,7 @@ use crate::FleshError;
 use crate::body::Body;
 use crate::holds::Weights;
 use crate::rest_skin::RestSkin;
+use crate::sliding_core::Core;
 
 /// Inner surfaces of a character's skin, as plain data. All lists have one entry for each layered vertex of the skin.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -40,6 +41,8 @@ pub enum Layer {
     Fat,
     /// Between muscle surface and skeleton surface.
     Muscle,
+    /// Between a free skeleton surface and the [points](crate::sliding_core) below it.
+    Core,
     /// Between skin and bone surface, where there are no layers.
     Whole,
 }
@@ -57,6 +60,8 @@ pub struct ColumnLayers {
     pub influences: Vec<Weights>,
     /// Whether the skeleton surface is held.
     pub held: Vec<bool>,
+    /// Driven points below the free skeleton surface.
+    pub cores: Vec<Core>,
 }
 
 /// Depth of the skeleton surface, relative to the character's size, below which a vertex has no layers: 0.9 mm. Layers end
@@ -132,6 +137,7 @@ impl GivenLayers {
             layered: vec![false; skin.len()],
             influences: vec![Vec::new(); skin.len()],
             held: vec![false; skin.len()],
+            cores: Vec::new(),
         };
         for column in 0..skin.len() {
             let Some(i) = Some(of_welded[welded_of(column) as usize] as usize)
@@ -161,6 +167,11 @@ impl ColumnLayers {
     /// Columns that have layers.
     pub fn columns(&self) -> impl Iterator<Item = usize> {
         (0..self.layered.len()).filter(|&column| self.layered[column])
+    }
+
+    /// Whether the skeleton surface of a column is free.
+    pub fn is_free(&self, column: usize) -> bool {
+        self.layered[column] && !self.held[column]
     }
 
     /// Writes the skeleton surface into a bone surface.

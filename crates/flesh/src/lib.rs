@@ -54,6 +54,7 @@ pub mod shell_measures;
 pub mod simulation_mesh;
 pub mod skeleton_volume;
 pub mod sliding;
+pub mod sliding_core;
 pub mod stretched;
 pub mod target_table;
 pub mod targets;

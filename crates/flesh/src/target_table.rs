@@ -140,6 +140,7 @@ impl Flesh {
             .map(|driven| match *driven {
                 Driven::Bone(column) => maker.driven(column as usize),
                 Driven::Skin(column) => maker.skin(column as usize),
+                Driven::Core(index) => maker.core(index as usize),
             })
             .collect();
         let outside = self.outside_columns();
@@ -272,12 +273,8 @@ impl Maker<'_> {
     /// A point of a column with its hold.
     fn held(&self, column: usize, point: DVec3, path: Path) -> Follow {
         let hold = &self.flesh.holds[column];
-        let anchor = |influence: &Influence| match influence.bone {
-            Some(bone) => self.on_bone(bone, influence.t, point, influence.weight),
-            None => self.on_joint(influence.joint, point, influence.weight),
-        };
         let held = match hold.share > 0.0 {
-            true => hold.influences.iter().map(anchor).collect(),
+            true => self.anchors(point, &hold.influences),
             false => Vec::new(),
         };
         Follow {
@@ -285,6 +282,30 @@ impl Maker<'_> {
             path,
             held,
             share: hold.share.max(0.0),
+        }
+    }
+
+    /// Anchors of a point on the joints that hold it.
+    fn anchors(&self, point: DVec3, influences: &[Influence]) -> Vec<Anchor> {
+        let anchor = |influence: &Influence| match influence.bone {
+            Some(bone) => self.on_bone(bone, influence.t, point, influence.weight),
+            None => self.on_joint(influence.joint, point, influence.weight),
+        };
+        influences.iter().map(anchor).collect()
+    }
+
+    /// A point below the free skeleton surface: a smooth blend of the joints around it.
+    fn core(&self, index: usize) -> Follow {
+        let cores = self.flesh.layers.as_ref().map(|layers| &layers.cores);
+        let (point, influences) = match cores.and_then(|cores| cores.get(index)) {
+            Some(core) => (core.point, &core.influences[..]),
+            None => (DVec3::ZERO, &[][..]),
+        };
+        Follow {
+            point,
+            path: Path::Blended(Vec::new()),
+            held: self.anchors(point, influences),
+            share: 1.0,
         }
     }
 

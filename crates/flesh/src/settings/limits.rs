@@ -35,6 +35,7 @@ pub(super) fn check_numbers(settings: &Settings) -> Result<(), FleshError> {
         ("stiffness", tissue.stiffness, 0.0, 1e9),
         ("fat_stiffness", layers.fat_stiffness, 0.0, 1e9),
         ("muscle_stiffness", layers.muscle_stiffness, 0.0, 1e9),
+        ("sliding_stiffness", layers.sliding_stiffness, 0.0, 1e9),
         ("mass", tissue.mass, 0.0, MASS),
         ("volume_stiffness", tissue.volume_stiffness, 0.0, 1e6),
         ("smoothing", tissue.smoothing, 0.0, 10.0),
