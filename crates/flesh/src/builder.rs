@@ -1,16 +1,13 @@
 //! Builds the tissue of a character, in the steps of [3.2.1].
 
 use glam::{DVec3, Vec3};
-use supple_geom::adjacency::NONE;
 use supple_geom::decimate::Decimated;
-use supple_geom::tet_mesh::determinant;
 use supple_geom::{Surface, TriMesh};
 use supple_rig::Character;
 use supple_rig::skinning::{linear_blend, morphed};
-use supple_sim::contact::SurfaceInput;
-use supple_sim::{Model, ModelBuilder};
 
 use crate::FleshError;
+use crate::assemble::{ModelInput, assemble_model};
 use crate::base_points::{Smoothing, base_points, base_position};
 use crate::bone_graph::{BoneGraph, GraphInput, bone_graph};
 use crate::bone_surface::bone_surface;
@@ -19,11 +16,12 @@ use crate::collision_tets::{collision_tets, contact_surface};
 use crate::covers::covers;
 use crate::detail::{Detail, DetailSource, Upsampler};
 use crate::detail_cache::DetailCache;
-use crate::flesh::{BuildReport, Column, Driven, Flesh};
-use crate::holds::{HoldInput, flesh_weights, given_weights, holds};
+use crate::flesh::{BuildReport, Flesh};
+use crate::holds::{HoldInput, bones_by_joint, flesh_weights, given_weights, holds, influences};
 use crate::joint_use::joint_uses;
-use crate::masses::{BODY_DENSITY, vertex_masses};
-use crate::prisms::{split_orders, split_prisms};
+use crate::layered_prisms::TissueTets;
+use crate::layers::{ColumnLayers, GivenLayers};
+use crate::prisms::split_orders;
 use crate::regions::{bending_joints, depth_factor, excluded_columns, stiffness_factors};
 use crate::rest_skin::RestSkin;
 use crate::rides::{RideInput, Rides, rides};
@@ -31,9 +29,9 @@ use crate::settings::{ContactMode, Settings};
 use crate::shell_kinds::{Kind, ShellKinds, shell_kinds};
 use crate::simulation_mesh::bending_points;
 use crate::skeleton_volume::{GivenRadii, skeleton_volume};
-use crate::sliding::{Attachment, attachments};
+use crate::sliding::attachments;
+use crate::sliding_core::{cores, mean_weights};
 use crate::target_table::FollowTable;
-use crate::untangle::untangle;
 
 /// Collects options, then builds a [`Flesh`].
 pub struct FleshBuilder<'a> {
@@ -41,6 +39,7 @@ pub struct FleshBuilder<'a> {
     settings: Settings,
     cache: Option<&'a dyn DetailCache>,
     progress: Option<&'a dyn Fn(f32)>,
+    layers: Option<&'a GivenLayers>,
 }
 
 impl<'a> FleshBuilder<'a> {
@@ -51,6 +50,7 @@ impl<'a> FleshBuilder<'a> {
             settings: Settings::default(),
             cache: None,
             progress: None,
+            layers: None,
         }
     }
 
@@ -72,6 +72,12 @@ impl<'a> FleshBuilder<'a> {
         self
     }
 
+    /// Gives the body layers of its own: fat and muscle over a skeleton surface, instead of one layer over capsules.
+    pub fn layers(mut self, layers: &'a GivenLayers) -> Self {
+        self.layers = Some(layers);
+        self
+    }
+
     /// Builds the tissue.
     pub fn build(self) -> Result<Flesh, FleshError> {
         let Self {
@@ -79,6 +85,7 @@ impl<'a> FleshBuilder<'a> {
             settings,
             cache,
             progress,
+            layers,
         } = self;
         let pass = |share: f32| {
             if let Some(progress) = progress {
@@ -98,6 +105,9 @@ impl<'a> FleshBuilder<'a> {
             });
         }
         settings.check()?;
+        if let Some(layers) = layers {
+            layers.check(character)?;
+        }
         let worlds = character.bind_worlds();
         if let Some(joint) = worlds.iter().position(|world| !world.is_finite()) {
             return Err(FleshError::BadPart {
@@ -162,23 +172,45 @@ impl<'a> FleshBuilder<'a> {
         pass(0.6);
         let weights = flesh_weights(&hold_input);
         let excluded = excluded_columns(character, &settings, &weights)?;
-        let mut factors = stiffness_factors(character, &settings, &weights)?;
+        let factors = stiffness_factors(character, &settings, &weights)?;
         let size = skin.size();
-        for (v, factor) in factors.iter_mut().enumerate() {
-            *factor *= depth_factor(skin.positions[v].distance(base[v]), size);
-        }
+        let deep_factors: Vec<f64> = (factors.iter().enumerate())
+            .map(|(v, factor)| factor * depth_factor(skin.positions[v].distance(base[v]), size))
+            .collect();
 
         let hits = bone_surface(&graph, &volume, &skin, &base_points);
         let mut bone: Vec<DVec3> = hits.iter().map(|hit| hit.position).collect();
         let orders = split_orders(&skin, &bone);
-        let tets = split_prisms(&skin.triangles, &orders, skin.len());
         let is_simulated = |triangle: usize| {
             let corners = skin.triangles[triangle];
             corners.iter().any(|&v| !excluded[v as usize])
         };
-        let (keep, untangled) = untangle(&skin, &mut bone, &tets, &is_simulated);
-        let attachments = attachments(&graph, &volume, &hits, &bone, settings.tissue.sliding);
-        let holds = holds(&hold_input, &bone, &attachments, &weights);
+        let welded = |column: usize| welded_of[kept[column] as usize];
+        let mut layers = layers.map(|layers| layers.at_columns(&kinds.body, &skin, welded));
+        let mut tets = match &mut layers {
+            None => TissueTets::of_two_surfaces(&skin, &mut bone, &is_simulated),
+            Some(layers) => {
+                layers.put_skeleton(&mut bone);
+                TissueTets::of_three_surfaces(&skin, layers, &mut bone, &is_simulated)
+            }
+        };
+        if let Some(layers) = (layers.as_mut()).filter(|_| settings.layers.sliding_stiffness > 0.0)
+        {
+            let bones_of = bones_by_joint(&hold_input);
+            layers.cores = cores(&skin, layers, &bone, &is_simulated);
+            for core in &mut layers.cores {
+                let mean = mean_weights(&weights, core.columns);
+                core.influences = influences(&graph, &bones_of, &mean, core.point);
+            }
+            tets.add_cores(skin.len(), &layers.cores);
+        }
+        // Layered columns are carried as two-layer ones would be, though their skeleton surface follows its own weights.
+        let mut anchors = bone.clone();
+        for column in layers.iter().flat_map(ColumnLayers::columns) {
+            anchors[column] = hits[column].position;
+        }
+        let attachments = attachments(&graph, &volume, &hits, &anchors, settings.tissue.sliding);
+        let holds = holds(&hold_input, &anchors, &attachments, &weights);
         pass(0.7);
         let collision = collision_tets(&skin, &base, &orders);
         let input = ModelInput {
@@ -186,11 +218,12 @@ impl<'a> FleshBuilder<'a> {
             skin: &skin,
             volume: full_skin.volume().abs(),
             bone: &bone,
+            layers: layers.as_ref(),
             tets: &tets,
-            keep: &keep,
             attachments: &attachments,
             excluded: &excluded,
             factors: &factors,
+            deep_factors: &deep_factors,
         };
         let assembled = assemble_model(&input, |columns, model| {
             contact_surface(&skin, &base, &collision, columns, model)
@@ -233,7 +266,8 @@ impl<'a> FleshBuilder<'a> {
             fixed: assembled.model.fixed_count(),
             bones: graph.bones.len(),
             mass: assembled.mass,
-            untangled,
+            layered: layers.iter().flat_map(ColumnLayers::columns).count(),
+            untangled: tets.report,
             collision_excluded: collision.excluded,
             shells: kinds.shells.clone(),
         };
@@ -252,6 +286,7 @@ impl<'a> FleshBuilder<'a> {
             holds,
             follow: FollowTable::default(),
             bone,
+            layers,
             skin: mesh,
             original_of,
             columns: assembled.columns,
@@ -353,120 +388,6 @@ fn given_radii(
         }
     }
     Ok(given)
-}
-
-struct ModelInput<'a> {
-    settings: &'a Settings,
-    skin: &'a RestSkin,
-    /// Volume enclosed by the full skin \[m³\].
-    volume: f64,
-    bone: &'a [DVec3],
-    tets: &'a [[u32; 4]],
-    keep: &'a [bool],
-    attachments: &'a [Attachment],
-    excluded: &'a [bool],
-    factors: &'a [f64],
-}
-
-struct Assembled {
-    model: Model,
-    columns: Vec<Column>,
-    driven: Vec<Driven>,
-    mass: f64,
-}
-
-fn assemble_model(
-    input: &ModelInput,
-    surface: impl FnOnce(&[Column], &Model) -> SurfaceInput,
-) -> Result<Assembled, FleshError> {
-    let count = input.skin.len();
-    let kept: Vec<usize> = (0..input.tets.len()).filter(|&t| input.keep[t]).collect();
-    let mut used = vec![false; 2 * count];
-    for &t in &kept {
-        for &v in &input.tets[t] {
-            used[v as usize] = true;
-        }
-    }
-    let position = |v: usize| {
-        if v < count {
-            input.skin.positions[v]
-        } else {
-            input.bone[v - count]
-        }
-    };
-    let mut builder = ModelBuilder::new();
-    let mut id = vec![NONE; 2 * count];
-    let mut driven = Vec::new();
-    for v in (0..2 * count).filter(|&v| used[v]) {
-        let column = v % count;
-        let fixed = if v < count {
-            input.excluded[column]
-        } else {
-            input.attachments[column] != Attachment::Free
-        };
-        if fixed {
-            driven.push(if v < count {
-                Driven::Skin(column as u32)
-            } else {
-                Driven::Bone(column as u32)
-            });
-        }
-        id[v] = builder.vertex(position(v).as_vec3(), fixed);
-    }
-    let corners: Vec<[u32; 4]> = kept.iter().map(|&t| input.tets[t]).collect();
-    let volumes: Vec<f64> = corners
-        .iter()
-        .map(|tet| determinant(tet.map(|v| position(v as usize))) / 6.0)
-        .collect();
-    let tissue = &input.settings.tissue;
-    let mass = if tissue.mass > 0.0 {
-        tissue.mass
-    } else {
-        input.volume * BODY_DENSITY
-    };
-    for (v, mass) in vertex_masses(2 * count, &corners, &volumes, mass)
-        .into_iter()
-        .enumerate()
-    {
-        if id[v] != NONE {
-            builder.mass(id[v], mass);
-        }
-    }
-    let mut prism: Vec<u32> = Vec::new();
-    for (k, tet) in corners.iter().enumerate() {
-        let factor = tet
-            .iter()
-            .map(|&v| input.factors[v as usize % count])
-            .sum::<f64>()
-            / 4.0;
-        let stiffness = tissue.stiffness * factor;
-        let index = builder.tet(tet.map(|v| id[v as usize]), stiffness);
-        if tissue.volume_stiffness * stiffness > 0.0 {
-            builder.tet_volume(index, tissue.volume_stiffness * stiffness, 1.0);
-        }
-        prism.push(index);
-        let last = kept.get(k + 1).is_none_or(|&next| next / 3 != kept[k] / 3);
-        if last {
-            builder.cluster(&prism);
-            prism.clear();
-        }
-    }
-    let columns: Vec<Column> = (0..count)
-        .map(|v| Column {
-            skin: id[v],
-            bone: id[count + v],
-            is_free: id[v] != NONE && !input.excluded[v],
-        })
-        .collect();
-    let model = builder
-        .build_with_surface(|model| surface(&columns, model))
-        .map_err(FleshError::Model)?;
-    Ok(Assembled {
-        model,
-        columns,
-        driven,
-        mass,
-    })
 }
 
 /// The character without its computed weights: unbound, with the skin at its rest position in the world.

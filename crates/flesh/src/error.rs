@@ -67,6 +67,9 @@ pub enum FleshError {
     /// Settings that cannot be read, or that name something the character does not have.
     #[error("settings: {0}")]
     Settings(String),
+    /// Inner surfaces that do not fit the character.
+    #[error("the layers of the body cannot be used: {0}")]
+    Layers(String),
     /// The solver rejected the tissue's model.
     #[error("the solver rejected the tissue's model: {0}")]
     Model(#[source] supple_sim::BuildError),

@@ -3,7 +3,7 @@
 use glam::{Affine3A, DVec3, Vec3};
 use supple_geom::TriMesh;
 use supple_geom::adjacency::NONE;
-use supple_rig::{Character, Pose};
+use supple_rig::{Character, Pose, Skeleton};
 use supple_sim::{Model, State};
 
 use crate::FleshError;
@@ -17,6 +17,7 @@ use crate::detail::Detail;
 use crate::detail_cache::CacheUse;
 use crate::frames::{Frames, frames};
 use crate::holds::Hold;
+use crate::layers::ColumnLayers;
 use crate::rides::Ride;
 use crate::rigid_pieces::RigidPiece;
 use crate::settings::Settings;
@@ -50,6 +51,8 @@ pub struct BuildReport {
     pub bones: usize,
     /// Total mass \[kg\].
     pub mass: f64,
+    /// Columns with a muscle surface and a skeleton surface of their own.
+    pub layered: usize,
     /// Repair of inverted and flat tets.
     pub untangled: UntangleReport,
     /// Collision tets left out because they are degenerate.
@@ -58,15 +61,24 @@ pub struct BuildReport {
     pub shells: Vec<Shell>,
 }
 
-/// A skin vertex and its bone-surface point.
+/// A skin vertex and what lies below it.
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
     /// The skin vertex, in the model's input numbering, or [`NONE`].
     pub skin: u32,
+    /// The muscle-surface point, likewise; [`NONE`] where there are no layers.
+    pub muscle: u32,
     /// The bone-surface point, likewise.
     pub bone: u32,
     /// Whether the skin vertex is simulated.
     pub is_free: bool,
+}
+
+impl Column {
+    /// All its vertices, in the model's input numbering; [`NONE`] for those it does not have.
+    pub fn vertices(&self) -> [u32; 3] {
+        [self.skin, self.muscle, self.bone]
+    }
 }
 
 /// The origin of a driven vertex of the model.
@@ -76,6 +88,8 @@ pub enum Driven {
     Bone(u32),
     /// Skin vertex of an excluded column.
     Skin(u32),
+    /// Point below the free skeleton surface of a layered body.
+    Core(u32),
 }
 
 /// The tissue of a character.
@@ -100,6 +114,7 @@ pub struct Flesh {
     pub(crate) holds: Vec<Hold>,
     pub(crate) follow: FollowTable,
     pub(crate) bone: Vec<DVec3>,
+    pub(crate) layers: Option<ColumnLayers>,
     pub(crate) skin: TriMesh,
     pub(crate) original_of: Vec<u32>,
     pub(crate) columns: Vec<Column>,
@@ -127,6 +142,11 @@ impl Flesh {
     /// Starts building the tissue of a character.
     pub fn builder(character: &Character) -> FleshBuilder<'_> {
         FleshBuilder::new(character)
+    }
+
+    /// The character's skeleton.
+    pub fn skeleton(&self) -> &Skeleton {
+        &self.character.skeleton
     }
 
     /// Bones that carry flesh.
@@ -182,6 +202,11 @@ impl Flesh {
     /// Bone-surface point of every column at rest \[m\].
     pub fn bone_surface(&self) -> &[DVec3] {
         &self.bone
+    }
+
+    /// The layers at every column at rest, if the body was given any.
+    pub fn layers(&self) -> Option<&ColumnLayers> {
+        self.layers.as_ref()
     }
 
     /// The bones or joints that each bone-surface point follows.

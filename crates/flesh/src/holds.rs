@@ -173,29 +173,42 @@ pub fn holds(
     weights: &[Weights],
 ) -> Vec<Hold> {
     let owners = bone_owners(input.graph, input.skeleton);
-    let mut bones_of = vec![Vec::new(); input.skeleton.len()];
-    for (index, bone) in input.graph.bones.iter().enumerate() {
-        bones_of[bone.joint].push(index);
-    }
+    let bones_of = bones_by_joint(input);
     (0..attachments.len())
         .into_par_iter()
         .with_min_len(256)
         .map(|v| {
             let share = share(input.graph, &attachments[v], &weights[v], &owners);
-            let influences = if share > 0.0 {
-                let point = points[v];
-                (weights[v].iter())
-                    .map(|&(joint, weight)| {
-                        let bones = &bones_of[joint as usize];
-                        influence(input.graph, bones, joint as usize, weight, point)
-                    })
-                    .collect()
-            } else {
-                Vec::new()
+            let influences = match share > 0.0 {
+                true => influences(input.graph, &bones_of, &weights[v], points[v]),
+                false => Vec::new(),
             };
             Hold { share, influences }
         })
         .collect()
+}
+
+/// Bones that each joint drives.
+pub(crate) fn bones_by_joint(input: &HoldInput) -> Vec<Vec<usize>> {
+    let mut bones_of = vec![Vec::new(); input.skeleton.len()];
+    for (index, bone) in input.graph.bones.iter().enumerate() {
+        bones_of[bone.joint].push(index);
+    }
+    bones_of
+}
+
+/// The joints of some weights as influences on a point.
+pub(crate) fn influences(
+    graph: &BoneGraph,
+    bones_of: &[Vec<usize>],
+    weights: &Weights,
+    point: DVec3,
+) -> Vec<Influence> {
+    let of = |&(joint, weight): &(u32, f64)| {
+        let bones = &bones_of[joint as usize];
+        influence(graph, bones, joint as usize, weight, point)
+    };
+    weights.iter().map(of).collect()
 }
 
 fn influence(graph: &BoneGraph, bones: &[usize], joint: usize, weight: f64, p: DVec3) -> Influence {

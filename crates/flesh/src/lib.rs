@@ -15,6 +15,7 @@
 //! Numbers in brackets are sections of the thesis named in `docs/references.md`.
 #![forbid(unsafe_code)]
 
+mod assemble;
 pub mod base_points;
 pub mod body;
 pub mod bone_graph;
@@ -34,6 +35,8 @@ pub mod hanging_joints;
 pub mod heat_flow;
 pub mod holds;
 pub mod joint_use;
+pub mod layered_prisms;
+pub mod layers;
 pub mod local_pairs;
 pub mod masses;
 pub mod measures;
@@ -51,6 +54,7 @@ pub mod shell_measures;
 pub mod simulation_mesh;
 pub mod skeleton_volume;
 pub mod sliding;
+pub mod sliding_core;
 pub mod stretched;
 pub mod target_table;
 pub mod targets;
@@ -63,5 +67,6 @@ pub use builder::FleshBuilder;
 pub use detail_cache::{CacheUse, DetailCache};
 pub use error::FleshError;
 pub use flesh::{BuildReport, Flesh};
+pub use layers::GivenLayers;
 pub use posed_skin::SkinWork;
 pub use settings::Settings;

@@ -48,6 +48,10 @@ impl Flesh {
             let follow = self.carried(v);
             let bone = follow.unheld(&frames, self.bone[v] - follow.point);
             put(column.bone, bone.as_vec3());
+            if let Some(layers) = &self.layers {
+                let muscle = follow.unheld(&frames, layers.muscle[v] - follow.point);
+                put(column.muscle, muscle.as_vec3());
+            }
         }
         Ok(state)
     }
@@ -70,7 +74,7 @@ impl Flesh {
             .collect();
         let mut column_of = vec![usize::MAX; self.model.vertex_count()];
         for (v, column) in self.columns.iter().enumerate() {
-            for vertex in [column.skin, column.bone] {
+            for vertex in column.vertices() {
                 if let Some(&index) = self.model.index_of().get(vertex as usize) {
                     column_of[index as usize] = v;
                 }

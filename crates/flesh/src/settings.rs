@@ -22,6 +22,8 @@ use crate::shell_kinds::Kind;
 pub struct Settings {
     /// Material and construction.
     pub tissue: Tissue,
+    /// Material of bodies with layers.
+    pub layers: Layers,
     /// Time stepping.
     pub solver: Solver,
     /// Simulation mesh and full skin.
@@ -65,6 +67,19 @@ pub struct Tissue {
     pub simulate_head: bool,
     /// Diffusion length of the base points' smoothing along the skin, relative to the character's size.
     pub smoothing: f64,
+}
+
+/// Material of bodies with [layers](crate::layers).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Layers {
+    /// Stiffness of fat \[Pa\].
+    pub fat_stiffness: f64,
+    /// Stiffness of muscle \[Pa\]: three times that of fat in [4.3.3].
+    pub muscle_stiffness: f64,
+    /// Stiffness that keeps a skeleton surface that is free to slide near its bones \[Pa\]; 0 leaves it free.
+    pub sliding_stiffness: f64,
 }
 
 /// Time stepping.
@@ -142,6 +157,20 @@ impl Default for Tissue {
             sliding: true,
             simulate_head: false,
             smoothing: crate::base_points::Smoothing::default().reach,
+        }
+    }
+}
+
+/// Default of [`Layers::sliding_stiffness`]. At a tenth of it a shoulder that a wild pose pressed in stays so; at the stiffness of
+/// fat the belly swings half as far, and a back that bends folds.
+const SLIDING_STIFFNESS: f64 = 0.4 * supple_sim::units::STIFFNESS;
+
+impl Default for Layers {
+    fn default() -> Self {
+        Self {
+            fat_stiffness: supple_sim::units::STIFFNESS,
+            muscle_stiffness: 3.0 * supple_sim::units::STIFFNESS,
+            sliding_stiffness: SLIDING_STIFFNESS,
         }
     }
 }
@@ -255,6 +284,10 @@ const COMMENTS: &[(&str, &str)] = &[
     (
         "virtual_bones",
         "# Joints whose bones shape the tissue but do not hold it (trunks, tails).\n",
+    ),
+    (
+        "fat_stiffness",
+        "# Only for bodies with layers of their own, whose muscle is about three times as stiff as fat.\n",
     ),
     (
         "stiffness =",

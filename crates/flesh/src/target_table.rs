@@ -15,7 +15,7 @@ use crate::FleshError;
 use crate::base_points::BasePoint;
 use crate::flesh::{Driven, Flesh};
 use crate::follow::{Anchor, Carrier, Follow, Path, PoseFrames, Slide};
-use crate::holds::Influence;
+use crate::holds::{Influence, Weights};
 use crate::sliding::Attachment;
 
 /// All vertices that follow the pose directly.
@@ -140,6 +140,7 @@ impl Flesh {
             .map(|driven| match *driven {
                 Driven::Bone(column) => maker.driven(column as usize),
                 Driven::Skin(column) => maker.skin(column as usize),
+                Driven::Core(index) => maker.core(index as usize),
             })
             .collect();
         let outside = self.outside_columns();
@@ -220,6 +221,9 @@ impl Maker<'_> {
     fn driven(&mut self, column: usize) -> Follow {
         let flesh = self.flesh;
         let point = flesh.bone[column];
+        if let Some(layers) = (flesh.layers.as_ref()).filter(|layers| layers.layered[column]) {
+            return self.linear(point, &layers.influences[column]);
+        }
         let path = match flesh.attachments[column] {
             Attachment::Bone { bone, t } => Path::Carried(self.on_bone(bone, t, point, 1.0)),
             Attachment::Node { node } => Path::Carried(self.on_node(node, point, 1.0)),
@@ -255,15 +259,22 @@ impl Maker<'_> {
         self.held(column, point, path)
     }
 
+    /// A point of the skeleton surface that follows joints by linear blend [4.3.3].
+    fn linear(&self, point: DVec3, weights: &Weights) -> Follow {
+        let anchor = |&(joint, weight): &(u32, f64)| self.on_joint(joint as usize, point, weight);
+        Follow {
+            point,
+            path: Path::Blended(weights.iter().map(anchor).collect()),
+            held: Vec::new(),
+            share: 0.0,
+        }
+    }
+
     /// A point of a column with its hold.
     fn held(&self, column: usize, point: DVec3, path: Path) -> Follow {
         let hold = &self.flesh.holds[column];
-        let anchor = |influence: &Influence| match influence.bone {
-            Some(bone) => self.on_bone(bone, influence.t, point, influence.weight),
-            None => self.on_joint(influence.joint, point, influence.weight),
-        };
         let held = match hold.share > 0.0 {
-            true => hold.influences.iter().map(anchor).collect(),
+            true => self.anchors(point, &hold.influences),
             false => Vec::new(),
         };
         Follow {
@@ -271,6 +282,30 @@ impl Maker<'_> {
             path,
             held,
             share: hold.share.max(0.0),
+        }
+    }
+
+    /// Anchors of a point on the joints that hold it.
+    fn anchors(&self, point: DVec3, influences: &[Influence]) -> Vec<Anchor> {
+        let anchor = |influence: &Influence| match influence.bone {
+            Some(bone) => self.on_bone(bone, influence.t, point, influence.weight),
+            None => self.on_joint(influence.joint, point, influence.weight),
+        };
+        influences.iter().map(anchor).collect()
+    }
+
+    /// A point below the free skeleton surface: a smooth blend of the joints around it.
+    fn core(&self, index: usize) -> Follow {
+        let cores = self.flesh.layers.as_ref().map(|layers| &layers.cores);
+        let (point, influences) = match cores.and_then(|cores| cores.get(index)) {
+            Some(core) => (core.point, &core.influences[..]),
+            None => (DVec3::ZERO, &[][..]),
+        };
+        Follow {
+            point,
+            path: Path::Blended(Vec::new()),
+            held: self.anchors(point, influences),
+            share: 1.0,
         }
     }
 

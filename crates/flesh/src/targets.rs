@@ -61,7 +61,7 @@ impl Flesh {
         let free = self.model.free_count();
         let mut column_of = vec![None; self.model.vertex_count()];
         for (v, column) in self.columns.iter().enumerate() {
-            for vertex in [column.skin, column.bone] {
+            for vertex in column.vertices() {
                 if let Some(slot) = column_of.get_mut(vertex as usize) {
                     *slot = Some(v);
                 }

@@ -16,7 +16,7 @@ pub const FLAT_VOLUME: f64 = 2e-6;
 /// Altitude of a tet, relative to its longest edge, below which the bone surface around it is smoothed. Slender tets are
 /// sound at rest, but a rotation of a few degrees inverts them. At 0.01 a squat has half as many again; from 0.1 on smoothing
 /// thins the tissue, and as many appear elsewhere.
-const SLENDER_RATIO: f64 = 0.05;
+pub const SLENDER_RATIO: f64 = 0.05;
 
 /// Whether a tet has enough volume to be simulated. `size` is the character's \[m\].
 pub fn is_sound(corners: [DVec3; 4], size: f64) -> bool {
@@ -37,7 +37,31 @@ pub struct UntangleReport {
     pub dropped: usize,
 }
 
-/// Moves bone-surface points until every tet of a simulated triangle has volume, and returns which tets are kept.
+impl std::ops::Add for UntangleReport {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            inverted: self.inverted + other.inverted,
+            flat: self.flat + other.flat,
+            moved: self.moved + other.moved,
+            dropped: self.dropped + other.dropped,
+        }
+    }
+}
+
+/// What a repair may do.
+#[derive(Clone, Copy, Debug)]
+pub struct Scope<'a> {
+    /// Which tets must be sound; the others are left out of the model.
+    pub simulated: &'a [bool],
+    /// Which points of the lower surface may move.
+    pub movable: &'a [bool],
+    /// Altitude of a tet, relative to its longest edge, below which the lower surface around it is smoothed.
+    pub slender: f64,
+}
+
+/// Moves points of the lower surface (`bone`) until every simulated tet has volume, and returns which tets are kept.
 ///
 /// Folds and slivers of the bone surface are first averaged with their neighbours, which continues the smoothing of the base
 /// points. What stays folded is lifted to just below the skin, where a prism along the skin's normals cannot fold.
@@ -45,14 +69,14 @@ pub fn untangle(
     skin: &RestSkin,
     bone: &mut [DVec3],
     tets: &[[u32; 4]],
-    is_simulated: &dyn Fn(usize) -> bool,
+    scope: Scope,
 ) -> (Vec<bool>, UntangleReport) {
     let original = bone.to_vec();
-    let simulated: Vec<bool> = (0..tets.len()).map(|tet| is_simulated(tet / 3)).collect();
-    let inverted = (tets.iter().zip(&simulated))
+    let simulated = scope.simulated;
+    let inverted = (tets.iter().zip(simulated))
         .filter(|&(tet, &simulated)| simulated && determinant(corners(skin, bone, tet)) < 0.0)
         .count();
-    let unsound = (soundness(skin, bone, tets, 0.0).iter().zip(&simulated))
+    let unsound = (soundness(skin, bone, tets, 0.0).iter().zip(simulated))
         .filter(|&(&sound, &simulated)| simulated && !sound)
         .count();
     let mut report = UntangleReport {
@@ -63,12 +87,13 @@ pub fn untangle(
     let depth = lift_depths(skin);
     let direction = visible_normals(skin);
     let mut lifts = vec![0_i32; skin.len()];
-    let mut checker = Checker::new(skin, bone, tets, &simulated, SLENDER_RATIO);
+    let mut checker = Checker::new(skin, bone, tets, simulated, scope.slender);
     for round in 0..SMOOTHING_ROUNDS + LIFTING_ROUNDS {
         if round == SMOOTHING_ROUNDS {
-            checker = Checker::new(skin, bone, tets, &simulated, 0.0);
+            checker = Checker::new(skin, bone, tets, simulated, 0.0);
         }
-        let tangled = checker.tangled();
+        let mut tangled = checker.tangled();
+        tangled.retain(|&v| scope.movable[v]);
         if tangled.is_empty() {
             continue;
         }
@@ -84,15 +109,15 @@ pub fn untangle(
         }
         checker.recheck(bone, &tangled);
     }
-    for point in bone.iter_mut() {
+    for (point, _) in (bone.iter_mut().zip(scope.movable)).filter(|(_, movable)| **movable) {
         // The model stores f32, so tets are judged after rounding.
         *point = point.as_vec3().as_dvec3();
     }
     let mut keep = soundness(skin, bone, tets, 0.0);
-    report.dropped = (keep.iter().zip(&simulated))
+    report.dropped = (keep.iter().zip(simulated))
         .filter(|&(&kept, &simulated)| simulated && !kept)
         .count();
-    for (kept, &simulated) in keep.iter_mut().zip(&simulated) {
+    for (kept, &simulated) in keep.iter_mut().zip(simulated) {
         *kept &= simulated;
     }
     report.moved = bone

@@ -9,6 +9,7 @@ pub mod compare;
 pub mod compare_contact;
 pub mod contact_report;
 pub mod guests;
+pub mod layered_motion;
 pub mod limbs;
 pub mod scene_sheet;
 pub mod section_drawing;

@@ -32,7 +32,12 @@ pub struct ModelBuilder {
     anchors: Vec<(u32, f64, AnchorKind, Vec3)>,
     polyhedra: Vec<(Vec<u32>, f64, StretchLimits)>,
     clusters: Vec<Vec<u32>>,
+    carrier_reach: Option<u32>,
 }
+
+/// Elements between a free vertex and fixed ones up to which it has a carrier frame. Farther ones, as in a tail that hangs on
+/// nothing, move on their own.
+const CARRIER_REACH: u32 = 2;
 
 /// Why a model could not be built.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -193,6 +198,12 @@ impl ModelBuilder {
         self.clusters.push(tets.to_vec());
     }
 
+    /// Sets how many elements a free vertex may be away from fixed ones and still have a [carrier
+    /// frame](crate::Model::carrier_frames); two by default. More is right where fixed vertices lie all around thick tissue.
+    pub fn carrier_reach(&mut self, elements: u32) {
+        self.carrier_reach = Some(elements);
+    }
+
     /// Makes driven vertices unknowns held by soft anchors of this weight \[N/m\] instead of eliminating them, to compare
     /// both as in [2.2.3].
     pub fn soften_driven(&mut self, weight: f64) {
@@ -249,7 +260,8 @@ impl ModelBuilder {
             caller_of,
         };
         model.carriers = crate::carrier::find_carriers(&model);
-        model.carrier_frames = crate::carrier::find_carrier_frames(&model, &model.carriers);
+        let reach = self.carrier_reach.unwrap_or(CARRIER_REACH);
+        model.carrier_frames = crate::carrier::find_carrier_frames(&model, &model.carriers, reach);
         model.wave_speeds = crate::inertia::wave_speeds(&model);
         Ok(model)
     }

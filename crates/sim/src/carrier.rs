@@ -52,20 +52,39 @@ pub(crate) fn find_carriers(model: &Model) -> Vec<u32> {
 }
 
 /// For each free vertex its carrier and two fixed vertices near it that form the best-shaped triangle, or the carrier three
-/// times if all are collinear. A vertex more than two elements away from fixed ones moves on its own: [`NO_CARRIER`].
-pub(crate) fn find_carrier_frames(model: &Model, carriers: &[u32]) -> Vec<[u32; 3]> {
+/// times if all are collinear. A vertex more than `reach` elements away from fixed ones moves on its own: [`NO_CARRIER`].
+pub(crate) fn find_carrier_frames(model: &Model, carriers: &[u32], reach: u32) -> Vec<[u32; 3]> {
     let neighbours = neighbours(model);
     let mut known: Vec<Option<[u32; 3]>> = vec![None; model.fixed_count()];
-    let free = model.free_count() as u32;
-    let touches_fixed = |v: u32| neighbours.of(v).iter().any(|&w| w >= free);
-    let is_held = |v: u32| touches_fixed(v) || neighbours.of(v).iter().any(|&w| touches_fixed(w));
+    let is_held = within(model, &neighbours, reach);
     let frame = |(v, &carrier): (usize, &u32)| match known.get_mut(carrier as usize) {
-        Some(slot) if is_held(v as u32) => {
+        Some(slot) if is_held[v] => {
             *slot.get_or_insert_with(|| best_triangle(model, &neighbours, carrier))
         }
         _ => [NO_CARRIER; 3],
     };
     carriers.iter().enumerate().map(frame).collect()
+}
+
+/// Which free vertices are at most `reach` elements away from a fixed one.
+fn within(model: &Model, neighbours: &Neighbours, reach: u32) -> Vec<bool> {
+    let free = model.free_count();
+    let mut within = vec![false; free];
+    let mut front: Vec<u32> = (free as u32..model.vertex_count() as u32).collect();
+    for _ in 0..reach {
+        let mut next = Vec::new();
+        for &v in front.iter().flat_map(|&v| neighbours.of(v)) {
+            if let Some(seen) = within.get_mut(v as usize).filter(|seen| !**seen) {
+                *seen = true;
+                next.push(v);
+            }
+        }
+        if next.is_empty() {
+            break;
+        }
+        front = next;
+    }
+    within
 }
 
 /// Least sine of the angle at the carrier. The rotation of a thinner triangle is unreliable.

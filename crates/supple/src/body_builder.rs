@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use supple_flesh::settings::{ContactMode, Ground, Resolution};
-use supple_flesh::{DetailCache, Flesh, Settings};
+use supple_flesh::{DetailCache, Flesh, GivenLayers, Settings};
 use supple_rig::Character;
 
 use crate::backend::{self, Choice};
@@ -17,6 +17,7 @@ pub struct SoftBodyBuilder<'a> {
     file: Option<PathBuf>,
     backend: Choice,
     progress: Option<&'a dyn Fn(f32)>,
+    layers: Option<&'a GivenLayers>,
 }
 
 impl<'a> SoftBodyBuilder<'a> {
@@ -27,12 +28,20 @@ impl<'a> SoftBodyBuilder<'a> {
             file: None,
             backend: Choice::Cpu,
             progress: None,
+            layers: None,
         }
     }
 
     /// Sets all settings. Call it first: it replaces what other options have set.
     pub fn settings(mut self, settings: Settings) -> Self {
         self.settings = settings;
+        self
+    }
+
+    /// Gives the body a muscle surface and a skeleton surface of its own: fat and muscle over detailed bones, instead of one layer
+    /// over capsules.
+    pub fn layers(mut self, layers: &'a GivenLayers) -> Self {
+        self.layers = Some(layers);
         self
     }
 
@@ -80,6 +89,9 @@ impl<'a> SoftBodyBuilder<'a> {
         let mut builder = Flesh::builder(self.character).settings(self.settings);
         if let Some(cache) = &cache {
             builder = builder.cache(cache);
+        }
+        if let Some(layers) = self.layers {
+            builder = builder.layers(layers);
         }
         if let Some(progress) = self.progress {
             builder = builder.progress(progress);

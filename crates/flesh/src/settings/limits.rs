@@ -25,6 +25,7 @@ pub(super) fn within(name: &str, value: f64, low: f64, high: f64) -> Result<(), 
 pub(super) fn check_numbers(settings: &Settings) -> Result<(), FleshError> {
     let Settings {
         tissue,
+        layers,
         solver,
         contact,
         ..
@@ -32,6 +33,9 @@ pub(super) fn check_numbers(settings: &Settings) -> Result<(), FleshError> {
     let iterations = f64::from(solver.iterations);
     for (name, value, low, high) in [
         ("stiffness", tissue.stiffness, 0.0, 1e12),
+        ("fat_stiffness", layers.fat_stiffness, 0.0, 1e9),
+        ("muscle_stiffness", layers.muscle_stiffness, 0.0, 1e9),
+        ("sliding_stiffness", layers.sliding_stiffness, 0.0, 1e9),
         ("mass", tissue.mass, 0.0, MASS),
         ("volume_stiffness", tissue.volume_stiffness, 0.0, 1e6),
         ("smoothing", tissue.smoothing, 0.0, 10.0),

@@ -1,0 +1,135 @@
+//! Measures of a torso in motion, to compare bodies with layers and without [4.3.3]: the swing of the belly and of the rib cage
+//! in a jump (figure 4.17b), shear of the skin in a twist (4.17c), folds in a bend (4.18).
+//!
+//! A region is a list of vertices of one part.
+
+use std::collections::BTreeMap;
+use std::f64::consts::PI;
+
+use glam::{DVec3, Vec3};
+use supple::tissue::{SoftBody, TissueError};
+
+/// A jump to the side.
+#[derive(Clone, Copy, Debug)]
+pub struct SideJump {
+    /// Way to the side, along X \[m\].
+    pub way: f32,
+    /// Height \[m\].
+    pub height: f32,
+    /// Time in the air \[s\].
+    pub time: f64,
+    /// Time simulated, with the rest after landing \[s\].
+    pub all: f64,
+}
+
+impl Default for SideJump {
+    fn default() -> Self {
+        Self {
+            way: 0.5,
+            height: 0.15,
+            time: 0.4,
+            all: 1.5,
+        }
+    }
+}
+
+impl SideJump {
+    /// Where the body is after a time \[m\].
+    fn shift(&self, time: f64) -> Vec3 {
+        let t = (time / self.time).min(1.0) as f32;
+        let rise = (std::f32::consts::PI * t).sin();
+        Vec3::new(self.way * t * t * (3.0 - 2.0 * t), self.height * rise, 0.0)
+    }
+
+    /// Moves a body rigidly along the jump from rest. For every region of a part, the largest distance of its skin from where
+    /// the rigid body would be, root mean square over the region \[m\].
+    pub fn swings(
+        &self,
+        body: &mut SoftBody,
+        part: usize,
+        regions: &[&[u32]],
+    ) -> Result<Vec<f64>, TissueError> {
+        const FPS: f64 = 60.0;
+        let rest_pose = body.flesh().rest_pose();
+        body.reset(&rest_pose)?;
+        let rest = body.positions().swap_remove(part);
+        let roots: Vec<usize> = (body.flesh().skeleton().joints().iter().enumerate())
+            .filter(|(_, joint)| joint.parent.is_none())
+            .map(|(index, _)| index)
+            .collect();
+        let mut swings = vec![0.0_f64; regions.len()];
+        for frame in 1..=(self.all * FPS) as usize {
+            let shift = self.shift(frame as f64 / FPS);
+            let mut pose = rest_pose.clone();
+            for &root in &roots {
+                pose.locals[root].translation += shift;
+            }
+            body.advance(&pose, 1.0 / FPS)?;
+            let now = body.positions().swap_remove(part);
+            let off = |&v: &u32| {
+                let v = v as usize;
+                f64::from((now[v] - rest[v] - shift).length_squared())
+            };
+            for (swing, region) in swings.iter_mut().zip(regions) {
+                let mean = region.iter().map(off).sum::<f64>() / region.len().max(1) as f64;
+                *swing = swing.max(mean.sqrt());
+            }
+        }
+        Ok(swings)
+    }
+}
+
+/// Triangles whose corners are all in a region.
+pub fn triangles_within(triangles: &[[u32; 3]], region: &[u32]) -> Vec<[u32; 3]> {
+    let mut sorted = region.to_vec();
+    sorted.sort_unstable();
+    let is_inside = |v: &u32| sorted.binary_search(v).is_ok();
+    let within = triangles.iter().filter(|t| t.iter().all(is_inside));
+    within.copied().collect()
+}
+
+/// Mean shear of triangles between two shapes of a skin \[°\]: by how much the angle between the directions along Y and around
+/// it changes.
+pub fn mean_shear(triangles: &[[u32; 3]], rest: &[Vec3], now: &[Vec3]) -> f64 {
+    let at = |p: &[Vec3], t: &[u32; 3]| t.map(|v| p[v as usize].as_dvec3());
+    let shear = |t: &[u32; 3]| {
+        let ([a, b, c], [p, q, r]) = (at(rest, t), at(now, t));
+        let (u, v) = (b - a, c - a);
+        let normal = u.cross(v).try_normalize()?;
+        let up = (DVec3::Y - normal * normal.y).try_normalize()?;
+        let moved = |d: DVec3| {
+            // d = s u + t v, by the Gram matrix.
+            let (uu, uv, vv) = (u.dot(u), u.dot(v), v.dot(v));
+            let (du, dv) = (d.dot(u), d.dot(v));
+            let det = uu * vv - uv * uv;
+            let (s, t) = ((du * vv - dv * uv) / det, (dv * uu - du * uv) / det);
+            ((q - p) * s + (r - p) * t).try_normalize()
+        };
+        let cosine = moved(up)?.dot(moved(normal.cross(up))?);
+        Some(cosine.clamp(-1.0, 1.0).asin().abs() * 180.0 / PI)
+    };
+    let all: Vec<f64> = triangles.iter().filter_map(shear).collect();
+    all.iter().sum::<f64>() / all.len().max(1) as f64
+}
+
+/// Number of edges between triangles of a skin that are folded: the angle between the two sides has grown by more than
+/// `degrees` since rest.
+pub fn folds(triangles: &[[u32; 3]], rest: &[Vec3], now: &[Vec3], degrees: f32) -> usize {
+    let mut sides: BTreeMap<[u32; 2], Vec<[u32; 3]>> = BTreeMap::new();
+    for t in triangles {
+        for k in 0..3 {
+            let (a, b) = (t[k], t[(k + 1) % 3]);
+            sides.entry([a.min(b), a.max(b)]).or_default().push(*t);
+        }
+    }
+    let normal = |p: &[Vec3], t: &[u32; 3]| {
+        let [a, b, c] = t.map(|v| p[v as usize]);
+        (b - a).cross(c - a).normalize_or_zero()
+    };
+    let angle = |p: &[Vec3], [s, t]: [&[u32; 3]; 2]| normal(p, s).angle_between(normal(p, t));
+    let is_folded = |list: &&Vec<[u32; 3]>| match &list[..] {
+        [s, t] => (angle(now, [s, t]) - angle(rest, [s, t])).to_degrees() > degrees,
+        _ => false,
+    };
+    sides.values().filter(is_folded).count()
+}
