@@ -9,6 +9,7 @@
 
 pub mod body;
 pub mod bone;
+pub mod composition;
 pub mod layers;
 
 pub use body::{Body, BodyError, Sex};

@@ -11,6 +11,7 @@ pub mod bisection;
 pub mod boundary;
 mod bvh;
 mod chains;
+pub mod convex_hull;
 pub mod decimate;
 pub mod eigen;
 pub mod geodesic;
