@@ -6,6 +6,7 @@ use crate::aabb::Aabb;
 use crate::adjacency::NONE;
 use crate::mesh::TriMesh;
 use crate::shapes::push_quad;
+use crate::voxels::Voxels;
 
 /// Largest number of cells along one side, to bound memory; larger cells are used if it is exceeded.
 const MAX_CELLS: f64 = 400.0;
@@ -23,22 +24,20 @@ pub fn surface_nets(bounds: Aabb, cell: f32, value: impl Fn(DVec3) -> f64) -> Tr
         .nodes()
         .map(|node| value(grid.position(node)))
         .collect();
-    let mut mesh = TriMesh::default();
-    let mut vertex_of_cell = vec![NONE; values.len()];
-    for node in grid.nodes() {
-        if let Some(p) = grid.cell_vertex(&values, node) {
-            vertex_of_cell[grid.index(node)] = mesh.positions.len() as u32;
-            mesh.positions.push(p);
-        }
-    }
-    for node in grid.nodes() {
-        for axis in 0..3 {
-            if let Some((cells, forward)) = grid.crossing(&values, node, axis) {
-                push_quad(&mut mesh, cells.map(|c| vertex_of_cell[c]), forward);
-            }
-        }
-    }
-    mesh
+    grid.net(&values)
+}
+
+/// The surface between the filled and the empty cells of a lattice; its nodes are the middles of the cells, and it passes
+/// halfway between them. Closed if no cell on the lattice's border is filled, a manifold if the cells are well-composed (see
+/// [`crate::carve`]).
+pub fn voxel_net(voxels: &Voxels) -> TriMesh {
+    let grid = Grid {
+        origin: voxels.origin + 0.5 * voxels.cell,
+        cell: voxels.cell,
+        size: voxels.size,
+    };
+    let value = |filled: &bool| if *filled { -1.0 } else { 1.0 };
+    grid.net(&voxels.filled.iter().map(value).collect::<Vec<f32>>())
 }
 
 /// Moves vertices onto the zero level of `value` by Newton steps along its numeric gradient.
@@ -64,6 +63,25 @@ struct Grid {
 }
 
 impl Grid {
+    fn net<T: Copy + Into<f64>>(&self, values: &[T]) -> TriMesh {
+        let mut mesh = TriMesh::default();
+        let mut vertex_of_cell = vec![NONE; values.len()];
+        for node in self.nodes() {
+            if let Some(p) = self.cell_vertex(values, node) {
+                vertex_of_cell[self.index(node)] = mesh.positions.len() as u32;
+                mesh.positions.push(p);
+            }
+        }
+        for node in self.nodes() {
+            for axis in 0..3 {
+                if let Some((cells, forward)) = self.crossing(values, node, axis) {
+                    push_quad(&mut mesh, cells.map(|c| vertex_of_cell[c]), forward);
+                }
+            }
+        }
+        mesh
+    }
+
     /// `None` for empty or infinite bounds, and for cells of no size.
     fn new(bounds: Aabb, cell: f64) -> Option<Self> {
         let extent = bounds.size().as_dvec3();
@@ -90,7 +108,7 @@ impl Grid {
         self.origin + self.cell * DVec3::from(node.map(|i| i as f64))
     }
 
-    fn cell_vertex(&self, values: &[f64], node: [usize; 3]) -> Option<Vec3> {
+    fn cell_vertex<T: Copy + Into<f64>>(&self, values: &[T], node: [usize; 3]) -> Option<Vec3> {
         if (0..3).any(|k| node[k] + 1 >= self.size[k]) {
             return None;
         }
@@ -104,7 +122,8 @@ impl Grid {
         let (mut sum, mut count) = (DVec3::ZERO, 0);
         for (a, axis) in (0..8).flat_map(|c| (0..3).map(move |axis| (c, axis))) {
             let b = a | 1 << axis;
-            let (va, vb) = (values[self.index(corner(a))], values[self.index(corner(b))]);
+            let at = |c: usize| -> f64 { values[self.index(corner(c))].into() };
+            let (va, vb) = (at(a), at(b));
             if a != b && (va < 0.0) != (vb < 0.0) {
                 let share = (va / (va - vb)).clamp(0.0, 1.0);
                 let share = if share.is_nan() { 0.5 } else { share };
@@ -118,9 +137,9 @@ impl Grid {
     }
 
     /// The four cells around a crossed edge, counter-clockwise seen along the axis, and whether the inside is behind.
-    fn crossing(
+    fn crossing<T: Copy + Into<f64>>(
         &self,
-        values: &[f64],
+        values: &[T],
         node: [usize; 3],
         axis: usize,
     ) -> Option<([usize; 4], bool)> {
@@ -131,7 +150,7 @@ impl Grid {
         }
         let mut end = node;
         end[axis] += 1;
-        let inside = [node, end].map(|n| values[self.index(n)] < 0.0);
+        let inside = [node, end].map(|n| values[self.index(n)].into() < 0.0);
         let cell = |du: usize, dv: usize| {
             let mut cell = node;
             cell[u] -= du;
