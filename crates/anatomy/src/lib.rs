@@ -11,6 +11,7 @@ pub mod body;
 pub mod bone;
 pub mod composition;
 pub mod layers;
+pub mod person;
 pub mod template;
 
 pub use body::{Body, BodyError, Sex};

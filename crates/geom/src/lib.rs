@@ -14,6 +14,7 @@ pub mod carve;
 mod chains;
 pub mod convex_hull;
 pub mod decimate;
+pub mod dense_cholesky;
 pub mod distance_transform;
 pub mod eigen;
 pub mod geodesic;

@@ -164,7 +164,8 @@ impl Regressors {
                     &mut model.deviation,
                     &mut model.r_squared,
                 ]
-                .map(digits);
+                .into_iter()
+                .for_each(digits);
             }
         }
     }

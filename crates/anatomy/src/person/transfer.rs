@@ -1,0 +1,234 @@
+//! Bones and muscles carried from the template into a person by triharmonic warps [4.2.4, "Transferring Original Anatomical
+//! Data"].
+
+use glam::{DMat3, DVec3, Vec3};
+use rayon::prelude::*;
+use serde::Serialize;
+use supple_geom::TriMesh;
+use supple_geom::higham::closest_rotation;
+
+use super::rbf::{Warp, WarpBasis, WarpError, farthest_points};
+use crate::Layers;
+
+/// Centres of the warp of bones. More cost a second and change bones by less than a millimetre; fewer lose ribs.
+pub const BONE_CENTRES: usize = 1200;
+/// Centres of the warp of muscles.
+pub const MUSCLE_CENTRES: usize = 1600;
+
+/// The warps of a template: factors that serve every person.
+#[derive(Clone, Debug)]
+pub struct Transfer {
+    bones: Centres,
+    muscles: Centres,
+}
+
+#[derive(Clone, Debug)]
+struct Centres {
+    /// Vertices of the skeleton surface, and of the muscle surface (after those of the skeleton surface).
+    chosen: Vec<u32>,
+    basis: WarpBasis,
+}
+
+/// The warps of one person.
+#[derive(Clone, Debug)]
+pub struct PersonWarp {
+    /// For bones: through the skeleton surface.
+    pub bones: Warp,
+    /// For muscles: through skeleton surface and muscle surface.
+    pub muscles: Warp,
+}
+
+impl Transfer {
+    /// Chooses centres on the template's surfaces and factorises their systems.
+    pub fn new(template: &Layers) -> Result<Transfer, WarpError> {
+        Transfer::with_centres(template, BONE_CENTRES, MUSCLE_CENTRES)
+    }
+
+    /// [`Transfer::new`] with other numbers of centres.
+    pub fn with_centres(
+        template: &Layers,
+        bones: usize,
+        muscles: usize,
+    ) -> Result<Transfer, WarpError> {
+        let skeleton = double(&template.skeleton);
+        let both = [skeleton.clone(), double(&template.muscle)].concat();
+        let (bones, muscles) = rayon::join(
+            || Centres::new(&skeleton, bones),
+            || Centres::new(&both, muscles),
+        );
+        Ok(Transfer {
+            bones: bones?,
+            muscles: muscles?,
+        })
+    }
+
+    /// The warps that bring the template's surfaces to a person's.
+    pub fn person(&self, person: &Layers) -> PersonWarp {
+        let skeleton = double(&person.skeleton);
+        let both = [skeleton.clone(), double(&person.muscle)].concat();
+        let (bones, muscles) =
+            rayon::join(|| self.bones.warp(&skeleton), || self.muscles.warp(&both));
+        PersonWarp { bones, muscles }
+    }
+}
+
+impl Centres {
+    fn new(points: &[DVec3], count: usize) -> Result<Centres, WarpError> {
+        let chosen = farthest_points(points, count);
+        let centres: Vec<DVec3> = chosen.iter().map(|&v| points[v as usize]).collect();
+        Ok(Centres {
+            basis: WarpBasis::new(&centres)?,
+            chosen,
+        })
+    }
+
+    fn warp(&self, points: &[DVec3]) -> Warp {
+        let targets: Vec<DVec3> = self.chosen.iter().map(|&v| points[v as usize]).collect();
+        self.basis.warp(&targets)
+    }
+}
+
+fn double(positions: &[Vec3]) -> Vec<DVec3> {
+    positions.iter().map(|p| p.as_dvec3()).collect()
+}
+
+/// Positions of a mesh after a warp \[m\].
+pub fn warped(mesh: &TriMesh, warp: &Warp) -> TriMesh {
+    TriMesh {
+        positions: (mesh.positions.par_iter())
+            .map(|p| warp.at(p.as_dvec3()).as_vec3())
+            .collect(),
+        triangles: mesh.triangles.clone(),
+    }
+}
+
+/// How much a bone was deformed beyond its scaling: a turn, a scale, and a stretch along its longest axis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct BoneStretch {
+    /// Scale across the bone.
+    pub scale: f64,
+    /// Stretch along it beyond that.
+    pub stretch: f64,
+    /// Root mean square of the edges' relative change in length beyond both.
+    pub rms: f64,
+    /// Its 95th percentile.
+    pub p95: f64,
+    /// Largest distance of a vertex from where turn, scale and stretch alone would bring it \[m\].
+    pub bend: f64,
+}
+
+/// The map of a bone by turn, scale, and stretch along its longest axis that comes closest to a deformed copy of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BoneMap {
+    from: DVec3,
+    to: DVec3,
+    linear: DMat3,
+    scale: f64,
+    stretch: f64,
+}
+
+impl BoneMap {
+    /// Fits it to the vertices of a bone before and after. A bone is long if it is at least twice as long as wide; only long
+    /// bones are stretched.
+    pub fn between(before: &[Vec3], after: &[Vec3]) -> BoneMap {
+        let count = before.len().max(1) as f64;
+        let mean = |points: &[Vec3]| points.iter().map(|p| p.as_dvec3()).sum::<DVec3>() / count;
+        let (from, to) = (mean(before), mean(after));
+        let (mut spread, mut mixed) = (DMat3::ZERO, DMat3::ZERO);
+        for (a, b) in before.iter().zip(after) {
+            let (a, b) = (a.as_dvec3() - from, b.as_dvec3() - to);
+            spread += outer(a, a);
+            mixed += outer(b, a);
+        }
+        let (axes, sizes, _) = supple_geom::svd3::svd3(spread);
+        let axis = axes.x_axis;
+        let is_long = sizes.x > 4.0 * sizes.y;
+        let rotation = closest_rotation(mixed);
+        let turned = rotation.transpose() * mixed;
+        // Least squares of b = R (s (I − u uᵀ) + t u uᵀ) a for s and t.
+        let part = |along: DMat3| (turned * along, spread * along);
+        let along = outer(axis, axis);
+        let across = DMat3::IDENTITY - along;
+        let ratio = |projector: DMat3| {
+            let (mixed, spread) = part(projector);
+            trace(mixed) / trace(spread).max(f64::MIN_POSITIVE)
+        };
+        let (scale, length) = if is_long {
+            (ratio(across), ratio(along))
+        } else {
+            (ratio(DMat3::IDENTITY), ratio(DMat3::IDENTITY))
+        };
+        BoneMap {
+            from,
+            to,
+            linear: rotation * (across * scale + along * length),
+            scale,
+            stretch: length / scale.max(f64::MIN_POSITIVE),
+        }
+    }
+
+    /// Where a point of the bone goes \[m\].
+    pub fn at(&self, point: Vec3) -> DVec3 {
+        self.to + self.linear * (point.as_dvec3() - self.from)
+    }
+}
+
+fn outer(a: DVec3, b: DVec3) -> DMat3 {
+    DMat3::from_cols(a * b.x, a * b.y, a * b.z)
+}
+
+fn trace(m: DMat3) -> f64 {
+    m.x_axis.x + m.y_axis.y + m.z_axis.z
+}
+
+/// Measures how a bone was deformed.
+pub fn bone_stretch(before: &TriMesh, after: &[Vec3]) -> BoneStretch {
+    let map = BoneMap::between(&before.positions, after);
+    let mut changes: Vec<f64> = (before.triangles.iter())
+        .flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]])
+        .filter_map(|[a, b]| {
+            let scaled = map.linear
+                * (before.positions[b as usize] - before.positions[a as usize]).as_dvec3();
+            let found = (after[b as usize] - after[a as usize]).as_dvec3().length();
+            (scaled.length() > 0.0).then(|| (found / scaled.length() - 1.0).abs())
+        })
+        .collect();
+    changes.sort_by(f64::total_cmp);
+    let count = changes.len().max(1);
+    let distances = before
+        .positions
+        .iter()
+        .zip(after)
+        .map(|(p, q)| map.at(*p).distance(q.as_dvec3()));
+    BoneStretch {
+        scale: map.scale,
+        stretch: map.stretch,
+        rms: (changes.iter().map(|c| c * c).sum::<f64>() / count as f64).sqrt(),
+        p95: changes.get(count * 95 / 100).copied().unwrap_or(0.0),
+        bend: distances.fold(0.0, f64::max),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use supple_geom::shapes::capsule;
+
+    #[test]
+    fn scaling_and_stretch_are_no_deformation_but_bending_is() {
+        let bone = capsule(0.02, 0.4, 12, 20);
+        let turn = DMat3::from_rotation_x(0.4);
+        let scaled =
+            |p: &Vec3| (turn * (p.as_dvec3() * DVec3::new(1.1, 1.3, 1.1)) + DVec3::ONE).as_vec3();
+        let after: Vec<Vec3> = bone.positions.iter().map(scaled).collect();
+        let found = bone_stretch(&bone, &after);
+        assert!((found.scale - 1.1).abs() < 1e-4 && (found.stretch - 1.3 / 1.1).abs() < 1e-4);
+        assert!(found.rms < 1e-4 && found.p95 < 1e-4 && found.bend < 1e-5);
+        let bent: Vec<Vec3> = after
+            .iter()
+            .map(|p| *p + Vec3::X * 0.8 * p.y * p.y)
+            .collect();
+        let found = bone_stretch(&bone, &bent);
+        assert!(found.bend > 0.01 && found.p95 > 0.02, "{found:?}");
+    }
+}
