@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use glam::DVec3;
+use glam::{DMat3, DVec3};
+use rayon::prelude::*;
+use supple_geom::higham::closest_rotation;
 use supple_geom::laplace::{Clamp, cotan_laplacian};
 use supple_geom::sparse::{Ldlt, LdltSymbolic, SparseError, SymmetricCsc};
 
@@ -170,3 +172,74 @@ impl Bending {
         }
     }
 }
+
+/// Rigidity of a sheet: one row for each edge with a free end; its target is the rest edge turned as its ends turn
+/// (Sorkine and Alexa 2007). Together with bending it lets a surface turn and little else.
+pub(crate) struct Rigidity {
+    first: usize,
+    edges: Vec<[u32; 2]>,
+    /// Edges of the rest shape.
+    rest: Vec<DVec3>,
+    /// For each vertex its edges, by index and whether it is their second end.
+    fans: Vec<Vec<(u32, bool)>>,
+}
+
+impl Rigidity {
+    pub fn append(
+        rows: &mut Rows,
+        sheet: &Sheet,
+        rest: &[DVec3],
+        x: &[DVec3],
+        weight: f64,
+    ) -> Rigidity {
+        let laplacian = cotan_laplacian(rest, &sheet.triangles, Clamp::NON_NEGATIVE);
+        let mut rigidity = Rigidity {
+            first: rows.len(),
+            edges: Vec::new(),
+            rest: Vec::new(),
+            fans: vec![Vec::new(); sheet.free],
+        };
+        for (&[a, b], cotangent) in laplacian.edges.iter().zip(&laplacian.weights) {
+            if (a as usize) >= sheet.free {
+                continue;
+            }
+            let edge = rigidity.edges.len() as u32;
+            // No edge is without weight, or slivers would fold.
+            let weight = weight * cotangent.clamp(LEAST_COTANGENT, MOST_COTANGENT);
+            rows.push(weight, [(b, 1.0), (a, -1.0)].into_iter(), x);
+            rigidity.edges.push([a, b]);
+            rigidity.rest.push(rest[b as usize] - rest[a as usize]);
+            rigidity.fans[a as usize].push((edge, false));
+            if (b as usize) < sheet.free {
+                rigidity.fans[b as usize].push((edge, true));
+            }
+        }
+        rigidity
+    }
+
+    /// Targets at free positions `x`, in the order of the rows.
+    pub fn targets(&self, rows: &Rows, x: &[DVec3], targets: &mut [DVec3]) {
+        let now: Vec<DVec3> = (0..self.edges.len())
+            .map(|k| rows.value(self.first + k, x))
+            .collect();
+        let turn = |fan: &Vec<(u32, bool)>| {
+            let mut mixed = DMat3::ZERO;
+            for &(edge, _) in fan {
+                let (e, r) = (now[edge as usize], self.rest[edge as usize]);
+                mixed += DMat3::from_cols(e * r.x, e * r.y, e * r.z);
+            }
+            closest_rotation(mixed)
+        };
+        let turns: Vec<DMat3> = self.fans.par_iter().map(turn).collect();
+        for (k, &[a, b]) in self.edges.iter().enumerate() {
+            let rest = self.rest[k];
+            let first = turns[a as usize] * rest;
+            let second = turns.get(b as usize).map_or(first, |turn| *turn * rest);
+            targets[self.first + k] = 0.5 * (first + second);
+        }
+    }
+}
+
+/// Bounds of cotangent weights: well-shaped triangles have about 0.6 for each of two.
+const LEAST_COTANGENT: f64 = 0.1;
+const MOST_COTANGENT: f64 = 3.0;

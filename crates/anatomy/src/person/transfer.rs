@@ -5,7 +5,7 @@ use glam::{DMat3, DVec3, Vec3};
 use rayon::prelude::*;
 use serde::Serialize;
 use supple_geom::TriMesh;
-use supple_geom::higham::closest_rotation;
+use supple_geom::svd3::svd3;
 
 use super::rbf::{Warp, WarpBasis, WarpError, farthest_points};
 use crate::Layers;
@@ -102,34 +102,29 @@ pub fn warped(mesh: &TriMesh, warp: &Warp) -> TriMesh {
     }
 }
 
-/// How much a bone was deformed beyond its scaling: a turn, a scale, and a stretch along its longest axis.
+/// How a bone was deformed: its scaling, and what is beyond it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct BoneStretch {
-    /// Scale across the bone.
-    pub scale: f64,
-    /// Stretch along it beyond that.
-    pub stretch: f64,
-    /// Root mean square of the edges' relative change in length beyond both.
+    /// Largest, middle and least scale in three directions.
+    pub scales: [f64; 3],
+    /// Root mean square of the edges' relative change in length beyond the scaling.
     pub rms: f64,
     /// Its 95th percentile.
     pub p95: f64,
-    /// Largest distance of a vertex from where turn, scale and stretch alone would bring it \[m\].
+    /// Largest distance of a vertex from where scaling alone would bring it \[m\]: bend and twist.
     pub bend: f64,
 }
 
-/// The map of a bone by turn, scale, and stretch along its longest axis that comes closest to a deformed copy of it.
+/// The scaling of a bone: the affine map that comes closest to what happened to it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BoneMap {
     from: DVec3,
     to: DVec3,
     linear: DMat3,
-    scale: f64,
-    stretch: f64,
 }
 
 impl BoneMap {
-    /// Fits it to the vertices of a bone before and after. A bone is long if it is at least twice as long as wide; only long
-    /// bones are stretched.
+    /// Fits it to the vertices of a bone before and after.
     pub fn between(before: &[Vec3], after: &[Vec3]) -> BoneMap {
         let count = before.len().max(1) as f64;
         let mean = |points: &[Vec3]| points.iter().map(|p| p.as_dvec3()).sum::<DVec3>() / count;
@@ -140,45 +135,28 @@ impl BoneMap {
             spread += outer(a, a);
             mixed += outer(b, a);
         }
-        let (axes, sizes, _) = supple_geom::svd3::svd3(spread);
-        let axis = axes.x_axis;
-        let is_long = sizes.x > 4.0 * sizes.y;
-        let rotation = closest_rotation(mixed);
-        let turned = rotation.transpose() * mixed;
-        // Least squares of b = R (s (I − u uᵀ) + t u uᵀ) a for s and t.
-        let part = |along: DMat3| (turned * along, spread * along);
-        let along = outer(axis, axis);
-        let across = DMat3::IDENTITY - along;
-        let ratio = |projector: DMat3| {
-            let (mixed, spread) = part(projector);
-            trace(mixed) / trace(spread).max(f64::MIN_POSITIVE)
-        };
-        let (scale, length) = if is_long {
-            (ratio(across), ratio(along))
+        let inverse = spread.inverse();
+        let linear = if inverse.is_finite() {
+            mixed * inverse
         } else {
-            (ratio(DMat3::IDENTITY), ratio(DMat3::IDENTITY))
+            DMat3::IDENTITY
         };
-        BoneMap {
-            from,
-            to,
-            linear: rotation * (across * scale + along * length),
-            scale,
-            stretch: length / scale.max(f64::MIN_POSITIVE),
-        }
+        BoneMap { from, to, linear }
     }
 
     /// Where a point of the bone goes \[m\].
     pub fn at(&self, point: Vec3) -> DVec3 {
         self.to + self.linear * (point.as_dvec3() - self.from)
     }
+
+    /// Scales in three directions, the largest first.
+    pub fn scales(&self) -> [f64; 3] {
+        svd3(self.linear).1.to_array()
+    }
 }
 
 fn outer(a: DVec3, b: DVec3) -> DMat3 {
     DMat3::from_cols(a * b.x, a * b.y, a * b.z)
-}
-
-fn trace(m: DMat3) -> f64 {
-    m.x_axis.x + m.y_axis.y + m.z_axis.z
 }
 
 /// Measures how a bone was deformed.
@@ -201,8 +179,7 @@ pub fn bone_stretch(before: &TriMesh, after: &[Vec3]) -> BoneStretch {
         .zip(after)
         .map(|(p, q)| map.at(*p).distance(q.as_dvec3()));
     BoneStretch {
-        scale: map.scale,
-        stretch: map.stretch,
+        scales: map.scales(),
         rms: (changes.iter().map(|c| c * c).sum::<f64>() / count as f64).sqrt(),
         p95: changes.get(count * 95 / 100).copied().unwrap_or(0.0),
         bend: distances.fold(0.0, f64::max),
@@ -222,7 +199,14 @@ mod tests {
             |p: &Vec3| (turn * (p.as_dvec3() * DVec3::new(1.1, 1.3, 1.1)) + DVec3::ONE).as_vec3();
         let after: Vec<Vec3> = bone.positions.iter().map(scaled).collect();
         let found = bone_stretch(&bone, &after);
-        assert!((found.scale - 1.1).abs() < 1e-4 && (found.stretch - 1.3 / 1.1).abs() < 1e-4);
+        let exact = [1.3, 1.1, 1.1];
+        assert!(
+            found
+                .scales
+                .iter()
+                .zip(exact)
+                .all(|(a, b)| (a - b).abs() < 1e-4)
+        );
         assert!(found.rms < 1e-4 && found.p95 < 1e-4 && found.bend < 1e-5);
         let bent: Vec<Vec3> = after
             .iter()
