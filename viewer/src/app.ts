@@ -1,5 +1,6 @@
 // Application state shared by all controls: the character on the page and how it is shown.
 import * as THREE from "three";
+import { AnatomyView } from "./anatomy-view";
 import { BodyView } from "./body-view";
 import { Comparison } from "./comparison";
 import { byId } from "./dom";
@@ -48,6 +49,7 @@ export class App {
   readonly scene: Scene;
   readonly readout = new ReadoutView();
   readonly overlays = new OverlayView();
+  readonly anatomy = new AnatomyView();
   readonly comparison: Comparison;
   readonly tools: Tools;
   description: Description | null = null;
@@ -96,7 +98,7 @@ export class App {
     this.scene = new Scene(glCanvas);
     this.comparison = new Comparison(this.scene);
     this.tools = new Tools(this.scene, simulation, this.comparison);
-    this.scene.scene.add(this.overlays.group);
+    this.scene.scene.add(this.overlays.group, this.anatomy.group);
     this.simulation.onError = (message) => this.reportError(message);
     requestAnimationFrame(() => this.draw());
     setInterval(() => this.adaptResolution(), 1500);
@@ -299,10 +301,11 @@ export class App {
   applyView(): void {
     const { shown } = this.overlays;
     this.simulation.order({ type: "methods", left: this.method, right: this.comparison.mode === "off" ? null : this.other });
-    this.simulation.order({ type: "overlays", names: [...shown] });
+    const { anatomy } = this;
+    this.simulation.order({ type: "overlays", names: anatomy.inside ? [...shown, "anatomy"] : [...shown] });
     const seeThrough = INNER_OVERLAYS.some((name) => shown.has(name)) || this.tools.pressTool !== null;
     for (const body of this.bodies) {
-      body.setAppearance({ strain: shown.has("strain"), wireframe: shown.has("wireframe"), seeThrough });
+      body.setAppearance({ strain: shown.has("strain"), wireframe: shown.has("wireframe"), seeThrough, opacity: anatomy.loaded ? anatomy.opacity("skin") : 1, cuts: anatomy.cuts });
     }
     const both = this.comparison.mode !== "off";
     byId("caption-left").textContent = both ? METHOD_NAMES[this.method] : "";
@@ -317,6 +320,7 @@ export class App {
     if (frame) {
       frame.slots.forEach((slot, index) => this.bodies[index]?.take(slot));
       this.overlays.take(frame.overlays);
+      if (frame.overlays.matrices) this.anatomy.move(frame.overlays.matrices);
       this.jointPositions = frame.overlays.joints;
       this.time = frame.time;
       if (frame.slots[0]?.strains && this.overlays.shown.has("strain")) this.showStrainOnce();
@@ -324,7 +328,10 @@ export class App {
     }
     this.comparison.arrange(this.bodies, this.tools.height, this.description?.facing ?? 0);
     const left = this.bodies[0]?.mesh.position;
-    if (left) this.overlays.group.position.copy(left);
+    if (left) {
+      this.overlays.group.position.copy(left);
+      this.anatomy.group.position.copy(left);
+    }
     this.scene.controls.update();
     if (this.description) this.follow();
     this.scene.fitCanvas();

@@ -113,7 +113,8 @@ export class BodyView {
     this.colors.needsUpdate = true;
   }
 
-  setAppearance(options: { strain: boolean; wireframe: boolean; seeThrough: boolean }): void {
+  setAppearance(options: { strain: boolean; wireframe: boolean; seeThrough: boolean; opacity: number; cuts: THREE.Plane[] }): void {
+    const opacity = options.seeThrough ? Math.min(SEE_THROUGH_OPACITY, options.opacity) : options.opacity;
     for (const material of this.mesh.material) {
       const kept = material.userData as { color?: THREE.Color; map?: THREE.Texture | null; alphaTest?: number };
       kept.color ??= material.color.clone();
@@ -123,11 +124,13 @@ export class BodyView {
       material.vertexColors = strain;
       material.color.copy(strain ? new THREE.Color(0xffffff) : kept.color);
       material.map = strain ? null : (kept.map ?? null);
-      material.transparent = options.seeThrough;
-      material.opacity = options.seeThrough ? SEE_THROUGH_OPACITY : 1;
+      material.transparent = opacity < 1;
+      material.opacity = opacity;
+      material.visible = opacity > 0.01;
+      material.clippingPlanes = options.cuts;
       // The alpha test applies after the opacity, so it is scaled with it.
       material.alphaTest = kept.alphaTest * material.opacity;
-      material.depthWrite = !options.seeThrough;
+      material.depthWrite = opacity >= 1;
       material.needsUpdate = true;
     }
     this.showLines(options.wireframe);

@@ -1,5 +1,6 @@
 // Entry point: checks the browser, shows an embedded body, connects the controls.
 import { App, type Start } from "./app";
+import { AnatomyPage } from "./anatomy-page";
 import { byId } from "./dom";
 import { ExportPage } from "./export-page";
 import { TissuePage } from "./tissue-page";
@@ -113,7 +114,8 @@ async function begin(): Promise<void> {
   const rig = new RigPage(app);
   const exports = new ExportPage(app);
   rig.onEdit = (on) => transport.lock(on);
-  const panel = new Panel([view, new TissuePage(app), rig, exports]);
+  const anatomy = new AnatomyPage(app);
+  const panel = new Panel([view, new TissuePage(app), anatomy, rig, exports]);
   const { open } = listenForFiles(app);
   app.onNew = () => {
     if (panel.name === "Rig") panel.open("View");

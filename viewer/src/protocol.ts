@@ -119,7 +119,41 @@ export interface ImportOptions {
 }
 export const DEFAULT_OPTIONS: ImportOptions = { up: "", unit: "", auto_weights: false };
 
-export type OverlayName = "skeleton" | "volumes" | "boneSurface" | "tets" | "contacts" | "strain" | "wireframe";
+export type OverlayName = "skeleton" | "volumes" | "boneSurface" | "tets" | "contacts" | "strain" | "wireframe" | "anatomy";
+/** What of a layered body is drawn together; the skin is not among them. */
+export type AnatomyLayer = "muscleSurface" | "skeletonSurface" | "muscles" | "bones";
+export const ANATOMY_LAYERS: readonly AnatomyLayer[] = ["muscleSurface", "skeletonSurface", "muscles", "bones"];
+
+/** A bone or a muscle. */
+export interface AnatomyPart {
+  name: string;
+  /** "bone", or the muscle's group. */
+  group: string;
+  volume_ml: number;
+}
+
+export interface AnatomyDescription {
+  name: string;
+  joints: string[];
+  /** Bones, then muscles. */
+  parts: AnatomyPart[];
+  bones: number;
+  provenance: string;
+}
+
+export interface AnatomyArrays {
+  positions: Float32Array;
+  normals: Float32Array;
+  triangles: Uint32Array;
+  /** Four joints and weights a vertex. */
+  joints: Uint16Array;
+  weights: Float32Array;
+  /** Number of each vertex' part. */
+  parts: Uint16Array;
+  /** How much of each vertex is tendon, 0 to 255. */
+  tendon: Uint8Array;
+}
+
 export type Vector = [number, number, number];
 export type Quaternion = [number, number, number, number];
 export const STILL_FORMATS = ["glb", "obj", "pc2"] as const;
@@ -180,6 +214,8 @@ export interface Requests {
   pose: { ask: object; answer: Float32Array };
   /** The body as it is shown. */
   still: { ask: { format: StillFormat }; answer: Uint8Array };
+  /** A layered template, from the bytes of its file. */
+  anatomy: { ask: { bytes: Uint8Array }; answer: { description: AnatomyDescription; arrays: Record<AnatomyLayer, AnatomyArrays> } };
   memory: { ask: object; answer: { bytes: number } };
   benchmark: { ask: { steps: number }; answer: { stepMs: number } };
 }
@@ -206,6 +242,8 @@ export interface Overlays {
   boneSurface: { positions: Float32Array; triangles: Uint32Array | null } | null;
   tets: { positions: Float32Array; edges: Uint32Array | null } | null;
   contacts: Float32Array | null;
+  /** Transform of every joint from rest to now, 16 numbers each. */
+  matrices: Float32Array | null;
 }
 
 export interface Readout {

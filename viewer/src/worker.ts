@@ -1,6 +1,7 @@
 // The simulation thread: owns the WebAssembly module, steps it in real time, and sends frames when buffers are free.
 import init, {
   Files,
+  PageAnatomy,
   PageStage,
   default_settings,
   page_words,
@@ -9,7 +10,11 @@ import init, {
   type InitOutput,
 } from "./wasm/supple.js";
 import {
+  ANATOMY_LAYERS,
   METHODS,
+  type AnatomyArrays,
+  type AnatomyDescription,
+  type AnatomyLayer,
   type Description,
   type DroppedFile,
   type FromWorker,
@@ -85,6 +90,26 @@ function fileSet(files: DroppedFile[]): Files {
   return set;
 }
 
+function readAnatomy(bytes: Uint8Array): Requests["anatomy"]["answer"] {
+  const anatomy = PageAnatomy.read(bytes);
+  const arrays = (layer: AnatomyLayer): AnatomyArrays => {
+    anatomy.make(layer);
+    return {
+      positions: anatomy.positions(),
+      normals: anatomy.normals(),
+      triangles: anatomy.triangles(),
+      joints: anatomy.joints(),
+      weights: anatomy.weights(),
+      parts: anatomy.parts(),
+      tendon: anatomy.tendon(),
+    };
+  };
+  const layers = Object.fromEntries(ANATOMY_LAYERS.map((layer) => [layer, arrays(layer)])) as Record<AnatomyLayer, AnatomyArrays>;
+  const description = JSON.parse(anatomy.describe()) as AnatomyDescription;
+  anatomy.free();
+  return { description, arrays: layers };
+}
+
 function current(): PageStage {
   if (!stage) throw new Error("no character is loaded");
   return stage;
@@ -130,6 +155,7 @@ const answers: { [K in RequestName]: (ask: Requests[K]["ask"]) => Requests[K]["a
   bake: ({ fps, boundMm }) => current().bake(fps, boundMm, reportProgress),
   pose: () => current().kept_pose(),
   still: ({ format }) => current().still(format),
+  anatomy: ({ bytes }) => readAnatomy(bytes),
   memory: () => ({ bytes: wasm.memory.buffer.byteLength }),
   benchmark: ({ steps }) => {
     const begin = performance.now();
@@ -284,6 +310,7 @@ function collectOverlays(): Overlays {
       : null,
     tets: has("tets") ? { positions: show.tet_vertices(), edges: fresh("tets") ? show.tet_edges() : null } : null,
     contacts: has("contacts") ? contactPositions(show.contacts()) : null,
+    matrices: overlays.has("anatomy") ? show.joint_matrices() : null,
   };
 }
 

@@ -9,11 +9,15 @@
 
 pub mod body;
 pub mod bone;
+pub mod bones;
 pub mod composition;
 pub mod layers;
 pub mod person;
+pub mod prism_bar;
+pub mod surface_fit;
 pub mod template;
 
 pub use body::{Body, BodyError, Sex};
 pub use bone::Bone;
 pub use layers::Layers;
+pub use template::Template;

@@ -1,5 +1,7 @@
 //! Commands and options of the command line.
 
+mod template;
+
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
@@ -8,6 +10,7 @@ use supple::flesh::shell_kinds::Kind;
 use supple::glam::Vec3;
 use supple::rig::formats::parse_unit;
 use supple::rig::markers::{Marker, parse_marker};
+pub use template::{MakeTemplate, Sex};
 
 /// Makes characters soft: builds tissue between skin and bones, and simulates it.
 ///
@@ -41,6 +44,8 @@ pub enum Command {
     Init(Init),
     /// Build a skeleton for a mesh: a fitted humanoid, or a template to edit; writes it with weights.
     Rig(Rig),
+    /// Build a layered template: bones and muscles inside a rigged skin, with the surfaces around them.
+    Template(MakeTemplate),
     /// Draw a character to a PNG, at rest or in frames of a clip.
     Picture(Picture),
     /// Simulate several characters that touch each other and colliders.
@@ -267,6 +272,9 @@ pub struct Picture {
     /// Enlargement. Default: 1; 4 with --focus, which shows a quarter of the height.
     #[arg(long, value_name = "TIMES", value_parser = parse_zoom)]
     pub zoom: Option<f32>,
+    /// Draw the layers of a template from skin to bone: FILE is a .template, @male or @female.
+    #[arg(long, conflicts_with_all = ["compare", "clip", "motion", "bones", "focus"])]
+    pub layers: bool,
     /// Draw the bones through the skin.
     #[arg(long)]
     pub bones: bool,

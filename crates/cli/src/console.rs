@@ -131,6 +131,12 @@ impl Progress {
     pub fn step(&self) {
         self.0.inc(1);
     }
+
+    /// Names the step that begins, and advances to it.
+    pub fn tell(&self, what: &'static str) {
+        self.0.set_message(what);
+        self.0.inc(1);
+    }
 }
 
 impl Drop for Progress {

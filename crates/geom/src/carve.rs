@@ -95,6 +95,19 @@ impl Carver {
     fn around(&self, place: [usize; 3]) -> u32 {
         let [nx, ny, nz] = self.ball.size;
         let mut bits = 0;
+        if (0..3).all(|k| place[k] > 0 && place[k] + 1 < self.ball.size[k]) {
+            let mut row = self.ball.index(place.map(|i| i - 1));
+            for shift in [0, 9, 18] {
+                for (y, shift) in [(0, shift), (1, shift + 3), (2, shift + 6)] {
+                    let cells = &self.ball.filled[row + y * nx..][..3];
+                    bits |=
+                        (u32::from(cells[0]) | u32::from(cells[1]) << 1 | u32::from(cells[2]) << 2)
+                            << shift;
+                }
+                row += nx * ny;
+            }
+            return bits;
+        }
         for bit in 0..27 {
             let [x, y, z] = [bit % 3, bit / 3 % 3, bit / 9];
             let (x, y, z) = (place[0] + x, place[1] + y, place[2] + z);

@@ -11,5 +11,7 @@ pub mod contact_report;
 pub mod guests;
 pub mod limbs;
 pub mod scene_sheet;
+pub mod section_drawing;
 pub mod sheet;
+pub mod template_sheet;
 pub mod upsampling;

@@ -1,5 +1,6 @@
 //! The embedded bodies and clips.
 
+use supple_anatomy::template::{Template, TemplateError, read_template};
 use supple_rig::figures::on_each;
 use supple_rig::formats::{FormatError, ReadOptions, gltf};
 use supple_rig::keyed::{KeyedClip, KeyedError};
@@ -62,6 +63,19 @@ pub fn body(which: Body) -> Result<Character, FormatError> {
     let mut character = gltf::read_glb(bytes, &ReadOptions::default())?;
     character.name = name.to_owned();
     Ok(character)
+}
+
+/// Bytes of the file of an embedded body's layered template.
+pub fn template_bytes(which: Body) -> &'static [u8] {
+    match which {
+        Body::Male => include_bytes!("../assets/male.template"),
+        Body::Female => include_bytes!("../assets/female.template"),
+    }
+}
+
+/// The layered template of an embedded body: muscle surface, skeleton surface, muscles and bones inside its skin.
+pub fn template(which: Body) -> Result<Template, TemplateError> {
+    read_template(template_bytes(which))
 }
 
 /// Names of the embedded clips.

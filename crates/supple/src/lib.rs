@@ -175,7 +175,7 @@
 //!
 //! Inside Supple everything is metres, Y up, seconds, kilograms. Features: `fbx` (FBX files, through a C library) and `gpu`; without
 //! them the crate builds for `wasm32-unknown-unknown`. The crates behind this one are re-exported: [`geom`] for meshes, [`rig`] for
-//! skeletons, clips, skinning and files, [`flesh`] and [`sim`] for tissue, `gpu` for the GPU.
+//! skeletons, clips, skinning and files, [`flesh`] and [`sim`] for tissue, [`anatomy`] for layered bodies, `gpu` for the GPU.
 #![forbid(unsafe_code)]
 
 pub mod backend;
@@ -207,13 +207,14 @@ pub use clips::{clip, clip_from};
 pub use crowd::{Crowd, CrowdBuilder};
 pub use error::Error;
 pub use export::{Bake, Exporter, export};
-pub use load::{LoadOptions, load, load_with};
+pub use load::{LoadOptions, load, load_template, load_with};
 pub use scene::{Scene, SceneBuilder, standing_at};
 pub use settings::{ContactMode, Settings};
 pub use skin::{Method, Span};
 pub use tissue::{SoftBody, settled};
 
 pub use glam;
+pub use supple_anatomy as anatomy;
 pub use supple_flesh as flesh;
 pub use supple_geom as geom;
 #[cfg(feature = "gpu")]

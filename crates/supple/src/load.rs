@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use supple_anatomy::template::{self, Template, TemplateError};
 use supple_rig::Character;
 use supple_rig::character::Up;
 use supple_rig::formats::{self, FormatError, ReadOptions};
@@ -49,6 +50,15 @@ impl LoadOptions {
 /// Loads a character: a file (glTF, GLB, VRM, FBX, OBJ, …), or an embedded body, `@male` or `@female`.
 pub fn load(path: impl AsRef<Path>) -> Result<Character, FormatError> {
     load_with(path, &LoadOptions::default())
+}
+
+/// Loads a layered template: a file that `supple template` wrote, or that of an embedded body, `@male` or `@female`.
+pub fn load_template(path: impl AsRef<Path>) -> Result<Template, TemplateError> {
+    match path.as_ref().to_str() {
+        Some("@male") => embedded::template(Body::Male),
+        Some("@female") => embedded::template(Body::Female),
+        _ => template::load_template(path.as_ref()),
+    }
 }
 
 /// [`load`] with options.

@@ -4,6 +4,7 @@
 // The bindings' macro generates `unsafe` code for its exports.
 #![deny(unsafe_code)]
 
+pub mod anatomy;
 pub mod bake;
 pub mod error;
 pub mod files;

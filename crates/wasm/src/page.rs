@@ -7,6 +7,7 @@ use supple::sim::measure;
 use supple::skin::Method;
 use wasm_bindgen::prelude::*;
 
+use crate::anatomy::{Anatomy, Arrays, Layer};
 use crate::hands::Ball;
 use crate::stage::{Shown, Stage};
 use crate::{files, rigging, words};
@@ -62,6 +63,71 @@ impl From<Stage> for PageStage {
             stage,
             shown: Default::default(),
         }
+    }
+}
+
+/// A layered template on the page.
+#[wasm_bindgen]
+pub struct PageAnatomy {
+    anatomy: Anatomy,
+    arrays: Arrays,
+}
+
+#[wasm_bindgen]
+impl PageAnatomy {
+    /// From the bytes of a template file.
+    pub fn read(bytes: &[u8]) -> Result<PageAnatomy, JsError> {
+        Ok(Self {
+            anatomy: Anatomy::read(bytes)?,
+            arrays: Arrays::default(),
+        })
+    }
+
+    /// Names of joints, bones and muscles, as JSON.
+    pub fn describe(&self) -> Result<String, JsError> {
+        Ok(serde_json::to_string(&self.anatomy.describe())?)
+    }
+
+    /// Makes the arrays of a layer: "muscleSurface", "skeletonSurface", "muscles" or "bones".
+    pub fn make(&mut self, layer: &str) -> Result<(), JsError> {
+        let layer = Layer::named(layer).ok_or_else(|| JsError::new("no such layer"))?;
+        self.arrays = self.anatomy.arrays(layer);
+        Ok(())
+    }
+
+    /// Positions of the layer made last; so are the others.
+    pub fn positions(&mut self) -> Vec<f32> {
+        std::mem::take(&mut self.arrays.positions)
+    }
+
+    /// Normals.
+    pub fn normals(&mut self) -> Vec<f32> {
+        std::mem::take(&mut self.arrays.normals)
+    }
+
+    /// Corners of the triangles.
+    pub fn triangles(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.arrays.triangles)
+    }
+
+    /// Four joints a vertex.
+    pub fn joints(&mut self) -> Vec<u16> {
+        std::mem::take(&mut self.arrays.joints)
+    }
+
+    /// Four weights a vertex.
+    pub fn weights(&mut self) -> Vec<f32> {
+        std::mem::take(&mut self.arrays.weights)
+    }
+
+    /// The part of each vertex.
+    pub fn parts(&mut self) -> Vec<u16> {
+        std::mem::take(&mut self.arrays.parts)
+    }
+
+    /// How much of each vertex is tendon.
+    pub fn tendon(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.arrays.tendon)
     }
 }
 
@@ -280,6 +346,11 @@ impl PageStage {
     /// World position of every joint.
     pub fn joints(&self) -> Vec<f32> {
         self.stage.joint_positions()
+    }
+
+    /// Transform of every joint from rest to now, 16 numbers each.
+    pub fn joint_matrices(&self) -> Vec<f32> {
+        self.stage.joint_matrices()
     }
 
     /// Volumetric bones: both ends and the radius.

@@ -4,10 +4,9 @@ use glam::Vec3;
 use serde::{Deserialize, Serialize};
 use supple_geom::TriMesh;
 
-use super::groups::MuscleGroup;
 use super::muscle_fit::{MuscleRange, on_lines};
 use super::scale::Scaled;
-use super::{PersonSkin, Template};
+use super::{FitTemplate, PersonSkin};
 use crate::Sex;
 use crate::layers::prism_volumes;
 
@@ -84,7 +83,7 @@ pub struct MassReport {
 
 /// Chooses the muscle surface of a person for a fat and a muscle mass \[kg\]: its positions \[m\], and what they weigh.
 pub fn fitted_masses(
-    template: &Template,
+    template: &FitTemplate,
     scaled: &Scaled,
     person: &PersonSkin,
     skeleton: &[Vec3],
@@ -135,7 +134,7 @@ pub fn fitted_masses(
     (surface(place), report)
 }
 
-fn closed_volume(template: &Template, positions: Vec<Vec3>) -> f64 {
+fn closed_volume(template: &FitTemplate, positions: Vec<Vec3>) -> f64 {
     TriMesh {
         positions,
         triangles: template.layers.triangles.clone(),
@@ -144,7 +143,7 @@ fn closed_volume(template: &Template, positions: Vec<Vec3>) -> f64 {
 }
 
 fn constant_masses(
-    template: &Template,
+    template: &FitTemplate,
     scaled: &Scaled,
     person: &PersonSkin,
     skeleton: &[Vec3],
@@ -155,7 +154,7 @@ fn constant_masses(
     let single = |positions: &[glam::DVec3]| -> Vec<Vec3> {
         positions.iter().map(|p| p.as_vec3()).collect()
     };
-    let belly = |v: u32| template.groups[v as usize] == Some(MuscleGroup::Abdomen);
+    let belly = |v: u32| template.abdomen[v as usize] && layers.layered[v as usize];
     let crotch = |v: u32| template.crotch[v as usize] && layers.layered[v as usize];
     let cavity = cavity(template, &average, skeleton, &belly);
     let usual = self::cavity(
@@ -193,26 +192,24 @@ pub fn other_muscle(sex: Sex, height: f64) -> f64 {
 
 /// Volume of the belly between its wall and the skeleton surface \[m³\].
 fn cavity(
-    template: &Template,
+    template: &FitTemplate,
     muscle: &[Vec3],
     skeleton: &[Vec3],
     belly: &dyn Fn(u32) -> bool,
 ) -> f64 {
-    let layers = template.layers;
-    // The wall keeps the template's share of the line between the surfaces, at most its own thickness.
+    // The wall is as thick as the template's muscles there, or as the line is long.
     let wall: Vec<Vec3> = (0..muscle.len())
         .map(|v| {
             let line = skeleton[v] - muscle[v];
             muscle[v] + line.clamp_length_max(template.thickness[v])
         })
         .collect();
-    let _ = layers;
     between(template, &wall, skeleton, belly)
 }
 
 /// Volume between two surfaces over the triangles whose corners are all chosen \[m³\].
 fn between(
-    template: &Template,
+    template: &FitTemplate,
     outer: &[Vec3],
     inner: &[Vec3],
     chosen: &dyn Fn(u32) -> bool,

@@ -6,11 +6,11 @@
 use glam::{DVec3, Vec3};
 use supple_geom::sparse::SparseError;
 
-use super::groups::MuscleGroup;
 use super::rows::{Bending, Rows, Solver};
 use super::scale::Scaled;
 use super::sheet::Sheet;
-use super::{PersonSkin, Template};
+use super::{FitTemplate, PersonSkin};
+use crate::template::Group;
 
 /// Weight of bending at first, and its factor after each minimisation [4.2.4].
 const FIRST_BENDING: f64 = 0.01;
@@ -31,15 +31,15 @@ const THICK: f64 = 0.6;
 /// Share of the thick part that may be stopped by skin or bone before the group is: a single vertex must not decide.
 const STOPPED: f64 = 0.05;
 /// Most growth and most shrinkage of each group, over the thickness of its muscles.
-const CAPS: [(MuscleGroup, f64, f64); 8] = [
-    (MuscleGroup::UpperLegs, 0.35, 0.40),
-    (MuscleGroup::LowerLegs, 0.30, 0.35),
-    (MuscleGroup::UpperArms, 0.50, 0.45),
-    (MuscleGroup::LowerArms, 0.30, 0.35),
-    (MuscleGroup::Chest, 0.60, 0.50),
-    (MuscleGroup::Abdomen, 0.50, 0.40),
-    (MuscleGroup::Shoulders, 0.50, 0.45),
-    (MuscleGroup::Back, 0.50, 0.45),
+const CAPS: [(Group, f64, f64); 8] = [
+    (Group::UpperLeg, 0.35, 0.40),
+    (Group::LowerLeg, 0.30, 0.35),
+    (Group::UpperArm, 0.50, 0.45),
+    (Group::LowerArm, 0.30, 0.35),
+    (Group::Chest, 0.60, 0.50),
+    (Group::Abdomen, 0.50, 0.40),
+    (Group::Shoulder, 0.50, 0.45),
+    (Group::Back, 0.50, 0.45),
 ];
 
 /// The muscle surfaces that are possible in a person, as places on the lines from skeleton surface (0) to skin (1).
@@ -52,9 +52,9 @@ pub struct MuscleRange {
     /// Largest muscles.
     pub largest: Vec<f64>,
     /// Growth of each group in the largest surface, over the thickness of its muscles.
-    pub growth: Vec<(MuscleGroup, f64)>,
+    pub growth: Vec<(Group, f64)>,
     /// Shrinkage of each group in the smallest surface.
-    pub shrinkage: Vec<(MuscleGroup, f64)>,
+    pub shrinkage: Vec<(Group, f64)>,
 }
 
 /// Positions of a muscle surface given by its places on the lines \[m\].
@@ -91,7 +91,7 @@ impl Lines {
 
 /// Finds average, smallest and largest muscle surface of a person.
 pub fn muscle_range(
-    template: &Template,
+    template: &FitTemplate,
     scaled: &Scaled,
     person: &PersonSkin,
     skeleton: &[Vec3],
@@ -149,7 +149,7 @@ pub fn muscle_range(
 /// (4.10): the scaled template's muscle surface bent onto the lines. Over the belly it keeps at least its place between
 /// skeleton surface and skin, since fat below the muscles pushes them out.
 fn average(
-    template: &Template,
+    template: &FitTemplate,
     scaled: &Scaled,
     sheet: &Sheet,
     lines: &Lines,
@@ -159,12 +159,12 @@ fn average(
         sheet.gather(&scaled.muscle),
         sheet.gather(&scaled.skeleton),
     );
-    let groups = sheet.gather(template.groups);
+    let belly = sheet.gather(template.abdomen);
     let bounds: Vec<[f64; 2]> = (0..sheet.free)
         .map(|v| {
             let [least, largest] = lines.bounds[v];
             let usual = m[v].distance(b[v]) / s[v].distance(b[v]).max(1e-9);
-            let belly = groups[v] == Some(MuscleGroup::Abdomen);
+            let belly = belly[v];
             [
                 if belly {
                     usual.clamp(least, largest)
@@ -211,7 +211,7 @@ fn average(
 }
 
 /// Thickness of a person's muscles: the template's share of the muscle layer.
-fn thickness(template: &Template, sheet: &Sheet, lines: &Lines, average: &[f64]) -> Vec<f64> {
+fn thickness(template: &FitTemplate, sheet: &Sheet, lines: &Lines, average: &[f64]) -> Vec<f64> {
     (0..sheet.free)
         .map(|v| {
             let whole = sheet.whole[v] as usize;
@@ -228,13 +228,13 @@ fn thickness(template: &Template, sheet: &Sheet, lines: &Lines, average: &[f64])
 /// How far each group can grow (direction 1) or shrink (−1), over its thickness: until all but a few of its thick vertices
 /// meet a bound, at most its cap.
 fn factors(
-    groups: &[Option<MuscleGroup>],
+    groups: &[Option<Group>],
     lines: &Lines,
     average: &[f64],
     thickness: &[f64],
     direction: f64,
-) -> Vec<(MuscleGroup, f64)> {
-    let factor = |&(group, growth, shrinkage): &(MuscleGroup, f64, f64)| {
+) -> Vec<(Group, f64)> {
+    let factor = |&(group, growth, shrinkage): &(Group, f64, f64)| {
         let cap = if direction > 0.0 { growth } else { shrinkage };
         let of_group: Vec<usize> = (0..thickness.len())
             .filter(|&v| groups[v] == Some(group))
@@ -262,10 +262,10 @@ fn factors(
 fn moved(
     sheet: &Sheet,
     lines: &Lines,
-    groups: &[Option<MuscleGroup>],
+    groups: &[Option<Group>],
     average: &[f64],
     thickness: &[f64],
-    factors: &[(MuscleGroup, f64)],
+    factors: &[(Group, f64)],
     direction: f64,
 ) -> Result<Vec<f64>, SparseError> {
     let factor = |v: usize| {

@@ -1,20 +1,23 @@
 //! A template at a person's height and limb lengths [4.2.4, "Global and Local Scaling"].
 //!
 //! Everything is first scaled by half of the difference in height, which is what thickens bones; then every segment is
-//! stretched along its bone, which is not. Segments are joined by the weights of the rig.
+//! stretched along its bone, which is not. Segments are joined by the weights of the rig. Past the thesis, a segment whose bones
+//! do not fit into the skin is narrowed as a whole: thin people have narrow cages, not dented ones.
 
 use glam::{DMat3, DQuat, DVec3, Vec3};
 use rayon::prelude::*;
+use supple_geom::{Surface, TriMesh};
 
-use super::{PersonSkin, Template};
+use super::{FitTemplate, PersonSkin};
 use crate::{Body, BodyError};
 
 /// Part of the difference in height that scales everything: a person 20 % taller has bones 10 % thicker [4.2.4].
 const HEIGHT_SHARE: f64 = 0.5;
 
 /// Segments: prefixes of the joints that move with them, first and last joint of the bone. `.S` is either side.
-const SEGMENTS: [(&[&str], &str, &str); 10] = [
-    (&["root", "pelvis", "spine"], "root", "neck01"),
+const SEGMENTS: [(&[&str], &str, &str); 11] = [
+    (&["root", "pelvis", "spine05"], "root", "neck01"),
+    (&["spine"], "root", "neck01"),
     (&["neck"], "neck01", "head"),
     (&["head", "eye", "jaw", "tongue"], "head", "eye.L"),
     (
@@ -42,6 +45,13 @@ const SEGMENTS: [(&[&str], &str, &str); 10] = [
     (&["foot.S", "toe.S"], "foot.S", "toe3-1.S"),
 ];
 
+/// Depth below the skin that all but a few vertices of a segment's skeleton surface should have \[m\].
+const DEPTH: f64 = 2e-3;
+/// Share of a segment's vertices that may still be above it: below a tenth, single bumps narrow whole cages.
+const SHALLOW: f64 = 0.1;
+/// Least width of a segment against its usual one.
+const NARROWEST: f64 = 0.8;
+
 /// How one segment of the template is brought to a person's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Segment {
@@ -53,6 +63,14 @@ pub struct Segment {
     pub linear: DMat3,
     /// Stretch along the bone beyond the scale of all.
     pub stretch: f64,
+    /// Scale across the bone beyond the scale of all: 1, or less where the bones would not fit.
+    pub width: f64,
+    /// Which segment it is: joints that move as one have the same.
+    pub number: usize,
+    /// Unit direction of the bone in the template.
+    axis: DVec3,
+    turn: DMat3,
+    scale: f64,
 }
 
 impl Segment {
@@ -80,10 +98,11 @@ pub fn segments(body: &Body, person: &PersonSkin) -> Result<Vec<Segment>, BodyEr
         Ok(Segment::between(rest[first], person_at(first), a, b, scale))
     };
     let mut of_joint = vec![None; body.skeleton.len()];
-    for (prefixes, first, last) in SEGMENTS {
-        for side in [".L", ".R"] {
+    for (number, (prefixes, first, last)) in SEGMENTS.into_iter().enumerate() {
+        for (right, side) in [".L", ".R"].into_iter().enumerate() {
             let sided = |name: &str| name.replace(".S", side);
-            let found = segment(&sided(first), &sided(last))?;
+            let mut found = segment(&sided(first), &sided(last))?;
+            found.number = 2 * number + right;
             for (joint, slot) in body.skeleton.joints().iter().zip(&mut of_joint) {
                 let belongs = |prefix: &&str| match prefix.strip_suffix(".S") {
                     Some(stem) => joint.name.starts_with(stem) && joint.name.ends_with(side),
@@ -112,16 +131,76 @@ impl Segment {
     /// Turns bone `a` to bone `b` on the shortest way, scales all and stretches along it.
     fn between(from: DVec3, to: DVec3, a: DVec3, b: DVec3, scale: f64) -> Segment {
         let (axis, target) = (a.normalize_or(DVec3::Y), b.normalize_or(DVec3::Y));
-        let stretch = b.length() / (scale * a.length().max(1e-6));
-        let along = DMat3::from_cols(axis * axis.x, axis * axis.y, axis * axis.z);
-        let turn = DMat3::from_quat(DQuat::from_rotation_arc(axis, target));
-        Segment {
+        let segment = Segment {
             from,
             to,
-            linear: turn * (DMat3::IDENTITY + along * (stretch - 1.0)) * scale,
-            stretch,
+            linear: DMat3::IDENTITY,
+            stretch: b.length() / (scale * a.length().max(1e-6)),
+            width: 1.0,
+            number: 0,
+            axis,
+            turn: DMat3::from_quat(DQuat::from_rotation_arc(axis, target)),
+            scale,
+        };
+        segment.with_width(1.0)
+    }
+
+    fn with_width(self, width: f64) -> Segment {
+        let along = DMat3::from_cols(
+            self.axis * self.axis.x,
+            self.axis * self.axis.y,
+            self.axis * self.axis.z,
+        );
+        let across = DMat3::IDENTITY - along;
+        Segment {
+            linear: self.turn * (across * width + along * self.stretch) * self.scale,
+            width,
+            ..self
         }
     }
+
+    /// Distance of a point of the person from the bone's line \[m\].
+    fn radius(&self, point: DVec3) -> f64 {
+        (point - self.to)
+            .reject_from_normalized(self.turn * self.axis)
+            .length()
+    }
+}
+
+/// Narrows the segments whose skeleton surface, at `placed`, does not fit into the skin; whether there was any.
+fn narrow(
+    template: &FitTemplate,
+    person: &PersonSkin,
+    placed: &[DVec3],
+    segments: &mut [Segment],
+) -> bool {
+    let surface = Surface::new(TriMesh {
+        positions: person.skin.to_vec(),
+        triangles: template.layers.triangles.clone(),
+    });
+    let needed: Vec<Option<(usize, f64)>> = (placed.par_iter().enumerate())
+        .map(|(v, point)| {
+            let influences = &template.body.influences[v];
+            let (joint, _) = influences.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+            let segment = &segments[*joint as usize];
+            let radius = segment.radius(*point);
+            let distance = surface.signed_distance(point.as_vec3())?;
+            let excess = (f64::from(distance) + DEPTH).max(0.0);
+            (template.layers.layered[v] && radius > 0.01).then(|| (segment.number, excess / radius))
+        })
+        .collect();
+    let mut widths = vec![1.0; 2 * SEGMENTS.len()];
+    for (number, width) in widths.iter_mut().enumerate() {
+        let of_segment = needed.iter().flatten().filter(|(n, _)| *n == number);
+        let mut shares: Vec<f64> = of_segment.map(|(_, share)| *share).collect();
+        shares.sort_by(f64::total_cmp);
+        let place = ((1.0 - SHALLOW) * shares.len() as f64) as usize;
+        *width = (1.0 - shares.get(place).copied().unwrap_or(0.0)).max(NARROWEST);
+    }
+    for segment in segments.iter_mut() {
+        *segment = segment.with_width(widths[segment.number]);
+    }
+    widths.iter().any(|width| *width < 1.0)
 }
 
 /// The template's skin, muscle surface and skeleton surface \[m\] at the person's height and limb lengths.
@@ -133,20 +212,27 @@ pub struct Scaled {
     pub muscle: Vec<DVec3>,
     /// Skeleton surface.
     pub skeleton: Vec<DVec3>,
+    /// The map of each joint of the rig.
+    pub segments: Vec<Segment>,
 }
 
 /// Scales all three surfaces.
-pub fn scaled_template(template: &Template, person: &PersonSkin) -> Result<Scaled, BodyError> {
-    let segments = segments(template.body, person)?;
-    let moved = |positions: &[Vec3]| -> Vec<DVec3> {
+pub fn scaled_template(template: &FitTemplate, person: &PersonSkin) -> Result<Scaled, BodyError> {
+    let mut segments = segments(template.body, person)?;
+    let moved = |segments: &[Segment], positions: &[Vec3]| -> Vec<DVec3> {
         (positions.par_iter().zip(&template.body.influences))
-            .map(|(point, influences)| blended(&segments, influences, point.as_dvec3()))
+            .map(|(point, influences)| blended(segments, influences, point.as_dvec3()))
             .collect()
     };
+    let mut skeleton = moved(&segments, &template.layers.skeleton);
+    if narrow(template, person, &skeleton, &mut segments) {
+        skeleton = moved(&segments, &template.layers.skeleton);
+    }
     Ok(Scaled {
-        skin: moved(&template.layers.skin),
-        muscle: moved(&template.layers.muscle),
-        skeleton: moved(&template.layers.skeleton),
+        skin: moved(&segments, &template.layers.skin),
+        muscle: moved(&segments, &template.layers.muscle),
+        skeleton,
+        segments,
     })
 }
 
@@ -172,5 +258,8 @@ mod tests {
         assert!((segment.apply(from + a) - to - b).length() < 1e-12);
         let across = a.any_orthonormal_vector();
         assert!(((segment.linear * across).length() - 1.05).abs() < 1e-12);
+        let narrow = segment.with_width(0.9);
+        assert!((narrow.apply(from + a) - to - b).length() < 1e-12);
+        assert!(((narrow.linear * across).length() - 0.9 * 1.05).abs() < 1e-12);
     }
 }

@@ -9,18 +9,18 @@ use supple_geom::{Surface, TriMesh};
 use super::rows::{Bending, Rigidity, Rows, Solver};
 use super::scale::Scaled;
 use super::sheet::Sheet;
-use super::{PersonSkin, Template};
+use super::{FitTemplate, PersonSkin};
 
 /// Weight of bending [4.2.4].
 const BENDING: f64 = 0.1;
-/// Weight of the prisms [4.2.4].
-const FLESH: f64 = 0.01;
+/// Weight of the prisms; the thesis has 0.01, without places and rigidity.
+const FLESH: f64 = 1e-3;
 /// Weight of rigidity \[1/m²\], which the thesis does not have: without it bones of heavy people shrink by 5 to 30 %, since
 /// prisms whose skin is wider pull their inner triangles together.
-const RIGIDITY: f64 = 100.0;
+const RIGIDITY: f64 = 1000.0;
 /// Weight of a vertex's place in the scaled template \[1/m²\]: the rig's joints say where bones are. With rigidity it leaves
 /// bends of less than about 20 cm to the rest.
-const PLACE: f64 = 3.0;
+const PLACE: f64 = 100.0;
 /// Weight of a collision [4.2.4].
 const COLLISION: f64 = 50.0;
 /// Stretch of prisms along the skin's normal that costs nothing [4.2.4].
@@ -39,7 +39,7 @@ const ROUNDS: usize = 12;
 const GROWTH: f64 = 2.0;
 /// Most growth of a prism's weight: what is still inverted then is inverted at rest, or folded by the skin itself, and is
 /// left to [`turned`].
-const MOST_GROWTH: f64 = 64.0;
+const MOST_GROWTH: f64 = 256.0;
 /// Prisms with a tet below this volume \[m³\] are pushed apart: well above what counts as inverted.
 const LEAST_VOLUME: f64 = 1e-12;
 /// Smoothings of the lines at the last inverted prisms.
@@ -62,7 +62,7 @@ pub struct SkeletonFit {
 
 /// Fits the skeleton surface of a scaled template into a person's skin.
 pub fn fitted_skeleton(
-    template: &Template,
+    template: &FitTemplate,
     scaled: &Scaled,
     person: &PersonSkin,
 ) -> Result<SkeletonFit, SparseError> {

@@ -92,7 +92,7 @@ fn double(positions: &[Vec3]) -> Vec<DVec3> {
     positions.iter().map(|p| p.as_dvec3()).collect()
 }
 
-/// Positions of a mesh after a warp \[m\].
+/// A mesh after a warp.
 pub fn warped(mesh: &TriMesh, warp: &Warp) -> TriMesh {
     TriMesh {
         positions: (mesh.positions.par_iter())
@@ -149,6 +149,16 @@ impl BoneMap {
         self.to + self.linear * (point.as_dvec3() - self.from)
     }
 
+    /// The map with its scales within [`SCALES`].
+    fn bounded(self) -> BoneMap {
+        let (u, scales, v) = svd3(self.linear);
+        let within = scales.clamp(DVec3::splat(SCALES[0]), DVec3::splat(SCALES[1]));
+        BoneMap {
+            linear: u * DMat3::from_diagonal(within) * v.transpose(),
+            ..self
+        }
+    }
+
     /// Scales in three directions, the largest first.
     pub fn scales(&self) -> [f64; 3] {
         svd3(self.linear).1.to_array()
@@ -184,6 +194,34 @@ pub fn bone_stretch(before: &TriMesh, after: &[Vec3]) -> BoneStretch {
         p95: changes.get(count * 95 / 100).copied().unwrap_or(0.0),
         bend: distances.fold(0.0, f64::max),
     }
+}
+
+/// Most deformation of a bone beyond its scaling: root mean square and 95th percentile of its edges.
+const MOST_STRETCH: [f64; 2] = [0.025, 0.07];
+/// Least and largest scale of a bone in any direction.
+const SCALES: [f64; 2] = [0.75, 1.35];
+
+/// A bone after a warp, drawn towards its scaling as far as it is bent more than bones are. Scales beyond what people have are
+/// cut off too.
+pub fn warped_bone(bone: &TriMesh, warp: &Warp) -> TriMesh {
+    let mut mesh = warped(bone, warp);
+    let map = BoneMap::between(&bone.positions, &mesh.positions).bounded();
+    let free = mesh.positions.clone();
+    let mut share = 1.0;
+    for _ in 0..6 {
+        let found = bone_stretch(bone, &mesh.positions);
+        let most = (MOST_STRETCH[0] / found.rms).min(MOST_STRETCH[1] / found.p95);
+        let is_bounded = found.scales[0] <= SCALES[1] && found.scales[2] >= SCALES[0];
+        if most >= 1.0 && is_bounded {
+            break;
+        }
+        share *= most.min(1.0) * 0.98;
+        for ((position, before), free) in mesh.positions.iter_mut().zip(&bone.positions).zip(&free)
+        {
+            *position = map.at(*before).lerp(free.as_dvec3(), share).as_vec3();
+        }
+    }
+    mesh
 }
 
 #[cfg(test)]

@@ -7,6 +7,12 @@ use crate::console::{Console, Failure};
 
 /// Lists the contents of a file.
 pub fn run(args: &args::Info, console: &Console) -> Result<(), Failure> {
+    if super::is_template(&args.input.file) {
+        let template = supple::load_template(&args.input.file)?;
+        let info = supple::anatomy::template::info::template_info(&template);
+        console.result(&info, &info);
+        return Ok(());
+    }
     let character = super::load(&args.input)?;
     let info = supple::info::info(&character);
     let mut text = info.to_string();

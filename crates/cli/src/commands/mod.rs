@@ -10,6 +10,7 @@ mod picture;
 mod rig;
 mod scene;
 mod skin;
+mod template;
 mod view;
 
 use std::path::Path;
@@ -41,6 +42,7 @@ pub fn run(command: &Command, console: &Console) -> Result<(), Failure> {
         Command::Skin(args) => skin::run(args, console),
         Command::Init(args) => init::run(args, console),
         Command::Rig(args) => rig::run(args, console),
+        Command::Template(args) => template::run(args, console),
         Command::Picture(args) => picture::run(args, console),
         Command::Scene(args) => scene::run(args, console),
         Command::View(args) => view::run(args, console),
@@ -48,6 +50,11 @@ pub fn run(command: &Command, console: &Console) -> Result<(), Failure> {
         Command::Completions { shell } => manual::completions(*shell),
         Command::Man { folder } => manual::pages(folder.as_deref()),
     }
+}
+
+/// Whether a file is named as templates are.
+fn is_template(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("template"))
 }
 
 fn load(input: &Input) -> Result<Character, Failure> {

@@ -11,6 +11,7 @@ use supple::tissue::SoftBody;
 use supple::{Character, Clip, skin};
 use supple_lab::compare_contact::{INSIDE, compare_contact};
 use supple_lab::sheet::{Look, Tile, sheet};
+use supple_lab::template_sheet::layers_sheet;
 use supple_lab::upsampling::{NEIGHBOURS, UpsamplingStudy, upsampling_sheet};
 use supple_picture::{Image, Legend, Ramp, Tint, heat_colours};
 
@@ -29,6 +30,9 @@ const COVERED: f32 = 0.25;
 pub fn run(args: &args::Picture, console: &Console) -> Result<(), Failure> {
     check_png(&args.output)?;
     check_size(args)?;
+    if args.layers || super::is_template(&args.input.file) {
+        return draw_layers(args, console);
+    }
     let wants_motion = args.motion.clip.is_some() || args.motion.motion.is_some();
     let moves = wants_motion || args.compare.is_some();
     let character = match moves || args.bones || args.focus.is_some() {
@@ -56,6 +60,21 @@ pub fn run(args: &args::Picture, console: &Console) -> Result<(), Failure> {
         draw_motion(&character, args, &look, console)?
     };
     image.save_png(&args.output)?;
+    let path = args.output.display().to_string();
+    console.result(
+        format!("wrote {path}"),
+        &serde_json::json!({ "output": path }),
+    );
+    Ok(())
+}
+
+/// Draws the layers of a template.
+fn draw_layers(args: &args::Picture, console: &Console) -> Result<(), Failure> {
+    let template = supple::load_template(&args.input.file).map_err(|error| Failure {
+        error: Box::new(error),
+        hint: "layers are drawn of @male, @female, or a file that `supple template` wrote".to_owned(),
+    })?;
+    layers_sheet(&template, args.size.into()).save_png(&args.output)?;
     let path = args.output.display().to_string();
     console.result(
         format!("wrote {path}"),

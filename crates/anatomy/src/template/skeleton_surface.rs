@@ -1,0 +1,396 @@
+//! The skeleton surface B: the skin shrunk onto the skeleton wrap by non-rigid registration (4.1)–(4.4).
+
+use glam::{DVec3, Vec3};
+use rayon::prelude::*;
+use supple_geom::TriMesh;
+use supple_geom::adjacency::{Adjacency, Rows};
+use supple_geom::normals::vertex_normals;
+use supple_geom::sided::SidedSurface;
+use supple_geom::sparse::SparseError;
+
+use crate::prism_bar::PrismBar;
+use crate::surface_fit::{Pull, SurfaceFit, VertexTarget};
+use crate::template::correspondence::WrapTargets;
+use crate::template::limb_labels::{Limbs, point_limbs, skin_limbs};
+use crate::template::wrap::is_wrapped;
+use crate::{Body, Bone};
+
+/// Bending weights in turn, with the iterations at each; Laplacians are renewed at each. The thesis goes from 1 to 1e-7 in
+/// its own units. In metres, above 1e-5 nothing moves; at 1e-9 the surface takes on every bump of the wrap and prisms get
+/// stuck.
+const SCHEDULE: [(f64, usize); 5] = [(1e-4, 3), (1e-5, 5), (1e-6, 7), (1e-7, 8), (1e-8, 12)];
+
+/// Weights of (4.3).
+const CLOSEST: f64 = 0.1;
+const FIXED: f64 = 1.0;
+const COLLISION: f64 = 100.0;
+
+/// Weight of the place on the line along the mean normal. The thesis samples the one-ring for a better place where (4.4)
+/// exceeds 0.01; this pull has the same minimum, acts before the score is bad, and aligns four times better.
+const ON_LINE: f64 = 0.2;
+
+/// Below this distance from the skin \[m\] that weight grows with its inverse square, up to a factor: where the bone is near, a
+/// small shift is a large angle.
+const NEAR_SKIN: f64 = 0.02;
+const NEAR_FACTOR: f64 = 25.0;
+
+/// Weight of the skin against a vertex that comes too near.
+const BELOW_SKIN: f64 = 50.0;
+
+/// Weight of a point of the wrap or a bone that sticks out, times the area it stands for; it grows by a factor at each
+/// iteration while it does, up to a bound.
+const ENCLOSED: f64 = 5.0;
+const ENCLOSE_GROWTH: f64 = 1.5;
+const LARGEST_ENCLOSED: f64 = 2000.0;
+
+/// Bending weight from which on points of the wrap are enclosed.
+const ENCLOSE_FROM: f64 = 1e-5;
+
+/// Distance kept from the wrap and from the skin, the latter where there is room \[m\].
+const OFF_WRAP: f32 = 0.001;
+const SKIN_DEPTH: f32 = 0.002;
+
+/// How far points stick out at most that are looked for \[m\].
+const REACH: f32 = 0.03;
+
+/// Depth of the first inner surface \[m\].
+const FIRST_DEPTH: f64 = 0.001;
+
+/// Weight against shear of a prism that stops a vertex, how it grows while it does, how it fades when it no longer does, and
+/// its bound. Faster fading lets prisms flip back and forth; without a bound they outweigh collisions.
+const FIRST_STIFFNESS: f64 = 0.05;
+const STIFFEN: f64 = 2.0;
+const SOFTEN: f64 = 0.8;
+const LARGEST_STIFFNESS: f64 = 50.0;
+
+/// What keeps triangles on top of each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shrinking {
+    /// Fixed correspondences [4.2.2].
+    pub fixed: bool,
+    /// Closest points are shifted towards better alignment.
+    pub shifted: bool,
+}
+
+impl Default for Shrinking {
+    fn default() -> Self {
+        Shrinking {
+            fixed: true,
+            shifted: true,
+        }
+    }
+}
+
+/// Why there is no skeleton surface.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SkeletonSurfaceError {
+    /// The wrap has no triangles.
+    #[error("the skeleton wrap is empty; make it from placed bones first")]
+    NoWrap,
+    /// The solve failed.
+    #[error(
+        "the skin cannot be shrunk onto the skeleton wrap: {0}; check the skin for vertices without triangles"
+    )]
+    Solve(#[from] SparseError),
+}
+
+/// Shrinks the skin of a body onto the wrap of its placed bones. Vertices without layers stay on the skin.
+pub fn skeleton_surface(
+    body: &Body,
+    bones: &[Bone],
+    wrap: &TriMesh,
+    shrinking: Shrinking,
+) -> Result<Vec<Vec3>, SkeletonSurfaceError> {
+    if wrap.triangles.is_empty() {
+        return Err(SkeletonSurfaceError::NoWrap);
+    }
+    let targets = WrapTargets::new(wrap, point_limbs(&wrap.positions, bones));
+    let points: Vec<Vec3> = (bones.iter().filter(|bone| is_wrapped(&bone.name)))
+        .flat_map(|bone| bone.mesh.positions.iter().copied())
+        .collect();
+    let (layered, limbs) = (body.layered(), skin_limbs(body));
+    shrunk(&body.mesh, &layered, &limbs, &targets, &points, shrinking)
+}
+
+/// The same for any skin, layered vertices and limbs, and points of bones to enclose beside those of the wrap.
+pub fn shrunk(
+    skin: &TriMesh,
+    layered: &[bool],
+    limbs: &[Limbs],
+    wrap: &WrapTargets,
+    bone_points: &[Vec3],
+    shrinking: Shrinking,
+) -> Result<Vec<Vec3>, SkeletonSurfaceError> {
+    let mut shrink = Shrink::new(skin, layered, limbs, wrap, bone_points, shrinking);
+    for (bending, iterations) in SCHEDULE {
+        shrink.fit.renew(&shrink.x);
+        for _ in 0..iterations {
+            shrink.step(bending)?;
+        }
+        if std::env::var("DBG").is_ok() {
+            shrink.debug(bending);
+        }
+    }
+    Ok(shrink.x.iter().map(|p| p.as_vec3()).collect())
+}
+
+struct Shrink<'a> {
+    skin: SidedSurface,
+    outer: Vec<DVec3>,
+    limbs: &'a [Limbs],
+    wrap: &'a WrapTargets,
+    shrinking: Shrinking,
+    /// Fixed correspondences, by vertex.
+    fixed: Vec<Option<DVec3>>,
+    ring: Rows,
+    layered: &'a [bool],
+    areas: Vec<f64>,
+    fit: SurfaceFit,
+    bar: PrismBar,
+    /// Points to enclose and their weights.
+    enclosed: Vec<(Vec3, f64)>,
+    /// Weight of each prism against shear.
+    stiffness: Vec<f64>,
+    x: Vec<DVec3>,
+}
+
+impl<'a> Shrink<'a> {
+    fn new(
+        skin: &TriMesh,
+        layered: &'a [bool],
+        limbs: &'a [Limbs],
+        wrap: &'a WrapTargets,
+        bone_points: &[Vec3],
+        shrinking: Shrinking,
+    ) -> Self {
+        let outer: Vec<DVec3> = skin.positions.iter().map(|p| p.as_dvec3()).collect();
+        let held: Vec<bool> = layered.iter().map(|l| !l).collect();
+        let normals = vertex_normals(skin);
+        let mut fixed = vec![None; outer.len()];
+        if shrinking.fixed {
+            for (v, point) in wrap.fixed(&skin.positions, &normals, limbs, layered) {
+                fixed[v as usize] = Some(point);
+            }
+        }
+        let points = &wrap.surface.surface().mesh().positions;
+        let enclosed = (points.iter().chain(bone_points))
+            .map(|p| (*p, ENCLOSED))
+            .collect();
+        let fit = SurfaceFit::new(&skin.triangles, &held, &outer);
+        let bar = PrismBar::below(&skin.triangles, &outer, layered);
+        let mut x = outer.clone();
+        let inset: Vec<DVec3> = (0..x.len())
+            .map(|v| {
+                if layered[v] {
+                    x[v] - FIRST_DEPTH * normals[v].as_dvec3()
+                } else {
+                    x[v]
+                }
+            })
+            .collect();
+        bar.advance(&mut x, &inset);
+        Shrink {
+            skin: SidedSurface::new(skin.clone()),
+            ring: Adjacency::new(skin).vertex_vertices,
+            areas: fit.areas().to_vec(),
+            outer,
+            limbs,
+            wrap,
+            shrinking,
+            fixed,
+            layered,
+            enclosed,
+            fit,
+            stiffness: vec![0.0; bar.prisms().len()],
+            bar,
+            x,
+        }
+    }
+
+    /// One iteration: targets, solve, and as much of the way as inverts no prism.
+    fn step(&mut self, bending: f64) -> Result<(), SkeletonSurfaceError> {
+        let surface = SidedSurface::new(TriMesh {
+            positions: self.x.iter().map(|p| p.as_vec3()).collect(),
+            triangles: self.skin.surface().mesh().triangles.clone(),
+        });
+        let lines = self.lines(surface.normals());
+        let targets: Vec<VertexTarget> = (0..self.x.len())
+            .into_par_iter()
+            .map(|v| {
+                if self.layered[v] {
+                    self.target(v, surface.normals()[v], lines[v])
+                } else {
+                    VertexTarget::default()
+                }
+            })
+            .collect();
+        let mut pulls = if bending <= ENCLOSE_FROM {
+            self.enclosing(&surface)
+        } else {
+            Vec::new()
+        };
+        pulls.extend(self.shears());
+        let wanted = self.below_skin(self.fit.solve(&self.x, bending, &targets, &pulls)?);
+        let has_stopped = self.bar.advance(&mut self.x, &wanted);
+        if std::env::var("DBG").is_ok() {
+            eprintln!(
+                "  {bending:e} stopped {} pulls {} stiff {} max {}",
+                has_stopped.iter().filter(|s| **s).count(),
+                pulls.len(),
+                self.stiffness.iter().filter(|s| **s > 0.0).count(),
+                self.stiffness.iter().fold(0.0, |a: f64, b| a.max(*b))
+            );
+        }
+        for (stiffness, has_stopped) in self.stiffness.iter_mut().zip(has_stopped) {
+            *stiffness = match has_stopped {
+                true => (STIFFEN * *stiffness).clamp(FIRST_STIFFNESS, LARGEST_STIFFNESS),
+                false if *stiffness > FIRST_STIFFNESS => SOFTEN * *stiffness,
+                false => 0.0,
+            };
+        }
+        Ok(())
+    }
+
+    /// Unit mean normals of skin and inner surface, smoothed a little.
+    fn lines(&self, normals: &[Vec3]) -> Vec<DVec3> {
+        let mut lines: Vec<DVec3> = (self.skin.normals().iter().zip(normals))
+            .map(|(a, b)| a.as_dvec3() + b.as_dvec3())
+            .collect();
+        for _ in 0..3 {
+            lines = (self.ring.iter().zip(&lines))
+                .map(|(ring, line)| {
+                    let sum: DVec3 = ring.iter().map(|&v| lines[v as usize]).sum();
+                    0.5 * (*line + sum / ring.len().max(1) as f64)
+                })
+                .collect();
+        }
+        lines.iter().map(|l| l.normalize_or_zero()).collect()
+    }
+
+    /// All targets of one vertex (4.3).
+    fn target(&self, v: usize, normal: Vec3, line: DVec3) -> VertexTarget {
+        let (x, area) = (self.x[v], self.areas[v]);
+        let mut target = VertexTarget::default();
+        if let Some(found) = self.wrap.closest(x, normal, &self.limbs[v]) {
+            match self.fixed[v] {
+                Some(point) => target.add(point, FIXED * area),
+                None => target.add(found.point, CLOSEST * area),
+            }
+            if self.shrinking.shifted {
+                let along = (found.point - self.outer[v]).dot(line);
+                let short = NEAR_SKIN / x.distance(self.outer[v]).max(1e-4);
+                let weight = ON_LINE * (short * short).clamp(1.0, NEAR_FACTOR);
+                target.add(self.outer[v] + along * line, weight * area);
+            }
+        }
+        if let Some(near) = self.wrap.surface.near(x.as_vec3(), REACH) {
+            if near.signed < OFF_WRAP {
+                let out = near.closest.position + OFF_WRAP * near.normal;
+                target.add(out.as_dvec3(), COLLISION * area);
+            }
+        }
+        if let Some(near) = self.skin.near(x.as_vec3(), 2.0 * SKIN_DEPTH) {
+            if near.signed > -SKIN_DEPTH {
+                let below = near.closest.position - SKIN_DEPTH * near.normal;
+                target.add(below.as_dvec3(), BELOW_SKIN * area);
+            }
+        }
+        target
+    }
+
+    /// Points outside the inner surface pull the nearest triangle out.
+    fn enclosing(&mut self, surface: &SidedSurface) -> Vec<Pull> {
+        let wrap = self.wrap.surface.surface().mesh();
+        let area = wrap.area() / wrap.positions.len().max(1) as f64;
+        let layered = self.layered;
+        (self.enclosed.par_iter_mut())
+            .filter_map(|(point, weight)| {
+                let near = surface.near(*point, REACH)?;
+                let vertices = surface.surface().mesh().triangles[near.closest.triangle as usize];
+                let is_layered = vertices.iter().all(|&v| layered[v as usize]);
+                if near.signed < -0.5 * OFF_WRAP || !is_layered {
+                    return None;
+                }
+                if near.signed > 0.0 {
+                    *weight = (ENCLOSE_GROWTH * *weight).min(LARGEST_ENCLOSED);
+                }
+                let out = (*point - near.closest.position).normalize_or(near.normal);
+                let out = near.signed.signum() * out;
+                Some(Pull {
+                    vertices,
+                    shares: near.closest.barycentric.map(f64::from),
+                    target: (*point + 0.5 * OFF_WRAP * out).as_dvec3(),
+                    weight: *weight * area,
+                })
+            })
+            .collect()
+    }
+
+    /// Moves vertices back that would leave the skin.
+    fn below_skin(&self, mut wanted: Vec<DVec3>) -> Vec<DVec3> {
+        (wanted.par_iter_mut().enumerate())
+            .filter(|(v, _)| self.layered[*v])
+            .for_each(|(_, x)| {
+                if let Some(near) = self.skin.near(x.as_vec3(), REACH) {
+                    if near.signed > -0.5 * SKIN_DEPTH {
+                        let below = near.closest.position - 0.5 * SKIN_DEPTH * near.normal;
+                        *x = below.as_dvec3();
+                    }
+                }
+            });
+        wanted
+    }
+
+    /// Prisms that stopped a vertex resist shear: the ways of their corners from the skin become alike, until they are
+    /// prisms that cannot invert.
+    fn shears(&self) -> Vec<Pull> {
+        let triangles = &self.skin.surface().mesh().triangles;
+        let stiff = self.bar.prisms().iter().zip(&self.stiffness);
+        (stiff.filter(|(_, stiffness)| **stiffness > 0.0))
+            .flat_map(|(&t, &stiffness)| {
+                let [a, b, c] = triangles[t as usize];
+                [[a, b, c], [b, c, a], [c, a, b]].map(|vertices| {
+                    let [a, b, _] = vertices.map(|v| v as usize);
+                    Pull {
+                        vertices,
+                        shares: [1.0, -1.0, 0.0],
+                        target: self.outer[a] - self.outer[b],
+                        weight: stiffness * 0.5 * (self.areas[a] + self.areas[b]),
+                    }
+                })
+            })
+            .collect()
+    }
+}
+
+impl Shrink<'_> {
+    fn debug(&self, bending: f64) {
+        let b: Vec<Vec3> = self.x.iter().map(|p| p.as_vec3()).collect();
+        let sc = crate::layers::Alignment::of(
+            crate::layers::alignment_scores(
+                &self.skin.surface().mesh().triangles,
+                &self.skin.surface().mesh().positions,
+                &b,
+                self.layered,
+            )
+            .into_iter()
+            .flatten()
+            .collect(),
+        );
+        let d: Vec<f64> = (0..b.len())
+            .filter(|v| self.layered[*v])
+            .filter_map(|v| self.wrap.surface.near(b[v], 1.0))
+            .map(|n| n.signed as f64)
+            .collect();
+        eprintln!(
+            "w {bending:e} align {:.4} {:.4} inverted {} dist to W mean {:.1} mm below -1mm {} fixed {}",
+            sc.mean,
+            sc.p95,
+            self.bar.inverted(&self.x),
+            1e3 * d.iter().sum::<f64>() / d.len() as f64,
+            d.iter().filter(|d| **d < -0.001).count(),
+            self.fixed.iter().flatten().count()
+        );
+    }
+}

@@ -1,0 +1,186 @@
+// Anatomy page: layers of the embedded bodies, peeling, a cutting plane, and the names of bones and muscles.
+import * as THREE from "three";
+import type { App, Embedded } from "./app";
+import { byId, check, choiceRow, heading, make, slider } from "./dom";
+import { showMessage, showProgress } from "./messages";
+import type { Page } from "./panel";
+import type { AnatomyLayer } from "./protocol";
+import female from "../../crates/supple/assets/female.template?url";
+import male from "../../crates/supple/assets/male.template?url";
+
+const FILES: Record<Embedded, string> = { male, female };
+const LAYERS: readonly (readonly [AnatomyLayer | "skin", string, string])[] = [
+  ["skin", "Skin", "The simulated skin"],
+  ["muscleSurface", "Muscle surface", "The surface around all muscles; fat lies between it and the skin"],
+  ["muscles", "Muscles", "Every muscle; the pointer tells its name"],
+  ["skeletonSurface", "Skeleton surface", "The surface around all bones"],
+  ["bones", "Bones", "Every bone; the pointer tells its name"],
+];
+const CUTS = [["off", "None"], ["front", "Front to back"], ["side", "Side to side"], ["top", "Head to feet"]] as const;
+type Cut = (typeof CUTS)[number][0];
+const NORMALS: Record<Exclude<Cut, "off">, THREE.Vector3> = {
+  front: new THREE.Vector3(0, 0, -1),
+  side: new THREE.Vector3(-1, 0, 0),
+  top: new THREE.Vector3(0, -1, 0),
+};
+/** How far the page peels when it is opened: muscles. */
+const FIRST_PEEL = 0.35;
+
+export class AnatomyPage implements Page {
+  name = "Anatomy";
+  title = "Muscles, bones and the layers around them";
+  element = make("div");
+  private none = make("p", { className: "hint", textContent: "The embedded bodies have muscles and bones. Choose one at the top." });
+  private controls = make("div");
+  private label = make("div", { id: "part-name", hidden: true });
+  private peel = slider({
+    label: "Peel",
+    title: "From the skin over the muscles to the bones",
+    min: 0,
+    max: 1,
+    step: 0.01,
+    show: (value) => layerName(value),
+    change: (value) => this.peelTo(value),
+  });
+  private cutAt = slider({
+    label: "Cut at",
+    title: "Where the plane cuts the body",
+    min: 0,
+    max: 1,
+    step: 0.005,
+    show: (value) => `${Math.round(100 * value)} %`,
+    change: (value) => this.cut(this.axis, value),
+  });
+  private axis: Cut = "off";
+  private share = 0.5;
+  private flipped = false;
+  private loading: Promise<void> | null = null;
+  private pointer: THREE.Vector2 | null = null;
+
+  constructor(private app: App) {
+    const boxes = LAYERS.map(([name, label, title]) => {
+      const { row, box } = check(label, "", (on) => this.show(name, on), title);
+      box.checked = app.anatomy.wanted.has(name);
+      return row;
+    });
+    const axis = choiceRow<Cut>("Cut", CUTS, (to) => this.cut(to, this.share), "Cuts everything with a plane");
+    const flip = check("Other half", "", (on) => {
+      this.flipped = on;
+      this.cut(this.axis, this.share);
+    }, "Shows what the plane cuts away");
+    this.controls.append(heading("Peel"), this.peel.row, heading("Layers"), ...boxes, heading("Cut"), axis.row, this.cutAt.row, flip.row);
+    this.element.append(this.none, this.controls);
+    byId("app").append(this.label);
+    this.peel.set(0);
+    this.cutAt.set(this.share);
+    app.scene.renderer.localClippingEnabled = true;
+    app.onOpened.push(() => this.opened());
+    app.onFrame.push(() => this.follow());
+    const canvas = app.scene.canvas;
+    canvas.addEventListener("pointermove", (event) => {
+      const box = canvas.getBoundingClientRect();
+      this.pointer = new THREE.Vector2(event.clientX - box.left, event.clientY - box.top);
+    });
+    canvas.addEventListener("pointerleave", () => (this.pointer = null));
+    this.opened();
+  }
+
+  visit(open: boolean): void {
+    if (open && this.app.embedded && !this.app.anatomy.loaded && this.app.anatomy.peel === 0) void this.peelTo(FIRST_PEEL);
+  }
+
+  private opened(): void {
+    const { anatomy, embedded } = this.app;
+    anatomy.forget();
+    this.loading = null;
+    this.none.hidden = embedded !== null;
+    this.controls.hidden = embedded === null;
+    if (!embedded) {
+      anatomy.peel = 0;
+      anatomy.cut(null);
+    }
+    this.apply();
+    if (embedded && (anatomy.peel > 0 || anatomy.cuts.length > 0)) void this.load();
+  }
+
+  /** Fetches the template of the body on the page. */
+  private load(): Promise<void> {
+    const { embedded, anatomy } = this.app;
+    if (!embedded || anatomy.loaded) return Promise.resolve();
+    this.loading ??= this.fetch(embedded).catch((error: unknown) => {
+      this.loading = null;
+      showMessage(`The anatomy could not be loaded: ${(error as Error).message}`, "bad");
+    });
+    return this.loading;
+  }
+
+  private async fetch(which: Embedded): Promise<void> {
+    const note = showProgress("Loading bones and muscles…");
+    try {
+      const response = await fetch(FILES[which]);
+      if (!response.ok) throw new Error(`the server answered ${response.status}`);
+      const bytes = new Uint8Array(await response.arrayBuffer());
+      const { description, arrays } = await this.app.simulation.request("anatomy", { bytes });
+      if (this.app.embedded !== which) return;
+      this.app.anatomy.take(description, arrays, this.app.description?.joints ?? []);
+      this.apply();
+    } finally {
+      note.close();
+    }
+  }
+
+  private apply(): void {
+    this.app.anatomy.apply();
+    this.app.applyView();
+  }
+
+  async peelTo(at: number): Promise<void> {
+    this.peel.set(at);
+    this.app.anatomy.peel = at;
+    if (at > 0) await this.load();
+    this.apply();
+  }
+
+  show(name: AnatomyLayer | "skin", on: boolean): void {
+    if (on) this.app.anatomy.wanted.add(name);
+    else this.app.anatomy.wanted.delete(name);
+    void this.load().then(() => this.apply());
+  }
+
+  cut(axis: Cut, share: number): void {
+    this.axis = axis;
+    this.share = share;
+    if (axis === "off") {
+      this.app.anatomy.cut(null);
+    } else {
+      const [low, high] = this.app.description?.bounds ?? [[-1, 0, -1], [1, 2, 1]];
+      const normal = NORMALS[axis].clone();
+      const place = new THREE.Vector3(...low).lerp(new THREE.Vector3(...high), share);
+      if (this.flipped) normal.negate();
+      this.app.anatomy.cut(new THREE.Plane().setFromNormalAndCoplanarPoint(normal, place));
+      void this.load();
+    }
+    this.apply();
+  }
+
+  /** Lights the part under the pointer, and tells its name. */
+  private follow(): void {
+    const { anatomy, scene } = this.app;
+    const at = anatomy.inside ? this.pointer : null;
+    const number = at && anatomy.partAt(scene.renderer, scene.camera, at, new THREE.Vector2(scene.width, scene.height));
+    anatomy.light(number);
+    const part = anatomy.part(number);
+    this.label.hidden = part === null;
+    if (!part || !at) return;
+    const volume = part.volume_ml >= 1 ? ` · ${Math.round(part.volume_ml)} ml` : "";
+    this.label.textContent = `${part.name} · ${part.group}${volume}`;
+    this.label.style.left = `${at.x + 14}px`;
+    this.label.style.top = `${at.y + 14}px`;
+  }
+}
+
+function layerName(at: number): string {
+  if (at < 0.02) return "Skin";
+  if (at < 0.5) return "Muscles";
+  return at < 0.97 ? "Deeper" : "Bones";
+}
