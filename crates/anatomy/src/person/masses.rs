@@ -4,7 +4,7 @@ use glam::Vec3;
 use serde::{Deserialize, Serialize};
 use supple_geom::TriMesh;
 
-use super::muscle_fit::{MuscleRange, on_lines};
+use super::muscle_fit::{MuscleRange, on_lines, untangled};
 use super::scale::Scaled;
 use super::{FitTemplate, PersonSkin};
 use crate::Sex;
@@ -91,12 +91,12 @@ pub fn fitted_masses(
     fat_mass: f64,
     muscle_mass: f64,
 ) -> (Vec<Vec3>, MassReport) {
-    let surface = |place: f64| {
-        let places: Vec<f64> = (range.smallest.iter().zip(&range.largest))
+    let places = |place: f64| -> Vec<f64> {
+        (range.smallest.iter().zip(&range.largest))
             .map(|(a, b)| a + (b - a) * place)
-            .collect();
-        on_lines(&places, person.skin, skeleton)
+            .collect()
     };
+    let surface = |place: f64| on_lines(&places(place), person.skin, skeleton);
     let volume = |positions: Vec<Vec3>| closed_volume(template, positions);
     let skin_volume = volume(person.skin.to_vec());
     let fat_volume = |place: f64| skin_volume - volume(surface(place));
@@ -120,7 +120,13 @@ pub fn fitted_masses(
         w if w <= least => 1.0,
         _ => 0.5 * (low + high),
     };
-    let found = fat_volume(place);
+    // Between two surfaces without inverted prisms there may be one with a few.
+    let muscle = on_lines(
+        &untangled(template, person, skeleton, &range.average, &places(place)),
+        person.skin,
+        skeleton,
+    );
+    let found = skin_volume - volume(muscle.clone());
     let report = MassReport {
         fat_asked: fat_mass,
         fat: masses.fat(found),
@@ -131,7 +137,7 @@ pub fn fitted_masses(
         place,
         masses,
     };
-    (surface(place), report)
+    (muscle, report)
 }
 
 fn closed_volume(template: &FitTemplate, positions: Vec<Vec3>) -> f64 {

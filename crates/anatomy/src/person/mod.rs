@@ -5,6 +5,7 @@
 //! between them that weighs what it should, and [`transfer`] carries bones and muscles along.
 
 pub mod crotch;
+pub mod fit;
 pub mod masses;
 pub mod muscle_fit;
 pub mod rbf;
@@ -12,6 +13,8 @@ mod rows;
 pub mod scale;
 mod sheet;
 pub mod skeleton_fit;
+#[cfg(test)]
+mod tests;
 pub mod transfer;
 
 use glam::Vec3;
@@ -19,6 +22,7 @@ use glam::Vec3;
 use crate::template::{Group, Template};
 use crate::{Body, Layers};
 
+pub use fit::{FitError, FitReport, PersonFit, fitted_person};
 pub use masses::{MassReport, Masses, fitted_masses};
 pub use muscle_fit::{MuscleRange, muscle_range};
 pub use scale::{Segment, scaled_template};

@@ -10,6 +10,7 @@ use super::rows::{Bending, Rows, Solver};
 use super::scale::Scaled;
 use super::sheet::Sheet;
 use super::{FitTemplate, PersonSkin};
+use crate::prism_bar::PrismBar;
 use crate::template::Group;
 
 /// Weight of bending at first, and its factor after each minimisation [4.2.4].
@@ -23,6 +24,8 @@ const ITERATIONS: usize = 8;
 /// Bending of the smallest and largest surfaces: smooths over about 4 cm. Below 1e-6 borders of groups show as steps, above
 /// 1e-4 muscles lose their bellies.
 const RANGE_BENDING: f64 = 1e-5;
+/// Steps from halfway towards a wanted surface: what stops a vertex in one may be gone in the next.
+const ADVANCES: usize = 3;
 /// Least thickness of fat and of muscle \[m\]; a third of the line each where it is shorter than three times that.
 const LEAST_THICKNESS: f64 = 1e-3;
 /// The thick part of a muscle group, which decides how far it can grow: vertices with at least this share of the thickness
@@ -94,7 +97,7 @@ pub fn muscle_range(
     template: &FitTemplate,
     scaled: &Scaled,
     person: &PersonSkin,
-    skeleton: &[Vec3],
+    skeleton_surface: &[Vec3],
 ) -> Result<MuscleRange, SparseError> {
     let layers = template.layers;
     let sheet = Sheet::new(&layers.triangles, &layers.layered);
@@ -105,7 +108,7 @@ pub fn muscle_range(
             .map(|p| p.as_dvec3())
             .collect()
     };
-    let (skin, skeleton) = (double(person.skin), double(skeleton));
+    let (skin, skeleton) = (double(person.skin), double(skeleton_surface));
     let bounds = (0..sheet.whole.len()).map(|v| {
         let length = skin[v].distance(skeleton[v]).max(1e-9);
         let margin = (LEAST_THICKNESS / length).min(1.0 / 3.0);
@@ -116,20 +119,6 @@ pub fn muscle_range(
         skin,
         skeleton,
     };
-    let neighbours = sheet.neighbours();
-    let average = average(template, scaled, &sheet, &lines)?;
-    let average = untangled(&sheet, &lines, &neighbours, average);
-    let thickness = thickness(template, &sheet, &lines, &average);
-    let groups = sheet.gather(template.groups);
-    let grown = |direction: f64| -> Result<_, SparseError> {
-        let factors = factors(&groups, &lines, &average, &thickness, direction);
-        let places = moved(
-            &sheet, &lines, &groups, &average, &thickness, &factors, direction,
-        )?;
-        Ok((untangled(&sheet, &lines, &neighbours, places), factors))
-    };
-    let (largest, growth) = grown(1.0)?;
-    let (smallest, shrinkage) = grown(-1.0)?;
     let whole = |places: &[f64]| {
         let mut all = vec![1.0; layers.skin.len()];
         for (&v, place) in sheet.whole[..sheet.free].iter().zip(places) {
@@ -137,6 +126,24 @@ pub fn muscle_range(
         }
         all
     };
+    let free = |start: &[f64], places: &[f64]| -> Vec<f64> {
+        let (start, places) = (whole(start), whole(places));
+        let all = untangled(template, person, skeleton_surface, &start, &places);
+        sheet.gather(&all)[..sheet.free].to_vec()
+    };
+    let average = average(template, scaled, &sheet, &lines)?;
+    let average = free(&vec![0.5; sheet.free], &average);
+    let thickness = thickness(template, &sheet, &lines, &average);
+    let groups = sheet.gather(template.groups);
+    let grown = |direction: f64| -> Result<_, SparseError> {
+        let factors = factors(&groups, &lines, &average, &thickness, direction);
+        let places = moved(
+            &sheet, &lines, &groups, &average, &thickness, &factors, direction,
+        )?;
+        Ok((free(&average, &places), factors))
+    };
+    let (largest, growth) = grown(1.0)?;
+    let (smallest, shrinkage) = grown(-1.0)?;
     Ok(MuscleRange {
         smallest: whole(&smallest),
         average: whole(&average),
@@ -305,40 +312,33 @@ fn moved(
     Ok(places.collect())
 }
 
-/// Smooths places around inverted prisms of either layer until there are none: a surface at one place everywhere has none
-/// where skin and skeleton surface have none between them.
-fn untangled(
-    sheet: &Sheet,
-    lines: &Lines,
-    neighbours: &[Vec<u32>],
-    mut places: Vec<f64>,
+/// Places of a muscle surface near the wanted ones, with no inverted prism in either layer: from places that have none, each
+/// vertex goes along its line as far as it can. The skeleton fit leaves none halfway.
+pub fn untangled(
+    template: &FitTemplate,
+    person: &PersonSkin,
+    skeleton: &[Vec3],
+    start: &[f64],
+    places: &[f64],
 ) -> Vec<f64> {
-    for _ in 0..60 {
-        let mut muscle: Vec<DVec3> = (0..sheet.free).map(|v| lines.at(v, places[v])).collect();
-        muscle.extend_from_slice(&lines.skin[sheet.free..]);
-        let mut vertices: Vec<u32> = (sheet.inverted(&lines.skin, &muscle, 0.0).iter())
-            .chain(&sheet.inverted(&muscle, &lines.skeleton, 0.0))
-            .flat_map(|&t| sheet.triangles[t as usize])
-            .filter(|&v| (v as usize) < sheet.free)
-            .collect();
-        vertices.sort_unstable();
-        vertices.dedup();
-        if vertices.is_empty() {
-            break;
-        }
-        let before = places.clone();
-        for v in vertices {
-            let ring = neighbours[v as usize]
-                .iter()
-                .filter(|&&n| (n as usize) < sheet.free);
-            let (sum, count) = ring.fold((0.0, 0.0), |(sum, count), &n| {
-                (sum + before[n as usize], count + 1.0)
-            });
-            if count > 0.0 {
-                let [least, largest] = lines.bounds[v as usize];
-                places[v as usize] = (sum / count).clamp(least, largest);
+    let layers = template.layers;
+    let double = |points: &[Vec3]| points.iter().map(|p| p.as_dvec3()).collect::<Vec<DVec3>>();
+    let (outer, inner) = (double(person.skin), double(skeleton));
+    let at = |v: usize, place: f64| inner[v].lerp(outer[v], place);
+    let count = outer.len();
+    let wanted: Vec<DVec3> = (0..count).map(|v| at(v, places[v])).collect();
+    let bar = PrismBar::between(&layers.triangles, &outer, &inner, &layers.layered);
+    let mut found: Vec<DVec3> = (0..count).map(|v| at(v, start[v])).collect();
+    (0..ADVANCES).for_each(|_| drop(bar.advance(&mut found, &wanted)));
+    (0..count)
+        .map(|v| {
+            let line = outer[v] - inner[v];
+            let along = (found[v] - inner[v]).dot(line) / line.length_squared().max(1e-18);
+            if layers.layered[v] {
+                along.clamp(0.0, 1.0)
+            } else {
+                1.0
             }
-        }
-    }
-    places
+        })
+        .collect()
 }

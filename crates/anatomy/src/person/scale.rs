@@ -256,7 +256,7 @@ mod tests {
         let segment = Segment::between(from, to, a, b, 1.05);
         assert!((segment.apply(from) - to).length() < 1e-12);
         assert!((segment.apply(from + a) - to - b).length() < 1e-12);
-        let across = a.any_orthonormal_vector();
+        let across = a.normalize().any_orthonormal_vector();
         assert!(((segment.linear * across).length() - 1.05).abs() < 1e-12);
         let narrow = segment.with_width(0.9);
         assert!((narrow.apply(from + a) - to - b).length() < 1e-12);
