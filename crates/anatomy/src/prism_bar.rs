@@ -103,6 +103,13 @@ impl PrismBar {
             .count()
     }
 
+    /// Inverted or flat prisms, as places among all.
+    pub fn inverted_prisms(&self, inner: &[DVec3]) -> Vec<u32> {
+        (0..self.prisms.len() as u32)
+            .filter(|p| self.least_altitude(*p, inner) <= 0.0)
+            .collect()
+    }
+
     /// Triangles of the prisms.
     pub fn prisms(&self) -> &[u32] {
         &self.prisms

@@ -1,0 +1,171 @@
+//! All steps from a person's skin to a layered person.
+
+use std::time::Instant;
+
+use serde::Serialize;
+use supple_geom::TriMesh;
+use supple_geom::sparse::SparseError;
+
+use super::crotch::crotch;
+use super::masses::{MassReport, fitted_masses};
+use super::muscle_fit::muscle_range;
+use super::scale::scaled_template;
+use super::skeleton_fit::fitted_skeleton;
+use super::transfer::{BoneStretch, Transfer, bone_stretch, warped, warped_bone};
+use super::{FitTemplate, PersonSkin};
+use crate::layers::LayerMeasures;
+use crate::template::Template;
+use crate::{BodyError, Layers};
+
+/// A layered person.
+#[derive(Clone, Debug)]
+pub struct PersonFit {
+    /// Skin, muscle surface and skeleton surface.
+    pub layers: Layers,
+    /// Bones, in the order of the template's.
+    pub bones: Vec<TriMesh>,
+    /// Muscles, in the order of the template's.
+    pub muscles: Vec<TriMesh>,
+    /// How it went.
+    pub report: FitReport,
+}
+
+/// How a fit went.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct FitReport {
+    /// Nesting, inversions and volumes.
+    pub layers: LayerMeasures,
+    /// Rounds of the skeleton fit.
+    pub rounds: usize,
+    /// Vertices of the skeleton surface whose lines were smoothed to turn inverted prisms.
+    pub repaired: usize,
+    /// Masses asked for and found.
+    pub masses: MassReport,
+    /// How each bone was deformed.
+    pub bones: Vec<BoneStretch>,
+    /// Seconds of each step.
+    pub seconds: Vec<(&'static str, f64)>,
+}
+
+impl FitReport {
+    /// Root mean square over all bones of their deformation beyond their scaling, and the largest 95th percentile of one.
+    pub fn bone_deformation(&self) -> [f64; 2] {
+        let count = self.bones.len().max(1) as f64;
+        let squared = self.bones.iter().map(|b| b.rms * b.rms).sum::<f64>() / count;
+        let worst = self.bones.iter().map(|b| b.p95).fold(0.0, f64::max);
+        [squared.sqrt(), worst]
+    }
+}
+
+/// Why a person cannot be fitted.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FitError {
+    /// The rig has not the joints that are needed.
+    #[error(transparent)]
+    Body(#[from] BodyError),
+    /// Another number of vertices or joints than the template has.
+    #[error(
+        "the person has {found} {what}, the template {expected}; register the scan to this template"
+    )]
+    Count {
+        /// Vertices or joints.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many there should be.
+        expected: usize,
+    },
+    /// Positions that are no numbers.
+    #[error("a vertex or joint of the person is not a finite number")]
+    NotFinite,
+    /// The template's surfaces are degenerate.
+    #[error("the layers of the template cannot be deformed: {0}; build the template again")]
+    Singular(#[from] SparseError),
+}
+
+/// Fits a template into a person's skin with a fat and a muscle mass \[kg\]. `transfer` is that of the template; it serves all
+/// its people.
+pub fn fitted_person(
+    template: &Template,
+    transfer: &Transfer,
+    person: &PersonSkin,
+    fat_mass: f64,
+    muscle_mass: f64,
+) -> Result<PersonFit, FitError> {
+    check(template, person)?;
+    let mut report = FitReport::default();
+    let mut clock = Instant::now();
+    let mut step = |name: &'static str, report: &mut FitReport| {
+        report.seconds.push((name, clock.elapsed().as_secs_f64()));
+        clock = Instant::now();
+    };
+    let crotch = crotch(&template.body)?;
+    let input = FitTemplate::new(template, &crotch);
+    let scaled = scaled_template(&input, person)?;
+    step("scaling", &mut report);
+    let fit = fitted_skeleton(&input, &scaled, person)?;
+    (report.rounds, report.repaired) = (fit.rounds, fit.repaired);
+    step("skeleton surface", &mut report);
+    let range = muscle_range(&input, &scaled, person, &fit.skeleton)?;
+    step("muscle range", &mut report);
+    let (muscle, masses) = fitted_masses(
+        &input,
+        &scaled,
+        person,
+        &fit.skeleton,
+        &range,
+        fat_mass,
+        muscle_mass,
+    );
+    report.masses = masses;
+    step("masses", &mut report);
+    let layers = Layers {
+        triangles: template.layers.triangles.clone(),
+        skin: person.skin.to_vec(),
+        muscle,
+        skeleton: fit.skeleton,
+        layered: template.layers.layered.clone(),
+    };
+    let warp = transfer.person(&layers);
+    let bones: Vec<TriMesh> = (template.bones.iter())
+        .map(|bone| warped_bone(&bone.bone.mesh, &warp.bones))
+        .collect();
+    let muscles = (template.muscles.iter())
+        .map(|muscle| warped(&muscle.mesh, &warp.muscles))
+        .collect();
+    step("transfer", &mut report);
+    report.bones = (template.bones.iter().zip(&bones))
+        .map(|(before, after)| bone_stretch(&before.bone.mesh, &after.positions))
+        .collect();
+    report.layers = layers.measures();
+    step("measuring", &mut report);
+    Ok(PersonFit {
+        layers,
+        bones,
+        muscles,
+        report,
+    })
+}
+
+fn check(template: &Template, person: &PersonSkin) -> Result<(), FitError> {
+    let counts = [
+        ("vertices", person.skin.len(), template.layers.skin.len()),
+        ("joints", person.joints.len(), template.body.skeleton.len()),
+    ];
+    for (what, found, expected) in counts {
+        if found != expected {
+            return Err(FitError::Count {
+                what,
+                found,
+                expected,
+            });
+        }
+    }
+    let finite = |points: &[glam::Vec3]| points.iter().all(|p| p.is_finite());
+    if finite(person.skin) && finite(person.joints) {
+        Ok(())
+    } else {
+        Err(FitError::NotFinite)
+    }
+}

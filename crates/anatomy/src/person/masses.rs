@@ -1,0 +1,267 @@
+//! The muscle surface between smallest and largest that gives a person the right masses: (4.12) to (4.14).
+
+use glam::Vec3;
+use serde::{Deserialize, Serialize};
+use supple_geom::TriMesh;
+
+use super::muscle_fit::{MuscleRange, on_lines, untangled};
+use super::scale::Scaled;
+use super::{FitTemplate, PersonSkin};
+use crate::Sex;
+use crate::layers::prism_volumes;
+
+/// Density of fat \[kg/m³\] [4.2.4].
+const FAT_DENSITY: f64 = 900.0;
+/// Density of muscle \[kg/m³\] [4.2.4].
+const MUSCLE_DENSITY: f64 = 1100.0;
+/// Thickness of the skin itself \[m\] [4.2.4].
+const SKIN_THICKNESS: f64 = 2e-3;
+/// Muscle that no layer holds (heart, face, hands, diaphragm) over squared height \[kg/m²\]. The thesis found 1.5 (men) and 1.0
+/// (women) for its templates.
+const OTHER_MUSCLE: [f64; 2] = [1.5, 1.0];
+/// Steps of the bisection: to a millionth of the range.
+const BISECTIONS: usize = 20;
+
+/// Volumes of a person's layers that do not hang on the muscle surface chosen, as masses \[kg\].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Masses {
+    /// Volume of fat and muscle layer together \[m³\].
+    pub soft_volume: f64,
+    /// Fat among the organs: growth of the belly's cavity against the scaled template.
+    pub visceral: f64,
+    /// Skin, which the fat layer includes.
+    pub skin: f64,
+    /// What the fat layer holds besides fat at the crotch.
+    pub crotch: f64,
+    /// Organs in the belly's cavity, which the muscle layer includes.
+    pub cavity: f64,
+    /// Muscle that no layer holds, κ h².
+    pub other_muscle: f64,
+}
+
+impl Masses {
+    /// Fat mass (4.12) \[kg\] for a volume of the fat layer \[m³\].
+    pub fn fat(&self, fat_volume: f64) -> f64 {
+        FAT_DENSITY * fat_volume + self.visceral - self.skin - self.crotch
+    }
+
+    /// Muscle mass (4.13) \[kg\] for a volume of the fat layer \[m³\].
+    pub fn muscle(&self, fat_volume: f64) -> f64 {
+        MUSCLE_DENSITY * (self.soft_volume - fat_volume) - self.cavity + self.other_muscle
+    }
+
+    /// The volume of the fat layer \[m³\] with the least squared error of both masses (4.14).
+    pub fn best_fat_volume(&self, fat_mass: f64, muscle_mass: f64) -> f64 {
+        let ratio = MUSCLE_DENSITY / FAT_DENSITY;
+        let lean =
+            self.soft_volume * MUSCLE_DENSITY - self.cavity + self.other_muscle - muscle_mass;
+        let mass = fat_mass - self.visceral + self.skin + self.crotch + ratio * lean;
+        mass / (1.0 + ratio * ratio) / FAT_DENSITY
+    }
+}
+
+/// Masses asked for and found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MassReport {
+    /// Fat mass asked for \[kg\].
+    pub fat_asked: f64,
+    /// Fat mass found \[kg\].
+    pub fat: f64,
+    /// Muscle mass asked for \[kg\].
+    pub muscle_asked: f64,
+    /// Muscle mass found \[kg\].
+    pub muscle: f64,
+    /// Fat mass with the largest and the smallest muscles \[kg\].
+    pub fat_range: [f64; 2],
+    /// Muscle mass with the smallest and the largest muscles \[kg\].
+    pub muscle_range: [f64; 2],
+    /// Place of the chosen surface: 0 smallest, 1 largest muscles.
+    pub place: f64,
+    /// What stays the same whatever the surface.
+    pub masses: Masses,
+}
+
+/// Chooses the muscle surface of a person for a fat and a muscle mass \[kg\]: its positions \[m\], and what they weigh.
+pub fn fitted_masses(
+    template: &FitTemplate,
+    scaled: &Scaled,
+    person: &PersonSkin,
+    skeleton: &[Vec3],
+    range: &MuscleRange,
+    fat_mass: f64,
+    muscle_mass: f64,
+) -> (Vec<Vec3>, MassReport) {
+    let places = |place: f64| -> Vec<f64> {
+        (range.smallest.iter().zip(&range.largest))
+            .map(|(a, b)| a + (b - a) * place)
+            .collect()
+    };
+    let surface = |place: f64| on_lines(&places(place), person.skin, skeleton);
+    let volume = |positions: Vec<Vec3>| closed_volume(template, positions);
+    let skin_volume = volume(person.skin.to_vec());
+    let fat_volume = |place: f64| skin_volume - volume(surface(place));
+    let masses = constant_masses(template, scaled, person, skeleton, range);
+    let (most, least) = (fat_volume(0.0), fat_volume(1.0));
+    let wanted = masses
+        .best_fat_volume(fat_mass, muscle_mass)
+        .clamp(least, most);
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..BISECTIONS {
+        let middle = 0.5 * (low + high);
+        if fat_volume(middle) > wanted {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    // The ends are reached exactly: a clamped mass is that of the smallest or largest muscles themselves.
+    let place = match wanted {
+        w if w >= most => 0.0,
+        w if w <= least => 1.0,
+        _ => 0.5 * (low + high),
+    };
+    // Between two surfaces without inverted prisms there may be one with a few.
+    let muscle = on_lines(
+        &untangled(template, person, skeleton, &range.average, &places(place)),
+        person.skin,
+        skeleton,
+    );
+    let found = skin_volume - volume(muscle.clone());
+    let report = MassReport {
+        fat_asked: fat_mass,
+        fat: masses.fat(found),
+        muscle_asked: muscle_mass,
+        muscle: masses.muscle(found),
+        fat_range: [masses.fat(least), masses.fat(most)],
+        muscle_range: [masses.muscle(most), masses.muscle(least)],
+        place,
+        masses,
+    };
+    (muscle, report)
+}
+
+fn closed_volume(template: &FitTemplate, positions: Vec<Vec3>) -> f64 {
+    TriMesh {
+        positions,
+        triangles: template.layers.triangles.clone(),
+    }
+    .signed_volume()
+}
+
+fn constant_masses(
+    template: &FitTemplate,
+    scaled: &Scaled,
+    person: &PersonSkin,
+    skeleton: &[Vec3],
+    range: &MuscleRange,
+) -> Masses {
+    let average = on_lines(&range.average, person.skin, skeleton);
+    let layers = template.layers;
+    let single = |positions: &[glam::DVec3]| -> Vec<Vec3> {
+        positions.iter().map(|p| p.as_vec3()).collect()
+    };
+    let belly = |v: u32| template.abdomen[v as usize] && layers.layered[v as usize];
+    let crotch = |v: u32| template.crotch[v as usize] && layers.layered[v as usize];
+    let cavity = cavity(template, &average, skeleton, &belly);
+    let usual = self::cavity(
+        template,
+        &single(&scaled.muscle),
+        &single(&scaled.skeleton),
+        &belly,
+    );
+    let area: f64 = (layers.triangles.iter())
+        .filter(|t| t.iter().any(|&v| layers.layered[v as usize]))
+        .map(|t| {
+            let [a, b, c] = t.map(|v| person.skin[v as usize].as_dvec3());
+            0.5 * (b - a).cross(c - a).length()
+        })
+        .sum();
+    let height = {
+        let ys = || person.skin.iter().map(|p| f64::from(p.y));
+        ys().fold(f64::MIN, f64::max) - ys().fold(f64::MAX, f64::min)
+    };
+    let skin_volume = closed_volume(template, person.skin.to_vec());
+    Masses {
+        soft_volume: skin_volume - closed_volume(template, skeleton.to_vec()),
+        visceral: FAT_DENSITY * (cavity - usual).max(0.0),
+        skin: FAT_DENSITY * SKIN_THICKNESS * area,
+        crotch: FAT_DENSITY * between(template, person.skin, &average, &crotch),
+        cavity: MUSCLE_DENSITY * cavity,
+        other_muscle: other_muscle(template.body.sex, height),
+    }
+}
+
+/// κ h² \[kg\] for a height \[m\].
+pub fn other_muscle(sex: Sex, height: f64) -> f64 {
+    OTHER_MUSCLE[sex as usize] * height * height
+}
+
+/// Volume of the belly between its wall and the skeleton surface \[m³\].
+fn cavity(
+    template: &FitTemplate,
+    muscle: &[Vec3],
+    skeleton: &[Vec3],
+    belly: &dyn Fn(u32) -> bool,
+) -> f64 {
+    // The wall is as thick as the template's muscles there, or as the line is long.
+    let wall: Vec<Vec3> = (0..muscle.len())
+        .map(|v| {
+            let line = skeleton[v] - muscle[v];
+            muscle[v] + line.clamp_length_max(template.thickness[v])
+        })
+        .collect();
+    between(template, &wall, skeleton, belly)
+}
+
+/// Volume between two surfaces over the triangles whose corners are all chosen \[m³\].
+fn between(
+    template: &FitTemplate,
+    outer: &[Vec3],
+    inner: &[Vec3],
+    chosen: &dyn Fn(u32) -> bool,
+) -> f64 {
+    let at = |positions: &[Vec3], v: u32| positions[v as usize].as_dvec3();
+    (template.layers.triangles.iter())
+        .filter(|t| t.iter().all(|&v| chosen(v)))
+        .map(|t| {
+            prism_volumes(*t, |v| at(outer, v), |v| at(inner, v))
+                .iter()
+                .sum::<f64>()
+        })
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn masses() -> Masses {
+        Masses {
+            soft_volume: 0.045,
+            visceral: 1.0,
+            skin: 3.0,
+            crotch: 0.5,
+            cavity: 8.0,
+            other_muscle: 4.5,
+        }
+    }
+
+    #[test]
+    fn best_volume_is_the_minimum_of_the_squared_error() {
+        let m = masses();
+        let error = |v: f64| (m.fat(v) - 14.0).powi(2) + (m.muscle(v) - 25.0).powi(2);
+        let best = m.best_fat_volume(14.0, 25.0);
+        assert!(error(best) < error(best + 1e-5) && error(best) < error(best - 1e-5));
+    }
+
+    #[test]
+    fn masses_that_fit_together_are_met_exactly() {
+        let m = masses();
+        let v = 0.017;
+        assert!((m.best_fat_volume(m.fat(v), m.muscle(v)) - v).abs() < 1e-12);
+        // What leaves the fat layer enters the muscle layer, and the volumes add up.
+        let fat_volume = (m.fat(v) - m.visceral + m.skin + m.crotch) / FAT_DENSITY;
+        let muscle_volume = (m.muscle(v) + m.cavity - m.other_muscle) / MUSCLE_DENSITY;
+        assert!((fat_volume + muscle_volume - m.soft_volume).abs() < 1e-12);
+    }
+}
