@@ -3,8 +3,8 @@
 use glam::Vec3;
 use supple::anatomy::Template;
 use supple::anatomy::template::{FatRegion, Group};
-use supple_geom::TriMesh;
-use supple_geom::section::Plane;
+use supple_geom::section::{Plane, section};
+use supple_geom::{Adjacency, TriMesh};
 use supple_picture::{
     Bounds, Camera, Colour, DrawMesh, Ground, Image, Lens, Scene, SheetStyle, contact_sheet, hex,
     render,
@@ -139,14 +139,16 @@ pub fn template_sheet(template: &Template, size: usize) -> Image {
             tiles.push((image, format!("{}, {side}", column.name)));
         }
     }
-    tiles.extend(sections(template, size).into_iter().take(count));
     let title = format!(
         "{}: {} bones, {} muscles",
         template.name,
         template.bones.len(),
         template.muscles.len()
     );
-    contact_sheet(&title, &tiles, count, &SheetStyle::default())
+    let style = SheetStyle::default();
+    let views = contact_sheet(&title, &tiles, count, &style);
+    let cuts = sections(template, size);
+    stacked(&views, &contact_sheet("", &cuts, cuts.len(), &style))
 }
 
 /// The body peeled: skin, then skin seen through, muscles, and bones, from the front and the back.
@@ -248,67 +250,50 @@ fn draw(template: &Template, meshes: Vec<DrawMesh>, direction: Vec3, size: usize
 struct Cut {
     name: &'static str,
     plane: Plane,
-    up: Vec3,
-    reach: f32,
 }
 
 fn cuts(template: &Template) -> Vec<Cut> {
-    let body = &template.body;
-    let at = |name: &str| body.joint(name).ok();
-    let mut cuts = Vec::new();
-    let mut push = |name, from: Option<Vec3>, to: Option<Vec3>, t: f32, reach: f32, along: bool| {
-        if let (Some(from), Some(to)) = (from, to) {
-            let normal = if along {
-                (from - to).normalize_or(Vec3::Y)
-            } else {
-                Vec3::Y
-            };
-            cuts.push(Cut {
-                name,
-                plane: Plane {
-                    point: from.lerp(to, t),
-                    normal,
-                },
-                up: Vec3::Z,
-                reach: reach * body.height() / 1.75,
-            });
-        }
+    let at = |name: &str| template.body.joint(name).ok();
+    let across = |name, from: &str, to: &str, t: f32| {
+        let (from, to) = (at(from)?, at(to)?);
+        let point = from.lerp(to, t);
+        let normal = (from - to).normalize_or(Vec3::Y);
+        Some(Cut {
+            name,
+            plane: Plane { point, normal },
+        })
     };
-    let spine = |name: &str| at(name);
-    push(
-        "chest",
-        spine("spine01"),
-        spine("clavicle.L"),
-        0.1,
-        0.24,
-        false,
-    );
-    push("waist", spine("spine04"), spine("spine03"), 0.5, 0.2, false);
-    push(
-        "thigh",
-        at("upperleg01.L"),
-        at("lowerleg01.L"),
-        0.45,
-        0.125,
-        true,
-    );
-    push("calf", at("lowerleg01.L"), at("foot.L"), 0.28, 0.085, true);
-    push(
-        "upper arm",
-        at("upperarm01.L"),
-        at("lowerarm01.L"),
-        0.55,
-        0.08,
-        true,
-    );
-    cuts
+    let level = |name, from: &str, to: &str, t: f32| {
+        let mut cut = across(name, from, to, t)?;
+        cut.plane.normal = Vec3::Y;
+        Some(cut)
+    };
+    let cuts = [
+        level("chest", "spine01", "clavicle.L", 0.1),
+        level("waist", "spine04", "spine03", 0.5),
+        across("left thigh", "upperleg01.L", "lowerleg01.L", 0.45),
+        across("left calf", "lowerleg01.L", "foot.L", 0.28),
+        across("left upper arm", "upperarm01.L", "lowerarm01.L", 0.55),
+    ];
+    cuts.into_iter().flatten().collect()
 }
 
-/// Sections of trunk and limbs.
+/// Sections of trunk and limbs, front upwards, each as large as it fits.
 pub fn sections(template: &Template, size: usize) -> Vec<(Image, String)> {
     let [skin, muscle_surface, skeleton_surface] = template.surfaces();
+    let adjacency = Adjacency::new(&skin);
     let draw = |cut: Cut| {
-        let mut drawing = SectionDrawing::new(cut.plane, cut.up, cut.reach, size, PAPER);
+        // The outline of this limb, not of others at its height.
+        let outline = section(&skin, &adjacency, cut.plane);
+        let points = outline.nearest(cut.plane.point).map(|curve| &curve.points);
+        let points: Vec<Vec3> = points.into_iter().flatten().map(|p| p.as_vec3()).collect();
+        let bounds = Bounds::of(&points);
+        let plane = Plane {
+            point: bounds.centre(),
+            ..cut.plane
+        };
+        let size_m = (bounds.max - bounds.min).max_element();
+        let mut drawing = SectionDrawing::new(plane, Vec3::Z, 0.56 * size_m, size, PAPER);
         drawing.fill(&skin, Some(FAT), Some(EDGE));
         drawing.fill(&muscle_surface, Some(BETWEEN), None);
         for (number, muscle) in template.muscles.iter().enumerate() {
@@ -319,7 +304,17 @@ pub fn sections(template: &Template, size: usize) -> Vec<(Image, String)> {
         for entry in &template.bones {
             drawing.fill(&entry.bone.mesh, Some(BONE), Some(EDGE));
         }
-        (drawing.image(), cut.name.to_owned())
+        let caption = format!("{}, {:.0} cm across", cut.name, 100.0 * size_m);
+        (drawing.image(), caption)
     };
     cuts(template).into_iter().map(draw).collect()
+}
+
+/// One picture below the other.
+fn stacked(above: &Image, below: &Image) -> Image {
+    let width = above.width.max(below.width);
+    let mut image = Image::new(width, above.height + below.height, PAPER);
+    image.blit(above, 0, 0);
+    image.blit(below, 0, above.height as i64);
+    image
 }
