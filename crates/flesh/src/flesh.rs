@@ -253,7 +253,36 @@ impl Flesh {
         Ok(self.columns_of(&vertices, &outside))
     }
 
-    /// The same from the vertices of the model, free then fixed, and from the columns outside it, in the order of
+    /// Muscle surface and skeleton surface of a state at every column \[m\]; the skin where there are no layers. `None` for a
+    /// body without layers.
+    pub fn layer_positions(
+        &self,
+        pose: &Pose,
+        state: &State,
+    ) -> Result<Option<[Vec<Vec3>; 2]>, FleshError> {
+        let Some(layers) = &self.layers else {
+            return Ok(None);
+        };
+        let skin = self.flesh_positions(pose, state)?;
+        let index_of = self.model.index_of();
+        let vertices: Vec<Vec3> = (state.positions.iter())
+            .chain(&state.fixed)
+            .copied()
+            .collect();
+        let surface = |vertex: fn(&Column) -> u32| {
+            let at = |(v, column): (usize, &Column)| match index_of.get(vertex(column) as usize) {
+                Some(&index) if layers.layered[v] => vertices[index as usize],
+                _ => skin[v],
+            };
+            self.columns.iter().enumerate().map(at).collect()
+        };
+        Ok(Some([
+            surface(|column| column.muscle),
+            surface(|column| column.bone),
+        ]))
+    }
+
+    /// The same as [`Flesh::flesh_positions`] from the vertices of the model, free then fixed, and from the columns outside it, in the order of
     /// [`Targets::outside`](supple_sim::Targets::outside) \[m\].
     pub fn columns_of(&self, vertices: &[Vec3], outside: &[Vec3]) -> Vec<Vec3> {
         let index_of = self.model.index_of();

@@ -113,10 +113,9 @@ impl TissueTets {
             let prism = skin.triangles.len() + tet / 3;
             all.push(muscle[tet].map(node), prism, layer);
         }
-        for column in 0..layers.skeleton.len() {
-            if layers.layered[column] {
-                layers.skeleton[column] = bone[column];
-            }
+        let columns: Vec<usize> = layers.columns().collect();
+        for column in columns {
+            layers.skeleton[column] = bone[column];
         }
         all
     }

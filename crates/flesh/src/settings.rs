@@ -161,9 +161,9 @@ impl Default for Tissue {
     }
 }
 
-/// Default of [`Layers::sliding_stiffness`]. At a tenth of it a shoulder that a wild pose pressed in stays so; at the stiffness of
+/// Default of [`Layers::sliding_stiffness`]. At half of it a shoulder that a wild pose pressed in stays so; at the stiffness of
 /// fat the belly swings half as far, and a back that bends folds.
-const SLIDING_STIFFNESS: f64 = 0.4 * supple_sim::units::STIFFNESS;
+const SLIDING_STIFFNESS: f64 = 0.2 * supple_sim::units::STIFFNESS;
 
 impl Default for Layers {
     fn default() -> Self {

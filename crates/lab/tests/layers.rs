@@ -179,6 +179,14 @@ fn layers_are_nested_at_rest() {
     let rest = &flesh.model.rest()[flesh.model.free_count()..];
     let off = (targets.fixed.iter().zip(rest)).map(|(a, b)| a.distance(*b));
     assert!(off.fold(0.0, f32::max) < 1e-6);
+    let [muscle, skeleton] = (flesh
+        .layer_positions(&flesh.rest_pose(), body.state())
+        .unwrap())
+    .expect("layers");
+    for (v, &p) in torso.layers.skeleton.iter().enumerate() {
+        let [m, s] = [muscle[v], skeleton[v]];
+        assert!(m.distance(torso.layers.muscle[v]) < 1e-6 && s.distance(p) < 1e-6);
+    }
     // One entry of the device's table for each driven vertex, and the sliding region has none.
     let driven = flesh.target_table().driven.len();
     assert_eq!(driven, flesh.model.fixed_count());
@@ -188,7 +196,9 @@ fn layers_are_nested_at_rest() {
     });
     let is_free = |v: &usize| torso.layers.layered[*v] && !torso.layers.held[*v];
     let free = (0..torso.layers.held.len()).filter(is_free).count();
-    assert_eq!(held.flesh().model.fixed_count() - driven, free);
+    let cores = flesh.layers().map_or(0, |layers| layers.cores.len());
+    assert!(cores > 0);
+    assert_eq!(held.flesh().model.fixed_count() + cores - driven, free);
 }
 
 #[test]

@@ -16,9 +16,11 @@ const FAT_DENSITY: f64 = 900.0;
 const MUSCLE_DENSITY: f64 = 1100.0;
 /// Thickness of the skin itself \[m\] [4.2.4].
 const SKIN_THICKNESS: f64 = 2e-3;
-/// Muscle that no layer holds (heart, face, hands, diaphragm) over squared height \[kg/m²\]. The thesis found 1.5 (men) and 1.0
-/// (women) for its templates.
-const OTHER_MUSCLE: [f64; 2] = [1.5, 1.0];
+/// Muscle that no layer holds (heart, face, hands, diaphragm) and what else is missing, over squared height \[kg/m²\]: least and
+/// largest, men and women. The thesis has one number a sex, 1.5 and 1.0, fitted to measured people. Masses that were estimated
+/// one by one do not add up to a body's volume; within these bounds this term takes the difference, beyond them fat and muscle share
+/// it by (4.14). Wider bounds would hide an estimate that does not belong to the body.
+const OTHER_MUSCLE: [[f64; 2]; 2] = [[0.75, 2.75], [0.25, 2.25]];
 /// Steps of the bisection: to a millionth of the range.
 const BISECTIONS: usize = 20;
 
@@ -48,6 +50,28 @@ impl Masses {
     /// Muscle mass (4.13) \[kg\] for a volume of the fat layer \[m³\].
     pub fn muscle(&self, fat_volume: f64) -> f64 {
         MUSCLE_DENSITY * (self.soft_volume - fat_volume) - self.cavity + self.other_muscle
+    }
+
+    /// The same with as much other muscle as a fat and a muscle mass \[kg\] need, within bounds; volumes of the fat layer are
+    /// those that are possible \[m³\].
+    fn with_other_muscle(
+        self,
+        sex: Sex,
+        height: f64,
+        (fat, muscle): (f64, f64),
+        volumes: [f64; 2],
+    ) -> Masses {
+        let none = Masses {
+            other_muscle: 0.0,
+            ..self
+        };
+        let volume = (fat - none.fat(0.0)) / FAT_DENSITY;
+        let needed = muscle - none.muscle(volume.clamp(volumes[0], volumes[1]));
+        let [least, largest] = OTHER_MUSCLE[sex as usize].map(|kappa| kappa * height * height);
+        Masses {
+            other_muscle: needed.clamp(least, largest),
+            ..self
+        }
     }
 
     /// The volume of the fat layer \[m³\] with the least squared error of both masses (4.14).
@@ -100,8 +124,13 @@ pub fn fitted_masses(
     let volume = |positions: Vec<Vec3>| closed_volume(template, positions);
     let skin_volume = volume(person.skin.to_vec());
     let fat_volume = |place: f64| skin_volume - volume(surface(place));
-    let masses = constant_masses(template, scaled, person, skeleton, range);
     let (most, least) = (fat_volume(0.0), fat_volume(1.0));
+    let masses = constant_masses(template, scaled, person, skeleton, range).with_other_muscle(
+        template.body.sex,
+        height(person),
+        (fat_mass, muscle_mass),
+        [least, most],
+    );
     let wanted = masses
         .best_fat_volume(fat_mass, muscle_mass)
         .clamp(least, most);
@@ -176,10 +205,6 @@ fn constant_masses(
             0.5 * (b - a).cross(c - a).length()
         })
         .sum();
-    let height = {
-        let ys = || person.skin.iter().map(|p| f64::from(p.y));
-        ys().fold(f64::MIN, f64::max) - ys().fold(f64::MAX, f64::min)
-    };
     let skin_volume = closed_volume(template, person.skin.to_vec());
     Masses {
         soft_volume: skin_volume - closed_volume(template, skeleton.to_vec()),
@@ -187,13 +212,13 @@ fn constant_masses(
         skin: FAT_DENSITY * SKIN_THICKNESS * area,
         crotch: FAT_DENSITY * between(template, person.skin, &average, &crotch),
         cavity: MUSCLE_DENSITY * cavity,
-        other_muscle: other_muscle(template.body.sex, height),
+        other_muscle: 0.0,
     }
 }
 
-/// κ h² \[kg\] for a height \[m\].
-pub fn other_muscle(sex: Sex, height: f64) -> f64 {
-    OTHER_MUSCLE[sex as usize] * height * height
+fn height(person: &PersonSkin) -> f64 {
+    let ys = || person.skin.iter().map(|p| f64::from(p.y));
+    ys().fold(f64::MIN, f64::max) - ys().fold(f64::MAX, f64::min)
 }
 
 /// Volume of the belly between its wall and the skeleton surface \[m³\].

@@ -11,6 +11,7 @@ use super::rows::{Bending, Rigidity, Rows, Solver};
 use super::scale::Scaled;
 use super::sheet::Sheet;
 use super::{FitTemplate, PersonSkin};
+use crate::Layers;
 use crate::prism_bar::PrismBar;
 
 /// Weight of bending [4.2.4].
@@ -133,7 +134,13 @@ pub fn fitted_skeleton(
     }
     let wanted = spread(&sheet, &x, &outer);
     let mut whole = wanted.clone();
-    let repaired = turned(&bar, &surface, &outer, &layers.layered, &mut whole);
+    let repaired = turned(
+        &bar,
+        &surface,
+        &lines_of(layers, person.skin),
+        &layers.layered,
+        &mut whole,
+    );
     if repaired > 0 {
         // Back towards what was found as far as no prism inverts again.
         (0..3).for_each(|_| drop(bar.advance(&mut whole, &wanted)));
@@ -315,17 +322,55 @@ fn gradients(outer: [DVec3; 3], inner: [DVec3; 3], normal: DVec3) -> Option<[DVe
         .then(|| corners.map(|corner| inverse * (corner - centre)))
 }
 
+/// The template's lines from skin to skeleton surface, turned and stretched with the skin around each vertex: the template
+/// has no inverted prism, and an affine map makes none.
+fn lines_of(template: &Layers, skin: &[Vec3]) -> Vec<DVec3> {
+    let person = TriMesh {
+        positions: skin.to_vec(),
+        triangles: template.triangles.clone(),
+    };
+    let normals = [
+        vertex_normals(&template.skin_mesh()),
+        vertex_normals(&person),
+    ];
+    let count = skin.len();
+    let (mut spread, mut mixed) = (vec![DMat3::ZERO; count], vec![DMat3::ZERO; count]);
+    let mut add = |v: usize, before: DVec3, after: DVec3| {
+        spread[v] += DMat3::from_cols(before * before.x, before * before.y, before * before.z);
+        mixed[v] += DMat3::from_cols(after * before.x, after * before.y, after * before.z);
+    };
+    for &[a, b] in &Adjacency::new(&person).edges {
+        let (a, b) = (a as usize, b as usize);
+        let edge = |positions: &[Vec3]| (positions[b] - positions[a]).as_dvec3();
+        let (before, after) = (edge(&template.skin), edge(skin));
+        for v in [a, b] {
+            add(v, before, after);
+            // The normal weighs as much as the edges, and keeps its length.
+            let normal = |k: usize| normals[k][v].as_dvec3() * before.length();
+            add(v, normal(0), normal(1));
+        }
+    }
+    (0..count)
+        .map(|v| {
+            let map = mixed[v] * spread[v].inverse();
+            let line = (template.skeleton[v] - template.skin[v]).as_dvec3();
+            let moved = map * line;
+            if moved.is_finite() { moved } else { line }
+        })
+        .collect()
+}
+
 /// Turns the last inverted prisms by smoothing the lines from skin to skeleton surface around them and turning them to the
-/// skin's normal, ever wider and at last shorter; the number of vertices moved. Short lines along the normal do not cross.
+/// template's, ever wider and at last shorter; the number of vertices moved.
 fn turned(
     bar: &PrismBar,
     surface: &Surface,
-    outer: &[DVec3],
+    lines: &[DVec3],
     layered: &[bool],
     x: &mut [DVec3],
 ) -> usize {
     let mesh = surface.mesh();
-    let normals = vertex_normals(mesh);
+    let outer: Vec<DVec3> = mesh.positions.iter().map(|p| p.as_dvec3()).collect();
     let mut rings = vec![Vec::new(); outer.len()];
     for &[a, b] in &Adjacency::new(mesh).edges {
         rings[a as usize].push(b);
@@ -347,9 +392,9 @@ fn turned(
         for v in vertices.into_iter().map(|v| v as usize) {
             let sum: DVec3 = rings[v].iter().map(|&n| line(n as usize)).sum();
             let smooth = line(v).lerp(sum / rings[v].len().max(1) as f64, 0.7);
-            let inward = -normals[v].as_dvec3() * smooth.length();
+            let usual = lines[v].normalize_or_zero() * smooth.length();
             let shorter = if turn < SHORTENING { 1.0 } else { 0.9 };
-            x[v] = outer[v] + shorter * smooth.lerp(inward, 0.25);
+            x[v] = outer[v] + shorter * smooth.lerp(usual, 0.25);
             moved[v] = true;
         }
     }

@@ -51,8 +51,10 @@ const LEAST_COSINE: f32 = 0.5;
 const REACH: f32 = 4.0;
 /// Weight of a landmark in shares of all points.
 const LANDMARK_WEIGHT: f64 = 0.02;
-/// Weight of pairs on the scalp, where scans show hair. With 1 heads of people with hair grow by a third.
-const SCALP_TRUST: f64 = 0.05;
+/// Weight of pairs whose point stands farther than this off the scalp \[m\]: it is hair. With 1 heads of people with hair
+/// grow by a third; below 0.1, and without a margin, heads whose face is a hole shrink.
+const HAIR_TRUST: f64 = 0.15;
+const HAIR_HEIGHT: f64 = 0.01;
 /// Vertices a piece of parallel work.
 const PIECE: usize = 96;
 
@@ -95,8 +97,8 @@ pub(super) struct Fitter<'a> {
     pub model: &'a BodyModel,
     /// Vertices that take part.
     sample: Vec<u32>,
-    /// Weight of each.
-    trust: Vec<f64>,
+    /// Whether hair grows on each.
+    scalp: Vec<bool>,
     mean_normals: Vec<Vec3>,
     turned: Vec<usize>,
     anchors: &'a [Anchor],
@@ -125,16 +127,9 @@ impl<'a> Fitter<'a> {
             .into_iter()
             .filter(|&v| !model.is_hidden(v as usize))
             .collect();
-        let trust = |&v: &u32| {
-            if model.is_scalp(v as usize) {
-                SCALP_TRUST
-            } else {
-                1.0
-            }
-        };
         Fitter {
             model,
-            trust: sample.iter().map(trust).collect(),
+            scalp: sample.iter().map(|&v| model.is_scalp(v as usize)).collect(),
             sample,
             mean_normals: vertex_normals(&mesh),
             turned: TURNED.iter().map(|(name, _)| model.joint(name)).collect(),
@@ -214,9 +209,11 @@ impl<'a> Fitter<'a> {
         let mut cost = 0.0;
         let square = weighing.width * weighing.width;
         let mut pair = |vertex: u32, point: u32, share: f64| {
-            let share = share * self.trust[vertex as usize];
             let normal = cloud.normals[point as usize].as_dvec3();
             let miss = (cloud.points[point as usize] - places[vertex as usize]).as_dvec3();
+            let off = miss.dot(posed[vertex as usize].1.as_dvec3());
+            let hair = self.scalp[vertex as usize] && off > HAIR_HEIGHT;
+            let share = if hair { HAIR_TRUST * share } else { share };
             let kernel = square / (square + miss.length_squared());
             let weight = share * kernel * kernel;
             cost += share * kernel * miss.length_squared();

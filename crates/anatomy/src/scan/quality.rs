@@ -77,6 +77,8 @@ pub(super) struct Measured {
     pub coverage: Coverage,
     /// Limbs that lie within the rest of the body, which happens where the scan has none.
     buried: Vec<String>,
+    /// Share of the points over the scalp that are farther than 2 cm.
+    hair_share: f64,
     foreign_share: f64,
     foreign_height: f64,
 }
@@ -101,6 +103,9 @@ pub(super) fn measure(model: &BodyModel, skin: &[DVec3], cloud: &Cloud) -> Measu
         .map(|(_, p)| p.y)
         .collect();
     let far = found.iter().filter(|(d, hair)| *d > FAR && !hair).count() as f64;
+    let scalp = || found.iter().filter(|(_, hair)| *hair);
+    let hair = scalp().filter(|(d, _)| *d > FAR).count() as f64;
+    let hair_share = hair / scalp().count().max(1) as f64;
     let mut off: Vec<f32> = found.iter().map(|f| f.0).collect();
     let squares: f64 = off.iter().map(|&d| f64::from(d).powi(2)).sum();
     off.sort_by(f32::total_cmp);
@@ -113,6 +118,7 @@ pub(super) fn measure(model: &BodyModel, skin: &[DVec3], cloud: &Cloud) -> Measu
             far_share: far / count,
         },
         coverage,
+        hair_share,
         buried: buried(model, &surface),
         foreign_share: foreign.len() as f64 / count,
         foreign_height: f64::from((high - low).max(0.0)),
@@ -243,6 +249,12 @@ impl Measured {
             lines.push(format!(
                 "{:.1} % of the scan are farther than 2 cm from the skin (clothes, things)",
                 100.0 * far
+            ));
+        }
+        if self.hair_share > 0.1 {
+            lines.push(format!(
+                "{:.0} % of the scalp are under more than 2 cm of hair or a hat; the stature is uncertain",
+                100.0 * self.hair_share
             ));
         }
         if self.coverage.whole < 0.95 {
