@@ -63,7 +63,7 @@ export class AnatomyPage implements Page {
       box.checked = app.anatomy.wanted.has(name);
       return row;
     });
-    const axis = choiceRow<Cut>("Cut", CUTS, (to) => this.cut(to, this.share), "Cuts everything with a plane");
+    const axis = choiceRow<Cut>("Cut", CUTS, (to) => this.cut(to, this.middle(to)), "Cuts everything with a plane");
     const flip = check("Other half", "", (on) => {
       this.flipped = on;
       this.cut(this.axis, this.share);
@@ -149,9 +149,21 @@ export class AnatomyPage implements Page {
     void this.load().then(() => this.apply());
   }
 
+  /** Where a plane cuts through the middle of the trunk. */
+  private middle(axis: Cut): number {
+    const { description, jointPositions } = this.app;
+    const root = description?.joints.findIndex(({ bone }) => bone) ?? -1;
+    const index = { off: -1, side: 0, top: 1, front: 2 }[axis];
+    const [low, high] = description?.bounds ?? [[0, 0, 0], [1, 1, 1]];
+    const at = jointPositions[3 * root + index];
+    if (index < 0 || root < 0 || at === undefined) return this.share;
+    return Math.min(0.95, Math.max(0.05, (at - (low[index] ?? 0)) / Math.max(1e-6, (high[index] ?? 1) - (low[index] ?? 0))));
+  }
+
   cut(axis: Cut, share: number): void {
     this.axis = axis;
     this.share = share;
+    this.cutAt.set(share);
     if (axis === "off") {
       this.app.anatomy.cut(null);
     } else {
@@ -169,7 +181,7 @@ export class AnatomyPage implements Page {
   private follow(): void {
     const { anatomy, scene } = this.app;
     const at = anatomy.inside ? this.pointer : null;
-    const number = at && anatomy.partAt(scene.renderer, scene.camera, at, new THREE.Vector2(scene.width, scene.height));
+    const number = at && anatomy.partAt(scene.renderer, scene.camera, at, new THREE.Vector2(scene.width, scene.height), this.app.bodies[0]?.mesh.geometry ?? null);
     anatomy.light(number);
     const part = anatomy.part(number);
     this.label.hidden = part === null;

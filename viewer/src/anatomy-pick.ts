@@ -30,6 +30,8 @@ export class AnatomyPick {
   private target: THREE.WebGLRenderTarget | null = null;
   private scene = new THREE.Scene();
   private material = new THREE.ShaderMaterial({ vertexShader: VERTEX, fragmentShader: FRAGMENT, side: THREE.DoubleSide, clipping: true, toneMapped: false });
+  /** Hides what is behind it. */
+  private coverMaterial = new THREE.MeshBasicMaterial({ color: 0x000000, side: THREE.DoubleSide, toneMapped: false });
   private copies = new Map<PickTarget, THREE.SkinnedMesh>();
   private bytes = new Uint8Array(4);
 
@@ -37,7 +39,7 @@ export class AnatomyPick {
     renderer: THREE.WebGLRenderer,
     camera: THREE.PerspectiveCamera,
     meshes: PickTarget[],
-    view: { planes: THREE.Plane[]; at: THREE.Vector2; size: THREE.Vector2; offset: THREE.Vector3 },
+    view: { planes: THREE.Plane[]; at: THREE.Vector2; size: THREE.Vector2; offset: THREE.Vector3; cover: THREE.BufferGeometry | null },
   ): number | null {
     if (meshes.length === 0) return null;
     this.target ??= new THREE.WebGLRenderTarget(1, 1);
@@ -45,6 +47,7 @@ export class AnatomyPick {
     this.material.clippingPlanes = view.planes;
     this.scene.clear();
     for (const mesh of meshes) this.scene.add(this.copy(mesh, view.offset));
+    if (view.cover) this.scene.add(this.cover(view.cover, view.planes, view.offset));
     const eye = onePixel(camera, view.at, view.size);
     const before = renderer.getRenderTarget();
     const clear = renderer.getClearAlpha();
@@ -58,6 +61,15 @@ export class AnatomyPick {
     renderer.setClearColor(color, clear);
     const number = (this.bytes[0] ?? 0) + 256 * (this.bytes[1] ?? 0);
     return number === 0 ? null : number - 1;
+  }
+
+  private cover(geometry: THREE.BufferGeometry, planes: THREE.Plane[], offset: THREE.Vector3): THREE.Mesh {
+    if (this.coverMaterial.clippingPlanes?.length !== planes.length) this.coverMaterial.needsUpdate = true;
+    this.coverMaterial.clippingPlanes = planes;
+    const mesh = new THREE.Mesh(geometry, this.coverMaterial);
+    mesh.frustumCulled = false;
+    mesh.position.copy(offset);
+    return mesh;
   }
 
   private copy(mesh: PickTarget, offset: THREE.Vector3): THREE.SkinnedMesh {

@@ -16,6 +16,9 @@ const REDS = [0xa8382f, 0xbb4a3c, 0x9b3530, 0xc25a48, 0xaf4338, 0xb24f47].map((c
 const TENDON = new THREE.Color(0xe9ddd0);
 const LIT = new THREE.Color(0x4cc2ff);
 
+/** Opacity from which the pointer finds a layer, and nothing behind it. */
+const SEEN = 0.6;
+
 interface LayerView {
   mesh: THREE.SkinnedMesh<THREE.BufferGeometry, THREE.MeshStandardMaterial>;
 }
@@ -163,13 +166,14 @@ export class AnatomyView {
   }
 
   /** The part at a place of the canvas [px], if one can be seen there. */
-  partAt(renderer: THREE.WebGLRenderer, camera: THREE.PerspectiveCamera, at: THREE.Vector2, size: THREE.Vector2): number | null {
+  partAt(renderer: THREE.WebGLRenderer, camera: THREE.PerspectiveCamera, at: THREE.Vector2, size: THREE.Vector2, skin: THREE.BufferGeometry | null): number | null {
     if (!this.inside) return null;
     const seen = (["muscles", "bones"] as const).flatMap((name): PickTarget[] => {
       const layer = this.layers.get(name);
-      return layer && layer.mesh.visible && this.opacity(name) > 0.4 ? [layer.mesh] : [];
+      return layer && layer.mesh.visible && this.opacity(name) > SEEN ? [layer.mesh] : [];
     });
-    return this.pick.at(renderer, camera, seen, { planes: this.planes, at, size, offset: this.group.position });
+    const cover = this.opacity("skin") > SEEN ? skin : null;
+    return this.pick.at(renderer, camera, seen, { planes: this.planes, at, size, offset: this.group.position, cover });
   }
 
   part(number: number | null): AnatomyPart | null {

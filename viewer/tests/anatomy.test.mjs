@@ -65,6 +65,13 @@ async function tellsNames({ context, url }) {
     if (await page.locator("#part-name").isVisible()) seen.add((await page.locator("#part-name").textContent()).split(" · ")[0]);
   }
   assert.ok(seen.has("femur, left"), `saw ${[...seen].join("; ")}`);
+  // Below the skin nothing has a name, cut or not.
+  await slide(page, "Peel", 0);
+  await page.getByLabel("Cut", { exact: true }).selectOption("top");
+  await slide(page, "Cut at", 0.95);
+  await page.mouse.move(...at);
+  await pass(page, 0.3);
+  assert.ok(!(await page.locator("#part-name").isVisible()), "the skin hides what is below it");
   assert.deepEqual(problems, []);
 }
 

@@ -159,7 +159,7 @@ impl TemplateBuilder {
         };
 
         step(&mut report, Some(Step::MuscleSurface));
-        let given = self.carried_muscles(&placed.bones, &skin, &mut report)?;
+        let given = self.carried_muscles(&placed.bones, &mut report)?;
         report.fat_scale =
             self.make_muscle_surface(&mut layers, &placed.bones, given.as_deref())?;
 
@@ -214,13 +214,16 @@ impl TemplateBuilder {
     fn carried_muscles(
         &self,
         placed: &[Bone],
-        skin: &Surface,
         report: &mut BuildReport,
     ) -> Result<Option<Vec<GivenMuscle>>, BuildError> {
         let MuscleSource::Meshes(given) = &self.muscles else {
             return Ok(None);
         };
-        let (kept, notes) = carried(given, [&self.bones.bones, placed], skin);
+        let (kept, notes) = carried(
+            given,
+            [&self.bones.bones, placed],
+            &self.body.outer_surface(),
+        );
         report.muscle_notes = notes;
         match kept.is_empty() {
             true => Err(BuildError::MusclesOutside { count: given.len() }),

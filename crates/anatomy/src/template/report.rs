@@ -183,10 +183,14 @@ impl fmt::Display for BuildReport {
             }
         }
         let notes = &self.muscle_notes;
-        for name in &notes.outside {
+        if !notes.outside.is_empty() {
+            let shown: Vec<&str> = notes.outside.iter().take(4).map(String::as_str).collect();
+            let more = if notes.outside.len() > 4 { ", …" } else { "" };
             write!(
                 f,
-                "\n'{name}' lies mostly outside the skin and was left out"
+                "\n{} muscles lie mostly outside the skin and were left out: {}{more}",
+                notes.outside.len(),
+                shown.join(", ")
             )?;
         }
         if !notes.pulled_in.is_empty() {
