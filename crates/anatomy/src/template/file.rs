@@ -97,8 +97,9 @@ pub fn save_template(path: &Path, template: &Template) -> Result<(), TemplateErr
 pub fn write_template(template: &Template) -> Vec<u8> {
     let mut content = Writer::default();
     let head = Head::of(template);
-    let mut json = Writer::default();
-    json.bytes = serde_json::to_vec(&head).unwrap_or_default();
+    let json = Writer {
+        bytes: serde_json::to_vec(&head).unwrap_or_default(),
+    };
     content.block(b"HEAD", json);
     content.block(b"SKIN", skin_block(&template.body));
     content.block(b"LAYR", layers_block(template));

@@ -256,14 +256,14 @@ fn fat_region(group: Group, lines: &TrunkLines, shares: &Shares, v: usize, at: V
 }
 
 /// Gives vertices that most of their neighbours disagree with the neighbours' region.
-fn clean<T: Copy + PartialEq>(regions: &mut Vec<Option<T>>, layers: &Layers) {
+fn clean<T: Copy + PartialEq>(regions: &mut [Option<T>], layers: &Layers) {
     let adjacency = Adjacency::of_triangles(regions.len(), &layers.triangles);
     let neighbours = supple_geom::adjacency::Rows::from_pairs(
         regions.len(),
         (adjacency.edges.iter()).flat_map(|&[a, b]| [(a, b), (b, a)]),
     );
     for _ in 0..CLEANING {
-        let before = regions.clone();
+        let before = regions.to_vec();
         for v in (0..before.len()).filter(|&v| before[v].is_some()) {
             let around = || {
                 let ring = neighbours.row(v).iter();
