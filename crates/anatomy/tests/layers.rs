@@ -92,7 +92,6 @@ fn layers_of_the_embedded_man() {
 }
 
 #[test]
-#[ignore = "half a minute; the same lines as the man's"]
 fn layers_of_the_embedded_woman() {
     check(Sex::Female);
 }

@@ -161,8 +161,8 @@ impl Default for Tissue {
     }
 }
 
-/// Default of [`Layers::sliding_stiffness`]. At half of it a shoulder that a wild pose pressed in stays so; at the stiffness of
-/// fat the belly swings half as far, and a back that bends folds.
+/// Default of [`Layers::sliding_stiffness`]. At 250 Pa, without the factor of depth, a lean man's shoulder that a wild pose pressed
+/// in stayed so at 30 steps a second. A lean man's back bent by 70° has 0, 4 and 6 sharp edges at 0, 500 and 1,000 Pa.
 const SLIDING_STIFFNESS: f64 = 0.2 * supple_sim::units::STIFFNESS;
 
 impl Default for Layers {

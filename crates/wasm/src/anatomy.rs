@@ -243,9 +243,9 @@ mod tests {
 
     #[test]
     fn joints_do_not_move_at_rest() {
-        let stage = Stage::embedded("male").unwrap();
-        let mut stage = stage;
+        let mut stage = Stage::embedded("male").unwrap();
         stage.rest(true);
+        stage.advance(1.0 / 60.0, 0.0, true).unwrap();
         for matrix in stage.joint_matrices().chunks_exact(16) {
             let matrix = supple::glam::Mat4::from_cols_slice(matrix);
             assert!(

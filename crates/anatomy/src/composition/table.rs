@@ -79,7 +79,7 @@ pub fn read_table(csv: &str) -> Result<Vec<MeasuredAdult>, TableError> {
     let header: Vec<&str> = lines.next().map(Iterator::collect).unwrap_or_default();
     let find = |column: &'static str| {
         let name = |cell: &&str| cell.trim_start_matches('\u{feff}') == column;
-        (header.iter().position(|cell| name(cell))).ok_or(TableError::NoColumn { column })
+        (header.iter().position(name)).ok_or(TableError::NoColumn { column })
     };
     let sex_column = find("sex")?;
     let mut columns = [0; COLUMNS.len()];

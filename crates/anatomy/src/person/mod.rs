@@ -16,6 +16,7 @@ pub mod skeleton_fit;
 #[cfg(test)]
 mod tests;
 pub mod transfer;
+mod untangle;
 
 use glam::Vec3;
 

@@ -3,15 +3,14 @@
 use glam::{DMat3, DVec3, Vec3};
 use rayon::prelude::*;
 use supple_geom::higham::closest_rotation;
-use supple_geom::normals::vertex_normals;
 use supple_geom::sparse::SparseError;
-use supple_geom::{Adjacency, Surface, TriMesh};
+use supple_geom::{Surface, TriMesh};
 
 use super::rows::{Bending, Rigidity, Rows, Solver};
 use super::scale::Scaled;
 use super::sheet::Sheet;
+use super::untangle::untangled_skeleton;
 use super::{FitTemplate, PersonSkin};
-use crate::Layers;
 use crate::prism_bar::PrismBar;
 
 /// Weight of bending [4.2.4].
@@ -41,11 +40,8 @@ const ROUNDS: usize = 8;
 /// 50 is small against bending of our meshes (8000 a vertex), and doubling gets there in fewer rounds.
 const GROWTH: f64 = 2.0;
 /// Most growth of a prism's weight: what is still inverted then is inverted at rest, or folded by the skin itself, and is
-/// left to [`turned`].
+/// left to [`untangled_skeleton`].
 const MOST_GROWTH: f64 = 256.0;
-/// Smoothings of the lines at the last inverted prisms, and after how many of them lines get shorter too.
-const TURNS: usize = 80;
-const SHORTENING: usize = 15;
 
 /// The skeleton surface and how its fit went.
 #[derive(Clone, Debug)]
@@ -133,18 +129,7 @@ pub fn fitted_skeleton(
         prisms.stiffen(&mut rows, &inverted);
     }
     let wanted = spread(&sheet, &x, &outer);
-    let mut whole = wanted.clone();
-    let repaired = turned(
-        &bar,
-        &surface,
-        &lines_of(layers, person.skin),
-        &layers.layered,
-        &mut whole,
-    );
-    if repaired > 0 {
-        // Back towards what was found as far as no prism inverts again.
-        (0..3).for_each(|_| drop(bar.advance(&mut whole, &wanted)));
-    }
+    let (whole, repaired) = untangled_skeleton(&bar, layers, &surface, &wanted);
     let found = collisions_of(
         &surface,
         &sheet.gather(&whole)[..sheet.free],
@@ -320,85 +305,6 @@ fn gradients(outer: [DVec3; 3], inner: [DVec3; 3], normal: DVec3) -> Option<[DVe
     inverse
         .is_finite()
         .then(|| corners.map(|corner| inverse * (corner - centre)))
-}
-
-/// The template's lines from skin to skeleton surface, turned and stretched with the skin around each vertex: the template
-/// has no inverted prism, and an affine map makes none.
-fn lines_of(template: &Layers, skin: &[Vec3]) -> Vec<DVec3> {
-    let person = TriMesh {
-        positions: skin.to_vec(),
-        triangles: template.triangles.clone(),
-    };
-    let normals = [
-        vertex_normals(&template.skin_mesh()),
-        vertex_normals(&person),
-    ];
-    let count = skin.len();
-    let (mut spread, mut mixed) = (vec![DMat3::ZERO; count], vec![DMat3::ZERO; count]);
-    let mut add = |v: usize, before: DVec3, after: DVec3| {
-        spread[v] += DMat3::from_cols(before * before.x, before * before.y, before * before.z);
-        mixed[v] += DMat3::from_cols(after * before.x, after * before.y, after * before.z);
-    };
-    for &[a, b] in &Adjacency::new(&person).edges {
-        let (a, b) = (a as usize, b as usize);
-        let edge = |positions: &[Vec3]| (positions[b] - positions[a]).as_dvec3();
-        let (before, after) = (edge(&template.skin), edge(skin));
-        for v in [a, b] {
-            add(v, before, after);
-            // The normal weighs as much as the edges, and keeps its length.
-            let normal = |k: usize| normals[k][v].as_dvec3() * before.length();
-            add(v, normal(0), normal(1));
-        }
-    }
-    (0..count)
-        .map(|v| {
-            let map = mixed[v] * spread[v].inverse();
-            let line = (template.skeleton[v] - template.skin[v]).as_dvec3();
-            let moved = map * line;
-            if moved.is_finite() { moved } else { line }
-        })
-        .collect()
-}
-
-/// Turns the last inverted prisms by smoothing the lines from skin to skeleton surface around them and turning them to the
-/// template's, ever wider and at last shorter; the number of vertices moved.
-fn turned(
-    bar: &PrismBar,
-    surface: &Surface,
-    lines: &[DVec3],
-    layered: &[bool],
-    x: &mut [DVec3],
-) -> usize {
-    let mesh = surface.mesh();
-    let outer: Vec<DVec3> = mesh.positions.iter().map(|p| p.as_dvec3()).collect();
-    let mut rings = vec![Vec::new(); outer.len()];
-    for &[a, b] in &Adjacency::new(mesh).edges {
-        rings[a as usize].push(b);
-        rings[b as usize].push(a);
-    }
-    let mut moved = vec![false; outer.len()];
-    for turn in 0..TURNS {
-        let inverted = bar.inverted_prisms(x);
-        if inverted.is_empty() {
-            break;
-        }
-        let corners =
-            (inverted.iter()).flat_map(|&p| mesh.triangles[bar.prisms()[p as usize] as usize]);
-        let mut vertices: Vec<u32> = corners.filter(|&v| layered[v as usize]).collect();
-        vertices.sort_unstable();
-        vertices.dedup();
-        let before = x.to_vec();
-        let line = |v: usize| before[v] - outer[v];
-        for v in vertices.into_iter().map(|v| v as usize) {
-            let sum: DVec3 = rings[v].iter().map(|&n| line(n as usize)).sum();
-            let smooth = line(v).lerp(sum / rings[v].len().max(1) as f64, 0.7);
-            let usual = lines[v].normalize_or_zero() * smooth.length();
-            let shorter = if turn < SHORTENING { 1.0 } else { 0.9 };
-            x[v] = outer[v] + shorter * smooth.lerp(usual, 0.25);
-            moved[v] = true;
-        }
-    }
-    moved.iter().filter(|m| **m).count()
 }
 
 #[cfg(test)]

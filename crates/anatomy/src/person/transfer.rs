@@ -10,10 +10,12 @@ use supple_geom::svd3::svd3;
 use super::rbf::{Warp, WarpBasis, WarpError, farthest_points};
 use crate::Layers;
 
-/// Centres of the warp of bones. More cost a second and change bones by less than a millimetre; fewer lose ribs.
-pub const BONE_CENTRES: usize = 1200;
-/// Centres of the warp of muscles.
-pub const MUSCLE_CENTRES: usize = 1600;
+/// Centres of the warp of bones. Against 4,500 centres, bones are off by 0.2 mm in the median and 1.6 mm at the 95th percentile;
+/// with 500 by 0.4 and 2.4. They are drawn to their scaling afterwards, so that more would change nothing.
+pub const BONE_CENTRES: usize = 1600;
+/// Centres of the warp of muscles, half of them on the muscle surface: off by 0.5 mm in the median and 2.6 mm at the 95th
+/// percentile; with 1,600 by 1.2 and 5.2. The factor's time grows with the third power, 0.3 s here on two threads.
+pub const MUSCLE_CENTRES: usize = 3000;
 
 /// The warps of a template: factors that serve every person.
 #[derive(Clone, Debug)]

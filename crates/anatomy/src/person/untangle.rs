@@ -1,0 +1,138 @@
+//! The last inverted prisms between a person's skin and skeleton surface are turned.
+
+use glam::{DMat3, DVec3, Vec3};
+use supple_geom::normals::vertex_normals;
+use supple_geom::{Adjacency, Surface, TriMesh};
+
+use crate::Layers;
+use crate::prism_bar::PrismBar;
+
+/// Smoothings of the lines at the last inverted prisms, and after how many of them lines get shorter too.
+const TURNS: usize = 80;
+const SHORTENING: usize = 15;
+/// Share of their length that the template's lines start from when a surface has to be grown, and steps of growing.
+const SHALLOWEST: f64 = 0.03;
+const GROWING: usize = 24;
+/// Steps back towards what was wanted.
+const ADVANCES: usize = 3;
+
+/// A skeleton surface near the wanted one without inverted prisms, and how many vertices were moved for it. `surface` is the
+/// person's skin. First lines around inverted prisms are smoothed; where that is not enough, the surface is grown anew from
+/// just below the skin.
+pub(crate) fn untangled_skeleton(
+    bar: &PrismBar,
+    template: &Layers,
+    surface: &Surface,
+    wanted: &[DVec3],
+) -> (Vec<DVec3>, usize) {
+    let mut found = wanted.to_vec();
+    if bar.inverted(&found) == 0 {
+        return (found, 0);
+    }
+    let lines = lines_of(template, &surface.mesh().positions);
+    turned(bar, surface, &lines, &template.layered, &mut found);
+    (0..ADVANCES).for_each(|_| drop(bar.advance(&mut found, wanted)));
+    let left = bar.inverted(&found);
+    if left > 0 {
+        let other = grown(bar, surface, &lines, wanted);
+        if bar.inverted(&other) < left {
+            found = other;
+        }
+    }
+    let moved = found
+        .iter()
+        .zip(wanted)
+        .filter(|(a, b)| a.distance(**b) > 1e-6);
+    let count = moved.count();
+    (found, count)
+}
+
+/// The template's lines from skin to skeleton surface, turned and stretched with the skin around each vertex: the template
+/// has no inverted prism, and an affine map makes none.
+fn lines_of(template: &Layers, skin: &[Vec3]) -> Vec<DVec3> {
+    let person = TriMesh {
+        positions: skin.to_vec(),
+        triangles: template.triangles.clone(),
+    };
+    let normals = [
+        vertex_normals(&template.skin_mesh()),
+        vertex_normals(&person),
+    ];
+    let count = skin.len();
+    let (mut spread, mut mixed) = (vec![DMat3::ZERO; count], vec![DMat3::ZERO; count]);
+    let mut add = |v: usize, before: DVec3, after: DVec3| {
+        spread[v] += DMat3::from_cols(before * before.x, before * before.y, before * before.z);
+        mixed[v] += DMat3::from_cols(after * before.x, after * before.y, after * before.z);
+    };
+    for &[a, b] in &Adjacency::new(&person).edges {
+        let (a, b) = (a as usize, b as usize);
+        let edge = |positions: &[Vec3]| (positions[b] - positions[a]).as_dvec3();
+        let (before, after) = (edge(&template.skin), edge(skin));
+        for v in [a, b] {
+            add(v, before, after);
+            // The normal weighs as much as the edges, and keeps its length.
+            let normal = |k: usize| normals[k][v].as_dvec3() * before.length();
+            add(v, normal(0), normal(1));
+        }
+    }
+    (0..count)
+        .map(|v| {
+            let map = mixed[v] * spread[v].inverse();
+            let line = (template.skeleton[v] - template.skin[v]).as_dvec3();
+            let moved = map * line;
+            if moved.is_finite() { moved } else { line }
+        })
+        .collect()
+}
+
+/// Turns the last inverted prisms by smoothing the lines from skin to skeleton surface around them and turning them to the
+/// template's, ever wider and at last shorter; for bounded turns.
+fn turned(bar: &PrismBar, surface: &Surface, lines: &[DVec3], layered: &[bool], x: &mut [DVec3]) {
+    let mesh = surface.mesh();
+    let outer: Vec<DVec3> = mesh.positions.iter().map(|p| p.as_dvec3()).collect();
+    let mut rings = vec![Vec::new(); outer.len()];
+    for &[a, b] in &Adjacency::new(mesh).edges {
+        rings[a as usize].push(b);
+        rings[b as usize].push(a);
+    }
+    for turn in 0..TURNS {
+        let inverted = bar.inverted_prisms(x);
+        if inverted.is_empty() {
+            break;
+        }
+        let corners =
+            (inverted.iter()).flat_map(|&p| mesh.triangles[bar.prisms()[p as usize] as usize]);
+        let mut vertices: Vec<u32> = corners.filter(|&v| layered[v as usize]).collect();
+        vertices.sort_unstable();
+        vertices.dedup();
+        let before = x.to_vec();
+        let line = |v: usize| before[v] - outer[v];
+        for v in vertices.into_iter().map(|v| v as usize) {
+            let sum: DVec3 = rings[v].iter().map(|&n| line(n as usize)).sum();
+            let smooth = line(v).lerp(sum / rings[v].len().max(1) as f64, 0.7);
+            let usual = lines[v].normalize_or_zero() * smooth.length();
+            let shorter = if turn < SHORTENING { 1.0 } else { 0.9 };
+            x[v] = outer[v] + shorter * smooth.lerp(usual, 0.25);
+        }
+    }
+}
+
+/// The skeleton surface grown from just below the skin to where it is wanted, in steps that invert no prism: vertices that
+/// are stopped lag behind.
+fn grown(bar: &PrismBar, surface: &Surface, lines: &[DVec3], wanted: &[DVec3]) -> Vec<DVec3> {
+    let skin = &surface.mesh().positions;
+    let at = |share: f64| -> Vec<DVec3> {
+        let length = SHALLOWEST + (1.0 - SHALLOWEST) * share;
+        let point = |v: usize| {
+            let outer = skin[v].as_dvec3();
+            outer + length * lines[v].lerp(wanted[v] - outer, share)
+        };
+        (0..skin.len()).map(point).collect()
+    };
+    let mut x = at(0.0);
+    for step in 1..=GROWING {
+        bar.advance(&mut x, &at(step as f64 / GROWING as f64));
+    }
+    (0..ADVANCES).for_each(|_| drop(bar.advance(&mut x, wanted)));
+    x
+}
