@@ -311,7 +311,7 @@ pub fn sections(template: &Template, size: usize) -> Vec<(Image, String)> {
 }
 
 /// One picture below the other.
-fn stacked(above: &Image, below: &Image) -> Image {
+pub(crate) fn stacked(above: &Image, below: &Image) -> Image {
     let width = above.width.max(below.width);
     let mut image = Image::new(width, above.height + below.height, PAPER);
     image.blit(above, 0, 0);

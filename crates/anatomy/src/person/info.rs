@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{FitReport, Person, Registration};
 use crate::Sex;
 use crate::composition::{Composition, Estimate, Measures};
 
 /// A person in numbers. The same as the `extras` of the person's file, with names and times.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PersonInfo {
     /// Name.
     pub name: String,

@@ -1,0 +1,36 @@
+//! A picture of a layered person: peeled from the front and the back, sections, and the numbers.
+
+use supple::anatomy::Sex;
+use supple::anatomy::person::Person;
+use supple_picture::{Image, SheetStyle, contact_sheet};
+
+use crate::template_sheet::{layers_sheet, sections, stacked};
+
+/// Skin, fat, muscles and bones from the front and the back, with sections below. `size` is the width of a tile \[px\].
+pub fn person_sheet(person: &Person, size: usize) -> Image {
+    let mut anatomy = person.anatomy.clone();
+    anatomy.name = title(person);
+    let views = layers_sheet(&anatomy, size);
+    let cuts = sections(&anatomy, size);
+    let cuts = contact_sheet("", &cuts, cuts.len(), &SheetStyle::default());
+    stacked(&views, &cuts)
+}
+
+/// The person in one line.
+fn title(person: &Person) -> String {
+    let (measures, made) = (&person.measures, &person.composition);
+    let sex = match person.sex() {
+        Sex::Male => "man",
+        Sex::Female => "woman",
+    };
+    format!(
+        "{}: {sex}, {:.0} cm, {:.1} kg, waist {:.0} cm, fat {:.1} kg ({:.0} %), muscle {:.1} kg",
+        person.name(),
+        100.0 * measures.height,
+        made.weight.value,
+        100.0 * measures.waist,
+        made.fat_mass.value,
+        made.fat_percent.value,
+        made.muscle_mass.value
+    )
+}
