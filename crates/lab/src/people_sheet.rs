@@ -11,37 +11,51 @@ const INK: Vec3 = hex(0x33302d);
 const FAINT: Vec3 = hex(0xd8d4ce);
 /// Women and men.
 const COLOURS: [Vec3; 2] = [hex(0xc8553d), hex(0x4e79a7)];
-/// Bars of a histogram.
-const BARS: usize = 16;
+/// Fewest and most bars of a histogram; between them twice the root of the number of people.
+const BARS: [usize; 2] = [8, 24];
 /// Width of one histogram, its height, and the space around it \[px\].
-const PANEL: [usize; 3] = [520, 200, 40];
-/// Height of a population's line \[px\].
-const LINE: f32 = 17.0;
+const PANEL: [usize; 3] = [520, 200, 44];
+/// Height of a population's name and bar \[px\].
+const LINE: f32 = 27.0;
+/// Height of the title \[px\].
+const TITLE: usize = 64;
 
-/// A histogram of every quantity, women and men one over the other; below it a bar from the 5th to the 95th percentile of each
+/// A histogram of every quantity, women and men side by side; below it a bar from the 5th to the 95th percentile of each
 /// population, with its median.
 pub fn people_sheet(summary: &Summary) -> Image {
     let panels: Vec<&[Compared]> = summary.compared.chunks(2).collect();
-    let lines = |panel: &[Compared]| panel.iter().map(|row| row.populations.len()).sum::<usize>();
-    let most = panels.iter().map(|panel| lines(panel)).max().unwrap_or(0);
     let [width, height, margin] = PANEL;
-    let cell = [
-        width + 2 * margin,
-        height + 2 * margin + 20 + (LINE * most as f32) as usize,
-    ];
-    let rows = panels.len().div_ceil(2);
-    let mut image = Image::new(2 * cell[0], 46 + rows * cell[1], PAPER);
+    let tall = |row: &[&[Compared]]| {
+        let lines =
+            |panel: &&[Compared]| -> usize { panel.iter().map(|row| row.populations.len()).sum() };
+        let most = row.iter().map(lines).max().unwrap_or(0);
+        height + 2 * margin + (LINE * most as f32) as usize
+    };
+    let rows: Vec<usize> = panels.chunks(2).map(tall).collect();
+    let cell = width + 2 * margin;
+    let mut image = Image::new(2 * cell, TITLE + rows.iter().sum::<usize>(), PAPER);
     let [women, men] = summary.people;
     let title = format!(
         "{} scans: {women} women, {men} men, {} refused",
         summary.scans,
         summary.refused.len()
     );
-    draw_text(&mut image, &title, margin as f32, 16.0, 20.0, INK);
-    for (number, panel) in panels.iter().enumerate() {
-        let left = (number % 2 * cell[0] + margin) as f32;
-        let top = (46 + number / 2 * cell[1] + margin) as f32;
-        draw_panel(&mut image, panel, left, top);
+    draw_text(&mut image, &title, margin as f32, 14.0, 20.0, INK);
+    let mut x = margin as f32;
+    for (sex, word) in [(Sex::Female, "women"), (Sex::Male, "men")] {
+        fill(&mut image, [x, 44.0], [11.0, 11.0], colour(sex));
+        draw_text(&mut image, word, x + 17.0, 43.0, 12.0, INK);
+        x += 34.0 + text_width(word, 12.0);
+    }
+    let key = "below: 5th to 95th percentile of populations, with the median";
+    draw_text(&mut image, key, x, 43.0, 12.0, INK);
+    let mut top = TITLE;
+    for (row, tall) in panels.chunks(2).zip(rows) {
+        for (column, panel) in row.iter().enumerate() {
+            let left = (column * cell + margin) as f32;
+            draw_panel(&mut image, panel, left, (top + margin) as f32);
+        }
+        top += tall;
     }
     image
 }
@@ -65,24 +79,34 @@ fn draw_panel(image: &mut Image, panel: &[Compared], left: f32, top: f32) {
     let (Some(first), Some((low, high))) = (panel.first(), range(panel)) else {
         return;
     };
-    draw_text(image, first.what, left, top - 22.0, 15.0, INK);
+    // The renderer's font has no raised figures.
+    let what = first.what.replace('²', "2");
+    draw_text(image, &what, left, top - 22.0, 15.0, INK);
+    let people: usize = panel.iter().map(|row| row.values.len()).sum();
+    let bars = (2.0 * (people as f64).sqrt()) as usize;
+    let bars = bars.clamp(BARS[0], BARS[1]);
     let x = |value: f64| left + width * ((value - low) / (high - low)) as f32;
     let bottom = top + height;
     let counts: Vec<Vec<usize>> = (panel.iter())
         .map(|row| {
-            let mut counts = vec![0; BARS];
+            let mut counts = vec![0; bars];
             for &value in &row.values {
-                let bar = (BARS as f64 * (value - low) / (high - low)) as usize;
-                counts[bar.min(BARS - 1)] += 1;
+                let bar = (bars as f64 * (value - low) / (high - low)) as usize;
+                counts[bar.min(bars - 1)] += 1;
             }
             counts
         })
         .collect();
     let most = counts.iter().flatten().copied().max().unwrap_or(0).max(1);
+    // The tallest bar's number.
+    let label = format!("{most}");
+    let at = left - 6.0 - text_width(&label, 11.0);
+    draw_text(image, &label, at, top + 3.0, 11.0, INK);
+    fill(image, [left, top + 8.0], [width, 0.8], FAINT);
     for (row, counts) in panel.iter().zip(&counts) {
         // Women's bars on the left half of each place, men's on the right.
         let side = f32::from(u8::from(row.sex == Sex::Male));
-        let bar = width / BARS as f32;
+        let bar = width / bars as f32;
         for (number, &count) in counts.iter().enumerate() {
             let tall = (height - 8.0) * count as f32 / most as f32;
             let from = left + bar * (number as f32 + 0.06 + 0.45 * side);
@@ -101,30 +125,20 @@ fn draw_panel(image: &mut Image, panel: &[Compared], left: f32, top: f32) {
         let at = x(tick) - 0.5 * text_width(&label, 11.0);
         draw_text(image, &label, at, bottom + 7.0, 11.0, INK);
     }
-    let mut y = bottom + 26.0;
+    let mut y = bottom + 28.0;
     for row in panel {
         for (name, percents, values) in &row.populations {
             let at = |percent: f64| {
                 let place = percents.iter().position(|known| *known == percent)?;
                 values.get(place).copied()
             };
+            draw_text(image, &shortened(name, 76), left, y, 10.0, INK);
             if let (Some(low), Some(middle), Some(high)) = (at(5.0), at(50.0), at(95.0)) {
                 let tint = colour(row.sex);
-                fill(
-                    image,
-                    [x(low), y + 3.0],
-                    [x(high) - x(low), 5.0],
-                    tint.lerp(PAPER, 0.55),
-                );
-                fill(image, [x(middle) - 1.0, y], [2.5, 11.0], tint);
-                fill(image, [left, y + 14.0], [width, 0.6], FAINT);
+                let long = [x(high) - x(low), 4.0];
+                fill(image, [x(low), y + 15.0], long, tint.lerp(PAPER, 0.45));
+                fill(image, [x(middle) - 1.5, y + 12.5], [3.0, 9.0], tint);
             }
-            let sex = match row.sex {
-                Sex::Male => "men",
-                Sex::Female => "women",
-            };
-            let label = shortened(&format!("{sex}, {name}"), 62);
-            draw_text(image, &label, left, y, 10.0, INK);
             y += LINE;
         }
     }

@@ -14,7 +14,7 @@ const IRIS: Vec3 = hex(0x3f3026);
 pub fn person_sheet(person: &Person, size: usize) -> Image {
     let mut anatomy = person.anatomy.clone();
     anatomy.name = title(person);
-    let [white, irises] = person.inserts.split();
+    let [white, irises, _] = person.inserts.split();
     let eyes = [
         DrawMesh::owned(white.mesh).coloured(WHITE),
         DrawMesh::owned(irises.mesh).coloured(IRIS),

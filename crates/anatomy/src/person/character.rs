@@ -11,15 +11,16 @@ use supple_rig::{Character, Skeleton};
 use super::Person;
 use crate::template::{Template, Weights};
 
-/// Skin, eyes and irises, linear RGBA.
-const COLOURS: [(&str, Vec4); 3] = [
+/// Skin and inserts, linear RGBA.
+const COLOURS: [(&str, Vec4); 4] = [
     ("skin", Vec4::new(0.73, 0.45, 0.33, 1.0)),
     ("eyes", Vec4::new(0.89, 0.85, 0.81, 1.0)),
     ("irises", Vec4::new(0.05, 0.03, 0.02, 1.0)),
+    ("tongue", Vec4::new(0.42, 0.12, 0.11, 1.0)),
 ];
 
 impl Person {
-    /// The character: part 0 is the skin, whose vertices are those of [`Layers::skin`](crate::Layers); the eyes follow.
+    /// The character: part 0 is the skin, whose vertices are those of [`Layers::skin`](crate::Layers); eyes and tongue follow.
     pub fn character(&self) -> Character {
         let mut character = skin_character(&self.anatomy);
         for (number, eyes) in self.inserts.split().into_iter().enumerate() {

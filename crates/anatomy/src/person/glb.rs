@@ -15,7 +15,7 @@ use super::{Inserts, Person};
 use crate::template::Weights;
 
 /// Materials: name, colour (sRGB), roughness.
-const MATERIALS: [(&str, [u8; 3], f32); 7] = [
+const MATERIALS: [(&str, [u8; 3], f32); 8] = [
     ("skin", [0xde, 0xb3, 0x9c], 0.7),
     ("muscle surface", [0xb8, 0x56, 0x4a], 0.6),
     ("skeleton surface", [0xd9, 0xcd, 0xa8], 0.7),
@@ -23,6 +23,7 @@ const MATERIALS: [(&str, [u8; 3], f32); 7] = [
     ("muscle", [0xae, 0x42, 0x38], 0.55),
     ("eyes", [0xf2, 0xee, 0xe8], 0.3),
     ("irises", [0x3f, 0x30, 0x26], 0.2),
+    ("tongue", [0xad, 0x61, 0x5d], 0.5),
 ];
 /// Colour of a tendon over that of muscle; colours of vertices are multiplied with the material's.
 const TENDON: [u8; 3] = [0xe9, 0xdd, 0xd0];
@@ -53,7 +54,7 @@ pub fn document(person: &Person) -> Document {
     packed.document()
 }
 
-fn pieces<'a>(person: &'a Person, eyes: &'a [Inserts; 2]) -> Vec<Piece<'a>> {
+fn pieces<'a>(person: &'a Person, inserts: &'a [Inserts; 3]) -> Vec<Piece<'a>> {
     let anatomy = &person.anatomy;
     let skin = &anatomy.body.influences;
     let mut list = vec![Piece {
@@ -93,12 +94,12 @@ fn pieces<'a>(person: &'a Person, eyes: &'a [Inserts; 2]) -> Vec<Piece<'a>> {
             tendon: &muscle.tendon,
         });
     }
-    for (eyes, material) in eyes.iter().zip([5, 6]) {
+    for (insert, material) in inserts.iter().zip([5, 6, 7]) {
         list.push(Piece {
             name: MATERIALS[material].0.to_owned(),
             material,
-            mesh: eyes.mesh.clone(),
-            weights: Box::new(move |v| &eyes.influences[v]),
+            mesh: insert.mesh.clone(),
+            weights: Box::new(move |v| &insert.influences[v]),
             tendon: &[],
         });
     }

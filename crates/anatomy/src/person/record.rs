@@ -16,7 +16,7 @@ pub struct Person {
     /// The template fitted into the person: skin, rig with the person's joints, layers, bones, muscles, thickness, regions. In
     /// the template's rest pose, as its file keeps it ([`Template::rounded`]).
     pub anatomy: Template,
-    /// What the template's skin leaves out: the eyes. For pictures only.
+    /// What the template's skin leaves out: eyes and tongue. For pictures only.
     pub inserts: Inserts,
     /// Girths, lengths and volume of the skin.
     pub measures: Measures,
@@ -60,24 +60,26 @@ pub struct Registration {
 const IRIS: f32 = 0.866;
 
 impl Inserts {
-    /// The eyes' white, and their irises: the triangles in front of each eyeball's centre.
-    pub fn split(&self) -> [Inserts; 2] {
-        let middle = |left: bool| {
-            let side = self.mesh.positions.iter().filter(|p| (p.x > 0.0) == left);
-            let bounds = side.fold(None, |bounds: Option<(Vec3, Vec3)>, &p| {
-                let (low, high) = bounds.unwrap_or((p, p));
-                Some((low.min(p), high.max(p)))
-            });
-            bounds.map_or(Vec3::ZERO, |(low, high)| 0.5 * (low + high))
-        };
-        let middles = [middle(false), middle(true)];
-        let is_iris = |triangle: &[u32; 3]| {
+    /// The eyes' white, their irises (the triangles in front of an eyeball's centre), and the tongue (what lies in the middle).
+    pub fn split(&self) -> [Inserts; 3] {
+        let shells = supple_geom::shells::shells(&self.mesh);
+        let mut boxes = vec![(Vec3::INFINITY, Vec3::NEG_INFINITY); shells.count];
+        for (&p, &shell) in self.mesh.positions.iter().zip(&shells.of_vertex) {
+            // Vertices of no triangle belong to no shell.
+            if let Some((low, high)) = boxes.get_mut(shell as usize) {
+                (*low, *high) = (low.min(p), high.max(p));
+            }
+        }
+        let kind = |triangle: &[u32; 3]| {
+            let (low, high) = boxes[shells.of_vertex[triangle[0] as usize] as usize];
+            if low.x <= 0.0 && high.x >= 0.0 {
+                return 2;
+            }
             let at = triangle.map(|v| self.mesh.positions[v as usize]);
-            let place = (at[0] + at[1] + at[2]) / 3.0;
-            let from = place - middles[usize::from(place.x > 0.0)];
-            from.z > IRIS * from.length()
+            let from = (at[0] + at[1] + at[2]) / 3.0 - 0.5 * (low + high);
+            usize::from(from.z > IRIS * from.length())
         };
-        [false, true].map(|iris| self.part(|triangle| is_iris(triangle) == iris))
+        [0, 1, 2].map(|wanted| self.part(|triangle| kind(triangle) == wanted))
     }
 
     fn part(&self, wanted: impl Fn(&[u32; 3]) -> bool) -> Inserts {
@@ -150,5 +152,24 @@ impl Person {
         registration
             .chain(&self.composition.notes)
             .map(String::as_str)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::person::example::example_person;
+
+    #[test]
+    fn irises_look_forward_and_take_a_small_part_of_the_eye() {
+        let inserts = example_person().inserts;
+        let [white, irises, tongue] = inserts.split();
+        assert!(tongue.mesh.triangles.is_empty());
+        let all = white.mesh.triangles.len() + irises.mesh.triangles.len();
+        assert_eq!(all, inserts.mesh.triangles.len());
+        // A cap of 30° is 6.7 % of a sphere.
+        let share = irises.mesh.triangles.len() as f64 / all as f64;
+        assert!((0.04..0.1).contains(&share), "{share}");
+        assert!(irises.mesh.positions.iter().all(|p| p.z > 0.008));
+        assert_eq!(irises.influences.len(), irises.mesh.positions.len());
     }
 }

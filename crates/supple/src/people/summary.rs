@@ -118,7 +118,7 @@ impl Summary {
             self.scans,
             self.refused.len()
         );
-        text.push_str("Percentiles of these people, and of populations that were measured. Estimates from a scan vary less than people do.\n\n| |");
+        text.push_str("Percentiles of these people, and of populations that were measured. Fat and muscle are estimates by regression, which vary less than measured values do.\n\n| |");
         // Writing to a string cannot fail.
         for percent in PERCENTS {
             let _ = write!(text, " {percent} % |");
