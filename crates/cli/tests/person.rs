@@ -7,8 +7,7 @@ use std::path::Path;
 
 use common::{fail, succeed, supple, text};
 use supple::anatomy::Sex;
-use supple::anatomy::body_model::BodyModel;
-use supple::anatomy::body_model::sample::{BodySampler, PoseRange};
+use supple::anatomy::body_model::{BodyModel, BodySampler, PoseRange};
 
 /// A body of the space as a scan: millimetres, Z up, turned, without its eyes.
 fn write_scan(path: &Path, sex: Sex, seed: u64) {

@@ -1,6 +1,7 @@
 //! `supple people`
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 use supple::people::{Batch, Event, Record, Summary, people_csv, tasks};
 use supple::person::Regressors;
@@ -26,6 +27,7 @@ pub fn run(args: &args::MakePeople, console: &Console) -> Result<(), Failure> {
         again: args.again,
     };
     let progress = console.progress("people", tasks.len());
+    let start = Instant::now();
     let (kept, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let records = batch.run(&|event| {
         let count = |counter: &AtomicUsize| counter.fetch_add(1, Ordering::Relaxed) + 1;
@@ -34,9 +36,17 @@ pub fn run(args: &args::MakePeople, console: &Console) -> Result<(), Failure> {
                 count(&kept);
             }
             Event::Done(record, seconds) => {
-                let number = count(&done) + kept.load(Ordering::Relaxed);
-                let line = line(record, seconds);
-                progress.suspend(|| console.say(format!("{number}/{} {line}", tasks.len())));
+                let (now, before) = (count(&done), kept.load(Ordering::Relaxed));
+                let number = now + before;
+                let open = tasks.len() - number;
+                let left = start.elapsed().as_secs_f64() / now as f64 * open as f64;
+                let line = format!(
+                    "{number}/{} {}{}",
+                    tasks.len(),
+                    line(record, seconds),
+                    remaining(left)
+                );
+                progress.suspend(|| console.say(line));
             }
         }
         progress.step();
@@ -88,5 +98,15 @@ fn line(record: &Record, seconds: f64) -> String {
             let reason = reason.as_deref().unwrap_or("no result");
             format!("{name}: refused: {reason}")
         }
+    }
+}
+
+/// Time left, in words; nothing at the end.
+fn remaining(seconds: f64) -> String {
+    match seconds.ceil() as u64 {
+        0 => String::new(),
+        1..100 => format!("; {:.0} s left", seconds.ceil()),
+        100..6000 => format!("; {:.0} min left", seconds / 60.0),
+        _ => format!("; {:.1} h left", seconds / 3600.0),
     }
 }
