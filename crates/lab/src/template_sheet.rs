@@ -276,7 +276,7 @@ fn cuts(template: &Template) -> Vec<Cut> {
     let cuts = [
         // Below the armpits of all but the longest trunks.
         level("chest", "spine02", "spine01", 0.5),
-        level("waist", "spine04", "spine03", 0.5),
+        level("waist", "spine03", "spine02", 0.1),
         across("left thigh", "upperleg01.L", "lowerleg01.L", 0.45),
         across("left calf", "lowerleg01.L", "foot.L", 0.28),
         across("left upper arm", "upperarm01.L", "lowerarm01.L", 0.55),

@@ -3,6 +3,7 @@
 use glam::Vec3;
 
 use super::carried::{carried_directions, carried_point, carried_thickness, skeleton_at};
+use super::clock::Clock;
 use super::rbf::WarpError;
 use super::record::{Inserts, Person, Registration};
 use super::{FitError, PersonSkin, Transfer, fitted_person};
@@ -175,9 +176,9 @@ pub fn person_of_scan<'a>(
     regressors: &Regressors,
     preparation: impl FnOnce(Sex) -> Result<&'a Preparation, PersonError>,
 ) -> Result<Person, PersonError> {
-    let start = std::time::Instant::now();
+    let start = Clock::start();
     let registered = register(scan, options)?;
-    let registration = ("registration", start.elapsed().as_secs_f64());
+    let registration = ("registration", start.seconds());
     let preparation = preparation(registered.sex)?;
     let mut person = preparation.person(name, &registered, given, regressors)?;
     person.fit.seconds.insert(0, registration);

@@ -1,11 +1,10 @@
 //! All steps from a person's skin to a layered person.
 
-use std::time::Instant;
-
 use serde::{Deserialize, Serialize};
 use supple_geom::TriMesh;
 use supple_geom::sparse::SparseError;
 
+use super::clock::Clock;
 use super::crotch::crotch;
 use super::masses::{MassReport, fitted_masses};
 use super::muscle_fit::muscle_range;
@@ -96,10 +95,10 @@ pub fn fitted_person(
 ) -> Result<PersonFit, FitError> {
     check(template, person)?;
     let mut report = FitReport::default();
-    let mut clock = Instant::now();
+    let mut clock = Clock::start();
     let mut step = |name: &'static str, report: &mut FitReport| {
-        report.seconds.push((name, clock.elapsed().as_secs_f64()));
-        clock = Instant::now();
+        report.seconds.push((name, clock.seconds()));
+        clock = Clock::start();
     };
     let crotch = crotch(&template.body)?;
     let input = FitTemplate::new(template, &crotch);

@@ -7,6 +7,7 @@
 pub mod build;
 pub mod carried;
 pub mod character;
+mod clock;
 pub mod crotch;
 #[cfg(test)]
 pub(crate) mod example;
