@@ -2,22 +2,26 @@
 
 use std::fmt;
 
+use glam::Vec3;
 use rayon::prelude::*;
 use supple_anatomy::Layers;
 use supple_anatomy::template::{Group, Template};
-use supple_geom::surface::Ray;
 use supple_geom::{Surface, TriMesh};
 
-/// Where bones leave the surfaces around them. Bones of head, hands and toes, which have no layers, count for the skin alone.
+/// Distances up to which surfaces only touch \[m\].
+const TOUCH: f32 = 1e-3;
+
+/// Where bones leave the surfaces around them. Skull and mandible are left out: the mouth's inside belongs to the skin.
 pub struct Inside {
     vertices: usize,
-    /// For skeleton surface, muscle surface and skin: vertices outside, and how far the farthest is out \[m\] of which bone.
+    /// For skeleton surface, muscle surface and skin: vertices farther out than [`TOUCH`], and how far the farthest is out \[m\] of
+    /// which bone.
     outside: [(usize, f32, String); 3],
 }
 
-/// Vertices that may leave a surface beyond those of the template, over all, and how far \[m\].
-const SHARE: f64 = 0.01;
-const FAR: f32 = 2e-3;
+/// Share of the bones' vertices that may leave skeleton surface, muscle surface and skin, and how far \[m\].
+const SHARES: [f64; 3] = [0.03, 0.005, 0.002];
+const FAR: [f32; 3] = [8e-3, 4e-3, 3e-3];
 
 impl Inside {
     pub fn of(template: &Template, layers: &Layers, bones: &[TriMesh]) -> Inside {
@@ -27,33 +31,37 @@ impl Inside {
             layers.skin_mesh(),
         ]
         .map(Surface::new);
-        let named = || template.bones.iter().map(|b| &b.bone.name).zip(bones);
+        let named = || {
+            (template
+                .bones
+                .iter()
+                .map(|b| b.bone.name.as_str())
+                .zip(bones))
+            .filter(|(name, _)| !["skull", "mandible"].contains(name))
+        };
         let outside = surfaces.map(|surface| {
             let mut sum = (0, 0.0, String::new());
             for (name, mesh) in named() {
-                let distances: Vec<f32> = (mesh.positions.par_iter())
-                    .map(|p| surface.signed_distance(*p).unwrap_or(f32::INFINITY))
-                    .collect();
-                sum.0 += distances.iter().filter(|d| **d > 1e-4).count();
-                let most = distances.into_iter().fold(f32::MIN, f32::max);
+                let out = outward(&surface, &mesh.positions);
+                sum.0 += out.iter().filter(|d| **d > TOUCH).count();
+                let most = out.into_iter().fold(f32::MIN, f32::max);
                 if most > sum.1 {
-                    (sum.1, sum.2) = (most, name.clone());
+                    (sum.1, sum.2) = (most, name.to_owned());
                 }
             }
             sum
         });
         Inside {
-            vertices: bones.iter().map(|m| m.positions.len()).sum(),
+            vertices: named().map(|(_, mesh)| mesh.positions.len()).sum(),
             outside,
         }
     }
 
-    /// Whether it is about as good as the template's own.
-    pub fn beyond(&self, template: &Inside) -> bool {
-        let share = |of: &Inside, k: usize| of.outside[k].0 as f64 / of.vertices as f64;
-        (1..3).all(|k| {
-            share(self, k) <= share(template, k) + SHARE
-                && self.outside[k].1 <= template.outside[k].1 + FAR
+    /// Whether few vertices leave the surfaces, and not far.
+    pub fn holds(&self) -> bool {
+        (0..3).all(|k| {
+            let (count, far, _) = &self.outside[k];
+            *count as f64 <= SHARES[k] * self.vertices as f64 && *far <= FAR[k]
         })
     }
 }
@@ -61,10 +69,8 @@ impl Inside {
 impl fmt::Display for Inside {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "bones out of")?;
-        for (what, (count, far, bone)) in ["skeleton surface", "muscle surface", "skin"]
-            .iter()
-            .zip(&self.outside)
-        {
+        let names = ["skeleton surface", "muscle surface", "skin"];
+        for (what, (count, far, bone)) in names.iter().zip(&self.outside) {
             let share = 100.0 * *count as f64 / self.vertices as f64;
             write!(f, " {what} {share:.2} % ({:.1} mm {bone})", 1e3 * far)?;
         }
@@ -72,121 +78,74 @@ impl fmt::Display for Inside {
     }
 }
 
-/// Where ribs and sternum cut through muscles of the trunk.
-pub struct RibCuts {
-    /// Edges of ribs that pass through a muscle's surface, and the other way round.
-    edges: usize,
-    /// How deep a vertex of a rib lies in a muscle, and a vertex of a muscle in a rib \[m\], with its name.
-    depth: [(f32, String); 2],
-    /// Muscles with a vertex of a rib deeper inside than [`TOUCH`].
-    muscles: Vec<String>,
+/// How far points are outside a closed surface \[m\]; negative inside.
+fn outward(surface: &Surface, points: &[Vec3]) -> Vec<f32> {
+    (points.par_iter())
+        .map(|p| surface.signed_distance(*p).unwrap_or(f32::INFINITY))
+        .collect()
 }
 
-/// Depth up to which surfaces only touch \[m\].
-const TOUCH: f32 = 1e-3;
+/// Where ribs and sternum leave the muscle surface, and how deep they are in muscles of the trunk.
+pub struct Ribs {
+    /// For each vertex how far it is out of the muscle surface \[m\].
+    out: Vec<f32>,
+    /// For each vertex how deep it is in a muscle \[m\]; negative outside.
+    depth: Vec<f32>,
+}
 
-impl RibCuts {
-    pub fn of(template: &Template, bones: &[TriMesh], muscles: &[TriMesh]) -> RibCuts {
+impl Ribs {
+    pub fn of(
+        template: &Template,
+        layers: &Layers,
+        bones: &[TriMesh],
+        muscles: &[TriMesh],
+    ) -> Ribs {
         let is_rib = |name: &str| name.starts_with("rib") || name.starts_with("sternum");
-        let ribs: Vec<&TriMesh> = (template.bones.iter().zip(bones))
+        let points: Vec<Vec3> = (template.bones.iter().zip(bones))
             .filter(|(bone, _)| is_rib(&bone.bone.name))
-            .map(|(_, mesh)| mesh)
+            .flat_map(|(_, mesh)| mesh.positions.iter().copied())
             .collect();
-        let cage = Surface::new(TriMesh::merged(ribs));
         let trunk = |group: Group| {
-            matches!(
-                group,
-                Group::Chest | Group::Abdomen | Group::Back | Group::Shoulder
-            )
+            let trunk = [Group::Chest, Group::Abdomen, Group::Back, Group::Shoulder];
+            trunk.contains(&group)
         };
-        let mut cuts = RibCuts {
-            edges: 0,
-            depth: Default::default(),
-            muscles: Vec::new(),
-        };
-        for (muscle, mesh) in template.muscles.iter().zip(muscles) {
-            if !trunk(muscle.group) {
-                continue;
-            }
-            cuts.edges += crossings(mesh, &cage);
-            let surface = Surface::new(mesh.clone());
-            let near: TriMesh = near(cage.mesh(), &surface);
-            cuts.edges += crossings(&near, &surface);
-            let depths = [deepest(&near, &surface), deepest(mesh, &cage)];
-            for (slot, depth) in cuts.depth.iter_mut().zip(depths) {
-                if depth > slot.0 {
-                    *slot = (depth, muscle.name.clone());
-                }
-            }
-            if depths[0] > TOUCH || depths[1] > TOUCH {
-                cuts.muscles.push(muscle.name.clone());
-            }
+        let flesh = (template.muscles.iter().zip(muscles))
+            .filter(|(muscle, _)| trunk(muscle.group))
+            .map(|(_, mesh)| mesh);
+        let flesh = Surface::new(TriMesh::merged(flesh));
+        Ribs {
+            out: outward(&Surface::new(layers.muscle_mesh()), &points),
+            depth: outward(&flesh, &points).iter().map(|d| -d).collect(),
         }
-        cuts
     }
 
-    /// Whether no more muscles are cut than in the template.
-    pub fn beyond(&self, template: &RibCuts) -> bool {
-        let depth = |of: &RibCuts| of.depth[0].0.max(of.depth[1].0);
-        self.muscles.len() <= template.muscles.len() && depth(self) <= depth(template) + TOUCH
+    /// How much deeper in muscles each vertex is than in the template \[m\], ascending.
+    fn deeper(&self, template: &Ribs) -> Vec<f32> {
+        let mut deeper: Vec<f32> = (self.depth.iter().zip(&template.depth))
+            .map(|(a, b)| a.max(0.0) - b.max(0.0))
+            .collect();
+        deeper.sort_by(f32::total_cmp);
+        deeper
     }
-}
 
-impl fmt::Display for RibCuts {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let [rib, muscle] = &self.depth;
-        write!(
-            f,
-            "ribs and muscles: {} crossings, rib {:.1} mm in {}, {} {:.1} mm in rib, {} cut",
-            self.edges,
-            1e3 * rib.0,
-            rib.1,
-            muscle.1,
-            1e3 * muscle.0,
-            self.muscles.len()
+    /// Whether ribs stay below the muscle surface and in no muscle deeper than in the template.
+    pub fn holds(&self, template: &Ribs) -> bool {
+        let deeper = self.deeper(template);
+        self.out.iter().all(|d| *d <= TOUCH) && deeper[deeper.len() * 99 / 100] <= 2.0 * TOUCH
+    }
+
+    pub fn text(&self, template: &Ribs) -> String {
+        let deeper = self.deeper(template);
+        let at = |share: usize| 1e3 * deeper[(deeper.len() - 1) * share / 1000];
+        let count = self.out.iter().filter(|d| **d > TOUCH).count();
+        let in_muscle = self.depth.iter().filter(|d| **d > TOUCH).count();
+        format!(
+            "ribs: {count} of {} vertices out of the muscle surface ({:.1} mm), {in_muscle} in muscles; deeper than in the template by {:.1} mm at the 95th, {:.1} at the 99th percentile, {:.1} at most",
+            self.out.len(),
+            1e3 * self.out.iter().copied().fold(f32::MIN, f32::max),
+            at(950),
+            at(990),
+            at(1000)
         )
     }
-}
-
-/// The triangles of a mesh within the box of a surface.
-fn near(mesh: &TriMesh, surface: &Surface) -> TriMesh {
-    let bounds = surface.bounds();
-    let inside = |t: &u32| {
-        let corners = mesh.corners(*t as usize);
-        let (low, high) = corners
-            .iter()
-            .fold((corners[0], corners[0]), |(low, high), p| {
-                (low.min(*p), high.max(*p))
-            });
-        low.cmple(bounds.max).all() && high.cmpge(bounds.min).all()
-    };
-    let all = 0..mesh.triangles.len() as u32;
-    mesh.extract(all.filter(inside)).mesh
-}
-
-/// Edges of a mesh that pass through a surface.
-fn crossings(mesh: &TriMesh, surface: &Surface) -> usize {
-    let passes = |[a, b]: [u32; 2]| {
-        let (origin, end) = (mesh.positions[a as usize], mesh.positions[b as usize]);
-        let ray = Ray {
-            origin,
-            direction: end - origin,
-        };
-        a < b && origin != end && surface.any_hit(ray, 1.0)
-    };
-    (mesh.triangles.par_iter())
-        .map(|&[a, b, c]| {
-            let edges = [[a, b], [b, c], [c, a]];
-            edges.into_iter().filter(|e| passes(*e)).count()
-        })
-        .sum()
-}
-
-/// How deep the deepest vertex of a mesh lies inside a surface \[m\].
-fn deepest(mesh: &TriMesh, surface: &Surface) -> f32 {
-    let bounds = surface.bounds();
-    (mesh.positions.par_iter())
-        .filter(|p| p.cmple(bounds.max).all() && p.cmpge(bounds.min).all())
-        .map(|p| -surface.signed_distance(*p).unwrap_or(0.0))
-        .reduce(|| 0.0, f32::max)
 }
