@@ -37,7 +37,7 @@ impl Base {
         );
         let template = load_template(Path::new(&path))?;
         let start = Clock::now();
-        let transfer = Transfer::new(&template.layers)?;
+        let transfer = Transfer::of_template(&template)?;
         println!("{name}: factors of the warps {}", start.text());
         let bones: Vec<_> = template.bones.iter().map(|b| b.bone.mesh.clone()).collect();
         let muscles: Vec<_> = template.muscles.iter().map(|m| m.mesh.clone()).collect();
