@@ -2,9 +2,11 @@
 
 use std::time::Instant;
 
+use glam::Vec3;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use supple_geom::TriMesh;
 use supple_geom::sparse::SparseError;
+use supple_geom::{Surface, TriMesh};
 
 use super::crotch::crotch;
 use super::masses::{MassReport, fitted_masses};
@@ -128,12 +130,16 @@ pub fn fitted_person(
         skeleton: fit.skeleton,
         layered: template.layers.layered.clone(),
     };
-    let warp = transfer.person(&layers);
-    let bones: Vec<TriMesh> = (template.bones.iter())
-        .map(|bone| warped_bone(&bone.bone.mesh, &warp.bones))
+    let inner = Surface::new(layers.skeleton_mesh());
+    let size = span(person.skin) / span(&template.layers.skin);
+    let warp = transfer.bones(&layers);
+    let bones: Vec<TriMesh> = (template.bones.par_iter())
+        .map(|bone| warped_bone(&bone.bone.mesh, &warp, &inner, size))
         .collect();
+    let placed: Vec<&[Vec3]> = bones.iter().map(|bone| &bone.positions[..]).collect();
+    let warp = transfer.muscles(&layers, &placed);
     let muscles = (template.muscles.iter())
-        .map(|muscle| warped(&muscle.mesh, &warp.muscles))
+        .map(|muscle| warped(&muscle.mesh, &warp))
         .collect();
     step("transfer", &mut report);
     report.bones = (template.bones.iter().zip(&bones))
@@ -147,6 +153,12 @@ pub fn fitted_person(
         muscles,
         report,
     })
+}
+
+/// Height of a skin \[m\].
+fn span(skin: &[Vec3]) -> f64 {
+    let ys = || skin.iter().map(|p| f64::from(p.y));
+    ys().fold(f64::MIN, f64::max) - ys().fold(f64::MAX, f64::min)
 }
 
 fn check(template: &Template, person: &PersonSkin) -> Result<(), FitError> {
