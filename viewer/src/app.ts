@@ -31,6 +31,9 @@ const METHOD_NAMES: Record<Method, string> = { tissue: "Tissue", lbs: "Linear bl
 /** Overlays inside the body. The skin becomes transparent when one is shown. */
 const INNER_OVERLAYS: OverlayName[] = ["volumes", "boneSurface", "tets"];
 
+/** Files that scans are in. */
+const SCANS = /\.(ply|obj|stl|off|xyz|pts|asc|csv|glb|gltf)$/i;
+
 /** How a character is shown first. */
 export interface Start {
   embedded?: Embedded;
@@ -240,6 +243,22 @@ export class App {
       showMessage(problem.place ? `${problem.place}: ${problem.text}` : problem.text);
     }
     if (!opened.description.bare) await this.build();
+  }
+
+  /** The file of the layered person on the page. */
+  get person(): DroppedFile | null {
+    return this.description?.person ? (this.files?.[0] ?? null) : null;
+  }
+
+  /** The scan on the page, or that the person on the page was made of. */
+  get scan(): DroppedFile | null {
+    if (this.person) return this.files?.[1] ?? null;
+    return this.description?.scan ? (this.files?.find(({ name }) => SCANS.test(name)) ?? null) : null;
+  }
+
+  /** Whether the character on the page has muscles and bones. */
+  get layered(): boolean {
+    return this.embedded !== null || this.person !== null;
   }
 
   /** Places the camera in front of the character. */
