@@ -239,7 +239,10 @@ export class App {
     }
     if (!start.again && !opened.description.bare) this.onNew();
     for (const callback of [...this.onOpened, ...this.onClips, ...this.onSettings]) callback();
-    for (const problem of opened.description.info.problems.filter(({ severity }) => severity === "warning").slice(0, 2)) {
+    // Of points it is said that they are a scan.
+    const { problems, triangles } = opened.description.info;
+    const warnings = triangles > 0 ? problems.filter(({ severity }) => severity === "warning") : [];
+    for (const problem of warnings.slice(0, 2)) {
       showMessage(problem.place ? `${problem.place}: ${problem.text}` : problem.text);
     }
     if (!opened.description.bare) await this.build();

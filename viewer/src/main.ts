@@ -128,7 +128,7 @@ async function begin(): Promise<void> {
     if (!description) return;
     const { name, vertices } = description.info;
     byId("title").textContent = `${name} · ${vertices.toLocaleString("en")} vertices · ${description.joints.length} joints`;
-    const { scan } = app;
+    const scan = description.scan ? app.scan : null;
     const inside = scan && { label: "See inside", run: () => anatomy.seeInside(scan) };
     if (description.bare) {
       panel.openByName("Rig");

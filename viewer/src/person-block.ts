@@ -111,18 +111,16 @@ function rows(person: PersonInfo): HTMLElement[] {
     row("Fat", `${withError(composition.fat_mass, "kg")} · ${withError(composition.fat_percent, "%")}`, "From height, weight, waist and age; one standard deviation"),
     row("Muscle", withError(composition.muscle_mass, "kg"), "Skeletal muscle, from weight, height and age; one standard deviation"),
     ...composition.percentiles.map(({ population, quantity, percentile }) => {
-      const study = population.replace(/ \(.*/, "");
       const what = quantity === "fat_percent" ? "More fat than" : "More muscle than";
-      return row(what, `${Math.round(percentile)} % of ${PEOPLE[sex]}`, population, study);
+      const study = population.split(" ", 1)[0] ?? "";
+      return row(what, `${Math.round(percentile)} % of ${PEOPLE[sex]} (${study})`, `Of the people of this study: ${population}`);
     }),
     row("Distance left", `${distance.toFixed(1)} mm`, `Between scan and skin, root mean square; 95 % of the scan lie within ${(1000 * registration.distances.percentile_95).toFixed(1)} mm. The scan shows ${Math.round(100 * registration.coverage.whole)} % of the skin`),
   ];
 }
 
-function row(name: string, value: string, title: string, small = ""): HTMLElement {
-  const label = make("dt", { textContent: name });
-  if (small) label.append(make("small", { textContent: small }));
-  return make("div", { title }, label, make("dd", { textContent: value }));
+function row(name: string, value: string, title: string): HTMLElement {
+  return make("div", { title }, make("dt", { textContent: name }), make("dd", { textContent: value }));
 }
 
 function withError({ value, error }: Estimate, unit: string): string {

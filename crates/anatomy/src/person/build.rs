@@ -3,7 +3,7 @@
 use glam::Vec3;
 
 use super::carried::{carried_directions, carried_point, carried_thickness, skeleton_at};
-use super::fit::{check, fitted_person_with};
+use super::fit::fitted_person_with;
 use super::rbf::WarpError;
 use super::record::{Inserts, Person, Registration};
 use super::{FitError, PersonSkin, Transfer};
@@ -80,6 +80,7 @@ pub struct Preparation {
 /// A person without layers, in the template's connectivity and rest pose.
 struct Shape {
     sex: Sex,
+    measures: Measures,
     skin: Vec<Vec3>,
     joints: Vec<Vec3>,
     inserts: Inserts,
@@ -134,6 +135,7 @@ impl Preparation {
         let (skin, joints) = skin_of(&self.template.body, registered);
         let shape = Shape {
             sex: registered.sex,
+            measures: self.tape.measures(&skin, &joints),
             skin,
             joints,
             inserts: inserts(&self.template.body, registered),
@@ -154,6 +156,7 @@ impl Preparation {
         let worlds = body.skeleton.rest_worlds();
         let shape = Shape {
             sex: person.sex(),
+            measures: person.measures,
             skin: body.mesh.positions.clone(),
             joints: worlds.iter().map(|w| w.translation.into()).collect(),
             inserts: person.inserts.clone(),
@@ -171,7 +174,12 @@ impl Preparation {
         progress: &Progress,
     ) -> Result<Person, PersonError> {
         let template = &self.template;
-        let Shape { skin, joints, .. } = shape;
+        let Shape {
+            skin,
+            joints,
+            measures,
+            ..
+        } = shape;
         if shape.sex != template.body.sex {
             return Err(PersonError::OtherSex);
         }
@@ -179,8 +187,6 @@ impl Preparation {
             skin: &skin,
             joints: &joints,
         };
-        check(template, &person_skin)?;
-        let measures = self.tape.measures(&skin, &joints);
         let known = known(shape.sex, given, &measures);
         let mut composition = composition(&measures, &known, regressors)?;
         if let Some(height) = given.height

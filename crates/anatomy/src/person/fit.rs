@@ -173,8 +173,7 @@ pub fn fitted_person_with(
     })
 }
 
-/// Refuses what does not have the template's connectivity.
-pub(super) fn check(template: &Template, person: &PersonSkin) -> Result<(), FitError> {
+fn check(template: &Template, person: &PersonSkin) -> Result<(), FitError> {
     let counts = [
         ("vertices", person.skin.len(), template.layers.skin.len()),
         ("joints", person.joints.len(), template.body.skeleton.len()),
