@@ -192,6 +192,8 @@ pub mod hug;
 pub mod info;
 mod load;
 pub mod morphs;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod people;
 pub mod person;
 pub mod play;
 pub mod pull;

@@ -76,3 +76,51 @@ pub fn is_person(path: impl AsRef<Path>) -> bool {
 pub fn load_person(path: impl AsRef<Path>) -> Result<Person, PersonFileError> {
     load_file(path.as_ref())
 }
+
+/// Landmarks from text: lines of a name and three numbers; `#` begins a comment.
+pub fn read_landmarks(text: &str) -> Result<Vec<Landmark>, String> {
+    let text = text.trim_start_matches('\u{feff}');
+    let lines = text.lines().enumerate();
+    let lines = lines.map(|(number, line)| (number + 1, line.split('#').next().unwrap_or("")));
+    let lines = lines.filter(|(_, line)| !line.trim().is_empty());
+    let of = |(number, line): (usize, &str)| {
+        let words: Vec<&str> = line
+            .split([' ', '\t', ',', ';', '='])
+            .filter(|word| !word.is_empty())
+            .collect();
+        let [name, place @ ..] = &words[..] else {
+            return Err(format!("line {number} is empty"));
+        };
+        let place: Vec<f64> = (place.iter())
+            .filter_map(|word| word.parse().ok())
+            .filter(|number: &f64| number.is_finite())
+            .collect();
+        match place[..] {
+            [x, y, z] if words.len() == 4 => Ok(Landmark {
+                name: (*name).to_owned(),
+                place: [x, y, z],
+            }),
+            _ => Err(format!(
+                "line {number} is not a name and three numbers: '{}'",
+                line.trim()
+            )),
+        }
+    };
+    lines.map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn landmarks_are_names_and_places() {
+        let marks = read_landmarks("# mine\nwrist.L 0.3 1 -0.05\n\nvertex:7, 1, 2, 3 # nose\n");
+        let marks = marks.unwrap();
+        assert_eq!((marks.len(), marks[0].name.as_str()), (2, "wrist.L"));
+        assert_eq!(marks[1].place, [1.0, 2.0, 3.0]);
+        let error = read_landmarks("wrist.L 0.3 1").unwrap_err();
+        assert!(error.contains("line 1"), "{error}");
+        assert!(read_landmarks("a 1 2 nan").is_err());
+    }
+}

@@ -11,22 +11,24 @@ use supple_rig::{Character, Skeleton};
 use super::Person;
 use crate::template::{Template, Weights};
 
-/// Skin and eyes, linear RGBA.
-const COLOURS: [(&str, Vec4); 2] = [
+/// Skin and inserts, linear RGBA.
+const COLOURS: [(&str, Vec4); 4] = [
     ("skin", Vec4::new(0.73, 0.45, 0.33, 1.0)),
     ("eyes", Vec4::new(0.89, 0.85, 0.81, 1.0)),
+    ("irises", Vec4::new(0.05, 0.03, 0.02, 1.0)),
+    ("tongue", Vec4::new(0.42, 0.12, 0.11, 1.0)),
 ];
 
 impl Person {
-    /// The character: part 0 is the skin, whose vertices are those of [`Layers::skin`](crate::Layers); part 1 the eyes.
+    /// The character: part 0 is the skin, whose vertices are those of [`Layers::skin`](crate::Layers); eyes and tongue follow.
     pub fn character(&self) -> Character {
         let mut character = skin_character(&self.anatomy);
-        if !self.inserts.mesh.triangles.is_empty() {
-            let skeleton = &self.anatomy.body.skeleton;
-            let eyes = &self.inserts;
-            character
-                .parts
-                .push(part(1, eyes.mesh.clone(), skeleton, &eyes.influences));
+        for (number, eyes) in self.inserts.split().into_iter().enumerate() {
+            if !eyes.mesh.triangles.is_empty() {
+                let skeleton = &self.anatomy.body.skeleton;
+                let made = part(number + 1, eyes.mesh, skeleton, &eyes.influences);
+                character.parts.push(made);
+            }
         }
         character
     }
@@ -85,7 +87,7 @@ mod tests {
     fn the_skin_is_the_layers_skin_and_rests_in_its_bind_pose() {
         let person = example_person();
         let character = person.character();
-        assert_eq!(character.parts.len(), 2);
+        assert_eq!(character.parts.len(), 3);
         assert_eq!(character.parts[0].mesh.positions, person.layers().skin);
         let rest = character.skeleton.rest_worlds();
         let (low, high) = character.bounds().unwrap();

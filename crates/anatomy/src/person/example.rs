@@ -1,6 +1,8 @@
 //! A small person for tests: the example template, unchanged.
 
 use glam::{DMat3, DQuat, DVec3};
+use supple_geom::TriMesh;
+use supple_geom::shapes::icosphere;
 
 use super::{FitReport, Inserts, Person, Registration};
 use crate::Sex;
@@ -24,8 +26,8 @@ pub fn example_person() -> Person {
     Person {
         anatomy: anatomy.rounded(),
         inserts: Inserts {
-            mesh: supple_geom::shapes::icosphere(0.01, 1),
-            influences: vec![vec![(1, 1.0)]; 42],
+            mesh: eye(),
+            influences: vec![vec![(1, 1.0)]; 162],
         },
         measures,
         composition: composition.unwrap_or_else(|error| unreachable!("{error}")),
@@ -62,4 +64,11 @@ pub fn example_person() -> Person {
             ..FitReport::default()
         },
     }
+}
+
+/// An eyeball on the left.
+fn eye() -> TriMesh {
+    let mut ball = icosphere(0.012, 2);
+    ball.positions.iter_mut().for_each(|p| p.x += 0.03);
+    ball
 }

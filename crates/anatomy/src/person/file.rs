@@ -325,6 +325,7 @@ mod tests {
             "bone.ball",
             "muscle.cover_l",
             "eyes",
+            "irises",
         ];
         assert_eq!(names, wanted);
         assert_eq!(read.skeleton.len(), 2);

@@ -11,17 +11,19 @@ use supple_geom::normals::vertex_normals;
 use supple_rig::Skeleton;
 use supple_rig::formats::gltf::Document;
 
-use super::Person;
+use super::{Inserts, Person};
 use crate::template::Weights;
 
 /// Materials: name, colour (sRGB), roughness.
-const MATERIALS: [(&str, [u8; 3], f32); 6] = [
+const MATERIALS: [(&str, [u8; 3], f32); 8] = [
     ("skin", [0xde, 0xb3, 0x9c], 0.7),
     ("muscle surface", [0xb8, 0x56, 0x4a], 0.6),
     ("skeleton surface", [0xd9, 0xcd, 0xa8], 0.7),
     ("bone", [0xef, 0xe5, 0xcc], 0.7),
     ("muscle", [0xae, 0x42, 0x38], 0.55),
     ("eyes", [0xf2, 0xee, 0xe8], 0.3),
+    ("irises", [0x3f, 0x30, 0x26], 0.2),
+    ("tongue", [0xad, 0x61, 0x5d], 0.5),
 ];
 /// Colour of a tendon over that of muscle; colours of vertices are multiplied with the material's.
 const TENDON: [u8; 3] = [0xe9, 0xdd, 0xd0];
@@ -46,13 +48,13 @@ struct Piece<'a> {
 /// The document, without what only Supple reads.
 pub fn document(person: &Person) -> Document {
     let mut packed = Packed::new(&person.anatomy.body.skeleton);
-    for piece in pieces(person) {
+    for piece in pieces(person, &person.inserts.split()) {
         packed.add(piece);
     }
     packed.document()
 }
 
-fn pieces(person: &Person) -> Vec<Piece<'_>> {
+fn pieces<'a>(person: &'a Person, inserts: &'a [Inserts; 3]) -> Vec<Piece<'a>> {
     let anatomy = &person.anatomy;
     let skin = &anatomy.body.influences;
     let mut list = vec![Piece {
@@ -92,14 +94,15 @@ fn pieces(person: &Person) -> Vec<Piece<'_>> {
             tendon: &muscle.tendon,
         });
     }
-    let eyes = &person.inserts;
-    list.push(Piece {
-        name: "eyes".to_owned(),
-        material: 5,
-        mesh: eyes.mesh.clone(),
-        weights: Box::new(move |v| &eyes.influences[v]),
-        tendon: &[],
-    });
+    for (insert, material) in inserts.iter().zip([5, 6, 7]) {
+        list.push(Piece {
+            name: MATERIALS[material].0.to_owned(),
+            material,
+            mesh: insert.mesh.clone(),
+            weights: Box::new(move |v| &insert.influences[v]),
+            tendon: &[],
+        });
+    }
     // glTF has no empty meshes.
     list.retain(|piece| !piece.mesh.triangles.is_empty());
     list

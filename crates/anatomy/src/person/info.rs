@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{FitReport, Person, Registration};
 use crate::Sex;
 use crate::composition::{Composition, Estimate, Measures};
 
 /// A person in numbers. The same as the `extras` of the person's file, with names and times.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PersonInfo {
     /// Name.
     pub name: String,
@@ -70,14 +70,12 @@ impl fmt::Display for PersonInfo {
             with_error(composition.weight, "kg"),
             composition.body_mass_index
         )?;
-        let percent = composition.fat_percent;
-        writeln!(
-            f,
-            "  fat          {}, {:.1} ± {:.1} % of the weight",
-            with_error(composition.fat_mass, "kg"),
-            percent.value,
-            percent.error
-        )?;
+        let percent = match composition.fat_percent {
+            Estimate { value, error } if error > 0.0 => format!("{value:.1} ± {error:.1} %"),
+            Estimate { value, .. } => format!("{value:.1} %"),
+        };
+        let fat = with_error(composition.fat_mass, "kg");
+        writeln!(f, "  fat          {fat}, {percent} of the weight")?;
         writeln!(
             f,
             "  muscle       {}",
@@ -107,10 +105,15 @@ impl PersonInfo {
     fn fmt_measures(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let m = &self.measures;
         let cm = |metres: f64| format!("{:.1}", 100.0 * metres);
+        let height = match self.composition.height {
+            given if given != m.height => {
+                format!("{} cm (given; {} in the scan)", cm(given), cm(m.height))
+            }
+            _ => format!("{} cm", cm(m.height)),
+        };
         writeln!(
             f,
-            "  height       {:.1} cm, volume {:.1} l, skin {:.2} m²",
-            100.0 * m.height,
+            "  height       {height}, volume {:.1} l, skin {:.2} m²",
             1e3 * m.volume,
             m.surface
         )?;

@@ -1,6 +1,6 @@
 //! A layered person: what a scan becomes.
 
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 use serde::{Deserialize, Serialize};
 
 use super::FitReport;
@@ -16,7 +16,7 @@ pub struct Person {
     /// The template fitted into the person: skin, rig with the person's joints, layers, bones, muscles, thickness, regions. In
     /// the template's rest pose, as its file keeps it ([`Template::rounded`]).
     pub anatomy: Template,
-    /// What the template's skin leaves out: eyes, teeth, tongue. For pictures only.
+    /// What the template's skin leaves out: eyes and tongue. For pictures only.
     pub inserts: Inserts,
     /// Girths, lengths and volume of the skin.
     pub measures: Measures,
@@ -54,6 +54,55 @@ pub struct Registration {
     pub figure: Figure,
     /// What a user should know, one line each.
     pub warnings: Vec<String>,
+}
+
+/// Half the angle that an iris takes of an eyeball, seen from its centre, cosine: 12 mm across on 24 mm.
+const IRIS: f32 = 0.866;
+
+impl Inserts {
+    /// The eyes' white, their irises (the triangles in front of an eyeball's centre), and the tongue (what lies in the middle).
+    pub fn split(&self) -> [Inserts; 3] {
+        let shells = supple_geom::shells::shells(&self.mesh);
+        let mut boxes = vec![(Vec3::INFINITY, Vec3::NEG_INFINITY); shells.count];
+        for (&p, &shell) in self.mesh.positions.iter().zip(&shells.of_vertex) {
+            // Vertices of no triangle belong to no shell.
+            if let Some((low, high)) = boxes.get_mut(shell as usize) {
+                (*low, *high) = (low.min(p), high.max(p));
+            }
+        }
+        let kind = |triangle: &[u32; 3]| {
+            let (low, high) = boxes[shells.of_vertex[triangle[0] as usize] as usize];
+            if low.x <= 0.0 && high.x >= 0.0 {
+                return 2;
+            }
+            let at = triangle.map(|v| self.mesh.positions[v as usize]);
+            let from = (at[0] + at[1] + at[2]) / 3.0 - 0.5 * (low + high);
+            usize::from(from.z > IRIS * from.length())
+        };
+        [0, 1, 2].map(|wanted| self.part(|triangle| kind(triangle) == wanted))
+    }
+
+    fn part(&self, wanted: impl Fn(&[u32; 3]) -> bool) -> Inserts {
+        let mut place = vec![u32::MAX; self.mesh.positions.len()];
+        let mut part = Inserts::default();
+        for triangle in self
+            .mesh
+            .triangles
+            .iter()
+            .filter(|triangle| wanted(triangle))
+        {
+            part.mesh.triangles.push(triangle.map(|v| {
+                let slot = &mut place[v as usize];
+                if *slot == u32::MAX {
+                    *slot = part.mesh.positions.len() as u32;
+                    part.mesh.positions.push(self.mesh.positions[v as usize]);
+                    part.influences.push(self.influences[v as usize].clone());
+                }
+                *slot
+            }));
+        }
+        part
+    }
 }
 
 impl Registration {
@@ -103,5 +152,24 @@ impl Person {
         registration
             .chain(&self.composition.notes)
             .map(String::as_str)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::person::example::example_person;
+
+    #[test]
+    fn irises_look_forward_and_take_a_small_part_of_the_eye() {
+        let inserts = example_person().inserts;
+        let [white, irises, tongue] = inserts.split();
+        assert!(tongue.mesh.triangles.is_empty());
+        let all = white.mesh.triangles.len() + irises.mesh.triangles.len();
+        assert_eq!(all, inserts.mesh.triangles.len());
+        // A cap of 30° is 6.7 % of a sphere.
+        let share = irises.mesh.triangles.len() as f64 / all as f64;
+        assert!((0.04..0.1).contains(&share), "{share}");
+        assert!(irises.mesh.positions.iter().all(|p| p.z > 0.008));
+        assert_eq!(irises.influences.len(), irises.mesh.positions.len());
     }
 }
