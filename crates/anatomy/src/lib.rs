@@ -12,6 +12,7 @@ pub mod body_model;
 pub mod bone;
 pub mod bones;
 pub mod composition;
+pub mod growth;
 pub mod layers;
 pub mod person;
 pub mod prism_bar;

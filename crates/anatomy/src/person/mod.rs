@@ -11,7 +11,7 @@ pub mod muscle_fit;
 pub mod rbf;
 mod rows;
 pub mod scale;
-mod sheet;
+pub(crate) mod sheet;
 pub mod skeleton_fit;
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,609 @@
+//! Growth in steps, each of which weighs what it should.
+
+use std::time::Instant;
+
+use glam::DVec3;
+use supple_geom::normals::vertex_normals;
+use supple_geom::{Adjacency, Surface, TriMesh};
+
+use super::body::GrowthBody;
+use super::guard::Guard;
+use super::smoothing::{Filter, Smoother};
+use super::tissue::{Tissue, TissueMesh};
+use super::{FatGoal, Grown, Growth, GrowthError, GrowthReport, Method};
+use super::{depots, pressure, reach, room, wall};
+use crate::layers::Layers;
+use crate::person::Masses;
+use crate::person::masses::{FAT_DENSITY, MUSCLE_DENSITY, SKIN_THICKNESS};
+use crate::person::transfer::{Transfer, warped};
+use crate::template::FatRegion;
+use crate::{Sex, Template};
+
+/// Fat and muscle of one step \[kg\]. Larger steps let skin that was to meet cross first; smaller ones take longer and change
+/// nothing.
+const FAT_STEP: f64 = 2.0;
+const MUSCLE_STEP: f64 = 1.0;
+/// Further steps for what contact and prisms took back.
+const MORE_STEPS: usize = 10;
+/// How near to what was asked is near enough \[kg\], and relative.
+const CLOSE: f64 = 0.02;
+const CLOSE_SHARE: f64 = 0.003;
+/// Length over which rates of growth \[m\] and directions are smoothed. Below 1 cm the thickness of single prisms shows, above
+/// 4 cm the depots run into each other.
+const RATE_SMOOTHING: f64 = 0.022;
+const DIRECTION_SMOOTHING: f64 = 0.012;
+/// Least thickness of the fat layer that loss leaves \[m\], and the largest share of the rest that one step takes.
+const LEAST_FAT: f64 = 1.5e-3;
+const STEP_SHARE: f64 = 0.6;
+/// Share of a change in fat that is behind the belly's wall, men and women: 10 to 20 % and 5 to 8 % of all fat (Wajchenberg 2000).
+const VISCERAL: [f64; 2] = [0.15, 0.07];
+/// The same of the belly's fat alone.
+const VISCERAL_OF_BELLY: [f64; 2] = [0.35, 0.2];
+/// Essential fat over weight, men and women.
+const ESSENTIAL: [f64; 2] = [0.03, 0.1];
+/// Largest body mass index \[kg/m²\].
+const LARGEST_INDEX: f64 = 60.0;
+/// Most that muscles shrink and grow over their mass: the means of the groups' bounds in `person/muscle_fit.rs`.
+const MUSCLE_RANGE: [f64; 2] = [-0.4, 0.45];
+/// Iterations that find how far a step goes.
+const SECANTS: usize = 8;
+
+/// A body that grows.
+pub struct GrowthFlow<'a> {
+    body: GrowthBody<'a>,
+    mesh: TissueMesh,
+    adjacency: Adjacency,
+    moving: Vec<bool>,
+    reach: Vec<f64>,
+    rate_filter: Filter,
+    direction_filter: Filter,
+    /// Growth of a balloon, if the method needs it.
+    balloon: Option<Vec<f64>>,
+    /// Fat of the person to be like, as a rate.
+    like: Option<Vec<f64>>,
+    bulge: Vec<f64>,
+    method: Method,
+    place: &'static str,
+    visceral_share: f64,
+    /// Whether the goal is a weight, which counts the skin, not only fat.
+    counts_skin: bool,
+    /// Changes asked for \[kg\]: fat (or weight without muscle) and muscle.
+    goal: [f64; 2],
+    start: Weighed,
+    base: Tissue,
+    tissue: Tissue,
+    report: GrowthReport,
+    clock: Instant,
+}
+
+/// What a state of the tissue weighs.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Weighed {
+    fat_volume: f64,
+    muscle_volume: f64,
+    cavity: f64,
+    area: f64,
+}
+
+impl Weighed {
+    fn of(mesh: &TissueMesh, tissue: &Tissue) -> Self {
+        Weighed {
+            fat_volume: mesh.fat_volume(tissue),
+            muscle_volume: mesh.muscle_volume(tissue),
+            cavity: mesh.cavity(tissue),
+            area: mesh.skin_area(tissue),
+        }
+    }
+
+    /// Masses of a body that had other masses at the start.
+    fn masses(&self, start: &Weighed, masses: &Masses) -> Masses {
+        let cavity = self.cavity - start.cavity;
+        Masses {
+            soft_volume: masses.soft_volume + self.fat_volume + self.muscle_volume
+                - start.fat_volume
+                - start.muscle_volume,
+            visceral: masses.visceral + FAT_DENSITY * cavity,
+            skin: masses.skin + FAT_DENSITY * SKIN_THICKNESS * (self.area - start.area),
+            crotch: masses.crotch,
+            cavity: masses.cavity + MUSCLE_DENSITY * cavity,
+            other_muscle: masses.other_muscle,
+        }
+    }
+}
+
+/// What moves in one step, all by vertex.
+struct Fields {
+    skin_directions: Vec<DVec3>,
+    muscle_directions: Vec<DVec3>,
+    /// Rate of fat \[m\].
+    fat: Vec<f64>,
+    /// Thickness of the fat layer \[m\].
+    thickness: Vec<f64>,
+    /// Rate of muscle \[m\].
+    muscle: Vec<f64>,
+    /// How far the skin may go out \[m\].
+    room: Vec<f64>,
+}
+
+/// How finely growth is found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Care {
+    /// Contact and prisms are looked after.
+    Full,
+    /// They are not.
+    None,
+}
+
+impl<'a> GrowthFlow<'a> {
+    /// Prepares a growth.
+    pub fn new(body: &GrowthBody<'a>, growth: &Growth) -> Result<Self, GrowthError> {
+        let clock = Instant::now();
+        let anatomy = body.anatomy;
+        let layers = &anatomy.layers;
+        if let Some(other) = growth.like
+            && other.skin.len() != layers.skin.len()
+        {
+            return Err(GrowthError::OtherMesh {
+                found: other.skin.len(),
+                expected: layers.skin.len(),
+            });
+        }
+        let goal = goal(body, growth)?;
+        let mesh = TissueMesh::new(anatomy);
+        let base = Tissue::of(anatomy);
+        let moving = reach::moving(anatomy);
+        let smoother = Smoother::new(&layers.triangles, &base.skin, &moving);
+        if smoother.free() == 0 {
+            return Err(GrowthError::NoLayers);
+        }
+        let reach = reach::reach(anatomy, &smoother, &growth.regions)?;
+        let rate_filter = smoother.bending(RATE_SMOOTHING)?;
+        let direction_filter = smoother.bending(DIRECTION_SMOOTHING)?;
+        let like = growth.like.map(|other| {
+            let [skin, muscle] = [&other.skin, &other.muscle].map(|p| super::tissue::double(p));
+            depots::rate(&depots::thickness(&mesh, &skin, &muscle))
+        });
+        let bulge = wall::bulge(layers, &mesh, &base, &reach)?;
+        let start = Weighed::of(&mesh, &base);
+        let mut flow = GrowthFlow {
+            adjacency: Adjacency::of_triangles(layers.skin.len(), &layers.triangles),
+            visceral_share: visceral_share(anatomy.sex(), growth),
+            place: place(&growth.regions),
+            counts_skin: !matches!(growth.fat, FatGoal::Change(_)),
+            method: growth.method,
+            balloon: None,
+            body: *body,
+            report: GrowthReport::default(),
+            tissue: base.clone(),
+            mesh,
+            moving,
+            reach,
+            rate_filter,
+            direction_filter,
+            like,
+            bulge,
+            goal,
+            start,
+            base,
+            clock,
+        };
+        if flow.method != Method::Volume && goal[0] != 0.0 {
+            let normals = flow.directions(&flow.base.skin);
+            let balloon =
+                pressure::balloon(layers, &flow.base.skin, &normals, &flow.moving, &flow.reach)?;
+            flow.balloon = Some(balloon);
+        }
+        flow.told("preparing");
+        Ok(flow)
+    }
+
+    fn told(&mut self, part: &'static str) {
+        let seconds = self.clock.elapsed().as_secs_f64();
+        self.clock = Instant::now();
+        match self.report.seconds.iter_mut().find(|(name, _)| *name == part) {
+            Some((_, sum)) => *sum += seconds,
+            None => self.report.seconds.push((part, seconds)),
+        }
+    }
+
+    /// Changes asked for \[kg\]: fat (weight without muscle, if a weight was asked for) and muscle.
+    pub fn goal(&self) -> [f64; 2] {
+        self.goal
+    }
+
+    /// The layers as they are.
+    pub fn layers(&self) -> Layers {
+        self.tissue.layers(&self.body.anatomy.layers)
+    }
+
+    /// Changes so far \[kg\]: fat (weight without muscle, if a weight was asked for) and muscle.
+    pub fn change(&self) -> [f64; 2] {
+        self.change_of(&Weighed::of(&self.mesh, &self.tissue))
+    }
+
+    fn change_of(&self, now: &Weighed) -> [f64; 2] {
+        let masses = self.masses_of(now);
+        let (before, after) = (self.start.fat_volume, now.fat_volume);
+        let skin = if self.counts_skin {
+            masses.skin - self.body.masses.skin
+        } else {
+            0.0
+        };
+        [
+            masses.fat(after) - self.body.masses.fat(before) + skin,
+            masses.muscle(after) - self.body.masses.muscle(before),
+        ]
+    }
+
+    fn masses_of(&self, now: &Weighed) -> Masses {
+        now.masses(&self.start, &self.body.masses)
+    }
+
+    /// Goes on until a share of the goal is reached; 0 leads back to the start.
+    pub fn advance(&mut self, share: f64) -> Result<(), GrowthError> {
+        let wanted = self.goal.map(|g| g * share);
+        let first = self.change();
+        let left = |now: [f64; 2]| [wanted[0] - now[0], wanted[1] - now[1]];
+        let [fat, muscle] = left(first);
+        let steps = (fat.abs() / FAT_STEP).max(muscle.abs() / MUSCLE_STEP).ceil() as usize;
+        let close = |k: usize| CLOSE.max(CLOSE_SHARE * self.goal[k].abs());
+        let close = [close(0), close(1)];
+        let anatomy = self.body.anatomy;
+        let (triangles, layered) = (&anatomy.layers.triangles, &anatomy.layers.layered);
+        let skin = surface(triangles, &self.base.skin);
+        let mesh = self.mesh.clone();
+        let adjacency = self.adjacency.clone();
+        let guard = Guard::new(&mesh, triangles, layered, &self.moving, &adjacency, &skin);
+        self.report.crossings[0] = guard.known();
+        for step in 0..steps + MORE_STEPS {
+            let rest = left(self.change());
+            if rest[0].abs() <= close[0] && rest[1].abs() <= close[1] {
+                break;
+            }
+            let parts = steps.saturating_sub(step).max(1) as f64;
+            let before = self.tissue.clone();
+            let next = self.step(rest.map(|r| r / parts), Care::Full);
+            let (guarded, behind) = guard.guarded(&before, &next);
+            self.tissue = guarded;
+            // What came back of the wall has its volume again.
+            if behind > 0 {
+                let lean = self.mesh.lean_volume(&next);
+                let mesh = self.mesh.clone();
+                mesh.settle_wall(&mut self.tissue, lean);
+            }
+            self.report.steps += 1;
+            let moved = before.skin.iter().zip(&self.tissue.skin);
+            if moved.clone().all(|(a, b)| a.distance(*b) < 1e-6) {
+                break;
+            }
+        }
+        self.told("steps");
+        let got = self.change();
+        for (k, what) in ["fat", "muscle"].into_iter().enumerate() {
+            if (got[k] - wanted[k]).abs() > (0.02 * wanted[k].abs()).max(0.1) {
+                return Err(GrowthError::Stalled {
+                    what,
+                    place: self.place,
+                    asked: wanted[k],
+                    got: got[k],
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// A coarse answer for a slider: a share of the goal from the start in one step, without looking after contact.
+    pub fn coarse(&self, share: f64) -> Layers {
+        let at_start = GrowthFlow {
+            tissue: self.base.clone(),
+            ..self.view()
+        };
+        let next = at_start.step(self.goal.map(|g| g * share), Care::None);
+        next.layers(&self.body.anatomy.layers)
+    }
+
+    fn view(&self) -> GrowthFlow<'a> {
+        GrowthFlow {
+            body: self.body,
+            mesh: self.mesh.clone(),
+            adjacency: self.adjacency.clone(),
+            moving: self.moving.clone(),
+            reach: self.reach.clone(),
+            rate_filter: self.rate_filter.clone(),
+            direction_filter: self.direction_filter.clone(),
+            balloon: self.balloon.clone(),
+            like: self.like.clone(),
+            bulge: self.bulge.clone(),
+            method: self.method,
+            place: self.place,
+            visceral_share: self.visceral_share,
+            counts_skin: self.counts_skin,
+            goal: self.goal,
+            start: self.start,
+            base: self.base.clone(),
+            tissue: self.tissue.clone(),
+            report: self.report.clone(),
+            clock: self.clock,
+        }
+    }
+
+    /// Smoothed normals of a surface.
+    fn directions(&self, positions: &[DVec3]) -> Vec<DVec3> {
+        let mesh = TriMesh {
+            positions: positions.iter().map(|p| p.as_vec3()).collect(),
+            triangles: self.body.anatomy.layers.triangles.clone(),
+        };
+        let normals: Vec<DVec3> = (vertex_normals(&mesh).iter())
+            .map(|n| n.as_dvec3())
+            .collect();
+        self.direction_filter.smooth_directions(&normals)
+    }
+
+    fn fields(&self, care: Care, goes_out: bool) -> Fields {
+        let tissue = &self.tissue;
+        let skin_directions = self.directions(&tissue.skin);
+        let muscle_directions = self.directions(&tissue.muscle);
+        let thickness = depots::thickness(&self.mesh, &tissue.skin, &tissue.muscle);
+        let reached = |rate: Vec<f64>| -> Vec<f64> {
+            let masked: Vec<f64> = rate.iter().zip(&self.reach).map(|(r, m)| r * m).collect();
+            let smooth = self.rate_filter.smooth(&masked);
+            smooth.iter().map(|r| r.max(0.0)).collect()
+        };
+        let own = || self.like.clone().unwrap_or_else(|| depots::rate(&thickness));
+        let fat = match (&self.balloon, self.method) {
+            (Some(balloon), Method::Pressure) => reached(balloon.clone()),
+            (Some(balloon), Method::Both) => {
+                let own = own();
+                let mean = self.mean(&own).max(1e-6);
+                let both = own.iter().zip(balloon).map(|(o, b)| 0.5 * (o / mean + b));
+                reached(both.collect())
+            }
+            _ => reached(own()),
+        };
+        let room = if care == Care::Full && goes_out {
+            let skin = surface(&self.body.anatomy.layers.triangles, &tissue.skin);
+            room::room(&skin, &skin_directions, &self.moving, &self.adjacency)
+        } else {
+            vec![f64::INFINITY; tissue.skin.len()]
+        };
+        Fields {
+            muscle: reached(tissue.thickness.clone()),
+            fat,
+            skin_directions,
+            muscle_directions,
+            thickness,
+            room,
+        }
+    }
+
+    /// Mean of a rate over the skin that is reached.
+    fn mean(&self, rate: &[f64]) -> f64 {
+        let (mut sum, mut weight) = (0.0, 0.0);
+        for t in &self.mesh.triangles {
+            let [a, b, c] = t.map(|v| self.tissue.skin[v as usize]);
+            let area = (b - a).cross(c - a).length();
+            for v in t.map(|v| v as usize) {
+                sum += area * self.reach[v] * rate[v];
+                weight += area * self.reach[v];
+            }
+        }
+        sum / weight.max(1e-12)
+    }
+
+    /// The tissue after one step that adds fat and muscle \[kg\].
+    fn step(&self, [fat, muscle]: [f64; 2], care: Care) -> Tissue {
+        let fields = self.fields(care, fat > 0.0 || muscle > 0.0);
+        let lean = self.mesh.lean_volume(&self.tissue);
+        let before = Weighed::of(&self.mesh, &self.tissue);
+        let visceral = self.masses_of(&before).visceral;
+        let wanted = self.change_of(&before);
+        let wanted = [wanted[0] + fat, wanted[1] + muscle];
+        // The wall takes its share of fat, but has no more to give than there is.
+        let behind = (fat * self.visceral_share).max(-visceral.max(0.0)) / FAT_DENSITY;
+        let out = root(0.0, 2e-3, |out| {
+            let moved = self.with_wall(&fields, out, lean);
+            self.mesh.cavity(&moved) - before.cavity - behind
+        });
+        let out = if behind == 0.0 { 0.0 } else { out };
+        let wall = self.with_wall(&fields, out, lean);
+        let strength = root(0.0, 0.02, |strength| {
+            let moved = self.with_muscle(&wall, &fields, strength);
+            self.mesh.lean_volume(&moved) - lean - muscle / MUSCLE_DENSITY
+        });
+        let strength = if muscle == 0.0 { 0.0 } else { strength };
+        let inner = self.with_muscle(&wall, &fields, strength);
+        let rate = self.mean(&fields.fat).max(1e-9);
+        let guess = fat / FAT_DENSITY / (self.mesh.skin_area(&self.tissue) * rate);
+        let scale = if guess.abs() > 1e-9 { guess } else { 1e-3 / rate };
+        let along = root(0.0, scale, |along| {
+            let moved = self.with_skin(&inner, &fields, [out, strength, along]);
+            self.change_of(&Weighed::of(&self.mesh, &moved))[0] - wanted[0]
+        });
+        self.with_skin(&inner, &fields, [out, strength, along])
+    }
+
+    fn with_wall(&self, fields: &Fields, out: f64, lean: f64) -> Tissue {
+        let mut moved = self.tissue.clone();
+        if out != 0.0 {
+            for v in (0..moved.muscle.len()).filter(|&v| self.bulge[v] > 0.0) {
+                moved.muscle[v] += out * self.bulge[v] * fields.muscle_directions[v];
+            }
+            self.mesh.settle_wall(&mut moved, lean);
+        }
+        moved
+    }
+
+    fn with_muscle(&self, wall: &Tissue, fields: &Fields, strength: f64) -> Tissue {
+        let mut moved = wall.clone();
+        for v in (0..moved.muscle.len()).filter(|&v| self.moving[v]) {
+            moved.muscle[v] += strength * fields.muscle[v] * fields.muscle_directions[v];
+            moved.thickness[v] += strength * fields.muscle[v];
+        }
+        moved
+    }
+
+    fn with_skin(
+        &self,
+        inner: &Tissue,
+        fields: &Fields,
+        [out, strength, along]: [f64; 3],
+    ) -> Tissue {
+        let mut moved = inner.clone();
+        for v in (0..moved.skin.len()).filter(|&v| self.moving[v]) {
+            let carried = out * self.bulge[v] + strength * fields.muscle[v];
+            let thinner = STEP_SHARE * (fields.thickness[v] - LEAST_FAT).max(0.0);
+            let own = (along * fields.fat[v]).max(-thinner);
+            let way = (carried + own).min(fields.room[v]);
+            moved.skin[v] = self.tissue.skin[v] + way * fields.skin_directions[v];
+        }
+        moved
+    }
+
+    /// The anatomy as it is now, with muscles carried along.
+    pub fn finish(mut self) -> Result<Grown, GrowthError> {
+        self.clock = Instant::now();
+        let now = Weighed::of(&self.mesh, &self.tissue);
+        let masses = self.masses_of(&now);
+        let before = self.body.anatomy;
+        let layers = self.layers();
+        let mut anatomy = Template {
+            layers,
+            thickness: self.tissue.thickness.iter().map(|t| *t as f32).collect(),
+            ..before.clone()
+        };
+        anatomy.body.mesh.positions = anatomy.layers.skin.clone();
+        if anatomy.layers.muscle != before.layers.muscle && !before.muscles.is_empty() {
+            let warp = Transfer::new(&before.layers)?.person(&anatomy.layers);
+            for muscle in &mut anatomy.muscles {
+                muscle.mesh = warped(&muscle.mesh, &warp.muscles);
+                muscle.volume = muscle.mesh.signed_volume();
+            }
+            self.told("muscles");
+        }
+        let (start, own) = (&self.start, &self.body.masses);
+        let report = &mut self.report;
+        report.fat = [own.fat(start.fat_volume), masses.fat(now.fat_volume)];
+        report.muscle = [own.muscle(start.fat_volume), masses.muscle(now.fat_volume)];
+        report.visceral = [own.visceral, masses.visceral];
+        let gained = report.fat[1] - report.fat[0] + report.muscle[1] - report.muscle[0]
+            + masses.skin
+            - own.skin;
+        report.weight = [self.body.weight, self.body.weight + gained];
+        let height = self.body.height();
+        report.body_mass_index = report.weight.map(|w| w / (height * height));
+        report.layers = anatomy.layers.measures();
+        let skin = surface(&anatomy.layers.triangles, &self.tissue.skin);
+        report.crossings[1] = skin.crossings(|_| true).len();
+        let all = surface(&anatomy.layers.triangles, &self.base.skin);
+        report.crossings[0] = all.crossings(|_| true).len();
+        let asked = self.goal[0];
+        let got = self.change()[0];
+        self.report.asked = [asked, got];
+        self.told("measuring");
+        Ok(Grown {
+            anatomy,
+            masses,
+            report: self.report,
+        })
+    }
+}
+
+fn surface(triangles: &[[u32; 3]], positions: &[DVec3]) -> Surface {
+    Surface::new(TriMesh {
+        positions: positions.iter().map(|p| p.as_vec3()).collect(),
+        triangles: triangles.to_vec(),
+    })
+}
+
+/// A root of a monotone function near 0 by secants.
+fn root(mut a: f64, mut b: f64, mut function: impl FnMut(f64) -> f64) -> f64 {
+    let mut fa = function(a);
+    if fa == 0.0 {
+        return a;
+    }
+    let mut fb = function(b);
+    for _ in 0..SECANTS {
+        if fb.abs() < 1e-9 || fa == fb {
+            break;
+        }
+        // No further than three times what is known: where everything has stopped there is no root.
+        let reach = 3.0 * (b - a).abs();
+        let next = (b - fb * (b - a) / (fb - fa)).clamp(b - reach, b + reach);
+        (a, fa) = (b, fb);
+        (b, fb) = (next, function(next));
+    }
+    b
+}
+
+fn place(regions: &[FatRegion]) -> &'static str {
+    match regions {
+        [one] => match one {
+            FatRegion::Legs => "on the legs",
+            FatRegion::Belly => "on the belly",
+            FatRegion::Chest => "on the chest",
+            FatRegion::Arms => "on the arms",
+        },
+        [] => "on the whole body",
+        _ => "in these regions",
+    }
+}
+
+fn visceral_share(sex: Sex, growth: &Growth) -> f64 {
+    let of = |shares: [f64; 2]| shares[usize::from(sex == Sex::Female)];
+    match growth.visceral {
+        Some(share) => share.clamp(0.0, 0.9),
+        None if growth.regions.is_empty() => of(VISCERAL),
+        None if growth.regions == [FatRegion::Belly] => of(VISCERAL_OF_BELLY),
+        None if growth.regions.contains(&FatRegion::Belly) => of(VISCERAL),
+        None => 0.0,
+    }
+}
+
+/// The changes asked for \[kg\], if a body can have them.
+fn goal(body: &GrowthBody, growth: &Growth) -> Result<[f64; 2], GrowthError> {
+    let muscle = growth.muscle;
+    let to_weight = |weight: f64| weight - body.weight - muscle;
+    let (fat, what) = match growth.fat {
+        FatGoal::Change(fat) => (fat, "the change of fat"),
+        FatGoal::Weight(weight) => (to_weight(weight), "the weight"),
+        FatGoal::BodyMassIndex(index) => {
+            (to_weight(index * body.height().powi(2)), "the body mass index")
+        }
+    };
+    for (value, what) in [(fat, what), (muscle, "the change of muscle")] {
+        if !value.is_finite() {
+            return Err(GrowthError::NotFinite { what, more: "" });
+        }
+    }
+    let essential = ESSENTIAL[usize::from(body.anatomy.sex() == Sex::Female)];
+    let lean = body.weight - body.fat();
+    let least = lean * essential / (1.0 - essential);
+    if fat < 0.0 && body.fat() + fat < least {
+        return Err(GrowthError::TooLean {
+            fat: body.fat(),
+            least,
+            most: (body.fat() - least).max(0.0),
+            asked: -fat,
+        });
+    }
+    let square = body.height().powi(2);
+    let index = (body.weight + fat) / square;
+    if fat > 0.0 && index > LARGEST_INDEX {
+        return Err(GrowthError::TooHeavy {
+            asked: fat,
+            index,
+            largest: LARGEST_INDEX,
+            most: LARGEST_INDEX * square - body.weight,
+        });
+    }
+    let own = body.muscle() - body.masses.other_muscle;
+    let [least, most] = MUSCLE_RANGE.map(|share| share * own);
+    if !(least..=most).contains(&muscle) {
+        return Err(GrowthError::Muscle {
+            asked: muscle,
+            least,
+            most,
+        });
+    }
+    Ok([fat, muscle])
+}
