@@ -191,6 +191,9 @@ fn main() -> Result<(), Error> {
         if let Some(fattest) = all.iter().filter(|p| p.masses.is_some()).last() {
             cases.push(("like +10".into(), Growth { like: Some(&fattest.anatomy.layers), ..change(10.0) }));
         }
+        if what == "debug" {
+            cases.retain(|(name, _)| name == "+25 kg");
+        }
         if what == "look" {
             cases.truncate(5);
         }
@@ -219,7 +222,7 @@ fn main() -> Result<(), Error> {
         let mut images = Vec::new();
         for (side, direction) in SIDES {
             for (layers, caption) in &tiles {
-                images.push((picture(layers, &frame, direction, 340), format!("{caption}, {side}")));
+                images.push((picture(layers, &frame, direction, if what == "debug" { 700 } else { 340 }), format!("{caption}, {side}")));
             }
         }
         let sheet = contact_sheet(&person.name, &images, tiles.len(), &SheetStyle::default());

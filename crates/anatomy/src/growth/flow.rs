@@ -32,6 +32,8 @@ const CLOSE_SHARE: f64 = 0.003;
 /// 4 cm the depots run into each other.
 const RATE_SMOOTHING: f64 = 0.022;
 const DIRECTION_SMOOTHING: f64 = 0.012;
+/// Length over which skin spreads what the belly's wall does below it \[m\].
+const CARRY_SMOOTHING: f64 = 0.04;
 /// Least thickness of the fat layer that loss leaves \[m\], and the largest share of the rest that one step takes.
 const LEAST_FAT: f64 = 1.5e-3;
 const STEP_SHARE: f64 = 0.6;
@@ -61,7 +63,9 @@ pub struct GrowthFlow<'a> {
     balloon: Option<Vec<f64>>,
     /// Fat of the person to be like, as a rate.
     like: Option<Vec<f64>>,
+    /// How far the belly's wall goes out, and the skin over it, for the same fat behind it.
     bulge: Vec<f64>,
+    carried_bulge: Vec<f64>,
     method: Method,
     place: &'static str,
     visceral_share: f64,
@@ -181,6 +185,7 @@ impl<'a> GrowthFlow<'a> {
             rate_filter,
             direction_filter,
             like,
+            carried_bulge: smoother.bending(CARRY_SMOOTHING)?.smooth(&bulge),
             bulge,
             goal,
             start,
@@ -314,6 +319,7 @@ impl<'a> GrowthFlow<'a> {
             balloon: self.balloon.clone(),
             like: self.like.clone(),
             bulge: self.bulge.clone(),
+            carried_bulge: self.carried_bulge.clone(),
             method: self.method,
             place: self.place,
             visceral_share: self.visceral_share,
@@ -450,7 +456,7 @@ impl<'a> GrowthFlow<'a> {
     ) -> Tissue {
         let mut moved = inner.clone();
         for v in (0..moved.skin.len()).filter(|&v| self.moving[v]) {
-            let carried = out * self.bulge[v] + strength * fields.muscle[v];
+            let carried = out * self.carried_bulge[v] + strength * fields.muscle[v];
             let thinner = STEP_SHARE * (fields.thickness[v] - LEAST_FAT).max(0.0);
             let own = (along * fields.fat[v]).max(-thinner);
             let way = (carried + own).min(fields.room[v]);

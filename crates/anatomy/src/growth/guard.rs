@@ -14,6 +14,8 @@ const FLATTEST: f64 = 5e-5;
 const ROUNDS: usize = 8;
 /// Largest difference of the shares of neighbours that are taken back: a lone vertex left behind would be a dent.
 const SHARE_STEP: f64 = 0.25;
+/// Passes that draw neighbours back.
+const SPREADING: usize = 4;
 
 /// Finds what is bad in a state of the tissue.
 pub struct Guard<'a> {
@@ -64,17 +66,23 @@ impl<'a> Guard<'a> {
     }
 
     /// Takes back as much of a step as is bad, around where it is: the tissue after it, and how many vertices stayed behind.
+    /// The muscle surface alone goes back where its own layer is bad: skin over it would show a dent.
     pub fn guarded(&self, before: &Tissue, after: &Tissue) -> (Tissue, usize) {
         let count = before.skin.len();
-        let mut shares = vec![1.0_f64; count];
+        let mut skin_shares = vec![1.0_f64; count];
+        let mut muscle_shares = skin_shares.clone();
         let mut now = after.clone();
         let floors = self.altitudes(before);
         for round in 0..ROUNDS {
-            let mut is_bad = vec![false; count];
-            let altitudes = self.altitudes(&now);
-            for (prism, t) in self.mesh.triangles.iter().enumerate() {
-                if altitudes[prism] < floors[prism].min(FLATTEST) {
-                    t.iter().for_each(|&v| is_bad[v as usize] = true);
+            let (mut bad_skin, mut bad_muscle) = (vec![false; count], vec![false; count]);
+            for ((t, now), floor) in (self.mesh.triangles.iter())
+                .zip(self.altitudes(&now))
+                .zip(&floors)
+            {
+                let is_flat = |layer: usize| now[layer] < floor[layer].min(FLATTEST);
+                for v in t.map(|v| v as usize) {
+                    bad_skin[v] |= is_flat(0);
+                    bad_muscle[v] |= is_flat(0) || is_flat(1);
                 }
             }
             let skin = Surface::new(TriMesh {
@@ -83,63 +91,64 @@ impl<'a> Guard<'a> {
             });
             for t in self.crossings(&skin).into_iter().flatten() {
                 for &v in &self.triangles[t as usize] {
-                    is_bad[v as usize] = true;
+                    bad_skin[v as usize] = true;
                 }
             }
-            if !is_bad.contains(&true) {
+            if !bad_skin.contains(&true) && !bad_muscle.contains(&true) {
                 break;
             }
-            for v in (0..count).filter(|&v| is_bad[v]) {
-                shares[v] = if round + 3 < ROUNDS {
-                    0.5 * shares[v]
-                } else {
-                    0.0
-                };
-            }
-            // What stays behind draws its neighbours back.
-            for _ in 0..4 {
-                for &[a, b] in &self.adjacency.edges {
-                    let (a, b) = (a as usize, b as usize);
-                    shares[a] = shares[a].min(shares[b] + SHARE_STEP);
-                    shares[b] = shares[b].min(shares[a] + SHARE_STEP);
-                }
-            }
-            let mix = |from: &[DVec3], to: &[DVec3]| -> Vec<DVec3> {
-                (from.iter().zip(to).zip(&shares))
-                    .map(|((a, b), s)| if *s < 1.0 { a.lerp(*b, *s) } else { *b })
-                    .collect()
-            };
-            now.skin = mix(&before.skin, &after.skin);
-            now.muscle = mix(&before.muscle, &after.muscle);
+            let is_late = round + 3 >= ROUNDS;
+            self.take_back(&mut skin_shares, &bad_skin, is_late);
+            self.take_back(&mut muscle_shares, &bad_muscle, is_late);
+            now.skin = mixed(&before.skin, &after.skin, &skin_shares);
+            now.muscle = mixed(&before.muscle, &after.muscle, &muscle_shares);
         }
-        (now, shares.iter().filter(|s| **s < 1.0).count())
+        let shares = skin_shares.iter().zip(&muscle_shares);
+        let behind = shares.filter(|(a, b)| a.min(**b) < 1.0).count();
+        (now, behind)
     }
 
-    /// Least altitude of the tets of each prism of both layers \[m\], without those that have no volume because layers end.
-    fn altitudes(&self, tissue: &Tissue) -> Vec<f64> {
-        let place = |v: u32, surface: usize| match surface {
-            0 => tissue.skin[v as usize],
-            1 => tissue.muscle[v as usize],
-            _ => self.mesh.skeleton[v as usize],
-        };
+    /// Halves the shares of what is bad, or takes them all, and draws neighbours back with it.
+    fn take_back(&self, shares: &mut [f64], is_bad: &[bool], is_late: bool) {
+        for (share, _) in shares.iter_mut().zip(is_bad).filter(|(_, bad)| **bad) {
+            *share = if is_late { 0.0 } else { 0.5 * *share };
+        }
+        for _ in 0..SPREADING {
+            for &[a, b] in &self.adjacency.edges {
+                let (a, b) = (a as usize, b as usize);
+                shares[a] = shares[a].min(shares[b] + SHARE_STEP);
+                shares[b] = shares[b].min(shares[a] + SHARE_STEP);
+            }
+        }
+    }
+
+    /// Least altitude of the tets of each prism \[m\], of the fat and of the muscle layer, without tets that have no volume
+    /// because layers end.
+    fn altitudes(&self, tissue: &Tissue) -> Vec<[f64; 2]> {
+        let surfaces = [&tissue.skin, &tissue.muscle, &self.mesh.skeleton];
         (self.mesh.triangles.par_iter())
             .map(|t| {
-                let mut least = f64::INFINITY;
+                let mut least = [f64::INFINITY; 2];
                 for tet in prism_tets(*t) {
                     let is_whole = (0..4).all(|i| {
                         (0..i).all(|j| tet[i].0 != tet[j].0 || self.layered[tet[i].0 as usize])
                     });
-                    if is_whole {
-                        for layer in [[0, 1], [1, 2]] {
-                            let corner = |(v, inner): (u32, bool)| {
-                                place(v, layer[usize::from(inner)])
-                            };
-                            least = least.min(altitude(tet.map(corner)));
-                        }
+                    for layer in (0..2).filter(|_| is_whole) {
+                        let corner = |(v, inner): (u32, bool)| {
+                            surfaces[layer + usize::from(inner)][v as usize]
+                        };
+                        least[layer] = least[layer].min(altitude(tet.map(corner)));
                     }
                 }
                 least
             })
             .collect()
     }
+}
+
+/// A share of the way from some points to others.
+fn mixed(from: &[DVec3], to: &[DVec3], shares: &[f64]) -> Vec<DVec3> {
+    (from.iter().zip(to).zip(shares))
+        .map(|((a, b), s)| if *s < 1.0 { a.lerp(*b, *s) } else { *b })
+        .collect()
 }

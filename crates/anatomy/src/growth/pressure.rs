@@ -17,7 +17,7 @@ use crate::person::sheet::Sheet;
 const MEMBRANE: f64 = 100.0;
 /// Radius of the limb at which membrane and anchors resist alike \[m\]: a membrane alone gives way with the square of the
 /// radius, so that a belly would take everything.
-const RADIUS: f64 = 0.09;
+const RADIUS: f64 = 0.07;
 /// Length over which bending smooths \[m\].
 const BENDING: f64 = 0.02;
 /// Mean way of the skin under the pressure \[m\]: small against limbs, large against the rounding of single precision.
