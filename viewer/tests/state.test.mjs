@@ -76,7 +76,7 @@ async function opensCharacterAndMotion({ context, url }) {
   await page.keyboard.press(" ");
   assert.equal(await page.evaluate(() => window.supple.playing), false, "space pauses");
   await page.keyboard.press("b");
-  assert.ok(await page.getByLabel("Skeleton").isChecked(), "B shows the skeleton");
+  assert.ok(await page.getByRole("checkbox", { name: "Skeleton B" }).isChecked(), "B shows the skeleton");
   assert.deepEqual(problems, []);
 }
 

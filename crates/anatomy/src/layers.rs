@@ -41,7 +41,7 @@ pub enum Layer {
 }
 
 /// What [`Layers::measures`] finds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct LayerMeasures {
     /// Layered vertices.
     pub layered: usize,
@@ -68,7 +68,7 @@ pub struct LayerMeasures {
 }
 
 /// Alignment scores (4.4) of many vertices.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Alignment {
     /// Mean.
     pub mean: f64,

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use supple_geom::TriMesh;
 use supple_geom::sparse::SparseError;
 
@@ -31,7 +31,7 @@ pub struct PersonFit {
 }
 
 /// How a fit went.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FitReport {
     /// Nesting, inversions and volumes.
     pub layers: LayerMeasures,
@@ -43,7 +43,8 @@ pub struct FitReport {
     pub masses: MassReport,
     /// How each bone was deformed.
     pub bones: Vec<BoneStretch>,
-    /// Seconds of each step.
+    /// Seconds of each step; files do not keep them.
+    #[serde(skip_deserializing)]
     pub seconds: Vec<(&'static str, f64)>,
 }
 

@@ -4,11 +4,14 @@
 //! skeleton surface inside the skin, [`muscle_fit`] the average, smallest and largest muscle surface, [`masses`] the one
 //! between them that weighs what it should, and [`transfer`] carries bones and muscles along.
 
+pub mod build;
+pub mod carried;
 pub mod crotch;
 pub mod fit;
 pub mod masses;
 pub mod muscle_fit;
 pub mod rbf;
+pub mod record;
 mod rows;
 pub mod scale;
 pub(crate) mod sheet;
@@ -23,9 +26,11 @@ use glam::Vec3;
 use crate::template::{Group, Template};
 use crate::{Body, Layers};
 
+pub use build::{Given, GivenFat, PersonError, Preparation, person_of_scan};
 pub use fit::{FitError, FitReport, PersonFit, fitted_person};
 pub use masses::{MassReport, Masses, fitted_masses};
 pub use muscle_fit::{MuscleRange, muscle_range};
+pub use record::{Inserts, Person, Registration};
 pub use scale::{Segment, scaled_template};
 pub use skeleton_fit::{SkeletonFit, fitted_skeleton};
 pub use transfer::{BoneStretch, Transfer};

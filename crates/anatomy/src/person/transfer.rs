@@ -3,7 +3,7 @@
 
 use glam::{DMat3, DVec3, Vec3};
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use supple_geom::TriMesh;
 use supple_geom::svd3::svd3;
 
@@ -105,7 +105,7 @@ pub fn warped(mesh: &TriMesh, warp: &Warp) -> TriMesh {
 }
 
 /// How a bone was deformed: its scaling, and what is beyond it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BoneStretch {
     /// Largest, middle and least scale in three directions.
     pub scales: [f64; 3],

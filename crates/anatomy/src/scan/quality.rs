@@ -11,7 +11,7 @@ use super::cloud::Cloud;
 use crate::body_model::{BodyModel, Figure};
 
 /// Distances between scan and registered skin.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Distances {
     /// Root mean square over the scan's points, floor and stray points left out \[m\].
     pub rms: f64,
@@ -22,7 +22,7 @@ pub struct Distances {
 }
 
 /// How much of the skin the scan shows.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Coverage {
     /// Share of the skin's area.
     pub whole: f64,

@@ -1,0 +1,242 @@
+//! From a scan to a layered person, in one call.
+
+use glam::Vec3;
+
+use super::carried::{carried_directions, carried_point, carried_thickness, skeleton_at};
+use super::rbf::WarpError;
+use super::record::{Inserts, Person, Registration};
+use super::{FitError, PersonSkin, Transfer, fitted_person};
+use crate::composition::estimate::{CompositionError, air_litres, weight_of_volume};
+use crate::composition::{Known, Measures, Regressors, Tape, composition};
+use crate::scan::{Options, Registered, Scan, ScanError, register};
+use crate::template::Template;
+use crate::{Body, BodyError, Sex};
+
+/// Difference between a given height and that of the scan from which a user should know, over the height.
+const HEIGHT_DIFFERENCE: f64 = 0.02;
+
+/// What is known of a person besides the scan.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Given {
+    /// Age \[years\].
+    pub age: Option<f64>,
+    /// Height \[m\].
+    pub height: Option<f64>,
+    /// Weight \[kg\].
+    pub weight: Option<f64>,
+    /// Fat.
+    pub fat: Option<GivenFat>,
+    /// Mass of skeletal muscle \[kg\].
+    pub muscle_mass: Option<f64>,
+}
+
+/// Fat, as people know it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum GivenFat {
+    /// Its mass \[kg\].
+    Mass(f64),
+    /// Its share of the weight \[%\].
+    Percent(f64),
+}
+
+/// Why there is no person.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PersonError {
+    /// The scan is refused.
+    #[error(transparent)]
+    Scan(#[from] ScanError),
+    /// The body's composition cannot be estimated.
+    #[error(transparent)]
+    Composition(#[from] CompositionError),
+    /// The template does not fit.
+    #[error(transparent)]
+    Fit(#[from] FitError),
+    /// The template has not the rig that is needed.
+    #[error(transparent)]
+    Body(#[from] BodyError),
+    /// Bones and muscles cannot be carried over.
+    #[error("the layers of the template cannot be warped: {0}; build the template again")]
+    Warp(#[from] WarpError),
+    /// A template of the other sex.
+    #[error("the template is not of the person's sex")]
+    OtherSex,
+}
+
+/// A template prepared for its people: what hangs on the template alone is done once.
+#[derive(Clone, Debug)]
+pub struct Preparation {
+    template: Template,
+    transfer: Transfer,
+    tape: Tape,
+}
+
+impl Preparation {
+    /// Prepares a template of the embedded rig.
+    pub fn new(template: Template) -> Result<Self, PersonError> {
+        let (transfer, tape) = rayon::join(
+            || Transfer::new(&template.layers),
+            || Tape::new(&template.body),
+        );
+        Ok(Preparation {
+            transfer: transfer?,
+            tape: tape?,
+            template,
+        })
+    }
+
+    /// The template.
+    pub fn template(&self) -> &Template {
+        &self.template
+    }
+
+    /// Measures of a registered body.
+    pub fn measures(&self, registered: &Registered) -> Measures {
+        let (skin, joints) = skin_of(&self.template.body, registered);
+        self.tape.measures(&skin, &joints)
+    }
+
+    /// A layered person of a registered body: measures, composition, fit and transfer.
+    pub fn person(
+        &self,
+        name: &str,
+        registered: &Registered,
+        given: &Given,
+        regressors: &Regressors,
+    ) -> Result<Person, PersonError> {
+        let template = &self.template;
+        if registered.sex != template.body.sex {
+            return Err(PersonError::OtherSex);
+        }
+        let (skin, joints) = skin_of(&template.body, registered);
+        let measures = self.tape.measures(&skin, &joints);
+        let known = known(registered.sex, given, &measures);
+        let mut composition = composition(&measures, &known, regressors)?;
+        if let Some(height) = given.height
+            && (height / measures.height - 1.0).abs() > HEIGHT_DIFFERENCE
+        {
+            composition.notes.push(format!(
+                "the scan is {:.2} m tall, not {height:.2} m as given: check the scan's unit, hair and shoes",
+                measures.height
+            ));
+        }
+        let person_skin = PersonSkin {
+            skin: &skin,
+            joints: &joints,
+        };
+        let fit = fitted_person(
+            template,
+            &self.transfer,
+            &person_skin,
+            composition.fat_mass.value,
+            composition.muscle_mass.value,
+        )?;
+        let mut anatomy = template.clone();
+        anatomy.name = name.to_owned();
+        anatomy.thickness = carried_thickness(&template.layers, &fit.layers, &template.thickness);
+        anatomy.body.mesh.positions = skin;
+        anatomy.body.skeleton = skeleton_at(&template.body.skeleton, &joints);
+        anatomy.layers = fit.layers;
+        for mark in anatomy.landmarks.values_mut() {
+            let bones = template.bones.iter().zip(&fit.bones);
+            let bones = bones.map(|(before, after)| (&before.bone.mesh, &after.positions[..]));
+            mark.bone = carried_point(bones, mark.bone);
+        }
+        for (bone, mesh) in anatomy.bones.iter_mut().zip(fit.bones) {
+            bone.bone.mesh = mesh;
+        }
+        for ((muscle, before), mesh) in
+            (anatomy.muscles.iter_mut().zip(&template.muscles)).zip(fit.muscles)
+        {
+            muscle.fibres = carried_directions(&before.mesh, &mesh.positions, &before.fibres);
+            muscle.volume = mesh.signed_volume();
+            muscle.mesh = mesh;
+        }
+        Ok(Person {
+            anatomy: anatomy.rounded(),
+            inserts: inserts(&template.body, registered),
+            measures,
+            composition,
+            registration: Registration::of(registered),
+            fit: fit.report,
+        })
+    }
+}
+
+/// Registers a scan and makes a layered person of it. `preparation` gives the prepared template of a sex.
+pub fn person_of_scan<'a>(
+    name: &str,
+    scan: &Scan,
+    options: &Options,
+    given: &Given,
+    regressors: &Regressors,
+    preparation: impl FnOnce(Sex) -> Result<&'a Preparation, PersonError>,
+) -> Result<Person, PersonError> {
+    let registered = register(scan, options)?;
+    preparation(registered.sex)?.person(name, &registered, given, regressors)
+}
+
+/// The skin and the joints of a registered body in a template's connectivity \[m\].
+pub fn skin_of(body: &Body, registered: &Registered) -> (Vec<Vec3>, Vec<Vec3>) {
+    let vertices = &registered.rest_vertices;
+    let skin = (body.file_vertices.iter())
+        .map(|&v| vertices.get(v as usize).map_or(Vec3::NAN, |p| p.as_vec3()))
+        .collect();
+    let joints = registered.rest_joints.iter().map(|p| p.as_vec3()).collect();
+    (skin, joints)
+}
+
+/// What is known, with a percentage of fat as a mass.
+fn known(sex: Sex, given: &Given, measures: &Measures) -> Known {
+    let fat_mass = given.fat.map(|fat| match fat {
+        GivenFat::Mass(mass) => mass,
+        GivenFat::Percent(percent) => {
+            let weight = given.weight.unwrap_or_else(|| {
+                let height = given.height.unwrap_or(measures.height);
+                let air = air_litres(sex, height, given.age.unwrap_or(40.0));
+                weight_of_volume(1000.0 * measures.volume - air, |_| percent)
+            });
+            0.01 * percent * weight
+        }
+    });
+    Known {
+        sex,
+        age: given.age,
+        height: given.height,
+        weight: given.weight,
+        fat_mass,
+        muscle_mass: given.muscle_mass,
+    }
+}
+
+/// Shells of the body model that the template's skin does not hold.
+fn inserts(body: &Body, registered: &Registered) -> Inserts {
+    let model = registered.model();
+    let mut is_skin = vec![false; model.vertex_count()];
+    for &v in &body.file_vertices {
+        if let Some(mark) = is_skin.get_mut(v as usize) {
+            *mark = true;
+        }
+    }
+    let mut place = vec![u32::MAX; model.vertex_count()];
+    let mut found = Inserts::default();
+    for triangle in &model.triangles {
+        if triangle.iter().any(|&v| is_skin[v as usize]) {
+            continue;
+        }
+        found.mesh.triangles.push(triangle.map(|v| {
+            let slot = &mut place[v as usize];
+            if *slot == u32::MAX {
+                *slot = found.mesh.positions.len() as u32;
+                let at = registered.rest_vertices[v as usize];
+                found.mesh.positions.push(at.as_vec3());
+                let weights = model.weights[v as usize].iter();
+                let weights = weights.filter(|(_, weight)| *weight > 0.0);
+                let weights = weights.map(|&(joint, weight)| (u32::from(joint), weight));
+                found.influences.push(weights.collect());
+            }
+            *slot
+        }));
+    }
+    found
+}
