@@ -3,7 +3,7 @@
 pub mod areas;
 pub mod assemble;
 pub mod atlas;
-mod blocks;
+pub(crate) mod blocks;
 pub mod build;
 pub mod bytes;
 pub mod correspondence;

@@ -1,12 +1,14 @@
 //! Commands and options of the command line.
 
 mod bench;
+mod person;
 mod template;
 
 use std::path::PathBuf;
 
 pub use bench::{Bench, GpuSolver};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+pub use person::{Composition, CompositionCommand, Frame, MakePeople, MakePerson};
 use supple::flesh::settings::Resolution;
 use supple::flesh::shell_kinds::Kind;
 use supple::glam::Vec3;
@@ -16,7 +18,7 @@ pub use template::{MakeTemplate, Sex};
 
 /// Makes characters soft: builds tissue between skin and bones, and simulates it.
 ///
-/// FILE may be a glTF, GLB, VRM, FBX, OBJ, PLY, OFF, STL, BVH, or one of the embedded bodies, @male and @female.
+/// FILE may be a glTF, GLB, VRM, FBX, OBJ, PLY, OFF, STL, BVH, a .person, or one of the embedded bodies, @male and @female.
 #[derive(Debug, Parser)]
 #[command(name = "supple", version, arg_required_else_help = true)]
 pub struct Args {
@@ -48,6 +50,12 @@ pub enum Command {
     Rig(Rig),
     /// Build a layered template: bones and muscles inside a rigged skin, with the surfaces around them.
     Template(MakeTemplate),
+    /// Make a layered person of a body scan: skin, fat, muscles and bones, measured and rigged.
+    Person(MakePerson),
+    /// Make layered people of many scans; continues where it was stopped.
+    People(MakePeople),
+    /// Fit models of body fat to measured people.
+    Composition(Composition),
     /// Draw a character to a PNG, at rest or in frames of a clip.
     Picture(Picture),
     /// Simulate several characters that touch each other and colliders.
@@ -168,9 +176,13 @@ pub struct Info {
 pub struct Convert {
     #[command(flatten)]
     pub input: Input,
-    /// File to write: .glb, .obj, .ply, .off, .stl, .bvh or .skel.
+    /// File to write: .glb, .obj, .ply, .off, .stl, .bvh or .skel. Of a .person also a folder, which gets surfaces, bones and
+    /// muscles as meshes, and fat and muscle as tets (VTK).
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
+    /// Format of the meshes in a folder.
+    #[arg(long, value_name = "FORMAT", default_value = "ply")]
+    pub meshes: MeshFormat,
     /// Split every triangle into four, this many times.
     #[arg(long, value_name = "TIMES", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=4))]
     pub subdivide: u8,
@@ -274,10 +286,10 @@ pub struct Picture {
     /// Enlargement. Default: 1; 4 with --focus, which shows a quarter of the height.
     #[arg(long, value_name = "TIMES", value_parser = parse_zoom)]
     pub zoom: Option<f32>,
-    /// Draw the layers of a template from skin to bone: FILE is a .template, @male or @female.
+    /// Draw the layers of a body from skin to bone: FILE is a .person, a .template, @male or @female.
     #[arg(long, conflicts_with_all = ["compare", "clip", "motion", "bones", "focus"])]
     pub layers: bool,
-    /// Draw a template's regions: muscle groups, fat, what bones hold and what slides.
+    /// Draw the body's regions: muscle groups, fat, what bones hold and what slides.
     #[arg(long, conflicts_with_all = ["layers", "compare", "clip", "motion", "bones", "focus"])]
     pub regions: bool,
     /// Draw the bones through the skin.
@@ -320,6 +332,15 @@ pub struct ViewPage {
     /// Do not open a browser.
     #[arg(long)]
     pub no_open: bool,
+}
+
+/// Formats of plain meshes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MeshFormat {
+    /// PLY.
+    Ply,
+    /// OBJ.
+    Obj,
 }
 
 /// Where the tissue is simulated.

@@ -132,6 +132,11 @@ impl Progress {
         self.0.inc(1);
     }
 
+    /// Hides the bar while something is printed.
+    pub fn suspend(&self, print: impl FnOnce()) {
+        self.0.suspend(print);
+    }
+
     /// Names the step that begins, and advances to it.
     pub fn tell(&self, what: &'static str) {
         self.0.set_message(what);

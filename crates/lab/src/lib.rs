@@ -11,6 +11,8 @@ pub mod contact_report;
 pub mod guests;
 pub mod layered_motion;
 pub mod limbs;
+pub mod people_sheet;
+pub mod person_sheet;
 pub mod scene_sheet;
 pub mod section_drawing;
 pub mod sheet;

@@ -153,6 +153,11 @@ pub fn template_sheet(template: &Template, size: usize) -> Image {
 
 /// The body peeled: skin, then skin seen through, muscles, and bones, from the front and the back.
 pub fn layers_sheet(template: &Template, size: usize) -> Image {
+    peeled_sheet(template, &[], size)
+}
+
+/// [`layers_sheet`] with more that is seen with the skin.
+pub(crate) fn peeled_sheet(template: &Template, more: &[DrawMesh], size: usize) -> Image {
     let all = columns(template);
     let column = |name: &str| all.iter().find(|column| column.name == name);
     let meshes = |name: &str| column(name).map_or_else(Vec::new, |column| column.meshes.clone());
@@ -170,7 +175,7 @@ pub fn layers_sheet(template: &Template, size: usize) -> Image {
         "muscles"
     };
     let peeled = [
-        ("skin", meshes("skin")),
+        ("skin", [&meshes("skin")[..], more].concat()),
         ("fat below the skin", through("muscle surface", 0.35)),
         ("muscles", meshes(muscles)),
         ("bones in the skin", through("bones", 0.22)),
@@ -269,7 +274,8 @@ fn cuts(template: &Template) -> Vec<Cut> {
         Some(cut)
     };
     let cuts = [
-        level("chest", "spine01", "clavicle.L", 0.1),
+        // Below the armpits of all but the longest trunks.
+        level("chest", "spine02", "spine01", 0.5),
         level("waist", "spine04", "spine03", 0.5),
         across("left thigh", "upperleg01.L", "lowerleg01.L", 0.45),
         across("left calf", "lowerleg01.L", "foot.L", 0.28),
@@ -311,7 +317,7 @@ pub fn sections(template: &Template, size: usize) -> Vec<(Image, String)> {
 }
 
 /// One picture below the other.
-fn stacked(above: &Image, below: &Image) -> Image {
+pub(crate) fn stacked(above: &Image, below: &Image) -> Image {
     let width = above.width.max(below.width);
     let mut image = Image::new(width, above.height + below.height, PAPER);
     image.blit(above, 0, 0);

@@ -192,6 +192,9 @@ pub mod hug;
 pub mod info;
 mod load;
 pub mod morphs;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod people;
+pub mod person;
 pub mod play;
 pub mod pull;
 pub mod scene;
@@ -208,6 +211,7 @@ pub use crowd::{Crowd, CrowdBuilder};
 pub use error::Error;
 pub use export::{Bake, Exporter, export};
 pub use load::{LoadOptions, load, load_template, load_with};
+pub use person::load_person;
 pub use scene::{Scene, SceneBuilder, standing_at};
 pub use settings::{ContactMode, Settings};
 pub use skin::{Method, Span};

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use supple_anatomy::person::PersonFileError;
 use supple_anatomy::template::{self, Template, TemplateError};
 use supple_rig::Character;
 use supple_rig::character::Up;
@@ -47,7 +48,7 @@ impl LoadOptions {
     }
 }
 
-/// Loads a character: a file (glTF, GLB, VRM, FBX, OBJ, …), or an embedded body, `@male` or `@female`.
+/// Loads a character: a file (glTF, GLB, VRM, FBX, OBJ, …), the skin of a `.person`, or an embedded body, `@male` or `@female`.
 pub fn load(path: impl AsRef<Path>) -> Result<Character, FormatError> {
     load_with(path, &LoadOptions::default())
 }
@@ -85,6 +86,14 @@ fn load_alone(path: &Path, options: &ReadOptions) -> Result<Character, FormatErr
         Some(name) if name.starts_with('@') => Err(FormatError::Unsupported(format!(
             "no embedded character '{name}'; use @male or @female"
         ))),
+        _ if crate::person::is_person(path) => {
+            let person = crate::person::load_person(path);
+            let person = person.map_err(|error| match error {
+                PersonFileError::Io { path, source } => FormatError::Io { path, source },
+                other => FormatError::Unsupported(other.to_string()).in_file(path),
+            });
+            person.map(|person| person.character())
+        }
         _ => formats::load(path, options),
     }
 }

@@ -34,6 +34,12 @@ pub fn for_page(path: &Path) -> Result<(String, Vec<u8>), FormatError> {
             let stem = path.file_stem().unwrap_or_default().to_string_lossy();
             Ok((format!("{stem}.glb"), gltf::write_glb(&character)?))
         }
+        // The page shows the skin; the rest of the file is no clothing.
+        "person" => {
+            let character = supple::load(path)?;
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+            Ok((format!("{stem}.glb"), gltf::write_glb(&character)?))
+        }
         _ => {
             let io = |source| FormatError::Io {
                 path: path.to_owned(),

@@ -58,6 +58,9 @@ pub enum PersonError {
     /// Bones and muscles cannot be carried over.
     #[error("the layers of the template cannot be warped: {0}; build the template again")]
     Warp(#[from] WarpError),
+    /// The template cannot be read.
+    #[error(transparent)]
+    Template(#[from] crate::template::TemplateError),
     /// A template of the other sex.
     #[error("the template is not of the person's sex")]
     OtherSex,
@@ -172,8 +175,13 @@ pub fn person_of_scan<'a>(
     regressors: &Regressors,
     preparation: impl FnOnce(Sex) -> Result<&'a Preparation, PersonError>,
 ) -> Result<Person, PersonError> {
+    let start = std::time::Instant::now();
     let registered = register(scan, options)?;
-    preparation(registered.sex)?.person(name, &registered, given, regressors)
+    let registration = ("registration", start.elapsed().as_secs_f64());
+    let preparation = preparation(registered.sex)?;
+    let mut person = preparation.person(name, &registered, given, regressors)?;
+    person.fit.seconds.insert(0, registration);
+    Ok(person)
 }
 
 /// The skin and the joints of a registered body in a template's connectivity \[m\].

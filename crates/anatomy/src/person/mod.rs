@@ -6,8 +6,15 @@
 
 pub mod build;
 pub mod carried;
+pub mod character;
 pub mod crotch;
+#[cfg(test)]
+pub(crate) mod example;
+pub mod export;
+pub mod file;
 pub mod fit;
+pub mod glb;
+pub mod info;
 pub mod masses;
 pub mod muscle_fit;
 pub mod rbf;
@@ -27,7 +34,9 @@ use crate::template::{Group, Template};
 use crate::{Body, Layers};
 
 pub use build::{Given, GivenFat, PersonError, Preparation, person_of_scan};
+pub use file::{PersonFileError, load_person, read_person, save_person, write_person};
 pub use fit::{FitError, FitReport, PersonFit, fitted_person};
+pub use info::{PersonInfo, person_info};
 pub use masses::{MassReport, Masses, fitted_masses};
 pub use muscle_fit::{MuscleRange, muscle_range};
 pub use record::{Inserts, Person, Registration};

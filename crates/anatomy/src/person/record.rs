@@ -1,6 +1,6 @@
 //! A layered person: what a scan becomes.
 
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 use serde::{Deserialize, Serialize};
 
 use super::FitReport;
@@ -16,7 +16,7 @@ pub struct Person {
     /// The template fitted into the person: skin, rig with the person's joints, layers, bones, muscles, thickness, regions. In
     /// the template's rest pose, as its file keeps it ([`Template::rounded`]).
     pub anatomy: Template,
-    /// What the template's skin leaves out: eyes, teeth, tongue. For pictures only.
+    /// What the template's skin leaves out: the eyes. For pictures only.
     pub inserts: Inserts,
     /// Girths, lengths and volume of the skin.
     pub measures: Measures,
@@ -54,6 +54,53 @@ pub struct Registration {
     pub figure: Figure,
     /// What a user should know, one line each.
     pub warnings: Vec<String>,
+}
+
+/// Half the angle that an iris takes of an eyeball, seen from its centre, cosine: 12 mm across on 24 mm.
+const IRIS: f32 = 0.866;
+
+impl Inserts {
+    /// The eyes' white, and their irises: the triangles in front of each eyeball's centre.
+    pub fn split(&self) -> [Inserts; 2] {
+        let middle = |left: bool| {
+            let side = self.mesh.positions.iter().filter(|p| (p.x > 0.0) == left);
+            let bounds = side.fold(None, |bounds: Option<(Vec3, Vec3)>, &p| {
+                let (low, high) = bounds.unwrap_or((p, p));
+                Some((low.min(p), high.max(p)))
+            });
+            bounds.map_or(Vec3::ZERO, |(low, high)| 0.5 * (low + high))
+        };
+        let middles = [middle(false), middle(true)];
+        let is_iris = |triangle: &[u32; 3]| {
+            let at = triangle.map(|v| self.mesh.positions[v as usize]);
+            let place = (at[0] + at[1] + at[2]) / 3.0;
+            let from = place - middles[usize::from(place.x > 0.0)];
+            from.z > IRIS * from.length()
+        };
+        [false, true].map(|iris| self.part(|triangle| is_iris(triangle) == iris))
+    }
+
+    fn part(&self, wanted: impl Fn(&[u32; 3]) -> bool) -> Inserts {
+        let mut place = vec![u32::MAX; self.mesh.positions.len()];
+        let mut part = Inserts::default();
+        for triangle in self
+            .mesh
+            .triangles
+            .iter()
+            .filter(|triangle| wanted(triangle))
+        {
+            part.mesh.triangles.push(triangle.map(|v| {
+                let slot = &mut place[v as usize];
+                if *slot == u32::MAX {
+                    *slot = part.mesh.positions.len() as u32;
+                    part.mesh.positions.push(self.mesh.positions[v as usize]);
+                    part.influences.push(self.influences[v as usize].clone());
+                }
+                *slot
+            }));
+        }
+        part
+    }
 }
 
 impl Registration {

@@ -18,7 +18,7 @@ pub(super) struct Sizes {
     pub joints: usize,
 }
 
-fn write_weights(rows: &[Weights], writer: &mut Writer) {
+pub(crate) fn write_weights(rows: &[Weights], writer: &mut Writer) {
     for row in rows {
         writer.unsigned(row.len() as u64);
     }
@@ -28,7 +28,7 @@ fn write_weights(rows: &[Weights], writer: &mut Writer) {
     writer.floats(&weights);
 }
 
-fn read_weights(
+pub(crate) fn read_weights(
     reader: &mut Reader,
     rows: usize,
     joints: usize,

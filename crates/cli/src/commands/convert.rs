@@ -1,13 +1,19 @@
 //! `supple convert`
 
+use supple::anatomy::person::export::save_layers;
 use supple::rig::formats;
 use supple::rig::subdivision::subdivided;
 
 use crate::args;
 use crate::console::{Console, Failure};
+use crate::output::check_folder;
 
 /// Writes a file in another format.
 pub fn run(args: &args::Convert, console: &Console) -> Result<(), Failure> {
+    let out = &args.output;
+    if supple::person::is_person(&args.input.file) && (out.is_dir() || out.extension().is_none()) {
+        return export(args, console);
+    }
     let mut character = super::load(&args.input)?;
     for _ in 0..args.subdivide {
         character = subdivided(&character);
@@ -17,6 +23,30 @@ pub fn run(args: &args::Convert, console: &Console) -> Result<(), Failure> {
     console.result(
         format!("wrote {path}"),
         &serde_json::json!({ "output": path }),
+    );
+    Ok(())
+}
+
+/// Writes all layers of a person into a folder.
+fn export(args: &args::Convert, console: &Console) -> Result<(), Failure> {
+    let file = &args.input.file;
+    check_folder(&args.output)?;
+    let person = supple::load_person(file).map_err(|error| super::in_file(error, file))?;
+    let ending = match args.meshes {
+        args::MeshFormat::Ply => "ply",
+        args::MeshFormat::Obj => "obj",
+    };
+    let written = save_layers(&person.anatomy, &args.output, ending)?;
+    let folder = args.output.display();
+    let files: Vec<String> = (written.iter())
+        .map(|path| path.display().to_string())
+        .collect();
+    console.result(
+        format!(
+            "wrote {} files to {folder}: skin, muscle_surface, skeleton_surface, bones/, muscles/ ({ending}, metres, Y up), and tissue.vtk (fat and muscle as tets)",
+            files.len()
+        ),
+        &serde_json::json!({ "output": folder.to_string(), "files": files }),
     );
     Ok(())
 }

@@ -13,6 +13,13 @@ pub fn run(args: &args::Info, console: &Console) -> Result<(), Failure> {
         console.result(&info, &info);
         return Ok(());
     }
+    if supple::person::is_person(&args.input.file) && !args.joints && !args.shells {
+        let person = supple::load_person(&args.input.file)
+            .map_err(|error| super::in_file(error, &args.input.file))?;
+        let info = supple::person::person_info(&person);
+        console.result(&info, &info);
+        return Ok(());
+    }
     let character = super::load(&args.input)?;
     let info = supple::info::info(&character);
     let mut text = info.to_string();

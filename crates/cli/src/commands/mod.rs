@@ -1,11 +1,14 @@
 //! One file per subcommand.
 
 mod bench;
+mod composition;
 mod convert;
 mod demo;
 mod info;
 mod init;
 mod manual;
+mod people;
+mod person;
 mod picture;
 mod rig;
 mod scene;
@@ -43,6 +46,9 @@ pub fn run(command: &Command, console: &Console) -> Result<(), Failure> {
         Command::Init(args) => init::run(args, console),
         Command::Rig(args) => rig::run(args, console),
         Command::Template(args) => template::run(args, console),
+        Command::Person(args) => person::run(args, console),
+        Command::People(args) => people::run(args, console),
+        Command::Composition(args) => composition::run(args, console),
         Command::Picture(args) => picture::run(args, console),
         Command::Scene(args) => scene::run(args, console),
         Command::View(args) => view::run(args, console),
@@ -56,6 +62,26 @@ pub fn run(command: &Command, console: &Console) -> Result<(), Failure> {
 fn is_template(path: &Path) -> bool {
     path.extension()
         .is_some_and(|ending| ending.eq_ignore_ascii_case("template"))
+}
+
+/// A file's name without its ending.
+fn stem(path: &Path) -> String {
+    let stem = path.file_stem().unwrap_or_default();
+    stem.to_string_lossy().into_owned()
+}
+
+/// An error of a file, with its name.
+fn in_file(error: supple::person::PersonFileError, path: &Path) -> Failure {
+    match error {
+        supple::person::PersonFileError::Io { .. } => error.into(),
+        other => Failure::new(format!("{}: {other}", path.display()), ""),
+    }
+}
+
+/// The text of a file that a user named.
+fn read_text(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path)
+        .map_err(|error| Failure::new(format!("cannot read {}: {error}", path.display()), ""))
 }
 
 fn load(input: &Input) -> Result<Character, Failure> {

@@ -70,11 +70,18 @@ pub fn run(args: &args::Picture, console: &Console) -> Result<(), Failure> {
 
 /// Draws the layers of a template.
 fn draw_layers(args: &args::Picture, console: &Console) -> Result<(), Failure> {
-    let template = supple::load_template(&args.input.file).map_err(|error| Failure {
-        error: Box::new(error),
-        hint: "layers are drawn of @male, @female, or a file that `supple template` wrote"
-            .to_owned(),
-    })?;
+    let file = &args.input.file;
+    let template = match supple::person::is_person(file) {
+        true => {
+            let person = supple::load_person(file).map_err(|error| super::in_file(error, file))?;
+            person.anatomy
+        }
+        false => supple::load_template(file).map_err(|error| Failure {
+            error: Box::new(error),
+            hint: "layers are drawn of @male, @female, or a file that `supple person` or `supple template` wrote"
+                .to_owned(),
+        })?,
+    };
     let draw = if args.regions {
         regions_sheet
     } else {

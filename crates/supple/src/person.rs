@@ -1,0 +1,126 @@
+//! From a body scan to a layered person: skin, fat, muscles and bones, measured, rigged and ready to simulate.
+//!
+//! ```no_run
+//! use supple::person::{PersonOptions, Scan, person};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let scan = Scan::load("scan.ply".as_ref())?;
+//! let somebody = person("somebody", &scan, &PersonOptions::default())?;
+//! println!("{:.1} kg of fat", somebody.composition.fat_mass.value);
+//! supple::person::save_person("somebody.person".as_ref(), &somebody)?;
+//! # Ok(())
+//! # }
+//! ```
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+pub use supple_anatomy::Sex;
+pub use supple_anatomy::composition::Regressors;
+pub use supple_anatomy::person::{
+    Given, GivenFat, Person, PersonError, PersonFileError, Preparation, person_info, save_person,
+};
+use supple_anatomy::person::{load_person as load_file, person_of_scan};
+pub use supple_anatomy::scan::{Landmark, Options as ScanOptions, Scan};
+
+use crate::embedded::{self, Body};
+
+/// What is known of a scan and of the person in it. The default is nothing.
+#[derive(Clone, Debug, Default)]
+pub struct PersonOptions {
+    /// Sex, unit, up axis and landmarks; found from the scan if they are not given.
+    pub scan: ScanOptions,
+    /// Age, height, weight, fat and muscle; estimated if they are not given.
+    pub given: Given,
+    /// Models of fat mass; the embedded ones if none are given.
+    pub regressors: Option<Regressors>,
+}
+
+/// Makes a layered person of a scan with the embedded templates.
+pub fn person(name: &str, scan: &Scan, options: &PersonOptions) -> Result<Person, PersonError> {
+    let regressors = options.regressors.as_ref();
+    let regressors = regressors.unwrap_or_else(|| Regressors::embedded());
+    person_of_scan(
+        name,
+        scan,
+        &options.scan,
+        &options.given,
+        regressors,
+        preparation,
+    )
+}
+
+/// The embedded template of a sex, prepared for people; made once.
+pub fn preparation(sex: Sex) -> Result<&'static Preparation, PersonError> {
+    static PREPARED: [OnceLock<Preparation>; 2] = [OnceLock::new(), OnceLock::new()];
+    let (slot, body) = match sex {
+        Sex::Male => (&PREPARED[0], Body::Male),
+        Sex::Female => (&PREPARED[1], Body::Female),
+    };
+    if let Some(prepared) = slot.get() {
+        return Ok(prepared);
+    }
+    // Made outside of the lock: threads that wait in a lock inside a thread pool could wait for each other.
+    let made = Preparation::new(embedded::template(body)?)?;
+    Ok(slot.get_or_init(|| made))
+}
+
+/// Whether a file is named as persons are.
+pub fn is_person(path: impl AsRef<Path>) -> bool {
+    let ending = path.as_ref().extension();
+    ending.is_some_and(|ending| ending.eq_ignore_ascii_case("person"))
+}
+
+/// Loads a layered person, with anatomy, measures and composition. To load the skin alone as a character, use
+/// [`load`](crate::load()).
+pub fn load_person(path: impl AsRef<Path>) -> Result<Person, PersonFileError> {
+    load_file(path.as_ref())
+}
+
+/// Landmarks from text: lines of a name and three numbers; `#` begins a comment.
+pub fn read_landmarks(text: &str) -> Result<Vec<Landmark>, String> {
+    let text = text.trim_start_matches('\u{feff}');
+    let lines = text.lines().enumerate();
+    let lines = lines.map(|(number, line)| (number + 1, line.split('#').next().unwrap_or("")));
+    let lines = lines.filter(|(_, line)| !line.trim().is_empty());
+    let of = |(number, line): (usize, &str)| {
+        let words: Vec<&str> = line
+            .split([' ', '\t', ',', ';', '='])
+            .filter(|word| !word.is_empty())
+            .collect();
+        let [name, place @ ..] = &words[..] else {
+            return Err(format!("line {number} is empty"));
+        };
+        let place: Vec<f64> = (place.iter())
+            .filter_map(|word| word.parse().ok())
+            .filter(|number: &f64| number.is_finite())
+            .collect();
+        match place[..] {
+            [x, y, z] if words.len() == 4 => Ok(Landmark {
+                name: (*name).to_owned(),
+                place: [x, y, z],
+            }),
+            _ => Err(format!(
+                "line {number} is not a name and three numbers: '{}'",
+                line.trim()
+            )),
+        }
+    };
+    lines.map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn landmarks_are_names_and_places() {
+        let marks = read_landmarks("# mine\nwrist.L 0.3 1 -0.05\n\nvertex:7, 1, 2, 3 # nose\n");
+        let marks = marks.unwrap();
+        assert_eq!((marks.len(), marks[0].name.as_str()), (2, "wrist.L"));
+        assert_eq!(marks[1].place, [1.0, 2.0, 3.0]);
+        let error = read_landmarks("wrist.L 0.3 1").unwrap_err();
+        assert!(error.contains("line 1"), "{error}");
+        assert!(read_landmarks("a 1 2 nan").is_err());
+    }
+}
