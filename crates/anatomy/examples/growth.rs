@@ -65,16 +65,35 @@ fn line(name: &str, what: &str, start: &GrowthBody, seconds: f64, result: &Grown
     let r = &result.report;
     let l = &r.layers;
     let before = start.anatomy.layers.measures();
-    let bones_out = outside(&result.anatomy, true);
-    let muscles_out = outside(&result.anatomy, false);
+    let out = |bones: bool| [start.anatomy, &result.anatomy].map(|a| outside(a, bones));
+    let ([bones_out, bones_now], [muscles_out, muscles_now]) = (out(true), out(false));
     println!(
-        "{name:12} {what:22} fat {:5.1} → {:5.1} (asked {:+6.2} got {:+6.2}) visc {:4.1} → {:4.1} mus {:5.2} → {:5.2} BMI {:4.1} → {:4.1} inv {}/{} (was {}/{}) out {}/{} (was {}/{}) cross {} → {} bones/muscles out {bones_out} {muscles_out} steps {} {seconds:.2} s {:?}",
-        r.fat[0], r.fat[1], r.asked[0], r.asked[1], r.visceral[0], r.visceral[1], r.muscle[0], r.muscle[1],
-        r.body_mass_index[0], r.body_mass_index[1],
-        l.inverted_fat, l.inverted_muscle, before.inverted_fat, before.inverted_muscle,
-        l.muscle_outside, l.skeleton_outside, before.muscle_outside, before.skeleton_outside,
-        r.crossings[0], r.crossings[1], r.steps,
-        r.seconds.iter().map(|(n, s)| format!("{n} {s:.2}")).collect::<Vec<_>>(),
+        "{name:12} {what:22} fat {:5.1} → {:5.1} (asked {:+6.2} got {:+6.2}) visc {:4.1} → {:4.1} mus {:5.2} → {:5.2} BMI {:4.1} → {:4.1} inv {}/{} (was {}/{}) out {}/{} (was {}/{}) cross {} → {} bones {bones_out} → {bones_now} muscles {muscles_out} → {muscles_now} steps {} {seconds:.2} s {:?}",
+        r.fat[0],
+        r.fat[1],
+        r.asked[0],
+        r.asked[1],
+        r.visceral[0],
+        r.visceral[1],
+        r.muscle[0],
+        r.muscle[1],
+        r.body_mass_index[0],
+        r.body_mass_index[1],
+        l.inverted_fat,
+        l.inverted_muscle,
+        before.inverted_fat,
+        before.inverted_muscle,
+        l.muscle_outside,
+        l.skeleton_outside,
+        before.muscle_outside,
+        before.skeleton_outside,
+        r.crossings[0],
+        r.crossings[1],
+        r.steps,
+        r.seconds
+            .iter()
+            .map(|(n, s)| format!("{n} {s:.2}"))
+            .collect::<Vec<_>>(),
     );
 }
 
@@ -85,8 +104,15 @@ fn outside(anatomy: &Template, bones: bool) -> usize {
     } else {
         anatomy.muscles.iter().map(|m| &m.mesh).collect()
     };
-    let points: Vec<Vec3> = meshes.iter().flat_map(|m| m.positions.iter().copied()).collect();
-    supple_anatomy::layers::outside(&anatomy.layers.skin_mesh(), &points, &vec![true; points.len()])
+    let points: Vec<Vec3> = meshes
+        .iter()
+        .flat_map(|m| m.positions.iter().copied())
+        .collect();
+    supple_anatomy::layers::outside(
+        &anatomy.layers.skin_mesh(),
+        &points,
+        &vec![true; points.len()],
+    )
 }
 
 fn people(templates: &[Template; 2], count: usize) -> Result<Vec<Person>, Error> {
@@ -99,7 +125,11 @@ fn people(templates: &[Template; 2], count: usize) -> Result<Vec<Person>, Error>
         while found < count {
             let coefficients = sampler.coefficients(model);
             let vertices = model.rest_vertices(&coefficients);
-            let joints: Vec<Vec3> = model.joints_of(&vertices).iter().map(|p| p.as_vec3()).collect();
+            let joints: Vec<Vec3> = model
+                .joints_of(&vertices)
+                .iter()
+                .map(|p| p.as_vec3())
+                .collect();
             let points: Vec<Vec3> = (template.body.file_vertices.iter())
                 .map(|&v| vertices[v as usize].as_vec3())
                 .collect();
@@ -118,7 +148,10 @@ fn people(templates: &[Template; 2], count: usize) -> Result<Vec<Person>, Error>
             let percent = 1.2 * index + 0.23 * 35.0 - if female { 5.4 } else { 16.2 };
             let fat = 0.01 * percent * weight;
             let muscle = (weight - fat) * if female { 0.45 } else { 0.52 };
-            let skin = PersonSkin { skin: &points, joints: &joints };
+            let skin = PersonSkin {
+                skin: &points,
+                joints: &joints,
+            };
             let fit = fitted_person(template, &transfer, &skin, fat, muscle)?;
             anatomy.layers = fit.layers;
             for (bone, mesh) in anatomy.bones.iter_mut().zip(fit.bones) {
@@ -143,10 +176,15 @@ fn people(templates: &[Template; 2], count: usize) -> Result<Vec<Person>, Error>
 fn rms(a: &Layers, b: &Layers) -> [f64; 2] {
     let squares = |of: &dyn Fn(usize) -> bool| {
         let chosen: Vec<usize> = (0..a.skin.len()).filter(|&v| of(v)).collect();
-        let sum: f64 = chosen.iter().map(|&v| f64::from(a.skin[v].distance_squared(b.skin[v]))).sum();
+        let sum: f64 = chosen
+            .iter()
+            .map(|&v| f64::from(a.skin[v].distance_squared(b.skin[v])))
+            .sum();
         (sum / chosen.len().max(1) as f64).sqrt()
     };
-    let worst = (a.skin.iter().zip(&b.skin)).map(|(a, b)| f64::from(a.distance(*b))).fold(0.0, f64::max);
+    let worst = (a.skin.iter().zip(&b.skin))
+        .map(|(a, b)| f64::from(a.distance(*b)))
+        .fold(0.0, f64::max);
     [squares(&|v| a.layered[v]), worst]
 }
 
@@ -159,37 +197,93 @@ fn main() -> Result<(), Error> {
     let template = |name: &str| load_template(&assets.join(format!("{name}.template")));
     let templates = [template("male")?, template("female")?];
     let mut all: Vec<Person> = (templates.iter())
-        .map(|t| Person { name: t.name.clone(), anatomy: t.clone(), masses: None, weight: 0.0 })
+        .map(|t| Person {
+            name: t.name.clone(),
+            anatomy: t.clone(),
+            masses: None,
+            weight: 0.0,
+        })
         .collect();
     if what == "all" || what == "people" {
         all.extend(people(&templates, 2)?);
+    }
+    if what == "people" {
+        all.drain(..2);
     }
     for person in &all {
         let body = person.body()?;
         println!(
             "{}: weight {:.1} BMI {:.1} fat {:.1} kg muscle {:.1} kg {:?}",
-            person.name, body.weight, body.body_mass_index(), body.fat(), body.muscle(), body.masses
+            person.name,
+            body.weight,
+            body.body_mass_index(),
+            body.fat(),
+            body.muscle(),
+            body.masses
         );
-        let mut tiles: Vec<(Layers, String)> = vec![(person.anatomy.layers.clone(), format!("{:.1} kg", body.weight))];
-        let method = |method: Method| Growth { fat: FatGoal::Change(10.0), method, ..Growth::default() };
-        let change = |kg: f64| Growth { fat: FatGoal::Change(kg), ..Growth::default() };
-        let region = |kg: f64, region: FatRegion| Growth { regions: vec![region], ..change(kg) };
+        let mut tiles: Vec<(Layers, String)> = vec![(
+            person.anatomy.layers.clone(),
+            format!("{:.1} kg", body.weight),
+        )];
+        let method = |method: Method| Growth {
+            fat: FatGoal::Change(10.0),
+            method,
+            ..Growth::default()
+        };
+        let change = |kg: f64| Growth {
+            fat: FatGoal::Change(kg),
+            ..Growth::default()
+        };
+        let region = |kg: f64, region: FatRegion| Growth {
+            regions: vec![region],
+            ..change(kg)
+        };
         let mut cases: Vec<(String, Growth)> = Vec::new();
         for kg in [-25.0, -15.0, -8.0, 8.0, 25.0] {
             cases.push((format!("{kg:+} kg"), change(kg)));
         }
         cases.push(("10 kg by volume".into(), method(Method::Volume)));
         cases.push(("10 kg by pressure".into(), method(Method::Pressure)));
-        cases.push(("BMI 18".into(), Growth { fat: FatGoal::BodyMassIndex(18.0), ..Growth::default() }));
-        cases.push(("BMI 40".into(), Growth { fat: FatGoal::BodyMassIndex(40.0), ..Growth::default() }));
-        cases.push(("muscle +5".into(), Growth { muscle: 5.0, ..Growth::default() }));
-        cases.push(("muscle -5".into(), Growth { muscle: -5.0, ..Growth::default() }));
+        cases.push((
+            "BMI 18".into(),
+            Growth {
+                fat: FatGoal::BodyMassIndex(18.0),
+                ..Growth::default()
+            },
+        ));
+        cases.push((
+            "BMI 40".into(),
+            Growth {
+                fat: FatGoal::BodyMassIndex(40.0),
+                ..Growth::default()
+            },
+        ));
+        cases.push((
+            "muscle +5".into(),
+            Growth {
+                muscle: 5.0,
+                ..Growth::default()
+            },
+        ));
+        cases.push((
+            "muscle -5".into(),
+            Growth {
+                muscle: -5.0,
+                ..Growth::default()
+            },
+        ));
         cases.push(("legs +5".into(), region(5.0, FatRegion::Legs)));
         cases.push(("belly +5".into(), region(5.0, FatRegion::Belly)));
         cases.push(("chest +4".into(), region(4.0, FatRegion::Chest)));
         cases.push(("arms +2".into(), region(2.0, FatRegion::Arms)));
         if let Some(fattest) = all.iter().filter(|p| p.masses.is_some()).last() {
-            cases.push(("like +10".into(), Growth { like: Some(&fattest.anatomy.layers), ..change(10.0) }));
+            cases.push((
+                "like +10".into(),
+                Growth {
+                    like: Some(&fattest.anatomy.layers),
+                    ..change(10.0)
+                },
+            ));
         }
         if what == "debug" {
             cases.retain(|(name, _)| name == "+25 kg");
@@ -201,17 +295,34 @@ fn main() -> Result<(), Error> {
             let clock = Instant::now();
             match grown(&body, growth) {
                 Ok(result) => {
-                    line(&person.name, what, &body, clock.elapsed().as_secs_f64(), &result);
+                    line(
+                        &person.name,
+                        what,
+                        &body,
+                        clock.elapsed().as_secs_f64(),
+                        &result,
+                    );
                     if what == "+8 kg" {
-                        let back = GrowthBody { anatomy: &result.anatomy, masses: result.masses, weight: result.report.weight[1] };
+                        let back = GrowthBody {
+                            anatomy: &result.anatomy,
+                            masses: result.masses,
+                            weight: result.report.weight[1],
+                        };
                         match grown(&back, &change(-8.0)) {
-                            Ok(back) => println!("  back: {:?} m", rms(&person.anatomy.layers, &back.anatomy.layers)),
+                            Ok(back) => println!(
+                                "  back: {:?} m",
+                                rms(&person.anatomy.layers, &back.anatomy.layers)
+                            ),
                             Err(error) => println!("  back: {error}"),
                         }
                         let flow = GrowthFlow::new(&body, growth)?;
                         let clock = Instant::now();
                         let coarse = flow.coarse(1.0);
-                        println!("  coarse: {:.3} s, off {:?} m", clock.elapsed().as_secs_f64(), rms(&coarse, &result.anatomy.layers));
+                        println!(
+                            "  coarse: {:.3} s, off {:?} m",
+                            clock.elapsed().as_secs_f64(),
+                            rms(&coarse, &result.anatomy.layers)
+                        );
                     }
                     tiles.push((result.anatomy.layers, what.clone()));
                 }
@@ -222,7 +333,15 @@ fn main() -> Result<(), Error> {
         let mut images = Vec::new();
         for (side, direction) in SIDES {
             for (layers, caption) in &tiles {
-                images.push((picture(layers, &frame, direction, if what == "debug" { 700 } else { 340 }), format!("{caption}, {side}")));
+                images.push((
+                    picture(
+                        layers,
+                        &frame,
+                        direction,
+                        if what == "debug" { 700 } else { 340 },
+                    ),
+                    format!("{caption}, {side}"),
+                ));
             }
         }
         let sheet = contact_sheet(&person.name, &images, tiles.len(), &SheetStyle::default());

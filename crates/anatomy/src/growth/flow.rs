@@ -7,17 +7,19 @@ use supple_geom::normals::vertex_normals;
 use supple_geom::{Adjacency, Surface, TriMesh};
 
 use super::body::GrowthBody;
+use super::goal::{goal, place, visceral_share};
 use super::guard::Guard;
 use super::smoothing::{Filter, Smoother};
 use super::tissue::{Tissue, TissueMesh};
+use super::weighed::Weighed;
 use super::{FatGoal, Grown, Growth, GrowthError, GrowthReport, Method};
 use super::{depots, pressure, reach, room, wall};
 use crate::layers::Layers;
 use crate::person::Masses;
-use crate::person::masses::{FAT_DENSITY, MUSCLE_DENSITY, SKIN_THICKNESS};
+use crate::person::carried::carried_directions;
+use crate::person::masses::{FAT_DENSITY, MUSCLE_DENSITY};
 use crate::person::transfer::{Transfer, warped};
-use crate::template::FatRegion;
-use crate::{Sex, Template};
+use crate::template::Template;
 
 /// Fat and muscle of one step \[kg\]. Larger steps let skin that was to meet cross first; smaller ones take longer and change
 /// nothing.
@@ -37,16 +39,6 @@ const CARRY_SMOOTHING: f64 = 0.04;
 /// Least thickness of the fat layer that loss leaves \[m\], and the largest share of the rest that one step takes.
 const LEAST_FAT: f64 = 1.5e-3;
 const STEP_SHARE: f64 = 0.6;
-/// Share of a change in fat that is behind the belly's wall, men and women: 10 to 20 % and 5 to 8 % of all fat (Wajchenberg 2000).
-const VISCERAL: [f64; 2] = [0.15, 0.07];
-/// The same of the belly's fat alone.
-const VISCERAL_OF_BELLY: [f64; 2] = [0.35, 0.2];
-/// Essential fat over weight, men and women.
-const ESSENTIAL: [f64; 2] = [0.03, 0.1];
-/// Largest body mass index \[kg/m²\].
-const LARGEST_INDEX: f64 = 60.0;
-/// Most that muscles shrink and grow over their mass: the means of the groups' bounds in `person/muscle_fit.rs`.
-const MUSCLE_RANGE: [f64; 2] = [-0.4, 0.45];
 /// Iterations that find how far a step goes.
 const SECANTS: usize = 8;
 
@@ -78,41 +70,6 @@ pub struct GrowthFlow<'a> {
     tissue: Tissue,
     report: GrowthReport,
     clock: Instant,
-}
-
-/// What a state of the tissue weighs.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Weighed {
-    fat_volume: f64,
-    muscle_volume: f64,
-    cavity: f64,
-    area: f64,
-}
-
-impl Weighed {
-    fn of(mesh: &TissueMesh, tissue: &Tissue) -> Self {
-        Weighed {
-            fat_volume: mesh.fat_volume(tissue),
-            muscle_volume: mesh.muscle_volume(tissue),
-            cavity: mesh.cavity(tissue),
-            area: mesh.skin_area(tissue),
-        }
-    }
-
-    /// Masses of a body that had other masses at the start.
-    fn masses(&self, start: &Weighed, masses: &Masses) -> Masses {
-        let cavity = self.cavity - start.cavity;
-        Masses {
-            soft_volume: masses.soft_volume + self.fat_volume + self.muscle_volume
-                - start.fat_volume
-                - start.muscle_volume,
-            visceral: masses.visceral + FAT_DENSITY * cavity,
-            skin: masses.skin + FAT_DENSITY * SKIN_THICKNESS * (self.area - start.area),
-            crotch: masses.crotch,
-            cavity: masses.cavity + MUSCLE_DENSITY * cavity,
-            other_muscle: masses.other_muscle,
-        }
-    }
 }
 
 /// What moves in one step, all by vertex.
@@ -205,7 +162,12 @@ impl<'a> GrowthFlow<'a> {
     fn told(&mut self, part: &'static str) {
         let seconds = self.clock.elapsed().as_secs_f64();
         self.clock = Instant::now();
-        match self.report.seconds.iter_mut().find(|(name, _)| *name == part) {
+        match self
+            .report
+            .seconds
+            .iter_mut()
+            .find(|(name, _)| *name == part)
+        {
             Some((_, sum)) => *sum += seconds,
             None => self.report.seconds.push((part, seconds)),
         }
@@ -250,7 +212,9 @@ impl<'a> GrowthFlow<'a> {
         let first = self.change();
         let left = |now: [f64; 2]| [wanted[0] - now[0], wanted[1] - now[1]];
         let [fat, muscle] = left(first);
-        let steps = (fat.abs() / FAT_STEP).max(muscle.abs() / MUSCLE_STEP).ceil() as usize;
+        let steps = (fat.abs() / FAT_STEP)
+            .max(muscle.abs() / MUSCLE_STEP)
+            .ceil() as usize;
         let close = |k: usize| CLOSE.max(CLOSE_SHARE * self.goal[k].abs());
         let close = [close(0), close(1)];
         let anatomy = self.body.anatomy;
@@ -267,7 +231,7 @@ impl<'a> GrowthFlow<'a> {
             }
             let parts = steps.saturating_sub(step).max(1) as f64;
             let before = self.tissue.clone();
-            let next = self.step(rest.map(|r| r / parts), Care::Full);
+            let next = self.step(&before, rest.map(|r| r / parts), Care::Full);
             let (guarded, behind) = guard.guarded(&before, &next);
             self.tissue = guarded;
             // What came back of the wall has its volume again.
@@ -299,38 +263,8 @@ impl<'a> GrowthFlow<'a> {
 
     /// A coarse answer for a slider: a share of the goal from the start in one step, without looking after contact.
     pub fn coarse(&self, share: f64) -> Layers {
-        let at_start = GrowthFlow {
-            tissue: self.base.clone(),
-            ..self.view()
-        };
-        let next = at_start.step(self.goal.map(|g| g * share), Care::None);
+        let next = self.step(&self.base, self.goal.map(|g| g * share), Care::None);
         next.layers(&self.body.anatomy.layers)
-    }
-
-    fn view(&self) -> GrowthFlow<'a> {
-        GrowthFlow {
-            body: self.body,
-            mesh: self.mesh.clone(),
-            adjacency: self.adjacency.clone(),
-            moving: self.moving.clone(),
-            reach: self.reach.clone(),
-            rate_filter: self.rate_filter.clone(),
-            direction_filter: self.direction_filter.clone(),
-            balloon: self.balloon.clone(),
-            like: self.like.clone(),
-            bulge: self.bulge.clone(),
-            carried_bulge: self.carried_bulge.clone(),
-            method: self.method,
-            place: self.place,
-            visceral_share: self.visceral_share,
-            counts_skin: self.counts_skin,
-            goal: self.goal,
-            start: self.start,
-            base: self.base.clone(),
-            tissue: self.tissue.clone(),
-            report: self.report.clone(),
-            clock: self.clock,
-        }
     }
 
     /// Smoothed normals of a surface.
@@ -345,8 +279,7 @@ impl<'a> GrowthFlow<'a> {
         self.direction_filter.smooth_directions(&normals)
     }
 
-    fn fields(&self, care: Care, goes_out: bool) -> Fields {
-        let tissue = &self.tissue;
+    fn fields(&self, tissue: &Tissue, care: Care, goes_out: bool) -> Fields {
         let skin_directions = self.directions(&tissue.skin);
         let muscle_directions = self.directions(&tissue.muscle);
         let thickness = depots::thickness(&self.mesh, &tissue.skin, &tissue.muscle);
@@ -355,12 +288,16 @@ impl<'a> GrowthFlow<'a> {
             let smooth = self.rate_filter.smooth(&masked);
             smooth.iter().map(|r| r.max(0.0)).collect()
         };
-        let own = || self.like.clone().unwrap_or_else(|| depots::rate(&thickness));
+        let own = || {
+            self.like
+                .clone()
+                .unwrap_or_else(|| depots::rate(&thickness))
+        };
         let fat = match (&self.balloon, self.method) {
             (Some(balloon), Method::Pressure) => reached(balloon.clone()),
             (Some(balloon), Method::Both) => {
                 let own = own();
-                let mean = self.mean(&own).max(1e-6);
+                let mean = self.mean(tissue, &own).max(1e-6);
                 let both = own.iter().zip(balloon).map(|(o, b)| 0.5 * (o / mean + b));
                 reached(both.collect())
             }
@@ -383,10 +320,10 @@ impl<'a> GrowthFlow<'a> {
     }
 
     /// Mean of a rate over the skin that is reached.
-    fn mean(&self, rate: &[f64]) -> f64 {
+    fn mean(&self, tissue: &Tissue, rate: &[f64]) -> f64 {
         let (mut sum, mut weight) = (0.0, 0.0);
         for t in &self.mesh.triangles {
-            let [a, b, c] = t.map(|v| self.tissue.skin[v as usize]);
+            let [a, b, c] = t.map(|v| tissue.skin[v as usize]);
             let area = (b - a).cross(c - a).length();
             for v in t.map(|v| v as usize) {
                 sum += area * self.reach[v] * rate[v];
@@ -397,30 +334,34 @@ impl<'a> GrowthFlow<'a> {
     }
 
     /// The tissue after one step that adds fat and muscle \[kg\].
-    fn step(&self, [fat, muscle]: [f64; 2], care: Care) -> Tissue {
-        let fields = self.fields(care, fat > 0.0 || muscle > 0.0);
-        let lean = self.mesh.lean_volume(&self.tissue);
-        let before = Weighed::of(&self.mesh, &self.tissue);
+    fn step(&self, tissue: &Tissue, [fat, muscle]: [f64; 2], care: Care) -> Tissue {
+        let fields = self.fields(tissue, care, fat > 0.0 || muscle > 0.0);
+        let lean = self.mesh.lean_volume(tissue);
+        let before = Weighed::of(&self.mesh, tissue);
         let visceral = self.masses_of(&before).visceral;
         let wanted = self.change_of(&before);
         let wanted = [wanted[0] + fat, wanted[1] + muscle];
         // The wall takes its share of fat, but has no more to give than there is.
         let behind = (fat * self.visceral_share).max(-visceral.max(0.0)) / FAT_DENSITY;
         let out = root(0.0, 2e-3, |out| {
-            let moved = self.with_wall(&fields, out, lean);
+            let moved = self.with_wall(tissue, &fields, out, lean);
             self.mesh.cavity(&moved) - before.cavity - behind
         });
         let out = if behind == 0.0 { 0.0 } else { out };
-        let wall = self.with_wall(&fields, out, lean);
+        let wall = self.with_wall(tissue, &fields, out, lean);
         let strength = root(0.0, 0.02, |strength| {
             let moved = self.with_muscle(&wall, &fields, strength);
             self.mesh.lean_volume(&moved) - lean - muscle / MUSCLE_DENSITY
         });
         let strength = if muscle == 0.0 { 0.0 } else { strength };
         let inner = self.with_muscle(&wall, &fields, strength);
-        let rate = self.mean(&fields.fat).max(1e-9);
-        let guess = fat / FAT_DENSITY / (self.mesh.skin_area(&self.tissue) * rate);
-        let scale = if guess.abs() > 1e-9 { guess } else { 1e-3 / rate };
+        let rate = self.mean(tissue, &fields.fat).max(1e-9);
+        let guess = fat / FAT_DENSITY / (self.mesh.skin_area(tissue) * rate);
+        let scale = if guess.abs() > 1e-9 {
+            guess
+        } else {
+            1e-3 / rate
+        };
         let along = root(0.0, scale, |along| {
             let moved = self.with_skin(&inner, &fields, [out, strength, along]);
             self.change_of(&Weighed::of(&self.mesh, &moved))[0] - wanted[0]
@@ -428,8 +369,8 @@ impl<'a> GrowthFlow<'a> {
         self.with_skin(&inner, &fields, [out, strength, along])
     }
 
-    fn with_wall(&self, fields: &Fields, out: f64, lean: f64) -> Tissue {
-        let mut moved = self.tissue.clone();
+    fn with_wall(&self, tissue: &Tissue, fields: &Fields, out: f64, lean: f64) -> Tissue {
+        let mut moved = tissue.clone();
         if out != 0.0 {
             for v in (0..moved.muscle.len()).filter(|&v| self.bulge[v] > 0.0) {
                 moved.muscle[v] += out * self.bulge[v] * fields.muscle_directions[v];
@@ -460,7 +401,7 @@ impl<'a> GrowthFlow<'a> {
             let thinner = STEP_SHARE * (fields.thickness[v] - LEAST_FAT).max(0.0);
             let own = (along * fields.fat[v]).max(-thinner);
             let way = (carried + own).min(fields.room[v]);
-            moved.skin[v] = self.tissue.skin[v] + way * fields.skin_directions[v];
+            moved.skin[v] += way * fields.skin_directions[v];
         }
         moved
     }
@@ -481,7 +422,9 @@ impl<'a> GrowthFlow<'a> {
         if anatomy.layers.muscle != before.layers.muscle && !before.muscles.is_empty() {
             let warp = Transfer::new(&before.layers)?.person(&anatomy.layers);
             for muscle in &mut anatomy.muscles {
-                muscle.mesh = warped(&muscle.mesh, &warp.muscles);
+                let moved = warped(&muscle.mesh, &warp.muscles);
+                muscle.fibres = carried_directions(&muscle.mesh, &moved.positions, &muscle.fibres);
+                muscle.mesh = moved;
                 muscle.volume = muscle.mesh.signed_volume();
             }
             self.told("muscles");
@@ -539,77 +482,4 @@ fn root(mut a: f64, mut b: f64, mut function: impl FnMut(f64) -> f64) -> f64 {
         (b, fb) = (next, function(next));
     }
     b
-}
-
-fn place(regions: &[FatRegion]) -> &'static str {
-    match regions {
-        [one] => match one {
-            FatRegion::Legs => "on the legs",
-            FatRegion::Belly => "on the belly",
-            FatRegion::Chest => "on the chest",
-            FatRegion::Arms => "on the arms",
-        },
-        [] => "on the whole body",
-        _ => "in these regions",
-    }
-}
-
-fn visceral_share(sex: Sex, growth: &Growth) -> f64 {
-    let of = |shares: [f64; 2]| shares[usize::from(sex == Sex::Female)];
-    match growth.visceral {
-        Some(share) => share.clamp(0.0, 0.9),
-        None if growth.regions.is_empty() => of(VISCERAL),
-        None if growth.regions == [FatRegion::Belly] => of(VISCERAL_OF_BELLY),
-        None if growth.regions.contains(&FatRegion::Belly) => of(VISCERAL),
-        None => 0.0,
-    }
-}
-
-/// The changes asked for \[kg\], if a body can have them.
-fn goal(body: &GrowthBody, growth: &Growth) -> Result<[f64; 2], GrowthError> {
-    let muscle = growth.muscle;
-    let to_weight = |weight: f64| weight - body.weight - muscle;
-    let (fat, what) = match growth.fat {
-        FatGoal::Change(fat) => (fat, "the change of fat"),
-        FatGoal::Weight(weight) => (to_weight(weight), "the weight"),
-        FatGoal::BodyMassIndex(index) => {
-            (to_weight(index * body.height().powi(2)), "the body mass index")
-        }
-    };
-    for (value, what) in [(fat, what), (muscle, "the change of muscle")] {
-        if !value.is_finite() {
-            return Err(GrowthError::NotFinite { what, more: "" });
-        }
-    }
-    let essential = ESSENTIAL[usize::from(body.anatomy.sex() == Sex::Female)];
-    let lean = body.weight - body.fat();
-    let least = lean * essential / (1.0 - essential);
-    if fat < 0.0 && body.fat() + fat < least {
-        return Err(GrowthError::TooLean {
-            fat: body.fat(),
-            least,
-            most: (body.fat() - least).max(0.0),
-            asked: -fat,
-        });
-    }
-    let square = body.height().powi(2);
-    let index = (body.weight + fat) / square;
-    if fat > 0.0 && index > LARGEST_INDEX {
-        return Err(GrowthError::TooHeavy {
-            asked: fat,
-            index,
-            largest: LARGEST_INDEX,
-            most: LARGEST_INDEX * square - body.weight,
-        });
-    }
-    let own = body.muscle() - body.masses.other_muscle;
-    let [least, most] = MUSCLE_RANGE.map(|share| share * own);
-    if !(least..=most).contains(&muscle) {
-        return Err(GrowthError::Muscle {
-            asked: muscle,
-            least,
-            most,
-        });
-    }
-    Ok([fat, muscle])
 }

@@ -11,15 +11,20 @@
 pub mod body;
 pub mod depots;
 pub mod flow;
+pub mod goal;
 pub mod guard;
+pub mod person;
 pub mod pressure;
 pub mod reach;
+mod report;
 pub mod room;
 pub mod smoothing;
+pub mod steps;
 #[cfg(test)]
 mod tests;
 pub mod tissue;
 pub mod wall;
+mod weighed;
 
 use serde::{Deserialize, Serialize};
 use supple_geom::sparse::SparseError;
@@ -32,6 +37,8 @@ use crate::{BodyError, Layers};
 
 pub use body::{GrowthBody, own_masses};
 pub use flow::GrowthFlow;
+pub use person::grown_person;
+pub use steps::{GrowthStep, growth_steps};
 
 /// What to change.
 #[derive(Clone, Debug, Default)]
@@ -108,8 +115,6 @@ pub struct GrowthReport {
     pub asked: [f64; 2],
     /// Steps taken.
     pub steps: usize,
-    /// Vertices that other skin kept from moving as far as they wanted, in the last step.
-    pub touching: usize,
     /// Pairs of crossing triangles of the skin before and after.
     pub crossings: [usize; 2],
     /// Nesting, inversions and volumes after.

@@ -46,11 +46,7 @@ impl Smoother {
         let laplacian = cotan_laplacian(&sheet.gather(positions), &sheet.triangles, CLAMP);
         Smoother {
             mass: laplacian.mass.iter().map(|m| m.max(LEAST_AREA)).collect(),
-            edges: laplacian
-                .edges
-                .into_iter()
-                .zip(laplacian.weights)
-                .collect(),
+            edges: laplacian.edges.into_iter().zip(laplacian.weights).collect(),
             count: positions.len(),
             sheet,
         }
