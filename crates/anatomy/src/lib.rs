@@ -13,6 +13,7 @@ pub mod bone;
 pub mod bones;
 mod clock;
 pub mod composition;
+pub mod growth;
 pub mod layers;
 pub mod person;
 pub mod prism_bar;
