@@ -1,6 +1,7 @@
 //! Commands and options of the command line.
 
 mod bench;
+mod grow;
 mod person;
 mod template;
 
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 
 pub use bench::{Bench, GpuSolver};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+pub use grow::{Grow, GrowthMethod, Region};
 pub use person::{Composition, CompositionCommand, Frame, MakePeople, MakePerson};
 use supple::flesh::settings::Resolution;
 use supple::flesh::shell_kinds::Kind;
@@ -48,6 +50,8 @@ pub enum Command {
     Init(Init),
     /// Build a skeleton for a mesh: a fitted humanoid, or a template to edit; writes it with weights.
     Rig(Rig),
+    /// Let a layered body gain or lose fat and muscle, in kilograms.
+    Grow(Grow),
     /// Build a layered template: bones and muscles inside a rigged skin, with the surfaces around them.
     Template(MakeTemplate),
     /// Make a layered person of a body scan: skin, fat, muscles and bones, measured and rigged.

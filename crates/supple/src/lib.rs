@@ -188,6 +188,7 @@ mod crowd_tables;
 pub mod embedded;
 mod error;
 pub mod export;
+pub mod growth;
 pub mod hug;
 pub mod info;
 mod load;

@@ -1,7 +1,5 @@
 //! All steps from a person's skin to a layered person.
 
-use std::time::Instant;
-
 use glam::Vec3;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -15,9 +13,21 @@ use super::scale::scaled_template;
 use super::skeleton_fit::fitted_skeleton;
 use super::transfer::{BoneStretch, Transfer, bone_stretch, warped, warped_bone};
 use super::{FitTemplate, PersonSkin};
+use crate::clock::Clock;
 use crate::layers::LayerMeasures;
+use crate::progress::Progress;
 use crate::template::Template;
 use crate::{BodyError, Layers};
+
+/// Share of the time after each step, for progress bars.
+const STEP_ENDS: [(&str, f64); 6] = [
+    ("scaling", 0.07),
+    ("skeleton surface", 0.65),
+    ("muscle range", 0.83),
+    ("masses", 0.85),
+    ("transfer", 0.95),
+    ("measuring", 1.0),
+];
 
 /// A layered person.
 #[derive(Clone, Debug)]
@@ -96,12 +106,26 @@ pub fn fitted_person(
     fat_mass: f64,
     muscle_mass: f64,
 ) -> Result<PersonFit, FitError> {
+    let silent = Progress::silent();
+    fitted_person_with(template, transfer, person, fat_mass, muscle_mass, &silent)
+}
+
+/// [`fitted_person`], and tells how far it is.
+pub fn fitted_person_with(
+    template: &Template,
+    transfer: &Transfer,
+    person: &PersonSkin,
+    fat_mass: f64,
+    muscle_mass: f64,
+    progress: &Progress,
+) -> Result<PersonFit, FitError> {
     check(template, person)?;
     let mut report = FitReport::default();
-    let mut clock = Instant::now();
+    let mut clock = Clock::start();
     let mut step = |name: &'static str, report: &mut FitReport| {
-        report.seconds.push((name, clock.elapsed().as_secs_f64()));
-        clock = Instant::now();
+        report.seconds.push((name, clock.lap()));
+        let done = STEP_ENDS.iter().find(|(known, _)| *known == name);
+        progress.reach(done.map_or(0.0, |(_, share)| *share));
     };
     let crotch = crotch(&template.body)?;
     let input = FitTemplate::new(template, &crotch);

@@ -21,7 +21,7 @@ pub mod rbf;
 pub mod record;
 mod rows;
 pub mod scale;
-mod sheet;
+pub(crate) mod sheet;
 pub mod skeleton_fit;
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,7 @@ mod bench;
 mod composition;
 mod convert;
 mod demo;
+mod grow;
 mod info;
 mod init;
 mod manual;
@@ -45,6 +46,7 @@ pub fn run(command: &Command, console: &Console) -> Result<(), Failure> {
         Command::Skin(args) => skin::run(args, console),
         Command::Init(args) => init::run(args, console),
         Command::Rig(args) => rig::run(args, console),
+        Command::Grow(args) => grow::run(args, console),
         Command::Template(args) => template::run(args, console),
         Command::Person(args) => person::run(args, console),
         Command::People(args) => people::run(args, console),
