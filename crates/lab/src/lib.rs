@@ -11,6 +11,7 @@ pub mod contact_report;
 pub mod guests;
 pub mod layered_motion;
 pub mod limbs;
+pub mod people;
 pub mod scene_sheet;
 pub mod section_drawing;
 pub mod sheet;

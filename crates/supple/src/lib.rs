@@ -190,6 +190,8 @@ mod error;
 pub mod export;
 pub mod hug;
 pub mod info;
+pub mod inside;
+pub mod layers;
 mod load;
 pub mod morphs;
 pub mod play;

@@ -15,11 +15,13 @@ mod view;
 
 use std::path::Path;
 
+use supple::anatomy::Template;
 use supple::backend::{Choice, Opened};
 use supple::clips;
 use supple::flesh::Settings;
 use supple::flesh::settings::{ContactMode, Ground, Upsample};
 use supple::flesh::shell_kinds::Shell;
+use supple::layers::{Layered, layered};
 use supple::rig::bake::BakeError;
 use supple::rig::character::{Severity, Up};
 use supple::rig::formats::ReadOptions;
@@ -56,6 +58,31 @@ pub fn run(command: &Command, console: &Console) -> Result<(), Failure> {
 fn is_template(path: &Path) -> bool {
     path.extension()
         .is_some_and(|ending| ending.eq_ignore_ascii_case("template"))
+}
+
+/// A layered body that is to move.
+struct Anatomy {
+    template: Template,
+    body: Layered,
+}
+
+/// The layered body of a template, or of an embedded body if layers are asked for.
+fn load_anatomy(input: &Input, asked: bool) -> Result<Option<Anatomy>, Failure> {
+    if !(asked || is_template(&input.file)) {
+        return Ok(None);
+    }
+    let template = load_template(&input.file)?;
+    Ok(Some(Anatomy {
+        body: layered(&template),
+        template,
+    }))
+}
+
+fn load_template(file: &Path) -> Result<Template, Failure> {
+    supple::load_template(file).map_err(|error| Failure {
+        error: Box::new(error),
+        hint: "layers belong to @male, @female, and files that `supple template` wrote".to_owned(),
+    })
 }
 
 fn load(input: &Input) -> Result<Character, Failure> {
