@@ -1,14 +1,13 @@
-// Anatomy page: layers of the embedded bodies, peeling, a cutting plane, and the names of bones and muscles.
+// Anatomy page: layers of the embedded bodies and of people made of scans, peeling, a cutting plane, and the names of bones and muscles.
 import * as THREE from "three";
-import type { App, Embedded } from "./app";
-import { byId, check, choiceRow, heading, make, slider } from "./dom";
+import type { App } from "./app";
+import { button, buttons, byId, check, choiceRow, heading, make, slider } from "./dom";
 import { showMessage, showProgress } from "./messages";
 import type { Page } from "./panel";
-import type { AnatomyLayer } from "./protocol";
-import female from "../../crates/supple/assets/female.template?url";
-import male from "../../crates/supple/assets/male.template?url";
+import { PersonBlock } from "./person-block";
+import { NOTHING_KNOWN, type AnatomyLayer, type DroppedFile } from "./protocol";
+import { TEMPLATES, fetched, seeInside } from "./see-inside";
 
-const FILES: Record<Embedded, string> = { male, female };
 const LAYERS: readonly (readonly [AnatomyLayer | "skin", string, string])[] = [
   ["skin", "Skin", "The simulated skin"],
   ["muscleSurface", "Muscle surface", "The surface around all muscles; fat lies between it and the skin"],
@@ -23,6 +22,8 @@ const NORMALS: Record<Exclude<Cut, "off">, THREE.Vector3> = {
   side: new THREE.Vector3(-1, 0, 0),
   top: new THREE.Vector3(0, -1, 0),
 };
+const NO_LAYERS = "The embedded bodies have muscles and bones: choose one at the top. So has a person made of a scan: open a mesh or points of somebody who stands upright.";
+const SCAN = "If this is a scan of a person who stands upright, Supple finds the body in it, and fits bones, muscles and fat.";
 /** How far the page peels when it is opened: muscles. */
 const FIRST_PEEL = 0.35;
 
@@ -30,7 +31,12 @@ export class AnatomyPage implements Page {
   name = "Anatomy";
   title = "Muscles, bones and the layers around them";
   element = make("div");
-  private none = make("p", { className: "note", textContent: "The embedded bodies have muscles and bones. Choose one at the top." });
+  /** Called when a person is on the page for the first time. */
+  onPerson: () => void = () => {};
+  private none = make("p", { className: "note" });
+  private offer = buttons(
+    button("See inside", () => this.app.scan && this.seeInside(this.app.scan), "Finds the person in the scan, and fits bones, muscles and fat into it", true),
+  );
   private controls = make("div");
   private label = make("div", { id: "part-name", hidden: true });
   private peel = slider({
@@ -55,6 +61,8 @@ export class AnatomyPage implements Page {
   private share = 0.5;
   private flipped = false;
   private loading: Promise<void> | null = null;
+  /** How often a character was opened. */
+  private openings = 0;
   private pointer: THREE.Vector2 | null = null;
 
   constructor(private app: App) {
@@ -68,8 +76,9 @@ export class AnatomyPage implements Page {
       this.flipped = on;
       this.cut(this.axis, this.share);
     }, "Shows what the plane cuts away");
-    this.controls.append(heading("Peel"), this.peel.row, heading("Layers"), ...boxes, heading("Cut"), axis.row, this.cutAt.row, flip.row);
-    this.element.append(this.none, this.controls);
+    const person = new PersonBlock(app);
+    this.controls.append(heading("Peel"), this.peel.row, person.element, heading("Layers"), ...boxes, heading("Cut"), axis.row, this.cutAt.row, flip.row);
+    this.element.append(this.none, this.offer, this.controls);
     byId("app").append(this.label);
     this.peel.set(0);
     this.cutAt.set(this.share);
@@ -86,28 +95,39 @@ export class AnatomyPage implements Page {
   }
 
   visit(open: boolean): void {
-    if (open && this.app.embedded && !this.app.anatomy.loaded && this.app.anatomy.peel === 0) void this.peelTo(FIRST_PEEL);
+    if (open && this.app.layered && !this.app.anatomy.loaded && this.app.anatomy.peel === 0) void this.peelTo(FIRST_PEEL);
   }
 
   private opened(): void {
-    const { anatomy, embedded } = this.app;
+    const { anatomy, layered, scan, person } = this.app;
     anatomy.forget();
+    this.openings += 1;
     this.loading = null;
-    this.none.hidden = embedded !== null;
-    this.controls.hidden = embedded === null;
-    if (!embedded) {
+    this.none.hidden = layered;
+    this.none.textContent = scan ? SCAN : NO_LAYERS;
+    this.offer.hidden = layered || scan === null;
+    this.controls.hidden = !layered;
+    if (!layered) {
       anatomy.peel = 0;
       anatomy.cut(null);
     }
     this.apply();
-    if (embedded && (anatomy.peel > 0 || anatomy.cuts.length > 0)) void this.load();
+    if (person) {
+      this.onPerson();
+      if (anatomy.peel === 0) void this.peelTo(FIRST_PEEL);
+    }
+    if (layered && (anatomy.peel > 0 || anatomy.cuts.length > 0)) void this.load();
   }
 
-  /** Fetches the template of the body on the page. */
+  seeInside(scan: DroppedFile): void {
+    void seeInside(this.app, scan, NOTHING_KNOWN);
+  }
+
+  /** Gets the layers of the body on the page. */
   private load(): Promise<void> {
-    const { embedded, anatomy } = this.app;
-    if (!embedded || anatomy.loaded) return Promise.resolve();
-    this.loading ??= this.fetch(embedded).catch((error: unknown) => {
+    const { layered, anatomy } = this.app;
+    if (!layered || anatomy.loaded) return Promise.resolve();
+    this.loading ??= this.fetch().catch((error: unknown) => {
       this.loading = null;
       if ((error as Error).name === "AbortError") return;
       showMessage(`The anatomy could not be loaded: ${(error as Error).message}`, "bad");
@@ -115,16 +135,17 @@ export class AnatomyPage implements Page {
     return this.loading;
   }
 
-  private async fetch(which: Embedded): Promise<void> {
+  private async fetch(): Promise<void> {
+    const { embedded, simulation } = this.app;
+    const { openings } = this;
     const stop = new AbortController();
     const note = showProgress("Loading bones and muscles…", () => stop.abort());
     try {
-      const response = await fetch(FILES[which], { signal: stop.signal });
-      if (!response.ok) throw new Error(`the server answered ${response.status}`);
-      const bytes = new Uint8Array(await response.arrayBuffer());
-      const { description, arrays } = await this.app.simulation.request("anatomy", { bytes });
-      if (this.app.embedded !== which) return;
-      this.app.anatomy.take(description, arrays, this.app.description?.joints ?? []);
+      // A person's own layers are in the worker.
+      const bytes = embedded && (await fetched(TEMPLATES[embedded], stop.signal));
+      const anatomy = await simulation.request("anatomy", { bytes });
+      if (this.openings !== openings) return;
+      this.app.anatomy.take(anatomy.description, anatomy.arrays, this.app.description?.joints ?? []);
       this.apply();
     } finally {
       note.close();

@@ -31,6 +31,9 @@ const METHOD_NAMES: Record<Method, string> = { tissue: "Tissue", lbs: "Linear bl
 /** Overlays inside the body. The skin becomes transparent when one is shown. */
 const INNER_OVERLAYS: OverlayName[] = ["volumes", "boneSurface", "tets"];
 
+/** Files that scans are in. */
+const SCANS = /\.(ply|obj|stl|off|xyz|pts|asc|csv|glb|gltf)$/i;
+
 /** How a character is shown first. */
 export interface Start {
   embedded?: Embedded;
@@ -236,10 +239,29 @@ export class App {
     }
     if (!start.again && !opened.description.bare) this.onNew();
     for (const callback of [...this.onOpened, ...this.onClips, ...this.onSettings]) callback();
-    for (const problem of opened.description.info.problems.filter(({ severity }) => severity === "warning").slice(0, 2)) {
+    // Of points it is said that they are a scan.
+    const { problems, triangles } = opened.description.info;
+    const warnings = triangles > 0 ? problems.filter(({ severity }) => severity === "warning") : [];
+    for (const problem of warnings.slice(0, 2)) {
       showMessage(problem.place ? `${problem.place}: ${problem.text}` : problem.text);
     }
     if (!opened.description.bare) await this.build();
+  }
+
+  /** The file of the layered person on the page. */
+  get person(): DroppedFile | null {
+    return this.description?.person ? (this.files?.[0] ?? null) : null;
+  }
+
+  /** The scan on the page, or that the person on the page was made of. */
+  get scan(): DroppedFile | null {
+    if (this.person) return this.files?.[1] ?? null;
+    return this.description?.scan ? (this.files?.find(({ name }) => SCANS.test(name)) ?? null) : null;
+  }
+
+  /** Whether the character on the page has muscles and bones. */
+  get layered(): boolean {
+    return this.embedded !== null || this.person !== null;
   }
 
   /** Places the camera in front of the character. */

@@ -6,6 +6,8 @@ import type { Opened, SlotBuffers } from "./protocol";
 const SKIN = new THREE.Color(0xc98f70);
 /** Opacity of skin while overlays inside the body are shown. */
 const SEE_THROUGH_OPACITY = 0.28;
+/** Size of a cloud's points, over its height. */
+const POINT_SIZE = 0.004;
 const strainRamp = [new THREE.Color(0x2f6fd0), new THREE.Color(0xd9d2c7), new THREE.Color(0xd6402b)] as const;
 
 export class BodyView {
@@ -17,6 +19,7 @@ export class BodyView {
   private textures: THREE.Texture[] = [];
   private lines: THREE.LineSegments | null = null;
   private marked: THREE.Mesh | null = null;
+  private cloud: THREE.Points<THREE.BufferGeometry, THREE.PointsMaterial> | null = null;
 
   /** Whether a frame has arrived. */
   hasSkin = false;
@@ -44,6 +47,20 @@ export class BodyView {
     this.mesh.castShadow = true;
     this.mesh.frustumCulled = false;
     this.mesh.visible = false;
+    if (opened.triangles.length === 0) this.mesh.add(this.points(opened));
+  }
+
+  /** A cloud without a surface. */
+  private points(opened: Opened): THREE.Points<THREE.BufferGeometry, THREE.PointsMaterial> {
+    const [low, high] = opened.description.bounds;
+    const size = Math.max(...high.map((x, axis) => x - (low[axis] ?? x)));
+    const geometry = new THREE.BufferGeometry();
+    geometry.setAttribute("position", this.positions);
+    geometry.boundingSphere = this.geometry.boundingSphere;
+    const points = new THREE.Points(geometry, new THREE.PointsMaterial({ color: SKIN, size: POINT_SIZE * size }));
+    points.frustumCulled = false;
+    this.cloud = points;
+    return points;
   }
 
   private material(opened: Opened, index: number | null, tint: THREE.Color | null): THREE.MeshStandardMaterial {
@@ -191,6 +208,8 @@ export class BodyView {
     this.geometry.dispose();
     this.lines?.geometry.dispose();
     this.marked?.geometry.dispose();
+    this.cloud?.geometry.dispose();
+    this.cloud?.material.dispose();
     for (const texture of this.textures) texture.dispose();
     for (const material of this.mesh.material) material.dispose();
   }

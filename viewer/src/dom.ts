@@ -134,13 +134,18 @@ export function choiceRow<T extends string>(
   choices: readonly (readonly [T, string])[],
   change: (value: T) => void,
   title = "",
-): { row: HTMLDivElement; set(value: T, label?: string): void } {
+): { row: HTMLDivElement; set(value: T, label?: string): void; enable(on: boolean, why: string): void } {
   const id = `control-${nextId++}`;
   const select = make("select", { id }, ...choices.map(([value, textContent]) => make("option", { value, textContent })));
   select.onchange = () => change(select.value as T);
   const row = make("div", { className: "row wide", title }, make("label", { htmlFor: id, textContent: label }), select);
   return {
     row,
+    /** Where it cannot be changed, the tooltip says why. */
+    enable(on, why) {
+      select.disabled = !on;
+      row.title = on ? title : why;
+    },
     /** A value that is not in the list, as a settings file may have, is added to it. */
     set(value, label = value) {
       select.querySelector("option[data-added]")?.remove();
@@ -150,6 +155,32 @@ export function choiceRow<T extends string>(
         select.append(added);
       }
       select.value = value;
+    },
+  };
+}
+
+/** A field for a number that may stay empty; it then shows what is used instead. */
+export function numberRow(
+  label: string,
+  unit: string,
+  { min, max }: { min: number; max: number },
+  change: (value: number | null) => void,
+  title: string,
+): { row: HTMLDivElement; set(value: number | null, instead: string): void } {
+  const id = `control-${nextId++}`;
+  const input = make("input", { type: "number", id, min: String(min), max: String(max), step: "any", inputMode: "decimal" });
+  input.oninput = () => {
+    const value = input.value.trim() === "" ? null : Number(input.value);
+    const fits = value === null ? !input.validity.badInput : value >= min && value <= max;
+    input.setCustomValidity(fits ? "" : `from ${min} to ${max} ${unit}`);
+    if (fits) change(value);
+    else input.reportValidity();
+  };
+  return {
+    row: make("div", { className: "row", title }, make("label", { htmlFor: id, textContent: label }), input, make("output", { textContent: unit })),
+    set(value, instead) {
+      input.value = value === null ? "" : String(Number(value.toFixed(1)));
+      input.placeholder = instead;
     },
   };
 }

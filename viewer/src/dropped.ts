@@ -4,7 +4,7 @@ import type { DroppedFile } from "./protocol";
 const SETTINGS = ["toml"];
 const MOTIONS = ["bvh"];
 /** Formats that hold a character, a motion, or both. */
-const EITHER = ["glb", "gltf", "vrm", "fbx"];
+const EITHER = ["person", "glb", "gltf", "vrm", "fbx"];
 
 export interface DroppedSet {
   /** The files of one character; several files that can hold one are tried in order. */

@@ -117,6 +117,7 @@ async function begin(): Promise<void> {
   const anatomy = new AnatomyPage(app);
   const panel = new Panel([view, new TissuePage(app), anatomy, rig, exports]);
   const { open } = listenForFiles(app);
+  anatomy.onPerson = () => panel.openByName("Anatomy");
   app.onNew = () => {
     if (panel.name === "Rig") panel.open("View");
   };
@@ -127,9 +128,14 @@ async function begin(): Promise<void> {
     if (!description) return;
     const { name, vertices } = description.info;
     byId("title").textContent = `${name} · ${vertices.toLocaleString("en")} vertices · ${description.joints.length} joints`;
+    const scan = description.scan ? app.scan : null;
+    const inside = scan && { label: "See inside", run: () => anatomy.seeInside(scan) };
     if (description.bare) {
       panel.openByName("Rig");
-      showMessage("This mesh has no skeleton. Fit a humanoid, or click the body to place joints.");
+      const text = description.info.triangles > 0 ? "This mesh has no skeleton. Fit a humanoid, or click the body to place joints." : "These are points without a surface.";
+      showMessage(inside ? `${text} If it is a scan of a person, see the muscles and bones inside.` : text, "plain", inside ? 20_000 : undefined, inside || undefined);
+    } else if (inside) {
+      showMessage("The file has no skeleton: one was fitted. See the muscles and bones inside?", "plain", 20_000, inside);
     }
   });
   const list = shortcuts({ app, transport, view, rig, panel, exports, open });

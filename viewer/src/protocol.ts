@@ -58,10 +58,77 @@ export interface Description {
   humanoid: boolean;
   /** Whether the character has no skeleton yet. */
   bare: boolean;
+  /** Whether the file has no skeleton, so that it may be a scan. */
+  scan: boolean;
+  /** The layered person, in numbers. */
+  person: PersonInfo | null;
   /** Whether some triangles face inwards, so that both sides must be drawn. */
   two_sided: boolean;
   /** Rotation of the character's facing from +Z about the vertical [rad]. */
   facing: number;
+}
+
+export type Sex = "male" | "female";
+
+/** A number with its standard deviation, which is zero if it was given. */
+export interface Estimate {
+  value: number;
+  error: number;
+}
+
+/** A person's place among the people of a study. */
+export interface Percentile {
+  population: string;
+  quantity: "fat_percent" | "muscle_mass";
+  /** Share of people of the same sex with less [%]. */
+  percentile: number;
+}
+
+/** A layered person in numbers, metres and kilograms. */
+export interface PersonInfo {
+  name: string;
+  sex: Sex;
+  bones: number;
+  muscles: number;
+  measures: { height: number; waist: number } & Record<string, unknown>;
+  composition: {
+    height: number;
+    weight: Estimate;
+    body_mass_index: number;
+    fat_mass: Estimate;
+    fat_percent: Estimate;
+    muscle_mass: Estimate;
+    percentiles: Percentile[];
+    notes: string[];
+  };
+  registration: {
+    sex_confidence: number;
+    confidence: number;
+    distances: { rms: number; percentile_95: number };
+    coverage: { whole: number };
+    warnings: string[];
+  };
+  fit: { masses: { fat: number; muscle: number } & Record<string, unknown> } & Record<string, unknown>;
+}
+
+/** What the user knows of a person; the rest is estimated. */
+export interface Known {
+  sex: Sex | null;
+  /** [years] */
+  age: number | null;
+  /** [m] */
+  height: number | null;
+  /** [kg] */
+  weight: number | null;
+  /** Share of the weight [%]. */
+  fat_percent: number | null;
+}
+export const NOTHING_KNOWN: Known = { sex: null, age: null, height: null, weight: null, fat_percent: null };
+
+/** A body space: what bodies of a sex look like. */
+export interface BodySpace {
+  sex: Sex;
+  bytes: Uint8Array;
 }
 
 /** Tissue settings, in the structure of the TOML file. */
@@ -214,8 +281,14 @@ export interface Requests {
   pose: { ask: object; answer: Float32Array };
   /** The body as it is shown. */
   still: { ask: { format: StillFormat }; answer: Uint8Array };
-  /** A layered template, from the bytes of its file. */
-  anatomy: { ask: { bytes: Uint8Array }; answer: { description: AnatomyDescription; arrays: Record<AnatomyLayer, AnatomyArrays> } };
+  /** Finds the body in a scan; the worker keeps it for `makePerson`. */
+  findBody: { ask: { file: DroppedFile; known: Known; spaces: BodySpace[]; rig: Uint8Array }; answer: { sex: Sex } };
+  /** A person file of the body that was found, with the template of its sex. */
+  makePerson: { ask: { template: Uint8Array; known: Known }; answer: Uint8Array };
+  /** A person file again with other numbers given. */
+  refitPerson: { ask: { person: Uint8Array; template: Uint8Array; known: Known }; answer: Uint8Array };
+  /** A layered template from the bytes of its file, or (without) the anatomy of the person on the page. */
+  anatomy: { ask: { bytes: Uint8Array | null }; answer: { description: AnatomyDescription; arrays: Record<AnatomyLayer, AnatomyArrays> } };
   memory: { ask: object; answer: { bytes: number } };
   benchmark: { ask: { steps: number }; answer: { stepMs: number } };
 }

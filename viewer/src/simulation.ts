@@ -85,6 +85,8 @@ export class Simulation {
   private building: WorkerConnection | null = null;
   private opening: WorkerConnection | null = null;
   private buildProgress: (share: number) => void = () => {};
+  private task: WorkerConnection | null = null;
+  private taskProgress: (share: number) => void = () => {};
   private replay: ReplayState = { opening: [], motions: [], clip: null, orders: new Map() };
   private newest: Frame | null = null;
   private shown: { connection: WorkerConnection; slots: SlotBuffers[] } | null = null;
@@ -140,6 +142,30 @@ export class Simulation {
     const { opening } = this;
     this.opening = null;
     opening?.end(new Cancelled("cancelled"));
+  }
+
+  /** Runs a task of several requests in a worker of its own; the page keeps moving. A new task takes the place of the last one. */
+  async background<T>(work: (ask: WorkerConnection["request"]) => Promise<T>, progress: (share: number) => void): Promise<T> {
+    this.cancelTask();
+    const connection = this.connect();
+    this.task = connection;
+    this.taskProgress = progress;
+    try {
+      const request: WorkerConnection["request"] = (name, ask) => {
+        if (this.task !== connection) throw new Cancelled("cancelled");
+        return connection.request(name, ask);
+      };
+      return await work(request);
+    } finally {
+      if (this.task === connection) this.task = null;
+      connection.end(new Cancelled("cancelled"));
+    }
+  }
+
+  cancelTask(): void {
+    const { task } = this;
+    this.task = null;
+    task?.end(new Cancelled("cancelled"));
   }
 
   cancelBuilding(): void {
@@ -252,6 +278,7 @@ export class Simulation {
       this.markReady();
     } else if (message.type === "progress") {
       if (connection === this.building) this.buildProgress(message.share);
+      else if (connection === this.task) this.taskProgress(message.share);
       else this.onProgress(message.share);
     } else if (message.type === "error" && connection === this.connection) {
       this.onError(message.message);

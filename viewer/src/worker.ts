@@ -2,9 +2,12 @@
 import init, {
   Files,
   PageAnatomy,
+  PageScan,
   PageStage,
   default_settings,
   page_words,
+  provide_space,
+  refitted_person,
   settings_from_toml,
   settings_to_toml,
   type InitOutput,
@@ -27,6 +30,7 @@ import {
   type RequestName,
   type Requests,
   type Settings,
+  type Sex,
   type SlotBuffers,
   type ToWorker,
 } from "./protocol";
@@ -42,6 +46,7 @@ const MAX_BUFFERS = 2;
 
 let wasm: InitOutput;
 let stage: PageStage | null = null;
+let scan: PageScan | null = null;
 let built = false;
 let started = false;
 let playing = true;
@@ -90,8 +95,9 @@ function fileSet(files: DroppedFile[]): Files {
   return set;
 }
 
-function readAnatomy(bytes: Uint8Array): Requests["anatomy"]["answer"] {
-  const anatomy = PageAnatomy.read(bytes);
+function readAnatomy(bytes: Uint8Array | null): Requests["anatomy"]["answer"] {
+  const anatomy = bytes ? PageAnatomy.read(bytes) : current().anatomy();
+  if (!anatomy) throw new Error("the character has no layers");
   const arrays = (layer: AnatomyLayer): AnatomyArrays => {
     anatomy.make(layer);
     return {
@@ -155,6 +161,18 @@ const answers: { [K in RequestName]: (ask: Requests[K]["ask"]) => Requests[K]["a
   bake: ({ fps, boundMm }) => current().bake(fps, boundMm, reportProgress),
   pose: () => current().kept_pose(),
   still: ({ format }) => current().still(format),
+  findBody: ({ file, known, spaces, rig }) => {
+    for (const { sex, bytes } of spaces) provide_space(sex, bytes, rig);
+    scan?.free();
+    scan = null;
+    scan = PageScan.find(file.name, file.bytes, JSON.stringify(known), reportProgress);
+    return { sex: scan.sex() as Sex };
+  },
+  makePerson: ({ template, known }) => {
+    if (!scan) throw new Error("no body was found yet");
+    return scan.person(template, JSON.stringify(known), reportProgress);
+  },
+  refitPerson: ({ person, template, known }) => refitted_person(person, template, JSON.stringify(known), reportProgress),
   anatomy: ({ bytes }) => readAnatomy(bytes),
   memory: () => ({ bytes: wasm.memory.buffer.byteLength }),
   benchmark: ({ steps }) => {

@@ -6,12 +6,13 @@ import { tests as state } from "./state.test.mjs";
 import { tests as screen } from "./screen.test.mjs";
 import { tests as rig } from "./rig.test.mjs";
 import { tests as anatomy } from "./anatomy.test.mjs";
+import { tests as person } from "./person.test.mjs";
 import { bench } from "./bench.mjs";
 import { memory } from "./memory.mjs";
 import { tools } from "./tools.test.mjs";
 
 const wanted = process.argv.slice(2);
-const all = [...page, ...pose, ...state, ...screen, ...rig, ...anatomy, tools, memory, bench];
+const all = [...page, ...pose, ...state, ...screen, ...rig, ...anatomy, ...person, tools, memory, bench];
 const chosen = wanted.length === 0 ? all : all.filter(({ name }) => wanted.some((part) => name.includes(part)));
 
 const server = await serve();

@@ -9,6 +9,7 @@ use crate::aabb::Aabb;
 use crate::mesh::TriMesh;
 
 mod closest;
+mod crossings;
 mod ray;
 mod winding;
 

@@ -92,6 +92,11 @@ impl Surface {
     pub fn all_hits(&self, ray: Ray, t_max: f32) -> Vec<RayHit> {
         self.tree.all_hits(ray, t_max)
     }
+
+    /// Pairs of triangles that cross and have no vertex in common, ascending; those with at least one wanted triangle.
+    pub fn crossings(&self, is_wanted: impl Fn(u32) -> bool + Sync) -> Vec<[u32; 2]> {
+        self.tree.crossings(is_wanted)
+    }
 }
 
 #[cfg(test)]

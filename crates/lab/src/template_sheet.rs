@@ -78,13 +78,18 @@ fn bones(template: &Template) -> TriMesh {
 /// All muscles as one mesh, with the colours of flesh and tendon.
 fn muscles(template: &Template) -> (TriMesh, Vec<Vec3>) {
     let mesh = TriMesh::merged(template.muscles.iter().map(|muscle| &muscle.mesh));
-    let mut colours = Vec::with_capacity(mesh.positions.len());
+    (mesh, muscle_colours(template))
+}
+
+/// Colours of flesh and tendon of every vertex of all muscles.
+pub fn muscle_colours(template: &Template) -> Vec<Vec3> {
+    let mut colours = Vec::new();
     for (number, muscle) in template.muscles.iter().enumerate() {
         let red = muscle_red(template, number);
         let tendon = |v: usize| muscle.tendon.get(v).copied().unwrap_or(0.0);
         colours.extend((0..muscle.mesh.positions.len()).map(|v| red.lerp(TENDON, tendon(v))));
     }
-    (mesh, colours)
+    colours
 }
 
 /// A view of what is drawn in one column.

@@ -96,6 +96,12 @@ impl Anatomy {
         Ok(Self { template })
     }
 
+    /// That of the layered person on a stage.
+    pub fn of_person(stage: &Stage) -> Option<Self> {
+        let template = stage.person.as_ref()?.anatomy.clone();
+        Some(Self { template })
+    }
+
     /// What the page needs to know.
     pub fn describe(&self) -> Description {
         let template = &self.template;

@@ -1,5 +1,6 @@
 //! Errors shown on the page.
 
+use supple::anatomy::person::PersonFileError;
 use supple::bake::BakeError;
 use supple::clips::MotionError;
 use supple::embedded::ClipError;
@@ -44,6 +45,9 @@ pub enum StageError {
     /// Joints that do not form a skeleton.
     #[error(transparent)]
     Skeleton(#[from] SkeletonError),
+    /// A person file that cannot be read.
+    #[error(transparent)]
+    Person(#[from] PersonFileError),
     /// Anything else.
     #[error("{0}")]
     Other(String),

@@ -2,12 +2,14 @@
 
 use serde::Deserialize;
 use supple::Character;
+use supple::anatomy::person::file::EXTRAS;
+use supple::anatomy::person::{Person, PersonFileError, read_person};
 use supple::rig::character::Up;
 use supple::rig::formats::{FormatError, ReadOptions, load_bytes, parse_unit};
 
 /// Extensions of character files, the most complete format first.
-const CHARACTERS: [&str; 9] = [
-    "ini", "glb", "gltf", "vrm", "fbx", "obj", "ply", "off", "stl",
+const CHARACTERS: [&str; 10] = [
+    "person", "ini", "glb", "gltf", "vrm", "fbx", "obj", "ply", "off", "stl",
 ];
 /// Extensions of files with a mesh only.
 const MESH_ONLY: [&str; 4] = ["obj", "ply", "off", "stl"];
@@ -50,6 +52,28 @@ impl Reading {
             up,
         })
     }
+}
+
+/// The layered person among dropped files, if there is one. It may be named `.glb`, for other programs.
+pub fn read_layered(files: &[File]) -> Result<Option<Person>, PersonFileError> {
+    let is_person = |(name, bytes): &&File| match extension(name).as_str() {
+        "person" => true,
+        "glb" => holds_person(bytes),
+        _ => false,
+    };
+    let file = files.iter().find(is_person);
+    file.map(|(_, bytes)| read_person(bytes)).transpose()
+}
+
+/// Whether the JSON of a GLB names what only person files have.
+fn holds_person(glb: &[u8]) -> bool {
+    let length = (glb.get(12..16))
+        .and_then(|four| four.try_into().ok())
+        .map_or(0, |four| u32::from_le_bytes(four) as usize);
+    let json = glb.get(20..).unwrap_or_default();
+    let json = &json[..length.min(json.len())];
+    json.windows(EXTRAS.len())
+        .any(|window| window == EXTRAS.as_bytes())
 }
 
 /// Reads a character from files dropped together: a mesh with its skeleton and motions, a glTF with its buffers.
@@ -103,7 +127,8 @@ pub fn extension(name: &str) -> String {
         .map_or(String::new(), |(_, ending)| ending.to_ascii_lowercase())
 }
 
-fn stem(name: &str) -> String {
+/// The name without its extension.
+pub fn stem(name: &str) -> String {
     name.rsplit_once('.')
         .map_or(name, |(stem, _)| stem)
         .to_owned()

@@ -13,6 +13,7 @@ pub mod looks;
 pub mod overlays;
 #[cfg(target_arch = "wasm32")]
 pub mod page;
+pub mod person;
 pub mod posing;
 pub mod rigging;
 pub mod shells;

@@ -1,6 +1,9 @@
 //! JavaScript bindings of the stage. Arrays that change every frame are read in place from WebAssembly memory by address and
 //! length; everything else is passed as JSON or copied.
 
+use std::cell::RefCell;
+
+use supple::anatomy::Sex;
 use supple::flesh::Settings;
 use supple::glam::{Quat, Vec3};
 use supple::sim::measure;
@@ -9,6 +12,7 @@ use wasm_bindgen::prelude::*;
 
 use crate::anatomy::{Anatomy, Arrays, Layer};
 use crate::hands::Ball;
+use crate::person::{self, FoundBody};
 use crate::stage::{Shown, Stage};
 use crate::{files, rigging, words};
 
@@ -131,6 +135,98 @@ impl PageAnatomy {
     }
 }
 
+/// A scan in which a body was found.
+#[wasm_bindgen]
+pub struct PageScan {
+    found: FoundBody,
+}
+
+#[wasm_bindgen]
+impl PageScan {
+    /// Finds the body in a scan; what is known as JSON.
+    pub fn find(
+        name: &str,
+        bytes: &[u8],
+        known: &str,
+        progress: Progress,
+    ) -> Result<PageScan, JsError> {
+        let known = serde_json::from_str(known)?;
+        let found = reporting(progress, || FoundBody::find(name, bytes, &known, &report))?;
+        Ok(Self { found })
+    }
+
+    /// "male" or "female".
+    pub fn sex(&self) -> String {
+        sex_name(self.found.sex()).to_owned()
+    }
+
+    /// The bytes of a person file, made with the template of its sex.
+    pub fn person(
+        &self,
+        template: &[u8],
+        known: &str,
+        progress: Progress,
+    ) -> Result<Vec<u8>, JsError> {
+        let known = serde_json::from_str(known)?;
+        let task = || self.found.person(template, &known, &report);
+        Ok(reporting(progress, task)?)
+    }
+}
+
+thread_local! {
+    /// Who hears of the task that runs. There is one thread, and the libraries want a function that any may call.
+    static LISTENER: RefCell<Option<Progress>> = const { RefCell::new(None) };
+}
+
+/// Runs a task whose progress is reported to a listener.
+fn reporting<T>(listener: Progress, task: impl FnOnce() -> T) -> T {
+    LISTENER.replace(Some(listener));
+    let result = task();
+    LISTENER.replace(None);
+    result
+}
+
+fn report(share: f64) {
+    LISTENER.with_borrow(|listener| {
+        if let Some(listener) = listener {
+            listener.call(&JsValue::NULL, share as f32);
+        }
+    });
+}
+
+/// Takes the bytes of a body space ("male" or "female") and of its rig.
+#[wasm_bindgen]
+pub fn provide_space(sex: &str, space: &[u8], rig: &[u8]) -> Result<(), JsError> {
+    Ok(person::provide(sex_named(sex), space, rig)?)
+}
+
+/// A person file again with other numbers given.
+#[wasm_bindgen]
+pub fn refitted_person(
+    person: &[u8],
+    template: &[u8],
+    known: &str,
+    progress: Progress,
+) -> Result<Vec<u8>, JsError> {
+    let known = serde_json::from_str(known)?;
+    let task = || person::refitted(person, template, &known, &report);
+    Ok(reporting(progress, task)?)
+}
+
+fn sex_name(sex: Sex) -> &'static str {
+    match sex {
+        Sex::Male => "male",
+        Sex::Female => "female",
+    }
+}
+
+fn sex_named(name: &str) -> Sex {
+    match name {
+        "female" => Sex::Female,
+        _ => Sex::Male,
+    }
+}
+
 /// The default settings as TOML.
 #[wasm_bindgen]
 pub fn default_settings() -> Result<String, JsError> {
@@ -182,6 +278,14 @@ impl PageStage {
     pub fn from_files(files: &Files, reading: &str) -> Result<PageStage, JsError> {
         let reading = serde_json::from_str(reading)?;
         Ok(Stage::from_files(&files.files, &reading)?.into())
+    }
+
+    /// Layers, muscles and bones, if the character is a layered person.
+    pub fn anatomy(&self) -> Option<PageAnatomy> {
+        Some(PageAnatomy {
+            anatomy: Anatomy::of_person(&self.stage)?,
+            arrays: Arrays::default(),
+        })
     }
 
     /// Description of the character, as JSON.

@@ -1,6 +1,7 @@
 //! One character on the page: its clips, time, tissue and interactions.
 
 use serde::Serialize;
+use supple::anatomy::person::{Person, PersonInfo, person_info};
 use supple::embedded::{self, Body};
 use supple::flesh::Settings;
 use supple::geom::Surface;
@@ -20,7 +21,7 @@ use supple::tissue::SoftBody;
 use supple::{Character, Clip, Pose, clips, info};
 
 use crate::error::StageError;
-use crate::files::{File, Reading, read_character};
+use crate::files::{File, Reading, read_character, read_layered};
 use crate::hands::{Ball, Hands};
 use crate::looks::{Looks, PartRange};
 use crate::posing::Posing;
@@ -90,6 +91,10 @@ pub struct Description {
     pub humanoid: bool,
     /// Whether it has no skeleton: one must be built first.
     pub bare: bool,
+    /// Whether the file has no skeleton, so that it may be a scan.
+    pub scan: bool,
+    /// The layered person, in numbers.
+    pub person: Option<PersonInfo>,
     /// Whether some triangles are flipped, so that the skin must be drawn from both sides.
     pub two_sided: bool,
     /// Rotation of the character's forward direction about Y, from +Z \[rad\].
@@ -125,6 +130,10 @@ pub struct Stage {
     clip: Option<usize>,
     time: f32,
     height: f32,
+    /// Whether the file has no skeleton.
+    scan: bool,
+    /// The layered person that the character is the skin of.
+    pub(crate) person: Option<Person>,
 }
 
 impl Stage {
@@ -140,10 +149,14 @@ impl Stage {
 
     /// A character from dropped files. A person without a skeleton gets one.
     pub fn from_files(files: &[File], reading: &Reading) -> Result<Self, StageError> {
+        if let Some(person) = read_layered(files)? {
+            let mut stage = Self::new(person.character())?;
+            stage.person = Some(person);
+            return Ok(stage);
+        }
         let mut character = read_character(files, reading)?;
-        if is_bare(&character)
-            && let Ok(rigged) = fitted(&character, &Markers::default())
-        {
+        let scan = is_bare(&character);
+        if scan && let Ok(rigged) = fitted(&character, &Markers::default()) {
             character = rigged;
             bind_missing(&mut character, false)?;
             character.problems.push(Problem {
@@ -155,7 +168,9 @@ impl Stage {
         if reading.auto_weights && !is_bare(&character) && !character.skeleton.is_empty() {
             bind_missing(&mut character, true)?;
         }
-        Self::new(character)
+        let mut stage = Self::new(character)?;
+        stage.scan = scan;
+        Ok(stage)
     }
 
     /// A character without tissue.
@@ -201,6 +216,8 @@ impl Stage {
             time: 0.0,
             clips,
             character,
+            scan: false,
+            person: None,
         };
         let opening = stage.clips.iter().position(|clip| clip.name == FIRST_CLIP);
         let first = if stage.character.clips.is_empty() {
@@ -242,6 +259,8 @@ impl Stage {
             bounds: [bounds.0.to_array(), bounds.1.to_array()],
             humanoid: is_humanoid(&self.character),
             bare: is_bare(&self.character),
+            scan: self.scan,
+            person: self.person.as_ref().map(person_info),
             two_sided: has_flipped_triangles(&self.character),
             facing: ahead.x.atan2(ahead.z),
         }

@@ -10,6 +10,22 @@ use glam::{DVec3, Vec3};
 use super::{BodyModel, VertexWeights};
 use crate::Sex;
 
+/// Bytes of the space of a sex and of the rig.
+#[cfg(not(target_arch = "wasm32"))]
+pub(super) fn embedded(sex: Sex) -> (&'static [u8], &'static [u8]) {
+    let space: &[u8] = match sex {
+        Sex::Male => include_bytes!("../../assets/space_male.bin"),
+        Sex::Female => include_bytes!("../../assets/space_female.bin"),
+    };
+    (space, include_bytes!("../../assets/rig.bin"))
+}
+
+/// Nothing: pages fetch them when they are needed, and start in half the time.
+#[cfg(target_arch = "wasm32")]
+pub(super) fn embedded(_: Sex) -> (&'static [u8], &'static [u8]) {
+    (&[], &[])
+}
+
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {

@@ -8,6 +8,7 @@ mod asset;
 mod posing;
 mod regressor;
 mod sample;
+mod steer;
 mod widening;
 
 use std::sync::OnceLock;
@@ -20,9 +21,18 @@ use supple_rig::{Joint, Skeleton, Transform};
 use crate::Sex;
 pub use posing::{Figure, Frames};
 pub use sample::{BodySampler, PoseRange};
+pub use steer::REACH;
 
 /// Joints that move one vertex, and their weights.
 pub type VertexWeights = [(u8, f32); 4];
+
+/// The models in use, men and women.
+static MODELS: [OnceLock<BodyModel>; 2] = [OnceLock::new(), OnceLock::new()];
+
+/// Bytes that are no body space and rig of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the body space is damaged; fetch it again")]
+pub struct DamagedSpace;
 
 /// A space of bodies of one sex, with their rig.
 #[derive(Clone, Debug)]
@@ -57,28 +67,34 @@ pub struct BodyModel {
 
 impl BodyModel {
     /// The embedded model of a sex; unpacked once.
+    ///
+    /// # Panics
+    /// In WebAssembly, where it is no part of the program, unless [`BodyModel::provide`] was called before.
     pub fn embedded(sex: Sex) -> &'static BodyModel {
-        static MODELS: [OnceLock<BodyModel>; 2] = [OnceLock::new(), OnceLock::new()];
-        let (slot, space) = match sex {
-            Sex::Male => (
-                &MODELS[0],
-                &include_bytes!("../../assets/space_male.bin")[..],
-            ),
-            Sex::Female => (
-                &MODELS[1],
-                &include_bytes!("../../assets/space_female.bin")[..],
-            ),
-        };
-        let rig = include_bytes!("../../assets/rig.bin");
-        slot.get_or_init(|| {
+        MODELS[sex as usize].get_or_init(|| {
             // The assets are part of the program; a test unpacks both.
-            let mut model = asset::unpack(sex, space, rig).expect("the embedded body space");
-            widening::widen(&mut model);
-            model.regressor = regressor::learn(&model);
-            model.find_hidden();
-            model.find_scalp();
-            model
+            let (space, rig) = asset::embedded(sex);
+            BodyModel::unpack(sex, space, rig).expect("the embedded body space")
         })
+    }
+
+    /// Unpacks the model of a sex from the bytes of its assets, for programs that fetch them; [`BodyModel::embedded`] is that
+    /// model from then on. Does nothing if there is one.
+    pub fn provide(sex: Sex, space: &[u8], rig: &[u8]) -> Result<(), DamagedSpace> {
+        if MODELS[sex as usize].get().is_none() {
+            let model = BodyModel::unpack(sex, space, rig).ok_or(DamagedSpace)?;
+            MODELS[sex as usize].get_or_init(|| model);
+        }
+        Ok(())
+    }
+
+    fn unpack(sex: Sex, space: &[u8], rig: &[u8]) -> Option<BodyModel> {
+        let mut model = asset::unpack(sex, space, rig)?;
+        widening::widen(&mut model);
+        model.regressor = regressor::learn(&model);
+        model.find_hidden();
+        model.find_scalp();
+        Some(model)
     }
 
     /// Number of vertices.

@@ -3,12 +3,14 @@
 use glam::Vec3;
 
 use super::carried::{carried_directions, carried_point, carried_thickness, skeleton_at};
-use super::clock::Clock;
+use super::fit::fitted_person_with;
 use super::rbf::WarpError;
 use super::record::{Inserts, Person, Registration};
-use super::{FitError, PersonSkin, Transfer, fitted_person};
+use super::{FitError, PersonSkin, Transfer};
+use crate::clock::Clock;
 use crate::composition::estimate::{CompositionError, air_litres, weight_of_volume};
 use crate::composition::{Known, Measures, Regressors, Tape, composition};
+use crate::progress::Progress;
 use crate::scan::{Options, Registered, Scan, ScanError, register};
 use crate::template::Template;
 use crate::{Body, BodyError, Sex};
@@ -75,11 +77,21 @@ pub struct Preparation {
     tape: Tape,
 }
 
+/// A person without layers, in the template's connectivity and rest pose.
+struct Shape {
+    sex: Sex,
+    measures: Measures,
+    skin: Vec<Vec3>,
+    joints: Vec<Vec3>,
+    inserts: Inserts,
+    registration: Registration,
+}
+
 impl Preparation {
     /// Prepares a template of the embedded rig.
     pub fn new(template: Template) -> Result<Self, PersonError> {
         let (transfer, tape) = rayon::join(
-            || Transfer::new(&template.layers),
+            || Transfer::of_template(&template),
             || Tape::new(&template.body),
         );
         Ok(Preparation {
@@ -108,13 +120,74 @@ impl Preparation {
         given: &Given,
         regressors: &Regressors,
     ) -> Result<Person, PersonError> {
+        self.person_with(name, registered, given, regressors, &Progress::silent())
+    }
+
+    /// [`Preparation::person`], and tells how far it is.
+    pub fn person_with(
+        &self,
+        name: &str,
+        registered: &Registered,
+        given: &Given,
+        regressors: &Regressors,
+        progress: &Progress,
+    ) -> Result<Person, PersonError> {
+        let (skin, joints) = skin_of(&self.template.body, registered);
+        let shape = Shape {
+            sex: registered.sex,
+            measures: self.tape.measures(&skin, &joints),
+            skin,
+            joints,
+            inserts: inserts(&self.template.body, registered),
+            registration: Registration::of(registered),
+        };
+        self.layered(name, shape, given, regressors, progress)
+    }
+
+    /// A person again with other numbers given: the skin stays, composition and layers are new.
+    pub fn refitted(
+        &self,
+        person: &Person,
+        given: &Given,
+        regressors: &Regressors,
+        progress: &Progress,
+    ) -> Result<Person, PersonError> {
+        let body = &person.anatomy.body;
+        let worlds = body.skeleton.rest_worlds();
+        let shape = Shape {
+            sex: person.sex(),
+            measures: person.measures,
+            skin: body.mesh.positions.clone(),
+            joints: worlds.iter().map(|w| w.translation.into()).collect(),
+            inserts: person.inserts.clone(),
+            registration: person.registration.clone(),
+        };
+        self.layered(person.name(), shape, given, regressors, progress)
+    }
+
+    fn layered(
+        &self,
+        name: &str,
+        shape: Shape,
+        given: &Given,
+        regressors: &Regressors,
+        progress: &Progress,
+    ) -> Result<Person, PersonError> {
         let template = &self.template;
-        if registered.sex != template.body.sex {
+        let Shape {
+            skin,
+            joints,
+            measures,
+            ..
+        } = shape;
+        if shape.sex != template.body.sex {
             return Err(PersonError::OtherSex);
         }
-        let (skin, joints) = skin_of(&template.body, registered);
-        let measures = self.tape.measures(&skin, &joints);
-        let known = known(registered.sex, given, &measures);
+        let person_skin = PersonSkin {
+            skin: &skin,
+            joints: &joints,
+        };
+        let known = known(shape.sex, given, &measures);
         let mut composition = composition(&measures, &known, regressors)?;
         if let Some(height) = given.height
             && (height / measures.height - 1.0).abs() > HEIGHT_DIFFERENCE
@@ -124,16 +197,13 @@ impl Preparation {
                 measures.height
             ));
         }
-        let person_skin = PersonSkin {
-            skin: &skin,
-            joints: &joints,
-        };
-        let fit = fitted_person(
+        let fit = fitted_person_with(
             template,
             &self.transfer,
             &person_skin,
             composition.fat_mass.value,
             composition.muscle_mass.value,
+            progress,
         )?;
         let mut anatomy = template.clone();
         anatomy.name = name.to_owned();
@@ -158,10 +228,10 @@ impl Preparation {
         }
         Ok(Person {
             anatomy: anatomy.rounded(),
-            inserts: inserts(&template.body, registered),
+            inserts: shape.inserts,
             measures,
             composition,
-            registration: Registration::of(registered),
+            registration: shape.registration,
             fit: fit.report,
         })
     }
@@ -176,9 +246,9 @@ pub fn person_of_scan<'a>(
     regressors: &Regressors,
     preparation: impl FnOnce(Sex) -> Result<&'a Preparation, PersonError>,
 ) -> Result<Person, PersonError> {
-    let start = Clock::start();
+    let mut clock = Clock::start();
     let registered = register(scan, options)?;
-    let registration = ("registration", start.seconds());
+    let registration = ("registration", clock.lap());
     let preparation = preparation(registered.sex)?;
     let mut person = preparation.person(name, &registered, given, regressors)?;
     person.fit.seconds.insert(0, registration);

@@ -1,10 +1,11 @@
 //! All steps from a person's skin to a layered person.
 
+use glam::Vec3;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use supple_geom::TriMesh;
 use supple_geom::sparse::SparseError;
+use supple_geom::{Surface, TriMesh};
 
-use super::clock::Clock;
 use super::crotch::crotch;
 use super::masses::{MassReport, fitted_masses};
 use super::muscle_fit::muscle_range;
@@ -12,9 +13,21 @@ use super::scale::scaled_template;
 use super::skeleton_fit::fitted_skeleton;
 use super::transfer::{BoneStretch, Transfer, bone_stretch, warped, warped_bone};
 use super::{FitTemplate, PersonSkin};
+use crate::clock::Clock;
 use crate::layers::LayerMeasures;
+use crate::progress::Progress;
 use crate::template::Template;
 use crate::{BodyError, Layers};
+
+/// Share of the time after each step, for progress bars.
+const STEP_ENDS: [(&str, f64); 6] = [
+    ("scaling", 0.07),
+    ("skeleton surface", 0.65),
+    ("muscle range", 0.83),
+    ("masses", 0.85),
+    ("transfer", 0.95),
+    ("measuring", 1.0),
+];
 
 /// A layered person.
 #[derive(Clone, Debug)]
@@ -93,12 +106,26 @@ pub fn fitted_person(
     fat_mass: f64,
     muscle_mass: f64,
 ) -> Result<PersonFit, FitError> {
+    let silent = Progress::silent();
+    fitted_person_with(template, transfer, person, fat_mass, muscle_mass, &silent)
+}
+
+/// [`fitted_person`], and tells how far it is.
+pub fn fitted_person_with(
+    template: &Template,
+    transfer: &Transfer,
+    person: &PersonSkin,
+    fat_mass: f64,
+    muscle_mass: f64,
+    progress: &Progress,
+) -> Result<PersonFit, FitError> {
     check(template, person)?;
     let mut report = FitReport::default();
     let mut clock = Clock::start();
     let mut step = |name: &'static str, report: &mut FitReport| {
-        report.seconds.push((name, clock.seconds()));
-        clock = Clock::start();
+        report.seconds.push((name, clock.lap()));
+        let done = STEP_ENDS.iter().find(|(known, _)| *known == name);
+        progress.reach(done.map_or(0.0, |(_, share)| *share));
     };
     let crotch = crotch(&template.body)?;
     let input = FitTemplate::new(template, &crotch);
@@ -127,12 +154,16 @@ pub fn fitted_person(
         skeleton: fit.skeleton,
         layered: template.layers.layered.clone(),
     };
-    let warp = transfer.person(&layers);
-    let bones: Vec<TriMesh> = (template.bones.iter())
-        .map(|bone| warped_bone(&bone.bone.mesh, &warp.bones))
+    let inner = Surface::new(layers.skeleton_mesh());
+    let size = span(person.skin) / span(&template.layers.skin);
+    let warp = transfer.bones(&layers);
+    let bones: Vec<TriMesh> = (template.bones.par_iter())
+        .map(|bone| warped_bone(&bone.bone.mesh, &warp, &inner, size))
         .collect();
+    let placed: Vec<&[Vec3]> = bones.iter().map(|bone| &bone.positions[..]).collect();
+    let warp = transfer.muscles(&layers, &placed);
     let muscles = (template.muscles.iter())
-        .map(|muscle| warped(&muscle.mesh, &warp.muscles))
+        .map(|muscle| warped(&muscle.mesh, &warp))
         .collect();
     step("transfer", &mut report);
     report.bones = (template.bones.iter().zip(&bones))
@@ -146,6 +177,12 @@ pub fn fitted_person(
         muscles,
         report,
     })
+}
+
+/// Height of a skin \[m\].
+fn span(skin: &[Vec3]) -> f64 {
+    let ys = || skin.iter().map(|p| f64::from(p.y));
+    ys().fold(f64::MIN, f64::max) - ys().fold(f64::MAX, f64::min)
 }
 
 fn check(template: &Template, person: &PersonSkin) -> Result<(), FitError> {

@@ -11,11 +11,11 @@ use crate::Sex;
 use crate::layers::prism_volumes;
 
 /// Density of fat \[kg/m³\] [4.2.4].
-const FAT_DENSITY: f64 = 900.0;
+pub(crate) const FAT_DENSITY: f64 = 900.0;
 /// Density of muscle \[kg/m³\] [4.2.4].
-const MUSCLE_DENSITY: f64 = 1100.0;
+pub(crate) const MUSCLE_DENSITY: f64 = 1100.0;
 /// Thickness of the skin itself \[m\] [4.2.4].
-const SKIN_THICKNESS: f64 = 2e-3;
+pub(crate) const SKIN_THICKNESS: f64 = 2e-3;
 /// Muscle that no layer holds (heart, face, hands, diaphragm) and what else is missing, over squared height \[kg/m²\]: least and
 /// largest, men and women. The thesis has one number a sex, 1.5 and 1.0, fitted to measured people. Masses that were estimated
 /// one by one do not add up to a body's volume; within these bounds this term takes the difference, beyond them fat and muscle share

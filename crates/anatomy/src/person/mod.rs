@@ -7,7 +7,6 @@
 pub mod build;
 pub mod carried;
 pub mod character;
-mod clock;
 pub mod crotch;
 #[cfg(test)]
 pub(crate) mod example;
@@ -22,7 +21,7 @@ pub mod rbf;
 pub mod record;
 mod rows;
 pub mod scale;
-mod sheet;
+pub(crate) mod sheet;
 pub mod skeleton_fit;
 #[cfg(test)]
 mod tests;

@@ -25,7 +25,7 @@ use crate::Sex;
 use crate::body_model::{BodyModel, Figure};
 pub use error::ScanError;
 pub use quality::{Coverage, Distances};
-pub use register::register;
+pub use register::{register, register_with};
 
 /// A scan as it comes: in its own unit and axes.
 #[derive(Clone, Debug, Default)]

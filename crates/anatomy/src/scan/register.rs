@@ -12,6 +12,7 @@ use super::{Options, Placement, Registered, Scan, ScanError};
 use super::{fine, normals, pieces, quality, unpose};
 use crate::Sex;
 use crate::body_model::{BodyModel, Figure};
+use crate::progress::Progress;
 
 /// Least number of points a body is seen in.
 const LEAST_POINTS: usize = 500;
@@ -26,6 +27,15 @@ const TRIED: usize = 4;
 /// Difference of costs, relative to their sum, at which one sex is e times as likely as the other.
 const SEX_SCALE: f64 = 0.02;
 
+/// Shares of the time after which the scan is tidy, starts are guessed, one is chosen, and the figure is fitted; the rest bends
+/// and un-poses it. They are for progress bars only.
+const READ: f64 = 0.07;
+const GUESSED: f64 = 0.25;
+const STARTED: f64 = 0.38;
+const FITTED: f64 = 0.72;
+/// Share of the coarse steps in the time of one sex.
+const COARSE_SHARE: f64 = 0.2;
+
 /// A scan made upright, in metres.
 struct Stand {
     cloud: Cloud,
@@ -34,6 +44,15 @@ struct Stand {
 
 /// Registers the body space to a scan.
 pub fn register(scan: &Scan, options: &Options) -> Result<Registered, ScanError> {
+    register_with(scan, options, &Progress::silent())
+}
+
+/// [`register`], and tells how far it is.
+pub fn register_with(
+    scan: &Scan,
+    options: &Options,
+    progress: &Progress,
+) -> Result<Registered, ScanError> {
     check(scan)?;
     let origin = middle(&scan.points).ok_or(ScanError::TooFewPoints {
         count: 0,
@@ -66,10 +85,13 @@ pub fn register(scan: &Scan, options: &Options) -> Result<Registered, ScanError>
         })
         .collect();
     let guide = BodyModel::embedded(options.sex.unwrap_or(Sex::Male));
-    let (mut stand, start) = best_start(guide, stands)?;
+    progress.reach(READ);
+    let (mut stand, start) = best_start(guide, stands, progress)?;
+    progress.reach(STARTED);
     let inside_out = turn_outwards(guide, &mut stand.cloud, &start.figure) && !estimated;
     let anchors = anchors(guide, options, &stand.upright, origin)?;
-    let fitted = best_sex(options.sex, &stand, &start, &anchors);
+    let fitted = best_sex(options.sex, &stand, &start, &anchors, progress);
+    progress.reach(FITTED);
     finish(fitted, stand, origin, floor.is_some(), inside_out)
 }
 
@@ -115,7 +137,11 @@ impl Upright {
 }
 
 /// The best of all stands and headings: a grid first, then a short fit of the most promising ones.
-fn best_start(guide: &BodyModel, stands: Vec<Stand>) -> Result<(Stand, Start), ScanError> {
+fn best_start(
+    guide: &BodyModel,
+    stands: Vec<Stand>,
+    progress: &Progress,
+) -> Result<(Stand, Start), ScanError> {
     let mut found: Vec<(usize, Start)> = Vec::new();
     for (index, stand) in stands.iter().enumerate() {
         let all = starts(guide, &stand.cloud, stand.upright.stature);
@@ -141,6 +167,7 @@ fn best_start(guide: &BodyModel, stands: Vec<Stand>) -> Result<(Stand, Start), S
             tried.push(candidate);
         }
     }
+    progress.reach(GUESSED);
     let fitter = Fitter::new(guide, COARSE.0, &[]);
     let mut scored: Vec<(f64, usize, Start)> = Vec::new();
     for (index, mut start) in tried {
@@ -154,6 +181,7 @@ fn best_start(guide: &BodyModel, stands: Vec<Stand>) -> Result<(Stand, Start), S
             COARSE.1,
             [WIDTHS[0], WIDTHS[1]],
             [1.0, 0.3],
+            &|share| progress.advance(share * (STARTED - GUESSED) / TRIED as f64),
         );
         scored.push((cost, index, start));
     }
@@ -184,6 +212,7 @@ fn descend(
     steps: usize,
     widths: [f64; 2],
     [reverse, tangential]: [f64; 2],
+    advance: &dyn Fn(f64),
 ) -> f64 {
     let ratio = widths[1] / widths[0];
     let mut cost = f64::INFINITY;
@@ -196,6 +225,7 @@ fn descend(
             tangential: if late { 0.2 * tangential } else { tangential },
         };
         cost = fitter.step(figure, target, weighing);
+        advance(1.0 / steps as f64);
     }
     cost
 }
@@ -207,7 +237,14 @@ struct Fitted {
     confidence: f64,
 }
 
-fn best_sex(sex: Option<Sex>, stand: &Stand, start: &Start, anchors: &[Anchor]) -> Fitted {
+fn best_sex(
+    sex: Option<Sex>,
+    stand: &Stand,
+    start: &Start,
+    anchors: &[Anchor],
+    progress: &Progress,
+) -> Fitted {
+    let share = (FITTED - STARTED) / if sex.is_some() { 1.0 } else { 2.0 };
     let coarse = Target::new(stand.cloud.thinned(COARSE.0));
     let close = Target::new(stand.cloud.thinned(CLOSE.0));
     let fit = |sex: Sex| {
@@ -221,6 +258,7 @@ fn best_sex(sex: Option<Sex>, stand: &Stand, start: &Start, anchors: &[Anchor]) 
             COARSE.1,
             [2.0 * WIDTHS[1], WIDTHS[1]],
             [1.0, 0.3],
+            &|part| progress.advance(COARSE_SHARE * share * part),
         );
         let fitter = Fitter::new(model, CLOSE.0, anchors);
         let cost = descend(
@@ -230,6 +268,7 @@ fn best_sex(sex: Option<Sex>, stand: &Stand, start: &Start, anchors: &[Anchor]) 
             CLOSE.1,
             [WIDTHS[1], WIDTHS[2]],
             [0.5, 0.1],
+            &|part| progress.advance((1.0 - COARSE_SHARE) * share * part),
         );
         (model, figure, cost)
     };

@@ -1,0 +1,485 @@
+//! Growth in steps, each of which weighs what it should.
+
+use std::time::Instant;
+
+use glam::DVec3;
+use supple_geom::normals::vertex_normals;
+use supple_geom::{Adjacency, Surface, TriMesh};
+
+use super::body::GrowthBody;
+use super::goal::{goal, place, visceral_share};
+use super::guard::Guard;
+use super::smoothing::{Filter, Smoother};
+use super::tissue::{Tissue, TissueMesh};
+use super::weighed::Weighed;
+use super::{FatGoal, Grown, Growth, GrowthError, GrowthReport, Method};
+use super::{depots, pressure, reach, room, wall};
+use crate::layers::Layers;
+use crate::person::Masses;
+use crate::person::carried::carried_directions;
+use crate::person::masses::{FAT_DENSITY, MUSCLE_DENSITY};
+use crate::person::transfer::{Transfer, warped};
+use crate::template::Template;
+
+/// Fat and muscle of one step \[kg\]. Larger steps let skin that was to meet cross first; smaller ones take longer and change
+/// nothing.
+const FAT_STEP: f64 = 2.0;
+const MUSCLE_STEP: f64 = 1.0;
+/// Further steps for what contact and prisms took back.
+const MORE_STEPS: usize = 10;
+/// How near to what was asked is near enough \[kg\], and relative.
+const CLOSE: f64 = 0.02;
+const CLOSE_SHARE: f64 = 0.003;
+/// Length over which rates of growth \[m\] and directions are smoothed. Below 1 cm the thickness of single prisms shows, above
+/// 4 cm the depots run into each other.
+const RATE_SMOOTHING: f64 = 0.022;
+const DIRECTION_SMOOTHING: f64 = 0.012;
+/// Length over which skin spreads what the belly's wall does below it \[m\].
+const CARRY_SMOOTHING: f64 = 0.04;
+/// Least thickness of the fat layer that loss leaves \[m\], and the largest share of the rest that one step takes.
+const LEAST_FAT: f64 = 1.5e-3;
+const STEP_SHARE: f64 = 0.6;
+/// Iterations that find how far a step goes.
+const SECANTS: usize = 8;
+
+/// A body that grows.
+pub struct GrowthFlow<'a> {
+    body: GrowthBody<'a>,
+    mesh: TissueMesh,
+    adjacency: Adjacency,
+    moving: Vec<bool>,
+    reach: Vec<f64>,
+    rate_filter: Filter,
+    direction_filter: Filter,
+    /// Growth of a balloon, if the method needs it.
+    balloon: Option<Vec<f64>>,
+    /// Fat of the person to be like, as a rate.
+    like: Option<Vec<f64>>,
+    /// How far the belly's wall goes out, and the skin over it, for the same fat behind it.
+    bulge: Vec<f64>,
+    carried_bulge: Vec<f64>,
+    method: Method,
+    place: &'static str,
+    visceral_share: f64,
+    /// Whether the goal is a weight, which counts the skin, not only fat.
+    counts_skin: bool,
+    /// Changes asked for \[kg\]: fat (or weight without muscle) and muscle.
+    goal: [f64; 2],
+    start: Weighed,
+    base: Tissue,
+    tissue: Tissue,
+    report: GrowthReport,
+    clock: Instant,
+}
+
+/// What moves in one step, all by vertex.
+struct Fields {
+    skin_directions: Vec<DVec3>,
+    muscle_directions: Vec<DVec3>,
+    /// Rate of fat \[m\].
+    fat: Vec<f64>,
+    /// Thickness of the fat layer \[m\].
+    thickness: Vec<f64>,
+    /// Rate of muscle \[m\].
+    muscle: Vec<f64>,
+    /// How far the skin may go out \[m\].
+    room: Vec<f64>,
+}
+
+/// How finely growth is found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Care {
+    /// Contact and prisms are looked after.
+    Full,
+    /// They are not.
+    None,
+}
+
+impl<'a> GrowthFlow<'a> {
+    /// Prepares a growth.
+    pub fn new(body: &GrowthBody<'a>, growth: &Growth) -> Result<Self, GrowthError> {
+        let clock = Instant::now();
+        let anatomy = body.anatomy;
+        let layers = &anatomy.layers;
+        if let Some(other) = growth.like
+            && other.skin.len() != layers.skin.len()
+        {
+            return Err(GrowthError::OtherMesh {
+                found: other.skin.len(),
+                expected: layers.skin.len(),
+            });
+        }
+        let goal = goal(body, growth)?;
+        let mesh = TissueMesh::new(anatomy);
+        let base = Tissue::of(anatomy);
+        let moving = reach::moving(anatomy);
+        let smoother = Smoother::new(&layers.triangles, &base.skin, &moving);
+        if smoother.free() == 0 {
+            return Err(GrowthError::NoLayers);
+        }
+        let reach = reach::reach(anatomy, &smoother, &growth.regions)?;
+        let rate_filter = smoother.bending(RATE_SMOOTHING)?;
+        let direction_filter = smoother.bending(DIRECTION_SMOOTHING)?;
+        let like = growth.like.map(|other| {
+            let [skin, muscle] = [&other.skin, &other.muscle].map(|p| super::tissue::double(p));
+            depots::rate(&depots::thickness(&mesh, &skin, &muscle))
+        });
+        let bulge = wall::bulge(layers, &mesh, &base, &reach)?;
+        let start = Weighed::of(&mesh, &base);
+        let mut flow = GrowthFlow {
+            adjacency: Adjacency::of_triangles(layers.skin.len(), &layers.triangles),
+            visceral_share: visceral_share(anatomy.sex(), growth),
+            place: place(&growth.regions),
+            counts_skin: !matches!(growth.fat, FatGoal::Change(_)),
+            method: growth.method,
+            balloon: None,
+            body: *body,
+            report: GrowthReport::default(),
+            tissue: base.clone(),
+            mesh,
+            moving,
+            reach,
+            rate_filter,
+            direction_filter,
+            like,
+            carried_bulge: smoother.bending(CARRY_SMOOTHING)?.smooth(&bulge),
+            bulge,
+            goal,
+            start,
+            base,
+            clock,
+        };
+        if flow.method != Method::Volume && goal[0] != 0.0 {
+            let normals = flow.directions(&flow.base.skin);
+            let balloon =
+                pressure::balloon(layers, &flow.base.skin, &normals, &flow.moving, &flow.reach)?;
+            flow.balloon = Some(balloon);
+        }
+        flow.told("preparing");
+        Ok(flow)
+    }
+
+    fn told(&mut self, part: &'static str) {
+        let seconds = self.clock.elapsed().as_secs_f64();
+        self.clock = Instant::now();
+        match self
+            .report
+            .seconds
+            .iter_mut()
+            .find(|(name, _)| *name == part)
+        {
+            Some((_, sum)) => *sum += seconds,
+            None => self.report.seconds.push((part, seconds)),
+        }
+    }
+
+    /// Changes asked for \[kg\]: fat (weight without muscle, if a weight was asked for) and muscle.
+    pub fn goal(&self) -> [f64; 2] {
+        self.goal
+    }
+
+    /// The layers as they are.
+    pub fn layers(&self) -> Layers {
+        self.tissue.layers(&self.body.anatomy.layers)
+    }
+
+    /// Changes so far \[kg\]: fat (weight without muscle, if a weight was asked for) and muscle.
+    pub fn change(&self) -> [f64; 2] {
+        self.change_of(&Weighed::of(&self.mesh, &self.tissue))
+    }
+
+    fn change_of(&self, now: &Weighed) -> [f64; 2] {
+        let masses = self.masses_of(now);
+        let (before, after) = (self.start.fat_volume, now.fat_volume);
+        let skin = if self.counts_skin {
+            masses.skin - self.body.masses.skin
+        } else {
+            0.0
+        };
+        [
+            masses.fat(after) - self.body.masses.fat(before) + skin,
+            masses.muscle(after) - self.body.masses.muscle(before),
+        ]
+    }
+
+    fn masses_of(&self, now: &Weighed) -> Masses {
+        now.masses(&self.start, &self.body.masses)
+    }
+
+    /// Goes on until a share of the goal is reached; 0 leads back to the start.
+    pub fn advance(&mut self, share: f64) -> Result<(), GrowthError> {
+        let wanted = self.goal.map(|g| g * share);
+        let first = self.change();
+        let left = |now: [f64; 2]| [wanted[0] - now[0], wanted[1] - now[1]];
+        let [fat, muscle] = left(first);
+        let steps = (fat.abs() / FAT_STEP)
+            .max(muscle.abs() / MUSCLE_STEP)
+            .ceil() as usize;
+        let close = |k: usize| CLOSE.max(CLOSE_SHARE * self.goal[k].abs());
+        let close = [close(0), close(1)];
+        let anatomy = self.body.anatomy;
+        let (triangles, layered) = (&anatomy.layers.triangles, &anatomy.layers.layered);
+        let skin = surface(triangles, &self.base.skin);
+        let mesh = self.mesh.clone();
+        let adjacency = self.adjacency.clone();
+        let guard = Guard::new(&mesh, triangles, layered, &self.moving, &adjacency, &skin);
+        self.report.crossings[0] = guard.known();
+        for step in 0..steps + MORE_STEPS {
+            let rest = left(self.change());
+            if rest[0].abs() <= close[0] && rest[1].abs() <= close[1] {
+                break;
+            }
+            let parts = steps.saturating_sub(step).max(1) as f64;
+            let before = self.tissue.clone();
+            let next = self.step(&before, rest.map(|r| r / parts), Care::Full);
+            let (guarded, behind) = guard.guarded(&before, &next);
+            self.tissue = guarded;
+            // What came back of the wall has its volume again.
+            if behind > 0 {
+                let lean = self.mesh.lean_volume(&next);
+                let mesh = self.mesh.clone();
+                mesh.settle_wall(&mut self.tissue, lean);
+            }
+            self.report.steps += 1;
+            let moved = before.skin.iter().zip(&self.tissue.skin);
+            if moved.clone().all(|(a, b)| a.distance(*b) < 1e-6) {
+                break;
+            }
+        }
+        self.told("steps");
+        let got = self.change();
+        for (k, what) in ["fat", "muscle"].into_iter().enumerate() {
+            if (got[k] - wanted[k]).abs() > (0.02 * wanted[k].abs()).max(0.1) {
+                return Err(GrowthError::Stalled {
+                    what,
+                    place: self.place,
+                    asked: wanted[k],
+                    got: got[k],
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// A coarse answer for a slider: a share of the goal from the start in one step, without looking after contact.
+    pub fn coarse(&self, share: f64) -> Layers {
+        let next = self.step(&self.base, self.goal.map(|g| g * share), Care::None);
+        next.layers(&self.body.anatomy.layers)
+    }
+
+    /// Smoothed normals of a surface.
+    fn directions(&self, positions: &[DVec3]) -> Vec<DVec3> {
+        let mesh = TriMesh {
+            positions: positions.iter().map(|p| p.as_vec3()).collect(),
+            triangles: self.body.anatomy.layers.triangles.clone(),
+        };
+        let normals: Vec<DVec3> = (vertex_normals(&mesh).iter())
+            .map(|n| n.as_dvec3())
+            .collect();
+        self.direction_filter.smooth_directions(&normals)
+    }
+
+    fn fields(&self, tissue: &Tissue, care: Care, goes_out: bool) -> Fields {
+        let skin_directions = self.directions(&tissue.skin);
+        let muscle_directions = self.directions(&tissue.muscle);
+        let thickness = depots::thickness(&self.mesh, &tissue.skin, &tissue.muscle);
+        let reached = |rate: Vec<f64>| -> Vec<f64> {
+            let masked: Vec<f64> = rate.iter().zip(&self.reach).map(|(r, m)| r * m).collect();
+            let smooth = self.rate_filter.smooth(&masked);
+            smooth.iter().map(|r| r.max(0.0)).collect()
+        };
+        let own = || {
+            self.like
+                .clone()
+                .unwrap_or_else(|| depots::rate(&thickness))
+        };
+        let fat = match (&self.balloon, self.method) {
+            (Some(balloon), Method::Pressure) => reached(balloon.clone()),
+            (Some(balloon), Method::Both) => {
+                let own = own();
+                let mean = self.mean(tissue, &own).max(1e-6);
+                let both = own.iter().zip(balloon).map(|(o, b)| 0.5 * (o / mean + b));
+                reached(both.collect())
+            }
+            _ => reached(own()),
+        };
+        let room = if care == Care::Full && goes_out {
+            let skin = surface(&self.body.anatomy.layers.triangles, &tissue.skin);
+            room::room(&skin, &skin_directions, &self.moving, &self.adjacency)
+        } else {
+            vec![f64::INFINITY; tissue.skin.len()]
+        };
+        Fields {
+            muscle: reached(tissue.thickness.clone()),
+            fat,
+            skin_directions,
+            muscle_directions,
+            thickness,
+            room,
+        }
+    }
+
+    /// Mean of a rate over the skin that is reached.
+    fn mean(&self, tissue: &Tissue, rate: &[f64]) -> f64 {
+        let (mut sum, mut weight) = (0.0, 0.0);
+        for t in &self.mesh.triangles {
+            let [a, b, c] = t.map(|v| tissue.skin[v as usize]);
+            let area = (b - a).cross(c - a).length();
+            for v in t.map(|v| v as usize) {
+                sum += area * self.reach[v] * rate[v];
+                weight += area * self.reach[v];
+            }
+        }
+        sum / weight.max(1e-12)
+    }
+
+    /// The tissue after one step that adds fat and muscle \[kg\].
+    fn step(&self, tissue: &Tissue, [fat, muscle]: [f64; 2], care: Care) -> Tissue {
+        let fields = self.fields(tissue, care, fat > 0.0 || muscle > 0.0);
+        let lean = self.mesh.lean_volume(tissue);
+        let before = Weighed::of(&self.mesh, tissue);
+        let visceral = self.masses_of(&before).visceral;
+        let wanted = self.change_of(&before);
+        let wanted = [wanted[0] + fat, wanted[1] + muscle];
+        // The wall takes its share of fat, but has no more to give than there is.
+        let behind = (fat * self.visceral_share).max(-visceral.max(0.0)) / FAT_DENSITY;
+        let out = root(0.0, 2e-3, |out| {
+            let moved = self.with_wall(tissue, &fields, out, lean);
+            self.mesh.cavity(&moved) - before.cavity - behind
+        });
+        let out = if behind == 0.0 { 0.0 } else { out };
+        let wall = self.with_wall(tissue, &fields, out, lean);
+        let strength = root(0.0, 0.02, |strength| {
+            let moved = self.with_muscle(&wall, &fields, strength);
+            self.mesh.lean_volume(&moved) - lean - muscle / MUSCLE_DENSITY
+        });
+        let strength = if muscle == 0.0 { 0.0 } else { strength };
+        let inner = self.with_muscle(&wall, &fields, strength);
+        let rate = self.mean(tissue, &fields.fat).max(1e-9);
+        let guess = fat / FAT_DENSITY / (self.mesh.skin_area(tissue) * rate);
+        let scale = if guess.abs() > 1e-9 {
+            guess
+        } else {
+            1e-3 / rate
+        };
+        let along = root(0.0, scale, |along| {
+            let moved = self.with_skin(&inner, &fields, [out, strength, along]);
+            self.change_of(&Weighed::of(&self.mesh, &moved))[0] - wanted[0]
+        });
+        self.with_skin(&inner, &fields, [out, strength, along])
+    }
+
+    fn with_wall(&self, tissue: &Tissue, fields: &Fields, out: f64, lean: f64) -> Tissue {
+        let mut moved = tissue.clone();
+        if out != 0.0 {
+            for v in (0..moved.muscle.len()).filter(|&v| self.bulge[v] > 0.0) {
+                moved.muscle[v] += out * self.bulge[v] * fields.muscle_directions[v];
+            }
+            self.mesh.settle_wall(&mut moved, lean);
+        }
+        moved
+    }
+
+    fn with_muscle(&self, wall: &Tissue, fields: &Fields, strength: f64) -> Tissue {
+        let mut moved = wall.clone();
+        for v in (0..moved.muscle.len()).filter(|&v| self.moving[v]) {
+            moved.muscle[v] += strength * fields.muscle[v] * fields.muscle_directions[v];
+            moved.thickness[v] += strength * fields.muscle[v];
+        }
+        moved
+    }
+
+    fn with_skin(
+        &self,
+        inner: &Tissue,
+        fields: &Fields,
+        [out, strength, along]: [f64; 3],
+    ) -> Tissue {
+        let mut moved = inner.clone();
+        for v in (0..moved.skin.len()).filter(|&v| self.moving[v]) {
+            let carried = out * self.carried_bulge[v] + strength * fields.muscle[v];
+            let thinner = STEP_SHARE * (fields.thickness[v] - LEAST_FAT).max(0.0);
+            let own = (along * fields.fat[v]).max(-thinner);
+            let way = (carried + own).min(fields.room[v]);
+            moved.skin[v] += way * fields.skin_directions[v];
+        }
+        moved
+    }
+
+    /// The anatomy as it is now, with muscles carried along.
+    pub fn finish(mut self) -> Result<Grown, GrowthError> {
+        self.clock = Instant::now();
+        let now = Weighed::of(&self.mesh, &self.tissue);
+        let masses = self.masses_of(&now);
+        let before = self.body.anatomy;
+        let layers = self.layers();
+        let mut anatomy = Template {
+            layers,
+            thickness: self.tissue.thickness.iter().map(|t| *t as f32).collect(),
+            ..before.clone()
+        };
+        anatomy.body.mesh.positions = anatomy.layers.skin.clone();
+        if anatomy.layers.muscle != before.layers.muscle && !before.muscles.is_empty() {
+            let warp = Transfer::new(&before.layers)?.person(&anatomy.layers);
+            for muscle in &mut anatomy.muscles {
+                let moved = warped(&muscle.mesh, &warp.muscles);
+                muscle.fibres = carried_directions(&muscle.mesh, &moved.positions, &muscle.fibres);
+                muscle.mesh = moved;
+                muscle.volume = muscle.mesh.signed_volume();
+            }
+            self.told("muscles");
+        }
+        let (start, own) = (&self.start, &self.body.masses);
+        let report = &mut self.report;
+        report.fat = [own.fat(start.fat_volume), masses.fat(now.fat_volume)];
+        report.muscle = [own.muscle(start.fat_volume), masses.muscle(now.fat_volume)];
+        report.visceral = [own.visceral, masses.visceral];
+        let gained = report.fat[1] - report.fat[0] + report.muscle[1] - report.muscle[0]
+            + masses.skin
+            - own.skin;
+        report.weight = [self.body.weight, self.body.weight + gained];
+        let height = self.body.height();
+        report.body_mass_index = report.weight.map(|w| w / (height * height));
+        report.layers = anatomy.layers.measures();
+        let skin = surface(&anatomy.layers.triangles, &self.tissue.skin);
+        report.crossings[1] = skin.crossings(|_| true).len();
+        let all = surface(&anatomy.layers.triangles, &self.base.skin);
+        report.crossings[0] = all.crossings(|_| true).len();
+        let asked = self.goal[0];
+        let got = self.change()[0];
+        self.report.asked = [asked, got];
+        self.told("measuring");
+        Ok(Grown {
+            anatomy,
+            masses,
+            report: self.report,
+        })
+    }
+}
+
+fn surface(triangles: &[[u32; 3]], positions: &[DVec3]) -> Surface {
+    Surface::new(TriMesh {
+        positions: positions.iter().map(|p| p.as_vec3()).collect(),
+        triangles: triangles.to_vec(),
+    })
+}
+
+/// A root of a monotone function near 0 by secants.
+fn root(mut a: f64, mut b: f64, mut function: impl FnMut(f64) -> f64) -> f64 {
+    let mut fa = function(a);
+    if fa == 0.0 {
+        return a;
+    }
+    let mut fb = function(b);
+    for _ in 0..SECANTS {
+        if fb.abs() < 1e-9 || fa == fb {
+            break;
+        }
+        // No further than three times what is known: where everything has stopped there is no root.
+        let reach = 3.0 * (b - a).abs();
+        let next = (b - fb * (b - a) / (fb - fa)).clamp(b - reach, b + reach);
+        (a, fa) = (b, fb);
+        (b, fb) = (next, function(next));
+    }
+    b
+}
