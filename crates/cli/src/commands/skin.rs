@@ -31,7 +31,8 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
     }
     let method = super::method(args.method);
     let settings = super::settings(&args.input, &args.tissue)?;
-    if anatomy.is_some() && method != Method::Tissue {
+    // A person or template is a skin like any other for geometric methods.
+    if (args.layers || args.bake_layers) && method != Method::Tissue {
         return Err(Failure::new(
             "layers are simulated",
             "leave out --method, or --layers",
