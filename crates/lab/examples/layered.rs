@@ -31,23 +31,8 @@ fn spine(c: &Character, rest: &Pose, axis: Vec3, degrees: f32) -> Pose {
 }
 struct R { belly: Vec<u32>, ribs: Vec<u32>, ribs_nb: Vec<u32>, waist: Vec<u32> }
 fn regions(t: &Template, l: &GivenLayers) -> R {
-    let mut r = R { belly: vec![], ribs: vec![], ribs_nb: vec![], waist: vec![] };
-    let normals = supple::geom::normals::vertex_normals(&t.layers.skin_mesh());
-    let margin = t.body.joint("spine03").unwrap().y; let top = t.body.joint("spine01").unwrap().y; let pelvis = t.body.joint("spine05").unwrap().y;
-    let bottom = t.body.joint("spine02").unwrap().y;
-    for v in 0..l.vertices.len() {
-        if !l.layered[v] { continue; }
-        let p = t.layers.skin[v];
-        if t.regions.abdomen[v] && normals[v].z > 0.3 { r.belly.push(l.vertices[v]); }
-        let arm: f32 = t.body.influences[v].iter().filter(|(j, _)| { let n = &t.body.skeleton.joints()[*j as usize].name; n.starts_with("upperarm") || n.starts_with("shoulder") || n.starts_with("clav") }).map(|x| x.1).sum();
-        let name = t.regions.bone[v].map_or("", |b| t.bones[b as usize].bone.name.as_str());
-        let thorax = name.starts_with("rib") || name.starts_with("sternum") || name.starts_with("vertebra_T");
-        let fat = p.distance(t.layers.muscle[v]);
-        if thorax && arm < 0.2 && p.y > bottom && p.y < top + 0.12 { r.ribs.push(l.vertices[v]); if fat < 0.03 { r.ribs_nb.push(l.vertices[v]); } }
-        if arm < 0.2 && p.y > pelvis && p.y < top { r.waist.push(l.vertices[v]); }
-        let _ = margin;
-    }
-    r
+    let x = supple_lab::layered_motion::Torso::new(t, l).unwrap();
+    R { belly: x.belly, ribs: x.ribs.clone(), ribs_nb: x.ribs, waist: x.waist }
 }
 fn build(b: &Layered, l: Option<&GivenLayers>, s: &Settings) -> SoftBody {
     let mut x = SoftBody::builder(&b.character).settings(s.clone());

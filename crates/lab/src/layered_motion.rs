@@ -6,8 +6,87 @@
 use std::collections::BTreeMap;
 use std::f64::consts::PI;
 
-use glam::{DVec3, Vec3};
+use glam::{DVec3, Quat, Vec3};
+use supple::anatomy::template::Group;
+use supple::anatomy::{BodyError, Template};
+use supple::flesh::GivenLayers;
 use supple::tissue::{SoftBody, TissueError};
+use supple::{Pose, Skeleton};
+use supple_geom::normals::vertex_normals;
+
+/// Regions of a torso: vertices of a [layered](supple::layers::layered) body's skin.
+#[derive(Clone, Debug, Default)]
+pub struct Torso {
+    /// The front of the belly, below the ribs.
+    pub belly: Vec<u32>,
+    /// Skin over ribs, breast bone and thoracic vertebrae, without shoulders and breasts.
+    pub ribs: Vec<u32>,
+    /// Everything between pelvis and the middle of the chest.
+    pub waist: Vec<u32>,
+}
+
+/// Forward part of the normal from which skin is of the front.
+const FRONT: f32 = 0.3;
+/// Weight on the arms' joints from which skin is of the shoulder.
+const SHOULDER: f32 = 0.2;
+/// Thickness of fat over the chest's muscles from which it is a breast \[m\]. A man of body mass index 30 has 25 mm there.
+const BREAST: f32 = 0.03;
+
+impl Torso {
+    /// Finds the regions of an anatomy, in the vertices of its layers.
+    pub fn new(anatomy: &Template, layers: &GivenLayers) -> Result<Self, BodyError> {
+        let body = &anatomy.body;
+        let height = |name: &str| body.joint(name).map(|at| at.y);
+        let (pelvis, rib_margin) = (height("spine05")?, height("spine03")?);
+        let (lower, upper) = (height("spine02")?, height("spine01")?);
+        let arms = ["clavicle", "shoulder", "upperarm"];
+        let arms = body.weight_on(|name| arms.iter().any(|arm| name.starts_with(arm)));
+        let normals = vertex_normals(&anatomy.layers.skin_mesh());
+        let mut torso = Self::default();
+        let regions = &anatomy.regions;
+        for (v, &vertex) in layers.vertices.iter().enumerate() {
+            if !layers.layered[v] || arms[v] > SHOULDER {
+                continue;
+            }
+            let (at, fat) = (
+                anatomy.layers.skin[v],
+                anatomy.layers.skin[v].distance(anatomy.layers.muscle[v]),
+            );
+            if regions.abdomen[v] && normals[v].z > FRONT && at.y < rib_margin {
+                torso.belly.push(vertex);
+            }
+            let bone = regions.bone[v].map_or("", |b| &anatomy.bones[b as usize].bone.name);
+            let is_cage = ["rib", "sternum", "vertebra_T"].map(|stem| bone.starts_with(stem));
+            let is_breast = regions.group[v] == Some(Group::Chest) && fat > BREAST;
+            if is_cage.contains(&true) && at.y > lower && layers.held[v] && !is_breast {
+                torso.ribs.push(vertex);
+            }
+            if (pelvis..upper).contains(&at.y) {
+                torso.waist.push(vertex);
+            }
+        }
+        Ok(torso)
+    }
+}
+
+/// A turn of the trunk, shared out over the five joints of the spine of the embedded bodies.
+pub fn turned_spine(skeleton: &Skeleton, rest: &Pose, axis: Vec3, degrees: f32) -> Pose {
+    const SHARES: [(&str, f32); 5] = [
+        ("spine05", 0.15),
+        ("spine04", 0.25),
+        ("spine03", 0.25),
+        ("spine02", 0.2),
+        ("spine01", 0.15),
+    ];
+    let mut pose = rest.clone();
+    for (name, share) in SHARES {
+        if let Some(joint) = skeleton.find(name) {
+            let turn = Quat::from_axis_angle(axis, (degrees * share).to_radians());
+            pose.rotate(joint, turn);
+        }
+    }
+    pose
+}
 
 /// A jump to the side.
 #[derive(Clone, Copy, Debug)]
