@@ -120,14 +120,14 @@ impl SideJump {
         Vec3::new(self.way * t * t * (3.0 - 2.0 * t), self.height * rise, 0.0)
     }
 
-    /// Moves a body rigidly along the jump from rest. For every region of a part, the largest distance of its skin from where
-    /// the rigid body would be, root mean square over the region \[m\].
-    pub fn swings(
+    /// Moves a body rigidly along the jump from rest. `at` is called in every frame with the offset of each vertex of a part from where
+    /// the rigid body would be \[m\].
+    pub fn follow(
         &self,
         body: &mut SoftBody,
         part: usize,
-        regions: &[&[u32]],
-    ) -> Result<Vec<f64>, TissueError> {
+        at: &mut dyn FnMut(&[Vec3]),
+    ) -> Result<(), TissueError> {
         const FPS: f64 = 60.0;
         let rest_pose = body.flesh().rest_pose();
         body.reset(&rest_pose)?;
@@ -136,7 +136,6 @@ impl SideJump {
             .filter(|(_, joint)| joint.parent.is_none())
             .map(|(index, _)| index)
             .collect();
-        let mut swings = vec![0.0_f64; regions.len()];
         for frame in 1..=(self.all * FPS) as usize {
             let shift = self.shift(frame as f64 / FPS);
             let mut pose = rest_pose.clone();
@@ -145,17 +144,51 @@ impl SideJump {
             }
             body.advance(&pose, 1.0 / FPS)?;
             let now = body.positions().swap_remove(part);
-            let off = |&v: &u32| {
-                let v = v as usize;
-                f64::from((now[v] - rest[v] - shift).length_squared())
-            };
-            for (swing, region) in swings.iter_mut().zip(regions) {
-                let mean = region.iter().map(off).sum::<f64>() / region.len().max(1) as f64;
-                *swing = swing.max(mean.sqrt());
-            }
+            let offsets = now.iter().zip(&rest).map(|(now, rest)| *now - *rest - shift);
+            at(&offsets.collect::<Vec<_>>());
         }
+        Ok(())
+    }
+
+    /// For every region of a part, the largest distance of its skin from where the rigid body would be, root mean square over the
+    /// region \[m\].
+    pub fn swings(
+        &self,
+        body: &mut SoftBody,
+        part: usize,
+        regions: &[&[u32]],
+    ) -> Result<Vec<f64>, TissueError> {
+        let mut swings = vec![0.0_f64; regions.len()];
+        self.follow(body, part, &mut |offsets| {
+            for (swing, region) in swings.iter_mut().zip(regions) {
+                *swing = swing.max(root_mean_square(offsets, region));
+            }
+        })?;
         Ok(swings)
     }
+
+    /// Offsets of all vertices in the frame in which a region is farthest from where the rigid body would be \[m\].
+    pub fn peak(
+        &self,
+        body: &mut SoftBody,
+        part: usize,
+        region: &[u32],
+    ) -> Result<Vec<Vec3>, TissueError> {
+        let (mut most, mut peak) = (0.0, Vec::new());
+        self.follow(body, part, &mut |offsets| {
+            let swing = root_mean_square(offsets, region);
+            if swing > most {
+                (most, peak) = (swing, offsets.to_vec());
+            }
+        })?;
+        Ok(peak)
+    }
+}
+
+/// Root mean square of the offsets of a region \[m\].
+pub fn root_mean_square(offsets: &[Vec3], region: &[u32]) -> f64 {
+    let square = |&v: &u32| f64::from(offsets[v as usize].length_squared());
+    (region.iter().map(square).sum::<f64>() / region.len().max(1) as f64).sqrt()
 }
 
 /// Triangles whose corners are all in a region.
@@ -167,9 +200,9 @@ pub fn triangles_within(triangles: &[[u32; 3]], region: &[u32]) -> Vec<[u32; 3]>
     within.copied().collect()
 }
 
-/// Mean shear of triangles between two shapes of a skin \[°\]: by how much the angle between the directions along Y and around
-/// it changes.
-pub fn mean_shear(triangles: &[[u32; 3]], rest: &[Vec3], now: &[Vec3]) -> f64 {
+/// Shear of triangles between two shapes of a skin \[°\]: by how much the angle between the directions along Y and around it
+/// changes. `None` for level triangles.
+pub fn shears(triangles: &[[u32; 3]], rest: &[Vec3], now: &[Vec3]) -> Vec<Option<f64>> {
     let at = |p: &[Vec3], t: &[u32; 3]| t.map(|v| p[v as usize].as_dvec3());
     let shear = |t: &[u32; 3]| {
         let ([a, b, c], [p, q, r]) = (at(rest, t), at(now, t));
@@ -187,7 +220,12 @@ pub fn mean_shear(triangles: &[[u32; 3]], rest: &[Vec3], now: &[Vec3]) -> f64 {
         let cosine = moved(up)?.dot(moved(normal.cross(up))?);
         Some(cosine.clamp(-1.0, 1.0).asin().abs() * 180.0 / PI)
     };
-    let all: Vec<f64> = triangles.iter().filter_map(shear).collect();
+    triangles.iter().map(shear).collect()
+}
+
+/// Mean of [`shears`] \[°\].
+pub fn mean_shear(triangles: &[[u32; 3]], rest: &[Vec3], now: &[Vec3]) -> f64 {
+    let all: Vec<f64> = shears(triangles, rest, now).into_iter().flatten().collect();
     all.iter().sum::<f64>() / all.len().max(1) as f64
 }
 
