@@ -1,13 +1,12 @@
-//! Figure 4.18: a man bends backwards, with a skeleton surface that slides at the waist, with one that does not, and with two layers.
+//! Figure 4.18: a man bends backwards, with a skeleton surface that slides at the waist, with one bound to bones everywhere, and with two layers.
 
 mod common;
 
 use common::{save, sheet, tile_in, view_in};
 use supple::embedded::{self, Body};
-use supple::flesh::GivenLayers;
 use supple::geom::TriMesh;
 use supple::glam::Vec3;
-use supple::layers::layered;
+use supple::layers::{bound_to_bones, layered};
 use supple::tissue::SoftBody;
 use supple_lab::layered_motion::{Torso, folds, triangles_within, turned_spine};
 use supple_picture::DrawMesh;
@@ -25,10 +24,7 @@ fn main() {
     let triangles = &character.parts[0].mesh.triangles;
     let waist = triangles_within(triangles, &torso.waist);
     let rest = &character.parts[0].mesh.positions;
-    let held = GivenLayers {
-        held: made.layers.layered.clone(),
-        ..made.layers.clone()
-    };
+    let held = bound_to_bones(&anatomy, &made);
     let middle = anatomy.body.joint("spine03").unwrap();
     let around = [middle - Vec3::splat(0.26), middle + Vec3::splat(0.26)];
     let camera = view_in(TILE, &around, Vec3::new(1.0, 0.08, -0.25));
@@ -36,7 +32,7 @@ fn main() {
     let mut counts = Vec::new();
     for (name, layers) in [
         ("sliding regions", Some(&made.layers)),
-        ("all held", Some(&held)),
+        ("bound to bones", Some(&held)),
         ("two layers", None),
     ] {
         let builder = SoftBody::builder(character);

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{TILE, save, sheet, tile, view};
+use common::{save, sheet, tile, view};
 use supple::anatomy::Sex;
 use supple::geom::TriMesh;
 use supple::glam::Vec3;
@@ -13,7 +13,7 @@ use supple_lab::layered_motion::{
     SideJump, Torso, mean_shear, root_mean_square, shears, triangles_within, turned_spine,
 };
 use supple_lab::people::person_of_bmi;
-use supple_picture::{DrawMesh, Image, Legend, Ramp, heat_colours};
+use supple_picture::{DrawMesh, Image, Ramp, heat_colours};
 
 /// Ends of the colour scales: swing [m] and shear [°].
 const MOST_SWING: f32 = 0.05;
@@ -54,10 +54,16 @@ fn main() {
             Some(layers) => builder.layers(layers).build().unwrap(),
             None => builder.build().unwrap(),
         };
+        let (mut belly, mut cage, mut peak) = (0.0_f64, 0.0_f64, Vec::new());
+        let mut watch = |offsets: &[Vec3]| {
+            cage = cage.max(root_mean_square(offsets, &torso.ribs));
+            let now = root_mean_square(offsets, &torso.belly);
+            if now > belly {
+                (belly, peak) = (now, offsets.to_vec());
+            }
+        };
         let jump = SideJump::default();
-        let peak = jump.peak(&mut body, 0, &torso.belly).unwrap();
-        let regions = [&torso.belly[..], &torso.ribs[..]];
-        let [belly, cage] = regions.map(|region| root_mean_square(&peak, region));
+        jump.follow(&mut body, 0, &mut watch).unwrap();
         let swing: Vec<f32> = peak.iter().map(|offset| offset.length()).collect();
         let now = rest.iter().zip(&peak).map(|(p, o)| *p + *o).collect();
         let caption = format!(
@@ -82,7 +88,6 @@ fn main() {
     assert!(three.0 > 3.0 * two.0, "the belly swings on its own");
     assert!(three.1 < 0.5 * two.1, "the rib cage turns as a whole");
     let tiles: Vec<(Image, String)> = jumps.into_iter().chain(twists).collect();
-    let _ = (Legend::default(), TILE);
     save(
         "layered_torso",
         &sheet(
@@ -102,5 +107,8 @@ fn at_vertices(triangles: &[[u32; 3]], values: &[Option<f64>], count: usize) -> 
             counts[v as usize] += 1.0;
         }
     }
-    sums.iter().zip(&counts).map(|(s, c)| s / c.max(1.0)).collect()
+    sums.iter()
+        .zip(&counts)
+        .map(|(s, c)| s / c.max(1.0))
+        .collect()
 }

@@ -180,7 +180,12 @@ impl ColumnLayers {
 
     /// Stiffness factors of columns: `deep` where the skeleton surface is held, `plain` where it is free, with a smooth passage. Deep
     /// tissue is stiff because bones and fascia hold it, and bowels and joint capsules do not.
-    pub(crate) fn stiffness_factors(&self, skin: &RestSkin, plain: &[f64], deep: &[f64]) -> Vec<f64> {
+    pub(crate) fn stiffness_factors(
+        &self,
+        skin: &RestSkin,
+        plain: &[f64],
+        deep: &[f64],
+    ) -> Vec<f64> {
         let mut free: Vec<f64> = (0..skin.len())
             .map(|column| f64::from(u8::from(self.is_free(column))))
             .collect();

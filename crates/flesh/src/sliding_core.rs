@@ -52,7 +52,9 @@ pub(crate) fn cores(
         Core {
             columns,
             point: (a + b + c) / 3.0 - cross.normalize_or_zero() * depth,
-            factor: (full / above.max(f64::MIN_POSITIVE)).powi(2).clamp(LEAST_FACTOR, 1.0),
+            factor: (full / above.max(f64::MIN_POSITIVE))
+                .powi(2)
+                .clamp(LEAST_FACTOR, 1.0),
             influences: Vec::new(),
         }
     };

@@ -144,7 +144,10 @@ impl SideJump {
             }
             body.advance(&pose, 1.0 / FPS)?;
             let now = body.positions().swap_remove(part);
-            let offsets = now.iter().zip(&rest).map(|(now, rest)| *now - *rest - shift);
+            let offsets = now
+                .iter()
+                .zip(&rest)
+                .map(|(now, rest)| *now - *rest - shift);
             at(&offsets.collect::<Vec<_>>());
         }
         Ok(())
@@ -165,23 +168,6 @@ impl SideJump {
             }
         })?;
         Ok(swings)
-    }
-
-    /// Offsets of all vertices in the frame in which a region is farthest from where the rigid body would be \[m\].
-    pub fn peak(
-        &self,
-        body: &mut SoftBody,
-        part: usize,
-        region: &[u32],
-    ) -> Result<Vec<Vec3>, TissueError> {
-        let (mut most, mut peak) = (0.0, Vec::new());
-        self.follow(body, part, &mut |offsets| {
-            let swing = root_mean_square(offsets, region);
-            if swing > most {
-                (most, peak) = (swing, offsets.to_vec());
-            }
-        })?;
-        Ok(peak)
     }
 }
 

@@ -122,7 +122,8 @@ fn volume_direction(model: &BodyModel) -> Vec<f64> {
         .collect();
     let in_deviations = |gradient: &[f64]| -> Vec<f64> {
         let is_component = |f: usize| model.field_names[f].starts_with("component");
-        let scaled = |f: usize| gradient[f] * model.deviations[f] * f64::from(is_component(f) as u8);
+        let scaled =
+            |f: usize| gradient[f] * model.deviations[f] * f64::from(is_component(f) as u8);
         (0..count).map(scaled).collect()
     };
     let (volume, height) = (in_deviations(&volume), in_deviations(&height));

@@ -77,7 +77,9 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
             character = whole;
             (motion, None)
         }
-        (Some(body), None) => simulate_reported(body, &character, &clip, span, args.compare, &mut step)?,
+        (Some(body), None) => {
+            simulate_reported(body, &character, &clip, span, args.compare, &mut step)?
+        }
         (None, _) => {
             let motion = skin::skin(&character, &clip, method, &settings, span, &mut step)?;
             (motion, None)
