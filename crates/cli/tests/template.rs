@@ -158,3 +158,20 @@ fn bodyparts3d_becomes_a_template() {
     let listed = succeed(folder.path(), &["info", "other.template"]);
     assert!(listed.contains("layered template"), "{listed}");
 }
+
+#[test]
+fn layers_move_and_are_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let size = |flag: &str| {
+        let rest = "skin @female -o a.pc2 --clip jump --to 0.1 --resolution 800 --backend cpu";
+        let mut args: Vec<&str> = rest.split(' ').collect();
+        args.push(flag);
+        succeed(here, &args);
+        std::fs::metadata(here.join("a.pc2")).unwrap().len()
+    };
+    let (skin, all) = (size("--layers"), size("--bake-layers"));
+    // Muscles and bones have several times the vertices of the skin.
+    assert!(all > 3 * skin, "{all} {skin}");
+    fail(here, &["skin", "nobody.template", "-o", "a.pc2"]);
+}
