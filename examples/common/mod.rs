@@ -3,6 +3,7 @@
 
 pub mod bend;
 mod cut;
+pub mod growing;
 mod scenes;
 mod tissue;
 pub mod touch;
