@@ -3,6 +3,7 @@
 
 pub mod bend;
 mod cut;
+pub mod growing;
 pub mod harmonic;
 pub mod people;
 mod scenes;
