@@ -21,6 +21,7 @@ export class PersonBlock {
   private again = button("Fit again", () => void this.fit(), "Fits muscles and fat again with these numbers", true);
 
   constructor(private app: App) {
+    this.element.setAttribute("aria-label", "Person");
     this.element.append(
       heading("Person"),
       this.table,
