@@ -37,6 +37,10 @@ export class GrowthBlock {
   constructor(private app: App) {
     this.element.setAttribute("aria-label", "Gain and lose");
     this.element.append(heading("Gain and lose"), this.regionRow.row, this.rows, this.total, buttons(this.reset));
+    // Shapes are ready when the hand arrives at a slider.
+    const prepare = (): void => void this.shapesOf(this.region).catch(() => {});
+    this.element.addEventListener("pointerenter", prepare);
+    this.element.addEventListener("focusin", prepare);
     app.onOpened.push(() => this.opened());
     this.opened();
   }
@@ -118,12 +122,13 @@ export class GrowthBlock {
     const { base, app } = this;
     if (!base) return Promise.reject(new Error("there is no person"));
     const made = (async () => {
-      const text = "Preparing the sliders…";
-      const note = showProgress(text, () => app.simulation.cancelTask());
+      const stop = new AbortController();
+      const note = showProgress("Preparing the sliders…", () => stop.abort());
       try {
-        this.skin ??= await app.simulation.request("restSkin", {});
-        // Not a task: a task of another kind must not end it.
-        const shapes = await app.simulation.apart((ask) => ask("growthShapes", { person: base.bytes, region }));
+        const skin = this.skin ?? (await app.simulation.request("restSkin", {}));
+        if (this.base === base) this.skin = skin;
+        // Not the background task: the next movement of a slider would end it.
+        const shapes = await app.simulation.apart((ask) => ask("growthShapes", { person: base.bytes, region }), stop.signal);
         if (this.base === base) this.ready.set(region, shapes);
         return shapes;
       } finally {

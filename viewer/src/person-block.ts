@@ -55,7 +55,8 @@ export class PersonBlock {
     }
     this.known = { ...this.known, ...given(person) };
     this.table.replaceChildren(...rows(person));
-    const notes = [...person.registration.warnings, ...person.composition.notes];
+    // What was gained and lost stands beside the sliders.
+    const notes = [...person.registration.warnings, ...person.composition.notes.filter((note) => !note.startsWith("grown by"))];
     this.notes.replaceChildren(...notes.map((textContent) => make("li", { textContent })));
     this.showKnown(person);
   }

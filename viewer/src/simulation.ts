@@ -162,9 +162,10 @@ export class Simulation {
     }
   }
 
-  /** Runs requests in a worker of their own, which nothing else ends. */
-  async apart<T>(work: (ask: WorkerConnection["request"]) => Promise<T>): Promise<T> {
+  /** Runs requests in a worker of their own, which only the signal ends. */
+  async apart<T>(work: (ask: WorkerConnection["request"]) => Promise<T>, signal: AbortSignal): Promise<T> {
     const connection = this.connect();
+    signal.addEventListener("abort", () => connection.end(new Cancelled("cancelled")));
     try {
       return await work((name, ask) => connection.request(name, ask));
     } finally {
