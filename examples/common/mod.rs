@@ -3,6 +3,8 @@
 
 pub mod bend;
 mod cut;
+pub mod harmonic;
+pub mod people;
 mod scenes;
 mod tissue;
 pub mod touch;

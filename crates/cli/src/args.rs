@@ -222,6 +222,12 @@ pub struct Skin {
     /// With contact: simulate again without it, and report both.
     #[arg(long)]
     pub compare: bool,
+    /// Simulate fat and muscle over a detailed skeleton: FILE is a .template, @male or @female. A .template always is.
+    #[arg(long)]
+    pub layers: bool,
+    /// Write muscles and bones too, as two more meshes that move along; implies --layers.
+    #[arg(long, conflicts_with = "compare")]
+    pub bake_layers: bool,
     /// Where the tissue is simulated.
     #[arg(long, default_value = "auto")]
     pub backend: Backend,
@@ -290,8 +296,9 @@ pub struct Picture {
     /// Enlargement. Default: 1; 4 with --focus, which shows a quarter of the height.
     #[arg(long, value_name = "TIMES", value_parser = parse_zoom)]
     pub zoom: Option<f32>,
-    /// Draw the layers of a body from skin to bone: FILE is a .person, a .template, @male or @female.
-    #[arg(long, conflicts_with_all = ["compare", "clip", "motion", "bones", "focus"])]
+    /// Draw the layers of a body from skin to bone: FILE is a .person, a .template, @male or @female. With a clip, skin, muscles and
+    /// bones in motion, one row each.
+    #[arg(long, conflicts_with = "compare")]
     pub layers: bool,
     /// Draw the body's regions: muscle groups, fat, what bones hold and what slides.
     #[arg(long, conflicts_with_all = ["layers", "compare", "clip", "motion", "bones", "focus"])]

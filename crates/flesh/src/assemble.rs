@@ -26,10 +26,8 @@ pub(crate) struct ModelInput<'a> {
     pub tets: &'a TissueTets,
     pub attachments: &'a [Attachment],
     pub excluded: &'a [bool],
-    /// Stiffness factors of the columns, by their joints.
+    /// Stiffness factors of the columns, by their joints and depth.
     pub factors: &'a [f64],
-    /// The same times those of depth, for tissue without layers.
-    pub deep_factors: &'a [f64],
 }
 
 /// A model and what its vertices are.
@@ -74,14 +72,14 @@ impl ModelInput<'_> {
 
     /// Stiffness of a tet \[Pa\].
     fn stiffness(&self, tet: &[u32; 4], layer: Layer) -> f64 {
-        let (stiffness, factors) = match layer {
-            Layer::Fat => (self.settings.layers.fat_stiffness, self.factors),
-            Layer::Muscle => (self.settings.layers.muscle_stiffness, self.factors),
+        let stiffness = match layer {
+            Layer::Fat => self.settings.layers.fat_stiffness,
+            Layer::Muscle => self.settings.layers.muscle_stiffness,
             Layer::Core => return self.core_stiffness(tet),
-            Layer::Whole => (self.settings.tissue.stiffness, self.deep_factors),
+            Layer::Whole => self.settings.tissue.stiffness,
         };
         let count = self.skin.len();
-        let sum: f64 = tet.iter().map(|&v| factors[v as usize % count]).sum();
+        let sum: f64 = tet.iter().map(|&v| self.factors[v as usize % count]).sum();
         stiffness * (sum / 4.0)
     }
 

@@ -174,7 +174,7 @@ impl<'a> FleshBuilder<'a> {
         let excluded = excluded_columns(character, &settings, &weights)?;
         let factors = stiffness_factors(character, &settings, &weights)?;
         let size = skin.size();
-        let deep_factors: Vec<f64> = (factors.iter().enumerate())
+        let mut deep_factors: Vec<f64> = (factors.iter().enumerate())
             .map(|(v, factor)| factor * depth_factor(skin.positions[v].distance(base[v]), size))
             .collect();
 
@@ -212,6 +212,9 @@ impl<'a> FleshBuilder<'a> {
         let attachments = attachments(&graph, &volume, &hits, &anchors, settings.tissue.sliding);
         let holds = holds(&hold_input, &anchors, &attachments, &weights);
         pass(0.7);
+        if let Some(layers) = &layers {
+            deep_factors = layers.stiffness_factors(&skin, &factors, &deep_factors);
+        }
         let collision = collision_tets(&skin, &base, &orders);
         let input = ModelInput {
             settings: &settings,
@@ -222,8 +225,7 @@ impl<'a> FleshBuilder<'a> {
             tets: &tets,
             attachments: &attachments,
             excluded: &excluded,
-            factors: &factors,
-            deep_factors: &deep_factors,
+            factors: &deep_factors,
         };
         let assembled = assemble_model(&input, |columns, model| {
             contact_surface(&skin, &base, &collision, columns, model)

@@ -68,6 +68,10 @@ pub struct ColumnLayers {
 /// where the skeleton surface meets the skin, and prisms thinner than this are too stiff for a time step.
 const LEAST_DEPTH: f64 = 5e-4;
 
+/// Passes that smooth the stiffness at the edge of a sliding region. A step shows as a crease when the trunk bends; above 20
+/// the belly is held by the stiffness around it.
+const PASSAGE: usize = 8;
+
 impl GivenLayers {
     /// Rejects lists of different lengths, indices out of range and numbers that are not finite.
     pub fn check(&self, character: &Character) -> Result<(), FleshError> {
@@ -172,6 +176,30 @@ impl ColumnLayers {
     /// Whether the skeleton surface of a column is free.
     pub fn is_free(&self, column: usize) -> bool {
         self.layered[column] && !self.held[column]
+    }
+
+    /// Stiffness factors of columns: `deep` where the skeleton surface is held, `plain` where it is free, with a smooth passage. Deep
+    /// tissue is stiff because bones and fascia hold it, and bowels and joint capsules do not.
+    pub(crate) fn stiffness_factors(
+        &self,
+        skin: &RestSkin,
+        plain: &[f64],
+        deep: &[f64],
+    ) -> Vec<f64> {
+        let mut free: Vec<f64> = (0..skin.len())
+            .map(|column| f64::from(u8::from(self.is_free(column))))
+            .collect();
+        for _ in 0..PASSAGE {
+            let mean = |column: usize| {
+                let ring = skin.ring(column);
+                let sum: f64 = ring.iter().map(|&v| free[v as usize]).sum();
+                (sum + free[column]) / (ring.len() + 1) as f64
+            };
+            free = (0..skin.len()).map(mean).collect();
+        }
+        (plain.iter().zip(deep).zip(&free))
+            .map(|((plain, deep), free)| deep + (plain - deep) * free)
+            .collect()
     }
 
     /// Writes the skeleton surface into a bone surface.

@@ -34,6 +34,7 @@ pub mod frames;
 pub mod hanging_joints;
 pub mod heat_flow;
 pub mod holds;
+pub mod inlays;
 pub mod joint_use;
 pub mod layered_prisms;
 pub mod layers;

@@ -12,6 +12,7 @@ pub mod growth_sheet;
 pub mod guests;
 pub mod layered_motion;
 pub mod limbs;
+pub mod people;
 pub mod people_sheet;
 pub mod person_sheet;
 pub mod scene_sheet;

@@ -78,13 +78,18 @@ fn bones(template: &Template) -> TriMesh {
 /// All muscles as one mesh, with the colours of flesh and tendon.
 fn muscles(template: &Template) -> (TriMesh, Vec<Vec3>) {
     let mesh = TriMesh::merged(template.muscles.iter().map(|muscle| &muscle.mesh));
-    let mut colours = Vec::with_capacity(mesh.positions.len());
+    (mesh, muscle_colours(template))
+}
+
+/// Colours of flesh and tendon of every vertex of all muscles.
+pub fn muscle_colours(template: &Template) -> Vec<Vec3> {
+    let mut colours = Vec::new();
     for (number, muscle) in template.muscles.iter().enumerate() {
         let red = muscle_red(template, number);
         let tendon = |v: usize| muscle.tendon.get(v).copied().unwrap_or(0.0);
         colours.extend((0..muscle.mesh.positions.len()).map(|v| red.lerp(TENDON, tendon(v))));
     }
-    (mesh, colours)
+    colours
 }
 
 /// A view of what is drawn in one column.
@@ -276,7 +281,7 @@ fn cuts(template: &Template) -> Vec<Cut> {
     let cuts = [
         // Below the armpits of all but the longest trunks.
         level("chest", "spine02", "spine01", 0.5),
-        level("waist", "spine04", "spine03", 0.5),
+        level("waist", "spine03", "spine02", 0.1),
         across("left thigh", "upperleg01.L", "lowerleg01.L", 0.45),
         across("left calf", "lowerleg01.L", "foot.L", 0.28),
         across("left upper arm", "upperarm01.L", "lowerarm01.L", 0.55),

@@ -191,6 +191,8 @@ pub mod export;
 pub mod growth;
 pub mod hug;
 pub mod info;
+pub mod inside;
+pub mod layers;
 mod load;
 pub mod morphs;
 #[cfg(not(target_arch = "wasm32"))]

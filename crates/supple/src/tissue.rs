@@ -254,8 +254,12 @@ impl SoftBody {
 
     /// Positions of the simulation mesh, predicted to the current time \[m\].
     pub(crate) fn shown(&self) -> Vec<Vec3> {
-        let displayed = displayed(&self.flesh.model, &self.solver, &self.state);
-        self.flesh.columns_of(&displayed, &self.outside)
+        self.flesh.columns_of(&self.shown_vertices(), &self.outside)
+    }
+
+    /// Vertices of the model, free then fixed, predicted to the current time \[m\].
+    pub(crate) fn shown_vertices(&self) -> Vec<Vec3> {
+        displayed(&self.flesh.model, &self.solver, &self.state)
     }
 
     /// Ground and colliders.

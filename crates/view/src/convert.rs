@@ -34,17 +34,15 @@ pub fn for_page(path: &Path) -> Result<(String, Vec<u8>), FormatError> {
             let stem = path.file_stem().unwrap_or_default().to_string_lossy();
             Ok((format!("{stem}.glb"), gltf::write_glb(&character)?))
         }
-        // The page shows the skin; the rest of the file is no clothing.
-        "person" => {
-            let character = supple::load(path)?;
-            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-            Ok((format!("{stem}.glb"), gltf::write_glb(&character)?))
-        }
         _ => {
             let io = |source| FormatError::Io {
                 path: path.to_owned(),
                 source,
             };
+            if supple::person::is_person(path) {
+                // The page reads it too; what is wrong with it is told here, before a browser opens.
+                supple::load(path)?;
+            }
             Ok((name, std::fs::read(path).map_err(io)?))
         }
     }

@@ -8,6 +8,7 @@ mod asset;
 mod posing;
 mod regressor;
 mod sample;
+mod steer;
 mod widening;
 
 use std::sync::OnceLock;
@@ -20,6 +21,7 @@ use supple_rig::{Joint, Skeleton, Transform};
 use crate::Sex;
 pub use posing::{Figure, Frames};
 pub use sample::{BodySampler, PoseRange};
+pub use steer::REACH;
 
 /// Joints that move one vertex, and their weights.
 pub type VertexWeights = [(u8, f32); 4];

@@ -27,4 +27,4 @@ pub use landmarks::Landmark;
 pub use place::{PlacedBones, place_bones};
 pub use read::{BoneError, BoneNote, BoneSet, bone_set, read_bone_files, read_bones};
 pub use report::{BoneRegion, Outside, PlacementReport, bone_region};
-pub use rig::{BoneWeights, bone_motion};
+pub use rig::{BoneWeights, bone_motion, bone_weights};

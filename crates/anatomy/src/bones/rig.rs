@@ -1,7 +1,8 @@
 //! Which joints of the body's rig move each bone.
 //!
-//! Limb bones hang on one joint. Vertebrae are blended along the chain of spine joints by their height, ribs between their vertebra and
-//! the breast bone, clavicle and scapula between the trunk and the joints of the shoulder, patellae between thigh and shin.
+//! Limb bones hang on one joint. Vertebrae are blended along the chain of spine joints by their height. The rib cage is nearly one rigid
+//! piece, as in a person, who twists and bends below it: ribs and breast bone move alike, and thoracic vertebrae mostly with them.
+//! Clavicle and scapula are blended between the trunk and the joints of the shoulder, patellae between thigh and shin.
 
 use std::collections::BTreeMap;
 
@@ -18,13 +19,20 @@ pub type BoneWeights = Vec<(u32, f32)>;
 const SPINE: [&str; 9] = [
     "spine05", "spine04", "spine03", "spine02", "spine01", "neck01", "neck02", "neck03", "head",
 ];
-/// Joints that carry the breast bone.
-const BREAST: [(&str, f32); 2] = [("spine01", 0.7), ("spine02", 0.3)];
-/// Share of a rib that follows its vertebra; the rest follows the breast bone.
-const RIB_SHARE: f32 = 0.6;
+/// Joints that carry the rib cage: the two whose segments lie in it. With one of them alone, the other end of the cage
+/// would part from the spine by twice as much when the trunk bends.
+const CAGE: [(&str, f32); 2] = [("spine01", 0.5), ("spine02", 0.5)];
+/// How much of a rib follows its vertebra; the rest follows the cage. At 0.6 the cage is a stack of turning rings, and the
+/// skin over it shears as without bones.
+const RIB_SHARE: f32 = 0.1;
+/// The same of the floating ribs, which end in muscle, and of a thoracic vertebra its own blend along the spine.
+const FLOATING_RIB_SHARE: f32 = 0.5;
+const THORACIC_SHARE: f32 = 0.35;
+/// The first floating rib; vertebrae from there on are not held by the cage.
+const FLOATING: usize = 11;
 
 /// Weights of each bone, in their order. Joints that the rig lacks are replaced by their nearest known parent.
-pub(super) fn bone_weights(bones: &[Bone], body: &Body) -> Vec<BoneWeights> {
+pub fn bone_weights(bones: &[Bone], body: &Body) -> Vec<BoneWeights> {
     let rig = Rig::new(body);
     let heights: BTreeMap<&str, f32> = (bones.iter())
         .map(|bone| (bone.name.as_str(), bone.mesh.bounds().center().y))
@@ -100,6 +108,11 @@ impl<'a> Rig<'a> {
         if segment == "pelvis" {
             return self.named(&[("root", 1.0)]);
         }
+        let cage = self.named(&CAGE);
+        let thoracic = (stem.strip_prefix("vertebra_T")).and_then(|number| number.parse().ok());
+        if thoracic.is_some_and(|number: usize| number < FLOATING) {
+            return blended(&self.along_spine(height), &cage, THORACIC_SHARE);
+        }
         if stem.starts_with("vertebra_")
             || stem.starts_with("disk_")
             || stem == "hyoid"
@@ -109,14 +122,18 @@ impl<'a> Rig<'a> {
         }
         if let Some(number) = stem.strip_prefix("rib") {
             let number = number.trim_start_matches('0');
+            let share = match number.parse::<usize>() {
+                Ok(number) if number >= FLOATING => FLOATING_RIB_SHARE,
+                _ => RIB_SHARE,
+            };
             let at = heights
                 .get(format!("vertebra_T{number}").as_str())
                 .copied()
                 .unwrap_or(height);
-            return blended(&self.along_spine(at), &self.named(&BREAST), RIB_SHARE);
+            return blended(&self.along_spine(at), &cage, share);
         }
         if segment == "thorax" {
-            return self.named(&BREAST);
+            return cage;
         }
         if let Some(weights) = self.digit(stem, side) {
             return weights;

@@ -26,7 +26,8 @@ pub struct Tape {
     trunk: Part,
     arms: [Part; 2],
     joints: Joints,
-    navel: Vec<u32>,
+    /// Level of the navel between crotch (0) and neck (1).
+    navel: f32,
     breast: Vec<u32>,
     crotch: Vec<u32>,
 }
@@ -93,12 +94,13 @@ impl Tape {
             .filter(|&v| positions[v].x.abs() < 0.25 * BAND * height)
             .filter(|&v| positions[v].y < root.y && positions[v].y > knee.y);
         let crotch = middle.min_by(|&a, &b| positions[a].y.total_cmp(&positions[b].y));
+        let crotch_level = crotch.map_or(root.y, |v| positions[v].y);
         Ok(Tape {
             triangles: body.mesh.triangles.clone(),
             trunk: Part::of(&body.mesh, trunk),
             arms,
             joints,
-            navel: band(NAVEL * height, &trunk),
+            navel: (NAVEL * height - crotch_level) / (neck.y - crotch_level),
             breast: band(foremost, &trunk),
             crotch: crotch.map(|v| v as u32).into_iter().collect(),
         })
@@ -119,8 +121,9 @@ impl Tape {
             let sum: f64 = band.iter().map(|&v| f64::from(skin[v as usize].y)).sum();
             (sum / band.len().max(1) as f64) as f32
         };
-        let (navel, breast, crotch) =
-            (level(&self.navel), level(&self.breast), level(&self.crotch));
+        let (breast, crotch) = (level(&self.breast), level(&self.crotch));
+        // Not by vertices of the belly: they may slide along a smooth skin, while crotch and neck are where the shape says.
+        let navel = crotch + self.navel * (joints[self.joints.neck].y - crotch);
         let trunk = &self.trunk.of_skin(skin);
         let flat = |y: f32| trunk.cut(Vec3::new(0.0, y, 0.0), Vec3::Y);
         let between = |from: f32, to: f32| {

@@ -91,7 +91,7 @@ impl Preparation {
     /// Prepares a template of the embedded rig.
     pub fn new(template: Template) -> Result<Self, PersonError> {
         let (transfer, tape) = rayon::join(
-            || Transfer::new(&template.layers),
+            || Transfer::of_template(&template),
             || Tape::new(&template.body),
         );
         Ok(Preparation {

@@ -148,8 +148,8 @@ mod tests {
             *m = *b + 1.5 * (*m - *b);
         }
         let found = carried_thickness(&template.layers, &person, &template.thickness);
-        for v in 0..found.len() {
-            assert!((found[v] - 1.5 * template.thickness[v]).abs() < 1e-6);
+        for (found, before) in found.iter().zip(&template.thickness) {
+            assert!((found - 1.5 * before).abs() < 1e-6);
         }
     }
 }

@@ -336,6 +336,35 @@ mod tests {
     }
 
     #[test]
+    fn nonsense_with_right_checksums_breaks_nothing() {
+        let bytes = write_person(&example_person()).unwrap();
+        let start = (0..bytes.len() - 8)
+            .rfind(|&at| &bytes[at..at + 8] == MAGIC)
+            .unwrap();
+        let eyes = (start..bytes.len() - 4)
+            .rfind(|&at| &bytes[at..at + 4] == b"EYES")
+            .unwrap();
+        let mut read = 0;
+        for at in (eyes..bytes.len()).step_by(3) {
+            for flip in [0x01, 0x80] {
+                let mut changed = bytes.clone();
+                changed[at] ^= flip;
+                // The blocks may end up to three bytes before the file does.
+                for padding in 0..4 {
+                    let hash = crc32fast::hash(&changed[start + HEADER..bytes.len() - padding]);
+                    changed[start + 16..start + HEADER].copy_from_slice(&hash.to_le_bytes());
+                    if let Ok(person) = read_person(&changed) {
+                        read += 1;
+                        person.character();
+                        write_person(&person).unwrap();
+                    }
+                }
+            }
+        }
+        assert!(read > 100, "{read}");
+    }
+
+    #[test]
     fn no_damage_goes_unnoticed() {
         let bytes = write_person(&example_person()).unwrap();
         for length in (0..bytes.len()).step_by(97).chain([bytes.len() - 1]) {

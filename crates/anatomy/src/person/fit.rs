@@ -1,8 +1,10 @@
 //! All steps from a person's skin to a layered person.
 
+use glam::Vec3;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use supple_geom::TriMesh;
 use supple_geom::sparse::SparseError;
+use supple_geom::{Surface, TriMesh};
 
 use super::crotch::crotch;
 use super::masses::{MassReport, fitted_masses};
@@ -10,6 +12,7 @@ use super::muscle_fit::muscle_range;
 use super::scale::scaled_template;
 use super::skeleton_fit::fitted_skeleton;
 use super::transfer::{BoneStretch, Transfer, bone_stretch, warped, warped_bone};
+use super::untangle::folded_vertices;
 use super::{FitTemplate, PersonSkin};
 use crate::clock::Clock;
 use crate::layers::LayerMeasures;
@@ -49,6 +52,9 @@ pub struct FitReport {
     pub rounds: usize,
     /// Vertices of the skeleton surface whose lines were smoothed to turn inverted prisms.
     pub repaired: usize,
+    /// Layered vertices where the skin is folded onto itself: around them prisms cannot all be nested.
+    #[serde(default)]
+    pub folded: usize,
     /// Masses asked for and found.
     pub masses: MassReport,
     /// How each bone was deformed.
@@ -152,18 +158,23 @@ pub fn fitted_person_with(
         skeleton: fit.skeleton,
         layered: template.layers.layered.clone(),
     };
-    let warp = transfer.person(&layers);
-    let bones: Vec<TriMesh> = (template.bones.iter())
-        .map(|bone| warped_bone(&bone.bone.mesh, &warp.bones))
+    let inner = Surface::new(layers.skeleton_mesh());
+    let size = span(person.skin) / span(&template.layers.skin);
+    let warp = transfer.bones(&layers);
+    let bones: Vec<TriMesh> = (template.bones.par_iter())
+        .map(|bone| warped_bone(&bone.bone.mesh, &warp, &inner, size))
         .collect();
+    let placed: Vec<&[Vec3]> = bones.iter().map(|bone| &bone.positions[..]).collect();
+    let warp = transfer.muscles(&layers, &placed);
     let muscles = (template.muscles.iter())
-        .map(|muscle| warped(&muscle.mesh, &warp.muscles))
+        .map(|muscle| warped(&muscle.mesh, &warp))
         .collect();
     step("transfer", &mut report);
     report.bones = (template.bones.iter().zip(&bones))
         .map(|(before, after)| bone_stretch(&before.bone.mesh, &after.positions))
         .collect();
     report.layers = layers.measures();
+    report.folded = folded_vertices(&layers.skin_mesh(), &layers.layered);
     step("measuring", &mut report);
     Ok(PersonFit {
         layers,
@@ -171,6 +182,12 @@ pub fn fitted_person_with(
         muscles,
         report,
     })
+}
+
+/// Height of a skin \[m\].
+fn span(skin: &[Vec3]) -> f64 {
+    let ys = || skin.iter().map(|p| f64::from(p.y));
+    ys().fold(f64::MIN, f64::max) - ys().fold(f64::MAX, f64::min)
 }
 
 fn check(template: &Template, person: &PersonSkin) -> Result<(), FitError> {

@@ -4,11 +4,11 @@
 use glam::{DMat3, DVec3, Vec3};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use supple_geom::TriMesh;
 use supple_geom::svd3::svd3;
+use supple_geom::{Surface, TriMesh};
 
 use super::rbf::{Warp, WarpBasis, WarpError, farthest_points};
-use crate::Layers;
+use crate::{Layers, Template};
 
 /// Centres of the warp of bones. Against 4,500 centres, bones are off by 0.2 mm in the median and 1.6 mm at the 95th percentile;
 /// with 500 by 0.4 and 2.4. They are drawn to their scaling afterwards, so that more would change nothing.
@@ -17,16 +17,21 @@ pub const BONE_CENTRES: usize = 1600;
 /// percentile; with 1,600 by 1.2 and 5.2. The factor's time grows with the third power, 0.3 s here on two threads.
 pub const MUSCLE_CENTRES: usize = 3000;
 
+/// Of the bones' vertices one in this many is offered as a centre: they lie 2 to 5 mm apart, centres 2 cm.
+const BONE_STRIDE: usize = 4;
+
 /// The warps of a template: factors that serve every person.
 #[derive(Clone, Debug)]
 pub struct Transfer {
     bones: Centres,
     muscles: Centres,
+    /// Whether muscles follow the bones themselves rather than the skeleton surface.
+    by_bones: bool,
 }
 
 #[derive(Clone, Debug)]
 struct Centres {
-    /// Vertices of the skeleton surface, and of the muscle surface (after those of the skeleton surface).
+    /// Which of the points offered.
     chosen: Vec<u32>,
     basis: WarpBasis,
 }
@@ -41,37 +46,75 @@ pub struct PersonWarp {
 }
 
 impl Transfer {
-    /// Chooses centres on the template's surfaces and factorises their systems.
+    /// Chooses centres on the template's skeleton surface and muscle surface and factorises their systems.
     pub fn new(template: &Layers) -> Result<Transfer, WarpError> {
-        Transfer::with_centres(template, BONE_CENTRES, MUSCLE_CENTRES)
+        Transfer::with_centres(template, &[], BONE_CENTRES, MUSCLE_CENTRES)
     }
 
-    /// [`Transfer::new`] with other numbers of centres.
+    /// The same, with muscles that follow the bones. Bones are drawn to their scaling, so that they do not follow the skeleton
+    /// surface everywhere; muscles that did would be cut by ribs, up to 18 mm deep.
+    pub fn of_template(template: &Template) -> Result<Transfer, WarpError> {
+        let bones: Vec<&[Vec3]> = (template.bones.iter())
+            .map(|bone| &bone.bone.mesh.positions[..])
+            .collect();
+        Transfer::with_centres(&template.layers, &bones, BONE_CENTRES, MUSCLE_CENTRES)
+    }
+
+    /// [`Transfer::of_template`] with other numbers of centres; without bones, [`Transfer::new`].
     pub fn with_centres(
         template: &Layers,
-        bones: usize,
-        muscles: usize,
+        bones: &[&[Vec3]],
+        bone_centres: usize,
+        muscle_centres: usize,
     ) -> Result<Transfer, WarpError> {
         let skeleton = double(&template.skeleton);
-        let both = [skeleton.clone(), double(&template.muscle)].concat();
+        let by_bones = !bones.is_empty();
+        let both = points_of_muscles(template, bones);
         let (bones, muscles) = rayon::join(
-            || Centres::new(&skeleton, bones),
-            || Centres::new(&both, muscles),
+            || Centres::new(&skeleton, bone_centres),
+            || Centres::new(&both, muscle_centres),
         );
         Ok(Transfer {
             bones: bones?,
             muscles: muscles?,
+            by_bones,
         })
     }
 
     /// The warps that bring the template's surfaces to a person's.
+    ///
+    /// # Panics
+    /// If muscles follow the bones: those of the person have to be made first ([`Transfer::bones`], [`Transfer::muscles`]).
     pub fn person(&self, person: &Layers) -> PersonWarp {
-        let skeleton = double(&person.skeleton);
-        let both = [skeleton.clone(), double(&person.muscle)].concat();
-        let (bones, muscles) =
-            rayon::join(|| self.bones.warp(&skeleton), || self.muscles.warp(&both));
+        let (bones, muscles) = rayon::join(|| self.bones(person), || self.muscles(person, &[]));
         PersonWarp { bones, muscles }
     }
+
+    /// The warp of the bones.
+    pub fn bones(&self, person: &Layers) -> Warp {
+        self.bones.warp(&double(&person.skeleton))
+    }
+
+    /// The warp of the muscles of a person with these bones; they are not needed if muscles follow the skeleton surface.
+    ///
+    /// # Panics
+    /// If the bones have not the vertices of the template's.
+    pub fn muscles(&self, person: &Layers, bones: &[&[Vec3]]) -> Warp {
+        let bones = if self.by_bones { bones } else { &[] };
+        self.muscles.warp(&points_of_muscles(person, bones))
+    }
+}
+
+/// What muscles follow: the muscle surface, and the bones or the skeleton surface.
+fn points_of_muscles(layers: &Layers, bones: &[&[Vec3]]) -> Vec<DVec3> {
+    let mut points = if bones.is_empty() {
+        double(&layers.skeleton)
+    } else {
+        let all = bones.iter().flat_map(|bone| bone.iter());
+        all.step_by(BONE_STRIDE).map(|p| p.as_dvec3()).collect()
+    };
+    points.extend(layers.muscle.iter().map(|p| p.as_dvec3()));
+    points
 }
 
 impl Centres {
@@ -128,14 +171,22 @@ pub struct BoneMap {
 impl BoneMap {
     /// Fits it to the vertices of a bone before and after.
     pub fn between(before: &[Vec3], after: &[Vec3]) -> BoneMap {
-        let count = before.len().max(1) as f64;
-        let mean = |points: &[Vec3]| points.iter().map(|p| p.as_dvec3()).sum::<DVec3>() / count;
+        Self::weighted(before, after, &vec![1.0; before.len()])
+    }
+
+    /// The same, with a weight for each vertex.
+    fn weighted(before: &[Vec3], after: &[Vec3], weights: &[f64]) -> BoneMap {
+        let total = weights.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+        let mean = |points: &[Vec3]| {
+            let parts = points.iter().zip(weights).map(|(p, w)| *w * p.as_dvec3());
+            parts.sum::<DVec3>() / total
+        };
         let (from, to) = (mean(before), mean(after));
         let (mut spread, mut mixed) = (DMat3::ZERO, DMat3::ZERO);
-        for (a, b) in before.iter().zip(after) {
+        for ((a, b), weight) in before.iter().zip(after).zip(weights) {
             let (a, b) = (a.as_dvec3() - from, b.as_dvec3() - to);
-            spread += outer(a, a);
-            mixed += outer(b, a);
+            spread += *weight * outer(a, a);
+            mixed += *weight * outer(b, a);
         }
         let inverse = spread.inverse();
         let linear = if inverse.is_finite() {
@@ -151,10 +202,10 @@ impl BoneMap {
         self.to + self.linear * (point.as_dvec3() - self.from)
     }
 
-    /// The map with its scales within [`SCALES`].
-    fn bounded(self) -> BoneMap {
+    /// The map with its scales within bounds.
+    fn bounded(self, [least, largest]: [f64; 2]) -> BoneMap {
         let (u, scales, v) = svd3(self.linear);
-        let within = scales.clamp(DVec3::splat(SCALES[0]), DVec3::splat(SCALES[1]));
+        let within = scales.clamp(DVec3::splat(least), DVec3::splat(largest));
         BoneMap {
             linear: u * DMat3::from_diagonal(within) * v.transpose(),
             ..self
@@ -200,30 +251,73 @@ pub fn bone_stretch(before: &TriMesh, after: &[Vec3]) -> BoneStretch {
 
 /// Most deformation of a bone beyond its scaling: root mean square and 95th percentile of its edges.
 const MOST_STRETCH: [f64; 2] = [0.025, 0.07];
-/// Least and largest scale of a bone in any direction.
+/// Least and largest scale of a bone in any direction, beyond the person's height over the template's.
 const SCALES: [f64; 2] = [0.75, 1.35];
+/// Rounds in which vertices outside the skeleton surface draw their bone in, and the factor of their weight in each: a bone
+/// that sticks out with a hundredth of its vertices gives way in the last.
+const ROUNDS: usize = 5;
+const PULL: f64 = 4.0;
+/// How far outside vertices are looked for, and how deep they are drawn inside \[m\].
+const OUTSIDE: f32 = 0.03;
+const INSIDE: f32 = 5e-4;
 
-/// A bone after a warp, drawn towards its scaling as far as it is bent more than bones are. Scales beyond what people have are
-/// cut off too.
-pub fn warped_bone(bone: &TriMesh, warp: &Warp) -> TriMesh {
-    let mut mesh = warped(bone, warp);
-    let map = BoneMap::between(&bone.positions, &mesh.positions).bounded();
-    let free = mesh.positions.clone();
+/// A bone after a warp, drawn towards its scaling as far as it is bent more than bones are, and into the person's skeleton
+/// surface as far as that lets it. Scales beyond what people have are cut off; `size` is the person's height over the template's.
+pub fn warped_bone(bone: &TriMesh, warp: &Warp, skeleton: &Surface, size: f64) -> TriMesh {
+    let scales = [SCALES[0] * size.min(1.0), SCALES[1] * size.max(1.0)];
+    let mut targets = warped(bone, warp).positions;
+    let mut weights = vec![1.0; targets.len()];
+    let mut positions = Vec::new();
+    for round in 0..=ROUNDS {
+        positions = stiffened(bone, &targets, &weights, scales);
+        if round == ROUNDS {
+            break;
+        }
+        let mut is_inside = true;
+        for ((target, weight), position) in targets.iter_mut().zip(&mut weights).zip(&positions) {
+            if let Some(inward) = way_inside(skeleton, *position) {
+                *target += inward;
+                *weight *= PULL;
+                is_inside = false;
+            }
+        }
+        if is_inside {
+            break;
+        }
+    }
+    TriMesh {
+        positions,
+        triangles: bone.triangles.clone(),
+    }
+}
+
+/// The way of a point outside a surface to just below it \[m\]; none inside. The nearest triangle's normal tells: surfaces around
+/// bones have no sharp edges.
+fn way_inside(surface: &Surface, point: Vec3) -> Option<Vec3> {
+    let closest = surface.closest_point_within(point, OUTSIDE)?;
+    let normal = surface.mesh().triangle_normal(closest.triangle as usize);
+    let out = (point - closest.position).dot(normal);
+    (out > 0.0).then(|| closest.position - INSIDE * normal - point)
+}
+
+/// Positions between a bone's scaling and its targets: as near to these as a bone may be bent.
+fn stiffened(bone: &TriMesh, targets: &[Vec3], weights: &[f64], scales: [f64; 2]) -> Vec<Vec3> {
+    let map = BoneMap::weighted(&bone.positions, targets, weights).bounded(scales);
+    let mut positions = targets.to_vec();
     let mut share = 1.0;
     for _ in 0..6 {
-        let found = bone_stretch(bone, &mesh.positions);
+        let found = bone_stretch(bone, &positions);
         let most = (MOST_STRETCH[0] / found.rms).min(MOST_STRETCH[1] / found.p95);
-        let is_bounded = found.scales[0] <= SCALES[1] && found.scales[2] >= SCALES[0];
+        let is_bounded = found.scales[0] <= scales[1] && found.scales[2] >= scales[0];
         if most >= 1.0 && is_bounded {
             break;
         }
         share *= most.min(1.0) * 0.98;
-        for ((position, before), free) in mesh.positions.iter_mut().zip(&bone.positions).zip(&free)
-        {
-            *position = map.at(*before).lerp(free.as_dvec3(), share).as_vec3();
+        for ((position, before), target) in positions.iter_mut().zip(&bone.positions).zip(targets) {
+            *position = map.at(*before).lerp(target.as_dvec3(), share).as_vec3();
         }
     }
-    mesh
+    positions
 }
 
 #[cfg(test)]

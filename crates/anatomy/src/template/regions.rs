@@ -62,9 +62,9 @@ const BELLY_FRONT: f32 = -0.45;
 /// Weight on the neighbouring segment from which a vertex slides: with less, B creases at elbow and knee when they are bent;
 /// with more, whole forearms come loose.
 const SLIDING_SHARE: f32 = 0.2;
-/// Distance from the nearest bone from which the skeleton surface of the waist is not held by it \[m\]: beside the spine it is, at
-/// the flanks not. Elsewhere it is held however far the wrap has closed: hollows of rib cage and pelvis move with them.
-const HELD_WITHIN: f32 = 0.018;
+/// How far the sliding ring of the waist reaches over the lowest ribs, relative to the trunk's length: over the floating ones. A
+/// skin held up to the rib margin creases there when the trunk bends (0.03: heavy women's backs); above 0.15 the rib cage is loose.
+const OVER_RIBS: f32 = 0.1;
 /// Passes that give lone vertices the region of their neighbours.
 const CLEANING: usize = 6;
 
@@ -98,18 +98,13 @@ pub fn regions(body: &Body, layers: &Layers, bones: &[Bone]) -> Result<Regions, 
     let abdomen: Vec<bool> = (group.iter())
         .map(|&group| group == Some(Group::Abdomen))
         .collect();
-    let nearest = nearest_bones(layers, bones);
     let slides = (0..count).map(|v| {
-        let far = nearest[v].is_none_or(|(_, distance)| distance > HELD_WITHIN);
-        let loose = far && lines.is_waist(layers.skin[v].y);
-        layers.layered[v] && (abdomen[v] || loose || shares.mixed(v) > SLIDING_SHARE)
+        let is_waist = lines.is_waist(layers.skin[v].y);
+        layers.layered[v] && (abdomen[v] || is_waist || shares.mixed(v) > SLIDING_SHARE)
     });
     Ok(Regions {
         slides: slides.collect(),
-        bone: nearest
-            .iter()
-            .map(|found| found.map(|(bone, _)| bone))
-            .collect(),
+        bone: nearest_bones(layers, bones),
         group,
         fat,
         abdomen,
@@ -124,6 +119,7 @@ struct TrunkLines {
     groin: f32,
     spine_of_ilium: f32,
     rib_margin: f32,
+    over_ribs: f32,
     sternum_end: f32,
     shoulder: f32,
     arms: [[Vec3; 2]; 2],
@@ -149,6 +145,7 @@ impl TrunkLines {
             groin: hip.y - 0.08 * trunk,
             spine_of_ilium: pelvis + 0.06 * trunk,
             rib_margin: lowest_rib,
+            over_ribs: OVER_RIBS * trunk,
             sternum_end: lowest_rib + 0.55 * (chest - lowest_rib),
             shoulder: shoulder - 0.02 * trunk,
             arms: [arm("L")?, arm("R")?],
@@ -165,9 +162,10 @@ impl TrunkLines {
         ]
     }
 
-    /// Whether a height is between hip bones and ribs, where only the spine is below.
+    /// Whether a height is between hip bones and ribs, where only the spine is below. All around, the spine's back included: there
+    /// vertebrae come together when the trunk bends backwards.
     fn is_waist(&self, y: f32) -> bool {
-        (self.crest..self.rib_margin).contains(&y)
+        (self.crest..self.rib_margin + self.over_ribs).contains(&y)
     }
 
     /// How far down the upper arm a point is: 0 at the shoulder, 1 at the elbow.
@@ -278,8 +276,8 @@ fn clean<T: Copy + PartialEq>(regions: &mut [Option<T>], layers: &Layers) {
     }
 }
 
-/// The bone nearest to each vertex of the skeleton surface, and its distance.
-fn nearest_bones(layers: &Layers, bones: &[Bone]) -> Vec<Option<(u32, f32)>> {
+/// The bone nearest to each vertex of the skeleton surface.
+fn nearest_bones(layers: &Layers, bones: &[Bone]) -> Vec<Option<u32>> {
     let merged = supple_geom::TriMesh::merged(bones.iter().map(|bone| &bone.mesh));
     let owners: Vec<u32> = (bones.iter().enumerate())
         .flat_map(|(i, bone)| std::iter::repeat_n(i as u32, bone.mesh.triangles.len()))
@@ -287,7 +285,7 @@ fn nearest_bones(layers: &Layers, bones: &[Bone]) -> Vec<Option<(u32, f32)>> {
     let surface = Surface::new(merged);
     let nearest = |v: usize| {
         let found = surface.closest_point(layers.skeleton[v])?;
-        Some((owners[found.triangle as usize], found.distance))
+        Some(owners[found.triangle as usize])
     };
     (0..layers.skin.len())
         .map(|v| layers.layered[v].then(|| nearest(v)).flatten())

@@ -19,11 +19,14 @@ mod view;
 
 use std::path::Path;
 
+use supple::anatomy::Template;
 use supple::backend::{Choice, Opened};
 use supple::clips;
 use supple::flesh::Settings;
 use supple::flesh::settings::{ContactMode, Ground, Upsample};
 use supple::flesh::shell_kinds::Shell;
+use supple::layers::{Layered, layered, layered_person};
+use supple::person::Person;
 use supple::rig::bake::BakeError;
 use supple::rig::character::{Severity, Up};
 use supple::rig::formats::ReadOptions;
@@ -84,6 +87,47 @@ fn in_file(error: supple::person::PersonFileError, path: &Path) -> Failure {
 fn read_text(path: &Path) -> Result<String, Failure> {
     std::fs::read_to_string(path)
         .map_err(|error| Failure::new(format!("cannot read {}: {error}", path.display()), ""))
+}
+
+/// A layered body that is to move.
+struct Anatomy {
+    template: Template,
+    body: Layered,
+}
+
+/// The layered body of a person or a template, or of an embedded body if layers are asked for.
+fn load_anatomy(input: &Input, asked: bool) -> Result<Option<Anatomy>, Failure> {
+    let file = &input.file;
+    if supple::person::is_person(file) {
+        let person = load_person(file)?;
+        return Ok(Some(Anatomy {
+            body: layered_person(&person),
+            template: person.anatomy,
+        }));
+    }
+    if !(asked || is_template(file)) {
+        return Ok(None);
+    }
+    let template = load_template(file)?;
+    Ok(Some(Anatomy {
+        body: layered(&template),
+        template,
+    }))
+}
+
+fn load_person(file: &Path) -> Result<Person, Failure> {
+    supple::load_person(file).map_err(|error| in_file(error, file))
+}
+
+/// The layers of a person, a template or an embedded body.
+fn load_template(file: &Path) -> Result<Template, Failure> {
+    if supple::person::is_person(file) {
+        return Ok(load_person(file)?.anatomy);
+    }
+    supple::load_template(file).map_err(|error| Failure {
+        error: Box::new(error),
+        hint: "layers belong to @male, @female, and files that `supple person` or `supple template` wrote".to_owned(),
+    })
 }
 
 fn load(input: &Input) -> Result<Character, Failure> {

@@ -51,7 +51,7 @@ pub fn run(args: &args::MakePerson, console: &Console) -> Result<(), Failure> {
 fn refusal(error: PersonError, scan: &Path) -> Failure {
     use supple::anatomy::scan::ScanError;
     let hint = match &error {
-        PersonError::Scan(ScanError::Format(_)) => "",
+        PersonError::Scan(ScanError::Format(_) | ScanError::Landmark { .. }) => "",
         PersonError::Scan(ScanError::NoUnit { .. } | ScanError::TooSmall { .. }) => {
             "give the scan's unit with --unit m, cm, mm, in or ft"
         }

@@ -1,9 +1,13 @@
 //! `supple picture`
 
+use supple::anatomy::Template;
 use supple::flesh::Flesh;
 use supple::glam::Vec3;
+use supple::inside::Inside;
+use supple::layers::Layered;
 use supple::morphs::add_morphs;
 use supple::play::follow;
+use supple::rig::Part;
 use supple::rig::joint_lookup::{find_joint, places};
 use supple::sim::{Backend, Collider};
 use supple::skin::Method;
@@ -11,10 +15,12 @@ use supple::tissue::SoftBody;
 use supple::{Character, Clip, skin};
 use supple_lab::compare_contact::{INSIDE, compare_contact};
 use supple_lab::sheet::{Look, Tile, sheet};
-use supple_lab::template_sheet::{layers_sheet, regions_sheet};
+use supple_lab::template_sheet::{layers_sheet, muscle_colours, regions_sheet};
 use supple_lab::upsampling::{NEIGHBOURS, UpsamplingStudy, upsampling_sheet};
+use supple_picture::colour::to_srgb;
 use supple_picture::{Image, Legend, Ramp, Tint, heat_colours};
 
+use super::Anatomy;
 use crate::args::{self, Compare, View};
 use crate::console::{Console, Failure};
 use crate::output::check_png;
@@ -30,14 +36,19 @@ const COVERED: f32 = 0.25;
 pub fn run(args: &args::Picture, console: &Console) -> Result<(), Failure> {
     check_png(&args.output)?;
     check_size(args)?;
-    if args.layers || args.regions || super::is_template(&args.input.file) {
+    let wants_motion = args.motion.clip.is_some() || args.motion.motion.is_some();
+    let is_layered = args.layers || super::is_template(&args.input.file);
+    if args.regions || (is_layered && !wants_motion) {
         return draw_layers(args, console);
     }
-    let wants_motion = args.motion.clip.is_some() || args.motion.motion.is_some();
     let moves = wants_motion || args.compare.is_some();
-    let character = match moves || args.bones || args.focus.is_some() {
-        true => super::load_bound(&args.input, false, console)?,
-        false => super::load(&args.input)?,
+    let anatomy = super::load_anatomy(&args.input, args.layers)?;
+    let character = match &anatomy {
+        Some(anatomy) => anatomy.body.character.clone(),
+        None if moves || args.bones || args.focus.is_some() => {
+            super::load_bound(&args.input, false, console)?
+        }
+        None => super::load(&args.input)?,
     };
     if character.parts.is_empty() {
         return Err(Failure::new(
@@ -57,7 +68,7 @@ pub fn run(args: &args::Picture, console: &Console) -> Result<(), Failure> {
     let image = if !moves {
         draw_rest(&character, &look)
     } else {
-        draw_motion(&character, args, &look, console)?
+        draw_motion(&character, anatomy.as_ref(), args, &look, console)?
     };
     image.save_png(&args.output)?;
     let path = args.output.display().to_string();
@@ -70,18 +81,7 @@ pub fn run(args: &args::Picture, console: &Console) -> Result<(), Failure> {
 
 /// Draws the layers of a template.
 fn draw_layers(args: &args::Picture, console: &Console) -> Result<(), Failure> {
-    let file = &args.input.file;
-    let template = match supple::person::is_person(file) {
-        true => {
-            let person = supple::load_person(file).map_err(|error| super::in_file(error, file))?;
-            person.anatomy
-        }
-        false => supple::load_template(file).map_err(|error| Failure {
-            error: Box::new(error),
-            hint: "layers are drawn of @male, @female, or a file that `supple person` or `supple template` wrote"
-                .to_owned(),
-        })?,
-    };
+    let template = super::load_template(&args.input.file)?;
     let draw = if args.regions {
         regions_sheet
     } else {
@@ -158,6 +158,7 @@ fn draw_rest(character: &Character, look: &Look) -> Image {
 
 fn draw_motion(
     character: &Character,
+    anatomy: Option<&Anatomy>,
     args: &args::Picture,
     look: &Look,
     console: &Console,
@@ -208,6 +209,9 @@ fn draw_motion(
         _ => vec![super::method(args.method)],
     };
     let settings = super::settings(&args.input, &args.tissue)?;
+    if let Some(anatomy) = anatomy {
+        return draw_moving_layers(anatomy, args, look, &settings, &clip, chosen, console);
+    }
     let progress = console.progress("skinning", frames * methods.len());
     let motions = methods
         .iter()
@@ -239,11 +243,9 @@ fn draw_motion(
             });
         }
     }
-    let columns = if methods.len() > 1 {
-        frames
-    } else {
-        // Rows of equal length, at most six tiles.
-        frames.div_ceil(frames.div_ceil(6))
+    let columns = match methods.len() {
+        1 => even_rows(frames),
+        _ => frames,
     };
     super::say_choice(character, &args.motion, &clip, console);
     let _drawing = console.progress("drawing", 1);
@@ -254,6 +256,105 @@ fn draw_motion(
         columns,
         look,
     ))
+}
+
+/// Rows of equal length, at most six tiles.
+fn even_rows(frames: usize) -> usize {
+    frames.div_ceil(frames.div_ceil(6))
+}
+
+/// A layered body in frames of a clip: its skin, and with --layers also its muscles and bones.
+fn draw_moving_layers(
+    anatomy: &Anatomy,
+    args: &args::Picture,
+    look: &Look,
+    settings: &supple::flesh::Settings,
+    clip: &Clip,
+    span: skin::Span,
+    console: &Console,
+) -> Result<Image, Failure> {
+    let Layered { character, layers } = &anatomy.body;
+    let builder = SoftBody::builder(character).settings(settings.clone());
+    let mut body = builder.layers(layers).build()?;
+    body.set_backend(super::backend(args.backend, &body.flesh().model, console).backend);
+    let times = span.times();
+    let progress = console.progress("simulating", times.len());
+    let mut moments = Vec::new();
+    let inside = (args.layers).then(|| Inside::new(&anatomy.template, body.flesh()));
+    follow(&mut body, character, clip, &times, &mut |_, body| {
+        let mut positions = body.positions();
+        if let Some(inside) = &inside {
+            positions.extend(inside.positions(body));
+        }
+        moments.push(Moment {
+            positions,
+            pose: body.pose().clone(),
+            colliders: body.colliders_now(),
+        });
+        progress.step();
+        Ok(())
+    })?;
+    drop(progress);
+    let title = format!("{}: {}", character.name, clip.name);
+    let shown = match &inside {
+        Some(_) => &[(0..1, "skin"), (1..3, "muscles"), (2..3, "bones")][..],
+        None => &[(0..1, "")][..],
+    };
+    let whole = match &inside {
+        Some(inside) => inside.character(character),
+        None => character.clone(),
+    };
+    let tints = muscle_tints(&anatomy.template, &whole);
+    let rows: Vec<Vec<Vec<Vec<Vec3>>>> = (shown.iter())
+        .map(|(parts, _)| moments.iter().map(|m| only(&m.positions, parts)).collect())
+        .collect();
+    let mut tiles = Vec::new();
+    for ((_, name), row) in shown.iter().zip(&rows) {
+        for ((positions, moment), time) in row.iter().zip(&moments).zip(&times) {
+            tiles.push(Tile {
+                caption: format!("{name} {time:.2} s").trim_start().to_owned(),
+                positions,
+                pose: Some(&moment.pose),
+                tints: inside.is_some().then(|| tints.clone()),
+                legend: None,
+                colliders: &moment.colliders,
+            });
+        }
+    }
+    let columns = match inside.is_some() {
+        true => times.len(),
+        false => even_rows(times.len()),
+    };
+    let _drawing = console.progress("drawing", 1);
+    Ok(sheet(&whole, &title, &tiles, columns, look))
+}
+
+/// The positions with all parts but the chosen ones drawn together to a point, which draws nothing.
+fn only(positions: &[Vec<Vec3>], parts: &std::ops::Range<usize>) -> Vec<Vec<Vec3>> {
+    let middle = (positions.first().and_then(|skin| skin.first())).copied();
+    let each = positions.iter().enumerate();
+    each.map(|(index, part)| match parts.contains(&index) {
+        true => part.clone(),
+        false => vec![middle.unwrap_or_default(); part.len()],
+    })
+    .collect()
+}
+
+/// Colours of skin, muscles and bones.
+fn muscle_tints(template: &Template, whole: &Character) -> Vec<Tint> {
+    let tint = |(index, part): (usize, &Part)| {
+        let count = part.mesh.positions.len();
+        let material = part.material.and_then(|m| whole.materials.get(m));
+        let own = material.map_or(Vec3::ONE, |m| to_srgb(m.base_color.truncate()));
+        Tint {
+            colours: match index {
+                1 => muscle_colours(template),
+                _ => vec![own; count],
+            },
+            strengths: vec![1.0; count],
+        }
+    };
+    whole.parts.iter().enumerate().map(tint).collect()
 }
 
 /// A character in one frame.

@@ -1,7 +1,8 @@
 //! `supple skin`
 
 use supple::export::{Bake, bake_for, write_motion};
-use supple::flesh::{CacheUse, Settings};
+use supple::flesh::{CacheUse, GivenLayers, Settings};
+use supple::inside::Inside;
 use supple::rig::bake::BakeError;
 use supple::skin::Method;
 use supple::tissue::SoftBody;
@@ -17,7 +18,11 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
     let bake = chosen(args)?;
     bake.check_name(&args.output)?;
     check_file(&args.output)?;
-    let character = super::load_bound(&args.input, args.auto_weights, console)?;
+    let anatomy = super::load_anatomy(&args.input, args.layers || args.bake_layers)?;
+    let mut character = match &anatomy {
+        Some(anatomy) => anatomy.body.character.clone(),
+        None => super::load_bound(&args.input, args.auto_weights, console)?,
+    };
     if character.parts.is_empty() {
         return Err(Failure::new(
             format!("{} has no mesh to skin", args.input.file.display()),
@@ -26,9 +31,24 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
     }
     let method = super::method(args.method);
     let settings = super::settings(&args.input, &args.tissue)?;
+    if anatomy.is_some() && method != Method::Tissue {
+        return Err(Failure::new(
+            "layers are simulated",
+            "leave out --method, or --layers",
+        ));
+    }
     let (clip, span) = super::choose(&character, &args.motion, method, console)?;
     let mut body = match method {
-        Method::Tissue => Some(soft_body(&character, settings.clone(), args, console)?),
+        Method::Tissue => {
+            let layers = anatomy.as_ref().map(|anatomy| &anatomy.body.layers);
+            Some(soft_body(
+                &character,
+                settings.clone(),
+                layers,
+                args,
+                console,
+            )?)
+        }
         _ => None,
     };
     let stepper = match &mut body {
@@ -44,9 +64,23 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
     let rounds = 1 + usize::from(args.compare && has_contact);
     let progress = console.progress("moving the skin", rounds * span.times().len());
     let mut step = |_| progress.step();
-    let (motion, report) = match &mut body {
-        Some(body) => simulate_reported(body, &character, &clip, span, args.compare, &mut step)?,
-        None => {
+    let inside = match (&anatomy, &body) {
+        (Some(anatomy), Some(body)) if args.bake_layers => {
+            Some(Inside::new(&anatomy.template, body.flesh()))
+        }
+        _ => None,
+    };
+    let (motion, report) = match (&mut body, inside) {
+        (Some(body), Some(inside)) => {
+            let whole = inside.character(&character);
+            let motion = inside.simulate(body, &character, &clip, span, &mut step)?;
+            character = whole;
+            (motion, None)
+        }
+        (Some(body), None) => {
+            simulate_reported(body, &character, &clip, span, args.compare, &mut step)?
+        }
+        (None, _) => {
             let motion = skin::skin(&character, &clip, method, &settings, span, &mut step)?;
             (motion, None)
         }
@@ -96,11 +130,15 @@ fn describe_contact(report: &Report) -> String {
 fn soft_body(
     character: &Character,
     settings: Settings,
+    layers: Option<&GivenLayers>,
     args: &args::Skin,
     console: &Console,
 ) -> Result<SoftBody, Failure> {
     let progress = console.progress("building tissue", 1);
-    let builder = SoftBody::builder(character).settings(settings);
+    let mut builder = SoftBody::builder(character).settings(settings);
+    if let Some(layers) = layers {
+        builder = builder.layers(layers);
+    }
     let body = builder.cache_beside(&args.input.file).build()?;
     drop(progress);
     let report = &body.flesh().report;

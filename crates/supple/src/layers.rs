@@ -1,0 +1,201 @@
+//! Layered anatomy as a character that moves: a template or a person becomes a skin with a rig, and the layers below it [4.3.3].
+//!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use supple::{SoftBody, layers::layered};
+//!
+//! let body = layered(&supple::load_template("@female")?);
+//! let mut soft = SoftBody::builder(&body.character).layers(&body.layers).build()?;
+//! assert!(soft.flesh().report.layered > 1000);
+//! # Ok(())
+//! # }
+//! ```
+
+use glam::Vec3;
+use supple_anatomy::person::Person;
+use supple_anatomy::{Body as Skin, Sex, Template};
+use supple_flesh::GivenLayers;
+use supple_geom::kd_tree::KdTree;
+use supple_geom::normals::vertex_normals;
+use supple_geom::shells::shells;
+use supple_rig::character::{Binding, Influences, Material};
+use supple_rig::formats::Source;
+use supple_rig::{Character, Part, Skeleton};
+
+use crate::embedded::{self, Body};
+
+/// A character and the layers of its tissue.
+#[derive(Clone, Debug)]
+pub struct Layered {
+    /// Skin and rig.
+    pub character: Character,
+    /// Muscle surface and skeleton surface below the skin, for [`SoftBodyBuilder::layers`](crate::SoftBodyBuilder::layers).
+    pub layers: GivenLayers,
+}
+
+/// A layered body, of a template or of a person, as a character with layers.
+///
+/// Bodies in the connectivity of the embedded ones get their eyes as well, which have no layers.
+pub fn layered(anatomy: &Template) -> Layered {
+    let character = with_eyes(anatomy).unwrap_or_else(|| skin_only(anatomy));
+    let is_whole = character.parts[0].mesh.positions.len() > anatomy.layers.skin.len();
+    let vertices = match is_whole {
+        true => anatomy.body.file_vertices.clone(),
+        false => (0..anatomy.layers.skin.len() as u32).collect(),
+    };
+    Layered {
+        layers: given_layers(anatomy, vertices),
+        character,
+    }
+}
+
+/// A person as a character with layers.
+pub fn layered_person(person: &Person) -> Layered {
+    let vertices = (0..person.layers().skin.len() as u32).collect();
+    Layered {
+        character: person.character(),
+        layers: given_layers(&person.anatomy, vertices),
+    }
+}
+
+/// The layers of an anatomy over the given vertices of the first part of a character with its joints.
+fn given_layers(anatomy: &Template, vertices: Vec<u32>) -> GivenLayers {
+    let (layers, regions) = (&anatomy.layers, &anatomy.regions);
+    let influences = (0..vertices.len()).map(|v| match regions.bone[v] {
+        Some(bone) if layers.layered[v] => bone_weights(anatomy, bone as usize, layers.skeleton[v]),
+        _ => Vec::new(),
+    });
+    GivenLayers {
+        part: 0,
+        influences: influences.collect(),
+        held: (0..vertices.len())
+            .map(|v| layers.layered[v] && !regions.slides[v])
+            .collect(),
+        muscle: layers.muscle.clone(),
+        skeleton: layers.skeleton.clone(),
+        layered: layers.layered.clone(),
+        vertices,
+    }
+}
+
+/// What moves a bone at a point.
+fn bone_weights(anatomy: &Template, bone: usize, at: Vec3) -> Vec<(u32, f32)> {
+    let bone = &anatomy.bones[bone];
+    let distance = |v: &usize| bone.bone.mesh.positions[*v].distance_squared(at);
+    let vertex = match bone.rig {
+        supple_anatomy::template::Rig::Whole(_) => Some(0),
+        _ => (0..bone.bone.mesh.positions.len()).min_by(|a, b| distance(a).total_cmp(&distance(b))),
+    };
+    let weights = &anatomy.body.influences;
+    vertex.map_or_else(Vec::new, |v| bone.rig.weights(v, weights).to_vec())
+}
+
+/// The skin alone.
+fn skin_only(anatomy: &Template) -> Character {
+    let part = Part {
+        name: "skin".to_owned(),
+        mesh: anatomy.layers.skin_mesh(),
+        normals: vertex_normals(&anatomy.layers.skin_mesh()),
+        binding: binding(&anatomy.body.skeleton, anatomy.body.influences.clone()),
+        material: Some(0),
+        ..Part::default()
+    };
+    Character {
+        name: anatomy.name.clone(),
+        skeleton: anatomy.body.skeleton.clone(),
+        parts: vec![part],
+        materials: vec![material("skin", Vec3::new(0.8, 0.6, 0.5))],
+        ..Character::default()
+    }
+}
+
+/// The embedded body of the same sex with the anatomy's skin and joints; `None` if their connectivity differs.
+fn with_eyes(anatomy: &Template) -> Option<Character> {
+    let which = match anatomy.sex() {
+        Sex::Male => Body::Male,
+        Sex::Female => Body::Female,
+    };
+    let mut character = embedded::body(which).ok()?;
+    let own = Skin::from_character(&character, anatomy.sex()).ok()?;
+    let body = &anatomy.body;
+    let names = |skeleton: &Skeleton| -> Vec<String> {
+        let joints = skeleton.joints().iter();
+        joints.map(|joint| joint.name.clone()).collect()
+    };
+    let is_alike = own.file_vertices == body.file_vertices
+        && own.mesh.triangles == anatomy.layers.triangles
+        && names(&own.skeleton) == names(&body.skeleton)
+        && character.parts.len() == 1;
+    if !is_alike {
+        return None;
+    }
+    character.name = anatomy.name.clone();
+    let is_same = own.mesh.positions == anatomy.layers.skin;
+    if is_same && own.skeleton.rest_worlds() == body.skeleton.rest_worlds() {
+        return Some(character);
+    }
+    let part = &mut character.parts[0];
+    let mut lists: Vec<Vec<(u32, f32)>> = (0..part.mesh.positions.len())
+        .map(|v| {
+            let entries = part.binding.influences.of(v).iter();
+            let joint = |slot: u32| part.binding.joints[slot as usize] as u32;
+            entries.map(|&(slot, w)| (joint(slot), w)).collect()
+        })
+        .collect();
+    move_other_shells(part, &own, &anatomy.layers.skin);
+    for (v, &vertex) in body.file_vertices.iter().enumerate() {
+        part.mesh.positions[vertex as usize] = anatomy.layers.skin[v];
+        lists[vertex as usize].clone_from(&body.influences[v]);
+    }
+    part.binding = binding(&body.skeleton, lists);
+    if !part.normals.is_empty() {
+        part.normals = vertex_normals(&part.mesh);
+    }
+    character.skeleton = body.skeleton.clone();
+    character.source = Source::None;
+    Some(character)
+}
+
+/// Moves what does not belong to the largest shell with the skin around it, shell by shell.
+fn move_other_shells(part: &mut Part, own: &Skin, skin: &[Vec3]) {
+    let tree = KdTree::new(&own.mesh.positions);
+    let found = shells(&part.mesh);
+    let mut is_skin = vec![false; part.mesh.positions.len()];
+    for &v in &own.file_vertices {
+        is_skin[v as usize] = true;
+    }
+    let count = found.of_vertex.iter().max().map_or(0, |&most| most + 1);
+    for shell in 0..count {
+        let members: Vec<usize> = (0..is_skin.len())
+            .filter(|&v| found.of_vertex[v] == shell && !is_skin[v])
+            .collect();
+        let moved: Vec<Vec3> = (members.iter())
+            .filter_map(|&v| tree.nearest_where(part.mesh.positions[v], f32::INFINITY, |_| true))
+            .map(|near| skin[near.index as usize] - own.mesh.positions[near.index as usize])
+            .collect();
+        let shift = moved.iter().sum::<Vec3>() / moved.len().max(1) as f32;
+        for v in members {
+            part.mesh.positions[v] += shift;
+        }
+    }
+}
+
+/// A binding to all joints of a skeleton at rest; lists have joints and weights.
+pub(crate) fn binding(skeleton: &Skeleton, lists: Vec<Vec<(u32, f32)>>) -> Binding {
+    let worlds = skeleton.rest_worlds();
+    Binding {
+        joints: (0..worlds.len()).collect(),
+        inverse_binds: worlds.iter().map(|world| world.inverse()).collect(),
+        influences: Influences::from_lists(lists),
+        computed: false,
+    }
+}
+
+pub(crate) fn material(name: &str, colour: Vec3) -> Material {
+    Material {
+        name: name.to_owned(),
+        base_color: colour.extend(1.0),
+        base_color_image: None,
+        double_sided: false,
+    }
+}
