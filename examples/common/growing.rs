@@ -36,7 +36,7 @@ impl Grower {
         let template = embedded::template(body).unwrap();
         let model = BodyModel::embedded(template.sex());
         // Bones and muscles are not shown: a rough transfer is enough.
-        let transfer = Transfer::with_centres(&template.layers, 100, 200).unwrap();
+        let transfer = Transfer::with_centres(&template.layers, &[], 100, 200).unwrap();
         let mut sampler = BodySampler::new(seed);
         loop {
             let coefficients = sampler.coefficients(model);
