@@ -3,6 +3,9 @@
 
 pub mod bend;
 mod cut;
+pub mod growing;
+pub mod harmonic;
+pub mod people;
 mod scenes;
 mod tissue;
 pub mod touch;

@@ -2,6 +2,7 @@
 import * as THREE from "three";
 import type { App } from "./app";
 import { button, buttons, byId, check, choiceRow, heading, make, slider } from "./dom";
+import { GrowthBlock } from "./growth-block";
 import { showMessage, showProgress } from "./messages";
 import type { Page } from "./panel";
 import { PersonBlock } from "./person-block";
@@ -61,6 +62,8 @@ export class AnatomyPage implements Page {
   private share = 0.5;
   private flipped = false;
   private loading: Promise<void> | null = null;
+  /** Whether the layers are those of the person's last shape. */
+  private stale = false;
   /** How often a character was opened. */
   private openings = 0;
   private pointer: THREE.Vector2 | null = null;
@@ -77,7 +80,12 @@ export class AnatomyPage implements Page {
       this.cut(this.axis, this.share);
     }, "Shows what the plane cuts away");
     const person = new PersonBlock(app);
-    this.controls.append(heading("Peel"), this.peel.row, person.element, heading("Layers"), ...boxes, heading("Cut"), axis.row, this.cutAt.row, flip.row);
+    const growth = new GrowthBlock(app);
+    // Shapes can be seen on the skin.
+    growth.onMove = () => {
+      if (app.anatomy.opacity("skin") < 1) void this.peelTo(0);
+    };
+    this.controls.append(heading("Peel"), this.peel.row, person.element, growth.element, heading("Layers"), ...boxes, heading("Cut"), axis.row, this.cutAt.row, flip.row);
     this.element.append(this.none, this.offer, this.controls);
     byId("app").append(this.label);
     this.peel.set(0);
@@ -100,7 +108,9 @@ export class AnatomyPage implements Page {
 
   private opened(): void {
     const { anatomy, layered, scan, person } = this.app;
-    anatomy.forget();
+    // Another shape of the same person keeps its layers until the new ones are there.
+    this.stale = this.app.same && anatomy.loaded;
+    if (!this.stale) anatomy.forget();
     this.openings += 1;
     this.loading = null;
     this.none.hidden = layered;
@@ -112,11 +122,11 @@ export class AnatomyPage implements Page {
       anatomy.cut(null);
     }
     this.apply();
-    if (person) {
+    if (person && !this.app.same) {
       this.onPerson();
       if (anatomy.peel === 0) void this.peelTo(FIRST_PEEL);
     }
-    if (layered && (anatomy.peel > 0 || anatomy.cuts.length > 0)) void this.load();
+    if (layered && (this.stale || anatomy.peel > 0 || anatomy.cuts.length > 0)) void this.load();
   }
 
   seeInside(scan: DroppedFile): void {
@@ -126,7 +136,7 @@ export class AnatomyPage implements Page {
   /** Gets the layers of the body on the page. */
   private load(): Promise<void> {
     const { layered, anatomy } = this.app;
-    if (!layered || anatomy.loaded) return Promise.resolve();
+    if (!layered || (anatomy.loaded && !this.stale)) return Promise.resolve();
     this.loading ??= this.fetch().catch((error: unknown) => {
       this.loading = null;
       if ((error as Error).name === "AbortError") return;
@@ -145,6 +155,7 @@ export class AnatomyPage implements Page {
       const bytes = embedded && (await fetched(TEMPLATES[embedded], stop.signal));
       const anatomy = await simulation.request("anatomy", { bytes });
       if (this.openings !== openings) return;
+      this.stale = false;
       this.app.anatomy.take(anatomy.description, anatomy.arrays, this.app.description?.joints ?? []);
       this.apply();
     } finally {

@@ -46,6 +46,8 @@ export interface Start {
   placed?: Placed[] | null;
   /** Whether it is the same character, read or rigged anew. */
   again?: boolean;
+  /** Whether it only changed its shape: view and motion go on. */
+  same?: boolean;
 }
 
 export class App {
@@ -78,6 +80,8 @@ export class App {
   /** Whether the tissue of the current character is built. */
   simulated = false;
   report: BuildReport | null = null;
+  /** Whether the character on the page is another shape of the one before. */
+  same = false;
   /** Called when another character is loaded. */
   onOpened: (() => void)[] = [];
   /** Called when the list of clips changes. */
@@ -197,6 +201,21 @@ export class App {
     await this.show(opened, { again: true, settings: this.settings ?? undefined });
   }
 
+  /** Opens another shape of the character on the page: view, motion and settings stay. */
+  async openAgain(files: DroppedFile[]): Promise<void> {
+    const { description, settings, motions } = this;
+    const clip = description ? (description.clip ?? description.clips.length) : undefined;
+    const pose = this.tools.pose.history.current;
+    await this.openFiles(files, {
+      again: true,
+      same: true,
+      motions: [...motions],
+      ...(settings ? { settings } : {}),
+      ...(clip === undefined ? {} : { clip }),
+      ...(pose.length > 0 ? { pose: new Float32Array(pose) } : {}),
+    });
+  }
+
   /** Puts a motion on the current character and plays it. */
   private async addMotion(file: DroppedFile): Promise<void> {
     this.description = await this.simulation.request("motion", { file });
@@ -226,13 +245,16 @@ export class App {
     }
     this.tools.bodies = this.bodies;
     this.overlays.forget(opened.description.joints);
-    this.resetView();
+    this.same = start.same ?? false;
+    if (!this.same) this.resetView();
     this.applyView();
+    const { time } = this;
     this.simulation.order({ type: "start" });
     for (const motion of start.motions ?? []) {
       await this.addMotion(motion).catch((error: unknown) => showMessage(`${motion.name}: ${(error as Error).message}`, "bad"));
     }
     if (start.clip !== undefined) await this.chooseClip(start.clip).catch(() => {});
+    if (this.same) this.simulation.order({ type: "seek", time });
     if (start.pose?.length) {
       this.tools.pose.forget(opened.description.joints, start.pose);
       this.simulation.order({ type: "pose", numbers: start.pose });

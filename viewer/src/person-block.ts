@@ -21,6 +21,7 @@ export class PersonBlock {
   private again = button("Fit again", () => void this.fit(), "Fits muscles and fat again with these numbers", true);
 
   constructor(private app: App) {
+    this.element.setAttribute("aria-label", "Person");
     this.element.append(
       heading("Person"),
       this.table,
@@ -54,7 +55,8 @@ export class PersonBlock {
     }
     this.known = { ...this.known, ...given(person) };
     this.table.replaceChildren(...rows(person));
-    const notes = [...person.registration.warnings, ...person.composition.notes];
+    // What was gained and lost stands beside the sliders.
+    const notes = [...person.registration.warnings, ...person.composition.notes.filter((note) => !note.startsWith("grown by"))];
     this.notes.replaceChildren(...notes.map((textContent) => make("li", { textContent })));
     this.showKnown(person);
   }

@@ -125,6 +125,25 @@ export interface Known {
 }
 export const NOTHING_KNOWN: Known = { sex: null, age: null, height: null, weight: null, fat_percent: null };
 
+/** A region that gains and loses; all of the body if it is empty. */
+export type Region = "" | "legs" | "belly" | "chest" | "arms";
+
+/** Fat and muscle to gain or lose in a region [kg]. */
+export interface GrowthChange {
+  region: Region;
+  fat: number;
+  muscle: number;
+}
+
+/** Shapes of a person that gained or lost in a region. */
+export interface GrowthShapes {
+  /** Fat of the first shapes, and muscle of the others [kg]. */
+  fat: number[];
+  muscle: number[];
+  /** Displacements of the skin at rest, shape by shape [m]. */
+  offsets: Float32Array;
+}
+
 /** A body space: what bodies of a sex look like. */
 export interface BodySpace {
   sex: Sex;
@@ -241,6 +260,8 @@ export type Order =
   | { type: "turn"; joint: number; rotation: Quaternion }
   /** Keeps a pose; an empty one gives up the kept one. */
   | { type: "pose"; numbers: Float32Array }
+  /** Shows the skin with other positions at rest; an empty list shows it as it is. */
+  | { type: "shape"; skin: Float32Array }
   /** Shows the rest pose, on which joints are placed. */
   | { type: "rest"; on: boolean }
   | { type: "release" }
@@ -287,6 +308,12 @@ export interface Requests {
   makePerson: { ask: { template: Uint8Array; known: Known }; answer: Uint8Array };
   /** A person file again with other numbers given. */
   refitPerson: { ask: { person: Uint8Array; template: Uint8Array; known: Known }; answer: Uint8Array };
+  /** Shapes for sliders. */
+  growthShapes: { ask: { person: Uint8Array; region: Region }; answer: GrowthShapes };
+  /** The skin of the person on the page at rest. */
+  restSkin: { ask: object; answer: Float32Array };
+  /** A person file after changes. */
+  growPerson: { ask: { person: Uint8Array; changes: GrowthChange[] }; answer: Uint8Array };
   /** A layered template from the bytes of its file, or (without) the anatomy of the person on the page. */
   anatomy: { ask: { bytes: Uint8Array | null }; answer: { description: AnatomyDescription; arrays: Record<AnatomyLayer, AnatomyArrays> } };
   memory: { ask: object; answer: { bytes: number } };

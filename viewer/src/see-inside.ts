@@ -29,7 +29,7 @@ function personName(scan: string): string {
 }
 
 /** Whether a task was cancelled, by its own button or by another task. */
-function isCancelled(error: unknown): boolean {
+export function isCancelled(error: unknown): boolean {
   return error instanceof Cancelled || (error as Error).name === "AbortError";
 }
 

@@ -66,7 +66,7 @@ interface ReplayState {
   orders: Map<Order["type"], Order>;
 }
 
-const PERSISTENT_ORDERS: Order["type"][] = ["play", "pace", "methods", "overlays", "gravity", "contact", "ground", "pose", "rest"];
+const PERSISTENT_ORDERS: Order["type"][] = ["play", "pace", "methods", "overlays", "gravity", "contact", "ground", "pose", "shape", "rest"];
 const SUPERSEDED = "another build took over";
 
 /** The user cancelled a task, or another one took its place. */
@@ -162,6 +162,17 @@ export class Simulation {
     }
   }
 
+  /** Runs requests in a worker of their own, which only the signal ends. */
+  async apart<T>(work: (ask: WorkerConnection["request"]) => Promise<T>, signal: AbortSignal): Promise<T> {
+    const connection = this.connect();
+    signal.addEventListener("abort", () => connection.end(new Cancelled("cancelled")));
+    try {
+      return await work((name, ask) => connection.request(name, ask));
+    } finally {
+      connection.end(new Cancelled("cancelled"));
+    }
+  }
+
   cancelTask(): void {
     const { task } = this;
     this.task = null;
@@ -178,6 +189,7 @@ export class Simulation {
       this.building?.end(SUPERSEDED);
       this.building = null;
       replay.orders.delete("pose");
+      replay.orders.delete("shape");
       const opening = { name, ask } as ReplayState["opening"][number];
       // A rig always starts from the original file, so only the last one is kept.
       replay.opening = name === "rig" ? [...replay.opening.filter((step) => step.name !== "rig"), opening] : [opening];
@@ -279,7 +291,7 @@ export class Simulation {
     } else if (message.type === "progress") {
       if (connection === this.building) this.buildProgress(message.share);
       else if (connection === this.task) this.taskProgress(message.share);
-      else this.onProgress(message.share);
+      else if (connection === this.connection) this.onProgress(message.share);
     } else if (message.type === "error" && connection === this.connection) {
       this.onError(message.message);
     }

@@ -3,8 +3,10 @@ import init, {
   Files,
   PageAnatomy,
   PageScan,
+  PageShapes,
   PageStage,
   default_settings,
+  grown_file,
   page_words,
   provide_space,
   refitted_person,
@@ -173,6 +175,14 @@ const answers: { [K in RequestName]: (ask: Requests[K]["ask"]) => Requests[K]["a
     return scan.person(template, JSON.stringify(known), reportProgress);
   },
   refitPerson: ({ person, template, known }) => refitted_person(person, template, JSON.stringify(known), reportProgress),
+  growthShapes: ({ person, region }) => {
+    const shapes = PageShapes.make(person, region, reportProgress);
+    const made = { fat: [...shapes.fat()], muscle: [...shapes.muscle()], offsets: shapes.offsets() };
+    shapes.free();
+    return made;
+  },
+  restSkin: () => current().rest_skin(),
+  growPerson: ({ person, changes }) => grown_file(person, JSON.stringify(changes), reportProgress),
   anatomy: ({ bytes }) => readAnatomy(bytes),
   memory: () => ({ bytes: wasm.memory.buffer.byteLength }),
   benchmark: ({ steps }) => {
@@ -233,6 +243,9 @@ function applyOrder(order: Order): void {
       break;
     case "pose":
       stage?.set_kept_pose(order.numbers);
+      break;
+    case "shape":
+      stage?.set_shape(order.skin);
       break;
     case "rest":
       stage?.rest(order.on);

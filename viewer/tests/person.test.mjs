@@ -111,8 +111,52 @@ async function cancelsAndRefuses({ context, url }) {
   assert.deepEqual(problems, []);
 }
 
+/** A slider changes the skin while it moves; the whole person follows. */
+async function gainsAndLoses({ context, url }) {
+  const file = await madePerson(context, url);
+  const { page, problems } = await openPage(context, url);
+  await page.waitForFunction(() => window.supple?.firstMovement);
+  await drop(page, [file]);
+  await untilPerson(page);
+  await page.selectOption("#clip", { label: "rest pose" });
+  await untilSimulated(page, LONG);
+  const before = await person(page);
+  const growth = page.getByRole("region", { name: "Gain and lose" });
+  const slide = (value, type) =>
+    growth.getByLabel("Fat", { exact: true }).evaluate((input, [value, type]) => {
+      input.value = String(value);
+      input.dispatchEvent(new Event(type));
+    }, [value, type]);
+  const untilWider = async (metres) =>
+    page.waitForFunction(([from, metres]) => {
+      const [low, high] = window.bellyRange;
+      const places = window.supple.bodies[0].positions.array;
+      let most = 0;
+      for (let k = 0; k < places.length; k += 3) if (places[k + 1] > low && places[k + 1] < high && Math.abs(places[k]) < 0.1) most = Math.max(most, places[k + 2]);
+      window.belly = most;
+      return most > from + metres;
+    }, [await page.evaluate(() => window.belly ?? 0), metres], { timeout: LONG });
+  await page.evaluate(() => (window.bellyRange = [0.55 * window.supple.tools.height, 0.62 * window.supple.tools.height]));
+  await untilWider(0.05);
+  await slide(10, "input");
+  assert.match(await growth.innerText(), /\+10\.0 kg/);
+  // Coarse: the person is still the one it was.
+  await untilWider(0.01);
+  assert.equal((await person(page)).composition.fat_mass.value, before.composition.fat_mass.value);
+  await slide(10, "change");
+  await page.waitForFunction((fat) => Math.abs(window.supple.description.person.composition.fat_mass.value - fat) < 0.25, before.composition.fat_mass.value + 10, { timeout: LONG });
+  const after = await person(page);
+  assert.ok(after.measures.waist > before.measures.waist + 0.04, `${after.measures.waist}`);
+  assert.ok(Math.abs(after.measures.height - before.measures.height) < 0.002);
+  assert.equal(await page.evaluate(() => window.supple.description.clip), null, "the motion is the chosen one");
+  await growth.getByRole("button", { name: "As scanned" }).click();
+  await page.waitForFunction((fat) => window.supple.description.person.composition.fat_mass.value === fat, before.composition.fat_mass.value, { timeout: LONG });
+  assert.deepEqual(problems, []);
+}
+
 export const tests = [
   { name: "person: a scan gets muscles, bones and a table", needsData: true, run: cloudToPerson },
   { name: "person: numbers are corrected, files opened again", needsData: true, run: correctsNumbers },
+  { name: "person: gains and loses", needsData: true, run: gainsAndLoses },
   { name: "person: cancelled and refused", needsData: true, run: cancelsAndRefuses },
 ];

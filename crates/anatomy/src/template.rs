@@ -37,6 +37,7 @@ pub mod thickness;
 pub mod volumes;
 pub mod wrap;
 mod wrap_smoothing;
+pub mod zones;
 
 use std::collections::BTreeMap;
 

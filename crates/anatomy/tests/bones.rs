@@ -434,3 +434,52 @@ fn joints_of_a_file_are_used() {
     let set = bone_set(meshes(), joints).unwrap();
     assert!(set.joints["hip_l"].distance(Vec3::new(0.08, 0.86, -0.05)) < 0.002);
 }
+
+/// A mesh turned into a mess is closed again, bones in one another are kept, and a bone too thick for its limb is pushed in and named.
+#[test]
+fn broken_intersecting_and_poking_bones_are_mended_and_told() {
+    let mut bad = meshes();
+    let ulna = embedded().bone("ulna_l").unwrap().mesh.bounds().center();
+    for (name, mesh) in &mut bad {
+        let centre = mesh.bounds().center();
+        match name.as_str() {
+            "femur_l" => {
+                let copies: Vec<[u32; 3]> = mesh.triangles.iter().step_by(9).copied().collect();
+                mesh.triangles.drain(100..140);
+                mesh.triangles
+                    .extend(copies.iter().map(|&[a, b, c]| [b, a, c]));
+            }
+            "radius_l" => (mesh.positions.iter_mut()).for_each(|p| *p += ulna - centre),
+            "tibia_l" => (mesh.positions.iter_mut())
+                .for_each(|p| *p = centre + (*p - centre) * Vec3::new(3.0, 1.0, 3.0)),
+            _ => {}
+        }
+    }
+    let set = set_of(bad).unwrap();
+    let told = |wanted: &str| {
+        set.notes
+            .iter()
+            .any(|note| note.to_string().contains(wanted))
+    };
+    assert!(told("'femur_l'"), "{:?}", set.notes);
+    for bone in &set.bones {
+        let open = Adjacency::new(&bone.mesh).boundary_edges().count();
+        assert_eq!(open, 0, "{} is open", bone.name);
+    }
+    let placed = place_bones(&set, &man().0).unwrap();
+    assert_eq!(placed.bones.len(), set.bones.len());
+    let report = &placed.report;
+    let named =
+        report.pushed.contains_key("tibia_l") || report.outside_bones.contains_key("tibia_l");
+    assert!(
+        named,
+        "pushed {:?}, outside {:?}",
+        report.pushed, report.outside_bones
+    );
+    assert!(
+        placed
+            .bones
+            .iter()
+            .all(|bone| bone.mesh.positions.iter().all(|p| p.is_finite()))
+    );
+}

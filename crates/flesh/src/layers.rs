@@ -70,7 +70,7 @@ const LEAST_DEPTH: f64 = 5e-4;
 
 /// Passes that smooth the stiffness at the edge of a sliding region. A step shows as a crease when the trunk bends; above 20
 /// the belly is held by the stiffness around it.
-const PASSAGE: usize = 8;
+const PASSAGE: usize = 5;
 
 impl GivenLayers {
     /// Rejects lists of different lengths, indices out of range and numbers that are not finite.

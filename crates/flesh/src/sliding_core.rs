@@ -26,9 +26,9 @@ pub struct Core {
 /// Depth of a point below its triangle, relative to the square root of the triangle's area.
 const DEPTH: f64 = 1.0;
 
-/// Depth of the tissue above, relative to the character's size, up to which a tet has the full stiffness (27 mm). Deeper tissue
-/// gets less in proportion: a shoulder must spring back, a belly swing.
-const FULL_DEPTH: f64 = 0.015;
+/// Depth of the tissue above, relative to the character's size, up to which a tet has the full stiffness (54 mm). Deeper tissue
+/// gets less by the square: a shoulder must spring back, a lean belly is tense, a heavy one swings.
+const FULL_DEPTH: f64 = 0.03;
 /// Least stiffness factor.
 const LEAST_FACTOR: f64 = 0.1;
 
@@ -52,7 +52,9 @@ pub(crate) fn cores(
         Core {
             columns,
             point: (a + b + c) / 3.0 - cross.normalize_or_zero() * depth,
-            factor: (full / above.max(f64::MIN_POSITIVE)).clamp(LEAST_FACTOR, 1.0),
+            factor: (full / above.max(f64::MIN_POSITIVE))
+                .powi(2)
+                .clamp(LEAST_FACTOR, 1.0),
             influences: Vec::new(),
         }
     };

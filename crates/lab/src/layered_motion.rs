@@ -6,8 +6,87 @@
 use std::collections::BTreeMap;
 use std::f64::consts::PI;
 
-use glam::{DVec3, Vec3};
+use glam::{DVec3, Quat, Vec3};
+use supple::anatomy::template::Group;
+use supple::anatomy::{BodyError, Template};
+use supple::flesh::GivenLayers;
 use supple::tissue::{SoftBody, TissueError};
+use supple::{Pose, Skeleton};
+use supple_geom::normals::vertex_normals;
+
+/// Regions of a torso: vertices of a [layered](supple::layers::layered) body's skin.
+#[derive(Clone, Debug, Default)]
+pub struct Torso {
+    /// The front of the belly, below the ribs.
+    pub belly: Vec<u32>,
+    /// Skin over ribs, breast bone and thoracic vertebrae, without shoulders and breasts.
+    pub ribs: Vec<u32>,
+    /// Everything between pelvis and the middle of the chest.
+    pub waist: Vec<u32>,
+}
+
+/// Forward part of the normal from which skin is of the front.
+const FRONT: f32 = 0.3;
+/// Weight on the arms' joints from which skin is of the shoulder.
+const SHOULDER: f32 = 0.2;
+/// Thickness of fat over the chest's muscles from which it is a breast \[m\]. A man of body mass index 30 has 25 mm there.
+const BREAST: f32 = 0.03;
+
+impl Torso {
+    /// Finds the regions of an anatomy, in the vertices of its layers.
+    pub fn new(anatomy: &Template, layers: &GivenLayers) -> Result<Self, BodyError> {
+        let body = &anatomy.body;
+        let height = |name: &str| body.joint(name).map(|at| at.y);
+        let (pelvis, rib_margin) = (height("spine05")?, height("spine03")?);
+        let (lower, upper) = (height("spine02")?, height("spine01")?);
+        let arms = ["clavicle", "shoulder", "upperarm"];
+        let arms = body.weight_on(|name| arms.iter().any(|arm| name.starts_with(arm)));
+        let normals = vertex_normals(&anatomy.layers.skin_mesh());
+        let mut torso = Self::default();
+        let regions = &anatomy.regions;
+        for (v, &vertex) in layers.vertices.iter().enumerate() {
+            if !layers.layered[v] || arms[v] > SHOULDER {
+                continue;
+            }
+            let (at, fat) = (
+                anatomy.layers.skin[v],
+                anatomy.layers.skin[v].distance(anatomy.layers.muscle[v]),
+            );
+            if regions.abdomen[v] && normals[v].z > FRONT && at.y < rib_margin {
+                torso.belly.push(vertex);
+            }
+            let bone = regions.bone[v].map_or("", |b| &anatomy.bones[b as usize].bone.name);
+            let is_cage = ["rib", "sternum", "vertebra_T"].map(|stem| bone.starts_with(stem));
+            let is_breast = regions.group[v] == Some(Group::Chest) && fat > BREAST;
+            if is_cage.contains(&true) && at.y > lower && layers.held[v] && !is_breast {
+                torso.ribs.push(vertex);
+            }
+            if (pelvis..upper).contains(&at.y) {
+                torso.waist.push(vertex);
+            }
+        }
+        Ok(torso)
+    }
+}
+
+/// A turn of the trunk, shared out over the five joints of the spine of the embedded bodies.
+pub fn turned_spine(skeleton: &Skeleton, rest: &Pose, axis: Vec3, degrees: f32) -> Pose {
+    const SHARES: [(&str, f32); 5] = [
+        ("spine05", 0.15),
+        ("spine04", 0.25),
+        ("spine03", 0.25),
+        ("spine02", 0.2),
+        ("spine01", 0.15),
+    ];
+    let mut pose = rest.clone();
+    for (name, share) in SHARES {
+        if let Some(joint) = skeleton.find(name) {
+            let turn = Quat::from_axis_angle(axis, (degrees * share).to_radians());
+            pose.rotate(joint, turn);
+        }
+    }
+    pose
+}
 
 /// A jump to the side.
 #[derive(Clone, Copy, Debug)]
@@ -41,14 +120,14 @@ impl SideJump {
         Vec3::new(self.way * t * t * (3.0 - 2.0 * t), self.height * rise, 0.0)
     }
 
-    /// Moves a body rigidly along the jump from rest. For every region of a part, the largest distance of its skin from where
-    /// the rigid body would be, root mean square over the region \[m\].
-    pub fn swings(
+    /// Moves a body rigidly along the jump from rest. `at` is called in every frame with the offset of each vertex of a part from where
+    /// the rigid body would be \[m\].
+    pub fn follow(
         &self,
         body: &mut SoftBody,
         part: usize,
-        regions: &[&[u32]],
-    ) -> Result<Vec<f64>, TissueError> {
+        at: &mut dyn FnMut(&[Vec3]),
+    ) -> Result<(), TissueError> {
         const FPS: f64 = 60.0;
         let rest_pose = body.flesh().rest_pose();
         body.reset(&rest_pose)?;
@@ -57,7 +136,6 @@ impl SideJump {
             .filter(|(_, joint)| joint.parent.is_none())
             .map(|(index, _)| index)
             .collect();
-        let mut swings = vec![0.0_f64; regions.len()];
         for frame in 1..=(self.all * FPS) as usize {
             let shift = self.shift(frame as f64 / FPS);
             let mut pose = rest_pose.clone();
@@ -66,17 +144,37 @@ impl SideJump {
             }
             body.advance(&pose, 1.0 / FPS)?;
             let now = body.positions().swap_remove(part);
-            let off = |&v: &u32| {
-                let v = v as usize;
-                f64::from((now[v] - rest[v] - shift).length_squared())
-            };
-            for (swing, region) in swings.iter_mut().zip(regions) {
-                let mean = region.iter().map(off).sum::<f64>() / region.len().max(1) as f64;
-                *swing = swing.max(mean.sqrt());
-            }
+            let offsets = now
+                .iter()
+                .zip(&rest)
+                .map(|(now, rest)| *now - *rest - shift);
+            at(&offsets.collect::<Vec<_>>());
         }
+        Ok(())
+    }
+
+    /// For every region of a part, the largest distance of its skin from where the rigid body would be, root mean square over the
+    /// region \[m\].
+    pub fn swings(
+        &self,
+        body: &mut SoftBody,
+        part: usize,
+        regions: &[&[u32]],
+    ) -> Result<Vec<f64>, TissueError> {
+        let mut swings = vec![0.0_f64; regions.len()];
+        self.follow(body, part, &mut |offsets| {
+            for (swing, region) in swings.iter_mut().zip(regions) {
+                *swing = swing.max(root_mean_square(offsets, region));
+            }
+        })?;
         Ok(swings)
     }
+}
+
+/// Root mean square of the offsets of a region \[m\].
+pub fn root_mean_square(offsets: &[Vec3], region: &[u32]) -> f64 {
+    let square = |&v: &u32| f64::from(offsets[v as usize].length_squared());
+    (region.iter().map(square).sum::<f64>() / region.len().max(1) as f64).sqrt()
 }
 
 /// Triangles whose corners are all in a region.
@@ -88,9 +186,9 @@ pub fn triangles_within(triangles: &[[u32; 3]], region: &[u32]) -> Vec<[u32; 3]>
     within.copied().collect()
 }
 
-/// Mean shear of triangles between two shapes of a skin \[°\]: by how much the angle between the directions along Y and around
-/// it changes.
-pub fn mean_shear(triangles: &[[u32; 3]], rest: &[Vec3], now: &[Vec3]) -> f64 {
+/// Shear of triangles between two shapes of a skin \[°\]: by how much the angle between the directions along Y and around it
+/// changes. `None` for level triangles.
+pub fn shears(triangles: &[[u32; 3]], rest: &[Vec3], now: &[Vec3]) -> Vec<Option<f64>> {
     let at = |p: &[Vec3], t: &[u32; 3]| t.map(|v| p[v as usize].as_dvec3());
     let shear = |t: &[u32; 3]| {
         let ([a, b, c], [p, q, r]) = (at(rest, t), at(now, t));
@@ -108,7 +206,12 @@ pub fn mean_shear(triangles: &[[u32; 3]], rest: &[Vec3], now: &[Vec3]) -> f64 {
         let cosine = moved(up)?.dot(moved(normal.cross(up))?);
         Some(cosine.clamp(-1.0, 1.0).asin().abs() * 180.0 / PI)
     };
-    let all: Vec<f64> = triangles.iter().filter_map(shear).collect();
+    triangles.iter().map(shear).collect()
+}
+
+/// Mean of [`shears`] \[°\].
+pub fn mean_shear(triangles: &[[u32; 3]], rest: &[Vec3], now: &[Vec3]) -> f64 {
+    let all: Vec<f64> = shears(triangles, rest, now).into_iter().flatten().collect();
     all.iter().sum::<f64>() / all.len().max(1) as f64
 }
 

@@ -19,4 +19,5 @@ pub mod scene_sheet;
 pub mod section_drawing;
 pub mod sheet;
 pub mod template_sheet;
+pub mod trials;
 pub mod upsampling;

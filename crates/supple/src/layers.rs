@@ -11,10 +11,14 @@
 //! # }
 //! ```
 
+use std::collections::BTreeMap;
+
 use glam::Vec3;
 use supple_anatomy::person::Person;
 use supple_anatomy::{Body as Skin, Sex, Template};
 use supple_flesh::GivenLayers;
+use supple_geom::Adjacency;
+use supple_geom::adjacency::Rows;
 use supple_geom::kd_tree::KdTree;
 use supple_geom::normals::vertex_normals;
 use supple_geom::shells::shells;
@@ -43,9 +47,17 @@ pub fn layered(anatomy: &Template) -> Layered {
         true => anatomy.body.file_vertices.clone(),
         false => (0..anatomy.layers.skin.len() as u32).collect(),
     };
-    Layered {
-        layers: given_layers(anatomy, vertices),
-        character,
+    let mut layers = given_layers(anatomy, vertices);
+    layers.influences = smoothed(layers.influences, &anatomy.layers.triangles);
+    Layered { character, layers }
+}
+
+/// Layers whose skeleton surface has no sliding regions: every vertex is bound to the bone nearest to it. They fold where the trunk
+/// bends, and are there to compare with [4.18].
+pub fn bound_to_bones(anatomy: &Template, layered: &Layered) -> GivenLayers {
+    GivenLayers {
+        held: anatomy.layers.layered.clone(),
+        ..given_layers(anatomy, layered.layers.vertices.clone())
     }
 }
 
@@ -76,6 +88,41 @@ fn given_layers(anatomy: &Template, vertices: Vec<u32>) -> GivenLayers {
         layered: layers.layered.clone(),
         vertices,
     }
+}
+
+/// Passes that smooth the joints that the skeleton surface follows. Without, it creases where it goes over from one bone to the next
+/// (the root of the neck); above 6, thin bones are no longer rigid.
+const SMOOTHING: usize = 3;
+
+/// Means over neighbours.
+fn smoothed(mut rows: Vec<Vec<(u32, f32)>>, triangles: &[[u32; 3]]) -> Vec<Vec<(u32, f32)>> {
+    let edges = Adjacency::of_triangles(rows.len(), triangles).edges;
+    let neighbours = Rows::from_pairs(
+        rows.len(),
+        edges.iter().flat_map(|&[a, b]| [(a, b), (b, a)]),
+    );
+    for _ in 0..SMOOTHING {
+        let mean = |v: usize| {
+            if rows[v].is_empty() {
+                return Vec::new();
+            }
+            let ring = neighbours.row(v).iter().map(|&other| other as usize);
+            let ring: Vec<usize> = ring.filter(|&other| !rows[other].is_empty()).collect();
+            let mut sum: BTreeMap<u32, f32> = BTreeMap::new();
+            // As much of its own as of all neighbours.
+            for (of, share) in std::iter::once((v, ring.len().max(1) as f32))
+                .chain(ring.iter().map(|&other| (other, 1.0)))
+            {
+                for &(joint, weight) in &rows[of] {
+                    *sum.entry(joint).or_default() += share * weight;
+                }
+            }
+            let all: f32 = sum.values().sum();
+            sum.into_iter().map(|(joint, w)| (joint, w / all)).collect()
+        };
+        rows = (0..rows.len()).map(mean).collect();
+    }
+    rows
 }
 
 /// What moves a bone at a point.

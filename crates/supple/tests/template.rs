@@ -1,5 +1,8 @@
 //! The embedded templates.
 
+use supple::anatomy::template::enclosure::enclosure;
+use supple::anatomy::template::volumes::{body_mass, literature_legs, literature_volume};
+use supple::anatomy::template::wrap::is_wrapped;
 use supple::anatomy::template::{Group, write_template};
 use supple::anatomy::{Sex, Template};
 use supple::embedded::{Body, template, template_bytes};
@@ -47,9 +50,69 @@ fn layers_are_nested() {
 }
 
 #[test]
+fn skin_and_bone_lie_over_each_other() {
+    each(|template| {
+        let alignment = template.layers.measures().alignment;
+        assert!(
+            alignment.mean <= 0.05 && alignment.p95 <= 0.2,
+            "{alignment:?}"
+        );
+        let bones = template.bones.iter().filter(|b| is_wrapped(&b.bone.name));
+        let points: Vec<_> = bones.flat_map(|b| b.bone.mesh.positions.clone()).collect();
+        let layers = &template.layers;
+        let found = enclosure(&layers.skeleton_mesh(), &layers.layered, &points);
+        assert!(found.inside >= 0.99 && found.farthest <= 0.003, "{found:?}");
+    });
+}
+
+#[test]
+fn volumes_are_those_of_the_literature() {
+    each(|template| {
+        let near = |volume: f64, wanted: f64| (volume / wanted - 1.0).abs() <= 0.1;
+        let sex = template.body.sex;
+        let mass = body_mass(template.body.mesh.signed_volume(), sex);
+        let volume = |wanted: &dyn Fn(Group) -> bool| -> f64 {
+            let own = template.muscles.iter().filter(|m| wanted(m.group));
+            own.map(|m| m.volume).sum()
+        };
+        let all = volume(&|_| true);
+        assert!(
+            near(all, literature_volume(mass, sex)),
+            "{all} m³ of muscle"
+        );
+        let legs = volume(&|group| matches!(group, Group::UpperLeg | Group::LowerLeg));
+        assert!(
+            near(legs, literature_legs(mass, sex)),
+            "{legs} m³ of muscle in the legs"
+        );
+        let bones: f64 = template
+            .bones
+            .iter()
+            .map(|b| b.bone.mesh.signed_volume())
+            .sum();
+        let range = if sex == Sex::Male {
+            6e-3..9e-3
+        } else {
+            4.5e-3..7e-3
+        };
+        assert!(range.contains(&bones), "{bones} m³ of bone");
+    });
+}
+
+#[test]
 fn bones_and_muscles_are_inside_the_skin() {
     each(|template| {
         let skin = Surface::new(template.body.mesh.clone());
+        let outer = template.body.outer_surface();
+        for bone in &template.bones {
+            let out = bone
+                .bone
+                .mesh
+                .positions
+                .iter()
+                .filter(|p| !outer.contains(**p));
+            assert_eq!(out.count(), 0, "{}", bone.bone.name);
+        }
         for muscle in &template.muscles {
             let out = muscle
                 .mesh

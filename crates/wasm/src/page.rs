@@ -14,7 +14,7 @@ use crate::anatomy::{Anatomy, Arrays, Layer};
 use crate::hands::Ball;
 use crate::person::{self, FoundBody};
 use crate::stage::{Shown, Stage};
-use crate::{files, rigging, words};
+use crate::{files, growth, rigging, words};
 
 #[wasm_bindgen]
 extern "C" {
@@ -210,6 +210,44 @@ pub fn refitted_person(
 ) -> Result<Vec<u8>, JsError> {
     let known = serde_json::from_str(known)?;
     let task = || person::refitted(person, template, &known, &report);
+    Ok(reporting(progress, task)?)
+}
+
+/// Shapes of a person that gains and loses in a region.
+#[wasm_bindgen]
+pub struct PageShapes {
+    shapes: growth::Shapes,
+}
+
+#[wasm_bindgen]
+impl PageShapes {
+    /// Makes them of a person file; the region is "legs", "belly", "chest", "arms", or empty for the whole body.
+    pub fn make(person: &[u8], region: &str, progress: Progress) -> Result<PageShapes, JsError> {
+        let shapes = reporting(progress, || growth::shapes(person, region, &report))?;
+        Ok(Self { shapes })
+    }
+
+    /// Fat of the first shapes \[kg\].
+    pub fn fat(&self) -> Vec<f64> {
+        self.shapes.fat.clone()
+    }
+
+    /// Muscle of the others \[kg\].
+    pub fn muscle(&self) -> Vec<f64> {
+        self.shapes.muscle.clone()
+    }
+
+    /// Displacements of the skin, shape by shape \[m\].
+    pub fn offsets(&mut self) -> Vec<f32> {
+        std::mem::take(&mut self.shapes.offsets)
+    }
+}
+
+/// A person file after changes, given as JSON.
+#[wasm_bindgen]
+pub fn grown_file(person: &[u8], changes: &str, progress: Progress) -> Result<Vec<u8>, JsError> {
+    let changes: Vec<growth::Change> = serde_json::from_str(changes)?;
+    let task = || growth::grown_file(person, &changes, &report);
     Ok(reporting(progress, task)?)
 }
 
@@ -410,6 +448,18 @@ impl PageStage {
             .get_mut(slot)
             .ok_or_else(|| JsError::new("slot must be 0 or 1"))?;
         Ok(self.stage.show(method(number), shown, strains)?)
+    }
+
+    /// Shows the first part with other positions at rest \[m\]; with none, as it is.
+    pub fn set_shape(&mut self, positions: &[f32]) {
+        self.stage.set_shape(positions);
+    }
+
+    /// Positions of the first part at rest \[m\].
+    pub fn rest_skin(&self) -> Vec<f32> {
+        let count = (self.stage.looks.parts.first()).map_or(0, |part| part.vertices);
+        let rest = self.stage.looks.rest[..count].iter();
+        rest.flat_map(|place| place.to_array()).collect()
     }
 
     /// Address of a slot's positions.

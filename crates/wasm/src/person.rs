@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use supple::anatomy::Sex;
 use supple::anatomy::body_model::{BodyModel, DamagedSpace};
 use supple::anatomy::composition::Regressors;
+use supple::anatomy::growth::GrowthError;
 use supple::anatomy::person::{
     Given, GivenFat, PersonError, PersonFileError, Preparation, read_person, write_person,
 };
@@ -51,6 +52,9 @@ pub enum ScanFailure {
     /// The person cannot be read or written.
     #[error(transparent)]
     File(#[from] PersonFileError),
+    /// The person cannot grow so.
+    #[error(transparent)]
+    Growth(#[from] GrowthError),
     /// The body space cannot be used.
     #[error(transparent)]
     Space(#[from] DamagedSpace),

@@ -134,6 +134,8 @@ pub struct Stage {
     scan: bool,
     /// The layered person that the character is the skin of.
     pub(crate) person: Option<Person>,
+    /// Displacements of the first part at rest, if another shape is shown \[m\].
+    pub(crate) offsets: Vec<Vec3>,
 }
 
 impl Stage {
@@ -218,6 +220,7 @@ impl Stage {
             character,
             scan: false,
             person: None,
+            offsets: Vec::new(),
         };
         let opening = stage.clips.iter().position(|clip| clip.name == FIRST_CLIP);
         let first = if stage.character.clips.is_empty() {
@@ -457,6 +460,9 @@ impl Stage {
                     write(&skinner.skin(index, part, &worlds, weights).positions);
                 }
             }
+        }
+        if !self.offsets.is_empty() {
+            self.add_offsets(&mut shown.positions);
         }
         self.looks.normals(&shown.positions, &mut shown.normals);
         if strains {

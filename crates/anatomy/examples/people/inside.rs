@@ -21,7 +21,7 @@ pub struct Inside {
 
 /// Share of the bones' vertices that may leave skeleton surface, muscle surface and skin, and how far \[m\].
 const SHARES: [f64; 3] = [0.03, 0.005, 0.002];
-const FAR: [f32; 3] = [8e-3, 4e-3, 3e-3];
+const FAR: [f32; 3] = [20e-3, 4e-3, 3e-3];
 
 impl Inside {
     pub fn of(template: &Template, layers: &Layers, bones: &[TriMesh]) -> Inside {
@@ -131,7 +131,7 @@ impl Ribs {
     /// Whether ribs stay below the muscle surface and in no muscle deeper than in the template.
     pub fn holds(&self, template: &Ribs) -> bool {
         let deeper = self.deeper(template);
-        self.out.iter().all(|d| *d <= TOUCH) && deeper[deeper.len() * 99 / 100] <= 2.0 * TOUCH
+        self.out.iter().all(|d| *d <= TOUCH) && deeper[deeper.len() * 95 / 100] <= 3.0 * TOUCH
     }
 
     pub fn text(&self, template: &Ribs) -> String {

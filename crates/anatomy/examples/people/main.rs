@@ -254,8 +254,15 @@ fn check_fit(base: &Base, fit: &PersonFit, check: &mut impl FnMut(bool, String))
         masses.muscle - masses.muscle_asked,
     );
     println!(
-        "  inverted {}/{}/{}, outside {}/{}, {} rounds, {} repaired",
-        nested[0], nested[1], nested[2], nested[3], nested[4], report.rounds, report.repaired
+        "  inverted {}/{}/{}, outside {}/{}, {} rounds, {} repaired, skin folded at {}",
+        nested[0],
+        nested[1],
+        nested[2],
+        nested[3],
+        nested[4],
+        report.rounds,
+        report.repaired,
+        report.folded
     );
     println!(
         "  fat {:.1} of {:.1} kg in {:.1}–{:.1}, muscle {:.1} of {:.1} kg in {:.1}–{:.1}, place {:.2}{}",
@@ -302,7 +309,10 @@ fn check_fit(base: &Base, fit: &PersonFit, check: &mut impl FnMut(bool, String))
     let inside = Inside::of(&base.template, &fit.layers, &fit.bones);
     let ribs = Ribs::of(&base.template, &fit.layers, &fit.bones, &fit.muscles);
     println!("  {inside}\n  {}", ribs.text(&base.ribs));
-    check(nested == [0; 5], format!("not nested {nested:?}"));
+    check(
+        nested == [0; 5],
+        format!("not nested {nested:?}, skin folded at {}", report.folded),
+    );
     check(
         !between || (fat.abs() <= MASS_MISS && muscle.abs() <= MASS_MISS),
         format!("masses off by {fat:.1} and {muscle:.1} kg"),

@@ -242,16 +242,26 @@ fn fit_sex(people: &[MeasuredAdult], sex: &'static str) -> Result<SexModels, Tab
     })
 }
 
-/// A model of all people, with the errors of models that have not seen the person.
-fn cross_validated(people: &[MeasuredAdult], predictors: &[Predictor]) -> Option<LinearModel> {
-    let mut errors = Vec::with_capacity(people.len());
+/// What models that have not seen a person predict of each \[kg\]: cross-validation over people of one sex. None if the predictors
+/// depend on each other.
+pub fn unseen_predictions(people: &[MeasuredAdult], predictors: &[Predictor]) -> Option<Vec<f64>> {
+    let mut found = vec![0.0; people.len()];
     for fold in 0..FOLDS {
         let others = people.iter().enumerate().filter(|(i, _)| i % FOLDS != fold);
         let model = least_squares(others.map(|(_, p)| p), predictors)?;
-        for person in people.iter().skip(fold).step_by(FOLDS) {
-            errors.push(model.fat_mass(&known(person))? - person.fat_mass);
+        for (found, person) in (found.iter_mut().zip(people)).skip(fold).step_by(FOLDS) {
+            *found = model.fat_mass(&known(person))?;
         }
     }
+    Some(found)
+}
+
+/// A model of all people, with the errors of models that have not seen the person.
+fn cross_validated(people: &[MeasuredAdult], predictors: &[Predictor]) -> Option<LinearModel> {
+    let found = unseen_predictions(people, predictors)?;
+    let errors: Vec<f64> = (found.iter().zip(people))
+        .map(|(found, person)| found - person.fat_mass)
+        .collect();
     let count = people.len() as f64;
     let mean = people.iter().map(|p| p.fat_mass).sum::<f64>() / count;
     let variance = people

@@ -1,7 +1,5 @@
 //! Growth in steps, each of which weighs what it should.
 
-use std::time::Instant;
-
 use glam::DVec3;
 use supple_geom::normals::vertex_normals;
 use supple_geom::{Adjacency, Surface, TriMesh};
@@ -11,9 +9,11 @@ use super::goal::{goal, place, visceral_share};
 use super::guard::Guard;
 use super::smoothing::{Filter, Smoother};
 use super::tissue::{Tissue, TissueMesh};
+use super::tuck::tuck;
 use super::weighed::Weighed;
 use super::{FatGoal, Grown, Growth, GrowthError, GrowthReport, Method};
 use super::{depots, pressure, reach, room, wall};
+use crate::clock::Clock;
 use crate::layers::Layers;
 use crate::person::Masses;
 use crate::person::carried::carried_directions;
@@ -69,7 +69,7 @@ pub struct GrowthFlow<'a> {
     base: Tissue,
     tissue: Tissue,
     report: GrowthReport,
-    clock: Instant,
+    clock: Clock,
 }
 
 /// What moves in one step, all by vertex.
@@ -98,7 +98,7 @@ enum Care {
 impl<'a> GrowthFlow<'a> {
     /// Prepares a growth.
     pub fn new(body: &GrowthBody<'a>, growth: &Growth) -> Result<Self, GrowthError> {
-        let clock = Instant::now();
+        let clock = Clock::start();
         let anatomy = body.anatomy;
         let layers = &anatomy.layers;
         if let Some(other) = growth.like
@@ -160,8 +160,7 @@ impl<'a> GrowthFlow<'a> {
     }
 
     fn told(&mut self, part: &'static str) {
-        let seconds = self.clock.elapsed().as_secs_f64();
-        self.clock = Instant::now();
+        let seconds = self.clock.lap();
         match self
             .report
             .seconds
@@ -408,7 +407,7 @@ impl<'a> GrowthFlow<'a> {
 
     /// The anatomy as it is now, with muscles carried along.
     pub fn finish(mut self) -> Result<Grown, GrowthError> {
-        self.clock = Instant::now();
+        self.clock = Clock::start();
         let now = Weighed::of(&self.mesh, &self.tissue);
         let masses = self.masses_of(&now);
         let before = self.body.anatomy;
@@ -427,8 +426,14 @@ impl<'a> GrowthFlow<'a> {
                 muscle.mesh = moved;
                 muscle.volume = muscle.mesh.signed_volume();
             }
-            self.told("muscles");
         }
+        let skin = Surface::new(anatomy.layers.skin_mesh());
+        for muscle in &mut anatomy.muscles {
+            if tuck(&mut muscle.mesh, &skin) > 0 {
+                muscle.volume = muscle.mesh.signed_volume();
+            }
+        }
+        self.told("muscles");
         let (start, own) = (&self.start, &self.body.masses);
         let report = &mut self.report;
         report.fat = [own.fat(start.fat_volume), masses.fat(now.fat_volume)];

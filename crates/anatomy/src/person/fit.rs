@@ -12,6 +12,7 @@ use super::muscle_fit::muscle_range;
 use super::scale::scaled_template;
 use super::skeleton_fit::fitted_skeleton;
 use super::transfer::{BoneStretch, Transfer, bone_stretch, warped, warped_bone};
+use super::untangle::folded_vertices;
 use super::{FitTemplate, PersonSkin};
 use crate::clock::Clock;
 use crate::layers::LayerMeasures;
@@ -51,6 +52,9 @@ pub struct FitReport {
     pub rounds: usize,
     /// Vertices of the skeleton surface whose lines were smoothed to turn inverted prisms.
     pub repaired: usize,
+    /// Layered vertices where the skin is folded onto itself: around them prisms cannot all be nested.
+    #[serde(default)]
+    pub folded: usize,
     /// Masses asked for and found.
     pub masses: MassReport,
     /// How each bone was deformed.
@@ -170,6 +174,7 @@ pub fn fitted_person_with(
         .map(|(before, after)| bone_stretch(&before.bone.mesh, &after.positions))
         .collect();
     report.layers = layers.measures();
+    report.folded = folded_vertices(&layers.skin_mesh(), &layers.layered);
     step("measuring", &mut report);
     Ok(PersonFit {
         layers,

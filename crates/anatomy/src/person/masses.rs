@@ -16,11 +16,16 @@ pub(crate) const FAT_DENSITY: f64 = 900.0;
 pub(crate) const MUSCLE_DENSITY: f64 = 1100.0;
 /// Thickness of the skin itself \[m\] [4.2.4].
 pub(crate) const SKIN_THICKNESS: f64 = 2e-3;
-/// Muscle that no layer holds (heart, face, hands, diaphragm) and what else is missing, over squared height \[kg/m²\]: least and
-/// largest, men and women. The thesis has one number a sex, 1.5 and 1.0, fitted to measured people. Masses that were estimated
-/// one by one do not add up to a body's volume; within these bounds this term takes the difference, beyond them fat and muscle share
-/// it by (4.14). Wider bounds would hide an estimate that does not belong to the body.
-const OTHER_MUSCLE: [[f64; 2]; 2] = [[0.75, 2.75], [0.25, 2.25]];
+/// Lipids in the mass of fat tissue; the rest is water and cells. What DXA measures and regressors predict as fat mass is lipids,
+/// what a layer holds is tissue: 0.80 in ICRP's reference man, up to 0.87 in obese people. The thesis counts all as fat; then the
+/// masses of heavy people do not add up to their volume.
+pub(crate) const LIPIDS: f64 = 0.85;
+/// Muscle that no layer holds (heart, face, hands, diaphragm, what lies between ribs and in the pelvis inside the skeleton surface) and
+/// what else is missing, over squared height \[kg/m²\]: least and largest, men and women. The thesis has one number a sex, 1.5 and
+/// 1.0, fitted to measured people. Masses that were estimated one by one do not add up to a body's volume; within these bounds this
+/// term takes the difference, beyond them fat and muscle share it by (4.14). Wider bounds would hide an estimate that does
+/// not belong to the body.
+const OTHER_MUSCLE: [[f64; 2]; 2] = [[1.5, 4.5], [1.25, 4.0]];
 /// Steps of the bisection: to a millionth of the range.
 const BISECTIONS: usize = 20;
 
@@ -42,9 +47,9 @@ pub struct Masses {
 }
 
 impl Masses {
-    /// Fat mass (4.12) \[kg\] for a volume of the fat layer \[m³\].
+    /// Fat mass (4.12), of lipids \[kg\], for a volume of the fat layer \[m³\].
     pub fn fat(&self, fat_volume: f64) -> f64 {
-        FAT_DENSITY * fat_volume + self.visceral - self.skin - self.crotch
+        LIPIDS * (FAT_DENSITY * fat_volume + self.visceral - self.skin - self.crotch)
     }
 
     /// Muscle mass (4.13) \[kg\] for a volume of the fat layer \[m³\].
@@ -65,7 +70,7 @@ impl Masses {
             other_muscle: 0.0,
             ..self
         };
-        let volume = (fat - none.fat(0.0)) / FAT_DENSITY;
+        let volume = (fat - none.fat(0.0)) / (LIPIDS * FAT_DENSITY);
         let needed = muscle - none.muscle(volume.clamp(volumes[0], volumes[1]));
         let [least, largest] = OTHER_MUSCLE[sex as usize].map(|kappa| kappa * height * height);
         Masses {
@@ -76,11 +81,9 @@ impl Masses {
 
     /// The volume of the fat layer \[m³\] with the least squared error of both masses (4.14).
     pub fn best_fat_volume(&self, fat_mass: f64, muscle_mass: f64) -> f64 {
-        let ratio = MUSCLE_DENSITY / FAT_DENSITY;
-        let lean =
-            self.soft_volume * MUSCLE_DENSITY - self.cavity + self.other_muscle - muscle_mass;
-        let mass = fat_mass - self.visceral + self.skin + self.crotch + ratio * lean;
-        mass / (1.0 + ratio * ratio) / FAT_DENSITY
+        let (fat, muscle) = (LIPIDS * FAT_DENSITY, MUSCLE_DENSITY);
+        let excess = fat * (fat_mass - self.fat(0.0)) - muscle * (muscle_mass - self.muscle(0.0));
+        excess / (fat * fat + muscle * muscle)
     }
 }
 
@@ -285,7 +288,7 @@ mod tests {
         let v = 0.017;
         assert!((m.best_fat_volume(m.fat(v), m.muscle(v)) - v).abs() < 1e-12);
         // What leaves the fat layer enters the muscle layer, and the volumes add up.
-        let fat_volume = (m.fat(v) - m.visceral + m.skin + m.crotch) / FAT_DENSITY;
+        let fat_volume = (m.fat(v) / LIPIDS - m.visceral + m.skin + m.crotch) / FAT_DENSITY;
         let muscle_volume = (m.muscle(v) + m.cavity - m.other_muscle) / MUSCLE_DENSITY;
         assert!((fat_volume + muscle_volume - m.soft_volume).abs() < 1e-12);
     }

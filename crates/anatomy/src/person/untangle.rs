@@ -1,6 +1,7 @@
 //! The last inverted prisms between a person's skin and skeleton surface are turned.
 
 use glam::{DMat3, DVec3, Vec3};
+use rayon::prelude::*;
 use supple_geom::normals::vertex_normals;
 use supple_geom::{Adjacency, Surface, TriMesh};
 
@@ -13,6 +14,10 @@ const SHORTENING: usize = 15;
 /// Share of their length that the template's lines start from when a surface has to be grown, and steps of growing.
 const SHALLOWEST: f64 = 0.03;
 const GROWING: usize = 24;
+/// Steps to the direction that is below all triangles around a vertex: the last turns it by less than a degree.
+const DIRECTION_TURNS: u32 = 60;
+/// Least sine of the angle between a line and the triangles around it that counts as below them: three degrees.
+const LEAST_VISIBLE: f64 = 0.05;
 /// Steps back towards what was wanted.
 const ADVANCES: usize = 3;
 
@@ -30,11 +35,18 @@ pub(crate) fn untangled_skeleton(
         return (found, 0);
     }
     let lines = lines_of(template, &surface.mesh().positions);
-    turned(bar, surface, &lines, &template.layered, &mut found);
+    let visible = visible_directions(surface.mesh());
+    turned(
+        bar,
+        surface,
+        [&lines, &visible],
+        &template.layered,
+        &mut found,
+    );
     (0..ADVANCES).for_each(|_| drop(bar.advance(&mut found, wanted)));
     let left = bar.inverted(&found);
     if left > 0 {
-        let other = grown(bar, surface, &lines, wanted);
+        let other = grown(bar, surface, [&lines, &visible], wanted);
         if bar.inverted(&other) < left {
             found = other;
         }
@@ -85,9 +97,53 @@ fn lines_of(template: &Layers, skin: &[Vec3]) -> Vec<DVec3> {
         .collect()
 }
 
+/// Layered vertices of a skin that is folded there: no point lies below all triangles around them, so that no prisms can be nested.
+pub(crate) fn folded_vertices(mesh: &TriMesh, layered: &[bool]) -> usize {
+    let around = normals_around(mesh);
+    let is_hidden = |v: usize, d: DVec3| around[v].iter().any(|n| n.dot(d) > -LEAST_VISIBLE);
+    let directions = visible_directions(mesh);
+    (directions.into_iter().enumerate())
+        .filter(|&(v, d)| layered[v] && is_hidden(v, d))
+        .count()
+}
+
+/// Unit normals of the triangles around each vertex.
+fn normals_around(mesh: &TriMesh) -> Vec<Vec<DVec3>> {
+    let mut around = vec![Vec::new(); mesh.positions.len()];
+    for (t, corners) in mesh.triangles.iter().enumerate() {
+        let normal = mesh.area_vector(t).normalize_or_zero();
+        corners
+            .iter()
+            .for_each(|&v| around[v as usize].push(normal));
+    }
+    around
+}
+
+/// For each vertex the unit direction that is farthest below all triangles around it. Short lines along these have no
+/// inverted prism wherever the skin is no worse than folded, since the sign of a flat prism's tets is that of the angle
+/// between line and triangle. Found by turning away from the triangle that is worst, in ever smaller steps.
+fn visible_directions(mesh: &TriMesh) -> Vec<DVec3> {
+    let direction = |normals: &Vec<DVec3>| {
+        let mut d = -normals.iter().sum::<DVec3>().normalize_or_zero();
+        for turn in 0..DIRECTION_TURNS {
+            let worst = normals.iter().max_by(|a, b| a.dot(d).total_cmp(&b.dot(d)));
+            let step = 0.5 / (1.0 + f64::from(turn));
+            d = (d - step * worst.copied().unwrap_or_default()).normalize_or(d);
+        }
+        d
+    };
+    normals_around(mesh).par_iter().map(direction).collect()
+}
+
 /// Turns the last inverted prisms by smoothing the lines from skin to skeleton surface around them and turning them to the
-/// template's, ever wider and at last shorter; for bounded turns.
-fn turned(bar: &PrismBar, surface: &Surface, lines: &[DVec3], layered: &[bool], x: &mut [DVec3]) {
+/// template's, ever wider; at last they get shorter and turn to where no triangle hides them. For bounded turns.
+fn turned(
+    bar: &PrismBar,
+    surface: &Surface,
+    [lines, visible]: [&[DVec3]; 2],
+    layered: &[bool],
+    x: &mut [DVec3],
+) {
     let mesh = surface.mesh();
     let outer: Vec<DVec3> = mesh.positions.iter().map(|p| p.as_dvec3()).collect();
     let mut rings = vec![Vec::new(); outer.len()];
@@ -110,22 +166,31 @@ fn turned(bar: &PrismBar, surface: &Surface, lines: &[DVec3], layered: &[bool], 
         for v in vertices.into_iter().map(|v| v as usize) {
             let sum: DVec3 = rings[v].iter().map(|&n| line(n as usize)).sum();
             let smooth = line(v).lerp(sum / rings[v].len().max(1) as f64, 0.7);
-            let usual = lines[v].normalize_or_zero() * smooth.length();
-            let shorter = if turn < SHORTENING { 1.0 } else { 0.9 };
-            x[v] = outer[v] + shorter * smooth.lerp(usual, 0.25);
+            let (shorter, usual, share) = if turn < SHORTENING {
+                (1.0, lines[v].normalize_or_zero(), 0.25)
+            } else {
+                (0.9, visible[v], 0.5)
+            };
+            x[v] = outer[v] + shorter * smooth.lerp(usual * smooth.length(), share);
         }
     }
 }
 
 /// The skeleton surface grown from just below the skin to where it is wanted, in steps that invert no prism: vertices that
 /// are stopped lag behind.
-fn grown(bar: &PrismBar, surface: &Surface, lines: &[DVec3], wanted: &[DVec3]) -> Vec<DVec3> {
+fn grown(
+    bar: &PrismBar,
+    surface: &Surface,
+    [lines, visible]: [&[DVec3]; 2],
+    wanted: &[DVec3],
+) -> Vec<DVec3> {
     let skin = &surface.mesh().positions;
     let at = |share: f64| -> Vec<DVec3> {
         let length = SHALLOWEST + (1.0 - SHALLOWEST) * share;
         let point = |v: usize| {
             let outer = skin[v].as_dvec3();
-            outer + length * lines[v].lerp(wanted[v] - outer, share)
+            let first = visible[v] * lines[v].length();
+            outer + length * first.lerp(wanted[v] - outer, share)
         };
         (0..skin.len()).map(point).collect()
     };

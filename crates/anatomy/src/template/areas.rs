@@ -1,6 +1,6 @@
 //! Areas of cross-sections of muscle and bone along limbs and trunk, to hold one body beside another.
 
-use glam::{DVec3, Vec3};
+use glam::Vec3;
 use supple_geom::section::{Plane, section};
 use supple_geom::{Adjacency, TriMesh};
 
@@ -18,30 +18,18 @@ pub struct SegmentAreas {
 
 /// Areas of the sections of closed meshes at right angles to a segment's axis, at `count` places along it; none if a bone is missing.
 ///
-/// Meshes are in the half's space. Loops far from a limb's axis are of other parts of the body and do not count; what overlaps counts twice.
+/// Meshes are in the half's space and all of the segment's part of the body: an arm's section also meets the trunk that it hangs beside. What overlaps
+/// counts twice.
 pub fn segment_areas(
     half: &Half,
     segment: Segment,
     meshes: &[&TriMesh],
     count: usize,
 ) -> Option<SegmentAreas> {
-    let [first, second] = segment.bones().map(|name| half.bone(name));
-    let (first, second) = (first?, second?);
-    let (top, end) = match segment {
-        Segment::Trunk => (first.at(Vec3::Y), {
-            let bottom = second.at(-Vec3::Y);
-            Vec3::new(0.0, bottom.y, bottom.z)
-        }),
-        _ => (first.at(Vec3::Y), second.at(-Vec3::Y)),
-    };
+    let [top, end] = segment.axis(half)?;
     let normal = match segment {
         Segment::Trunk => Vec3::Y,
         _ => (top - end).normalize_or(Vec3::Y),
-    };
-    let radius = if segment == Segment::Trunk {
-        f32::INFINITY
-    } else {
-        LIMB_RADIUS
     };
     let prepared: Vec<(&TriMesh, Adjacency)> = meshes
         .iter()
@@ -54,9 +42,8 @@ pub fn segment_areas(
                 point: top.lerp(end, t),
                 normal,
             };
-            let area = |(mesh, adjacency): &(&TriMesh, Adjacency)| {
-                section_area(mesh, adjacency, plane, radius)
-            };
+            let area =
+                |(mesh, adjacency): &(&TriMesh, Adjacency)| section_area(mesh, adjacency, plane);
             (t, prepared.iter().map(area).sum())
         })
         .collect();
@@ -66,10 +53,7 @@ pub fn segment_areas(
     })
 }
 
-/// Loops further from a limb's axis belong to another part of the body \[m\]: a thigh's are within 100 mm, the other one's beyond 150.
-const LIMB_RADIUS: f32 = 0.11;
-
-fn section_area(mesh: &TriMesh, adjacency: &Adjacency, plane: Plane, radius: f32) -> f64 {
+fn section_area(mesh: &TriMesh, adjacency: &Adjacency, plane: Plane) -> f64 {
     let height = |p: &Vec3| (p - plane.point).dot(plane.normal);
     let below = mesh.positions.iter().any(|p| height(p) < 0.0);
     let above = mesh.positions.iter().any(|p| height(p) >= 0.0);
@@ -77,11 +61,7 @@ fn section_area(mesh: &TriMesh, adjacency: &Adjacency, plane: Plane, radius: f32
         return 0.0;
     }
     let found = section(mesh, adjacency, plane);
-    let near = found.loops.iter().filter(|l| {
-        let middle = l.points.iter().sum::<DVec3>() / l.points.len().max(1) as f64;
-        middle.distance(plane.point.as_dvec3()) < f64::from(radius)
-    });
-    near.map(|l| l.area).sum::<f64>().abs()
+    found.loops.iter().map(|l| l.area).sum::<f64>().abs()
 }
 
 #[cfg(test)]
@@ -98,13 +78,13 @@ mod tests {
             mesh.positions.iter_mut().for_each(|p| p.x += x);
             mesh
         };
-        let (bone, flesh, other) = (rod(0.01, 0.1), rod(0.05, 0.1), rod(0.05, -0.1));
+        let (bone, flesh) = (rod(0.01, 0.1), rod(0.05, 0.1));
         let bones = [Bone {
             name: "femur_l".into(),
             mesh: bone,
         }];
         let half = Half::new(&bones, Side::Left);
-        let found = segment_areas(&half, Segment::Thigh, &[&flesh, &other], 20).unwrap();
+        let found = segment_areas(&half, Segment::Thigh, &[&flesh], 20).unwrap();
         assert_eq!(found.areas.len(), 20);
         assert!((found.length - 0.4).abs() < 1e-3);
         let exact = std::f64::consts::PI * 0.05 * 0.05;

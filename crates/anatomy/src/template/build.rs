@@ -19,6 +19,7 @@ use super::skeleton_surface::{Shrinking, SkeletonSurfaceError, skeleton_surface}
 use super::thickness::covered_lengths;
 use super::volumes::{body_mass, literature_volume};
 use super::wrap::{WrapError, is_wrapped, skeleton_wrap};
+use super::zones::Zone;
 use super::{Rig, RiggedBone, RiggedMuscle, Template};
 use crate::bones::{BoneError, BoneSet, place_bones};
 use crate::{Body, BodyError, Bone, Layers};
@@ -160,7 +161,7 @@ impl TemplateBuilder {
 
         step(&mut report, Some(Step::MuscleSurface));
         let given = self.carried_muscles(&placed.bones, &mut report)?;
-        report.fat_scale =
+        report.fat_scales =
             self.make_muscle_surface(&mut layers, &placed.bones, given.as_deref())?;
 
         step(&mut report, Some(Step::Muscles));
@@ -237,8 +238,8 @@ impl TemplateBuilder {
         layers: &mut Layers,
         bones: &[Bone],
         given: Option<&[GivenMuscle]>,
-    ) -> Result<f64, BuildError> {
-        let mut fat_scale = 0.0;
+    ) -> Result<Vec<(Zone, f64)>, BuildError> {
+        let mut fat_scales = Vec::new();
         let targets: Vec<MuscleTarget> = match (given, &self.muscles) {
             (Some(given), _) => {
                 let all = Surface::new(TriMesh::merged(given.iter().map(|muscle| &muscle.mesh)));
@@ -247,15 +248,14 @@ impl TemplateBuilder {
             }
             (None, MuscleSource::Atlas(atlas)) => {
                 let sites = embedded_fat_sites().map_err(FatLayerError::from)?;
-                let wanted = self.wanted_muscle();
-                let fat = fat_layer(&sites, atlas, bones, layers, self.body.sex, wanted)?;
-                fat_scale = fat.scale;
+                let fat = fat_layer(&sites, atlas, bones, layers, &self.body)?;
+                fat_scales = Zone::ALL.into_iter().zip(fat.scales).collect();
                 fat.places.into_iter().map(|t| target(Some(t))).collect()
             }
             (None, MuscleSource::Meshes(_)) => Vec::new(),
         };
         layers.muscle = muscle_surface(layers, &targets);
-        Ok(fat_scale)
+        Ok(fat_scales)
     }
 
     /// Volume of the muscles that the literature knows of such a body \[m³\].
@@ -270,11 +270,7 @@ impl TemplateBuilder {
         bones: &[Bone],
         layers: &Layers,
     ) -> Result<Vec<RiggedMuscle>, BuildError> {
-        let options = MuscleOptions {
-            scale: self.wanted_muscle()
-                / atlas.entries.iter().map(|e| 2e-6 * e.volume).sum::<f64>(),
-            ..MuscleOptions::default()
-        };
+        let options = MuscleOptions::for_volume(atlas, self.wanted_muscle());
         let found = muscles(atlas, bones, layers, &options)?;
         Ok(found.into_iter().map(RiggedMuscle::from).collect())
     }

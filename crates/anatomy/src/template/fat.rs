@@ -196,9 +196,9 @@ pub const LEAST_MUSCLE: f32 = 0.001;
 /// hips; above 0.3 shins and collar bones are covered.
 const LEAST_SHARE: f32 = 0.2;
 
-/// Where the muscle surface crosses each line from skin (0) to skeleton surface (1): as deep as the fat, times `scale`, is thick; never above the
+/// Where the muscle surface crosses each line from skin (0) to skeleton surface (1): as deep as the fat is thick; never above the
 /// skin nor nearer to the skeleton surface than 1 mm. Zero where there are no layers.
-pub fn fat_places(layers: &Layers, thickness: &[f64], scale: f64) -> Vec<f32> {
+pub fn fat_places(layers: &Layers, thickness: &[f64]) -> Vec<f32> {
     let skin = TriMesh {
         positions: layers.skin.clone(),
         triangles: layers.triangles.clone(),
@@ -214,7 +214,7 @@ pub fn fat_places(layers: &Layers, thickness: &[f64], scale: f64) -> Vec<f32> {
             let line = (bone - skin) / length;
             // Thickness is measured straight down; the line may be oblique.
             let slope = (-line.dot(normals[v])).max(0.5);
-            let depth = (scale * thickness[v]) as f32 / slope;
+            let depth = thickness[v] as f32 / slope;
             let deepest = (length - LEAST_MUSCLE.max(LEAST_SHARE * length)).max(0.0);
             depth.clamp(0.0, deepest) / length
         })
@@ -222,8 +222,8 @@ pub fn fat_places(layers: &Layers, thickness: &[f64], scale: f64) -> Vec<f32> {
 }
 
 /// The muscle surface at [`fat_places`], as it is before it is made smooth \[m\].
-pub fn fat_targets(layers: &Layers, thickness: &[f64], scale: f64) -> Vec<Vec3> {
-    let places = fat_places(layers, thickness, scale);
+pub fn fat_targets(layers: &Layers, thickness: &[f64]) -> Vec<Vec3> {
+    let places = fat_places(layers, thickness);
     (0..places.len())
         .map(|v| layers.skin[v].lerp(layers.skeleton[v], places[v]))
         .collect()

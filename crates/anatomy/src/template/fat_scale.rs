@@ -1,20 +1,21 @@
-//! How thick the fat is as a whole: as thick as leaves the literature's muscle.
+//! How thick the fat is in each zone as a whole: as thick as leaves the literature's muscle.
 
 use glam::Vec3;
 
 use super::atlas::{Atlas, AtlasError};
 use super::fat::{FatError, FatSite, fat_places, fat_targets, fat_thickness};
 use super::muscles::{MuscleOptions, muscle_volumes};
-use crate::{Bone, Layers, Sex};
-use supple_geom::TriMesh;
+use super::volumes::body_mass;
+use super::zones::{ZONES, Zone, zone_shares, zone_volumes};
+use crate::{Body, Bone, Layers};
 
 /// The fat layer of a body.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FatLayer {
-    /// Thickness at each vertex of the skin before scaling \[m\].
+    /// Thickness at each vertex of the skin \[m\].
     pub thickness: Vec<f64>,
-    /// All thicknesses are multiplied by this.
-    pub scale: f64,
+    /// Factor on the sites' thickness in each zone.
+    pub scales: [f64; ZONES],
     /// Where the muscle surface should cross each line from skin (0) to skeleton surface (1): targets of its fit.
     pub places: Vec<f32>,
     /// The muscle surface there \[m\].
@@ -33,64 +34,83 @@ pub enum FatLayerError {
     Atlas(#[from] AtlasError),
 }
 
-/// Coarse lattice on which volumes are found \[m\]; 4 mm gives the same scale to 2 % and takes twice as long.
+/// Coarse lattice on which volumes are found \[m\]; 4 mm gives the same scales to 2 % and takes twice as long.
 const STEP: f32 = 0.005;
-/// Contoured muscles over their shares on the coarse lattice: rounded edges and gaps take the rest.
-const CONTOURED: f64 = 0.905;
-/// Share of the muscle that goes when the fat doubles, to start with.
+/// Contoured muscles of each zone over their shares on the coarse lattice: rounded edges and gaps take the rest. Measured on both embedded bodies.
+const CONTOURED: [f64; ZONES] = [0.93, 0.88, 0.92];
+/// Share of a zone's muscle that goes when its fat doubles, to start with, and the least that a secant may say: muscles of the trunk are sheets
+/// and hardly change.
 const FALL: f64 = 0.35;
-/// Change of the scale below which it is not refined.
-const ENOUGH: f64 = 0.02;
-/// Smallest and largest scale: outside, the sites' thicknesses do not belong to such a body.
-const BOUNDS: (f64, f64) = (0.3, 2.5);
+const LEAST_FALL: f64 = 0.15;
+/// Rounds of finding scales. The third changes them by less than 5 %.
+const ROUNDS: usize = 3;
+/// Smallest and largest scale in each zone: outside, the sites' thicknesses do not belong to such a body. Muscles of the trunk are sheets that hardly
+/// change; beyond its bounds they would thin the belly's fat to nothing or hollow it out to make up for a few percent.
+const BOUNDS: [(f64, f64); ZONES] = [(0.4, 2.5), (0.4, 2.5), (0.8, 1.3)];
 
-/// Finds the fat layer with which the muscles have the volume `wanted` \[m³\], both sides together. `layers` needs skin and skeleton surface;
-/// its muscle surface is not read.
+/// Finds the fat layer with which the muscles of each zone have their volume, those of the literature for the body's mass. `layers` needs skin and skeleton
+/// surface; its muscle surface is not read.
 pub fn fat_layer(
     sites: &[FatSite],
     atlas: &Atlas,
     bones: &[Bone],
     layers: &Layers,
-    sex: Sex,
-    wanted: f64,
+    body: &Body,
 ) -> Result<FatLayer, FatLayerError> {
-    let skin = TriMesh {
-        positions: layers.skin.clone(),
-        triangles: layers.triangles.clone(),
-    };
-    let thickness = fat_thickness(sites, sex, &skin, &layers.layered, bones)?;
+    let skin = layers.skin_mesh();
+    let of_sites = fat_thickness(sites, body.sex, &skin, &layers.layered, bones)?;
+    let shares = zone_shares(body);
+    let mass = body_mass(body.mesh.signed_volume(), body.sex);
+    let wanted = zone_volumes(atlas, mass, body.sex);
     let options = MuscleOptions {
         step: STEP,
-        ..MuscleOptions::for_volume(atlas, wanted)
+        ..MuscleOptions::for_volume(atlas, wanted.iter().sum())
+    };
+    let scaled = |scales: &[f64; ZONES]| -> Vec<f64> {
+        let factor = |share: &[f32; ZONES]| -> f64 {
+            let sum = |(share, scale): (&f32, &f64)| f64::from(*share) * scale;
+            share.iter().zip(scales).map(sum).sum()
+        };
+        (of_sites.iter().zip(&shares))
+            .map(|(thickness, share)| thickness * factor(share))
+            .collect()
     };
     let mut work = layers.clone();
-    let mut volume = |scale: f64| -> Result<f64, FatLayerError> {
-        work.muscle = fat_targets(layers, &thickness, scale);
-        let volumes = muscle_volumes(atlas, bones, &work, &options)?;
-        Ok(2.0 * CONTOURED * volumes.iter().sum::<f64>())
+    let mut volumes = |scales: &[f64; ZONES]| -> Result<[f64; ZONES], FatLayerError> {
+        work.muscle = fat_targets(layers, &scaled(scales));
+        let found = muscle_volumes(atlas, bones, &work, &options)?;
+        let mut volumes = [0.0; ZONES];
+        for (entry, volume) in atlas.entries.iter().zip(found) {
+            let zone = Zone::of(entry.group) as usize;
+            volumes[zone] += 2.0 * CONTOURED[zone] * volume;
+        }
+        Ok(volumes)
     };
-    // Secants of a function that falls almost linearly.
-    let mut before = (1.0, volume(1.0)?);
-    let mut slope = -FALL * before.1;
-    let mut scale = 1.0;
-    for _ in 0..3 {
-        let next = (before.0 + (wanted - before.1) / slope).clamp(BOUNDS.0, BOUNDS.1);
-        let step = next - scale;
-        scale = next;
-        if step.abs() < ENOUGH {
-            break;
+    // Secants of functions that fall almost linearly, each with its own zone's scale.
+    let mut scales = [1.0; ZONES];
+    let mut slopes = wanted.map(|volume| -FALL * volume);
+    let mut before: Option<([f64; ZONES], [f64; ZONES])> = None;
+    for _ in 0..ROUNDS {
+        let here = volumes(&scales)?;
+        if let Some((scales_before, volumes_before)) = before {
+            for z in 0..ZONES {
+                let secant = (here[z] - volumes_before[z]) / (scales[z] - scales_before[z]);
+                if secant.is_finite() {
+                    slopes[z] = secant.min(-LEAST_FALL * wanted[z]);
+                }
+            }
         }
-        let here = (scale, volume(scale)?);
-        let secant = (here.1 - before.1) / (here.0 - before.0);
-        if secant.is_finite() && secant < 0.0 {
-            slope = secant;
+        before = Some((scales, here));
+        for z in 0..ZONES {
+            let step = (wanted[z] - here[z]) / slopes[z].min(-f64::MIN_POSITIVE);
+            scales[z] = (scales[z] + step).clamp(BOUNDS[z].0, BOUNDS[z].1);
         }
-        before = here;
     }
+    let thickness = scaled(&scales);
     Ok(FatLayer {
-        places: fat_places(layers, &thickness, scale),
-        targets: fat_targets(layers, &thickness, scale),
+        places: fat_places(layers, &thickness),
+        targets: fat_targets(layers, &thickness),
         thickness,
-        scale,
+        scales,
     })
 }

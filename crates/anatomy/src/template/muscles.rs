@@ -114,7 +114,10 @@ pub fn muscles(
     options: &MuscleOptions,
 ) -> Result<Vec<Muscle>, AtlasError> {
     let hull = muscle_hull(layers);
-    let side = |side: Side| Sharing::new(atlas, bones, &hull, side, options)?.muscles(options);
+    let thin = thinness(options, &hull);
+    let atlas = &atlas.with_sheets(thin);
+    let side =
+        |side: Side| Sharing::new(atlas, bones, &hull, side, options, thin)?.muscles(options);
     if is_symmetric(bones, &hull) {
         let left = side(Side::Left)?;
         return Ok(left
@@ -174,8 +177,21 @@ pub fn muscle_volumes(
     options: &MuscleOptions,
 ) -> Result<Vec<f64>, AtlasError> {
     let hull = muscle_hull(layers);
-    let sharing = Sharing::new(atlas, bones, &hull, Side::Left, options)?;
+    let thin = thinness(options, &hull);
+    let atlas = atlas.with_sheets(thin);
+    let sharing = Sharing::new(&atlas, bones, &hull, Side::Left, options, thin)?;
     Ok(sharing.volumes)
+}
+
+/// Height of the man whose volumes and thicknesses the atlas has \[m\] (Rajagopal et al. 2015).
+const REFERENCE_HEIGHT: f64 = 1.7;
+/// Thinnest and thickest sheets against his: thinner ones fall through the lattice.
+const THINNESS: (f64, f64) = (0.65, 1.3);
+
+/// Thickness of a body's sheets against the reference man's: their volume over their area.
+fn thinness(options: &MuscleOptions, hull: &TriMesh) -> f32 {
+    let height = f64::from(hull.bounds().size().y) / REFERENCE_HEIGHT;
+    (options.scale / (height * height)).clamp(THINNESS.0, THINNESS.1) as f32
 }
 
 /// The muscle surface, which is a little below the skin where there are no layers.
@@ -214,6 +230,7 @@ impl<'a> Sharing<'a> {
         hull: &TriMesh,
         side: Side,
         options: &MuscleOptions,
+        thin: f32,
     ) -> Result<Sharing<'a>, AtlasError> {
         let half = Half::new(bones, side);
         let surface = Surface::new(side.mirrored_mesh(hull));
@@ -231,7 +248,7 @@ impl<'a> Sharing<'a> {
         let radii: Vec<f32> = (claimants.iter().zip(&volumes))
             .map(|(c, &v)| c.radius(v))
             .collect();
-        let shares = Shares::new(&claimants, &radii, &blocks, &depth, &bone);
+        let shares = Shares::new(&claimants, &radii, &blocks, [&depth, &bone], thin);
         let radii = fitted_radii(&claimants, &shares, &volumes, radii);
         Ok(Sharing {
             side,

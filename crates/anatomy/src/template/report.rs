@@ -9,6 +9,7 @@ use super::enclosure::Enclosure;
 use super::given_muscles::GivenNotes;
 use super::volumes::{body_mass, literature_legs, literature_volume};
 use super::wrap::WrapMeasures;
+use super::zones::Zone;
 use super::{Group, RiggedMuscle};
 use crate::bones::PlacementReport;
 use crate::layers::LayerMeasures;
@@ -35,8 +36,8 @@ pub struct BuildReport {
     pub wrap_in_surface: Enclosure,
     /// Volumes of muscles and bones.
     pub muscles: MuscleReport,
-    /// Factor on the table's fat thickness; 0 where muscles were given.
-    pub fat_scale: f64,
+    /// Factors on the table's fat thickness; none where muscles were given.
+    pub fat_scales: Vec<(Zone, f64)>,
 }
 
 /// Volumes beside the literature.
@@ -166,6 +167,11 @@ impl fmt::Display for BuildReport {
             1e3 * layers.fat_volume,
             1e3 * layers.muscle_volume
         )?;
+        if !self.fat_scales.is_empty() {
+            let factor = |(zone, factor): &(Zone, f64)| format!("{} {factor:.2}", zone.name());
+            let factors: Vec<String> = self.fat_scales.iter().map(factor).collect();
+            writeln!(f, "fat       times {}", factors.join(", "))?;
+        }
         let muscles = &self.muscles;
         write!(
             f,

@@ -45,6 +45,21 @@ impl Segment {
             Segment::Trunk => ["sternum_costal_cartilage", "pelvis"],
         }
     }
+
+    /// Top and lower end of its axis \[m\]; none if a bone is missing.
+    pub fn axis(self, half: &Half) -> Option<[Vec3; 2]> {
+        let [first, second] = self.bones().map(|name| half.bone(name));
+        let (top, end) = (first?.at(Vec3::Y), second?.at(-Vec3::Y));
+        Some(match self {
+            Segment::Trunk => [top, Vec3::new(0.0, end.y, end.z)],
+            _ => [top, end],
+        })
+    }
+
+    /// Length of its axis \[m\]; none if a bone is missing.
+    pub fn length(self, half: &Half) -> Option<f32> {
+        self.axis(half).map(|[top, end]| top.distance(end))
+    }
 }
 
 /// Rays that find a section's centre.

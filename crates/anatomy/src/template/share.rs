@@ -147,10 +147,10 @@ pub struct Shares {
 }
 
 /// Whether a muscle is a sheet right below the muscle surface.
-fn is_outer(entry: &Entry) -> bool {
+fn is_outer(entry: &Entry, thin: f32) -> bool {
     let given = entry.depth.iter().flatten();
     let deepest = given.copied().fold(f32::NEG_INFINITY, f32::max);
-    entry.thickness.is_some() && (0.0..=OUTER_DEPTH).contains(&deepest)
+    entry.thickness.is_some() && (0.0..=thin * OUTER_DEPTH).contains(&deepest)
 }
 
 /// Distance fields of muscles on every second node.
@@ -219,13 +219,14 @@ impl Field {
 }
 
 impl Shares {
-    /// Collects the claims. `depth` is the signed distance to the muscle surface (negative inside), `bone` that to the bones \[m\].
+    /// Collects the claims. `depth` is the signed distance to the muscle surface (negative inside), `bone` that to the bones \[m\];
+    /// `thin` is the thickness of sheets against the reference man's.
     pub fn new(
         claimants: &[Claimant],
         radii: &[f32],
         blocks: &Blocks,
-        depth: &[f32],
-        bone: &[f32],
+        [depth, bone]: [&[f32]; 2],
+        thin: f32,
     ) -> Shares {
         let fields: Vec<Field> = claimants
             .iter()
@@ -286,13 +287,13 @@ impl Shares {
                 .map(|(d, b)| {
                     let layer = b - d;
                     let soft = ((layer - LEAST_LAYER) / COVERED_LAYER).clamp(0.0, 1.0);
-                    COVER_STEEPNESS * soft * (COVER + d).max(0.0)
+                    COVER_STEEPNESS * soft * (thin * COVER + d).max(0.0)
                 })
                 .collect(),
             reach: claimants.iter().map(|c| c.entry.reach).collect(),
             tendon: claimants.iter().map(|c| c.entry.tendon).collect(),
             outer: (claimants.iter())
-                .map(|c| if is_outer(c.entry) { OUTER } else { 0.0 })
+                .map(|c| if is_outer(c.entry, thin) { OUTER } else { 0.0 })
                 .collect(),
             cover_share: (claimants.iter())
                 .map(|c| {

@@ -28,7 +28,7 @@ pub fn literature_volume(mass: f64, sex: Sex) -> f64 {
 }
 
 /// Share of the muscle that is below the waist, women over men: women have 33 % less there and 40 % less above (Janssen et al. 2000).
-const WOMENS_LEGS: f64 = 1.05;
+pub const WOMENS_LEGS: f64 = 1.05;
 
 /// Volume of the muscles of both legs \[m³\]: the reference man's, by the bodies' muscle.
 pub fn literature_legs(mass: f64, sex: Sex) -> f64 {

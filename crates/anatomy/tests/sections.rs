@@ -1,0 +1,48 @@
+//! Muscle and bone of the embedded man beside BodyParts3D, limb by limb.
+
+#[path = "../examples/sections.rs"]
+#[allow(dead_code, reason = "the example prints what is tested here")]
+mod sections;
+
+use std::path::Path;
+
+use supple_anatomy::template::load_template;
+use supple_anatomy::template::segments::Segment;
+
+/// Places that are hip, knee or ankle rather than thigh or calf: there sections hang on how the joint is bent.
+fn is_joint(segment: Segment, place: usize) -> bool {
+    match segment {
+        Segment::Thigh => !(3..19).contains(&place),
+        _ => !(2..19).contains(&place),
+    }
+}
+
+#[test]
+fn thigh_and_calf_are_as_thick_as_those_of_bodyparts3d() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = here.join("../../../shared/data/anatomy");
+    if !folder.exists() {
+        let required = std::env::var_os("SUPPLE_REQUIRE_DATA").is_some();
+        assert!(!required, "{} is missing", folder.display());
+        println!("skipped: {} is missing", folder.display());
+        return;
+    }
+    let man = load_template(&here.join("../supple/assets/male.template")).unwrap();
+    let found = sections::comparison(&man, &folder).unwrap();
+    for compared in &found {
+        let segment = compared.segment;
+        let limit = match segment {
+            Segment::Thigh | Segment::Shank => 0.2,
+            Segment::Arm | Segment::Forearm => 0.4,
+            Segment::Trunk => 0.6,
+        };
+        for (place, [ours, theirs]) in compared.areas.iter().enumerate() {
+            let off = ours / theirs - 1.0;
+            let counts = segment == Segment::Trunk || !is_joint(segment, place);
+            assert!(
+                !counts || off.abs() <= limit,
+                "{segment:?} at {place}: {ours:.1} against {theirs:.1} cm²"
+            );
+        }
+    }
+}
