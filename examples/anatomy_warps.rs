@@ -72,7 +72,7 @@ fn femur_thickness(mould: &Mould, bones: &[TriMesh]) -> f64 {
 /// Scales of a bone along its length, and across.
 fn scales_across(before: &TriMesh, after: &TriMesh) -> [f64; 3] {
     let map = BoneMap::between(&before.positions, &after.positions);
-    let centre = before.bounds().centre();
+    let centre = before.bounds().center();
     let scale = |axis: Vec3| (map.at(centre + axis) - map.at(centre)).length();
     [scale(Vec3::Y), scale(Vec3::X), scale(Vec3::Z)]
 }

@@ -17,12 +17,6 @@ fn main() {
                 fields: &[],
             },
             Build {
-                name: "small",
-                height: 1.55,
-                index: 22.0,
-                fields: &[],
-            },
-            Build {
                 name: "athletic",
                 height: 1.82,
                 index: 26.0,
@@ -41,8 +35,8 @@ fn main() {
             },
             Build {
                 name: "obese",
-                height: 1.80,
-                index: 38.0,
+                height: 1.75,
+                index: 35.0,
                 fields: &[],
             },
         ],

@@ -23,12 +23,6 @@ fn main() {
                 fields: &[],
             },
             Build {
-                name: "average",
-                height: 1.66,
-                index: 24.0,
-                fields: &[],
-            },
-            Build {
                 name: "pear-shaped",
                 height: 1.68,
                 index: 29.0,
@@ -40,8 +34,8 @@ fn main() {
             },
             Build {
                 name: "obese",
-                height: 1.63,
-                index: 38.0,
+                height: 1.66,
+                index: 35.0,
                 fields: &[],
             },
         ],

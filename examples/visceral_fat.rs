@@ -18,8 +18,8 @@ const INSIDE: Vec3 = hex(0xe6b9a8);
 const BONE: Vec3 = hex(0xefe5cc);
 const EDGE: Vec3 = hex(0x4a2a26);
 const PAPER: Vec3 = hex(0xfbfaf8);
-/// Half the width of a picture [m].
-const REACH: f32 = 0.32;
+/// Half the width of level sections and of those from the side [m].
+const REACH: [f32; 2] = [0.22, 0.32];
 
 fn main() {
     let mould = Mould::new(Body::Male);
@@ -34,7 +34,7 @@ fn main() {
     for (name, person) in &people {
         let fit = mould.fit(person);
         let visceral = fit.report.masses.masses.visceral;
-        let depth = wall_depth(&mould, person, &fit);
+        let depth = wall_depth(person, &fit);
         let text = format!(
             "{name}: visceral {visceral:.1} kg, wall {:.0} cm from the back",
             100.0 * depth
@@ -87,23 +87,22 @@ fn inner_wall(mould: &Mould, fit: &PersonFit) -> TriMesh {
 }
 
 /// How far the belly's wall is in front of the back's skin at the navel [m].
-fn wall_depth(mould: &Mould, person: &Someone, fit: &PersonFit) -> f32 {
+fn wall_depth(person: &Someone, fit: &PersonFit) -> f32 {
     let level = navel(person);
     let near = |p: &Vec3| (p.y - level).abs() < 0.02 && p.x.abs() < 0.05;
     let front = fit.layers.muscle.iter().filter(|p| near(p)).map(|p| p.z);
     let back = person.skin.iter().filter(|p| near(p)).map(|p| p.z);
-    let _ = mould;
     front.fold(f32::MIN, f32::max) - back.fold(f32::MAX, f32::min)
 }
 
 fn draw(mould: &Mould, person: &Someone, fit: &PersonFit, is_level: bool) -> Image {
     let point = Vec3::new(0.012, navel(person), 0.03);
-    let (normal, up) = if is_level {
-        (Vec3::Y, Vec3::Z)
+    let (normal, up, reach) = if is_level {
+        (Vec3::Y, Vec3::Z, REACH[0])
     } else {
-        (Vec3::X, Vec3::Y)
+        (Vec3::X, Vec3::Y, REACH[1])
     };
-    let mut drawing = SectionDrawing::new(Plane { point, normal }, up, REACH, SIZE, PAPER);
+    let mut drawing = SectionDrawing::new(Plane { point, normal }, up, reach, SIZE, PAPER);
     let layers = &fit.layers;
     drawing.fill(&layers.skin_mesh(), Some(FAT), Some(EDGE));
     drawing.fill(&layers.muscle_mesh(), Some(WALL), Some(EDGE));

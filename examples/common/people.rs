@@ -177,11 +177,12 @@ pub fn standing(
 ) -> Image {
     let aspect = size.0 as f32 / size.1 as f32;
     let half = 0.5 * height * aspect;
+    let across = half * Vec3::Y.cross(direction).normalize_or(Vec3::X);
     let corners = [
-        Vec3::new(-half, 0.0, -half),
-        Vec3::new(half, height, half),
-        Vec3::new(-half, height, half),
-        Vec3::new(half, 0.0, -half),
+        -across,
+        across,
+        Vec3::Y * height - across,
+        Vec3::Y * height + across,
     ];
     let camera = Camera::fit(
         &corners,

@@ -158,11 +158,12 @@ pub fn fitted_person_with(
         skeleton: fit.skeleton,
         layered: template.layers.layered.clone(),
     };
-    let inner = Surface::new(layers.skeleton_mesh());
+    let inner = [&template.layers, &layers].map(|layers| Surface::new(layers.skeleton_mesh()));
+    let inner = [&inner[0], &inner[1]];
     let size = span(person.skin) / span(&template.layers.skin);
     let warp = transfer.bones(&layers);
     let bones: Vec<TriMesh> = (template.bones.par_iter())
-        .map(|bone| warped_bone(&bone.bone.mesh, &warp, &inner, size))
+        .map(|bone| warped_bone(&bone.bone.mesh, &warp, inner, size))
         .collect();
     let placed: Vec<&[Vec3]> = bones.iter().map(|bone| &bone.positions[..]).collect();
     let warp = transfer.muscles(&layers, &placed);

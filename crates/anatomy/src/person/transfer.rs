@@ -262,11 +262,14 @@ const OUTSIDE: f32 = 0.03;
 const INSIDE: f32 = 5e-4;
 
 /// A bone after a warp, drawn towards its scaling as far as it is bent more than bones are, and into the person's skeleton
-/// surface as far as that lets it. Scales beyond what people have are cut off; `size` is the person's height over the template's.
-pub fn warped_bone(bone: &TriMesh, warp: &Warp, skeleton: &Surface, size: f64) -> TriMesh {
+/// surface as far as that lets it. `skeleton` are the template's surface and the person's: what is outside in the template (teeth in
+/// the mouth) may be so in the person. Scales beyond what people have are cut off; `size` is the person's height over the template's.
+pub fn warped_bone(bone: &TriMesh, warp: &Warp, skeleton: [&Surface; 2], size: f64) -> TriMesh {
     let scales = [SCALES[0] * size.min(1.0), SCALES[1] * size.max(1.0)];
     let mut targets = warped(bone, warp).positions;
     let mut weights = vec![1.0; targets.len()];
+    let is_free = |p: &Vec3| way_inside(skeleton[0], *p).is_some();
+    let free: Vec<bool> = bone.positions.iter().map(is_free).collect();
     let mut positions = Vec::new();
     for round in 0..=ROUNDS {
         positions = stiffened(bone, &targets, &weights, scales);
@@ -274,10 +277,10 @@ pub fn warped_bone(bone: &TriMesh, warp: &Warp, skeleton: &Surface, size: f64) -
             break;
         }
         let mut is_inside = true;
-        for ((target, weight), position) in targets.iter_mut().zip(&mut weights).zip(&positions) {
-            if let Some(inward) = way_inside(skeleton, *position) {
-                *target += inward;
-                *weight *= PULL;
+        for v in (0..positions.len()).filter(|&v| !free[v]) {
+            if let Some(inward) = way_inside(skeleton[1], positions[v]) {
+                targets[v] += inward;
+                weights[v] *= PULL;
                 is_inside = false;
             }
         }
