@@ -5,6 +5,7 @@ pub mod bend;
 mod cut;
 pub mod harmonic;
 pub mod people;
+pub mod growing;
 mod scenes;
 mod tissue;
 pub mod touch;

@@ -324,6 +324,31 @@ fn main() -> Result<(), Error> {
                             rms(&coarse, &result.anatomy.layers)
                         );
                     }
+                    if what == "+25 kg" {
+                        let heavy = GrowthBody {
+                            anatomy: &result.anatomy,
+                            masses: result.masses,
+                            weight: result.report.weight[1],
+                        };
+                        let clock = Instant::now();
+                        match grown(&heavy, &change(-25.0)) {
+                            Ok(back) => {
+                                let name = format!("{} +25", person.name);
+                                line(
+                                    &name,
+                                    "-25 kg",
+                                    &heavy,
+                                    clock.elapsed().as_secs_f64(),
+                                    &back,
+                                );
+                                println!(
+                                    "  back: {:?} m",
+                                    rms(&person.anatomy.layers, &back.anatomy.layers)
+                                );
+                            }
+                            Err(error) => println!("  back: {error}"),
+                        }
+                    }
                     tiles.push((result.anatomy.layers, what.clone()));
                 }
                 Err(error) => println!("{:12} {what:22} {error}", person.name),

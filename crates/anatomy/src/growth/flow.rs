@@ -9,6 +9,7 @@ use super::goal::{goal, place, visceral_share};
 use super::guard::Guard;
 use super::smoothing::{Filter, Smoother};
 use super::tissue::{Tissue, TissueMesh};
+use super::tuck::tuck;
 use super::weighed::Weighed;
 use super::{FatGoal, Grown, Growth, GrowthError, GrowthReport, Method};
 use super::{depots, pressure, reach, room, wall};
@@ -425,8 +426,14 @@ impl<'a> GrowthFlow<'a> {
                 muscle.mesh = moved;
                 muscle.volume = muscle.mesh.signed_volume();
             }
-            self.told("muscles");
         }
+        let skin = Surface::new(anatomy.layers.skin_mesh());
+        for muscle in &mut anatomy.muscles {
+            if tuck(&mut muscle.mesh, &skin) > 0 {
+                muscle.volume = muscle.mesh.signed_volume();
+            }
+        }
+        self.told("muscles");
         let (start, own) = (&self.start, &self.body.masses);
         let report = &mut self.report;
         report.fat = [own.fat(start.fat_volume), masses.fat(now.fat_volume)];

@@ -23,6 +23,7 @@ pub mod steps;
 #[cfg(test)]
 mod tests;
 pub mod tissue;
+pub mod tuck;
 pub mod wall;
 mod weighed;
 
