@@ -3,9 +3,9 @@
 
 pub mod bend;
 mod cut;
+pub mod growing;
 pub mod harmonic;
 pub mod people;
-pub mod growing;
 mod scenes;
 mod tissue;
 pub mod touch;
