@@ -8,6 +8,7 @@ use supple::geom::Surface;
 use supple::geom::tidy::turn_alike;
 use supple::geom::weld::weld;
 use supple::glam::Vec3;
+use supple::layers::layered_person;
 use supple::morphs::add_morphs;
 use supple::rig::character::{Problem, Severity};
 use supple::rig::formats::ReadOptions;
@@ -289,10 +290,14 @@ impl Stage {
         settings: Settings,
         progress: &dyn Fn(f32),
     ) -> Result<(), StageError> {
-        let mut body = SoftBody::builder(&self.character)
+        let layered = self.person.as_ref().map(layered_person);
+        let mut builder = SoftBody::builder(&self.character)
             .settings(settings.clone())
-            .progress(progress)
-            .build()?;
+            .progress(progress);
+        if let Some(layered) = &layered {
+            builder = builder.layers(&layered.layers);
+        }
+        let mut body = builder.build()?;
         body.carry(&self.pose)?;
         self.surroundings.settings = body.colliders().to_vec();
         self.settings = settings;

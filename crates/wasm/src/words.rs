@@ -1,7 +1,11 @@
 //! Messages in the words of the page. The libraries' messages name options of the command line, which the page shows as controls.
 
 /// Options and commands of the command line, and what does the same on the page.
-const WORDS: [(&str, &str); 8] = [
+const WORDS: [(&str, &str); 9] = [
+    (
+        "`supple person` writes one",
+        "“See inside” on the Anatomy tab makes one of a scan",
+    ),
     ("`--unit`", "“Unit” on the Rig tab"),
     ("`--up z`", "“Up axis: Z” on the Rig tab"),
     ("`--up`", "“Up axis” on the Rig tab"),
@@ -36,6 +40,13 @@ mod tests {
     use std::path::Path;
 
     use super::page_words;
+
+    #[test]
+    fn persons_are_made_on_the_page() {
+        let error = supple::anatomy::person::read_person(b"none").unwrap_err();
+        let words = page_words(&error.to_string());
+        assert!(words.contains("See inside") && !words.contains('`'), "{words}");
+    }
 
     #[test]
     fn options_become_controls() {
