@@ -142,6 +142,13 @@ pub struct GivenNotes {
     pub pulled_in: Vec<(String, usize)>,
 }
 
+/// Distance of a point from a bone's box \[m\]; never more than from the bone.
+fn box_distance(bone: &Surface, p: Vec3) -> f32 {
+    let bounds = bone.bounds();
+    let outside = (bounds.min - p).max(p - bounds.max).max(Vec3::ZERO);
+    outside.length()
+}
+
 /// Carries muscles from the bones they came with to the same bones placed in a body: every point moves with the bones around it.
 pub fn carried(
     given: &[GivenMuscle],
@@ -156,12 +163,21 @@ pub fn carried(
         })
         .collect();
     let carry = |&point: &Vec3| -> Vec3 {
-        let distance = |bone: &Surface| {
-            bone.closest_point(point)
-                .map_or(1e3, |at| f64::from(at.distance))
-        };
-        let near: Vec<f64> = pairs.iter().map(|(bone, _)| distance(bone)).collect();
-        let least = near.iter().copied().fold(f64::INFINITY, f64::min);
+        // Bones in the order of their boxes' distances; those whose box is out of reach of the nearest count for nothing.
+        let mut order: Vec<(f32, usize)> = (pairs.iter().enumerate())
+            .map(|(k, (bone, _))| (box_distance(bone, point), k))
+            .collect();
+        order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        let mut near = vec![f64::INFINITY; pairs.len()];
+        let mut least = f64::INFINITY;
+        for (from, k) in order {
+            if f64::from(from) > least + CARRIED_WITHIN {
+                break;
+            }
+            let found = pairs[k].0.closest_point(point);
+            near[k] = found.map_or(1e3, |at| f64::from(at.distance));
+            least = least.min(near[k]);
+        }
         let (mut sum, mut total) = (DVec3::ZERO, 0.0);
         for ((_, map), &distance) in pairs.iter().zip(&near) {
             let beyond = 1.0 - (distance - least) / CARRIED_WITHIN;
