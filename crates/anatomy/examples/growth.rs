@@ -207,7 +207,10 @@ fn main() -> Result<(), Error> {
     if what == "all" || what == "people" {
         all.extend(people(&templates, 2)?);
     }
-    if what == "people" {
+    if what == "loss" {
+        all.extend(people(&templates, 1)?);
+    }
+    if what == "people" || what == "loss" {
         all.drain(..2);
     }
     for person in &all {
@@ -284,6 +287,9 @@ fn main() -> Result<(), Error> {
                     ..change(10.0)
                 },
             ));
+        }
+        if what == "loss" {
+            cases.retain(|(name, _)| name == "-15 kg");
         }
         if what == "debug" {
             cases.retain(|(name, _)| name == "+25 kg");
@@ -363,7 +369,7 @@ fn main() -> Result<(), Error> {
                         layers,
                         &frame,
                         direction,
-                        if what == "debug" { 700 } else { 340 },
+                        if what == "debug" || what == "loss" { 700 } else { 340 },
                     ),
                     format!("{caption}, {side}"),
                 ));

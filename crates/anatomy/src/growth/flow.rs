@@ -395,12 +395,25 @@ impl<'a> GrowthFlow<'a> {
         [out, strength, along]: [f64; 3],
     ) -> Tissue {
         let mut moved = inner.clone();
+        let mut is_pressed = false;
         for v in (0..moved.skin.len()).filter(|&v| self.moving[v]) {
             let carried = out * self.carried_bulge[v] + strength * fields.muscle[v];
             let thinner = STEP_SHARE * (fields.thickness[v] - LEAST_FAT).max(0.0);
-            let own = (along * fields.fat[v]).max(-thinner);
-            let way = (carried + own).min(fields.room[v]);
+            let wanted = along * fields.fat[v];
+            let own = wanted.max(-thinner);
+            let mut way = (carried + own).min(fields.room[v]);
+            // Where a belly's fat is used up, as below the navel, skin takes the wall along: it would stand out as a knob.
+            if own > wanted && self.bulge[v] > 0.0 {
+                let pressed = self.bulge[v].min(0.5) * 2.0 * (wanted - own);
+                way += pressed;
+                moved.muscle[v] += pressed * fields.muscle_directions[v];
+                is_pressed = true;
+            }
             moved.skin[v] += way * fields.skin_directions[v];
+        }
+        if is_pressed {
+            let lean = self.mesh.lean_volume(inner);
+            self.mesh.settle_wall(&mut moved, lean);
         }
         moved
     }

@@ -203,7 +203,7 @@ fn draw(
         columns.push(column(caption, subject.with_skin(after)));
     }
     let title = format!(
-        "{}: fat {:.1} → {:.1} kg, muscle {:.1} → {:.1} kg",
+        "{}: fat {:.1} to {:.1} kg, muscle {:.1} to {:.1} kg",
         subject.anatomy.name, report.fat[0], report.fat[1], report.muscle[0], report.muscle[1]
     );
     growth_sheet(&title, &columns, size)
