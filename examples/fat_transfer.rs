@@ -24,7 +24,9 @@ fn main() {
     let start = &lean.anatomy.layers;
     let mut columns = vec![column(start, "lean")];
     // Waist and seat of a man of 1.8 m.
-    let girths = |layers: &supple::anatomy::Layers| [1.06, 0.86].map(|height| 100.0 * girth(layers, height, 0.24));
+    let girths = |layers: &supple::anatomy::Layers| {
+        [1.06, 0.86].map(|height| 100.0 * girth(layers, height, 0.24))
+    };
     let mut ratios = Vec::new();
     for (name, like) in [
         ("his own", None),

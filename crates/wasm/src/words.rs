@@ -45,7 +45,10 @@ mod tests {
     fn persons_are_made_on_the_page() {
         let error = supple::anatomy::person::read_person(b"none").unwrap_err();
         let words = page_words(&error.to_string());
-        assert!(words.contains("See inside") && !words.contains('`'), "{words}");
+        assert!(
+            words.contains("See inside") && !words.contains('`'),
+            "{words}"
+        );
     }
 
     #[test]

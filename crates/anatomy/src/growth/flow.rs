@@ -17,7 +17,7 @@ use crate::clock::Clock;
 use crate::layers::Layers;
 use crate::person::Masses;
 use crate::person::carried::carried_directions;
-use crate::person::masses::{FAT_DENSITY, MUSCLE_DENSITY};
+use crate::person::masses::{FAT_DENSITY, LIPIDS, MUSCLE_DENSITY};
 use crate::person::transfer::{Transfer, warped};
 use crate::template::Template;
 
@@ -62,7 +62,7 @@ pub struct GrowthFlow<'a> {
     place: &'static str,
     visceral_share: f64,
     /// Whether the goal is a weight, which counts the skin, not only fat.
-    counts_skin: bool,
+    is_weight: bool,
     /// Changes asked for \[kg\]: fat (or weight without muscle) and muscle.
     goal: [f64; 2],
     start: Weighed,
@@ -130,7 +130,7 @@ impl<'a> GrowthFlow<'a> {
             adjacency: Adjacency::of_triangles(layers.skin.len(), &layers.triangles),
             visceral_share: visceral_share(anatomy.sex(), growth),
             place: place(&growth.regions),
-            counts_skin: !matches!(growth.fat, FatGoal::Change(_)),
+            is_weight: !matches!(growth.fat, FatGoal::Change(_)),
             method: growth.method,
             balloon: None,
             body: *body,
@@ -190,15 +190,12 @@ impl<'a> GrowthFlow<'a> {
     fn change_of(&self, now: &Weighed) -> [f64; 2] {
         let masses = self.masses_of(now);
         let (before, after) = (self.start.fat_volume, now.fat_volume);
-        let skin = if self.counts_skin {
-            masses.skin - self.body.masses.skin
-        } else {
-            0.0
+        let own = &self.body.masses;
+        let fat = match self.is_weight {
+            true => masses.fat_tissue(after) - own.fat_tissue(before) + masses.skin - own.skin,
+            false => masses.fat(after) - own.fat(before),
         };
-        [
-            masses.fat(after) - self.body.masses.fat(before) + skin,
-            masses.muscle(after) - self.body.masses.muscle(before),
-        ]
+        [fat, masses.muscle(after) - self.body.masses.muscle(before)]
     }
 
     fn masses_of(&self, now: &Weighed) -> Masses {
@@ -340,8 +337,9 @@ impl<'a> GrowthFlow<'a> {
         let visceral = self.masses_of(&before).visceral;
         let wanted = self.change_of(&before);
         let wanted = [wanted[0] + fat, wanted[1] + muscle];
+        let added = if self.is_weight { fat } else { fat / LIPIDS };
         // The wall takes its share of fat, but has no more to give than there is.
-        let behind = (fat * self.visceral_share).max(-visceral.max(0.0)) / FAT_DENSITY;
+        let behind = (added * self.visceral_share).max(-visceral.max(0.0)) / FAT_DENSITY;
         let out = root(0.0, 2e-3, |out| {
             let moved = self.with_wall(tissue, &fields, out, lean);
             self.mesh.cavity(&moved) - before.cavity - behind
@@ -355,7 +353,7 @@ impl<'a> GrowthFlow<'a> {
         let strength = if muscle == 0.0 { 0.0 } else { strength };
         let inner = self.with_muscle(&wall, &fields, strength);
         let rate = self.mean(tissue, &fields.fat).max(1e-9);
-        let guess = fat / FAT_DENSITY / (self.mesh.skin_area(tissue) * rate);
+        let guess = added / FAT_DENSITY / (self.mesh.skin_area(tissue) * rate);
         let scale = if guess.abs() > 1e-9 {
             guess
         } else {
@@ -452,9 +450,8 @@ impl<'a> GrowthFlow<'a> {
         report.fat = [own.fat(start.fat_volume), masses.fat(now.fat_volume)];
         report.muscle = [own.muscle(start.fat_volume), masses.muscle(now.fat_volume)];
         report.visceral = [own.visceral, masses.visceral];
-        let gained = report.fat[1] - report.fat[0] + report.muscle[1] - report.muscle[0]
-            + masses.skin
-            - own.skin;
+        let tissue = masses.fat_tissue(now.fat_volume) - own.fat_tissue(start.fat_volume);
+        let gained = tissue + report.muscle[1] - report.muscle[0] + masses.skin - own.skin;
         report.weight = [self.body.weight, self.body.weight + gained];
         let height = self.body.height();
         report.body_mass_index = report.weight.map(|w| w / (height * height));

@@ -2,6 +2,7 @@
 
 use super::{FatGoal, Growth, GrowthBody, GrowthError};
 use crate::Sex;
+use crate::person::masses::LIPIDS;
 use crate::template::FatRegion;
 
 /// Share of a change in fat that is behind the belly's wall, men and women: 10 to 20 % and 5 to 8 % of all fat (Wajchenberg 2000).
@@ -58,25 +59,30 @@ pub(super) fn goal(body: &GrowthBody, growth: &Growth) -> Result<[f64; 2], Growt
             return Err(GrowthError::NotFinite { what, more: "" });
         }
     }
+    // What is asked for as fat, and what that weighs as tissue.
+    let (lipids, tissue) = match growth.fat {
+        FatGoal::Change(_) => (fat, fat / LIPIDS),
+        _ => (fat * LIPIDS, fat),
+    };
     let essential = ESSENTIAL[usize::from(body.anatomy.sex() == Sex::Female)];
     let lean = body.weight - body.fat();
     let least = lean * essential / (1.0 - essential);
-    if fat < 0.0 && body.fat() + fat < least {
+    if fat < 0.0 && body.fat() + lipids < least {
         return Err(GrowthError::TooLean {
             fat: body.fat(),
             least,
             most: (body.fat() - least).max(0.0),
-            asked: -fat,
+            asked: -lipids,
         });
     }
     let square = body.height().powi(2);
-    let index = (body.weight + fat) / square;
+    let index = (body.weight + tissue) / square;
     if fat > 0.0 && index > LARGEST_INDEX {
         return Err(GrowthError::TooHeavy {
-            asked: fat,
+            asked: lipids,
             index,
             largest: LARGEST_INDEX,
-            most: LARGEST_INDEX * square - body.weight,
+            most: LIPIDS * (LARGEST_INDEX * square - body.weight),
         });
     }
     let own = body.muscle() - body.masses.other_muscle;

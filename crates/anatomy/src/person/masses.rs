@@ -49,7 +49,12 @@ pub struct Masses {
 impl Masses {
     /// Fat mass (4.12), of lipids \[kg\], for a volume of the fat layer \[m³\].
     pub fn fat(&self, fat_volume: f64) -> f64 {
-        LIPIDS * (FAT_DENSITY * fat_volume + self.visceral - self.skin - self.crotch)
+        LIPIDS * self.fat_tissue(fat_volume)
+    }
+
+    /// Mass of the fat tissue \[kg\] for a volume of the fat layer \[m³\]: what is lost of the weight with it.
+    pub fn fat_tissue(&self, fat_volume: f64) -> f64 {
+        FAT_DENSITY * fat_volume + self.visceral - self.skin - self.crotch
     }
 
     /// Muscle mass (4.13) \[kg\] for a volume of the fat layer \[m³\].
