@@ -162,7 +162,7 @@ impl Default for Tissue {
 }
 
 /// Default of [`Layers::sliding_stiffness`]. At 250 Pa, without the factor of depth, a lean man's shoulder that a wild pose pressed
-/// in stayed so at 30 steps a second. A lean man's back bent by 70° has 0, 4 and 6 sharp edges at 0, 500 and 1,000 Pa.
+/// in stayed so at 30 steps a second. A heavy man's belly swings by a fifth less at 3,000 Pa, and by a third less at 10,000.
 const SLIDING_STIFFNESS: f64 = 0.2 * supple_sim::units::STIFFNESS;
 
 impl Default for Layers {

@@ -1,13 +1,20 @@
-//! Layered bodies in all motions there are, as the table of `docs/method/layers.md`: `layered_bodies [@male @female FILE.template …]`.
+//! Layered bodies in all motions there are, as the tables of `docs/method/layers.md`: `layered_bodies [torso | speed | @male @female
+//! FILE.template …]`.
 
 use std::path::Path;
 use std::time::Instant;
 
+use supple::anatomy::Sex;
 use supple::backend::Choice;
 use supple::embedded;
 use supple::flesh::settings::Resolution;
-use supple::layers::{Layered, layered};
+use supple::glam::Vec3;
+use supple::layers::{Layered, bound_to_bones, layered};
 use supple::{Clip, ContactMode, SoftBody, clips};
+use supple_lab::layered_motion::{
+    SideJump, Torso, folds, mean_shear, triangles_within, turned_spine,
+};
+use supple_lab::people::person_of_bmi;
 use supple_lab::trials::{Outcome, Trial};
 
 /// Motion capture of the shared data.
@@ -50,8 +57,79 @@ fn compare_backends(made: &Layered, clip: &Clip) -> Result<(), Box<dyn std::erro
     Ok(())
 }
 
+/// Jump, twist and bend of lean and heavy people with two layers, with three, and with all of the skeleton surface bound to bones.
+fn torso_table() -> Result<(), Box<dyn std::error::Error>> {
+    println!(
+        "| body | layers | jump: belly, ribs \\[mm\\] | ratio | twist: shear | bend: folded edges |"
+    );
+    println!("|---|---|---|---|---|---|");
+    for (name, anatomy) in [
+        ("man", supple::load_template("@male")?),
+        ("woman", supple::load_template("@female")?),
+        ("man, BMI 30", person_of_bmi(Sex::Male, 30.0)?),
+        ("woman, BMI 30", person_of_bmi(Sex::Female, 30.0)?),
+    ] {
+        let made = layered(&anatomy);
+        let bound = bound_to_bones(&anatomy, &made);
+        let torso = Torso::new(&anatomy, &made.layers)?;
+        let mesh = &made.character.parts[0].mesh;
+        let [ribs, waist] =
+            [&torso.ribs, &torso.waist].map(|region| triangles_within(&mesh.triangles, region));
+        for (kind, layers) in [
+            ("two", None),
+            ("three", Some(&made.layers)),
+            ("bound", Some(&bound)),
+        ] {
+            let builder = SoftBody::builder(&made.character);
+            let mut body = match layers {
+                Some(layers) => builder.layers(layers).build()?,
+                None => builder.build()?,
+            };
+            let regions = [&torso.belly[..], &torso.ribs[..]];
+            let swings = SideJump::default().swings(&mut body, 0, &regions)?;
+            let rest = body.flesh().rest_pose();
+            let [twisted, bent] = [Vec3::Y, Vec3::NEG_X].map(|axis| {
+                let pose = turned_spine(&made.character.skeleton, &rest, axis, 60.0);
+                body.reset(&pose).map(|()| body.positions().swap_remove(0))
+            });
+            println!(
+                "| {name} | {kind} | {:.1}, {:.1} | {:.1} | {:.1}° | {} |",
+                1000.0 * swings[0],
+                1000.0 * swings[1],
+                swings[0] / swings[1],
+                mean_shear(&ribs, &mesh.positions, &twisted?),
+                folds(&waist, &mesh.positions, &bent?, 30.0)
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Steps a second in a jump.
+fn speed(file: &str, frames: u32) -> Result<(), Box<dyn std::error::Error>> {
+    let made = layered(&supple::load_template(file)?);
+    let character = &made.character;
+    let mut body = SoftBody::builder(character).layers(&made.layers).build()?;
+    let jump = embedded::clip("jump", character)?;
+    body.reset(&jump.sample(&character.skeleton, 0.0))?;
+    let clock = Instant::now();
+    for frame in 0..frames {
+        let time = (frame as f32 / 60.0) % jump.duration();
+        body.advance(&jump.sample(&character.skeleton, time), 1.0 / 60.0)?;
+    }
+    let rate = f64::from(frames) / clock.elapsed().as_secs_f64();
+    let free = body.flesh().report.free;
+    eprintln!("{file}: {rate:.0} steps a second, {free} free vertices");
+    Ok(())
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut files: Vec<String> = std::env::args().skip(1).collect();
+    match files.first().map(String::as_str) {
+        Some("torso") => return torso_table(),
+        Some("speed") => return speed("@male", 400),
+        _ => {}
+    }
     if files.is_empty() {
         files = ["@male", "@female"].map(str::to_owned).to_vec();
     }
@@ -92,19 +170,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         let jump = embedded::clip("jump", character)?;
         compare_backends(&made, &jump)?;
-        body.reset(&jump.sample(&character.skeleton, 0.0))?;
-        let (clock, frames) = (Instant::now(), 120);
-        for frame in 0..frames {
-            body.advance(
-                &jump.sample(&character.skeleton, frame as f32 / 60.0),
-                1.0 / 60.0,
-            )?;
-        }
-        let rate = f64::from(frames) / clock.elapsed().as_secs_f64();
-        eprintln!(
-            "{name}: {rate:.0} steps a second, {} free vertices",
-            body.flesh().report.free
-        );
+        speed(name, 120)?;
     }
     Ok(())
 }

@@ -243,7 +243,8 @@ fn sliding_regions_bend_without_folds() {
     };
     let (free, held) = (count(&torso.layers), count(&held));
     println!("folds of 20 and 30 degrees: {free:?} with sliding regions, {held:?} without");
-    assert!(2 * free[0] < held[0] && free[1] == 0);
+    assert_eq!(free, [0, 0]);
+    assert!(held[0] > 5 && held[1] > 0);
 }
 
 #[test]
