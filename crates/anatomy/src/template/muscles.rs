@@ -185,8 +185,8 @@ pub fn muscle_volumes(
 
 /// Height of the man whose volumes and thicknesses the atlas has \[m\] (Rajagopal et al. 2015).
 const REFERENCE_HEIGHT: f64 = 1.7;
-/// Thinnest and thickest sheets against his: thinner ones fall through the lattice.
-const THINNESS: (f64, f64) = (0.65, 1.3);
+/// Thinnest and thickest sheets against his: thinner ones fall through the lattice, and thicker ones need no more than their radii, which grow.
+const THINNESS: (f64, f64) = (0.65, 1.0);
 
 /// Thickness of a body's sheets against the reference man's: their volume over their area.
 fn thinness(options: &MuscleOptions, hull: &TriMesh) -> f32 {
