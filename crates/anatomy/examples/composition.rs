@@ -163,8 +163,11 @@ fn plot(people: &[MeasuredAdult], found: &[f64]) -> Image {
     image
 }
 
+/// A measure of a body [m].
+type Measure = fn(&Measures) -> f64;
+
 /// Measures that bodies and soldiers share, and how exactly they are met [m].
-const SHARED: [(&str, fn(&Measures) -> f64); 10] = [
+const SHARED: [(&str, Measure); 10] = [
     ("height_mm", |m| m.height),
     ("crotch_height_mm", |m| m.crotch_height),
     ("neck_mm", |m| m.neck),

@@ -257,6 +257,8 @@ const SCALES: [f64; 2] = [0.75, 1.35];
 /// that sticks out with a hundredth of its vertices gives way in the last.
 const ROUNDS: usize = 5;
 const PULL: f64 = 4.0;
+/// Share of a bone's vertices outside the template's surface above which the bone is taken to lie around a cavity.
+const AROUND: f64 = 0.05;
 /// How far outside vertices are looked for, and how deep they are drawn inside \[m\].
 const OUTSIDE: f32 = 0.03;
 const INSIDE: f32 = 5e-4;
@@ -270,10 +272,13 @@ pub fn warped_bone(bone: &TriMesh, warp: &Warp, skeleton: [&Surface; 2], size: f
     let mut weights = vec![1.0; targets.len()];
     let is_free = |p: &Vec3| way_inside(skeleton[0], *p).is_some();
     let free: Vec<bool> = bone.positions.iter().map(is_free).collect();
+    // Skull and jaw lie around the mouth, whose inside is skin: the nearest skin is no guide for them.
+    let is_around = free.iter().filter(|free| **free).count() as f64 > AROUND * free.len() as f64;
+    let rounds = if is_around { 0 } else { ROUNDS };
     let mut positions = Vec::new();
-    for round in 0..=ROUNDS {
+    for round in 0..=rounds {
         positions = stiffened(bone, &targets, &weights, scales);
-        if round == ROUNDS {
+        if round == rounds {
             break;
         }
         let mut is_inside = true;
