@@ -369,7 +369,11 @@ fn main() -> Result<(), Error> {
                         layers,
                         &frame,
                         direction,
-                        if what == "debug" || what == "loss" { 700 } else { 340 },
+                        if what == "debug" || what == "loss" {
+                            700
+                        } else {
+                            340
+                        },
                     ),
                     format!("{caption}, {side}"),
                 ));
