@@ -79,9 +79,9 @@ pub fn balloon(
         .map_err(|e| failed(&e))?;
     let mut rate = vec![0.0; skin.len()];
     let (mut sum, mut weight) = (0.0, 0.0);
-    for v in 0..sheet.free {
+    for (v, point) in points.iter().enumerate().take(sheet.free) {
         let whole = sheet.whole[v] as usize;
-        let moved = state.positions[model.index_of()[v] as usize].as_dvec3() - points[v];
+        let moved = state.positions[model.index_of()[v] as usize].as_dvec3() - *point;
         rate[whole] = moved.dot(normals[whole]).max(0.0);
         sum += laplacian.mass[v] * rate[whole];
         weight += laplacian.mass[v] * reach[whole];
