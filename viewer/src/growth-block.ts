@@ -9,6 +9,8 @@ import { isCancelled } from "./see-inside";
 const REGIONS = [["", "Whole body"], ["legs", "Legs"], ["belly", "Belly"], ["chest", "Chest"], ["arms", "Arms"]] as const;
 /** Least and largest changes of the whole body and of a region [kg]. */
 const RANGES = { whole: { fat: [-12, 30], muscle: [-5, 8] }, region: { fat: [-4, 10], muscle: [-1.5, 2.5] } } as const;
+/** Weight of the tissue that holds a kilogram of fat [kg]; the rest of it is water. */
+const TISSUE = 1 / 0.85;
 type Kind = "fat" | "muscle";
 const TITLES: Record<Kind, string> = { fat: "Fat to gain or lose", muscle: "Muscle to gain or lose" };
 
@@ -88,7 +90,7 @@ export class GrowthBlock {
     const { composition } = this.info;
     const sum = (kind: Kind): number => [...this.changes.values()].reduce((all, next) => all + next[kind], 0);
     const [fat, muscle] = [composition.fat_mass.value + sum("fat"), composition.muscle_mass.value + sum("muscle")];
-    const weight = composition.weight.value + sum("fat") + sum("muscle");
+    const weight = composition.weight.value + TISSUE * sum("fat") + sum("muscle");
     this.total.textContent = `Fat ${fat.toFixed(1)} kg (${((100 * fat) / weight).toFixed(0)} %), muscle ${muscle.toFixed(1)} kg, weight ${weight.toFixed(1)} kg`;
   }
 
