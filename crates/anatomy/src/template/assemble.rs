@@ -7,7 +7,6 @@ use supple_geom::{Surface, TriMesh};
 
 use super::muscles::Muscle;
 use super::{Landmark, Regions, Rig, RiggedBone, RiggedMuscle, Template};
-use crate::bones::bone_weights;
 use crate::{Body, BodyError, Layers};
 
 /// What the steps before have made.
@@ -76,20 +75,6 @@ pub fn assembled(pieces: Pieces) -> Result<Template, BodyError> {
 }
 
 impl Template {
-    /// The same with regions, and what moves the bones, found anew: what follows from surfaces, bones and joints by rules that may
-    /// have changed since its file was written.
-    pub fn rerigged(mut self) -> Result<Self, BodyError> {
-        let bones: Vec<_> = (self.bones.iter())
-            .map(|rigged| rigged.bone.clone())
-            .collect();
-        let weights = bone_weights(&bones, &self.body);
-        for (bone, weights) in self.bones.iter_mut().zip(weights) {
-            bone.rig = Rig::Whole(weights);
-        }
-        self.regions = self.found_regions()?;
-        Ok(self)
-    }
-
     /// The regions, found anew.
     pub fn found_regions(&self) -> Result<Regions, BodyError> {
         let bones: Vec<_> = (self.bones.iter())
