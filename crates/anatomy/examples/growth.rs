@@ -279,7 +279,7 @@ fn main() -> Result<(), Error> {
         cases.push(("belly +5".into(), region(5.0, FatRegion::Belly)));
         cases.push(("chest +4".into(), region(4.0, FatRegion::Chest)));
         cases.push(("arms +2".into(), region(2.0, FatRegion::Arms)));
-        if let Some(fattest) = all.iter().filter(|p| p.masses.is_some()).last() {
+        if let Some(fattest) = all.iter().rfind(|p| p.masses.is_some()) {
             cases.push((
                 "like +10".into(),
                 Growth {
