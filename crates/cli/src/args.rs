@@ -38,7 +38,7 @@ pub struct Args {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Simulate an embedded body in a squat; writes out/demo.glb and out/demo.png.
+    /// Simulate an embedded body in a squat; writes out/demo.glb and out/demo.png. With --person, from a scan to a layered person.
     Demo(Demo),
     /// List the contents of a file, and what is unusual.
     Info(Info),
@@ -154,6 +154,9 @@ pub struct TissueArgs {
 /// `supple demo`
 #[derive(Debug, ClapArgs)]
 pub struct Demo {
+    /// From a body scan to a layered person that moves and gains ten kilograms; writes person.glb and person.png.
+    #[arg(long)]
+    pub person: bool,
     /// Output folder.
     #[arg(long, short, default_value = "out")]
     pub output: PathBuf,

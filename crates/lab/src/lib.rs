@@ -18,6 +18,7 @@ pub mod person_sheet;
 pub mod scene_sheet;
 pub mod section_drawing;
 pub mod sheet;
+pub mod story_sheet;
 pub mod template_sheet;
 pub mod trials;
 pub mod upsampling;

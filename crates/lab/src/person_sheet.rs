@@ -14,19 +14,23 @@ const IRIS: Vec3 = hex(0x3f3026);
 pub fn person_sheet(person: &Person, size: usize) -> Image {
     let mut anatomy = person.anatomy.clone();
     anatomy.name = title(person);
-    let [white, irises, _] = person.inserts.split();
-    let eyes = [
-        DrawMesh::owned(white.mesh).coloured(WHITE),
-        DrawMesh::owned(irises.mesh).coloured(IRIS),
-    ];
-    let views = peeled_sheet(&anatomy, &eyes, size);
+    let views = peeled_sheet(&anatomy, &eyes(person), size);
     let cuts = sections(&anatomy, size);
     let cuts = contact_sheet("", &cuts, cuts.len(), &SheetStyle::default());
     stacked(&views, &cuts)
 }
 
+/// A person's eyes.
+pub(crate) fn eyes(person: &Person) -> [DrawMesh<'static>; 2] {
+    let [white, irises, _] = person.inserts.split();
+    [
+        DrawMesh::owned(white.mesh).coloured(WHITE),
+        DrawMesh::owned(irises.mesh).coloured(IRIS),
+    ]
+}
+
 /// The person in one line.
-fn title(person: &Person) -> String {
+pub(crate) fn title(person: &Person) -> String {
     let (measures, made) = (&person.measures, &person.composition);
     let sex = match person.sex() {
         Sex::Male => "man",

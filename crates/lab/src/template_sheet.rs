@@ -163,6 +163,28 @@ pub fn layers_sheet(template: &Template, size: usize) -> Image {
 
 /// [`layers_sheet`] with more that is seen with the skin.
 pub(crate) fn peeled_sheet(template: &Template, more: &[DrawMesh], size: usize) -> Image {
+    let sides = [SIDES[0], SIDES[2]];
+    let tiles = peeled_views(template, more, &sides, size);
+    let columns = tiles.len() / sides.len();
+    contact_sheet(&template.name, &tiles, columns, &SheetStyle::default())
+}
+
+/// The body peeled, seen from the front.
+pub(crate) fn peeled_front(
+    template: &Template,
+    more: &[DrawMesh],
+    size: usize,
+) -> Vec<(Image, String)> {
+    peeled_views(template, more, &SIDES[..1], size)
+}
+
+/// Skin, fat, muscles, bones in the skin, and bones, from each side, with captions.
+fn peeled_views(
+    template: &Template,
+    more: &[DrawMesh],
+    sides: &[(&str, Vec3)],
+    size: usize,
+) -> Vec<(Image, String)> {
     let all = columns(template);
     let column = |name: &str| all.iter().find(|column| column.name == name);
     let meshes = |name: &str| column(name).map_or_else(Vec::new, |column| column.meshes.clone());
@@ -187,13 +209,13 @@ pub(crate) fn peeled_sheet(template: &Template, more: &[DrawMesh], size: usize) 
         ("bones", meshes("bones")),
     ];
     let mut tiles = Vec::new();
-    for (side, direction) in [SIDES[0], SIDES[2]] {
+    for (side, direction) in sides {
         for (name, meshes) in &peeled {
-            let image = draw(template, meshes.clone(), direction, size);
+            let image = draw(template, meshes.clone(), *direction, size);
             tiles.push((image, format!("{name}, {side}")));
         }
     }
-    contact_sheet(&template.name, &tiles, peeled.len(), &SheetStyle::default())
+    tiles
 }
 
 /// Muscle groups, regions of fat, abdomen, and where the skeleton surface slides, from the front and the back.
@@ -240,11 +262,21 @@ pub fn regions_sheet(template: &Template, size: usize) -> Image {
 
 /// Draws meshes with the camera that shows the whole skin.
 fn draw(template: &Template, meshes: Vec<DrawMesh>, direction: Vec3, size: usize) -> Image {
-    let bounds = Bounds::of(&template.layers.skin);
+    draw_around(&template.layers.skin, meshes, direction, size)
+}
+
+/// Draws meshes with a camera that shows the given points, on the ground below them.
+pub(crate) fn draw_around(
+    points: &[Vec3],
+    meshes: Vec<DrawMesh>,
+    direction: Vec3,
+    size: usize,
+) -> Image {
+    let bounds = Bounds::of(points);
     let height = (HEIGHT_SHARE * size as f32) as usize;
     let lens = Lens::Perspective { fov_y: ANGLE };
     let aspect = size as f32 / height as f32;
-    let camera = Camera::fit(&template.layers.skin, direction, aspect, lens, 0.94);
+    let camera = Camera::fit(points, direction, aspect, lens, 0.94);
     let scene = Scene {
         meshes,
         ground: Some(Ground {

@@ -70,7 +70,6 @@ pub enum SubjectError {
 impl Subject {
     /// A person, a template, or `@male` or `@female`.
     pub fn load(path: &Path) -> Result<Self, SubjectError> {
-        let whole = |anatomy: &Template| (0..anatomy.layers.skin.len() as u32).collect();
         if let Some(body) = embedded_body(path) {
             let anatomy = embedded::template(body)?;
             let mut character = embedded::body(body)?;
@@ -84,13 +83,7 @@ impl Subject {
             });
         }
         if is_person(path) {
-            let person = load_person(path)?;
-            return Ok(Subject {
-                skin_vertices: whole(&person.anatomy),
-                character: person.character(),
-                anatomy: person.anatomy.clone(),
-                person: Some(person),
-            });
+            return Ok(Subject::of_person(load_person(path)?));
         }
         if path
             .extension()
@@ -98,7 +91,7 @@ impl Subject {
         {
             let anatomy = load_template(path)?;
             return Ok(Subject {
-                skin_vertices: whole(&anatomy),
+                skin_vertices: (0..anatomy.layers.skin.len() as u32).collect(),
                 character: skin_character(&anatomy),
                 anatomy,
                 person: None,
@@ -107,6 +100,16 @@ impl Subject {
         Err(SubjectError::Unlayered {
             path: path.display().to_string(),
         })
+    }
+
+    /// A person.
+    pub fn of_person(person: Person) -> Self {
+        Subject {
+            skin_vertices: (0..person.anatomy.layers.skin.len() as u32).collect(),
+            character: person.character(),
+            anatomy: person.anatomy.clone(),
+            person: Some(person),
+        }
     }
 
     /// What grows: the anatomy with its masses and weight.

@@ -16,6 +16,9 @@ const METHODS: [Method; 3] = [Method::Lbs, Method::Dqs, Method::Tissue];
 /// Plays an embedded clip on an embedded body with three methods.
 pub fn run(args: &args::Demo, console: &Console) -> Result<(), Failure> {
     check_folder(&args.output)?;
+    if args.person {
+        return super::demo_person::run(args, console);
+    }
     let character = body(Body::Male)?;
     let clip = clip("squat", &character)?;
     let span = Span::all(&clip, 30.0);
@@ -114,4 +117,5 @@ const NEXT: &str = "What to try next:
   supple skin YOUR.vrm --motion WALK.bvh -o out/walk.glb
   supple init YOUR.glb                      tissue settings to edit
   supple picture @male --clip arms_crossed --compare methods
+  supple demo --person                      from a body scan to fat, muscles and bones
 (in a checkout, write `cargo run --release --` in place of `supple`)";

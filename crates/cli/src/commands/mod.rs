@@ -4,6 +4,7 @@ mod bench;
 mod composition;
 mod convert;
 mod demo;
+mod demo_person;
 mod grow;
 mod info;
 mod init;
