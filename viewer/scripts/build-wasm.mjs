@@ -12,6 +12,9 @@ const cargo = (args, env = {}) =>
 
 cargo(["build", "--release", "-p", "supple-wasm", "--target", "wasm32-unknown-unknown"], {
   CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS: "-C target-feature=+simd128,+bulk-memory,+nontrapping-fptoint",
+  // A seventh smaller, in the same time.
+  CARGO_PROFILE_RELEASE_LTO: "fat",
+  CARGO_PROFILE_RELEASE_CODEGEN_UNITS: "1",
 });
 const out = path.join(viewer, "src", "wasm");
 rmSync(out, { recursive: true, force: true });
