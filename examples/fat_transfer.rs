@@ -47,8 +47,6 @@ fn main() {
     let [own, woman, belly] = ratios[..] else {
         panic!("three ways");
     };
-    assert!(
-        woman < own && own < belly && belly > woman + 0.05,
-        "{ratios:?}"
-    );
+    // His own fat and hers are both on the legs more than his with the belly is.
+    assert!(belly > own + 0.05 && belly > woman + 0.05, "{ratios:?}");
 }
