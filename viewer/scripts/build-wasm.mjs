@@ -10,7 +10,9 @@ const target = path.resolve(root, process.env.CARGO_TARGET_DIR ?? "target");
 const cargo = (args, env = {}) =>
   execFileSync("cargo", args, { cwd: root, stdio: "inherit", env: { ...process.env, ...env } });
 
-cargo(["build", "--release", "-p", "supple-wasm", "--target", "wasm32-unknown-unknown"], {
+// Reading files is quick enough when it is small: our readers, and other people's crates.
+const small = ['supple-rig', '"*"'].flatMap((crate) => ["--config", `profile.release.package.${crate}.opt-level="s"`]);
+cargo(["build", "--release", "-p", "supple-wasm", "--target", "wasm32-unknown-unknown", ...small], {
   CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS: "-C target-feature=+simd128,+bulk-memory,+nontrapping-fptoint",
   // A seventh smaller, in the same time.
   CARGO_PROFILE_RELEASE_LTO: "fat",
