@@ -17,7 +17,7 @@ use supple_anatomy::composition::{
     read_table,
 };
 use supple_anatomy::template::load_template;
-use supple_geom::cholesky::Square;
+use supple_geom::square::Square;
 use supple_picture::scene::INK;
 use supple_picture::{Image, SheetStyle, contact_sheet, draw_text, hex};
 

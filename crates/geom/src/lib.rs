@@ -12,7 +12,7 @@ pub mod boundary;
 mod bvh;
 pub mod carve;
 mod chains;
-pub mod cholesky;
+
 pub mod convex_hull;
 pub mod decimate;
 pub mod dense_cholesky;
@@ -38,6 +38,7 @@ pub mod sided;
 pub mod simd;
 pub mod solid;
 pub mod sparse;
+pub mod square;
 pub mod subdivide;
 pub mod surface;
 pub mod surface_nets;

@@ -1,6 +1,7 @@
 //! Supple for the browser: the API of the page's worker.
 //!
-//! [`Stage`](stage::Stage) is plain Rust and tested natively; `page.rs`, compiled only for WebAssembly, exports it to JavaScript.
+//! [`Stage`](stage::Stage) is plain Rust and tested natively; `page.rs` and `page_inside.rs`, compiled only for
+//! WebAssembly, export it to JavaScript.
 // The bindings' macro generates `unsafe` code for its exports.
 #![deny(unsafe_code)]
 
@@ -14,6 +15,8 @@ pub mod looks;
 pub mod overlays;
 #[cfg(target_arch = "wasm32")]
 pub mod page;
+#[cfg(target_arch = "wasm32")]
+pub mod page_inside;
 pub mod person;
 pub mod posing;
 pub mod rigging;

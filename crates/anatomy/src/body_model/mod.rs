@@ -295,7 +295,7 @@ mod tests {
             // Least squares in the components alone; the body was not among the samples.
             let points: Vec<DVec3> = part.mesh.positions.iter().map(|p| p.as_dvec3()).collect();
             let n = model.field_count();
-            let mut normal = supple_geom::cholesky::Square::zero(n);
+            let mut normal = supple_geom::square::Square::zero(n);
             let mut right = vec![0.0; n];
             for (v, point) in points.iter().enumerate() {
                 let miss = *point - model.mean_point(v);

@@ -5,7 +5,7 @@
 //! the rule valid under rotations.
 
 use glam::DVec3;
-use supple_geom::cholesky::Square;
+use supple_geom::square::Square;
 
 use super::BodyModel;
 

@@ -6,9 +6,9 @@
 
 use glam::{DMat3, DQuat, DVec3, Vec3};
 use rayon::prelude::*;
-use supple_geom::cholesky::Square;
 use supple_geom::kd_tree::KdTree;
 use supple_geom::normals::vertex_normals;
+use supple_geom::square::Square;
 
 use super::cloud::{Cloud, one_per_cell};
 use super::jacobian::Linearised;

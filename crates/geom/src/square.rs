@@ -1,4 +1,6 @@
-//! Small dense symmetric systems: A = L Lᵀ (Golub and Van Loan, *Matrix Computations*, 4.2).
+//! Dense symmetric matrices that are summed up, such as those of normal equations.
+
+use crate::dense_cholesky::DenseCholesky;
 
 /// A square matrix by rows.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -63,68 +65,9 @@ impl Square {
         }
     }
 
-    /// Replaces the lower triangle by L. None if the matrix is not positive definite; only the lower triangle is read.
-    pub fn factorise(mut self) -> Option<Cholesky> {
-        let n = self.n;
-        for j in 0..n {
-            let (done, rest) = self.values.split_at_mut(j * n);
-            let row = &mut rest[..n];
-            for i in 0..j {
-                let other = &done[i * n..i * n + n];
-                let dot: f64 = dot(&row[..i], &other[..i]);
-                row[i] = (row[i] - dot) / other[i];
-            }
-            let pivot = row[j] - dot(&row[..j], &row[..j]);
-            if !(pivot > 0.0 && pivot.is_finite()) {
-                return None;
-            }
-            row[j] = pivot.sqrt();
-        }
-        Some(Cholesky { lower: self })
-    }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    // Four sums that do not wait for each other.
-    let mut sums = [0.0; 4];
-    let (a4, b4) = (a.chunks_exact(4), b.chunks_exact(4));
-    let rest: f64 = (a4.remainder().iter().zip(b4.remainder()))
-        .map(|(x, y)| x * y)
-        .sum();
-    for (x, y) in a4.zip(b4) {
-        for k in 0..4 {
-            sums[k] += x[k] * y[k];
-        }
-    }
-    sums.iter().sum::<f64>() + rest
-}
-
-/// The factor L.
-#[derive(Clone, Debug)]
-pub struct Cholesky {
-    lower: Square,
-}
-
-impl Cholesky {
-    /// Solves A x = b in place.
-    ///
-    /// # Panics
-    /// If `b` has another length than the matrix has rows.
-    pub fn solve(&self, b: &mut [f64]) {
-        let n = self.lower.n;
-        assert_eq!(b.len(), n, "length of the right-hand side");
-        for i in 0..n {
-            let row = self.lower.row(i);
-            b[i] = (b[i] - dot(&row[..i], &b[..i])) / row[i];
-        }
-        for i in (0..n).rev() {
-            let row = self.lower.row(i);
-            b[i] /= row[i];
-            let x = b[i];
-            for (b, l) in b[..i].iter_mut().zip(row) {
-                *b -= l * x;
-            }
-        }
+    /// The factor. None if the matrix is not positive definite; only the lower triangle is read.
+    pub fn factorise(self) -> Option<DenseCholesky> {
+        DenseCholesky::new(self.n, self.values).ok()
     }
 }
 
