@@ -7,7 +7,7 @@ use supple_rig::formats::gltf::read_glb;
 use supple_rig::formats::load;
 use supple_rig::retarget::humanoid::Side;
 use supple_rig::retarget::standing::standing_rest;
-use supple_rig::retarget::{BoneMap, HumanBone, Options, Retarget};
+use supple_rig::retarget::{BoneMap, HumanBone, Humanoid, Options, Retarget};
 use supple_rig::skinning::linear_blend;
 use supple_rig::{Character, Clip, Pose, Skeleton};
 
@@ -339,6 +339,33 @@ fn motions_without_a_standing_rest_play_as_with_one() {
             );
             assert!(worst < 0.12, "{name}, {kind}: {worst} m");
             assert!(travelled < 0.12, "{name}, {kind}: {travelled} m");
+        }
+    }
+}
+
+#[test]
+fn limbs_of_motions_are_found_without_names() {
+    let Some(data) = shared() else { return };
+    for name in CLIPS {
+        let motion = read(&data.join("mocap").join(name));
+        let known = Humanoid::find(&motion.skeleton, &BoneMap::default()).unwrap();
+        let mut joints = motion.skeleton.joints().to_vec();
+        for (index, joint) in joints.iter_mut().enumerate() {
+            joint.name = format!("n{index}");
+        }
+        let (nameless, order) = Skeleton::from_unordered(joints).unwrap();
+        let found = Humanoid::find(&nameless, &BoneMap::default()).unwrap();
+        for side in Side::BOTH {
+            for bone in [
+                HumanBone::UpperArm(side),
+                HumanBone::LowerArm(side),
+                HumanBone::UpperLeg(side),
+                HumanBone::LowerLeg(side),
+                HumanBone::Foot(side),
+            ] {
+                let expected = known.joint(bone).map(|joint| order[joint]);
+                assert_eq!(found.joint(bone), expected, "{name}: {}", bone.name());
+            }
         }
     }
 }
