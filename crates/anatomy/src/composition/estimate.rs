@@ -19,7 +19,8 @@ const FAT_PERCENTS: [[f64; 2]; 2] = [[3.0, 65.0], [8.0, 65.0]];
 const MUSCLE_DEVIATION: f64 = 2.8;
 /// Age where it is not known \[years\], and the standard deviation of adults' ages: they enter muscle mass only.
 const USUAL_AGE: [f64; 2] = [40.0, 15.0];
-/// Skeletal muscle over fat-free mass: least and largest, men and women. About 0.52 and 0.45 are usual. Lee's equation was
+/// Skeletal muscle over fat-free mass: least and largest, men and women. About 0.52 and 0.45 are usual, with a deviation of 0.04
+/// (Wang 2001, by magnetic resonance: 0.528 ± 0.036 and 0.473 ± 0.037 of what is no fat tissue). Lee's equation was
 /// fitted to people with a body mass index below 30 and counts a fourth of every kilogram of fat beyond as muscle; these
 /// bounds stop it there.
 const MUSCLE_SHARES: [[f64; 2]; 2] = [[0.40, 0.58], [0.34, 0.53]];

@@ -17,7 +17,7 @@ const GROWING: usize = 24;
 /// Steps to the direction that is below all triangles around a vertex: the last turns it by less than a degree.
 const DIRECTION_TURNS: u32 = 60;
 /// Least sine of the angle between a line and the triangles around it that counts as below them: three degrees.
-const LEAST_VISIBLE: f64 = 0.05;
+pub(super) const LEAST_VISIBLE: f64 = 0.05;
 /// Steps back towards what was wanted.
 const ADVANCES: usize = 3;
 
@@ -97,16 +97,6 @@ fn lines_of(template: &Layers, skin: &[Vec3]) -> Vec<DVec3> {
         .collect()
 }
 
-/// Layered vertices of a skin that is folded there: no point lies below all triangles around them, so that no prisms can be nested.
-pub(crate) fn folded_vertices(mesh: &TriMesh, layered: &[bool]) -> usize {
-    let around = normals_around(mesh);
-    let is_hidden = |v: usize, d: DVec3| around[v].iter().any(|n| n.dot(d) > -LEAST_VISIBLE);
-    let directions = visible_directions(mesh);
-    (directions.into_iter().enumerate())
-        .filter(|&(v, d)| layered[v] && is_hidden(v, d))
-        .count()
-}
-
 /// Unit normals of the triangles around each vertex.
 fn normals_around(mesh: &TriMesh) -> Vec<Vec<DVec3>> {
     let mut around = vec![Vec::new(); mesh.positions.len()];
@@ -120,19 +110,23 @@ fn normals_around(mesh: &TriMesh) -> Vec<Vec<DVec3>> {
 }
 
 /// For each vertex the unit direction that is farthest below all triangles around it. Short lines along these have no
-/// inverted prism wherever the skin is no worse than folded, since the sign of a flat prism's tets is that of the angle
-/// between line and triangle. Found by turning away from the triangle that is worst, in ever smaller steps.
+/// inverted prism wherever the skin is not folded, since the sign of a flat prism's tets is that of the angle between line
+/// and triangle.
 fn visible_directions(mesh: &TriMesh) -> Vec<DVec3> {
-    let direction = |normals: &Vec<DVec3>| {
-        let mut d = -normals.iter().sum::<DVec3>().normalize_or_zero();
-        for turn in 0..DIRECTION_TURNS {
-            let worst = normals.iter().max_by(|a, b| a.dot(d).total_cmp(&b.dot(d)));
-            let step = 0.5 / (1.0 + f64::from(turn));
-            d = (d - step * worst.copied().unwrap_or_default()).normalize_or(d);
-        }
-        d
-    };
-    normals_around(mesh).par_iter().map(direction).collect()
+    let around = normals_around(mesh);
+    around.par_iter().map(|n| lowest_direction(n)).collect()
+}
+
+/// The unit direction that is farthest below all triangles with these normals. Found by turning away from the triangle that
+/// is worst, in ever smaller steps.
+pub(super) fn lowest_direction(normals: &[DVec3]) -> DVec3 {
+    let mut d = -normals.iter().sum::<DVec3>().normalize_or_zero();
+    for turn in 0..DIRECTION_TURNS {
+        let worst = normals.iter().max_by(|a, b| a.dot(d).total_cmp(&b.dot(d)));
+        let step = 0.5 / (1.0 + f64::from(turn));
+        d = (d - step * worst.copied().unwrap_or_default()).normalize_or(d);
+    }
+    d
 }
 
 /// Turns the last inverted prisms by smoothing the lines from skin to skeleton surface around them and turning them to the

@@ -350,14 +350,14 @@ fn finish(
         mut figure,
         confidence: sex_confidence,
     } = fitted;
-    let skin = figure.vertices(model);
-    if skin.iter().any(|v| !v.is_finite()) {
+    let fitted = figure.vertices(model);
+    if fitted.iter().any(|v| !v.is_finite()) {
         return Err(ScanError::NotAPerson {
             reason: "the fit did not settle".to_owned(),
         });
     }
-    let skin = fine::deformed(model, &skin, &stand.cloud);
-    let measured = measure(model, &skin, &stand.cloud);
+    let skin = fine::deformed(model, &fitted, &stand.cloud);
+    let measured = measure(model, &fitted, &skin, &stand.cloud);
     measured.check(stand.upright.stature)?;
     let unusual = quality::check_shape(model, &figure)?;
     let unposed = unpose::unposed(model, &mut figure, &skin);
