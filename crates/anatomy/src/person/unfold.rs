@@ -25,8 +25,6 @@ pub(crate) struct Unfolded {
     pub skin: Vec<Vec3>,
     /// Layered vertices where the skin was folded.
     pub folded: usize,
-    /// The same after smoothing.
-    pub left: usize,
     /// Farthest that a vertex was moved \[m\].
     pub moved: f64,
 }
@@ -42,9 +40,9 @@ pub(crate) fn unfolded_skin(mesh: &TriMesh, layered: &[bool]) -> Unfolded {
         among.par_iter().filter(is_folded).copied().collect()
     };
     let found = folded(&skin, &all, LEAST_VISIBLE);
-    let mut left = found.clone();
     if !found.is_empty() {
-        let rings = rings(mesh);
+        let mut left = found.clone();
+        let rings = Adjacency::new(mesh).vertex_vertices;
         for round in 0..ROUNDS {
             let mut region = left.clone();
             (0..=round / ROUNDS_A_RING).for_each(|_| widen(&mut region, &rings));
@@ -65,12 +63,10 @@ pub(crate) fn unfolded_skin(mesh: &TriMesh, layered: &[bool]) -> Unfolded {
                 break;
             }
         }
-        left = folded(&skin, &all, LEAST_VISIBLE);
     }
     let moves = (skin.iter().zip(&mesh.positions)).map(|(a, b)| a.distance(b.as_dvec3()));
     Unfolded {
         folded: found.len(),
-        left: left.len(),
         moved: moves.fold(0.0, f64::max),
         skin: skin.iter().map(|p| p.as_vec3()).collect(),
     }
@@ -87,17 +83,8 @@ fn is_folded(triangles: &[[u32; 3]], skin: &[DVec3], around: &[u32], room: f64) 
     normals.iter().any(|n| n.dot(lowest) > -room)
 }
 
-/// Neighbours of each vertex.
-fn rings(mesh: &TriMesh) -> Rows {
-    let edges = Adjacency::new(mesh).edges;
-    let pairs: Vec<(u32, u32)> = (edges.iter())
-        .flat_map(|&[a, b]| [(a, b), (b, a)])
-        .collect();
-    Rows::from_pairs(mesh.positions.len(), pairs.into_iter())
-}
-
 /// Adds the neighbours of all vertices of a region.
-fn widen(region: &mut Vec<u32>, rings: &Rows) {
+pub(super) fn widen(region: &mut Vec<u32>, rings: &Rows) {
     let near: Vec<u32> = (region.iter())
         .flat_map(|&v| rings.row(v as usize).iter().copied())
         .collect();
@@ -125,7 +112,11 @@ mod tests {
         }
         let found = unfolded_skin(&folded, &layered);
         assert!(found.folded > 5, "{}", found.folded);
-        assert_eq!(found.left, 0);
+        let smooth = TriMesh {
+            positions: found.skin.clone(),
+            triangles: ball.triangles.clone(),
+        };
+        assert_eq!(unfolded_skin(&smooth, &layered).folded, 0);
         assert!(found.moved < 0.03, "{}", found.moved);
         let far = |v: &usize| folded.positions[*v].y < 0.04;
         for v in (0..layered.len()).filter(far) {

@@ -5,9 +5,13 @@ use rayon::prelude::*;
 use supple_geom::normals::vertex_normals;
 use supple_geom::{Adjacency, Surface, TriMesh};
 
+use super::unfold::widen;
 use crate::Layers;
 use crate::prism_bar::PrismBar;
 
+/// Smoothings of the surface around inverted prisms, and after how many of them the smoothed region grows by a ring.
+const SMOOTHINGS: usize = 60;
+const SMOOTHINGS_A_RING: usize = 12;
 /// Smoothings of the lines at the last inverted prisms, and after how many of them lines get shorter too.
 const TURNS: usize = 80;
 const SHORTENING: usize = 15;
@@ -22,8 +26,8 @@ pub(super) const LEAST_VISIBLE: f64 = 0.05;
 const ADVANCES: usize = 3;
 
 /// A skeleton surface near the wanted one without inverted prisms, and how many vertices were moved for it. `surface` is the
-/// person's skin. First lines around inverted prisms are smoothed; where that is not enough, the surface is grown anew from
-/// just below the skin.
+/// person's skin. First the surface around inverted prisms is smoothed, which spreads triangles that turned over, as below breasts; where
+/// that is not enough lines are smoothed and shortened, and at last the surface is grown anew from just below the skin.
 pub(crate) fn untangled_skeleton(
     bar: &PrismBar,
     template: &Layers,
@@ -34,6 +38,8 @@ pub(crate) fn untangled_skeleton(
     if bar.inverted(&found) == 0 {
         return (found, 0);
     }
+    smooth(bar, surface.mesh(), &template.layered, &mut found);
+    (0..ADVANCES).for_each(|_| drop(bar.advance(&mut found, wanted)));
     let lines = lines_of(template, &surface.mesh().positions);
     let visible = visible_directions(surface.mesh());
     turned(
@@ -57,6 +63,35 @@ pub(crate) fn untangled_skeleton(
         .filter(|(a, b)| a.distance(**b) > 1e-6);
     let count = moved.count();
     (found, count)
+}
+
+/// Smooths a surface around inverted prisms until there are none, ever wider. A breast's skin is larger than the ribs below it: there the
+/// inner triangles turn over. Shortening lines would draw a spike of the skeleton surface into the breast.
+fn smooth(bar: &PrismBar, skin: &TriMesh, layered: &[bool], x: &mut [DVec3]) {
+    let rings = Adjacency::new(skin).vertex_vertices;
+    for round in 0..SMOOTHINGS {
+        let inverted = bar.inverted_prisms(x);
+        if inverted.is_empty() {
+            break;
+        }
+        let mut region: Vec<u32> = (inverted.iter())
+            .flat_map(|&p| skin.triangles[bar.prisms()[p as usize] as usize])
+            .collect();
+        (0..round / SMOOTHINGS_A_RING).for_each(|_| widen(&mut region, &rings));
+        region.sort_unstable();
+        region.dedup();
+        region.retain(|&v| layered[v as usize]);
+        let means: Vec<DVec3> = (region.iter())
+            .map(|&v| {
+                let ring = rings.row(v as usize);
+                let sum: DVec3 = ring.iter().map(|&n| x[n as usize]).sum();
+                sum / ring.len().max(1) as f64
+            })
+            .collect();
+        for (&v, mean) in region.iter().zip(means) {
+            x[v as usize] = x[v as usize].lerp(mean, 0.5);
+        }
+    }
 }
 
 /// The template's lines from skin to skeleton surface, turned and stretched with the skin around each vertex: the template
@@ -140,11 +175,7 @@ fn turned(
 ) {
     let mesh = surface.mesh();
     let outer: Vec<DVec3> = mesh.positions.iter().map(|p| p.as_dvec3()).collect();
-    let mut rings = vec![Vec::new(); outer.len()];
-    for &[a, b] in &Adjacency::new(mesh).edges {
-        rings[a as usize].push(b);
-        rings[b as usize].push(a);
-    }
+    let rings = Adjacency::new(mesh).vertex_vertices;
     for turn in 0..TURNS {
         let inverted = bar.inverted_prisms(x);
         if inverted.is_empty() {
@@ -158,8 +189,9 @@ fn turned(
         let before = x.to_vec();
         let line = |v: usize| before[v] - outer[v];
         for v in vertices.into_iter().map(|v| v as usize) {
-            let sum: DVec3 = rings[v].iter().map(|&n| line(n as usize)).sum();
-            let smooth = line(v).lerp(sum / rings[v].len().max(1) as f64, 0.7);
+            let ring = rings.row(v);
+            let sum: DVec3 = ring.iter().map(|&n| line(n as usize)).sum();
+            let smooth = line(v).lerp(sum / ring.len().max(1) as f64, 0.7);
             let (shorter, usual, share) = if turn < SHORTENING {
                 (1.0, lines[v].normalize_or_zero(), 0.25)
             } else {
