@@ -12,12 +12,13 @@ use supple_geom::{Surface, TriMesh};
 const TOUCH: f32 = 1e-3;
 
 /// Bones that are left out: the mouth's inside belongs to the skin, and they lie around it.
-const AROUND_MOUTH: [&str; 5] = [
+const AROUND_MOUTH: [&str; 6] = [
     "skull",
     "mandible",
     "vertebra_C1",
     "vertebra_C2",
     "vertebra_C3",
+    "vertebra_C4",
 ];
 
 /// Where bones leave the surfaces around them.

@@ -9,9 +9,11 @@ use super::unfold::widen;
 use crate::Layers;
 use crate::prism_bar::PrismBar;
 
-/// Smoothings of the surface around inverted prisms, and after how many of them the smoothed region grows by a ring.
-const SMOOTHINGS: usize = 60;
-const SMOOTHINGS_A_RING: usize = 12;
+/// Smoothings of the surface around vertices farther than this from where they are wanted \[m\], and rings around them. Fewer leave
+/// spikes below breasts, more sink into bones.
+const SMOOTHINGS: usize = 40;
+const SPIKE: f64 = 5e-3;
+const SMOOTHED_RINGS: usize = 2;
 /// Smoothings of the lines at the last inverted prisms, and after how many of them lines get shorter too.
 const TURNS: usize = 80;
 const SHORTENING: usize = 15;
@@ -26,8 +28,8 @@ pub(super) const LEAST_VISIBLE: f64 = 0.05;
 const ADVANCES: usize = 3;
 
 /// A skeleton surface near the wanted one without inverted prisms, and how many vertices were moved for it. `surface` is the
-/// person's skin. First the surface around inverted prisms is smoothed, which spreads triangles that turned over, as below breasts; where
-/// that is not enough lines are smoothed and shortened, and at last the surface is grown anew from just below the skin.
+/// person's skin. First lines around inverted prisms are smoothed; where that is not enough, the surface is grown anew from
+/// just below the skin. What that left short of where it was wanted is smoothed.
 pub(crate) fn untangled_skeleton(
     bar: &PrismBar,
     template: &Layers,
@@ -38,8 +40,6 @@ pub(crate) fn untangled_skeleton(
     if bar.inverted(&found) == 0 {
         return (found, 0);
     }
-    smooth(bar, surface.mesh(), &template.layered, &mut found);
-    (0..ADVANCES).for_each(|_| drop(bar.advance(&mut found, wanted)));
     let lines = lines_of(template, &surface.mesh().positions);
     let visible = visible_directions(surface.mesh());
     turned(
@@ -57,6 +57,8 @@ pub(crate) fn untangled_skeleton(
             found = other;
         }
     }
+    smoothed(bar, surface.mesh(), &template.layered, wanted, &mut found);
+    (0..ADVANCES).for_each(|_| drop(bar.advance(&mut found, wanted)));
     let moved = found
         .iter()
         .zip(wanted)
@@ -65,32 +67,31 @@ pub(crate) fn untangled_skeleton(
     (found, count)
 }
 
-/// Smooths a surface around inverted prisms until there are none, ever wider. A breast's skin is larger than the ribs below it: there the
-/// inner triangles turn over. Shortening lines would draw a spike of the skeleton surface into the breast.
-fn smooth(bar: &PrismBar, skin: &TriMesh, layered: &[bool], x: &mut [DVec3]) {
+/// Smooths a surface around the vertices that are not where they are wanted, in steps that invert no prism. Lines that were shortened
+/// leave spikes of the skeleton surface in places whose skin is larger than the bones below, as in breasts; they sink to what is
+/// around them.
+fn smoothed(
+    bar: &PrismBar,
+    skin: &TriMesh,
+    layered: &[bool],
+    wanted: &[DVec3],
+    x: &mut Vec<DVec3>,
+) {
     let rings = Adjacency::new(skin).vertex_vertices;
-    for round in 0..SMOOTHINGS {
-        let inverted = bar.inverted_prisms(x);
-        if inverted.is_empty() {
-            break;
+    let mut region: Vec<u32> = (0..x.len() as u32)
+        .filter(|&v| x[v as usize].distance(wanted[v as usize]) > SPIKE)
+        .collect();
+    (0..SMOOTHED_RINGS).for_each(|_| widen(&mut region, &rings));
+    region.retain(|&v| layered[v as usize]);
+    for _ in 0..SMOOTHINGS {
+        let mut target = x.clone();
+        for &v in &region {
+            let ring = rings.row(v as usize);
+            let sum: DVec3 = ring.iter().map(|&n| x[n as usize]).sum();
+            let mean = sum / ring.len().max(1) as f64;
+            target[v as usize] = x[v as usize].lerp(mean, 0.5);
         }
-        let mut region: Vec<u32> = (inverted.iter())
-            .flat_map(|&p| skin.triangles[bar.prisms()[p as usize] as usize])
-            .collect();
-        (0..round / SMOOTHINGS_A_RING).for_each(|_| widen(&mut region, &rings));
-        region.sort_unstable();
-        region.dedup();
-        region.retain(|&v| layered[v as usize]);
-        let means: Vec<DVec3> = (region.iter())
-            .map(|&v| {
-                let ring = rings.row(v as usize);
-                let sum: DVec3 = ring.iter().map(|&n| x[n as usize]).sum();
-                sum / ring.len().max(1) as f64
-            })
-            .collect();
-        for (&v, mean) in region.iter().zip(means) {
-            x[v as usize] = x[v as usize].lerp(mean, 0.5);
-        }
+        bar.advance(x, &target);
     }
 }
 
