@@ -11,7 +11,17 @@ use supple_geom::{Surface, TriMesh};
 /// Distances up to which surfaces only touch \[m\].
 const TOUCH: f32 = 1e-3;
 
-/// Where bones leave the surfaces around them. Skull and mandible are left out: the mouth's inside belongs to the skin.
+/// Bones that are left out: the mouth's inside belongs to the skin, and they lie around it.
+const AROUND_MOUTH: [&str; 6] = [
+    "skull",
+    "mandible",
+    "vertebra_C1",
+    "vertebra_C2",
+    "vertebra_C3",
+    "vertebra_C4",
+];
+
+/// Where bones leave the surfaces around them.
 pub struct Inside {
     vertices: usize,
     /// For skeleton surface, muscle surface and skin: vertices farther out than [`TOUCH`], and how far the farthest is out \[m\] of
@@ -37,7 +47,7 @@ impl Inside {
                 .iter()
                 .map(|b| b.bone.name.as_str())
                 .zip(bones))
-            .filter(|(name, _)| !["skull", "mandible"].contains(name))
+            .filter(|(name, _)| !AROUND_MOUTH.contains(name))
         };
         let outside = surfaces.map(|surface| {
             let mut sum = (0, 0.0, String::new());

@@ -254,7 +254,7 @@ fn check_fit(base: &Base, fit: &PersonFit, check: &mut impl FnMut(bool, String))
         masses.muscle - masses.muscle_asked,
     );
     println!(
-        "  inverted {}/{}/{}, outside {}/{}, {} rounds, {} repaired, skin folded at {}",
+        "  inverted {}/{}/{}, outside {}/{}, {} rounds, {} repaired, skin folded at {} (moved by {:.1} mm)",
         nested[0],
         nested[1],
         nested[2],
@@ -262,7 +262,8 @@ fn check_fit(base: &Base, fit: &PersonFit, check: &mut impl FnMut(bool, String))
         nested[4],
         report.rounds,
         report.repaired,
-        report.folded
+        report.folded,
+        1e3 * report.unfolded
     );
     println!(
         "  fat {:.1} of {:.1} kg in {:.1}–{:.1}, muscle {:.1} of {:.1} kg in {:.1}–{:.1}, place {:.2}{}",

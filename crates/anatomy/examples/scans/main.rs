@@ -2,9 +2,13 @@
 //!
 //! `cargo run --release -p supple-anatomy --example scans [FOLDER]` takes the scans of `FOLDER/index.json` (by default
 //! `../shared/data/scans`); `--bodies N` adds N bodies drawn from the body space with noise, holes and poses; `--only NAME`
-//! takes one; `--hard` gives drawn bodies hair, shorts, shoes, fists, bumps and a tilt; `--file SCAN` registers a file without truth; `--out FOLDER` writes the registered skins as OBJ.
+//! takes one; `--hard` gives drawn bodies hair, shorts, shoes, fists, bumps and a tilt; `--variants` adds a man and a woman in the
+//! ways real scans come; `--sexes N` checks the confidence of the sex on N bodies between men and women; `--file SCAN` registers
+//! a file without truth; `--out FOLDER` writes the registered skins as OBJ, `--write FOLDER` the scans as PLY and registers none.
 
 mod drawn;
+mod sexes;
+mod variants;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -67,12 +71,35 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if let Some(file) = option("--file") {
         return one_file(Path::new(&file), out.as_deref());
     }
+    if let Some(count) = option("--sexes") {
+        sexes::calibration(count.parse()?);
+        return Ok(());
+    }
+    let mut cases = made_scans(&folder, option("--only").as_deref())?;
+    let bodies: usize = option("--bodies").map_or(Ok(0), |n| n.parse())?;
+    let first: usize = option("--first").map_or(Ok(0), |n| n.parse())?;
+    let is_hard = arguments.iter().any(|a| a == "--hard");
+    cases.extend((first..first + bodies).map(|k| {
+        let (scan, truth) = drawn::drawn(k as u64, is_hard);
+        (format!("body {k}"), scan, truth)
+    }));
+    if arguments.iter().any(|a| a == "--variants") {
+        cases.extend(variants::variants(option("--only").as_deref()));
+    }
+    if let Some(folder) = option("--write") {
+        for (name, scan, _) in &cases {
+            let name = name.replace([' ', ','], "_");
+            std::fs::write(Path::new(&folder).join(format!("{name}.ply")), ply(scan))?;
+        }
+        return Ok(());
+    }
     println!(
-        "{:11} {:>5} | {:>5} {:>5} | {:>5} {:>5} | {:>5} {:>5} | {:>6} {:>5} {:>5} | {:>5} {:>5} {:>5} | verdict",
+        "{:20} {:>5} | {:>5} {:>5} {:>5} | {:>5} {:>5} | {:>5} {:>5} | {:>6} {:>5} {:>5} | {:>6} {:>5} {:>5} | verdict",
         "scan",
         "s",
         "rms",
         "-noise",
+        "bent",
         "v med",
         "v 95",
         "j med",
@@ -85,20 +112,50 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "conf"
     );
     let mut counts = [0; 3];
-    for (name, scan, truth) in made_scans(&folder, option("--only").as_deref())? {
-        counts[report(&name, &scan, &truth, out.as_deref())] += 1;
-    }
-    let bodies: usize = option("--bodies").map_or(Ok(0), |n| n.parse())?;
-    let first: usize = option("--first").map_or(Ok(0), |n| n.parse())?;
-    for k in first..first + bodies {
-        let (scan, truth) = drawn::drawn(k as u64, arguments.iter().any(|a| a == "--hard"));
-        counts[report(&format!("body {k}"), &scan, &truth, out.as_deref())] += 1;
+    for (name, scan, truth) in &cases {
+        counts[report(name, scan, truth, out.as_deref())] += 1;
     }
     println!(
         "{} within bounds, {} refused or flagged, {} outside",
         counts[0], counts[1], counts[2]
     );
     Ok(())
+}
+
+/// A scan as an ASCII PLY.
+fn ply(scan: &Scan) -> String {
+    let has_normals = scan.normals.len() == scan.points.len();
+    let mut text = format!(
+        "ply\nformat ascii 1.0\nelement vertex {}\n",
+        scan.points.len()
+    );
+    let names = if has_normals {
+        &["x", "y", "z", "nx", "ny", "nz"][..]
+    } else {
+        &["x", "y", "z"]
+    };
+    names
+        .iter()
+        .for_each(|name| text += &format!("property float {name}\n"));
+    if !scan.triangles.is_empty() {
+        text += &format!(
+            "element face {}\nproperty list uchar int vertex_indices\n",
+            scan.triangles.len()
+        );
+    }
+    text += "end_header\n";
+    for (v, p) in scan.points.iter().enumerate() {
+        text += &format!("{} {} {}", p.x, p.y, p.z);
+        if has_normals {
+            let n = scan.normals[v];
+            text += &format!(" {} {} {}", n.x, n.y, n.z);
+        }
+        text.push('\n');
+    }
+    for [a, b, c] in &scan.triangles {
+        text += &format!("3 {a} {b} {c}\n");
+    }
+    text
 }
 
 /// Registers and prints a line. 0: within bounds, 1: refused or flagged, 2: outside.
@@ -109,7 +166,7 @@ fn report(name: &str, scan: &Scan, truth: &Truth, out: Option<&Path>) -> usize {
     let found = match result {
         Ok(found) => found,
         Err(error) => {
-            println!("{name:11} {seconds:5.1} | refused: {error}");
+            println!("{name:20} {seconds:5.1} | refused: {error}");
             return 1;
         }
     };
@@ -141,9 +198,10 @@ fn report(name: &str, scan: &Scan, truth: &Truth, out: Option<&Path>) -> usize {
     line(errors.stature.abs() > 0.01, "stature");
     line(errors.waist.abs() > 0.01, "waist");
     println!(
-        "{name:11} {seconds:5.1} | {:5.2} {:5.2} | {:5.1} {:5.1} | {:5.1} {:5.1} | {:6.2} {:5.2} {:5.2} | {:5.2} {:5.2} {:5.2} | {} {}",
+        "{name:20} {seconds:5.1} | {:5.2} {:5.2} {:5.1} | {:5.1} {:5.1} | {:5.1} {:5.1} | {:6.2} {:5.2} {:5.2} | {:6.4} {:5.2} {:5.2} | {} {}",
         1e3 * found.distances.rms,
         1e3 * (found.distances.rms - truth.noise),
+        1e3 * found.distances.bent,
         1e3 * errors.vertices.0,
         1e3 * errors.vertices.1,
         1e3 * errors.joints.0,

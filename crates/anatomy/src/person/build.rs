@@ -178,6 +178,7 @@ impl Preparation {
             skin,
             joints,
             measures,
+            mut registration,
             ..
         } = shape;
         if shape.sex != template.body.sex {
@@ -205,10 +206,12 @@ impl Preparation {
             composition.muscle_mass.value,
             progress,
         )?;
+        registration.warnings.extend(fit.report.fold_warning());
+        composition.notes.extend(fit.report.mass_warning());
         let mut anatomy = template.clone();
         anatomy.name = name.to_owned();
         anatomy.thickness = carried_thickness(&template.layers, &fit.layers, &template.thickness);
-        anatomy.body.mesh.positions = skin;
+        anatomy.body.mesh.positions = fit.layers.skin.clone();
         anatomy.body.skeleton = skeleton_at(&template.body.skeleton, &joints);
         anatomy.layers = fit.layers;
         for mark in anatomy.landmarks.values_mut() {
@@ -231,7 +234,7 @@ impl Preparation {
             inserts: shape.inserts,
             measures,
             composition,
-            registration: shape.registration,
+            registration,
             fit: fit.report,
         })
     }

@@ -38,6 +38,7 @@ pub fn example_person() -> Person {
                 rms: 0.0021,
                 percentile_95: 0.004,
                 far_share: 0.01,
+                bent: 0.004,
             },
             coverage: Coverage {
                 whole: 0.97,

@@ -12,7 +12,7 @@ use super::muscle_fit::muscle_range;
 use super::scale::scaled_template;
 use super::skeleton_fit::fitted_skeleton;
 use super::transfer::{BoneStretch, Transfer, bone_stretch, warped, warped_bone};
-use super::untangle::folded_vertices;
+use super::unfold::unfolded_skin;
 use super::{FitTemplate, PersonSkin};
 use crate::clock::Clock;
 use crate::layers::LayerMeasures;
@@ -29,6 +29,9 @@ const STEP_ENDS: [(&str, f64); 6] = [
     ("transfer", 0.95),
     ("measuring", 1.0),
 ];
+
+/// Misses of fat or muscle mass from which a user should know \[kg\].
+const MASS_MISS: f64 = 1.0;
 
 /// A layered person.
 #[derive(Clone, Debug)]
@@ -52,9 +55,12 @@ pub struct FitReport {
     pub rounds: usize,
     /// Vertices of the skeleton surface whose lines were smoothed to turn inverted prisms.
     pub repaired: usize,
-    /// Layered vertices where the skin is folded onto itself: around them prisms cannot all be nested.
+    /// Layered vertices where the skin was folded onto itself, and is smoothed: below folds prisms cannot all be nested.
     #[serde(default)]
     pub folded: usize,
+    /// Farthest that the skin was moved by this \[m\].
+    #[serde(default)]
+    pub unfolded: f64,
     /// Masses asked for and found.
     pub masses: MassReport,
     /// How each bone was deformed.
@@ -71,6 +77,31 @@ impl FitReport {
         let squared = self.bones.iter().map(|b| b.rms * b.rms).sum::<f64>() / count;
         let worst = self.bones.iter().map(|b| b.p95).fold(0.0, f64::max);
         [squared.sqrt(), worst]
+    }
+
+    /// What a user should know where the skin was folded onto itself.
+    pub(super) fn fold_warning(&self) -> Option<String> {
+        (self.folded > 0).then(|| {
+            format!(
+                "the skin was folded at {} vertices, which bodies at the ends of the body space do at armpits and crotch; it was smoothed there by up to {:.0} mm",
+                self.folded,
+                1e3 * self.unfolded
+            )
+        })
+    }
+
+    /// What a user should know where the layers do not weigh what was asked for.
+    pub(super) fn mass_warning(&self) -> Option<String> {
+        let masses = &self.masses;
+        let [fat, muscle] = [
+            masses.fat - masses.fat_asked,
+            masses.muscle - masses.muscle_asked,
+        ];
+        (fat.abs().max(muscle.abs()) > MASS_MISS).then(|| {
+            format!(
+                "fat and muscle do not add up to the body's volume: the layers hold {fat:+.1} kg of fat and {muscle:+.1} kg of muscle against what was estimated or given"
+            )
+        })
     }
 }
 
@@ -125,6 +156,18 @@ pub fn fitted_person_with(
 ) -> Result<PersonFit, FitError> {
     check(template, person)?;
     let mut report = FitReport::default();
+    let unfolded = unfolded_skin(
+        &TriMesh {
+            positions: person.skin.to_vec(),
+            triangles: template.layers.triangles.clone(),
+        },
+        &template.layers.layered,
+    );
+    (report.folded, report.unfolded) = (unfolded.folded, unfolded.moved);
+    let person = &PersonSkin {
+        skin: &unfolded.skin,
+        joints: person.joints,
+    };
     let mut clock = Clock::start();
     let mut step = |name: &'static str, report: &mut FitReport| {
         report.seconds.push((name, clock.lap()));
@@ -175,7 +218,6 @@ pub fn fitted_person_with(
         .map(|(before, after)| bone_stretch(&before.bone.mesh, &after.positions))
         .collect();
     report.layers = layers.measures();
-    report.folded = folded_vertices(&layers.skin_mesh(), &layers.layered);
     step("measuring", &mut report);
     Ok(PersonFit {
         layers,

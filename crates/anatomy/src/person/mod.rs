@@ -26,6 +26,7 @@ pub mod skeleton_fit;
 #[cfg(test)]
 mod tests;
 pub mod transfer;
+mod unfold;
 mod untangle;
 
 use glam::Vec3;

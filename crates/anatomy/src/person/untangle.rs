@@ -5,9 +5,15 @@ use rayon::prelude::*;
 use supple_geom::normals::vertex_normals;
 use supple_geom::{Adjacency, Surface, TriMesh};
 
+use super::unfold::widen;
 use crate::Layers;
 use crate::prism_bar::PrismBar;
 
+/// Smoothings of the surface around vertices farther than this from where they are wanted \[m\], and rings around them. Fewer leave
+/// spikes below breasts, more sink into bones.
+const SMOOTHINGS: usize = 40;
+const SPIKE: f64 = 5e-3;
+const SMOOTHED_RINGS: usize = 2;
 /// Smoothings of the lines at the last inverted prisms, and after how many of them lines get shorter too.
 const TURNS: usize = 80;
 const SHORTENING: usize = 15;
@@ -17,13 +23,13 @@ const GROWING: usize = 24;
 /// Steps to the direction that is below all triangles around a vertex: the last turns it by less than a degree.
 const DIRECTION_TURNS: u32 = 60;
 /// Least sine of the angle between a line and the triangles around it that counts as below them: three degrees.
-const LEAST_VISIBLE: f64 = 0.05;
+pub(super) const LEAST_VISIBLE: f64 = 0.05;
 /// Steps back towards what was wanted.
 const ADVANCES: usize = 3;
 
 /// A skeleton surface near the wanted one without inverted prisms, and how many vertices were moved for it. `surface` is the
 /// person's skin. First lines around inverted prisms are smoothed; where that is not enough, the surface is grown anew from
-/// just below the skin.
+/// just below the skin. What that left short of where it was wanted is smoothed.
 pub(crate) fn untangled_skeleton(
     bar: &PrismBar,
     template: &Layers,
@@ -51,12 +57,42 @@ pub(crate) fn untangled_skeleton(
             found = other;
         }
     }
+    smoothed(bar, surface.mesh(), &template.layered, wanted, &mut found);
+    (0..ADVANCES).for_each(|_| drop(bar.advance(&mut found, wanted)));
     let moved = found
         .iter()
         .zip(wanted)
         .filter(|(a, b)| a.distance(**b) > 1e-6);
     let count = moved.count();
     (found, count)
+}
+
+/// Smooths a surface around the vertices that are not where they are wanted, in steps that invert no prism. Lines that were shortened
+/// leave spikes of the skeleton surface in places whose skin is larger than the bones below, as in breasts; they sink to what is
+/// around them.
+fn smoothed(
+    bar: &PrismBar,
+    skin: &TriMesh,
+    layered: &[bool],
+    wanted: &[DVec3],
+    x: &mut Vec<DVec3>,
+) {
+    let rings = Adjacency::new(skin).vertex_vertices;
+    let mut region: Vec<u32> = (0..x.len() as u32)
+        .filter(|&v| x[v as usize].distance(wanted[v as usize]) > SPIKE)
+        .collect();
+    (0..SMOOTHED_RINGS).for_each(|_| widen(&mut region, &rings));
+    region.retain(|&v| layered[v as usize]);
+    for _ in 0..SMOOTHINGS {
+        let mut target = x.clone();
+        for &v in &region {
+            let ring = rings.row(v as usize);
+            let sum: DVec3 = ring.iter().map(|&n| x[n as usize]).sum();
+            let mean = sum / ring.len().max(1) as f64;
+            target[v as usize] = x[v as usize].lerp(mean, 0.5);
+        }
+        bar.advance(x, &target);
+    }
 }
 
 /// The template's lines from skin to skeleton surface, turned and stretched with the skin around each vertex: the template
@@ -97,16 +133,6 @@ fn lines_of(template: &Layers, skin: &[Vec3]) -> Vec<DVec3> {
         .collect()
 }
 
-/// Layered vertices of a skin that is folded there: no point lies below all triangles around them, so that no prisms can be nested.
-pub(crate) fn folded_vertices(mesh: &TriMesh, layered: &[bool]) -> usize {
-    let around = normals_around(mesh);
-    let is_hidden = |v: usize, d: DVec3| around[v].iter().any(|n| n.dot(d) > -LEAST_VISIBLE);
-    let directions = visible_directions(mesh);
-    (directions.into_iter().enumerate())
-        .filter(|&(v, d)| layered[v] && is_hidden(v, d))
-        .count()
-}
-
 /// Unit normals of the triangles around each vertex.
 fn normals_around(mesh: &TriMesh) -> Vec<Vec<DVec3>> {
     let mut around = vec![Vec::new(); mesh.positions.len()];
@@ -120,19 +146,23 @@ fn normals_around(mesh: &TriMesh) -> Vec<Vec<DVec3>> {
 }
 
 /// For each vertex the unit direction that is farthest below all triangles around it. Short lines along these have no
-/// inverted prism wherever the skin is no worse than folded, since the sign of a flat prism's tets is that of the angle
-/// between line and triangle. Found by turning away from the triangle that is worst, in ever smaller steps.
+/// inverted prism wherever the skin is not folded, since the sign of a flat prism's tets is that of the angle between line
+/// and triangle.
 fn visible_directions(mesh: &TriMesh) -> Vec<DVec3> {
-    let direction = |normals: &Vec<DVec3>| {
-        let mut d = -normals.iter().sum::<DVec3>().normalize_or_zero();
-        for turn in 0..DIRECTION_TURNS {
-            let worst = normals.iter().max_by(|a, b| a.dot(d).total_cmp(&b.dot(d)));
-            let step = 0.5 / (1.0 + f64::from(turn));
-            d = (d - step * worst.copied().unwrap_or_default()).normalize_or(d);
-        }
-        d
-    };
-    normals_around(mesh).par_iter().map(direction).collect()
+    let around = normals_around(mesh);
+    around.par_iter().map(|n| lowest_direction(n)).collect()
+}
+
+/// The unit direction that is farthest below all triangles with these normals. Found by turning away from the triangle that
+/// is worst, in ever smaller steps.
+pub(super) fn lowest_direction(normals: &[DVec3]) -> DVec3 {
+    let mut d = -normals.iter().sum::<DVec3>().normalize_or_zero();
+    for turn in 0..DIRECTION_TURNS {
+        let worst = normals.iter().max_by(|a, b| a.dot(d).total_cmp(&b.dot(d)));
+        let step = 0.5 / (1.0 + f64::from(turn));
+        d = (d - step * worst.copied().unwrap_or_default()).normalize_or(d);
+    }
+    d
 }
 
 /// Turns the last inverted prisms by smoothing the lines from skin to skeleton surface around them and turning them to the
@@ -146,11 +176,7 @@ fn turned(
 ) {
     let mesh = surface.mesh();
     let outer: Vec<DVec3> = mesh.positions.iter().map(|p| p.as_dvec3()).collect();
-    let mut rings = vec![Vec::new(); outer.len()];
-    for &[a, b] in &Adjacency::new(mesh).edges {
-        rings[a as usize].push(b);
-        rings[b as usize].push(a);
-    }
+    let rings = Adjacency::new(mesh).vertex_vertices;
     for turn in 0..TURNS {
         let inverted = bar.inverted_prisms(x);
         if inverted.is_empty() {
@@ -164,8 +190,9 @@ fn turned(
         let before = x.to_vec();
         let line = |v: usize| before[v] - outer[v];
         for v in vertices.into_iter().map(|v| v as usize) {
-            let sum: DVec3 = rings[v].iter().map(|&n| line(n as usize)).sum();
-            let smooth = line(v).lerp(sum / rings[v].len().max(1) as f64, 0.7);
+            let ring = rings.row(v);
+            let sum: DVec3 = ring.iter().map(|&n| line(n as usize)).sum();
+            let smooth = line(v).lerp(sum / ring.len().max(1) as f64, 0.7);
             let (shorter, usual, share) = if turn < SHORTENING {
                 (1.0, lines[v].normalize_or_zero(), 0.25)
             } else {

@@ -14,6 +14,7 @@ use supple_geom::surface::{ClosestPoint, closest_on_triangle};
 use supple_geom::{Surface, adjacency};
 
 use super::cloud::Cloud;
+use super::fit::HAIR_HEIGHT;
 use crate::Sex;
 use crate::body_model::BodyModel;
 
@@ -96,7 +97,9 @@ impl Bending {
 /// Skin of the fitted figure, bent to the scan \[m\].
 pub(super) fn deformed(model: &BodyModel, fitted: &[DVec3], cloud: &Cloud) -> Vec<DVec3> {
     let bending = bending(model);
-    let cloud = cloud.thinned(SPACING);
+    let mut cloud = cloud.thinned(SPACING);
+    let hair = hair(model, fitted, &cloud);
+    cloud.keep(&hair.iter().map(|hair| !hair).collect::<Vec<_>>());
     let mut factor = bending.factor.clone();
     let mut skin = fitted.to_vec();
     for (length, width) in STEPS {
@@ -132,6 +135,22 @@ pub(super) fn deformed(model: &BodyModel, fitted: &[DVec3], cloud: &Cloud) -> Ve
         carry_hidden(model, fitted, &mut skin);
     }
     skin
+}
+
+/// Points that stand off the scalp of the fitted figure: hair and hats, to which the skin must not bend.
+pub(super) fn hair(model: &BodyModel, fitted: &[DVec3], cloud: &Cloud) -> Vec<bool> {
+    let surface = Surface::new(model.mesh(fitted));
+    (cloud.points.par_iter())
+        .map(|&point| {
+            let Some(near) = surface.closest_point(point) else {
+                return false;
+            };
+            let triangle = near.triangle as usize;
+            let normal = surface.mesh().triangle_normal(triangle);
+            model.is_scalp(model.triangles[triangle][0] as usize)
+                && f64::from((point - near.position).dot(normal)) > HAIR_HEIGHT
+        })
+        .collect()
 }
 
 /// Adds to an entry of the lower triangle that is in the pattern.

@@ -54,7 +54,7 @@ const LANDMARK_WEIGHT: f64 = 0.02;
 /// Weight of pairs whose point stands farther than this off the scalp \[m\]: it is hair. With 1 heads of people with hair
 /// grow by a third; below 0.1, and without a margin, heads whose face is a hole shrink.
 const HAIR_TRUST: f64 = 0.15;
-const HAIR_HEIGHT: f64 = 0.01;
+pub(super) const HAIR_HEIGHT: f64 = 0.01;
 /// Vertices a piece of parallel work.
 const PIECE: usize = 96;
 

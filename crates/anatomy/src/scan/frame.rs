@@ -1,7 +1,9 @@
 //! Floor, up axis and unit of a scan.
 
 use glam::{DMat3, DQuat, DVec3, Vec3};
+use rayon::prelude::*;
 use supple_geom::svd3::svd3;
+use supple_geom::{Surface, TriMesh};
 
 use super::cloud::Cloud;
 use super::{Options, Scan, ScanError};
@@ -96,6 +98,21 @@ pub(super) fn remove_floor(cloud: &mut Cloud, floor: Floor) {
         let above = (p[floor.axis] - floor.height) * if floor.is_low { 1.0 } else { -1.0 };
         above > CLEARANCE * size
     });
+}
+
+/// Drops ground that no floor covers enough to be found by itself: pieces of floor, a pedestal. That is what lies lower than `above`
+/// \[m\] over the soles of a body and farther than `away` \[m\] from it. Returns whether there was any.
+pub(super) fn remove_ground(cloud: &mut Cloud, body: TriMesh, above: f32, away: f32) -> bool {
+    let soles = body.positions.iter().map(|p| p.y).fold(f32::MAX, f32::min);
+    let surface = Surface::new(body);
+    let keep: Vec<bool> = (cloud.points.par_iter())
+        .map(|p| p.y > soles + above || surface.closest_point_within(*p, away).is_some())
+        .collect();
+    let found = keep.contains(&false);
+    if found {
+        cloud.keep(&keep);
+    }
+    found
 }
 
 /// All ways in which the scan may stand, best guesses first.

@@ -73,7 +73,7 @@ pub struct Placement {
     pub rotation: glam::DMat3,
     /// Where the person faces, about +Y from +Z in the rotated axes \[rad\].
     pub heading: f64,
-    /// Whether a floor was removed.
+    /// Whether a floor, or pieces of ground, were removed.
     pub floor: bool,
     /// Whether the scan's normals pointed inwards and were turned round: it is inside out, or mirrored.
     pub inside_out: bool,
