@@ -31,6 +31,11 @@ const FIXED_APART: f32 = 0.05;
 /// Radius of the neighbourhood on the wrap that is searched \[m\].
 const SEARCHED: f32 = 0.03;
 
+/// Mean distance of a symmetric wrap from its mirror image, and what farther points count as \[m\]: the image of a lattice's surface is off by
+/// part of a cell.
+const SYMMETRY: f32 = 0.002;
+const FAR_SIDE: f32 = 0.02;
+
 /// The wrap to find points on.
 pub struct WrapTargets {
     /// Its surface.
@@ -83,6 +88,20 @@ impl WrapTargets {
             limbs,
             ring,
         }
+    }
+
+    /// Whether both sides of x = 0 are alike, but for a few cells where handles were carved away.
+    pub fn is_symmetric(&self) -> bool {
+        let surface = self.surface.surface();
+        let points = &surface.mesh().positions;
+        let distance = |p: &Vec3| {
+            let image = Vec3::new(-p.x, p.y, p.z);
+            let found = surface.closest_point_within(image, FAR_SIDE);
+            found.map_or(FAR_SIDE, |at| at.distance)
+        };
+        let distances: Vec<f32> = points.par_iter().map(distance).collect();
+        let sum: f64 = distances.iter().map(|d| f64::from(*d)).sum();
+        sum <= f64::from(SYMMETRY) * points.len() as f64
     }
 
     fn position(&self, vertex: u32) -> Vec3 {

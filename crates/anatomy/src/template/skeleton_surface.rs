@@ -155,7 +155,7 @@ struct Shrink<'a> {
     enclosed: Vec<(Vec3, f64)>,
     /// Weight of each prism against shear.
     stiffness: Vec<f64>,
-    /// The other side of each vertex of a symmetric skin. Where bones are far, as at the waist, a side would go for ribs or for the crest by chance.
+    /// The other side of each vertex of a symmetric skin around a symmetric wrap. Where bones are far, as at the waist, a side would go for ribs or for the crest by chance.
     other: Option<Vec<u32>>,
     x: Vec<DVec3>,
 }
@@ -208,7 +208,7 @@ impl<'a> Shrink<'a> {
             enclosed,
             fit,
             stiffness: vec![0.0; bar.prisms().len()],
-            other: mirrored_vertices(&skin.positions),
+            other: mirrored_vertices(&skin.positions).filter(|_| wrap.is_symmetric()),
             bar,
             x,
         }
