@@ -2,6 +2,7 @@
 
 use glam::Vec3;
 
+use crate::calm::{calmed, count_stillness};
 use crate::model::NO_CARRIER;
 use crate::substeps::{step_in_substeps, substep_count};
 use crate::{Backend, Mode, Model, Settings, SolveError, State, StepReport, Targets};
@@ -29,7 +30,7 @@ pub struct Advance {
 /// Takes internal steps of [`Settings::step`] whatever `dt` is, with interpolated targets, so that the motion does not depend
 /// on the caller's frame rate. Time that does not fill a step is kept for the next frame; [`displayed`] gives the positions at
 /// the frame's own time. [`Mode::Static`] takes one step per frame. With global contact and fast motion a step is split into
-/// [substeps](crate::substeps); it counts as one.
+/// [substeps](crate::substeps); it counts as one. Jiggle that goes on after the bones have stopped is [damped](crate::calm).
 ///
 /// If a fixed vertex moves farther than [`Settings::jump_distance`], free vertices are first moved with their carriers. A
 /// caller who knows the bones' frames gets a better result with [`State::carry`] and [`State::rebase`] before this call.
@@ -58,10 +59,11 @@ pub fn advance(
         report.steps = 1;
         state.remainder = 0.0;
     } else {
+        count_stillness(model, &from, targets, dt, state);
         take_steps(
             backend,
             model,
-            settings,
+            &calmed(settings, state),
             (&from, targets),
             dt,
             state,

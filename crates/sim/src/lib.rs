@@ -32,6 +32,7 @@ pub mod advance;
 pub mod assemble;
 pub mod backend;
 pub mod builder;
+pub mod calm;
 mod carrier;
 pub mod conformance;
 pub mod constraints;

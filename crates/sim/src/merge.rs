@@ -138,6 +138,7 @@ impl Merged {
             fixed_previous: whole.fixed_previous[fixed.clone()].to_vec(),
             frame: None,
             remainder: whole.remainder,
+            still_for: whole.still_for,
             contact: ContactState::default(),
         }
     }

@@ -21,6 +21,8 @@ pub struct State {
     pub frame: Option<Targets>,
     /// Time between the last internal step and the last frame \[s\].
     pub remainder: f64,
+    /// Time for which the fixed vertices have been [still](crate::calm) \[s\].
+    pub still_for: f64,
     /// Contacts of the last step.
     pub contact: ContactState,
 }
@@ -35,6 +37,7 @@ impl State {
             fixed_previous: model.rest_fixed().to_vec(),
             frame: None,
             remainder: 0.0,
+            still_for: 0.0,
             contact: ContactState::default(),
         }
     }

@@ -4,7 +4,7 @@
 //! would wind it around the body. Friction therefore fades as the skin is dragged away from where its bone carries it.
 //!
 //! Where limbs overlap by more than their thickness, there is no room for the flesh between the bones. Each contact would push it
-//! on, and squeeze single points out of the limb as spikes. So the largest normal force fades too, as skin is moved by more than
+//! on, and squeeze single points out of the limb as spikes. So the largest normal force fades too, as skin is pushed by more than
 //! the thickness of its tissue.
 
 use super::solver::Moment;
@@ -29,7 +29,7 @@ impl Hold {
     };
 }
 
-/// How well a contact holds: friction by the distance along the skin, the normal force by the whole distance.
+/// How well a contact holds: friction by the distance along the skin, the normal force by the distance it has pushed.
 pub fn hold(
     model: &Model,
     surface: &ContactSurface,
@@ -38,13 +38,14 @@ pub fn hold(
     contact: &Contact,
 ) -> Hold {
     let (mut dragged, mut moved) = (0.0_f32, 0.0_f32);
-    for point in [contact.point, nearest_corner(surface, contact)] {
+    let foot = nearest_corner(surface, contact);
+    for (point, away) in [(contact.point, contact.normal), (foot, -contact.normal)] {
         let source = surface.input.sources[point as usize];
         if let Some(carried) = carried(model, targets, source) {
             let apart = now.position(source) - carried.place;
             let along = apart - contact.normal * apart.dot(contact.normal);
             dragged = dragged.max(along.length() / surface.size());
-            moved = moved.max(apart.length() / surface.thickness(point));
+            moved = moved.max(apart.dot(away) / surface.thickness(point));
         }
     }
     let fade = |far: f32, start: f32, end: f32| {
@@ -111,6 +112,7 @@ mod tests {
         assert_eq!(held(Vec3::NEG_Y * 0.9 * surface.size()).grip, 1.0);
         let thickness = [0, surface.triangles()[0][0]].map(|point| surface.thickness(point));
         let thinnest = thickness[0].min(thickness[1]);
+        // The foot is pushed against the normal.
         let push = |by: f32| held(Vec3::NEG_Y * by * thinnest).push;
         assert_eq!(push(0.9 * rules::MOVE_START), 1.0);
         let half = push(0.5 * (rules::MOVE_START + rules::MOVE_END));

@@ -81,7 +81,8 @@ pub const MAX_PUSH: f32 = 1.0;
 pub const DRAG_START: f32 = 0.04;
 /// Distance at which it has no friction \[sizes\].
 pub const DRAG_END: f32 = 0.08;
-/// Distance from where its bone carries it at which the largest normal force on skin begins to fall \[thicknesses of its tissue\].
+/// Distance by which skin is pushed from where its bone carries it at which the largest normal force on it begins to fall
+/// \[thicknesses of its tissue\].
 pub const MOVE_START: f32 = 1.5;
 /// Distance at which there is no normal force \[thicknesses\].
 pub const MOVE_END: f32 = 3.0;
