@@ -25,8 +25,8 @@ const WIDTHS: [f64; 3] = [0.12, 0.04, 0.012];
 /// Starts that are tried.
 const TRIED: usize = 4;
 /// Ground is lower than the first over the soles and farther than the second from the body \[m\]: after the start, whose feet may be a
-/// hand's breadth off, and after the fit.
-const GROUND: [[f32; 2]; 2] = [[0.05, 0.12], [0.025, 0.025]];
+/// hand's breadth off and on the ground below a pedestal, and after the fit.
+const GROUND: [[f32; 2]; 2] = [[0.08, 0.10], [0.02, 0.012]];
 /// Difference of costs, relative to their sum, at which one sex gets e times as likely, and the logarithm of a woman's odds at none. Fitted
 /// to 100 bodies between men and women that vary as people do (`examples/scans --sexes`); with the scale three times as large typical
 /// bodies are said to be 95 % sure where 99.9 % are right.
