@@ -3,10 +3,7 @@
 mod common;
 
 use common::people::Mould;
-use supple::anatomy::person::{
-    FitTemplate, MassReport, crotch::crotch, fitted_masses, fitted_skeleton, muscle_range,
-    scaled_template,
-};
+use supple::anatomy::person::MassReport;
 use supple::embedded::Body;
 use supple::glam::Vec3;
 use supple_picture::scene::INK;
@@ -33,7 +30,10 @@ fn main() {
     for (body, name, taller) in [(Body::Male, "men", 0.05), (Body::Female, "women", -0.05)] {
         let mould = Mould::new(body);
         let reports: Vec<(f64, MassReport)> = (PEOPLE.iter())
-            .map(|&(height, index)| (index, weighed(&mould, height + taller, index)))
+            .map(|&(height, index)| {
+                let someone = mould.someone(height + taller, index, &[]);
+                (index, mould.weighed(&someone).report)
+            })
             .collect();
         for (_, r) in &reports {
             worst[0] = worst[0].max((r.fat - r.fat_asked).abs());
@@ -50,22 +50,6 @@ fn main() {
         worst[0], worst[1]
     );
     assert!(worst.iter().all(|miss| *miss < 1.0));
-}
-
-fn weighed(mould: &Mould, height: f64, index: f64) -> MassReport {
-    let template = &mould.template;
-    let person = mould.someone(height, index, &[]);
-    let skin = person.skin();
-    let crotch = crotch(&template.body).unwrap();
-    let input = FitTemplate::new(template, &crotch);
-    let scaled = scaled_template(&input, &skin).unwrap();
-    let inner = fitted_skeleton(&input, &scaled, &skin).unwrap().skeleton;
-    let range = muscle_range(&input, &scaled, &skin, &inner).unwrap();
-    let (fat, muscle) = (
-        person.made_of.fat_mass.value,
-        person.made_of.muscle_mass.value,
-    );
-    fitted_masses(&input, &scaled, &skin, &inner, &range, fat, muscle).1
 }
 
 fn plot(reports: &[(f64, MassReport)]) -> Image {

@@ -2,11 +2,8 @@
 
 mod common;
 
-use common::people::{MUSCLE, Mould, layer, standing};
+use common::people::{MUSCLE, Mould, Weighed, layer, standing};
 use supple::anatomy::person::muscle_fit::on_lines;
-use supple::anatomy::person::{
-    FitTemplate, crotch::crotch, fitted_masses, fitted_skeleton, muscle_range, scaled_template,
-};
 use supple::embedded::Body;
 use supple::glam::Vec3;
 
@@ -16,19 +13,15 @@ fn main() {
     let mould = Mould::new(Body::Male);
     let template = &mould.template;
     let person = mould.someone(1.80, 26.0, &[]);
-    let skin = person.skin();
-    let crotch = crotch(&template.body).unwrap();
-    let input = FitTemplate::new(template, &crotch);
-    let scaled = scaled_template(&input, &skin).unwrap();
-    let inner = fitted_skeleton(&input, &scaled, &skin).unwrap().skeleton;
-    let range = muscle_range(&input, &scaled, &skin, &inner).unwrap();
-    let (fat, muscle) = (
-        person.made_of.fat_mass.value,
-        person.made_of.muscle_mass.value,
-    );
-    let (chosen, report) = fitted_masses(&input, &scaled, &skin, &inner, &range, fat, muscle);
+    let (fat, muscle) = person.masses();
+    let Weighed {
+        skeleton,
+        range,
+        muscle: chosen,
+        report,
+    } = mould.weighed(&person);
 
-    let surface = |places: &[f64]| on_lines(places, &person.skin, &inner);
+    let surface = |places: &[f64]| on_lines(places, &person.skin, &skeleton);
     let [low, high] = report.muscle_range;
     let [lean, fattest] = report.fat_range;
     let shown = [

@@ -4,7 +4,12 @@ pub mod gallery;
 
 use supple::anatomy::body_model::BodyModel;
 use supple::anatomy::composition::{Composition, Known, Regressors, Tape, composition};
-use supple::anatomy::person::{FitReport, PersonFit, PersonSkin, Transfer, fitted_person};
+use supple::anatomy::person::crotch::crotch;
+use supple::anatomy::person::muscle_fit::MuscleRange;
+use supple::anatomy::person::{
+    FitReport, FitTemplate, MassReport, PersonFit, PersonSkin, Transfer, fitted_masses,
+    fitted_person, fitted_skeleton, muscle_range, scaled_template,
+};
 use supple::anatomy::{Layers, Sex, Template};
 use supple::embedded::{Body, template};
 use supple::geom::TriMesh;
@@ -40,12 +45,30 @@ pub struct Someone {
     pub made_of: Composition,
 }
 
+/// Muscles that somebody may have, and those that were chosen by mass.
+pub struct Weighed {
+    pub skeleton: Vec<Vec3>,
+    pub range: MuscleRange,
+    pub muscle: Vec<Vec3>,
+    pub report: MassReport,
+}
+
 impl Someone {
     pub fn skin(&self) -> PersonSkin<'_> {
         PersonSkin {
             skin: &self.skin,
             joints: &self.joints,
         }
+    }
+
+    /// Estimated mass of fat and of muscle \[kg\].
+    pub fn masses(&self) -> (f64, f64) {
+        let Composition {
+            fat_mass,
+            muscle_mass,
+            ..
+        } = &self.made_of;
+        (fat_mass.value, muscle_mass.value)
     }
 }
 
@@ -109,11 +132,26 @@ impl Mould {
         self.model
     }
 
+    /// The steps of [`fit`](Self::fit) up to the masses.
+    pub fn weighed(&self, someone: &Someone) -> Weighed {
+        let crotch = crotch(&self.template.body).unwrap();
+        let input = FitTemplate::new(&self.template, &crotch);
+        let skin = someone.skin();
+        let scaled = scaled_template(&input, &skin).unwrap();
+        let skeleton = fitted_skeleton(&input, &scaled, &skin).unwrap().skeleton;
+        let range = muscle_range(&input, &scaled, &skin, &skeleton).unwrap();
+        let (fat, mass) = someone.masses();
+        let (muscle, report) = fitted_masses(&input, &scaled, &skin, &skeleton, &range, fat, mass);
+        Weighed {
+            skeleton,
+            range,
+            muscle,
+            report,
+        }
+    }
+
     pub fn fit(&self, someone: &Someone) -> PersonFit {
-        let (fat, muscle) = (
-            someone.made_of.fat_mass.value,
-            someone.made_of.muscle_mass.value,
-        );
+        let (fat, muscle) = someone.masses();
         fitted_person(&self.template, &self.transfer, &someone.skin(), fat, muscle).unwrap()
     }
 

@@ -1,7 +1,9 @@
 //! Cross-sections of muscle and bone of a template beside those of BodyParts3D, as a table in Markdown.
 //!
 //! `cargo run --release -p supple-anatomy --example sections -- TEMPLATE [FOLDER]`. FOLDER is `../shared/data/anatomy` by default. Sections are at
-//! right angles to a segment's axis, at 20 places along it. BodyParts3D is scaled, segment by segment, to the length of the template's.
+//! right angles to a segment's axis, at 20 places along it. BodyParts3D is scaled, segment by segment, to the length of the template's. Both sides are
+//! sums of separate meshes: bones, and muscles with their tendons. Places where either body's section cuts a bone of the next segment are marked with a
+//! star: they are hip, knee, ankle, shoulder, elbow or wrist, and hang on how the joint is bent (the template stands with its legs apart).
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -35,6 +37,17 @@ fn belongs(part: Part, segment: Segment) -> bool {
         Segment::Thigh | Segment::Shank => part == Part::Leg,
         Segment::Arm | Segment::Forearm => part == Part::Arm,
         Segment::Trunk => part != Part::Arm,
+    }
+}
+
+/// Bones of the next segments: a section that cuts one is a joint's.
+fn neighbours(segment: Segment) -> &'static [&'static str] {
+    match segment {
+        Segment::Thigh => &["pelvis_l", "patella_l", "tibia_l"],
+        Segment::Shank => &["femur_l", "patella_l", "talus_l"],
+        Segment::Arm => &["scapula_l", "ulna_l", "radius_l"],
+        Segment::Forearm => &["humerus_l", "lunate_l", "scaphoid_l"],
+        Segment::Trunk => &[],
     }
 }
 
@@ -105,7 +118,9 @@ fn of_folder(folder: &Path) -> Result<HalfBody, Error> {
             "upper arm" | "lower arm" | "shoulder" | "hand" => Part::Arm,
             _ => Part::Rest,
         };
-        if text("side") != "right" && text("kind") == "muscle" {
+        // Muscles of an atlas have their tendons with them; membranes and ligaments are neither.
+        let is_tendon = text("kind") == "tendon" && text("name").ends_with("tendon");
+        if text("side") != "right" && (text("kind") == "muscle" || is_tendon) {
             regions.insert(stem.to_string_lossy().into_owned(), part);
         }
     }
@@ -114,15 +129,19 @@ fn of_folder(folder: &Path) -> Result<HalfBody, Error> {
     Ok(with_bones(bones, muscles.collect()))
 }
 
-/// Length \[m\] and areas \[cm²\] of a segment.
-fn areas(side: &HalfBody, segment: Segment) -> Result<(f64, Vec<f64>), Error> {
+/// Length \[m\], areas \[cm²\] of a segment, and whether each is a joint's.
+fn areas(side: &HalfBody, segment: Segment) -> Result<(f64, Vec<(f64, bool)>), Error> {
     let half = Half::new(&side.bones, Side::Left);
     let own = side.meshes.iter().filter(|m| belongs(m.0, segment));
     let meshes: Vec<&TriMesh> = own.map(|m| &m.1).collect();
     let found = segment_areas(&half, segment, &meshes, COUNT).ok_or("a bone is missing")?;
+    let next = (side.bones.iter()).filter(|b| neighbours(segment).contains(&b.name.as_str()));
+    let next: Vec<&TriMesh> = next.map(|b| &b.mesh).collect();
+    let joints = segment_areas(&half, segment, &next, COUNT).ok_or("a bone is missing")?;
+    let areas = found.areas.iter().zip(&joints.areas);
     Ok((
         found.length,
-        found.areas.iter().map(|a| 1e4 * a.1).collect(),
+        areas.map(|(a, j)| (1e4 * a.1, j.1 > 0.0)).collect(),
     ))
 }
 
@@ -134,6 +153,8 @@ pub struct Compared {
     pub lengths: [f64; 2],
     /// Areas at each place: the template's, and the other body's scaled to the template's length \[cm²\].
     pub areas: Vec<[f64; 2]>,
+    /// Places where either section cuts a bone of the next segment.
+    pub is_joint: Vec<bool>,
 }
 
 /// All segments of a template beside those of a folder.
@@ -146,11 +167,10 @@ pub fn comparison(template: &Template, folder: &Path) -> Result<Vec<Compared>, E
         Ok(Compared {
             segment,
             lengths: [length, other],
-            areas: own
-                .iter()
-                .zip(others)
-                .map(|(a, b)| [*a, scale * b])
+            areas: (own.iter().zip(&others))
+                .map(|(a, b)| [a.0, scale * b.0])
                 .collect(),
+            is_joint: own.iter().zip(&others).map(|(a, b)| a.1 || b.1).collect(),
         })
     };
     SEGMENTS.into_iter().map(compared).collect()
@@ -176,10 +196,9 @@ fn main() -> Result<(), Error> {
     for k in 0..COUNT {
         let cell = |compared: &Compared| {
             let [ours, theirs] = compared.areas[k];
-            format!(
-                " {ours:.0} / {theirs:.0}, {:+.0} % |",
-                100.0 * (ours / theirs - 1.0)
-            )
+            let star = if compared.is_joint[k] { " *" } else { "" };
+            let percent = 100.0 * (ours / theirs - 1.0);
+            format!(" {ours:.0} / {theirs:.0}, {percent:+.0} %{star} |").replace('-', "−")
         };
         let row: String = found.iter().map(cell).collect();
         println!("| {:.3} |{row}", (k as f64 + 0.5) / COUNT as f64);

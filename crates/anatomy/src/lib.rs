@@ -15,6 +15,7 @@ mod clock;
 pub mod composition;
 pub mod growth;
 pub mod layers;
+pub mod mesh_folder;
 pub mod person;
 pub mod prism_bar;
 pub mod progress;

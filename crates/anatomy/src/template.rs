@@ -23,6 +23,7 @@ mod head;
 pub mod info;
 pub mod limbs;
 pub mod mesh_code;
+pub mod mirror;
 pub mod muscle_surface;
 pub mod muscles;
 pub mod paths;

@@ -4,7 +4,7 @@ use glam::{Affine3A, DVec3, Vec3};
 use supple_geom::TriMesh;
 use supple_geom::adjacency::NONE;
 use supple_rig::{Character, Pose, Skeleton};
-use supple_sim::{Model, State};
+use supple_sim::{Model, Quality, State, measure_where};
 
 use crate::FleshError;
 use crate::base_points::BasePoint;
@@ -202,6 +202,18 @@ impl Flesh {
     /// Bone-surface point of every column at rest \[m\].
     pub fn bone_surface(&self) -> &[DVec3] {
         &self.bone
+    }
+
+    /// Quality of the tissue in a state. Soft ties below a free skeleton surface are no tissue: where it slides, they turn over.
+    pub fn quality(&self, state: &State) -> Quality {
+        let (free, tets) = (self.model.free_count(), self.model.tets());
+        let is_core = |v: &u32| {
+            let fixed = (*v as usize).checked_sub(free);
+            fixed.is_some_and(|k| matches!(self.driven[k], Driven::Core(_)))
+        };
+        measure_where(&self.model, state, |tet| {
+            !tets.vertices[tet].iter().any(is_core)
+        })
     }
 
     /// The layers at every column at rest, if the body was given any.

@@ -12,6 +12,7 @@ use supple_rig::Character;
 use crate::FleshError;
 use crate::body::Body;
 use crate::holds::Weights;
+use crate::regions::DEEP_STIFFNESS;
 use crate::rest_skin::RestSkin;
 use crate::sliding_core::Core;
 
@@ -32,6 +33,10 @@ pub struct GivenLayers {
     pub influences: Vec<Vec<(u32, f32)>>,
     /// Whether the skeleton surface is held by its joints; elsewhere, in sliding regions, it is free.
     pub held: Vec<bool>,
+    /// Whether bowels lie between the muscle surface and the skeleton surface.
+    pub hollow: Vec<bool>,
+    /// Whether bones lie right below the skeleton surface though it is free, as along the spine. Its tissue is as firm as if it were held.
+    pub on_bone: Vec<bool>,
 }
 
 /// A material of the tissue.
@@ -60,6 +65,10 @@ pub struct ColumnLayers {
     pub influences: Vec<Weights>,
     /// Whether the skeleton surface is held.
     pub held: Vec<bool>,
+    /// Whether bowels lie in front of it.
+    pub hollow: Vec<bool>,
+    /// Whether it is free but has bones right below it.
+    pub on_bone: Vec<bool>,
     /// Driven points below the free skeleton surface.
     pub cores: Vec<Core>,
 }
@@ -68,9 +77,16 @@ pub struct ColumnLayers {
 /// where the skeleton surface meets the skin, and prisms thinner than this are too stiff for a time step.
 const LEAST_DEPTH: f64 = 5e-4;
 
-/// Passes that smooth the stiffness at the edge of a sliding region. A step shows as a crease when the trunk bends; above 20
-/// the belly is held by the stiffness around it.
-const PASSAGE: usize = 5;
+/// Passes that smooth the stiffness at the edge of soft regions. Without, single vertices of the edge stand out; at 5 the belly of a
+/// heavy woman is held by the pelvis around it (it swings 20 % less).
+const PASSAGE: usize = 1;
+
+/// Depth of the belly, from skin to spine, relative to the character's size, at which its wall has the stiffness of the settings
+/// (72 mm). The muscles of a shallow belly are tense, a deep one has stretched them: the stiffness falls with the fourth power
+/// of the depth. By the square, lean bellies swing as far as heavy ones.
+const TENSE_DEPTH: f64 = 0.04;
+/// Least factor of a belly's stiffness.
+const LEAST_TENSION: f64 = 0.25;
 
 impl GivenLayers {
     /// Rejects lists of different lengths, indices out of range and numbers that are not finite.
@@ -89,6 +105,8 @@ impl GivenLayers {
             ("layered", self.layered.len()),
             ("influences", self.influences.len()),
             ("held", self.held.len()),
+            ("hollow", self.hollow.len()),
+            ("on_bone", self.on_bone.len()),
         ] {
             if length != count {
                 return fail(format!(
@@ -141,6 +159,8 @@ impl GivenLayers {
             layered: vec![false; skin.len()],
             influences: vec![Vec::new(); skin.len()],
             held: vec![false; skin.len()],
+            hollow: vec![false; skin.len()],
+            on_bone: vec![false; skin.len()],
             cores: Vec::new(),
         };
         for column in 0..skin.len() {
@@ -157,6 +177,8 @@ impl GivenLayers {
             columns.muscle[column] = self.muscle[i].as_dvec3();
             columns.skeleton[column] = skeleton;
             columns.held[column] = self.held[i];
+            columns.hollow[column] = self.hollow[i];
+            columns.on_bone[column] = self.on_bone[i];
             let sum: f64 = self.influences[i].iter().map(|&(_, w)| f64::from(w)).sum();
             columns.influences[column] = (self.influences[i].iter())
                 .filter(|&&(_, weight)| weight > 0.0)
@@ -178,27 +200,38 @@ impl ColumnLayers {
         self.layered[column] && !self.held[column]
     }
 
-    /// Stiffness factors of columns: `deep` where the skeleton surface is held, `plain` where it is free, with a smooth passage. Deep
-    /// tissue is stiff because bones and fascia hold it, and bowels and joint capsules do not.
+    /// Stiffness factors of columns: `deep` where bones lie below, `plain` where the skeleton surface is free, times the
+    /// [tension](TENSE_DEPTH) of the wall where bowels lie below.
     pub(crate) fn stiffness_factors(
         &self,
         skin: &RestSkin,
         plain: &[f64],
         deep: &[f64],
     ) -> Vec<f64> {
-        let mut free: Vec<f64> = (0..skin.len())
-            .map(|column| f64::from(u8::from(self.is_free(column))))
+        let is_soft = |column: usize| self.is_free(column) && !self.on_bone[column];
+        let mut soft: Vec<f64> = (0..skin.len())
+            .map(|column| f64::from(u8::from(is_soft(column))))
             .collect();
         for _ in 0..PASSAGE {
             let mean = |column: usize| {
                 let ring = skin.ring(column);
-                let sum: f64 = ring.iter().map(|&v| free[v as usize]).sum();
-                (sum + free[column]) / (ring.len() + 1) as f64
+                let sum: f64 = ring.iter().map(|&v| soft[v as usize]).sum();
+                (sum + soft[column]) / (ring.len() + 1) as f64
             };
-            free = (0..skin.len()).map(mean).collect();
+            soft = (0..skin.len()).map(mean).collect();
         }
-        (plain.iter().zip(deep).zip(&free))
-            .map(|((plain, deep), free)| deep + (plain - deep) * free)
+        let tense_depth = TENSE_DEPTH * skin.size();
+        let tension = |column: usize| {
+            let depth = skin.positions[column].distance(self.skeleton[column]);
+            match self.hollow[column] {
+                true => (tense_depth / depth.max(f64::MIN_POSITIVE))
+                    .powi(4)
+                    .clamp(LEAST_TENSION, DEEP_STIFFNESS),
+                false => 1.0,
+            }
+        };
+        (plain.iter().zip(deep).zip(&soft).enumerate())
+            .map(|(v, ((plain, deep), soft))| deep + (plain * tension(v) - deep) * soft)
             .collect()
     }
 

@@ -175,12 +175,16 @@ impl Default for Layers {
     }
 }
 
+/// Default of [`Solver::damping_half_life`]. The integrator damps slow jiggle least: the flesh of a figure of four metres swings
+/// once in one to two seconds, and did so for five with no other damping. Below 0.2 s, a landing no longer shakes a body of ordinary size.
+const DAMPING_HALF_LIFE: f64 = 0.5;
+
 impl Default for Solver {
     fn default() -> Self {
         Self {
             iterations: 10,
             steps_per_second: 60.0,
-            damping_half_life: 0.0,
+            damping_half_life: DAMPING_HALF_LIFE,
             gravity: 0.0,
         }
     }

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use supple::Character;
 use supple::rig::rigging::{fitted, is_bare};
 use supple::rig::skinning::weights::automatic_rebinding;
-use supple_lab::guests::{Guest, Measure, Moved, NAMES, Played, made, motions};
+use supple_lab::guests::{Guest, Measure, Moved, NAMES, ODD_NAMES, Played, made, motions};
 use supple_lab::sheet::{Look, Tile, picture};
 use supple_picture::{Image, SheetStyle, contact_sheet};
 
@@ -108,7 +108,7 @@ fn run() -> Result<usize, Box<dyn Error>> {
         table += &line;
     };
     if arguments.files.is_empty() {
-        for name in NAMES {
+        for name in NAMES.into_iter().chain(ODD_NAMES) {
             add(
                 name,
                 made(name).ok_or_else(String::new),

@@ -40,7 +40,8 @@ pub fn ground_height(colliders: &[Collider]) -> Option<f32> {
     heights.map(|c| c.placement.translation.y).reduce(f32::max)
 }
 
-fn is_level(collider: &Collider) -> bool {
+/// Whether it is ground.
+pub(crate) fn is_level(collider: &Collider) -> bool {
     collider.shape == Shape::Plane && (collider.placement.rotation * Vec3::Y).y > 0.99
 }
 

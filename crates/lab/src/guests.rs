@@ -3,16 +3,19 @@
 mod bends;
 mod figure;
 mod made;
+mod odd;
 
 use glam::Vec3;
 use supple::embedded;
 use supple::tissue::{SoftBody, TissueError};
+use supple_flesh::Settings;
 use supple_rig::skinning::{Method, Skinner};
 use supple_rig::{Character, Clip, Pose};
 use supple_sim::ContactMode;
 
 pub use bends::bends;
 pub use made::{NAMES, made};
+pub use odd::{ODD_NAMES, cord};
 
 /// Embedded clips that humanoids play.
 pub const CLIPS: [&str; 3] = ["squat", "arms_crossed", "jump"];
@@ -134,9 +137,14 @@ pub struct Measure<'a> {
 }
 
 impl<'a> Measure<'a> {
-    /// Builds the tissue of a character.
+    /// Builds the tissue of a character with default settings.
     pub fn new(character: &'a Character) -> Result<Self, TissueError> {
-        let body = SoftBody::new(character, Default::default())?;
+        Self::with(character, Default::default())
+    }
+
+    /// Builds the tissue of a character.
+    pub fn with(character: &'a Character, settings: Settings) -> Result<Self, TissueError> {
+        let body = SoftBody::new(character, settings)?;
         let bind = (0..character.parts.len())
             .map(|part| character.bind_mesh(part).positions)
             .collect();

@@ -10,7 +10,7 @@ use supple_rig::skeleton::JointKind;
 use supple_rig::{Character, Pose};
 use supple_sim::Collider;
 
-use crate::collider_drawing::{draw_colliders, shown_bounds};
+use crate::collider_drawing::{draw_colliders, is_level, shown_bounds};
 
 /// How tiles are drawn.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +56,10 @@ pub struct Tile<'a> {
     pub colliders: &'a [Collider],
 }
 
+/// Share of its height that a character walks in a sheet from which the camera goes along. Steps and jumps in place are seen as such; somebody
+/// who crosses a room would be tiny in every tile.
+const WALK: f32 = 1.0;
+
 /// Draws tiles, all from the same side and at the same scale, so that sizes can be compared.
 pub fn sheet(
     character: &Character,
@@ -66,11 +70,16 @@ pub fn sheet(
 ) -> Image {
     let textures = textures(character);
     let direction = character.facing() * look.direction;
-    let common = zoomed(common_camera(tiles, direction), look.zoom);
-    let pictures: Vec<(Image, String)> = tiles
-        .iter()
-        .map(|tile| {
-            let camera = focused(character, tile, direction, look).unwrap_or(common);
+    let walked = walked(character, tiles);
+    let common = zoomed(common_camera(tiles, &walked, direction), look.zoom);
+    let pictures: Vec<(Image, String)> = (tiles.iter().zip(&walked))
+        .map(|(tile, &walked)| {
+            let along = Camera {
+                eye: common.eye + walked,
+                target: common.target + walked,
+                ..common
+            };
+            let camera = focused(character, tile, direction, look).unwrap_or(along);
             let picture = draw(character, &textures, tile, &camera, look);
             (picture, tile.caption.clone())
         })
@@ -82,14 +91,41 @@ pub fn sheet(
 pub fn picture(character: &Character, tile: &Tile, look: &Look) -> Image {
     let camera = common_camera(
         std::slice::from_ref(tile),
+        &[Vec3::ZERO],
         character.facing() * look.direction,
     );
     draw(character, &textures(character), tile, &camera, look)
 }
 
-fn common_camera(tiles: &[Tile], direction: Vec3) -> Camera {
-    let bounds = tiles.iter().fold(Bounds::EMPTY, |bounds, tile| {
-        bounds.union(shown_bounds(bounds_of(tile), tile.colliders))
+/// How far the character has walked in each tile since the first \[m\]; zero in all of them if it stays where it is, or with something that it
+/// walks towards.
+fn walked(character: &Character, tiles: &[Tile]) -> Vec<Vec3> {
+    let none = || vec![Vec3::ZERO; tiles.len()];
+    let place = |tile: &Tile| -> Option<Vec3> {
+        let worlds = tile.pose?.worlds(&character.skeleton);
+        let sum: Vec3 = worlds.iter().map(|w| Vec3::from(w.translation)).sum();
+        let alone = tile.colliders.iter().all(is_level) && !worlds.is_empty();
+        alone.then(|| (sum / worlds.len() as f32).with_y(0.0))
+    };
+    let Some(places) = tiles.iter().map(place).collect::<Option<Vec<Vec3>>>() else {
+        return none();
+    };
+    let walked: Vec<Vec3> = places.iter().map(|place| place - places[0]).collect();
+    match walked
+        .iter()
+        .any(|w| w.length() > WALK * character.height())
+    {
+        true => walked,
+        false => none(),
+    }
+}
+
+/// A camera for all tiles, each moved back by how far it has walked.
+fn common_camera(tiles: &[Tile], walked: &[Vec3], direction: Vec3) -> Camera {
+    let each = tiles.iter().zip(walked);
+    let bounds = each.fold(Bounds::EMPTY, |bounds, (tile, &walked)| {
+        let shown = shown_bounds(bounds_of(tile), tile.colliders);
+        bounds.union(Bounds::of(&[shown.min - walked, shown.max - walked]))
     });
     Camera::frame(bounds, direction, 1.0)
 }
@@ -212,4 +248,36 @@ fn bones(character: &Character, pose: &Pose) -> DrawMesh<'static> {
         })
         .collect();
     skeleton_mesh(&joints, &parents, &BoneStyle::default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use supple::embedded::{Body, body};
+
+    /// Tiles of somebody who has gone this far [m], drawn as far from the middle as they are.
+    fn offsets(metres: f32) -> Vec<Vec3> {
+        let character = body(Body::Male).unwrap();
+        let poses = [0.0, 0.5, 1.0].map(|share| {
+            let mut pose = Pose::rest(&character.skeleton);
+            pose.locals[0].translation += Vec3::new(metres * share, 0.3 * share, 0.0);
+            pose
+        });
+        let tiles = poses.each_ref().map(|pose| Tile {
+            pose: Some(pose),
+            ..Tile::default()
+        });
+        walked(&character, &tiles)
+    }
+
+    #[test]
+    fn the_camera_goes_along_with_who_walks_away() {
+        assert_eq!(offsets(0.8), [Vec3::ZERO; 3]);
+        for (offset, wanted) in offsets(6.0).into_iter().zip([0.0, 3.0, 6.0]) {
+            assert!(
+                offset.distance(Vec3::new(wanted, 0.0, 0.0)) < 1e-4,
+                "{offset}"
+            );
+        }
+    }
 }

@@ -1,7 +1,13 @@
 //! Figures that are not people: they keep their bind pose, stay near linear blend skinning, and return to rest. Contact
 //! leaves no more depth than none. The whole table is made by `--example guests`.
 
-use supple_lab::guests::{Guest, Measure, made, motions};
+use std::time::Instant;
+
+use supple::tissue::SoftBody;
+use supple_flesh::Settings;
+use supple_flesh::shell_kinds::Kind;
+use supple_lab::guests::{Guest, MAX_LEFT, Measure, cord, made, motions};
+use supple_rig::{Character, Clip};
 
 /// Measures one motion of a made guest.
 fn measured(name: &str, clip: &str) -> Guest {
@@ -49,4 +55,71 @@ fn animals_bend() {
         let guest = measured(name, "bend");
         assert!(guest.complaints().is_empty(), "{:?}", guest.complaints());
     }
+}
+
+/// Flesh of a large figure swings slowly, and the integrator hardly damps slow motion.
+#[test]
+fn flesh_of_a_giant_comes_to_rest_when_its_bones_do() {
+    let character = made("giant").expect("a guest");
+    let clips: Vec<Clip> = motions(&character)
+        .into_iter()
+        .filter(|clip| clip.name == "squat")
+        .collect();
+    let left = |settings: Settings| {
+        let mut measure = Measure::with(&character, settings).expect("tissue");
+        let guest = measure.all(&clips).expect("a motion");
+        println!("giant: {guest:?}");
+        guest.motions[0].off.left
+    };
+    let mut undamped = Settings::default();
+    undamped.solver.damping_half_life = 0.0;
+    let (damped, undamped) = (left(Settings::default()), left(undamped));
+    assert!(damped < 0.5 * MAX_LEFT, "{damped}");
+    assert!(undamped > 2.0 * damped, "it swings: {undamped}, {damped}");
+}
+
+/// Meshes and skeletons as exporters leave them. A mesh whose vertices are not joined moves like one whose vertices are.
+#[test]
+fn odd_files_move_like_tidy_ones() {
+    let plain = measured("coarse", "squat");
+    for name in ["unwelded", "mirrored", "hundredfold"] {
+        let guest = measured(name, "squat");
+        assert!(guest.complaints().is_empty(), "{:?}", guest.complaints());
+        let [a, b] = [&plain, &guest].map(|guest| guest.motions[0].off.from_blend);
+        assert!((a - b).abs() < 0.2 * a, "{name}: {a}, {b}");
+    }
+    let guest = measured("fins", "squat");
+    assert!(guest.complaints().is_empty(), "{:?}", guest.complaints());
+}
+
+/// The work grows with the vertices, not with the square of the parts: three hundred small shells are built faster than one
+/// shell of three times their vertices, whether they are flesh or not. All are timed in one run, so a busy machine slows all.
+#[test]
+fn many_small_parts_are_built_faster_than_a_large_one() {
+    let (beads, cord) = (made("beads").expect("a guest"), cord());
+    let count = |character: &Character| -> usize {
+        let parts = character.parts.iter();
+        parts.map(|part| part.mesh.positions.len()).sum()
+    };
+    assert!(
+        count(&cord) > 3 * count(&beads),
+        "{} vertices",
+        count(&cord)
+    );
+    let seconds = |character: &Character, settings: &Settings| {
+        let begin = Instant::now();
+        let body = SoftBody::new(character, settings.clone()).expect("tissue");
+        (
+            begin.elapsed().as_secs_f64(),
+            body.flesh().report.shells.len(),
+        )
+    };
+    let mut all_flesh = Settings::default();
+    all_flesh.shells.insert("*".to_owned(), Kind::Flesh);
+    let (small, shells) = seconds(&beads, &Settings::default());
+    assert_eq!(shells, 300);
+    let (flesh, _) = seconds(&beads, &all_flesh);
+    let (large, _) = seconds(&cord, &Settings::default());
+    println!("{small} s, {flesh} s as flesh, {large} s for the large one");
+    assert!(small < large && flesh < large, "{small}, {flesh}, {large}");
 }

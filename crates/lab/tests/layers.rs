@@ -82,6 +82,8 @@ fn torso() -> Torso {
         layers.muscle.push(if is_layered { muscle } else { p });
         layers.layered.push(is_layered);
         layers.held.push(b < 0.02);
+        layers.hollow.push(b >= 0.02);
+        layers.on_bone.push(false);
         // Each vertebra hangs on one joint.
         let vertebra = if p.y < JOINTS[2].1 { 1 } else { 2 };
         layers.influences.push(match (a > 0.98, c > 0.98) {

@@ -10,7 +10,7 @@ use supple_geom::weld::weld;
 use supple_geom::{Surface, TriMesh};
 
 use crate::character::{Character, Part, Problem, Severity};
-use crate::skeleton::JointKind;
+use crate::skeleton::{Joint, JointKind};
 
 /// Counts for one part.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -254,9 +254,13 @@ fn skin_problems(character: &Character, problems: &mut Vec<Problem>) {
         (character.skeleton.joints().iter().enumerate())
             .filter(|(_, joint)| joint.kind == JointKind::Bone)
     };
-    let idle: Vec<&str> = bones()
+    let name = |(index, joint): (usize, &Joint)| match joint.name.as_str() {
+        "" => format!("number {index}"),
+        name => name.to_owned(),
+    };
+    let idle: Vec<String> = bones()
         .filter(|&(index, _)| !moves[index])
-        .map(|(_, joint)| joint.name.as_str())
+        .map(name)
         .collect();
     // Without any weights in the file they are computed, so no joint is idle.
     if !idle.is_empty() && moves.contains(&true) {
@@ -283,9 +287,9 @@ fn skin_problems(character: &Character, problems: &mut Vec<Problem>) {
         problems.push(problem(Severity::Note, "", text));
     }
     let surface = Surface::new(skin);
-    let outside: Vec<&str> = bones()
+    let outside: Vec<String> = bones()
         .filter(|&(index, _)| moves[index] && !surface.contains(rest[index].translation.into()))
-        .map(|(_, joint)| joint.name.as_str())
+        .map(name)
         .collect();
     if !outside.is_empty() {
         let text = format!(
@@ -321,9 +325,10 @@ fn joints(count: usize) -> String {
 }
 
 /// The first few names of a list.
-fn some_of(names: &[&str]) -> String {
+fn some_of<S: AsRef<str>>(names: &[S]) -> String {
     const MAX_NAMES: usize = 8;
-    let mut text = names[..names.len().min(MAX_NAMES)].join(", ");
+    let few: Vec<&str> = names.iter().take(MAX_NAMES).map(S::as_ref).collect();
+    let mut text = few.join(", ");
     if names.len() > MAX_NAMES {
         text.push_str(", …");
     }

@@ -36,7 +36,8 @@ pub fn stray_weights(character: &Character) -> Option<Problem> {
             continue;
         }
         for (vertex, &place) in mesh.positions.iter().enumerate().step_by(step) {
-            let Some(joint) = leading_joint(character, index, vertex) else {
+            let joint = leading_joint(character, index, vertex);
+            let Some(joint) = joint.and_then(|joint| bone_above(character, joint)) else {
                 continue;
             };
             let (nearest, own) = bones.distances(place, joint);
@@ -79,6 +80,13 @@ fn leading_joint(character: &Character, part: usize, vertex: usize) -> Option<us
     let (slot, _) = entries.max_by(|a, b| a.1.total_cmp(&b.1))?;
     let joint = *binding.joints.get(*slot as usize)?;
     (joint < character.skeleton.len()).then_some(joint)
+}
+
+/// The bone that moves a joint: itself, or the first bone above a helper, such as the node of a mesh that hangs on a bone.
+fn bone_above(character: &Character, joint: usize) -> Option<usize> {
+    let joints = character.skeleton.joints();
+    let mut above = std::iter::successors(Some(joint), |&joint| joints[joint].parent);
+    above.find(|&joint| joints[joint].kind == JointKind::Bone)
 }
 
 /// Bone segments, each with its joint.

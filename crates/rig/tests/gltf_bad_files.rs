@@ -4,6 +4,7 @@ mod gltf_common;
 
 use gltf_common::{glb, small};
 use serde_json::{Value, json};
+use supple_rig::character::Problem;
 use supple_rig::formats::gltf::read_glb;
 use supple_rig::formats::{FormatError, ReadOptions};
 
@@ -163,6 +164,29 @@ fn an_empty_document() {
     assert!(matches!(read(&bytes), Err(FormatError::Empty(_))));
     assert!(read(b"").is_err());
     assert!(read(b"[]").is_err());
+}
+
+/// Textures that cannot be shown are no reason to refuse a file, but are named.
+#[test]
+fn images_that_cannot_be_shown_are_noted() {
+    for (image, told) in [
+        (json!({"uri": "nowhere.png"}), "missing"),
+        (
+            json!({"uri": "data:image/webp;base64,UklGRiQAAABXRUJQ"}),
+            "neither PNG nor JPEG",
+        ),
+    ] {
+        let (mut json, bin) = small();
+        json["images"] = json!([image]);
+        json["textures"] = json!([{"source": 0}]);
+        let looks = json!({"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}});
+        json["materials"] = json!([looks, looks]);
+        let character = read(&glb(&json, &bin)).unwrap();
+        let about = |problem: &&Problem| problem.place == "images[0]";
+        let notes: Vec<_> = character.problems.iter().filter(about).collect();
+        assert_eq!(notes.len(), 1, "{notes:?}");
+        assert!(notes[0].text.contains(told), "{notes:?}");
+    }
 }
 
 #[test]

@@ -6,7 +6,8 @@ use glam::{Affine3A, Quat, Vec3};
 use supple_rig::formats::gltf::read_glb;
 use supple_rig::formats::load;
 use supple_rig::retarget::humanoid::Side;
-use supple_rig::retarget::{HumanBone, Options, Retarget};
+use supple_rig::retarget::standing::standing_rest;
+use supple_rig::retarget::{BoneMap, HumanBone, Humanoid, Options, Retarget};
 use supple_rig::skinning::linear_blend;
 use supple_rig::{Character, Clip, Pose, Skeleton};
 
@@ -262,5 +263,109 @@ fn bones_of_all_characters_are_found() {
         assert!(matched(HumanBone::Head));
         assert!(report.spine.1 >= 2);
         assert_eq!(report.swapped, (false, false));
+    }
+}
+
+/// A motion with a turned frame for each joint: it moves as before, but its rest, without rotations, is another.
+fn reframed(motion: &Character, frames: impl Fn(usize) -> Quat) -> Character {
+    let mut reframed = motion.clone();
+    let skeleton = &motion.skeleton;
+    let poses: Vec<Pose> = (0..=(motion.clips[0].duration() * FPS) as usize)
+        .map(|frame| {
+            let mut pose = motion.clips[0].sample(skeleton, frame as f32 / FPS);
+            for (joint, local) in pose.locals.iter_mut().enumerate() {
+                let parent = skeleton.joints()[joint].parent;
+                let carrier = parent.map_or(Quat::IDENTITY, &frames).inverse();
+                local.translation = carrier * local.translation;
+                local.rotation = carrier * local.rotation * frames(joint);
+            }
+            pose
+        })
+        .collect();
+    for (joint, local) in poses[0].locals.iter().enumerate() {
+        let rest = reframed.skeleton.rest_mut(joint);
+        rest.translation = local.translation;
+        rest.rotation = Quat::IDENTITY;
+    }
+    reframed.clips[0] = Clip::from_poses("reframed", &reframed.skeleton, FPS, &poses);
+    reframed
+}
+
+/// All offsets along one axis, as in LAFAN1, or any frame at all.
+#[test]
+fn motions_without_a_standing_rest_play_as_with_one() {
+    let Some(data) = shared() else { return };
+    let target = read(&root().join("crates/supple/assets/male.glb"));
+    for name in CLIPS {
+        let motion = read(&data.join("mocap").join(name));
+        assert!(
+            standing_rest(&motion.skeleton, &motion.clips[0], &BoneMap::default()).is_none(),
+            "{name} stands at rest"
+        );
+        let wanted = play(&motion, &target);
+        let children = motion.skeleton.children();
+        let along_x = |joint: usize| {
+            let rest = |child: &usize| motion.skeleton.joints()[*child].rest.translation;
+            let bone = children[joint]
+                .iter()
+                .map(rest)
+                .find_map(Vec3::try_normalize);
+            bone.map_or(Quat::IDENTITY, |bone| {
+                Quat::from_rotation_arc(Vec3::X, bone)
+            })
+        };
+        let any = |joint: usize| {
+            let [x, y, z] = [1.0, 2.7, 4.1].map(|turn| turn * (joint as f32 + 1.0));
+            Quat::from_euler(glam::EulerRot::XYZ, x, y, z)
+        };
+        for (kind, mut other) in [
+            ("along X", reframed(&motion, along_x)),
+            ("any", reframed(&motion, any)),
+        ] {
+            other.skeleton = standing_rest(&other.skeleton, &other.clips[0], &BoneMap::default())
+                .expect("a frame in which it stands");
+            let found = play(&other, &target);
+            let (mut worst, mut travelled) = (0.0_f32, 0.0_f32);
+            let turns = found.retarget.turn() * wanted.retarget.turn().inverse();
+            for ((_, a), (_, b)) in wanted.frames.iter().zip(&found.frames) {
+                travelled = travelled.max((b[0].translation - a[0].translation).length());
+                for joint in 0..target.skeleton.len() {
+                    let from_hips = |worlds: &[Affine3A]| place(worlds, joint) - place(worlds, 0);
+                    worst = worst.max((from_hips(a) - from_hips(b)).length());
+                }
+            }
+            println!(
+                "{name}, {kind}: joints within {worst:.3} m of the hips, hips {travelled:.3} m; turned {turns}"
+            );
+            assert!(worst < 0.12, "{name}, {kind}: {worst} m");
+            assert!(travelled < 0.12, "{name}, {kind}: {travelled} m");
+        }
+    }
+}
+
+#[test]
+fn limbs_of_motions_are_found_without_names() {
+    let Some(data) = shared() else { return };
+    for name in CLIPS {
+        let motion = read(&data.join("mocap").join(name));
+        let known = Humanoid::find(&motion.skeleton, &BoneMap::default()).unwrap();
+        let mut joints = motion.skeleton.joints().to_vec();
+        for (index, joint) in joints.iter_mut().enumerate() {
+            joint.name = format!("n{index}");
+        }
+        let (nameless, order) = Skeleton::from_unordered(joints).unwrap();
+        let found = Humanoid::find(&nameless, &BoneMap::default()).unwrap();
+        for side in Side::BOTH {
+            for bone in [
+                HumanBone::UpperArm(side),
+                HumanBone::LowerArm(side),
+                HumanBone::UpperLeg(side),
+                HumanBone::LowerLeg(side),
+                HumanBone::Foot(side),
+            ] {
+                let expected = known.joint(bone).map(|joint| order[joint]);
+                assert_eq!(found.joint(bone), expected, "{name}: {}", bone.name());
+            }
+        }
     }
 }

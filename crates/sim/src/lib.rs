@@ -65,7 +65,7 @@ pub use cpu::CpuBackend;
 pub use equilibrium::{Equilibrium, EquilibriumReport};
 pub use merge::Merged;
 pub use model::Model;
-pub use quality::{Quality, measure};
+pub use quality::{Quality, measure, measure_where};
 pub use reference::Reference;
 pub use settings::{Decompose, Fit, Mode, Rotations, Settings, Strain};
 pub use state::State;

@@ -27,7 +27,13 @@ pub const SLIVER_SHARE: f64 = 0.1;
 
 /// Measures `state`. Tets that are flat at rest do not count.
 pub fn measure(model: &Model, state: &State) -> Quality {
+    measure_where(model, state, |_| true)
+}
+
+/// Measures the tets of `state` that are chosen by their number.
+pub fn measure_where(model: &Model, state: &State, is_chosen: impl Fn(usize) -> bool) -> Quality {
     let tets = model.tets();
+    let chosen: Vec<usize> = (0..tets.len()).filter(|&i| is_chosen(i)).collect();
     let z: Vec<DVec3> = state
         .positions
         .iter()
@@ -39,15 +45,15 @@ pub fn measure(model: &Model, state: &State) -> Quality {
         worst: 1.0,
         worst_tet: None,
         volume: 0.0,
-        rest_volume: tets.volumes.iter().sum(),
+        rest_volume: chosen.iter().map(|&i| tets.volumes[i]).sum(),
         top_speed: state
             .velocities
             .iter()
             .map(|v| v.length())
             .fold(0.0, f32::max),
     };
-    let sliver = SLIVER_SHARE * quality.rest_volume / tets.len().max(1) as f64;
-    for i in (0..tets.len()).filter(|&i| !tets.is_flat(i)) {
+    let sliver = SLIVER_SHARE * quality.rest_volume / chosen.len().max(1) as f64;
+    for i in chosen.into_iter().filter(|&i| !tets.is_flat(i)) {
         let ratio = tets.deformation_gradient(i, &z).determinant();
         quality.inverted += usize::from(ratio < 0.0);
         quality.volume += ratio * tets.volumes[i];

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use supple_rig::figures::on_each;
 use supple_rig::formats::{self, FormatError, ReadOptions};
+use supple_rig::retarget::standing::standing_rest;
 use supple_rig::retarget::{BoneMap, HumanoidError, MapFile, Options, Retarget, RetargetError};
 use supple_rig::same_skeleton::{self, TooManyJoints};
 use supple_rig::{Character, Clip};
@@ -237,12 +238,14 @@ pub fn from_character(
     if options.map.source.is_empty() {
         options.map.source = BoneMap::of(source);
     }
+    let standing = standing_rest(&source.skeleton, clip, &options.map.source);
+    let skeleton = standing.as_ref().unwrap_or(&source.skeleton);
     let retargeted = on_each(character, |one| {
         let mut options = options.clone();
         if options.map.target.is_empty() {
             options.map.target = BoneMap::of(one);
         }
-        let retarget = Retarget::new(&source.skeleton, &one.skeleton, &options)?;
+        let retarget = Retarget::new(skeleton, &one.skeleton, &options)?;
         Ok(retarget.with_skin(one).clip(clip, fps))
     });
     match retargeted {

@@ -14,7 +14,8 @@
 use std::collections::BTreeMap;
 
 use glam::Vec3;
-use supple_anatomy::person::Person;
+use supple_anatomy::person::{Person, character::skin_character};
+use supple_anatomy::template::FatRegion;
 use supple_anatomy::{Body as Skin, Sex, Template};
 use supple_flesh::GivenLayers;
 use supple_geom::Adjacency;
@@ -41,15 +42,16 @@ pub struct Layered {
 ///
 /// Bodies in the connectivity of the embedded ones get their eyes as well, which have no layers.
 pub fn layered(anatomy: &Template) -> Layered {
-    let character = with_eyes(anatomy).unwrap_or_else(|| skin_only(anatomy));
+    let character = with_eyes(anatomy).unwrap_or_else(|| skin_character(anatomy));
     let is_whole = character.parts[0].mesh.positions.len() > anatomy.layers.skin.len();
     let vertices = match is_whole {
         true => anatomy.body.file_vertices.clone(),
         false => (0..anatomy.layers.skin.len() as u32).collect(),
     };
-    let mut layers = given_layers(anatomy, vertices);
-    layers.influences = smoothed(layers.influences, &anatomy.layers.triangles);
-    Layered { character, layers }
+    Layered {
+        character,
+        layers: smooth_layers(anatomy, vertices),
+    }
 }
 
 /// Layers whose skeleton surface has no sliding regions: every vertex is bound to the bone nearest to it. They fold where the trunk
@@ -66,13 +68,29 @@ pub fn layered_person(person: &Person) -> Layered {
     let vertices = (0..person.layers().skin.len() as u32).collect();
     Layered {
         character: person.character(),
-        layers: given_layers(&person.anatomy, vertices),
+        layers: smooth_layers(&person.anatomy, vertices),
     }
 }
 
-/// The layers of an anatomy over the given vertices of the first part of a character with its joints.
+/// The layers of an anatomy, whose skeleton surface goes over smoothly from one bone to the next.
+fn smooth_layers(anatomy: &Template, vertices: Vec<u32>) -> GivenLayers {
+    let mut layers = given_layers(anatomy, vertices);
+    layers.influences = smoothed(layers.influences, &anatomy.layers.triangles);
+    layers
+}
+
+/// Forward part of the normal up to which skin of the trunk is of its back, where the spine and its muscles lie below. Were that as
+/// soft as a belly, all of a bend would be in the small of the back, and 6 cm of fat crease there; above −0.4 flanks are stiff.
+const BACK: f32 = -0.6;
+
+/// The layers of an anatomy over the given vertices of the first part of a character with its joints, each vertex on the bone nearest to it.
 fn given_layers(anatomy: &Template, vertices: Vec<u32>) -> GivenLayers {
     let (layers, regions) = (&anatomy.layers, &anatomy.regions);
+    let normals = vertex_normals(&layers.skin_mesh());
+    let is_back = |v: usize| {
+        let is_trunk = matches!(regions.fat[v], Some(FatRegion::Belly | FatRegion::Chest));
+        is_trunk && normals[v].z < BACK
+    };
     let influences = (0..vertices.len()).map(|v| match regions.bone[v] {
         Some(bone) if layers.layered[v] => bone_weights(anatomy, bone as usize, layers.skeleton[v]),
         _ => Vec::new(),
@@ -83,6 +101,8 @@ fn given_layers(anatomy: &Template, vertices: Vec<u32>) -> GivenLayers {
         held: (0..vertices.len())
             .map(|v| layers.layered[v] && !regions.slides[v])
             .collect(),
+        hollow: regions.abdomen.clone(),
+        on_bone: (0..vertices.len()).map(is_back).collect(),
         muscle: layers.muscle.clone(),
         skeleton: layers.skeleton.clone(),
         layered: layers.layered.clone(),
@@ -135,25 +155,6 @@ fn bone_weights(anatomy: &Template, bone: usize, at: Vec3) -> Vec<(u32, f32)> {
     };
     let weights = &anatomy.body.influences;
     vertex.map_or_else(Vec::new, |v| bone.rig.weights(v, weights).to_vec())
-}
-
-/// The skin alone.
-fn skin_only(anatomy: &Template) -> Character {
-    let part = Part {
-        name: "skin".to_owned(),
-        mesh: anatomy.layers.skin_mesh(),
-        normals: vertex_normals(&anatomy.layers.skin_mesh()),
-        binding: binding(&anatomy.body.skeleton, anatomy.body.influences.clone()),
-        material: Some(0),
-        ..Part::default()
-    };
-    Character {
-        name: anatomy.name.clone(),
-        skeleton: anatomy.body.skeleton.clone(),
-        parts: vec![part],
-        materials: vec![material("skin", Vec3::new(0.8, 0.6, 0.5))],
-        ..Character::default()
-    }
 }
 
 /// The embedded body of the same sex with the anatomy's skin and joints; `None` if their connectivity differs.

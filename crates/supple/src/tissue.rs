@@ -14,7 +14,7 @@ use supple_rig::{Character, Clip, Pose};
 use supple_sim::advance::{Advance, advance, displayed};
 use supple_sim::contact::{Penetration, measure_penetration};
 use supple_sim::{
-    Backend, Collider, CpuBackend, Equilibrium, Model, Quality, SolveError, State, Targets, measure,
+    Backend, Collider, CpuBackend, Equilibrium, Model, Quality, SolveError, State, Targets,
 };
 
 use crate::body_builder::SoftBodyBuilder;
@@ -313,7 +313,7 @@ impl SoftBody {
 
     /// Inverted tets, worst tet, volume.
     pub fn quality(&self) -> Quality {
-        measure(&self.flesh.model, &self.state)
+        self.flesh.quality(&self.state)
     }
 }
 

@@ -37,11 +37,7 @@ fn places(character: &Character, body: &SoftBody) -> Vec<(String, Vec3, Vec3)> {
 fn check(which: Body) {
     let character = embedded::body(which).expect("a body");
     let mut settings = Settings::default();
-    if let Ok(n) = std::env::var("RES") {
-        settings.detail.resolution = Resolution::Vertices(n.parse().unwrap());
-    } else {
-        settings.detail.resolution = Resolution::Vertices(1500);
-    }
+    settings.detail.resolution = Resolution::Vertices(1500);
     let mut body = SoftBody::new(&character, settings).expect("tissue");
     let rest = supple::Pose::rest(&character.skeleton);
     body.place(&rest).expect("a pose");

@@ -3,7 +3,6 @@
 
 use supple::flesh::Settings;
 use supple::glam::{Quat, Vec3};
-use supple::sim::measure;
 use supple::skin::Method;
 use wasm_bindgen::prelude::*;
 
@@ -286,7 +285,7 @@ impl PageStage {
         let Some(body) = &self.stage.body else {
             return Vec::new();
         };
-        let quality = measure(&body.flesh().model, body.state());
+        let quality = body.quality();
         let kept = quality.volume / quality.rest_volume.max(f64::MIN_POSITIVE);
         vec![
             kept,

@@ -5,13 +5,12 @@ use std::path::{Path, PathBuf};
 
 use glam::{DMat3, DVec3, Vec3};
 use supple_geom::TriMesh;
-use supple_rig::character::Up;
-use supple_rig::formats::{FormatError, ReadOptions, load};
 
 use super::flaws::mend_known_flaws;
 use super::names::{known_bone, mirrored_name};
 use super::tidy::{Tidied, closed_bone, mirrored};
 use crate::Bone;
+use crate::mesh_folder::{MeshFolderError, read_mesh_folder};
 
 /// Bones of one skeleton \[m\]: Y up, facing +Z, left at +X, feet at y = 0, the midline at x = 0.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -88,17 +87,9 @@ pub enum BoneNote {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BoneError {
-    /// The folder cannot be listed.
-    #[error("{path}: {source}", path = path.display())]
-    Folder {
-        /// The folder.
-        path: PathBuf,
-        /// The system's error.
-        source: std::io::Error,
-    },
-    /// A file cannot be read.
+    /// The folder or one of its files cannot be read.
     #[error(transparent)]
-    Format(#[from] FormatError),
+    Folder(#[from] MeshFolderError),
     /// `joints.json` is not understood.
     #[error("{path}: {reason}; expected {{\"hip_l\": {{\"at\": [x, y, z]}}, ...}}, or delete the file: joints are then found from the bones", path = path.display())]
     Joints {
@@ -158,9 +149,8 @@ const UNITS: [(f64, &str); 4] = [
 ];
 /// Cosine of the angle up to which the skeleton's axes are taken to be the file's: 15 degrees.
 const SNAP: f64 = 0.966;
-const EXTENSIONS: [&str; 4] = ["ply", "obj", "stl", "off"];
 
-/// Reads all meshes of a folder (PLY, OBJ, STL, OFF) named after bones, and `joints.json` if there is one.
+/// Reads all meshes of a folder named after bones, and `joints.json` if there is one.
 pub fn read_bones(folder: &Path) -> Result<BoneSet, BoneError> {
     let (meshes, joints) = read_bone_files(folder)?;
     let count = meshes.len();
@@ -175,31 +165,10 @@ pub fn read_bones(folder: &Path) -> Result<BoneSet, BoneError> {
 
 /// The meshes of a folder as they are in the files, by file name, and the joints of `joints.json`.
 pub fn read_bone_files(folder: &Path) -> Result<super::asset::NamedMeshes, BoneError> {
-    let in_folder = |source| BoneError::Folder {
-        path: folder.to_owned(),
-        source,
-    };
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(in_folder)? {
-        let path = entry.map_err(in_folder)?.path();
-        let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
-        if EXTENSIONS.iter().any(|known| extension == *known) {
-            files.push(path);
-        }
-    }
-    files.sort();
-    let as_written = ReadOptions {
-        metres_per_unit: Some(1.0),
-        up: Some(Up::Y),
-    };
-    let mut meshes = Vec::new();
-    for path in &files {
-        let name = path.file_stem().unwrap_or_default().to_string_lossy();
-        let character = load(path, &as_written)?;
-        let mesh = TriMesh::merged(character.parts.iter().map(|part| &part.mesh));
-        meshes.push((name.into_owned(), mesh));
-    }
-    Ok((meshes, read_joints(&folder.join("joints.json"))?))
+    Ok((
+        read_mesh_folder(folder)?,
+        read_joints(&folder.join("joints.json"))?,
+    ))
 }
 
 /// The skeleton of named meshes in any unit and axes.

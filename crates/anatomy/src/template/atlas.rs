@@ -245,11 +245,14 @@ const LIMB_REACH: f32 = 0.03;
 const TRUNK_REACH: f32 = 0.004;
 
 impl Atlas {
-    /// The atlas with sheets, and all depths below the muscle surface, `factor` times as thick.
+    /// The atlas with sheets, what they fill around them, and all depths below the muscle surface, `factor` times as thick.
     pub fn with_sheets(&self, factor: f32) -> Atlas {
         let mut atlas = self.clone();
         for entry in &mut atlas.entries {
-            entry.thickness = entry.thickness.map(|thickness| factor * thickness);
+            if let Some(thickness) = &mut entry.thickness {
+                *thickness *= factor;
+                entry.reach *= factor;
+            }
             (entry.depth.iter_mut().flatten()).for_each(|depth| *depth *= factor);
         }
         atlas

@@ -196,9 +196,29 @@ pub const LEAST_MUSCLE: f32 = 0.001;
 /// hips; above 0.3 shins and collar bones are covered.
 const LEAST_SHARE: f32 = 0.2;
 
+/// Least muscle over ribs, which all lie under sheets \[m\]: below 5 mm they show through holes; above 8 mm chests are padded.
+const RIB_COVER: f32 = 0.006;
+/// Skeleton surface nearer to a rib than the first is a rib's, farther than the second is not \[m\].
+const AT_RIB: [f32; 2] = [0.006, 0.02];
+
+/// Least muscle on each line from skin to skeleton surface \[m\]: 1 mm, and more over ribs.
+pub fn least_muscle(layers: &Layers, bones: &[Bone]) -> Vec<f32> {
+    let ribs = bones.iter().filter(|bone| bone.name.starts_with("rib"));
+    let ribs = Surface::new(TriMesh::merged(ribs.map(|bone| &bone.mesh)));
+    (layers.skeleton.iter())
+        .map(|&p| {
+            let found = ribs.closest_point_within(p, AT_RIB[1]);
+            let share = found.map_or(0.0, |at| {
+                ((AT_RIB[1] - at.distance) / (AT_RIB[1] - AT_RIB[0])).clamp(0.0, 1.0)
+            });
+            LEAST_MUSCLE + share * (RIB_COVER - LEAST_MUSCLE)
+        })
+        .collect()
+}
+
 /// Where the muscle surface crosses each line from skin (0) to skeleton surface (1): as deep as the fat is thick; never above the
-/// skin nor nearer to the skeleton surface than 1 mm. Zero where there are no layers.
-pub fn fat_places(layers: &Layers, thickness: &[f64]) -> Vec<f32> {
+/// skin nor nearer to the skeleton surface than `least` \[m\]. Zero where there are no layers.
+pub fn fat_places(layers: &Layers, thickness: &[f64], least: &[f32]) -> Vec<f32> {
     let skin = TriMesh {
         positions: layers.skin.clone(),
         triangles: layers.triangles.clone(),
@@ -215,15 +235,15 @@ pub fn fat_places(layers: &Layers, thickness: &[f64]) -> Vec<f32> {
             // Thickness is measured straight down; the line may be oblique.
             let slope = (-line.dot(normals[v])).max(0.5);
             let depth = thickness[v] as f32 / slope;
-            let deepest = (length - LEAST_MUSCLE.max(LEAST_SHARE * length)).max(0.0);
+            let deepest = (length - least[v].max(LEAST_SHARE * length)).max(0.0);
             depth.clamp(0.0, deepest) / length
         })
         .collect()
 }
 
 /// The muscle surface at [`fat_places`], as it is before it is made smooth \[m\].
-pub fn fat_targets(layers: &Layers, thickness: &[f64]) -> Vec<Vec3> {
-    let places = fat_places(layers, thickness);
+pub fn fat_targets(layers: &Layers, thickness: &[f64], least: &[f32]) -> Vec<Vec3> {
+    let places = fat_places(layers, thickness, least);
     (0..places.len())
         .map(|v| layers.skin[v].lerp(layers.skeleton[v], places[v]))
         .collect()

@@ -3,7 +3,7 @@
 use glam::Vec3;
 
 use super::atlas::{Atlas, AtlasError};
-use super::fat::{FatError, FatSite, fat_places, fat_targets, fat_thickness};
+use super::fat::{FatError, FatSite, fat_places, fat_targets, fat_thickness, least_muscle};
 use super::muscles::{MuscleOptions, muscle_volumes};
 use super::volumes::body_mass;
 use super::zones::{ZONES, Zone, zone_shares, zone_volumes};
@@ -60,6 +60,7 @@ pub fn fat_layer(
     let skin = layers.skin_mesh();
     let of_sites = fat_thickness(sites, body.sex, &skin, &layers.layered, bones)?;
     let shares = zone_shares(body);
+    let least = least_muscle(layers, bones);
     let mass = body_mass(body.mesh.signed_volume(), body.sex);
     let wanted = zone_volumes(atlas, mass, body.sex);
     let options = MuscleOptions {
@@ -77,7 +78,7 @@ pub fn fat_layer(
     };
     let mut work = layers.clone();
     let mut volumes = |scales: &[f64; ZONES]| -> Result<[f64; ZONES], FatLayerError> {
-        work.muscle = fat_targets(layers, &scaled(scales));
+        work.muscle = fat_targets(layers, &scaled(scales), &least);
         let found = muscle_volumes(atlas, bones, &work, &options)?;
         let mut volumes = [0.0; ZONES];
         for (entry, volume) in atlas.entries.iter().zip(found) {
@@ -108,8 +109,8 @@ pub fn fat_layer(
     }
     let thickness = scaled(&scales);
     Ok(FatLayer {
-        places: fat_places(layers, &thickness),
-        targets: fat_targets(layers, &thickness),
+        places: fat_places(layers, &thickness, &least),
+        targets: fat_targets(layers, &thickness, &least),
         thickness,
         scales,
     })

@@ -5,14 +5,11 @@ use std::path::{Path, PathBuf};
 use glam::{DMat3, DVec3, Vec3};
 use rayon::prelude::*;
 use supple_geom::{Surface, TriMesh};
-use supple_rig::character::Up;
-use supple_rig::formats::{FormatError, ReadOptions, load};
 
 use super::{Group, Regions, Rig, RiggedMuscle, Side};
+use crate::mesh_folder::{MeshFolderError, read_mesh_folder};
 use crate::{Bone, Layers};
 
-/// Extensions of mesh files.
-const EXTENSIONS: [&str; 5] = ["ply", "obj", "off", "stl", "glb"];
 /// Bones farther from a point than the nearest by this much do not carry it \[m\].
 const CARRIED_WITHIN: f64 = 0.06;
 /// Share of a muscle's vertices outside the skin from which it is left out: it belongs to another body, or another place.
@@ -31,17 +28,9 @@ pub struct GivenMuscle {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GivenMuscleError {
-    /// The folder cannot be listed.
-    #[error("cannot read the folder {}: {source}", path.display())]
-    Folder {
-        /// The folder.
-        path: PathBuf,
-        /// What the system says.
-        source: std::io::Error,
-    },
-    /// A file cannot be read.
+    /// The folder or one of its files cannot be read.
     #[error(transparent)]
-    Format(#[from] FormatError),
+    Folder(#[from] MeshFolderError),
     /// No meshes in the folder.
     #[error(
         "{} has no meshes (ply, obj, off, stl, glb); give a folder with one mesh a muscle, or an atlas (.toml)", path.display()
@@ -54,41 +43,14 @@ pub enum GivenMuscleError {
 
 /// Reads the meshes of a folder, as they are.
 pub fn read_given(folder: &Path) -> Result<Vec<GivenMuscle>, GivenMuscleError> {
-    let in_folder = |source| GivenMuscleError::Folder {
-        path: folder.to_owned(),
-        source,
-    };
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(in_folder)? {
-        let path = entry.map_err(in_folder)?.path();
-        let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
-        if EXTENSIONS.iter().any(|known| extension == *known) {
-            files.push(path);
-        }
+    let mut meshes = read_mesh_folder(folder)?;
+    meshes.retain(|(_, mesh)| !mesh.triangles.is_empty());
+    if meshes.is_empty() {
+        let path = folder.to_owned();
+        return Err(GivenMuscleError::Nothing { path });
     }
-    files.sort();
-    let as_written = ReadOptions {
-        metres_per_unit: Some(1.0),
-        up: Some(Up::Y),
-    };
-    let mut muscles = Vec::new();
-    for path in &files {
-        let character = load(path, &as_written)?;
-        let mesh = TriMesh::merged(character.parts.iter().map(|part| &part.mesh));
-        if !mesh.triangles.is_empty() {
-            let name = path.file_stem().unwrap_or_default().to_string_lossy();
-            muscles.push(GivenMuscle {
-                name: name.into_owned(),
-                mesh,
-            });
-        }
-    }
-    match muscles.is_empty() {
-        true => Err(GivenMuscleError::Nothing {
-            path: folder.to_owned(),
-        }),
-        false => Ok(muscles),
-    }
+    let muscle = |(name, mesh)| GivenMuscle { name, mesh };
+    Ok(meshes.into_iter().map(muscle).collect())
 }
 
 /// An affine map.

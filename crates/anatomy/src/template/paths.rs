@@ -11,6 +11,8 @@ use super::segments::Section;
 const SAMPLES: usize = 33;
 /// Largest distance between neighbouring fibres of a strip where it is widest \[m\]; the strip's own shape is no finer.
 const FIBRE_SPACING: f32 = 0.012;
+/// Most fibres of a strip. With 14 those of the belly wall are 25 mm apart, and the strip cuts the corner at the crest of the ilium.
+const MOST_FIBRES: usize = 28;
 /// Width of the strip of a muscle that is a line \[m\].
 const LINE_WIDTH: f32 = 2e-4;
 
@@ -95,7 +97,7 @@ pub fn strip(entry: &Entry, half: &Half, surface: &Surface) -> Result<Strip, Atl
     let fibres = if widest == 0.0 {
         2
     } else {
-        ((widest / FIBRE_SPACING).ceil() as usize + 1).clamp(2, 14)
+        ((widest / FIBRE_SPACING).ceil() as usize + 1).clamp(2, MOST_FIBRES)
     };
     let rows: Vec<Vec<Vec3>> = rows.iter().map(|row| resampled(row, fibres)).collect();
     let mut strip = Strip {

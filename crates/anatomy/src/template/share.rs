@@ -31,7 +31,7 @@ const BEHIND: [f32; 4] = [0.2, 0.4, 0.6, 0.8];
 const BEHIND_BONE: f32 = 0.006;
 /// Deepest middle of a sheet that is an outer one \[m\].
 const OUTER_DEPTH: f32 = 0.0095;
-/// What outer sheets claim in addition \[m\]: where the layer is thin, the bellies below would break through them.
+/// What outer sheets of the reference man claim in addition \[m\]: where the layer is thin, the bellies below would break through them.
 const OUTER: f32 = 0.003;
 /// Share of a muscle's reach that its tendons have.
 const TENDON_REACH: f32 = 0.3;
@@ -293,7 +293,13 @@ impl Shares {
             reach: claimants.iter().map(|c| c.entry.reach).collect(),
             tendon: claimants.iter().map(|c| c.entry.tendon).collect(),
             outer: (claimants.iter())
-                .map(|c| if is_outer(c.entry, thin) { OUTER } else { 0.0 })
+                .map(|c| {
+                    if is_outer(c.entry, thin) {
+                        thin * OUTER
+                    } else {
+                        0.0
+                    }
+                })
                 .collect(),
             cover_share: (claimants.iter())
                 .map(|c| {

@@ -12,6 +12,7 @@ use crate::prism_bar::PrismBar;
 use crate::surface_fit::{Pull, SurfaceFit, VertexTarget};
 use crate::template::correspondence::WrapTargets;
 use crate::template::limbs::{Limbs, point_limbs, skin_limbs};
+use crate::template::mirror::{mirrored_vertices, symmetric};
 use crate::template::wrap::is_wrapped;
 use crate::{Body, Bone};
 
@@ -46,6 +47,10 @@ const LARGEST_ENCLOSED: f64 = 2000.0;
 
 /// Bending weight from which on points of the wrap are enclosed.
 const ENCLOSE_FROM: f64 = 1e-5;
+
+/// Bending weight down to which both sides of a symmetric skin go the same way; below, each encloses its own side of the wrap, which is not quite
+/// symmetric.
+const SYMMETRIC_TO: f64 = 1e-7;
 
 /// Distance kept from the wrap and from the skin, the latter where there is room \[m\].
 const OFF_WRAP: f32 = 0.001;
@@ -150,6 +155,8 @@ struct Shrink<'a> {
     enclosed: Vec<(Vec3, f64)>,
     /// Weight of each prism against shear.
     stiffness: Vec<f64>,
+    /// The other side of each vertex of a symmetric skin. Where bones are far, as at the waist, a side would go for ribs or for the crest by chance.
+    other: Option<Vec<u32>>,
     x: Vec<DVec3>,
 }
 
@@ -201,6 +208,7 @@ impl<'a> Shrink<'a> {
             enclosed,
             fit,
             stiffness: vec![0.0; bar.prisms().len()],
+            other: mirrored_vertices(&skin.positions),
             bar,
             x,
         }
@@ -229,7 +237,11 @@ impl<'a> Shrink<'a> {
             Vec::new()
         };
         pulls.extend(self.shears());
-        let wanted = self.below_skin(self.fit.solve(&self.x, bending, &targets, &pulls)?);
+        let mut wanted = self.fit.solve(&self.x, bending, &targets, &pulls)?;
+        if let Some(other) = self.other.as_ref().filter(|_| bending >= SYMMETRIC_TO) {
+            wanted = symmetric(&wanted, other);
+        }
+        let wanted = self.below_skin(wanted);
         let has_stopped = self.bar.advance(&mut self.x, &wanted);
         for (stiffness, has_stopped) in self.stiffness.iter_mut().zip(has_stopped) {
             *stiffness = match has_stopped {

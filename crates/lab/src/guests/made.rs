@@ -10,28 +10,28 @@ use super::figure::Figure;
 
 /// Proportions of a person, in heights unless noted.
 #[derive(Clone, Copy, Debug)]
-struct Person {
+pub(super) struct Person {
     /// Height \[m\].
-    height: f32,
+    pub height: f32,
     /// Height of the hips.
-    leg: f32,
+    pub leg: f32,
     /// Length of an arm.
-    arm: f32,
+    pub arm: f32,
     /// Height of the head.
-    head: f32,
+    pub head: f32,
     /// Half the width of shoulders and hips.
-    shoulder: f32,
-    hip: f32,
+    pub shoulder: f32,
+    pub hip: f32,
     /// Radius of the belly and of the chest.
-    belly: f32,
-    chest: f32,
+    pub belly: f32,
+    pub chest: f32,
     /// Radius of a thigh; arms are two thirds of it.
-    limb: f32,
+    pub limb: f32,
     /// Size of the cells of the skin.
-    cell: f32,
+    pub cell: f32,
 }
 
-const ADULT: Person = Person {
+pub(super) const ADULT: Person = Person {
     height: 1.7,
     leg: 0.5,
     arm: 0.38,
@@ -133,12 +133,12 @@ pub fn made(name: &str) -> Option<Character> {
         "snake" => Some(snake().character(name, false)),
         "octopus" => Some(octopus().character(name, false)),
         "fish" => Some(fish().character(name, false)),
-        _ => None,
+        _ => super::odd::odd(name),
     }
 }
 
 /// Joints and limbs of a person in T-pose, facing +Z, on the ground.
-fn skeleton(person: &Person) -> Figure {
+pub(super) fn skeleton(person: &Person) -> Figure {
     let mut figure = Figure::default();
     let h = person.height;
     let at = |x: f32, y: f32, z: f32| h * Vec3::new(x, y, z);
@@ -208,7 +208,7 @@ fn skeleton(person: &Person) -> Figure {
 /// Boxes that meet at the joints, each on one joint.
 fn voxels() -> Figure {
     let mut figure = skeleton(&ADULT);
-    for (joint, from, to, width) in boxes(&figure) {
+    for (joint, from, to, width) in boxes(&figure, ADULT.height) {
         let size = (to - from).abs().max(Vec3::splat(width));
         let mesh = moved(shapes::cuboid(size, 2), 0.5 * (from + to));
         figure.piece(joint, mesh);
@@ -219,7 +219,7 @@ fn voxels() -> Figure {
 /// Capsules with balls at the joints, each a shell of its own.
 fn robot() -> Figure {
     let mut figure = skeleton(&ADULT);
-    for (joint, from, to, width) in boxes(&figure) {
+    for (joint, from, to, width) in boxes(&figure, ADULT.height) {
         let length = from.distance(to);
         let turn = glam::Quat::from_rotation_arc(Vec3::Y, (to - from).normalize_or(Vec3::Y));
         let mut tube = shapes::capsule(0.4 * width, 0.7 * length, 12, 6);
@@ -233,9 +233,8 @@ fn robot() -> Figure {
     figure
 }
 
-/// Joint, ends and width of the segments of the adult.
-fn boxes(figure: &Figure) -> Vec<(usize, Vec3, Vec3, f32)> {
-    let h = ADULT.height;
+/// Joint, ends and width of the segments of a person of this height \[m\].
+pub(super) fn boxes(figure: &Figure, h: f32) -> Vec<(usize, Vec3, Vec3, f32)> {
     let width = |name: &str| match name {
         "hips" | "spine" | "chest" => 0.17,
         "head" => 0.12,
@@ -309,7 +308,7 @@ fn packed() -> Figure {
 }
 
 /// A chain of joints from one place to another, with limbs of these radii.
-fn chain(
+pub(super) fn chain(
     figure: &mut Figure,
     (name, parent): (&str, Option<usize>),
     places: &[Vec3],
@@ -334,7 +333,7 @@ fn chain(
 }
 
 /// Places on a line.
-fn line(from: Vec3, to: Vec3, count: usize) -> Vec<Vec3> {
+pub(super) fn line(from: Vec3, to: Vec3, count: usize) -> Vec<Vec3> {
     (0..=count)
         .map(|k| from.lerp(to, k as f32 / count as f32))
         .collect()
@@ -443,7 +442,7 @@ fn fish() -> Figure {
     figure
 }
 
-fn moved(mut mesh: TriMesh, by: Vec3) -> TriMesh {
+pub(super) fn moved(mut mesh: TriMesh, by: Vec3) -> TriMesh {
     let middle = 0.5 * (mesh.bounds().min + mesh.bounds().max);
     for p in &mut mesh.positions {
         *p += by - middle;

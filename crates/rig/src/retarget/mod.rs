@@ -2,7 +2,8 @@
 //!
 //! Bones are matched by name, by topology or by a map file ([`humanoid`]). Every target bone copies the world rotation of
 //! its source bone relative to rest poses that were aligned first ([`align`]). The hips are placed so
-//! that the feet are as high above the ground as the source's ([`ground`]).
+//! that the feet are as high above the ground as the source's ([`ground`]). A motion whose rest pose is no standing person takes one
+//! from its frames ([`standing`]).
 
 pub mod align;
 pub mod ground;
@@ -10,6 +11,7 @@ pub mod humanoid;
 mod legs;
 pub mod map;
 mod names;
+pub mod standing;
 mod topology;
 
 pub use humanoid::{HumanBone, Humanoid};

@@ -59,7 +59,7 @@ pub(super) fn guess(skeleton: &Skeleton) -> Option<BTreeMap<HumanBone, Vec<usize
             HumanBone::Foot(side),
             HumanBone::Toes(side),
         ];
-        for (name, joint) in names.into_iter().zip(shape.leg_joints(leg)?) {
+        for (name, joint) in names.into_iter().zip(shape.leg_joints(leg, other)?) {
             bones.insert(name, vec![joint]);
         }
     }
@@ -131,7 +131,8 @@ impl Shape<'_> {
     }
 
     /// Hip, knee, ankle and, if present, toes along a leg.
-    fn leg_joints(&self, leg: &[usize]) -> Option<Vec<usize>> {
+    fn leg_joints(&self, leg: &[usize], other: &[usize]) -> Option<Vec<usize>> {
+        let leg = &leg[self.carriers(leg, other)..];
         let &hip = leg.first()?;
         let height = |joint: usize| self.places[joint].y;
         let ankle_height = self.low + 0.2 * (height(hip) - self.low);
@@ -144,6 +145,17 @@ impl Shape<'_> {
         let mut joints = vec![hip, leg[knee], leg[ankle]];
         joints.extend(leg.get(ankle + 1));
         Some(joints)
+    }
+
+    /// Joints at the beginning of a leg that only carry the hip: short, and much nearer to the other side's than the hips are to each other. CMU's
+    /// skeletons have one.
+    fn carriers(&self, leg: &[usize], other: &[usize]) -> usize {
+        let length = |i: usize| self.places[leg[i]].distance(self.places[leg[i + 1]]);
+        let apart = |i: usize| self.places[leg[i]].distance(self.places[other[i]]);
+        let carries = |i: usize| length(i) < 0.5 * length(i + 1) && apart(i) < 0.5 * apart(i + 1);
+        // Three joints at least are left.
+        let most = leg.len().min(other.len()).saturating_sub(3);
+        (0..most).find(|&i| !carries(i)).unwrap_or(most)
     }
 
     /// Paths from the chest to the two leaves that reach out farthest.

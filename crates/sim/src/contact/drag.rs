@@ -1,38 +1,60 @@
-//! A bound on how far friction drags skin.
+//! Bounds on how far contact moves skin.
 //!
 //! Where bones press deep into flesh, forces are large, and so is their friction: thick arms that cross before a belly
 //! would wind it around the body. Friction therefore fades as the skin is dragged away from where its bone carries it.
-
-use glam::Vec3;
+//!
+//! Where limbs overlap by more than their thickness, there is no room for the flesh between the bones. Each contact would push it
+//! on, and squeeze single points out of the limb as spikes. So the largest normal force fades too, as skin is moved by more than
+//! the thickness of its tissue.
 
 use super::solver::Moment;
 use super::tangle::carried;
 use super::{Contact, ContactSurface, rules};
 use crate::{Model, Targets};
 
-/// Factor of friction at a contact: one, and less where the skin of either side is dragged far.
-pub fn grip(
+/// Factors on the forces of a contact, each one, and less where the skin of either side is moved far.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hold {
+    /// On the friction.
+    pub grip: f32,
+    /// On the largest normal force.
+    pub push: f32,
+}
+
+impl Hold {
+    /// Forces of skin that is where its bone carries it.
+    pub const FULL: Self = Self {
+        grip: 1.0,
+        push: 1.0,
+    };
+}
+
+/// How well a contact holds: friction by the distance along the skin, the normal force by the whole distance.
+pub fn hold(
     model: &Model,
     surface: &ContactSurface,
     targets: &Targets,
     now: &Moment,
     contact: &Contact,
-) -> f32 {
-    let dragged = |point: u32| {
-        let v = point as usize;
-        let source = surface.input.sources[v];
-        let apart = match carried(model, targets, source) {
-            Some(carried) => now.position(source) - carried.place,
-            None => Vec3::ZERO,
-        };
-        let along = apart - contact.normal * apart.dot(contact.normal);
-        along.length() / surface.size()
+) -> Hold {
+    let (mut dragged, mut moved) = (0.0_f32, 0.0_f32);
+    for point in [contact.point, nearest_corner(surface, contact)] {
+        let source = surface.input.sources[point as usize];
+        if let Some(carried) = carried(model, targets, source) {
+            let apart = now.position(source) - carried.place;
+            let along = apart - contact.normal * apart.dot(contact.normal);
+            dragged = dragged.max(along.length() / surface.size());
+            moved = moved.max(apart.length() / surface.thickness(point));
+        }
+    }
+    let fade = |far: f32, start: f32, end: f32| {
+        // NaN, of a surface without size, counts as moved far.
+        ((end - far) / (end - start)).clamp(0.0, 1.0).max(0.0)
     };
-    let foot = nearest_corner(surface, contact);
-    let far = dragged(contact.point).max(dragged(foot));
-    let (start, end) = (rules::DRAG_START, rules::DRAG_END);
-    // NaN, of a surface without size, counts as dragged far.
-    ((end - far) / (end - start)).clamp(0.0, 1.0).max(0.0)
+    Hold {
+        grip: fade(dragged, rules::DRAG_START, rules::DRAG_END),
+        push: fade(moved, rules::MOVE_START, rules::MOVE_END),
+    }
 }
 
 /// The corner with the largest weight at the foot.
@@ -50,13 +72,16 @@ fn nearest_corner(surface: &ContactSurface, contact: &Contact) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use glam::Vec3;
+
     use super::*;
     use crate::State;
     use crate::conformance::some_pads;
 
-    /// Friction of skin that is carried along holds; it fades as the skin is dragged over its bone.
+    /// Forces hold on skin that is carried along. Friction fades as the skin is dragged over its bone, and the normal force as it
+    /// is moved by more than its thickness.
     #[test]
-    fn dragged_skin_slips() {
+    fn skin_that_is_moved_far_slips_and_is_let_go() {
         let model = some_pads(1);
         let surface = model.contact_surface().expect("surface");
         let targets = model.rest_targets();
@@ -68,20 +93,28 @@ mod tests {
             force: Vec3::Y,
             distance: 0.0,
         };
-        let grip_at = |drag: Vec3| {
+        let held = |by: Vec3| {
             let mut state = State::at_rest(&model);
             for position in &mut state.positions {
-                *position += drag * surface.size();
+                *position += by;
             }
             let now = Moment::now(&model, &state.positions, &targets);
-            grip(&model, surface, &targets, &now, &contact)
+            hold(&model, surface, &targets, &now, &contact)
         };
-        assert_eq!(grip_at(Vec3::ZERO), 1.0);
-        assert_eq!(grip_at(Vec3::X * 0.5 * rules::DRAG_START), 1.0);
-        let half = grip_at(Vec3::X * 0.5 * (rules::DRAG_START + rules::DRAG_END));
+        assert_eq!(held(Vec3::ZERO), Hold::FULL);
+        let grip = |drag: f32| held(Vec3::X * drag * surface.size()).grip;
+        assert_eq!(grip(0.5 * rules::DRAG_START), 1.0);
+        let half = grip(0.5 * (rules::DRAG_START + rules::DRAG_END));
         assert!((half - 0.5).abs() < 1e-3, "{half}");
-        assert_eq!(grip_at(Vec3::X * 1.1 * rules::DRAG_END), 0.0);
+        assert_eq!(grip(1.1 * rules::DRAG_END), 0.0);
         // Pressed skin is not dragged.
-        assert_eq!(grip_at(Vec3::NEG_Y * 0.9), 1.0);
+        assert_eq!(held(Vec3::NEG_Y * 0.9 * surface.size()).grip, 1.0);
+        let thickness = [0, surface.triangles()[0][0]].map(|point| surface.thickness(point));
+        let thinnest = thickness[0].min(thickness[1]);
+        let push = |by: f32| held(Vec3::NEG_Y * by * thinnest).push;
+        assert_eq!(push(0.9 * rules::MOVE_START), 1.0);
+        let half = push(0.5 * (rules::MOVE_START + rules::MOVE_END));
+        assert!((half - 0.5).abs() < 1e-3, "{half}");
+        assert_eq!(push(1.1 * rules::MOVE_END), 0.0);
     }
 }

@@ -35,6 +35,7 @@ mod measure;
 mod persist;
 pub(crate) mod relative_motion;
 mod resolve;
+mod rest_overlaps;
 mod rows;
 pub mod rules;
 mod search;

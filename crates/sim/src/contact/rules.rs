@@ -81,6 +81,10 @@ pub const MAX_PUSH: f32 = 1.0;
 pub const DRAG_START: f32 = 0.04;
 /// Distance at which it has no friction \[sizes\].
 pub const DRAG_END: f32 = 0.08;
+/// Distance from where its bone carries it at which the largest normal force on skin begins to fall \[thicknesses of its tissue\].
+pub const MOVE_START: f32 = 1.5;
+/// Distance at which there is no normal force \[thicknesses\].
+pub const MOVE_END: f32 = 3.0;
 /// Half-life of a pressed vertex's velocity relative to its bone \[s\].
 pub const PRESSED_HALF_LIFE: f32 = 0.0096;
 /// Blocks of a column of A⁻¹ whose entries are all below this share of the diagonal entry are dropped.

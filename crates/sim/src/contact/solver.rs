@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use supple_geom::simd::Row;
 
 use super::detect::{Detector, Filter};
-use super::drag::grip;
+use super::drag::{Hold, hold};
 use super::external::{ExternalForce, carry_on};
 use super::local_search::Now;
 use super::persist::{Next, Persistence, decide, is_usable, merge};
@@ -307,14 +307,14 @@ impl ContactSolver {
             if may_tangle && is_tangled(model, surface, targets, contact) {
                 return ContactRow::default();
             }
-            let grip = match contact.force == Vec3::ZERO {
-                true => 1.0,
-                false => grip(model, surface, targets, &now, contact),
+            let hold = match contact.force == Vec3::ZERO {
+                true => Hold::FULL,
+                false => hold(model, surface, targets, &now, contact),
             };
             let mut row = ContactRow {
                 normal: contact.normal,
                 force: contact.force * scale,
-                friction: friction * grip,
+                friction: friction * hold.grip,
                 ..ContactRow::default()
             };
             let corners = surface.triangles()[contact.triangle as usize];
@@ -354,7 +354,7 @@ impl ContactSolver {
                 surface.input.skin[v].distance(surface.input.bases[v])
             };
             let depth = depth(contact.point).max(depth(corners[0]));
-            row.limit = rules::MAX_PUSH * depth / row.compliance;
+            row.limit = rules::MAX_PUSH * hold.push * depth / row.compliance;
             row
         };
         let least = match settings.contact.mode {

@@ -3,15 +3,14 @@
 use std::sync::OnceLock;
 
 use glam::Vec3;
-use rayon::prelude::*;
 use supple_geom::shells::shells;
 use supple_geom::simd::LANES;
 use supple_geom::{Aabb, TriMesh};
 
 use super::covers::Covers;
-use super::detect::{Detector, Filter};
 use super::local::LocalPairs;
 use super::measure::points_in_own_shell;
+use super::rest_overlaps::rest_overlaps;
 use super::rules::{GAP, SHELL};
 use super::tree::Tree;
 
@@ -180,7 +179,7 @@ impl ContactSurface {
             near,
             input,
         };
-        let overlaps = surface.rest_overlaps();
+        let overlaps = rest_overlaps(&surface);
         surface.covers.add_triangles(overlaps);
         surface.inside_at_rest = points_in_own_shell(&surface, &surface.input.skin);
         surface
@@ -239,6 +238,13 @@ impl ContactSurface {
     /// Distance that contacts keep \[m\].
     pub fn gap(&self) -> f32 {
         GAP * self.edge
+    }
+
+    /// Distance from a skin point to its base point at rest, at least a mean edge \[m\]: thinner tissue still folds by its edges.
+    pub(crate) fn thickness(&self, point: u32) -> f32 {
+        let point = point as usize;
+        let depth = self.input.skin[point].distance(self.input.bases[point]);
+        depth.max(self.edge)
     }
 
     pub(crate) fn is_inside_at_rest(&self, point: u32) -> bool {
@@ -344,35 +350,6 @@ impl ContactSurface {
         let mut near = self.near_leaves.of(point).iter();
         near.find(|&&entry| entry >> 8 == leaf)
             .map_or(0, |&entry| entry as u8)
-    }
-
-    /// For each skin point the triangles that it is below, or closer to than the gap, at rest, and those beside them.
-    fn rest_overlaps(&self) -> Vec<Vec<u32>> {
-        let mut detector = Detector::new(self);
-        detector.update(self, |i| self.input.skin[i], |i| self.input.bases[i]);
-        detector.search(self, Filter::Deepest);
-        let mut lists = vec![Vec::new(); self.point_count()];
-        let found = detector.found();
-        let overlapping = found.filter(|found| found.distance < self.gap());
-        let overlapping: Vec<u32> = overlapping.map(|found| found.point).collect();
-        let overlaps = |point: u32| {
-            let all = 0..self.input.triangles.len() as u32;
-            let is_close = |&triangle: &u32| {
-                let found = detector.point_in_prism(self, point, triangle);
-                !self.is_near(point, triangle)
-                    && found.is_some_and(|found| found.distance < self.gap())
-            };
-            let around = |triangle: u32| self.around_triangle(triangle);
-            let mut list: Vec<u32> = all.filter(is_close).flat_map(around).collect();
-            list.sort_unstable();
-            list.dedup();
-            (point, list)
-        };
-        let found: Vec<_> = overlapping.into_par_iter().map(overlaps).collect();
-        for (point, list) in found {
-            lists[point as usize] = list;
-        }
-        lists
     }
 }
 

@@ -9,12 +9,13 @@ use super::accessor::Accessors;
 use super::base64::decode_data_uri;
 use super::document::Document;
 use super::json::{Element, as_uint};
-use crate::character::Material;
+use crate::character::{Material, Problem, Severity};
 use crate::formats::FormatError;
 
 pub(super) fn read_materials(
     document: &Document,
     accessors: &Accessors<'_>,
+    problems: &mut Vec<Problem>,
 ) -> Result<Vec<Material>, FormatError> {
     let images = document.root().items("images")?;
     let mut loaded: Vec<Option<Option<Arc<[u8]>>>> = vec![None; images.len()];
@@ -27,9 +28,12 @@ pub(super) fn read_materials(
         };
         let image = image_index(document, material.value).filter(|&index| index < images.len());
         let bytes = image.and_then(|index| {
-            loaded[index]
-                .get_or_insert_with(|| image_bytes(document, index, &images[index], accessors))
-                .clone()
+            let load = || {
+                let bytes = image_bytes(document, index, &images[index], accessors);
+                problems.extend(image_problem(&images[index], bytes.as_deref()));
+                bytes
+            };
+            loaded[index].get_or_insert_with(load).clone()
         });
         materials.push(Material {
             name: material.text("name"),
@@ -46,6 +50,21 @@ fn image_index(document: &Document, material: &Value) -> Option<usize> {
     let texture = document.json.get("textures")?.get(as_uint(texture)?)?;
     let webp = || texture.pointer("/extensions/EXT_texture_webp/source");
     as_uint(texture.get("source").or_else(webp)?)
+}
+
+/// A note about an image that pictures cannot show.
+fn image_problem(image: &Element<'_>, bytes: Option<&[u8]>) -> Option<Problem> {
+    const KNOWN: [&[u8]; 2] = [b"\x89PNG", &[0xff, 0xd8, 0xff]];
+    let what = match bytes {
+        Some(bytes) if KNOWN.iter().any(|start| bytes.starts_with(start)) => return None,
+        Some(_) => "is neither PNG nor JPEG",
+        None => "is missing or damaged",
+    };
+    Some(Problem {
+        severity: Severity::Note,
+        place: image.path.clone(),
+        text: format!("The image {what}. It is drawn as a plain colour."),
+    })
 }
 
 /// The encoded image; `None` if it is missing or damaged, which is no reason to reject a file.

@@ -73,7 +73,7 @@ fn build(document: &Document) -> Result<(Character, Vec<usize>, Vec<PartLink>), 
     )?;
     let bones = bone_nodes(&nodes, &skins, &shown)?;
     let joints = make_joints(&nodes, &bones, &helpers)?;
-    let materials = read_materials(document, &accessors)?;
+    let materials = read_materials(document, &accessors, &mut problems)?;
     let reader = PartReader {
         nodes: &nodes,
         shown: &shown,
