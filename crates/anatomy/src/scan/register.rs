@@ -33,7 +33,7 @@ const GROUND: [[f32; 2]; 2] = [[0.08, 0.10], [0.02, 0.012]];
 const SEX_SCALE: f64 = 0.0065;
 const SEX_OFFSET: f64 = 1.1;
 /// No shape says more: 0.8 % of soldiers are on the wrong side of the best plane through ten measures.
-const SUREST: f64 = 0.995;
+const SUREST: f64 = 0.99;
 
 /// Shares of the time after which the scan is tidy, starts are guessed, one is chosen, and the figure is fitted; the rest bends
 /// and un-poses it. They are for progress bars only.
