@@ -48,7 +48,7 @@ fn extreme_people_are_nested_and_their_bones_are_bones() {
             (0, 0),
             "{name}"
         );
-        assert_eq!(fit.report.folded > 0, height == 1.35, "{name}");
+        assert!(fit.report.folded > 0 || height > 1.4, "{name}");
         assert!(fit.report.unfolded < 0.04, "{name}");
         let masses = &fit.report.masses;
         assert!((masses.fat - fat).abs() < 1.0, "{masses:?}");
