@@ -9,8 +9,10 @@ use supple_anatomy::person::{PersonSkin, Transfer, fitted_person};
 use supple_anatomy::template::load_template;
 use supple_geom::Surface;
 
-/// Short and heavy, tall and thin: height \[m\], volume \[m³\], fat and muscle mass \[kg\].
-const PEOPLE: [(Sex, f64, f64, [f64; 2]); 2] = [
+/// Short and heavy, tall and thin, and so heavy that the body space folds the skin: height \[m\], volume \[m³\], fat and muscle
+/// mass \[kg\].
+const PEOPLE: [(Sex, f64, f64, [f64; 2]); 3] = [
+    (Sex::Male, 1.35, 0.081, [29.0, 29.0]),
     (Sex::Female, 1.50, 0.085, [38.0, 22.0]),
     (Sex::Male, 2.05, 0.070, [10.0, 33.0]),
 ];
@@ -46,6 +48,8 @@ fn extreme_people_are_nested_and_their_bones_are_bones() {
             (0, 0),
             "{name}"
         );
+        assert!(fit.report.folded > 0 || height > 1.4, "{name}");
+        assert!(fit.report.unfolded < 0.04, "{name}");
         let masses = &fit.report.masses;
         assert!((masses.fat - fat).abs() < 1.0, "{masses:?}");
         assert!((masses.muscle - muscle).abs() < 1.0, "{masses:?}");

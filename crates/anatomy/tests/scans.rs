@@ -212,3 +212,72 @@ fn landmarks_are_met_or_refused_by_name() {
     assert!(found.joints[model.joint("wrist.L")].distance(wrist) < 0.004);
     assert!(with("nose").unwrap_err().to_string().contains("'nose'"));
 }
+
+/// Bodies at shares of the way from a man to a woman.
+fn between(shares: [f64; 2]) -> [Registered; 2] {
+    let [man, woman] = [Sex::Male, Sex::Female].map(|sex| {
+        let model = BodyModel::embedded(sex);
+        supple_anatomy::body_model::Figure::mean(model).vertices(model)
+    });
+    shares.map(|share| {
+        let points = man.iter().zip(&woman);
+        let scan = Scan {
+            points: points.map(|(a, b)| a.lerp(*b, share).as_vec3()).collect(),
+            triangles: BodyModel::embedded(Sex::Male).triangles.clone(),
+            ..Scan::default()
+        };
+        register(&scan, &Options::default()).unwrap()
+    })
+}
+
+#[test]
+fn the_sex_of_clear_bodies_is_sure_and_that_of_bodies_between_is_not() {
+    let [woman, somebody] = between([0.95, 0.52]);
+    assert_eq!(woman.sex, Sex::Female);
+    assert!(woman.sex_confidence > 0.98, "{}", woman.sex_confidence);
+    assert!(
+        somebody.sex_confidence < 0.97,
+        "{}",
+        somebody.sex_confidence
+    );
+}
+
+/// Squares of ground beside the feet, too small to be found as a floor, and hair.
+#[test]
+fn pieces_of_ground_are_removed_and_hair_is_named() {
+    let model = BodyModel::embedded(Sex::Male);
+    let posed = supple_anatomy::body_model::Figure::mean(model).vertices(model);
+    let joints = model.rest_joints(&vec![0.0; model.field_count()]);
+    let mut mesh = model.mesh(&posed);
+    let normals = supple_geom::normals::vertex_normals(&mesh);
+    for (v, (p, n)) in mesh.positions.iter_mut().zip(normals).enumerate() {
+        if model.is_scalp(v) {
+            *p += 0.04 * n;
+        }
+    }
+    for (x, z) in [(-0.45, 0.1), (-0.2, -0.5), (0.1, 0.2), (0.3, -0.3)] {
+        let first = mesh.positions.len() as u32;
+        let corners = [(0.0, 0.0), (0.3, 0.0), (0.0, 0.3), (0.3, 0.3)];
+        let corners = corners.map(|(u, v)| Vec3::new(x + u, 0.0, z + v));
+        mesh.positions.extend(corners);
+        let square = [[0, 2, 1], [1, 2, 3]].map(|t| t.map(|v| v + first));
+        mesh.triangles.extend(square);
+    }
+    let scan = Scan {
+        points: mesh.positions,
+        triangles: mesh.triangles,
+        ..Scan::default()
+    };
+    let options = Options {
+        sex: Some(Sex::Male),
+        ..Options::default()
+    };
+    let found = register(&scan, &options).unwrap();
+    assert!(found.placement.floor);
+    let warned = found.warnings.iter().any(|line| line.contains("hair"));
+    assert!(warned, "{:?}", found.warnings);
+    let feet = ["foot.L", "foot.R", "upperarm01.L"].map(|name| model.joint(name));
+    for joint in feet {
+        assert!(found.joints[joint].distance(joints[joint]) < 0.008);
+    }
+}

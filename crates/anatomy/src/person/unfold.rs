@@ -105,10 +105,10 @@ mod tests {
         let good = unfolded_skin(&ball, &layered);
         assert_eq!((good.folded, good.moved), (0, 0.0));
         assert_eq!(good.skin, ball.positions);
-        // A lip: what lies above a height is shifted down and sideways over its neighbours.
+        // A patch is drawn sideways over its neighbours.
         let mut folded = ball.clone();
-        for p in folded.positions.iter_mut().filter(|p| p.y > 0.09) {
-            *p += Vec3::new(0.02, -0.015, 0.0);
+        for p in folded.positions.iter_mut().filter(|p| p.y > 0.097) {
+            *p += Vec3::new(0.03, -0.006, 0.0);
         }
         let found = unfolded_skin(&folded, &layered);
         assert!(found.folded > 5, "{}", found.folded);

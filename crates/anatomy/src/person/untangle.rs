@@ -9,6 +9,9 @@ use super::unfold::widen;
 use crate::Layers;
 use crate::prism_bar::PrismBar;
 
+/// Smoothings of the surface around inverted prisms, and after how many of them the smoothed region grows by a ring.
+const SPREADS: usize = 60;
+const SPREADS_A_RING: usize = 12;
 /// Smoothings of the surface around vertices farther than this from where they are wanted \[m\], and rings around them. Fewer leave
 /// spikes below breasts, more sink into bones.
 const SMOOTHINGS: usize = 40;
@@ -28,8 +31,8 @@ pub(super) const LEAST_VISIBLE: f64 = 0.05;
 const ADVANCES: usize = 3;
 
 /// A skeleton surface near the wanted one without inverted prisms, and how many vertices were moved for it. `surface` is the
-/// person's skin. First lines around inverted prisms are smoothed; where that is not enough, the surface is grown anew from
-/// just below the skin. What that left short of where it was wanted is smoothed.
+/// person's skin. First the surface around inverted prisms is smoothed, then the lines around them; where that is not enough, the surface is
+/// grown anew from just below the skin. What that left short of where it was wanted is smoothed.
 pub(crate) fn untangled_skeleton(
     bar: &PrismBar,
     template: &Layers,
@@ -40,6 +43,8 @@ pub(crate) fn untangled_skeleton(
     if bar.inverted(&found) == 0 {
         return (found, 0);
     }
+    spread(bar, surface.mesh(), &template.layered, &mut found);
+    (0..ADVANCES).for_each(|_| drop(bar.advance(&mut found, wanted)));
     let lines = lines_of(template, &surface.mesh().positions);
     let visible = visible_directions(surface.mesh());
     turned(
@@ -67,6 +72,36 @@ pub(crate) fn untangled_skeleton(
     (found, count)
 }
 
+/// Smooths a surface around inverted prisms until there are none, ever wider: triangles that turned over spread again.
+fn spread(bar: &PrismBar, skin: &TriMesh, layered: &[bool], x: &mut [DVec3]) {
+    let rings = Adjacency::new(skin).vertex_vertices;
+    for round in 0..SPREADS {
+        let inverted = bar.inverted_prisms(x);
+        if inverted.is_empty() {
+            break;
+        }
+        let mut region: Vec<u32> = (inverted.iter())
+            .flat_map(|&p| skin.triangles[bar.prisms()[p as usize] as usize])
+            .collect();
+        region.sort_unstable();
+        region.dedup();
+        (0..round / SPREADS_A_RING).for_each(|_| widen(&mut region, &rings));
+        region.retain(|&v| layered[v as usize]);
+        let means: Vec<DVec3> = (region.iter())
+            .map(|&v| mean(x, rings.row(v as usize)))
+            .collect();
+        for (&v, mean) in region.iter().zip(means) {
+            x[v as usize] = x[v as usize].lerp(mean, 0.5);
+        }
+    }
+}
+
+/// Mean of some positions.
+fn mean(x: &[DVec3], ring: &[u32]) -> DVec3 {
+    let sum: DVec3 = ring.iter().map(|&n| x[n as usize]).sum();
+    sum / ring.len().max(1) as f64
+}
+
 /// Smooths a surface around the vertices that are not where they are wanted, in steps that invert no prism. Lines that were shortened
 /// leave spikes of the skeleton surface in places whose skin is larger than the bones below, as in breasts; they sink to what is
 /// around them.
@@ -86,9 +121,7 @@ fn smoothed(
     for _ in 0..SMOOTHINGS {
         let mut target = x.clone();
         for &v in &region {
-            let ring = rings.row(v as usize);
-            let sum: DVec3 = ring.iter().map(|&n| x[n as usize]).sum();
-            let mean = sum / ring.len().max(1) as f64;
+            let mean = mean(x, rings.row(v as usize));
             target[v as usize] = x[v as usize].lerp(mean, 0.5);
         }
         bar.advance(x, &target);
