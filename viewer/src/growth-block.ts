@@ -12,6 +12,8 @@ const RANGES = { whole: { fat: [-12, 30], muscle: [-5, 8] }, region: { fat: [-4,
 /** Weight of the tissue that holds a kilogram of fat [kg]; the rest of it is water. */
 const TISSUE = 1 / 0.85;
 type Kind = "fat" | "muscle";
+/** Time after which shapes of a person just opened are made, so that the first movement of a slider is answered at once [ms]. */
+const PREPARE_AFTER = 500;
 const TITLES: Record<Kind, string> = { fat: "Fat to gain or lose", muscle: "Muscle to gain or lose" };
 
 export class GrowthBlock {
@@ -33,16 +35,16 @@ export class GrowthBlock {
   private settled: GrowthChange[] = [];
   private shapes = new Map<Region, Promise<GrowthShapes>>();
   private ready = new Map<Region, GrowthShapes>();
+  /** Ends the making of shapes. */
+  private stop = new AbortController();
   /** The file that growth opens next. */
   private own: Uint8Array | null = null;
 
   constructor(private app: App) {
     this.element.setAttribute("aria-label", "Gain and lose");
     this.element.append(heading("Gain and lose"), this.regionRow.row, this.rows, this.total, buttons(this.reset));
-    // Shapes are ready when the hand arrives at a slider.
-    const prepare = (): void => void this.shapesOf(this.region).catch(() => {});
-    this.element.addEventListener("pointerenter", prepare);
-    this.element.addEventListener("focusin", prepare);
+    this.element.addEventListener("pointerenter", () => this.prepare());
+    this.element.addEventListener("focusin", () => this.prepare());
     app.onOpened.push(() => this.opened());
     this.opened();
   }
@@ -62,7 +64,18 @@ export class GrowthBlock {
     this.settled = [];
     this.shapes.clear();
     this.ready.clear();
-    if (person) this.choose("");
+    this.stop.abort();
+    this.stop = new AbortController();
+    if (!person) return;
+    this.choose("");
+    setTimeout(() => {
+      if (this.base === person) this.prepare();
+    }, PREPARE_AFTER);
+  }
+
+  /** Makes the shapes of the region before a hand arrives at its sliders. */
+  private prepare(): void {
+    void this.shapesOf(this.region).catch(() => {});
   }
 
   private choose(region: Region): void {
@@ -79,6 +92,7 @@ export class GrowthBlock {
     });
     this.rows.replaceChildren(...made);
     this.show();
+    if (region !== "") this.prepare();
   }
 
   private show(): void {
@@ -108,12 +122,22 @@ export class GrowthBlock {
   private async answer(done: boolean): Promise<void> {
     const { base } = this;
     try {
-      await Promise.all([...this.changes.keys(), this.region].map((region) => this.shapesOf(region)));
+      await this.preparing();
       if (this.base !== base) return;
       this.showShape();
       if (done) await this.grow();
     } catch (error) {
       if (!isCancelled(error)) this.refuse((error as Error).message);
+    }
+  }
+
+  /** Waits for the shapes of all regions that change. */
+  private async preparing(): Promise<void> {
+    const note = showProgress("Preparing the sliders…", () => this.stop.abort(), 300);
+    try {
+      await Promise.all([...this.changes.keys(), this.region].map((region) => this.shapesOf(region)));
+    } finally {
+      note.close();
     }
   }
 
@@ -124,18 +148,14 @@ export class GrowthBlock {
     const { base, app } = this;
     if (!base) return Promise.reject(new Error("there is no person"));
     const made = (async () => {
-      const stop = new AbortController();
-      const note = showProgress("Preparing the sliders…", () => stop.abort());
-      try {
-        const skin = this.skin ?? (await app.simulation.request("restSkin", {}));
-        if (this.base === base) this.skin = skin;
-        // Not the background task: the next movement of a slider would end it.
-        const shapes = await app.simulation.apart((ask) => ask("growthShapes", { person: base.bytes, region }), stop.signal);
-        if (this.base === base) this.ready.set(region, shapes);
-        return shapes;
-      } finally {
-        note.close();
-      }
+      if (this.stop.signal.aborted) this.stop = new AbortController();
+      const { signal } = this.stop;
+      const skin = this.skin ?? (await app.simulation.request("restSkin", {}));
+      if (this.base === base) this.skin = skin;
+      // Not the background task: the next movement of a slider would end it.
+      const shapes = await app.simulation.apart((ask) => ask("growthShapes", { person: base.bytes, region }), signal);
+      if (this.base === base) this.ready.set(region, shapes);
+      return shapes;
     })();
     this.shapes.set(region, made);
     made.catch(() => this.shapes.delete(region));

@@ -1,13 +1,13 @@
 //! Layered people of a given body mass index, from the body model.
 
-use glam::{Affine3A, Vec3};
+use glam::Vec3;
 use supple::anatomy::body_model::BodyModel;
 use supple::anatomy::composition::estimate::CompositionError;
 use supple::anatomy::composition::{Known, Regressors, Tape, composition};
+use supple::anatomy::person::carried::skeleton_at;
 use supple::anatomy::person::{FitError, PersonSkin, Transfer, fitted_person};
 use supple::anatomy::{BodyError, Sex, Template};
 use supple::embedded::{self, Body};
-use supple_rig::Skeleton;
 
 /// Why there is no such person.
 #[derive(Debug, thiserror::Error)]
@@ -87,7 +87,7 @@ pub fn person_of_bmi(sex: Sex, bmi: f64) -> Result<Template, PeopleError> {
         made.muscle_mass.value,
     )?;
     template.name = format!("{} {bmi:.0}", template.name);
-    template.body.skeleton = placed(&template.body.skeleton, &person.1);
+    template.body.skeleton = skeleton_at(&template.body.skeleton, &person.1);
     template.body.mesh.positions.clone_from(&fit.layers.skin);
     template.layers = fit.layers;
     for (bone, mesh) in template.bones.iter_mut().zip(fit.bones) {
@@ -136,20 +136,4 @@ fn volume_direction(model: &BodyModel) -> Vec<f64> {
     (across.iter().zip(&model.deviations))
         .map(|(x, s)| x / length * s)
         .collect()
-}
-
-/// A skeleton whose joints lie elsewhere at rest \[m\], turned as before.
-fn placed(skeleton: &Skeleton, places: &[Vec3]) -> Skeleton {
-    let worlds: Vec<Affine3A> = (skeleton.rest_worlds().iter().zip(places))
-        .map(|(world, &place)| Affine3A {
-            translation: place.into(),
-            ..*world
-        })
-        .collect();
-    let mut joints = skeleton.joints().to_vec();
-    for (j, joint) in joints.iter_mut().enumerate() {
-        let above = joint.parent.map_or(Affine3A::IDENTITY, |p| worlds[p]);
-        joint.rest.translation = (above.inverse() * worlds[j]).translation.into();
-    }
-    Skeleton::from_unordered(joints).map_or_else(|_| skeleton.clone(), |(made, _)| made)
 }

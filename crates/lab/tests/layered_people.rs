@@ -88,6 +88,21 @@ fn sliding_regions_bend_without_folds() {
     assert!(held[1] > 0 && held[2] > 5);
 }
 
+/// Centimetres of fat over the small of the back crease where the tissue's stiffness has a step.
+#[test]
+fn a_heavy_woman_bends_without_folds() {
+    let anatomy = person_of_bmi(Sex::Female, 30.0).unwrap();
+    let case = Case::new(&anatomy);
+    let waist = case.triangles(&case.torso.waist);
+    let rest = case.made.character.parts[0].mesh.positions.clone();
+    let [two, three] = [None, Some(&case.made.layers)].map(|layers| {
+        let now = case.turned(&mut case.body(layers), Vec3::NEG_X, 60.0);
+        folds(&waist, &rest, &now, 30.0)
+    });
+    println!("{two} folded edges with two layers, {three} with three");
+    assert!(three <= 1 && two > 3);
+}
+
 /// A part of what `examples/layered_bodies.rs` does, and muscles and bones in motion.
 #[test]
 fn a_woman_comes_back_from_wild_poses() {

@@ -7,7 +7,9 @@ use super::GrowthReport;
 impl fmt::Display for GrowthReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line = |f: &mut fmt::Formatter<'_>, name: &str, [a, b]: [f64; 2], unit: &str| {
-            writeln!(f, "{name:<10} {a:6.1} → {b:6.1}{unit} ({:+.1})", b - a)
+            // Without the sign of what is rounded to zero.
+            let [a, b, change] = [a, b, b - a].map(|x| (10.0 * x).round() / 10.0 + 0.0);
+            writeln!(f, "{name:<10} {a:6.1} → {b:6.1}{unit} ({change:+.1})")
         };
         line(f, "weight", self.weight, " kg")?;
         line(f, "fat", self.fat, " kg")?;

@@ -14,10 +14,10 @@ pub struct Grow {
     #[arg(long, value_name = "KG", value_parser = parse_kilograms, allow_hyphen_values = true, conflicts_with_all = ["weight", "bmi"])]
     pub fat: Option<f64>,
     /// Weight to reach by fat, in kilograms.
-    #[arg(long, value_name = "KG", value_parser = parse_kilograms, conflicts_with = "bmi")]
+    #[arg(long, value_name = "KG", value_parser = parse_kilograms, allow_hyphen_values = true, conflicts_with = "bmi")]
     pub weight: Option<f64>,
     /// Body mass index to reach by fat: weight in kilograms over squared height in metres.
-    #[arg(long, value_name = "INDEX", value_parser = parse_number)]
+    #[arg(long, value_name = "INDEX", value_parser = parse_number, allow_hyphen_values = true)]
     pub bmi: Option<f64>,
     /// Muscle to gain or lose in kilograms.
     #[arg(long, value_name = "KG", value_parser = parse_kilograms, allow_hyphen_values = true)]

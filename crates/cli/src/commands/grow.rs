@@ -4,8 +4,8 @@ use std::path::Path;
 
 use supple::anatomy::template::save_template;
 use supple::growth::{
-    FatGoal, FatRegion, Grown, Growth, GrowthError, GrowthStep, Method, Subject, grown,
-    grown_person, growth_steps,
+    FatGoal, FatRegion, Grown, Growth, GrowthError, GrowthStep, Method, Subject, SubjectError,
+    grown, grown_person, growth_steps,
 };
 use supple::person::{is_person, save_person};
 use supple::rig::Character;
@@ -16,6 +16,8 @@ use crate::args::{self, GrowthMethod, Region};
 use crate::console::{Console, Failure};
 use crate::output::{check_file, check_png};
 
+use super::in_file;
+
 /// Bodies of a row that a picture shows.
 const SHOWN: usize = 6;
 
@@ -25,10 +27,13 @@ pub fn run(args: &args::Grow, console: &Console) -> Result<(), Failure> {
     let progress = console.progress("reading", 3);
     let load = |path: &Path| {
         Subject::load(path).map_err(|error| Failure {
-            error: Box::new(error),
             hint:
                 "make a layered person of a scan with `supple person SCAN`, or use @male or @female"
                     .to_owned(),
+            ..match error {
+                SubjectError::Person(error) => in_file(error, path),
+                other => other.into(),
+            }
         })
     };
     let subject = load(&args.file)?;
