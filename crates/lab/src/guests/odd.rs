@@ -181,7 +181,8 @@ fn giant() -> Figure {
     let height = 4.5;
     let mut figure = skeleton(&Person { height, ..ADULT });
     for (joint, from, to, width) in boxes(&figure, height) {
-        let size = (to - from).abs().max(Vec3::splat(0.6 * width));
+        // Boxes that do not meet are shells of their own, and rigid.
+        let size = 0.9 * (to - from).abs().max(Vec3::splat(0.6 * width));
         figure.piece(joint, moved(shapes::cuboid(size, 2), 0.5 * (from + to)));
     }
     let mut belly = shapes::icosphere(1.0, 3);
