@@ -57,7 +57,8 @@ fn one(seed: u64) -> Option<[f64; 4]> {
     let share = sampler.between(-0.3, 1.3);
     let range = PoseRange::default();
     let models = [Sex::Male, Sex::Female].map(BodyModel::embedded);
-    let man = sampler.figure(models[0], &range, sampler_heading(seed));
+    let heading = sampler.between(-3.1, 3.1);
+    let man = sampler.figure(models[0], &range, heading);
     let woman = Figure {
         coefficients: sampler.coefficients(models[1]),
         ..man.clone()
@@ -80,10 +81,6 @@ fn one(seed: u64) -> Option<[f64; 4]> {
     };
     let truth = 1.0 / (1.0 + ((0.5 - share) / DEVIATION.powi(2)).exp());
     Some([share, (said / (1.0 - said)).ln(), said, truth])
-}
-
-fn sampler_heading(seed: u64) -> f64 {
-    (seed as f64 * 2.4) % 6.28
 }
 
 fn noise(sampler: &mut BodySampler) -> Vec3 {
