@@ -26,11 +26,13 @@ pub struct Core {
 /// Depth of a point below its triangle, relative to the square root of the triangle's area.
 const DEPTH: f64 = 1.0;
 
-/// Depth of the tissue above, relative to the character's size, up to which a tet has the full stiffness (54 mm). Deeper tissue
+/// Depth of the tissue above, relative to the character's size, at which a tet has the stiffness of the settings (54 mm). Deeper tissue
 /// gets less by the square: a shoulder must spring back, a lean belly is tense, a heavy one swings.
 const FULL_DEPTH: f64 = 0.03;
 /// Least stiffness factor.
 const LEAST_FACTOR: f64 = 0.1;
+/// Largest stiffness factor. At 1, a wild pose pressed in a slender man's forearm above the wrist for good.
+const MOST_FACTOR: f64 = 2.0;
 
 /// Points below the free triangles of the skeleton surface, which is `bone` at all columns.
 pub(crate) fn cores(
@@ -54,7 +56,7 @@ pub(crate) fn cores(
             point: (a + b + c) / 3.0 - cross.normalize_or_zero() * depth,
             factor: (full / above.max(f64::MIN_POSITIVE))
                 .powi(2)
-                .clamp(LEAST_FACTOR, 1.0),
+                .clamp(LEAST_FACTOR, MOST_FACTOR),
             influences: Vec::new(),
         }
     };
