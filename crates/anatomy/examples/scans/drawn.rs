@@ -96,6 +96,7 @@ pub fn drawn(seed: u64, hard: bool) -> (Scan, Truth) {
         heading: Some(heading),
         rest: model.rest_vertices(&figure.coefficients),
         posed,
+        rest_joints,
         joints,
     };
     (scan, truth)

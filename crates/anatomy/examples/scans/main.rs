@@ -7,6 +7,7 @@
 //! a file without truth; `--out FOLDER` writes the registered skins as OBJ, `--write FOLDER` the scans as PLY and registers none.
 
 mod drawn;
+mod made_of;
 mod sexes;
 mod variants;
 
@@ -14,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use glam::{DVec3, Vec3};
+use made_of::Tapes;
 use supple_anatomy::Sex;
 use supple_anatomy::body_model::BodyModel;
 use supple_anatomy::scan::{Options, Registered, Scan, ScanError, register};
@@ -51,6 +53,7 @@ struct Truth {
     heading: Option<f64>,
     posed: Vec<DVec3>,
     rest: Vec<DVec3>,
+    rest_joints: Vec<DVec3>,
     joints: Vec<DVec3>,
 }
 
@@ -94,7 +97,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Ok(());
     }
     println!(
-        "{:20} {:>5} | {:>5} {:>5} {:>5} | {:>5} {:>5} | {:>5} {:>5} | {:>6} {:>5} {:>5} | {:>6} {:>5} {:>5} | verdict",
+        "{:20} {:>5} | {:>5} {:>5} {:>5} | {:>5} {:>5} | {:>5} {:>5} | {:>6} {:>5} {:>5} {:>5} {:>6} | {:>6} {:>5} {:>5} | verdict",
         "scan",
         "s",
         "rms",
@@ -107,13 +110,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "vol %",
         "h cm",
         "waist",
+        "tape",
+        "fat kg",
         "sex p",
         "cover",
         "conf"
     );
+    let tapes = Tapes::load()?;
     let mut counts = [0; 3];
     for (name, scan, truth) in &cases {
-        counts[report(name, scan, truth, out.as_deref())] += 1;
+        counts[report(name, scan, truth, &tapes, out.as_deref())?] += 1;
     }
     println!(
         "{} within bounds, {} refused or flagged, {} outside",
@@ -159,7 +165,13 @@ fn ply(scan: &Scan) -> String {
 }
 
 /// Registers and prints a line. 0: within bounds, 1: refused or flagged, 2: outside.
-fn report(name: &str, scan: &Scan, truth: &Truth, out: Option<&Path>) -> usize {
+fn report(
+    name: &str,
+    scan: &Scan,
+    truth: &Truth,
+    tapes: &Tapes,
+    out: Option<&Path>,
+) -> Result<usize, Box<dyn std::error::Error>> {
     let start = Instant::now();
     let result = register(scan, &Options::default());
     let seconds = start.elapsed().as_secs_f64();
@@ -167,11 +179,11 @@ fn report(name: &str, scan: &Scan, truth: &Truth, out: Option<&Path>) -> usize {
         Ok(found) => found,
         Err(error) => {
             println!("{name:20} {seconds:5.1} | refused: {error}");
-            return 1;
+            return Ok(1);
         }
     };
     write_skin(&found, name, out);
-    let errors = Errors::of(&found, truth);
+    let errors = Errors::of(&found, truth, tapes)?;
     let mut wrong = Vec::new();
     let mut line = |bad: bool, what: &str| {
         if bad {
@@ -197,8 +209,10 @@ fn report(name: &str, scan: &Scan, truth: &Truth, out: Option<&Path>) -> usize {
     line(errors.volume.abs() > 0.005, "volume");
     line(errors.stature.abs() > 0.01, "stature");
     line(errors.waist.abs() > 0.01, "waist");
+    line(errors.tape.abs() > 0.01, "tape");
+    line(errors.fat.abs() > 0.5, "fat");
     println!(
-        "{name:20} {seconds:5.1} | {:5.2} {:5.2} {:5.1} | {:5.1} {:5.1} | {:5.1} {:5.1} | {:6.2} {:5.2} {:5.2} | {:6.4} {:5.2} {:5.2} | {} {}",
+        "{name:20} {seconds:5.1} | {:5.2} {:5.2} {:5.1} | {:5.1} {:5.1} | {:5.1} {:5.1} | {:6.2} {:5.2} {:5.2} {:5.2} {:6.2} | {:6.4} {:5.2} {:5.2} | {} {}",
         1e3 * found.distances.rms,
         1e3 * (found.distances.rms - truth.noise),
         1e3 * found.distances.bent,
@@ -209,6 +223,8 @@ fn report(name: &str, scan: &Scan, truth: &Truth, out: Option<&Path>) -> usize {
         100.0 * errors.volume,
         100.0 * errors.stature,
         100.0 * errors.waist,
+        100.0 * errors.tape,
+        errors.fat,
         found.sex_confidence,
         found.coverage.whole,
         found.confidence,
@@ -219,11 +235,11 @@ fn report(name: &str, scan: &Scan, truth: &Truth, out: Option<&Path>) -> usize {
         },
         found.warnings.join("; ")
     );
-    match (wrong.is_empty(), found.warnings.is_empty()) {
+    Ok(match (wrong.is_empty(), found.warnings.is_empty()) {
         (true, _) => 0,
         (false, false) => 1,
         (false, true) => 2,
-    }
+    })
 }
 
 fn write_skin(found: &Registered, name: &str, out: Option<&Path>) {
@@ -283,10 +299,16 @@ struct Errors {
     volume: f64,
     stature: f64,
     waist: f64,
+    tape: f64,
+    fat: f64,
 }
 
 impl Errors {
-    fn of(found: &Registered, truth: &Truth) -> Errors {
+    fn of(
+        found: &Registered,
+        truth: &Truth,
+        tapes: &Tapes,
+    ) -> Result<Errors, Box<dyn std::error::Error>> {
         let model = found.model();
         let body = model.trunk_and_limbs();
         let misses = (found.vertices.iter().zip(&truth.posed).zip(body))
@@ -301,13 +323,17 @@ impl Errors {
             y().fold(f64::MIN, f64::max) - y().fold(f64::MAX, f64::min)
         };
         let volume = |v: &[DVec3]| model.mesh(v).signed_volume();
-        Errors {
+        let made_of = tapes.made_of(found.sex, &found.rest_vertices, &found.rest_joints)?;
+        let of_truth = tapes.made_of(truth.sex, &truth.rest, &truth.rest_joints)?;
+        Ok(Errors {
             vertices: percentiles(misses.collect()),
             joints: percentiles(joints.collect()),
             volume: volume(&found.vertices) / volume(&truth.posed) - 1.0,
             stature: tall(&found.rest_vertices) - tall(&truth.rest),
             waist: waist(model, &found.rest_vertices) - waist(model, &truth.rest),
-        }
+            tape: made_of.waist - of_truth.waist,
+            fat: made_of.fat - of_truth.fat,
+        })
     }
 }
 
@@ -408,7 +434,7 @@ fn made_scans(folder: &Path, only: Option<&str>) -> Result<Vec<Case>, Box<dyn st
         };
         let (mut posed, mut rest) = (points("posed")?, points("rest")?);
         let joints = posed.split_off(13_718);
-        rest.truncate(13_718);
+        let rest_joints = rest.split_off(13_718);
         let truth = Truth {
             sex: if text("sex") == "male" {
                 Sex::Male
@@ -429,6 +455,7 @@ fn made_scans(folder: &Path, only: Option<&str>) -> Result<Vec<Case>, Box<dyn st
             heading: about["turned_deg"].as_f64().map(f64::to_radians),
             posed,
             rest,
+            rest_joints,
             joints,
         };
         let scan = Scan::load(&folder.join(text("file"))).map_err(|e: ScanError| e.to_string())?;

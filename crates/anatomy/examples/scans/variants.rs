@@ -117,6 +117,7 @@ fn made(&(name, arms, legs, change): &(&str, f64, f64, Change), sex: Sex) -> (St
         heading: Some(0.0),
         joints: figure.frames(model, &rest_joints).joints,
         rest: model.rest_vertices(&figure.coefficients),
+        rest_joints,
         posed,
     };
     let sign = if sex == Sex::Male { 'm' } else { 'w' };

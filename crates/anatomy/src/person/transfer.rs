@@ -274,27 +274,34 @@ pub fn warped_bone(bone: &TriMesh, warp: &Warp, skeleton: [&Surface; 2], size: f
     let free: Vec<bool> = bone.positions.iter().map(is_free).collect();
     // Skull and jaw lie around the mouth, whose inside is skin: the nearest skin is no guide for them.
     let is_around = free.iter().filter(|free| **free).count() as f64 > AROUND * free.len() as f64;
-    let rounds = if is_around { 0 } else { ROUNDS };
-    let mut positions = Vec::new();
-    for round in 0..=rounds {
-        positions = stiffened(bone, &targets, &weights, scales);
-        if round == rounds {
-            break;
-        }
-        let mut is_inside = true;
+    if is_around {
+        return TriMesh {
+            positions: stiffened(bone, &targets, &weights, scales),
+            triangles: bone.triangles.clone(),
+        };
+    }
+    // Weights that grow at one end of a bone leave the other to extrapolation, which can throw it out in a late round (the hip
+    // of a femur that was too wide at the knee, by 25 mm): the round that is least outside is kept.
+    let mut best = (f32::INFINITY, Vec::new());
+    for _ in 0..=ROUNDS {
+        let positions = stiffened(bone, &targets, &weights, scales);
+        let mut outside = 0.0;
         for v in (0..positions.len()).filter(|&v| !free[v]) {
             if let Some(inward) = way_inside(skeleton[1], positions[v]) {
                 targets[v] += inward;
                 weights[v] *= PULL;
-                is_inside = false;
+                outside += inward.length_squared();
             }
         }
-        if is_inside {
+        if outside <= best.0 {
+            best = (outside, positions);
+        }
+        if outside == 0.0 {
             break;
         }
     }
     TriMesh {
-        positions,
+        positions: best.1,
         triangles: bone.triangles.clone(),
     }
 }
