@@ -4,6 +4,8 @@
 //! second. Flesh of a figure of four metres swings once in one to two seconds, and would do so for many more. A damping at all
 //! times would change how folds come to rest in contact, so it begins only when the bones have been still for a while.
 
+use std::borrow::Cow;
+
 use glam::Vec3;
 
 use crate::contact::rules::STILL_SPEED;
@@ -21,16 +23,17 @@ pub fn count_stillness(model: &Model, from: &Targets, to: &Targets, dt: f64, sta
         .map(|(a, b)| a.distance_squared(*b))
         .fold(0.0, f32::max);
     let most = STILL_SPEED * size(model) * dt as f32;
-    // Tissue without bones falls freely and is never still.
-    let is_still = !to.fixed.is_empty() && moved.sqrt() <= most;
+    // Tissue without bones falls freely and is never still; what is pulled may swing when it is let go.
+    let is_pulled = to.forces.iter().any(|&force| force != Vec3::ZERO);
+    let is_still = !to.fixed.is_empty() && !is_pulled && moved.sqrt() <= most;
     state.still_for = if is_still { state.still_for + dt } else { 0.0 };
 }
 
 /// Settings of a step, with more damping if the bones have been still for long.
-pub fn calmed(settings: &Settings, state: &State) -> Settings {
-    let mut settings = settings.clone();
-    if state.still_for > CALM_TIME {
-        settings.damping_half_life = settings.damping_half_life.min(CALM_HALF_LIFE);
+pub fn calmed<'a>(settings: &'a Settings, state: &State) -> Cow<'a, Settings> {
+    let mut settings = Cow::Borrowed(settings);
+    if state.still_for > CALM_TIME && settings.damping_half_life > CALM_HALF_LIFE {
+        settings.to_mut().damping_half_life = CALM_HALF_LIFE;
     }
     settings
 }

@@ -6,7 +6,6 @@ use super::measures::Measures;
 use super::population::{Percentile, Population, Quantity};
 use super::regression::{Predictor, Predictors, Regressors};
 use crate::Sex;
-use crate::person::masses::LIPIDS;
 
 /// Standard deviation of the weight found from a volume, over the weight. Measured on 600 bodies of the shape space with the
 /// height and eleven girths of soldiers of ANSUR II: 3.8 % (men) and 3.1 % (women), of which the girths that the space cannot reach
@@ -18,6 +17,11 @@ const WEIGHT_DEVIATION: f64 = 0.035;
 const FAT_PERCENTS: [[f64; 2]; 2] = [[3.0, 65.0], [8.0, 65.0]];
 /// Standard error of Lee's equation \[kg\].
 const MUSCLE_DEVIATION: f64 = 2.8;
+/// Lipids in the mass of fat tissue; the rest is water and cells. What DXA measures and regressors predict as fat mass is lipids,
+/// what a layer holds is tissue. ICRP's reference man has 0.80; Martin et al. (1994) found 0.54 in lean and 0.85 in fat men, rising
+/// with fatness, so that heavy people, for whom it matters most, are at this end. The thesis counts all as fat; then the masses of
+/// heavy people do not add up to their volume.
+pub(crate) const LIPIDS: f64 = 0.85;
 /// Body mass index up to which Lee's equation was fitted \[kg/m²\], and by how much of each kilogram beyond it may be wrong: half of what
 /// it counts as muscle.
 const LEE_INDEX: f64 = 30.0;
@@ -289,7 +293,7 @@ fn muscle_mass(
     let value = raw.clamp(least, largest);
     if value != raw {
         notes.push(format!(
-            "muscle mass is {raw:.1} kg by Lee 2000; cut off at {value:.1} kg, {:.0} % of the fat-free mass",
+            "muscle mass is {raw:.1} kg by Lee 2000 and Wang 2001; cut off at {value:.1} kg, {:.0} % of the fat-free mass",
             100.0 * value / lean
         ));
     }

@@ -14,10 +14,11 @@ use super::weighed::Weighed;
 use super::{FatGoal, Grown, Growth, GrowthError, GrowthReport, Method};
 use super::{depots, pressure, reach, room, wall};
 use crate::clock::Clock;
+use crate::composition::estimate::LIPIDS;
 use crate::layers::Layers;
 use crate::person::Masses;
 use crate::person::carried::carried_directions;
-use crate::person::masses::{FAT_DENSITY, LIPIDS, MUSCLE_DENSITY};
+use crate::person::masses::{FAT_DENSITY, MUSCLE_DENSITY};
 use crate::person::transfer::{Transfer, warped};
 use crate::template::Template;
 

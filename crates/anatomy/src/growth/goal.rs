@@ -2,7 +2,7 @@
 
 use super::{FatGoal, Growth, GrowthBody, GrowthError};
 use crate::Sex;
-use crate::person::masses::LIPIDS;
+use crate::composition::estimate::LIPIDS;
 use crate::template::FatRegion;
 
 /// Share of a change in fat that is behind the belly's wall, men and women: 10 to 20 % and 5 to 8 % of all fat (Wajchenberg 2000).

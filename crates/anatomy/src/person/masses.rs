@@ -8,6 +8,7 @@ use super::muscle_fit::{MuscleRange, on_lines, untangled};
 use super::scale::Scaled;
 use super::{FitTemplate, PersonSkin};
 use crate::Sex;
+use crate::composition::estimate::LIPIDS;
 use crate::layers::prism_volumes;
 
 /// Density of fat \[kg/m³\] [4.2.4].
@@ -16,11 +17,6 @@ pub(crate) const FAT_DENSITY: f64 = 900.0;
 pub(crate) const MUSCLE_DENSITY: f64 = 1100.0;
 /// Thickness of the skin itself \[m\] [4.2.4].
 pub(crate) const SKIN_THICKNESS: f64 = 2e-3;
-/// Lipids in the mass of fat tissue; the rest is water and cells. What DXA measures and regressors predict as fat mass is lipids,
-/// what a layer holds is tissue. ICRP's reference man has 0.80; Martin et al. (1994) found 0.54 in lean and 0.85 in fat men, rising
-/// with fatness, so that heavy people, for whom it matters most, are at this end. The thesis counts all as fat; then the masses of
-/// heavy people do not add up to their volume.
-pub(crate) const LIPIDS: f64 = 0.85;
 /// Muscle that no layer holds (heart, face, hands, diaphragm, what lies between ribs and in the pelvis inside the skeleton surface) less
 /// fat between the muscles, which the muscle layer includes (5 to 14 % of a thigh's, Yoshiko 2017), over squared height \[kg/m²\]:
 /// least and largest, men and women. The thesis has one number a sex, 1.5 and 1.0, fitted to measured people. Masses that were

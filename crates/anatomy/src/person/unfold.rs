@@ -5,10 +5,10 @@
 
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
-use supple_geom::adjacency::{Rows, vertex_triangles};
+use supple_geom::adjacency::vertex_triangles;
 use supple_geom::{Adjacency, TriMesh};
 
-use super::untangle::{LEAST_VISIBLE, lowest_direction};
+use super::untangle::{LEAST_VISIBLE, lowest_direction, mean, widen};
 
 /// Rounds of smoothing, and after how many of them the smoothed region grows by a ring. Folds of 3 cm are gone after 40.
 const ROUNDS: usize = 120;
@@ -33,8 +33,9 @@ pub(crate) struct Unfolded {
 pub(crate) fn unfolded_skin(mesh: &TriMesh, layered: &[bool]) -> Unfolded {
     let around = vertex_triangles(mesh);
     let mut skin: Vec<DVec3> = mesh.positions.iter().map(|p| p.as_dvec3()).collect();
-    let all: Vec<u32> = (0..skin.len() as u32).collect();
-    let all: Vec<u32> = all.into_iter().filter(|&v| layered[v as usize]).collect();
+    let all: Vec<u32> = (0..skin.len() as u32)
+        .filter(|&v| layered[v as usize])
+        .collect();
     let folded = |skin: &[DVec3], among: &[u32], room: f64| -> Vec<u32> {
         let is_folded = |v: &&u32| is_folded(&mesh.triangles, skin, around.row(**v as usize), room);
         among.par_iter().filter(is_folded).copied().collect()
@@ -48,9 +49,8 @@ pub(crate) fn unfolded_skin(mesh: &TriMesh, layered: &[bool]) -> Unfolded {
             (0..=round / ROUNDS_A_RING).for_each(|_| widen(&mut region, &rings));
             let next: Vec<DVec3> = (region.iter())
                 .map(|&v| {
-                    let ring = rings.row(v as usize);
-                    let sum: DVec3 = ring.iter().map(|&n| skin[n as usize]).sum();
-                    skin[v as usize].lerp(sum / ring.len().max(1) as f64, STEP)
+                    let mean = mean(&skin, rings.row(v as usize));
+                    skin[v as usize].lerp(mean, STEP)
                 })
                 .collect();
             for (&v, place) in region.iter().zip(next) {
@@ -81,16 +81,6 @@ fn is_folded(triangles: &[[u32; 3]], skin: &[DVec3], around: &[u32], room: f64) 
     let normals: Vec<DVec3> = around.iter().map(normal).collect();
     let lowest = lowest_direction(&normals);
     normals.iter().any(|n| n.dot(lowest) > -room)
-}
-
-/// Adds the neighbours of all vertices of a region.
-pub(super) fn widen(region: &mut Vec<u32>, rings: &Rows) {
-    let near: Vec<u32> = (region.iter())
-        .flat_map(|&v| rings.row(v as usize).iter().copied())
-        .collect();
-    region.extend(near);
-    region.sort_unstable();
-    region.dedup();
 }
 
 #[cfg(test)]

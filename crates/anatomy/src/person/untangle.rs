@@ -2,10 +2,10 @@
 
 use glam::{DMat3, DVec3, Vec3};
 use rayon::prelude::*;
+use supple_geom::adjacency::Rows;
 use supple_geom::normals::vertex_normals;
 use supple_geom::{Adjacency, Surface, TriMesh};
 
-use super::unfold::widen;
 use crate::Layers;
 use crate::prism_bar::PrismBar;
 
@@ -96,8 +96,18 @@ fn spread(bar: &PrismBar, skin: &TriMesh, layered: &[bool], x: &mut [DVec3]) {
     }
 }
 
+/// Adds the neighbours of all vertices of a region.
+pub(super) fn widen(region: &mut Vec<u32>, rings: &Rows) {
+    let near: Vec<u32> = (region.iter())
+        .flat_map(|&v| rings.row(v as usize).iter().copied())
+        .collect();
+    region.extend(near);
+    region.sort_unstable();
+    region.dedup();
+}
+
 /// Mean of some positions.
-fn mean(x: &[DVec3], ring: &[u32]) -> DVec3 {
+pub(super) fn mean(x: &[DVec3], ring: &[u32]) -> DVec3 {
     let sum: DVec3 = ring.iter().map(|&n| x[n as usize]).sum();
     sum / ring.len().max(1) as f64
 }

@@ -74,23 +74,23 @@ pub fn standing_rest(skeleton: &Skeleton, clip: &Clip, map: &BoneMap) -> Option<
     }
     let (mut pose, _) = best?;
     straighten(&humanoid, skeleton, &mut pose);
-    let mut standing = with_rest(skeleton, &pose);
     // Sides are told apart by where the feet point, which only the new rest shows.
+    let standing = with_rest(skeleton, &pose);
     let humanoid = Humanoid::find(&standing, map).ok()?;
-    let facing = humanoid.facing(&standing.rest_worlds());
-    let hips = HumanBone::UpperLeg;
     let worlds = standing.rest_worlds();
-    let place = |side| Some(Vec3::from(worlds[humanoid.joint(hips(side))?].translation));
-    let pelvis = place(Side::Left)?.midpoint(place(Side::Right)?);
+    let hip = |side| {
+        let joint = humanoid.joint(HumanBone::UpperLeg(side))?;
+        Some(Vec3::from(worlds[joint].translation))
+    };
+    let pelvis = hip(Side::Left)?.midpoint(hip(Side::Right)?);
+    let home = humanoid.facing(&worlds).inverse();
     for (joint, local) in pose.locals.iter_mut().enumerate() {
         if skeleton.joints()[joint].parent.is_none() {
-            let home = local.translation - pelvis.with_y(0.0);
-            local.translation = facing.inverse() * home;
-            local.rotation = (facing.inverse() * local.rotation).normalize();
+            local.translation = home * (local.translation - pelvis.with_y(0.0));
+            local.rotation = (home * local.rotation).normalize();
         }
     }
-    standing = with_rest(skeleton, &pose);
-    Some(standing)
+    Some(with_rest(skeleton, &pose))
 }
 
 /// Turns the lowest joint of the spine until the trunk is upright: rest poses are.
