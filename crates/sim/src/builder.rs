@@ -254,6 +254,7 @@ impl ModelBuilder {
             carriers: Vec::new(),
             carrier_frames: Vec::new(),
             wave_speeds: Vec::new(),
+            fixed_size: Model::size_of(&rest[free_count..]),
             tets,
             rest,
             index_of,

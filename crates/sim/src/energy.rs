@@ -36,13 +36,24 @@ pub fn predict(model: &Model, settings: &Settings, targets: &Targets, state: &St
         .map(|(i, &m)| gravity * m + external(i))
         .collect();
     let vertices: Vec<u32> = (0..model.free_count() as u32).collect();
-    let mut starts = vec![Row::default(); vertices.len()];
-    carried(model, targets, state, &vertices, 0.0, &mut starts);
+    let (mut rigid, mut starts) = (
+        vec![Row::default(); vertices.len()],
+        vec![Row::default(); vertices.len()],
+    );
+    carried(
+        model,
+        targets,
+        state,
+        &vertices,
+        h as f32,
+        &mut rigid,
+        &mut starts,
+    );
     let most = largest_relative_motion(settings);
     let inertial: Vec<DVec3> = (0..model.free_count())
         .map(|i| {
             let y = state.positions[i].as_dvec3() + state.velocities[i].as_dvec3() * h;
-            bounded(model, i, y, starts[i].xyz(), most)
+            bounded(model, i, y, rigid[i].xyz(), most)
         })
         .collect();
     let pushed = |(i, y): (usize, &DVec3)| {
@@ -53,7 +64,6 @@ pub fn predict(model: &Model, settings: &Settings, targets: &Targets, state: &St
             *y
         }
     };
-    carried(model, targets, state, &vertices, h as f32, &mut starts);
     let free = inertial
         .iter()
         .enumerate()

@@ -51,6 +51,7 @@ impl Merged {
             carriers: Vec::new(),
             carrier_frames: Vec::new(),
             wave_speeds: Vec::new(),
+            fixed_size: 0.0,
             soft_driven: None,
             tets: TetStrains::default(),
             volumes: TetVolumes::default(),
@@ -67,6 +68,7 @@ impl Merged {
         model
             .rest
             .extend(models.iter().flat_map(|part| part.rest_fixed()));
+        model.fixed_size = Model::size_of(model.rest_fixed());
         for (part, body) in models.iter().zip(&bodies) {
             let whole = IndexMap {
                 free: body.free.start as u32,

@@ -25,6 +25,7 @@ pub struct Model {
     pub(crate) carriers: Vec<u32>,
     pub(crate) carrier_frames: Vec<[u32; 3]>,
     pub(crate) wave_speeds: Vec<f32>,
+    pub(crate) fixed_size: f32,
     pub(crate) soft_driven: Option<SoftDriven>,
     pub(crate) tets: TetStrains,
     pub(crate) volumes: TetVolumes,
@@ -124,6 +125,21 @@ impl Model {
     /// without mass, zero without tets.
     pub fn wave_speeds(&self) -> &[f32] {
         &self.wave_speeds
+    }
+
+    /// Longest side of the box around the fixed vertices at rest \[m\]; zero without any.
+    pub fn fixed_size(&self) -> f32 {
+        self.fixed_size
+    }
+
+    /// [`Model::fixed_size`] of fixed vertices.
+    pub(crate) fn size_of(fixed: &[Vec3]) -> f32 {
+        let (low, high) = fixed
+            .iter()
+            .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), &p| {
+                (low.min(p), high.max(p))
+            });
+        (high - low).max_element().max(0.0)
     }
 
     /// Tetrahedra and their strain.

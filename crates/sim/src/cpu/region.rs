@@ -4,14 +4,13 @@ use glam::Vec3;
 use supple_geom::simd::Row;
 use supple_geom::sparse::{Factor, Part};
 
+use super::load::{self, Load};
 use super::other_constraints::{OtherConstraints, distribute};
 use super::rows::{Rows, distribute_tets};
 use super::tet_batch::TetBatches;
 use super::{Clock, Step, Timings};
 use crate::contact::ContactSolver;
-use crate::inertia::{bounded, largest_relative_motion};
 use crate::model::NO_CARRIER;
-use crate::start::carried;
 use crate::{Mode, Model, Settings, State};
 
 /// A region. Its local rows are: own vertices, border (copies of rows of the top), one padding row, copies of fixed vertices.
@@ -117,37 +116,21 @@ impl Region {
         self.part.bytes() + self.tets.memory() + self.others.memory() + 16 * rows + 4 * numbers
     }
 
-    /// Starts a step. Free rows, including border rows, get the initial guess: [`carried`], or the prediction of Eq. (2.9)
-    /// without a carrier. Fixed rows get their targets.
+    /// Starts a step. Free rows, including border rows, get the initial guess: [`carried`](crate::start::carried), or the
+    /// prediction of Eq. (2.9) without a carrier. Fixed rows get their targets.
     pub fn load(&mut self, step: &Step, state: &State) {
-        let h = match step.settings.mode {
-            Mode::Dynamic => step.settings.step as f32,
-            Mode::Static => 0.0,
-        };
-        let gravity = step.settings.gravity;
-        let most = largest_relative_motion(step.settings);
-        let (vertices, x) = (&self.part.matrix_rows, &mut self.x);
-        carried(step.model, step.targets, state, vertices, 0.0, x);
-        for (i, (&v, &mass)) in self.part.matrix_rows.iter().zip(&self.masses).enumerate() {
-            let v = v as usize;
-            let external = step.targets.forces.get(v).copied().unwrap_or(Vec3::ZERO);
-            let force = gravity * mass + external;
-            let inertial = state.positions[v] + state.velocities[v] * h;
-            let carried = self.x[i].xyz();
-            let inertial = bounded(step.model, v, inertial.as_dvec3(), carried, most).as_vec3();
-            let pushed = if mass > 0.0 {
-                inertial + force * (h * h / mass)
-            } else {
-                inertial
-            };
-            self.x[i] = Row::new(pushed.to_array());
-            if i < self.part.own {
-                self.inertial[i] = Row::new(inertial.to_array());
-                self.external[i] = Row::new((force * self.scale).to_array());
-            }
-        }
-        let (vertices, x) = (&self.part.matrix_rows, &mut self.x);
-        carried(step.model, step.targets, state, vertices, h, x);
+        load::load(Load {
+            model: step.model,
+            settings: step.settings,
+            targets: step.targets,
+            state,
+            vertices: &self.part.matrix_rows,
+            masses: &self.masses,
+            scale: self.scale,
+            x: &mut self.x,
+            inertial: &mut self.inertial,
+            external: &mut self.external,
+        });
         let first = self.part.len();
         for (row, &k) in self.x[first..].iter_mut().zip(&self.fixed) {
             *row = Row::new(step.targets.fixed[k as usize].to_array());
