@@ -13,13 +13,14 @@ use glam::{DVec3, Vec3};
 use supple_geom::simd::{F32x8, LANES};
 
 use crate::model::NO_CARRIER;
-use crate::{Mode, Model, Settings};
+use crate::{Mode, Model, Settings, Weights};
 
-/// Wave speed √(E/ρ) of the tissue at each free vertex \[m/s\]; infinite without mass, zero without tets.
-pub(crate) fn wave_speeds(model: &Model) -> Vec<f32> {
+/// [`material::wave_speeds`](crate::material::wave_speeds), computed anew.
+pub(crate) fn wave_speeds(model: &Model, weights: &Weights) -> Vec<f32> {
     let mut stiffness = vec![0.0; model.free_count()];
     let tets = model.tets();
-    for (corners, weight) in tets.vertices.iter().zip(&tets.weights) {
+    for (t, corners) in tets.vertices.iter().enumerate() {
+        let weight = tets.weights[t] * weights.material(tets.materials[t]).strain;
         for &v in corners {
             if let Some(sum) = stiffness.get_mut(v as usize) {
                 *sum += 0.25 * weight;
@@ -44,11 +45,11 @@ pub fn largest_relative_motion(settings: &Settings) -> f64 {
     }
 }
 
-/// Prediction x + h v of free vertex `v`, bounded. `carried` is where the carriers take it, and `most` the
-/// [largest relative motion](largest_relative_motion) \[s\].
+/// Prediction x + h v of free vertex `v`, bounded. `carried` is where the carriers take it, `speed` its wave speed, and
+/// `most` the [largest relative motion](largest_relative_motion) \[s\].
 pub(crate) fn bounded(
     model: &Model,
-    v: usize,
+    (v, speed): (usize, f32),
     inertial: DVec3,
     carried: impl Into<Vec3>,
     most: f64,
@@ -56,7 +57,7 @@ pub(crate) fn bounded(
     match model.carrier_frames()[v][0] {
         NO_CARRIER => inertial,
         _ => {
-            let most = most * f64::from(model.wave_speeds()[v]);
+            let most = most * f64::from(speed);
             saturated(inertial, carried.into().as_dvec3(), most)
         }
     }

@@ -4,7 +4,7 @@ use glam::{DVec3, Vec3};
 
 use crate::constraints::{Anchors, Bendings, Clusters, Polyhedra, Springs, TetStrains, TetVolumes};
 use crate::contact::ContactSurface;
-use crate::{State, Targets};
+use crate::{Material, State, Targets};
 
 /// Marks a free vertex without a carrier in [`Model::carriers`].
 pub const NO_CARRIER: u32 = u32::MAX;
@@ -27,6 +27,7 @@ pub struct Model {
     pub(crate) wave_speeds: Vec<f32>,
     pub(crate) fixed_size: f32,
     pub(crate) soft_driven: Option<SoftDriven>,
+    pub(crate) materials: Vec<Material>,
     pub(crate) tets: TetStrains,
     pub(crate) volumes: TetVolumes,
     pub(crate) springs: Springs,
@@ -140,6 +141,11 @@ impl Model {
                 (low.min(p), high.max(p))
             });
         (high - low).max_element().max(0.0)
+    }
+
+    /// Materials, to which [`TetStrains::materials`] point.
+    pub fn materials(&self) -> &[Material] {
+        &self.materials
     }
 
     /// Tetrahedra and their strain.

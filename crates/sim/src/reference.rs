@@ -11,6 +11,7 @@ use supple_geom::sparse::{Ldlt, LdltSymbolic, SparseError};
 use crate::backend::check_step;
 use crate::contact::{ContactSolver, Reach};
 use crate::energy::{Prediction, damped_velocity, objective, predict, project_constraints};
+use crate::material::{damping_time, dampings};
 use crate::settings::MatrixKey;
 use crate::{
     Backend, ContactReport, Model, Settings, SolveError, State, StepReport, System, Targets,
@@ -35,6 +36,8 @@ struct Prepared {
     rhs: Vec<DVec3>,
     column: Vec<f64>,
     work: Vec<f64>,
+    /// [Damping](dampings) of the free vertices.
+    dampings: Vec<f32>,
     /// Created for the first contact.
     contact: Option<ContactSolver>,
     /// Whether contacts are possible in this step.
@@ -92,6 +95,7 @@ impl Reference {
                     rhs: vec![DVec3::ZERO; model.vertex_count()],
                     column: vec![0.0; n],
                     work: vec![0.0; n],
+                    dampings: dampings(model, &settings.weights),
                 }))
             }
         }
@@ -141,7 +145,7 @@ impl Backend for Reference {
             prepared.sweep_contacts(&mut z);
             trace(&z, &mut report);
         }
-        store(model, settings, targets, &z, state);
+        store(model, settings, targets, &z, &prepared.dampings, state);
         state.contact.contacts.clear();
         state.contact.external.clear();
         state.contact.colliders.clear();
@@ -275,11 +279,23 @@ impl Prepared {
 }
 
 /// Writes positions and velocities, Eq. (2.14).
-fn store(model: &Model, settings: &Settings, targets: &Targets, z: &[DVec3], state: &mut State) {
+fn store(
+    model: &Model,
+    settings: &Settings,
+    targets: &Targets,
+    z: &[DVec3],
+    dampings: &[f32],
+    state: &mut State,
+) {
+    let (kept, time) = (settings.damping_factor(), damping_time(settings));
     let velocities: Vec<Vec3> = (0..model.free_count())
         .map(|i| {
             let moved = z[i] - state.positions[i].as_dvec3();
-            damped_velocity(model, settings, targets, state, i, moved).as_vec3()
+            let kept = match dampings.get(i) {
+                Some(&damping) => kept * (-time * f64::from(damping)).exp2(),
+                None => kept,
+            };
+            damped_velocity(model, settings, targets, state, i, moved, kept).as_vec3()
         })
         .collect();
     for (x, z) in state.positions.iter_mut().zip(z) {

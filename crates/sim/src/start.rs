@@ -78,12 +78,15 @@ impl Kernel for CarriedKernel<'_> {
             if eight.is_carried == [false; LANES] {
                 continue;
             }
-            let found = Carried::<L>::new(&eight, self.state, self.targets, self.h);
-            let both = [found.rigid, found.moving].map(L::rows);
+            let positions = read::<L>(&self.state.positions, &eight.ids);
+            let velocities = read::<L>(&self.state.velocities, &eight.ids);
+            let own = times(velocities, L::splat(self.h));
+            let found = Carried::new(&eight, self.state, self.targets, positions, own, self.h);
+            let (to_rigid, to_moving) = (L::rows(found.rigid), L::rows(found.moving));
             for lane in 0..vertices.len() {
                 if eight.is_carried[lane] {
-                    rigid[lane] = both[0][lane];
-                    moving[lane] = both[1][lane];
+                    rigid[lane] = to_rigid[lane];
+                    moving[lane] = to_moving[lane];
                 }
             }
         }
@@ -134,13 +137,21 @@ pub(crate) struct Carried<L> {
 }
 
 impl<L: Lanes> Carried<L> {
+    /// From their positions and their motion `own` in a step of `h` seconds without carriers \[m\].
     #[inline(always)]
-    pub fn new(eight: &Eight, state: &State, targets: &Targets, h: f32) -> Carried<L> {
-        let Eight { ids, corners, .. } = eight;
+    pub fn new(
+        eight: &Eight,
+        state: &State,
+        targets: &Targets,
+        positions: Vector<L>,
+        own: Vector<L>,
+        h: f32,
+    ) -> Carried<L> {
+        let corners = &eight.corners;
         let now = triangle::<L>(&state.fixed, corners);
         let next = triangle::<L>(&targets.fixed, corners);
         let turn = Turn::new(&now, &next);
-        let offset = minus(read::<L>(&state.positions, ids), now[0]);
+        let offset = minus(positions, now[0]);
         let rigid = plus(next[0], turn.of(offset));
         if h <= 0.0 {
             return Carried {
@@ -153,8 +164,7 @@ impl<L: Lanes> Carried<L> {
             plus(minus(now[0], before[0]), offset),
             Turn::new(&now, &before).of(offset),
         );
-        let velocities = read::<L>(&state.velocities, ids);
-        let own = minus(times(velocities, L::splat(h)), last);
+        let own = minus(own, last);
         let most = L::splat(MAX_RELATIVE_MOTION) * dot(offset, offset).sqrt();
         let length = dot(own, own).sqrt();
         let kept = most / length.max(most).max(L::splat(MIN_LENGTH));

@@ -20,6 +20,8 @@ pub struct Load<'a> {
     pub vertices: &'a [u32],
     /// Mass of each free row \[kg\].
     pub masses: &'a [f32],
+    /// Wave speed of each free row \[m/s\].
+    pub speeds: &'a [f32],
     /// Factor of the forces.
     pub scale: f32,
     /// Receives the initial guess of every free row \[m\].
@@ -44,31 +46,34 @@ impl Kernel for Load<'_> {
             Mode::Dynamic => settings.step as f32,
             Mode::Static => 0.0,
         };
-        let (most, speeds) = (largest_relative_motion(settings), self.model.wave_speeds());
+        let most = largest_relative_motion(settings);
         for (chunk, vertices) in self.vertices.chunks(LANES).enumerate() {
             let eight = Eight::new(self.model, vertices);
-            let velocities = times(read::<L>(&state.velocities, &eight.ids), L::splat(h));
-            let inertial = plus(read::<L>(&state.positions, &eight.ids), velocities);
+            let own = times(read::<L>(&state.velocities, &eight.ids), L::splat(h));
+            let positions = read::<L>(&state.positions, &eight.ids);
+            let inertial = plus(positions, own);
             let carried = match eight.is_carried == [false; LANES] {
                 // There may be no fixed vertex at all.
                 true => Carried {
                     rigid: inertial,
                     moving: inertial,
                 },
-                false => Carried::<L>::new(&eight, state, targets, h),
+                false => Carried::new(&eight, state, targets, positions, own, h),
             };
             let mut bounds = [f64::INFINITY; LANES];
             for lane in 0..LANES {
                 if eight.is_carried[lane] {
-                    bounds[lane] = most * f64::from(speeds[eight.ids[lane]]);
+                    bounds[lane] = most * f64::from(self.speeds[chunk * LANES + lane]);
                 }
             }
+            let ([a, b, c], [d, e, f]) = (inertial, carried.rigid);
             let inertial = saturated_lanes(
-                &inertial.map(L::store),
-                &carried.rigid.map(L::store),
+                &[a.store(), b.store(), c.store()],
+                &[d.store(), e.store(), f.store()],
                 &bounds,
             );
-            let inertial = L::rows([0, 1, 2].map(|k| L::load(&inertial[k])));
+            let [a, b, c] = &inertial;
+            let inertial = L::rows([L::load(a), L::load(b), L::load(c)]);
             let moving = L::rows(carried.moving);
             for lane in 0..vertices.len() {
                 let (row, v) = (chunk * LANES + lane, eight.ids[lane]);

@@ -10,6 +10,7 @@ use super::rows::{Rows, distribute_tets};
 use super::tet_batch::TetBatches;
 use super::{Clock, Step, Timings};
 use crate::contact::ContactSolver;
+use crate::material::{damping_time, dampings, wave_speeds};
 use crate::model::NO_CARRIER;
 use crate::{Mode, Model, Settings, State};
 
@@ -24,6 +25,10 @@ pub struct Region {
     masses: Vec<f32>,
     /// Mass/h² of own rows, scaled.
     inertia: Vec<f32>,
+    /// Wave speed of own and border rows \[m/s\].
+    speeds: Vec<f32>,
+    /// [Damping](dampings) of own rows \[1/s\]; empty for none.
+    dampings: Vec<f32>,
     scale: f32,
     tets: TetBatches,
     others: OtherConstraints,
@@ -47,6 +52,8 @@ pub struct Region {
 /// One region for each part of the factor and, last, the top.
 pub fn build(model: &Model, settings: &Settings, factor: Factor, scale: f64) -> Vec<Region> {
     let parts = factor.parts.len();
+    let speeds = wave_speeds(model, &settings.weights);
+    let dampings = dampings(model, &settings.weights);
     let mut regions: Vec<Region> = Vec::with_capacity(parts + 1);
     for part in factor.parts.into_iter().chain([factor.top]) {
         let mass = |&v: &u32| model.masses()[v as usize];
@@ -54,6 +61,15 @@ pub fn build(model: &Model, settings: &Settings, factor: Factor, scale: f64) -> 
         regions.push(Region {
             masses: part.matrix_rows.iter().map(|v| mass(v) as f32).collect(),
             inertia: part.matrix_rows[..part.own].iter().map(inertia).collect(),
+            speeds: (part.matrix_rows.iter())
+                .map(|&v| speeds[v as usize])
+                .collect(),
+            dampings: match dampings.is_empty() {
+                true => Vec::new(),
+                false => (part.matrix_rows[..part.own].iter())
+                    .map(|&v| dampings[v as usize])
+                    .collect(),
+            },
             scale: scale as f32,
             is_top: regions.len() == parts,
             part,
@@ -72,8 +88,8 @@ pub fn build(model: &Model, settings: &Settings, factor: Factor, scale: f64) -> 
     }
     let parts: Vec<&Part> = regions.iter().map(|region| &region.part).collect();
     let mut rows = Rows::new(model, &parts);
-    let scales = [settings.weights.strain, settings.weights.volume].map(|w| w * scale);
-    let tets = distribute_tets(model, scales, &mut rows, parts.len());
+    let weights = (&settings.weights, scale);
+    let tets = distribute_tets(model, weights, &mut rows, parts.len());
     for (region, tets) in regions.iter_mut().zip(tets) {
         region.tets = tets;
     }
@@ -112,7 +128,10 @@ impl Region {
     /// Memory \[bytes\].
     pub fn memory(&self) -> usize {
         let rows = self.x.len() + self.b.len() + self.inertial.len() + self.external.len();
-        let numbers = self.fixed.len() + self.inertia.len() + 3 * self.part.matrix_rows.len();
+        let numbers = self.fixed.len()
+            + self.inertia.len()
+            + self.dampings.len()
+            + 4 * self.part.matrix_rows.len();
         self.part.bytes() + self.tets.memory() + self.others.memory() + 16 * rows + 4 * numbers
     }
 
@@ -126,6 +145,7 @@ impl Region {
             state,
             vertices: &self.part.matrix_rows,
             masses: &self.masses,
+            speeds: &self.speeds,
             scale: self.scale,
             x: &mut self.x,
             inertial: &mut self.inertial,
@@ -217,10 +237,14 @@ impl Region {
             Mode::Dynamic => (1.0 / step.settings.step) as f32,
             Mode::Static => 0.0,
         };
-        let kept = step.settings.damping_factor() as f32;
+        let (kept, time) = (step.settings.damping_factor(), damping_time(step.settings));
         let carriers = step.model.carriers();
-        for (x, &v) in self.x.iter().zip(&self.part.matrix_rows[..self.part.own]) {
+        for (row, (x, &v)) in self.x.iter().zip(self.own_vertices()).enumerate() {
             let v = v as usize;
+            let kept = match self.dampings.get(row) {
+                Some(&damping) => (kept * (-time * f64::from(damping)).exp2()) as f32,
+                None => kept as f32,
+            };
             let x = Vec3::from(x.xyz());
             let moved = x - state.positions[v];
             let carried = match carriers[v] {
