@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use supple_anatomy::bones::{BoneRegion, bone_region, read_bones};
-use supple_anatomy::template::areas::segment_areas;
-use supple_anatomy::template::frame::{Half, Side};
-use supple_anatomy::template::given_muscles::read_given;
-use supple_anatomy::template::segments::Segment;
+use supple_anatomy::template::musculature::areas::segment_areas;
+use supple_anatomy::template::musculature::given_muscles::read_given;
+use supple_anatomy::template::places::frame::{Half, Side};
+use supple_anatomy::template::places::segments::Segment;
 use supple_anatomy::template::{Group, load_template};
 use supple_anatomy::{Bone, Template};
 use supple_geom::TriMesh;

@@ -9,7 +9,7 @@ use glam::Vec3;
 use supple_anatomy::Template;
 use supple_anatomy::template::Rig;
 use supple_flesh::Flesh;
-use supple_flesh::inlays::Inlays;
+use supple_flesh::construction::inlays::Inlays;
 use supple_geom::TriMesh;
 use supple_geom::normals::vertex_normals;
 use supple_rig::bake::{Frame, FrameSource, Frames, Motion};

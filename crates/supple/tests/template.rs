@@ -1,8 +1,10 @@
 //! The embedded templates.
 
-use supple::anatomy::template::enclosure::enclosure;
-use supple::anatomy::template::volumes::{body_mass, literature_legs, literature_volume};
-use supple::anatomy::template::wrap::is_wrapped;
+use supple::anatomy::template::musculature::volumes::{
+    body_mass, literature_legs, literature_volume,
+};
+use supple::anatomy::template::wrapping::enclosure::enclosure;
+use supple::anatomy::template::wrapping::wrap::is_wrapped;
 use supple::anatomy::template::{Group, write_template};
 use supple::anatomy::{Sex, Template};
 use supple::embedded::{Body, template, template_bytes};

@@ -9,7 +9,7 @@
 //! | 4 | version, little-endian, as all numbers |
 //! | 4 | CRC-32 of all bytes of the file before this view |
 //! | 4 | CRC-32 of everything that follows |
-//! | rest | blocks of a tag, a length and bytes: `ANAT` (a [template file](crate::template::file)), `EYES` (the inserts) |
+//! | rest | blocks of a tag, a length and bytes: `ANAT` (a [template file](crate::template::format::file)), `EYES` (the inserts) |
 //!
 //! The meshes of the GLB are for viewers: they have four joints a vertex with weights of a byte, and no surfaces where there are no
 //! layers. Supple reads the view: skin, layers and weights come back to the bit, bones and muscles on the template's
@@ -25,8 +25,8 @@ use super::FitReport;
 use super::glb;
 use super::record::{Inserts, Person, Registration};
 use crate::composition::{Composition, Measures};
-use crate::template::blocks::{read_weights, write_weights};
-use crate::template::bytes::{Malformed, Reader, Writer};
+use crate::template::format::blocks::{read_weights, write_weights};
+use crate::template::format::bytes::{Malformed, Reader, Writer};
 use crate::template::{TemplateError, read_template, write_template};
 
 /// First bytes of the view.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 use supple_geom::{Surface, TriMesh};
 
-use super::muscles::Muscle;
-use super::{Landmark, Regions, Rig, RiggedBone, RiggedMuscle, Template};
+use crate::template::musculature::muscles::Muscle;
+use crate::template::{Landmark, Regions, Rig, RiggedBone, RiggedMuscle, Template};
 use crate::{Body, BodyError, Layers};
 
 /// What the steps before have made.
@@ -80,7 +80,7 @@ impl Template {
         let bones: Vec<_> = (self.bones.iter())
             .map(|rigged| rigged.bone.clone())
             .collect();
-        super::regions::regions(&self.body, &self.layers, &bones)
+        crate::template::places::regions::regions(&self.body, &self.layers, &bones)
     }
 }
 

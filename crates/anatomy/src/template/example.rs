@@ -8,7 +8,9 @@ use supple_geom::shapes::icosphere;
 use supple_rig::skeleton::{Joint, JointKind};
 use supple_rig::{Skeleton, Transform};
 
-use super::{FatRegion, Group, Landmark, Regions, Rig, RiggedBone, RiggedMuscle, Side, Template};
+use crate::template::{
+    FatRegion, Group, Landmark, Regions, Rig, RiggedBone, RiggedMuscle, Side, Template,
+};
 use crate::{Body, Bone, Layers, Sex};
 
 /// The template.

@@ -6,8 +6,8 @@ use std::fmt;
 use serde::Serialize;
 use supple_geom::TriMesh;
 
-use super::{FatRegion, Group, Template};
 use crate::Sex;
+use crate::template::{FatRegion, Group, Template};
 
 /// Contents of a template.
 #[derive(Clone, Debug, Serialize)]

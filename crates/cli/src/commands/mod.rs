@@ -25,7 +25,7 @@ use supple::backend::{Choice, Opened};
 use supple::clips;
 use supple::flesh::Settings;
 use supple::flesh::settings::{ContactMode, Ground, Upsample};
-use supple::flesh::shell_kinds::Shell;
+use supple::flesh::shells::shell_kinds::Shell;
 use supple::layers::{Layered, layered, layered_person};
 use supple::person::Person;
 use supple::rig::bake::BakeError;
