@@ -15,7 +15,7 @@ use supple_anatomy::template::surfaces::fat::embedded_fat_sites;
 use supple_anatomy::template::surfaces::fat_scale::fat_layer;
 use supple_anatomy::template::surfaces::muscle_surface::{MuscleTarget, muscle_surface};
 use supple_anatomy::template::{RiggedMuscle, load_template, save_template};
-use supple_anatomy::{Bone, Template};
+use supple_anatomy::{Bone, LayeredBody};
 use supple_picture::{Background, Bounds, Camera, DrawMesh, Image, Quality, Scene, render};
 
 type Error = Box<dyn std::error::Error>;
@@ -64,7 +64,7 @@ fn main() -> Result<(), Error> {
 }
 
 /// Bones and muscles from three sides, large.
-fn draw(template: &Template, out: &str) -> Result<(), Error> {
+fn draw(template: &LayeredBody, out: &str) -> Result<(), Error> {
     let mut scene = Scene {
         quality: Quality::DRAFT,
         background: Background::from(Vec3::splat(0.97)),

@@ -29,7 +29,7 @@ pub use places::regions::{FatRegion, Regions};
 
 /// A layered body with everything inside it.
 #[derive(Clone, Debug)]
-pub struct Template {
+pub struct LayeredBody {
     /// What it is called.
     pub name: String,
     /// Sex, skin, rig and skin weights.
@@ -107,7 +107,7 @@ impl Rig {
     }
 }
 
-impl Template {
+impl LayeredBody {
     /// The surfaces as meshes: skin, muscle surface, skeleton surface.
     pub fn surfaces(&self) -> [TriMesh; 3] {
         let layers = &self.layers;

@@ -23,7 +23,7 @@ use crate::template::surfaces::skeleton_surface::{
 use crate::template::surfaces::thickness::covered_lengths;
 use crate::template::wrapping::enclosure::enclosure;
 use crate::template::wrapping::wrap::{WrapError, is_wrapped, skeleton_wrap};
-use crate::template::{Rig, RiggedBone, RiggedMuscle, Template};
+use crate::template::{LayeredBody, Rig, RiggedBone, RiggedMuscle};
 use crate::{Body, BodyError, Bone, Layers};
 
 /// Steps of building, in their order.
@@ -126,7 +126,7 @@ pub enum BuildError {
 
 impl TemplateBuilder {
     /// Builds the template. `progress` is called before each step.
-    pub fn build(&self, progress: &dyn Fn(Step)) -> Result<(Template, BuildReport), BuildError> {
+    pub fn build(&self, progress: &dyn Fn(Step)) -> Result<(LayeredBody, BuildReport), BuildError> {
         let mut report = BuildReport::default();
         let mut clock = (Instant::now(), None);
         let mut step = |report: &mut BuildReport, next: Option<Step>| {

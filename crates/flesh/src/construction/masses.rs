@@ -24,7 +24,7 @@ pub fn vertex_masses(nodes: usize, tets: &[[u32; 4]], masses: &[f64]) -> Vec<f64
 mod tests {
     #[test]
     fn masses_add_up() {
-        let masses = crate::vertex_masses(5, &[[0, 1, 2, 3], [1, 2, 3, 4]], &[20.0, 60.0]);
+        let masses = super::vertex_masses(5, &[[0, 1, 2, 3], [1, 2, 3, 4]], &[20.0, 60.0]);
         assert!((masses.iter().sum::<f64>() - 80.0).abs() < 1e-12);
         assert!((masses[0] - 5.0).abs() < 1e-12 && (masses[4] - 15.0).abs() < 1e-12);
     }

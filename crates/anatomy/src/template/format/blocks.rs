@@ -6,7 +6,7 @@ use crate::template::format::mesh_code::{
     coded_direction, coded_share, direction_code, read_mesh, share_code, write_mesh,
 };
 use crate::template::{
-    FatRegion, Group, Regions, Rig, RiggedBone, RiggedMuscle, Template, Weights,
+    FatRegion, Group, LayeredBody, Regions, Rig, RiggedBone, RiggedMuscle, Weights,
 };
 use crate::{Body, Bone, Layers};
 
@@ -88,7 +88,7 @@ pub(super) fn read_skin(mut reader: Reader, body: &mut Body) -> Result<(), Malfo
     reader.end()
 }
 
-pub(super) fn layers_block(template: &Template) -> Writer {
+pub(super) fn layers_block(template: &LayeredBody) -> Writer {
     let mut writer = Writer::default();
     let layers = &template.layers;
     let layered = || (0..layers.skin.len()).filter(|&v| layers.layered[v]);

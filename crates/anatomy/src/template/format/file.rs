@@ -22,7 +22,7 @@ use crate::Body;
 use crate::template::format::blocks::*;
 use crate::template::format::bytes::{Malformed, Reader, Writer};
 use crate::template::format::head::Head;
-use crate::template::{Landmark, Template};
+use crate::template::{Landmark, LayeredBody};
 
 /// First bytes of a template file.
 pub const MAGIC: &[u8; 8] = b"SUPPLETM";
@@ -80,7 +80,7 @@ pub enum TemplateError {
 }
 
 /// Reads a template file.
-pub fn load_template(path: &Path) -> Result<Template, TemplateError> {
+pub fn load_template(path: &Path) -> Result<LayeredBody, TemplateError> {
     let bytes = std::fs::read(path).map_err(|source| TemplateError::Io {
         path: path.to_owned(),
         source,
@@ -89,12 +89,12 @@ pub fn load_template(path: &Path) -> Result<Template, TemplateError> {
 }
 
 /// Writes a template file under a temporary name, and renames it.
-pub fn save_template(path: &Path, template: &Template) -> Result<(), TemplateError> {
+pub fn save_template(path: &Path, template: &LayeredBody) -> Result<(), TemplateError> {
     Ok(save(path, &write_template(template))?)
 }
 
 /// The bytes of a template file.
-pub fn write_template(template: &Template) -> Vec<u8> {
+pub fn write_template(template: &LayeredBody) -> Vec<u8> {
     let mut content = Writer::default();
     let head = Head::of(template);
     let json = Writer {
@@ -116,7 +116,7 @@ pub fn write_template(template: &Template) -> Vec<u8> {
 }
 
 /// A template from the bytes of its file.
-pub fn read_template(bytes: &[u8]) -> Result<Template, TemplateError> {
+pub fn read_template(bytes: &[u8]) -> Result<LayeredBody, TemplateError> {
     let head = bytes.get(..16).ok_or(TemplateError::NotATemplate)?;
     if &head[..8] != MAGIC {
         return Err(TemplateError::NotATemplate);
@@ -160,7 +160,7 @@ fn content(bytes: &[u8]) -> Result<Vec<u8>, Malformed> {
     }
 }
 
-fn read_content(reader: &mut Reader) -> Result<Template, TemplateError> {
+fn read_content(reader: &mut Reader) -> Result<LayeredBody, TemplateError> {
     let json = reader.block(b"HEAD").map_err(in_block("HEAD"))?;
     let malformed = |reason: String| TemplateError::Malformed {
         block: "HEAD",
@@ -192,7 +192,7 @@ fn read_content(reader: &mut Reader) -> Result<Template, TemplateError> {
     if head.landmarks.values().any(stray) {
         return Err(malformed("a landmark is nowhere on the skin".to_owned()));
     }
-    Ok(Template {
+    Ok(LayeredBody {
         name: head.name,
         body,
         layers,

@@ -8,7 +8,7 @@ use supple_rig::skeleton::{Joint, JointKind};
 use supple_rig::{Skeleton, Transform};
 
 use crate::Sex;
-use crate::template::{Group, Landmark, Side, Template};
+use crate::template::{Group, Landmark, LayeredBody, Side};
 
 /// What is not an array.
 #[derive(Debug, Serialize, Deserialize)]
@@ -45,7 +45,7 @@ pub(super) struct MuscleHead {
 
 impl Head {
     /// Of a template.
-    pub fn of(template: &Template) -> Self {
+    pub fn of(template: &LayeredBody) -> Self {
         let muscle = |muscle: &crate::template::RiggedMuscle| MuscleHead {
             name: muscle.name.clone(),
             group: muscle.group,

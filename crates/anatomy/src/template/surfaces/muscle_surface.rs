@@ -3,7 +3,7 @@
 use glam::{DVec3, Vec3};
 
 use crate::Layers;
-use crate::prism_bar::PrismBar;
+use crate::inversion_guard::InversionGuard;
 use crate::surface_fit::{SurfaceFit, VertexTarget};
 
 /// Bending weights in turn, and iterations at each; vertices go back to their lines after each.
@@ -40,7 +40,7 @@ pub fn muscle_surface(layers: &Layers, targets: &[MuscleTarget]) -> Vec<Vec3> {
         layered: &layers.layered,
     };
     let wanted = lines.fitted(layers, &held, targets);
-    let bar = PrismBar::between(&layers.triangles, &skin, &skeleton, &layers.layered);
+    let bar = InversionGuard::between(&layers.triangles, &skin, &skeleton, &layers.layered);
     let mut muscle: Vec<DVec3> = (0..skin.len()).map(|v| lines.at(v, 0.5)).collect();
     for _ in 0..ROUNDS {
         if !bar.advance(&mut muscle, &wanted).contains(&true) {

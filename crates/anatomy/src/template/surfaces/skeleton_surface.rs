@@ -8,7 +8,7 @@ use supple_geom::normals::vertex_normals;
 use supple_geom::sided::SidedSurface;
 use supple_geom::sparse::SparseError;
 
-use crate::prism_bar::PrismBar;
+use crate::inversion_guard::InversionGuard;
 use crate::surface_fit::{Pull, SurfaceFit, VertexTarget};
 use crate::template::places::limbs::{Limbs, point_limbs, skin_limbs};
 use crate::template::places::mirror::{mirrored_vertices, symmetric};
@@ -150,7 +150,7 @@ struct Shrink<'a> {
     layered: &'a [bool],
     areas: Vec<f64>,
     fit: SurfaceFit,
-    bar: PrismBar,
+    bar: InversionGuard,
     /// Points to enclose and their weights.
     enclosed: Vec<(Vec3, f64)>,
     /// Weight of each prism against shear.
@@ -183,7 +183,7 @@ impl<'a> Shrink<'a> {
             .map(|p| (*p, ENCLOSED))
             .collect();
         let fit = SurfaceFit::new(&skin.triangles, &held, &outer);
-        let bar = PrismBar::below(&skin.triangles, &outer, layered);
+        let bar = InversionGuard::below(&skin.triangles, &outer, layered);
         let mut x = outer.clone();
         let inset: Vec<DVec3> = (0..x.len())
             .map(|v| {

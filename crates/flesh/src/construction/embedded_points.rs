@@ -14,7 +14,7 @@ use crate::flesh::Flesh;
 
 /// Points and what moves them.
 #[derive(Clone, Debug, Default)]
-pub struct Inlays {
+pub struct EmbeddedPoints {
     places: Vec<Place>,
 }
 
@@ -41,7 +41,7 @@ const REACH: f32 = 0.1;
 
 impl Flesh {
     /// Ties points in bind pose \[m\] to the tissue around them.
-    pub fn inlays(&self, points: &[Vec3]) -> Inlays {
+    pub fn embedded_points(&self, points: &[Vec3]) -> EmbeddedPoints {
         let rest = self.model.rest();
         let tets = &self.model.tets().vertices;
         let size = f64::from(self.full_mesh().bounds().diagonal());
@@ -73,7 +73,7 @@ impl Flesh {
             });
             found.unwrap_or_else(|| below(&surface, &owners, point, REACH * size as f32))
         };
-        Inlays {
+        EmbeddedPoints {
             places: points.par_iter().map(place).collect(),
         }
     }
@@ -135,7 +135,7 @@ fn barycentric([a, b, c, d]: [DVec3; 4], p: DVec3) -> Option<[f64; 4]> {
     Some([1.0 - w.x - w.y - w.z, w.x, w.y, w.z])
 }
 
-impl Inlays {
+impl EmbeddedPoints {
     /// Number of points.
     pub fn len(&self) -> usize {
         self.places.len()

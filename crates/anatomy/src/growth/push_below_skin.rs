@@ -9,7 +9,7 @@ const DEPTH: f32 = 4e-4;
 const REACH: f32 = 6e-3;
 
 /// Moves vertices of a mesh that lie above the skin, or just below it, to just below it. Returns how many.
-pub fn tuck(mesh: &mut TriMesh, skin: &Surface) -> usize {
+pub fn push_below_skin(mesh: &mut TriMesh, skin: &Surface) -> usize {
     let moved = mesh.positions.par_iter_mut().map(|p| {
         let Some(near) = skin.closest_point_within(*p, REACH) else {
             return 0;
@@ -36,13 +36,13 @@ mod tests {
         let skin = Surface::new(icosphere(0.1, 4));
         let mut muscle = icosphere(0.095, 3);
         let before = muscle.clone();
-        assert_eq!(tuck(&mut muscle, &skin), 0);
+        assert_eq!(push_below_skin(&mut muscle, &skin), 0);
         assert_eq!(muscle, before);
         let out = muscle.positions.iter().filter(|p| p.y > 0.08).count();
         for p in muscle.positions.iter_mut().filter(|p| p.y > 0.08) {
             *p *= 0.102 / 0.095;
         }
-        assert_eq!(tuck(&mut muscle, &skin), out);
+        assert_eq!(push_below_skin(&mut muscle, &skin), out);
         assert!(muscle.positions.iter().all(|p| skin.contains(*p)));
     }
 }

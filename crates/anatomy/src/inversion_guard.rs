@@ -17,7 +17,7 @@ const HALVINGS: u32 = 6;
 
 /// The prisms above and below a surface that moves.
 #[derive(Clone, Debug)]
-pub struct PrismBar {
+pub struct InversionGuard {
     triangles: Vec<[u32; 3]>,
     /// Triangles with a free corner.
     prisms: Vec<u32>,
@@ -29,14 +29,14 @@ pub struct PrismBar {
     free: Vec<bool>,
 }
 
-impl PrismBar {
+impl InversionGuard {
     /// For a surface below another; only free vertices move, elsewhere both surfaces are one.
     pub fn below(triangles: &[[u32; 3]], outer: &[DVec3], free: &[bool]) -> Self {
         let prisms = layered_triangles(triangles, free);
         let corners = (prisms.iter().zip(0u32..))
             .flat_map(|(&t, prism)| triangles[t as usize].map(|v| (v, prism)));
         let around = Rows::from_pairs(outer.len(), corners.collect::<Vec<_>>().into_iter());
-        PrismBar {
+        InversionGuard {
             triangles: triangles.to_vec(),
             prisms,
             around,
@@ -53,9 +53,9 @@ impl PrismBar {
         inner: &[DVec3],
         free: &[bool],
     ) -> Self {
-        PrismBar {
+        InversionGuard {
             inner: Some(inner.to_vec()),
-            ..PrismBar::below(triangles, outer, free)
+            ..InversionGuard::below(triangles, outer, free)
         }
     }
 
@@ -171,7 +171,7 @@ mod tests {
         let ball = icosphere(0.1, 3);
         let outer: Vec<DVec3> = ball.positions.iter().map(|p| p.as_dvec3()).collect();
         let free: Vec<bool> = outer.iter().map(|p| p.y > -0.05).collect();
-        let bar = PrismBar::below(&ball.triangles, &outer, &free);
+        let bar = InversionGuard::below(&ball.triangles, &outer, &free);
         let mut inner: Vec<DVec3> = (outer.iter().zip(&free))
             .map(|(p, free)| if *free { *p * 0.9 } else { *p })
             .collect();
@@ -198,7 +198,7 @@ mod tests {
     fn a_good_step_is_taken_whole() {
         let ball = icosphere(0.1, 2);
         let outer: Vec<DVec3> = ball.positions.iter().map(|p| p.as_dvec3()).collect();
-        let bar = PrismBar::below(&ball.triangles, &outer, &vec![true; outer.len()]);
+        let bar = InversionGuard::below(&ball.triangles, &outer, &vec![true; outer.len()]);
         let scaled = |s: f64| outer.iter().map(|p| *p * s).collect::<Vec<_>>();
         let mut inner = scaled(0.95);
         let has_stopped = bar.advance(&mut inner, &scaled(0.4));

@@ -6,16 +6,16 @@ use crate::person::masses::{FAT_DENSITY, MUSCLE_DENSITY, SKIN_THICKNESS};
 
 /// What a state of the tissue weighs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Weighed {
+pub(super) struct LayerVolumes {
     pub fat_volume: f64,
     pub muscle_volume: f64,
     pub cavity: f64,
     pub area: f64,
 }
 
-impl Weighed {
+impl LayerVolumes {
     pub fn of(mesh: &TissueMesh, tissue: &Tissue) -> Self {
-        Weighed {
+        LayerVolumes {
             fat_volume: mesh.fat_volume(tissue),
             muscle_volume: mesh.muscle_volume(tissue),
             cavity: mesh.cavity(tissue),
@@ -24,7 +24,7 @@ impl Weighed {
     }
 
     /// Masses of a body that had other masses at the start.
-    pub fn masses(&self, start: &Weighed, masses: &Masses) -> Masses {
+    pub fn masses(&self, start: &LayerVolumes, masses: &Masses) -> Masses {
         let cavity = self.cavity - start.cavity;
         Masses {
             soft_volume: masses.soft_volume + self.fat_volume + self.muscle_volume

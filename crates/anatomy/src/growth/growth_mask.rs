@@ -3,7 +3,7 @@
 use supple_geom::sparse::SparseError;
 
 use super::smoothing::Smoother;
-use crate::template::{FatRegion, Template};
+use crate::template::{FatRegion, LayeredBody};
 
 /// Weight on the joints of a foot from which a vertex belongs to it and stays.
 const FOOT: f32 = 0.5;
@@ -15,7 +15,7 @@ const TAPER: f64 = 0.022;
 const REGION_BORDER: f64 = 0.04;
 
 /// Vertices that move: layered ones that are not of the feet.
-pub fn moving(anatomy: &Template) -> Vec<bool> {
+pub fn moving(anatomy: &LayeredBody) -> Vec<bool> {
     let feet = (anatomy.body).weight_on(|name| name.starts_with("foot") || name.starts_with("toe"));
     (anatomy.layers.layered.iter().zip(feet))
         .map(|(layered, foot)| *layered && foot < FOOT)
@@ -23,23 +23,23 @@ pub fn moving(anatomy: &Template) -> Vec<bool> {
 }
 
 /// How much of the growth each vertex takes, 0 to 1.
-pub fn reach(
-    anatomy: &Template,
+pub fn growth_mask(
+    anatomy: &LayeredBody,
     smoother: &Smoother,
     regions: &[FatRegion],
 ) -> Result<Vec<f64>, SparseError> {
     let count = anatomy.layers.skin.len();
     let taper = smoother.diffusion(TAPER)?.smooth(&vec![1.0; count]);
     // 1 − e^(−d/ℓ) is squared so that growth sets in without a kink.
-    let mut reach: Vec<f64> = taper.iter().map(|g| g.clamp(0.0, 1.0).powi(2)).collect();
+    let mut mask: Vec<f64> = taper.iter().map(|g| g.clamp(0.0, 1.0).powi(2)).collect();
     if !regions.is_empty() && FatRegion::ALL.iter().any(|r| !regions.contains(r)) {
         let chosen: Vec<f64> = (anatomy.regions.fat.iter())
             .map(|region| f64::from(u8::from(region.is_some_and(|r| regions.contains(&r)))))
             .collect();
         let border = smoother.diffusion(REGION_BORDER)?.smooth(&chosen);
-        for (reach, border) in reach.iter_mut().zip(border) {
-            *reach *= border.clamp(0.0, 1.0);
+        for (mask, border) in mask.iter_mut().zip(border) {
+            *mask *= border.clamp(0.0, 1.0);
         }
     }
-    Ok(reach)
+    Ok(mask)
 }

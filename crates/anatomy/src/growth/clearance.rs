@@ -17,14 +17,14 @@ const PASSES: usize = 12;
 
 /// How far each moving vertex can go along its direction \[m\] if what it would meet comes as far towards it; infinite where there
 /// is nothing to meet.
-pub fn room(
+pub fn clearance(
     skin: &Surface,
     directions: &[DVec3],
     moving: &[bool],
     adjacency: &Adjacency,
 ) -> Vec<f64> {
     let mesh = skin.mesh();
-    let mut room: Vec<f64> = (0..moving.len())
+    let mut clearance: Vec<f64> = (0..moving.len())
         .into_par_iter()
         .map(|v| {
             if !moving[v] {
@@ -46,9 +46,9 @@ pub fn room(
         for &[a, b] in &adjacency.edges {
             let (a, b) = (a as usize, b as usize);
             let rise = SLOPE * f64::from(mesh.positions[a].distance(mesh.positions[b]));
-            room[a] = room[a].min(room[b] + rise);
-            room[b] = room[b].min(room[a] + rise);
+            clearance[a] = clearance[a].min(clearance[b] + rise);
+            clearance[b] = clearance[b].min(clearance[a] + rise);
         }
     }
-    room
+    clearance
 }
