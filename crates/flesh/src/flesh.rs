@@ -204,7 +204,7 @@ impl Flesh {
         &self.bone
     }
 
-    /// Quality of the tissue in a state. Soft ties below a free skeleton surface are no tissue: where it slides, they turn over.
+    /// Quality of the tissue in a state. Soft ties below a free skeleton surface are not tissue: where it slides, they turn over.
     pub fn quality(&self, state: &State) -> Quality {
         let (free, tets) = (self.model.free_count(), self.model.tets());
         let is_core = |v: &u32| {

@@ -246,7 +246,7 @@ impl Character {
         self.parts.iter().map(placed).collect()
     }
 
-    /// The turn that brings +Z to where a humanoid looks; none for what is no humanoid.
+    /// The turn that brings +Z to where a humanoid looks; none for anything but a humanoid.
     pub fn facing(&self) -> Quat {
         let humanoid = Humanoid::find(&self.skeleton, &BoneMap::of(self));
         humanoid.map_or(Quat::IDENTITY, |humanoid| {

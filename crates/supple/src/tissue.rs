@@ -127,7 +127,7 @@ impl SoftBody {
         self.solver.contact.mode = mode.into();
     }
 
-    /// Sets a force on every free vertex of the model \[N\], in addition to gravity; an empty list is none.
+    /// Sets a force on every free vertex of the model \[N\], in addition to gravity; an empty list removes it.
     pub fn set_forces(&mut self, forces: Vec<Vec3>) {
         self.forces = forces;
     }

@@ -104,7 +104,7 @@ pub struct Grown {
 pub struct GrowthReport {
     /// Fat mass before and after \[kg\].
     pub fat: [f64; 2],
-    /// Of it behind the belly's wall \[kg\].
+    /// Visceral part, behind the belly's wall \[kg\].
     pub visceral: [f64; 2],
     /// Muscle mass before and after \[kg\].
     pub muscle: [f64; 2],
@@ -182,7 +182,7 @@ pub enum GrowthError {
         /// What was reached \[kg\].
         got: f64,
     },
-    /// A number that is none.
+    /// Not a finite number.
     #[error("{what} must be a finite number{more}")]
     NotFinite {
         /// What it is.
@@ -203,7 +203,7 @@ pub enum GrowthError {
     /// No vertex can move.
     #[error("the body has no layers where it should grow; build the template again")]
     NoLayers,
-    /// The rig has not the joints that are needed.
+    /// The rig lacks a required joint.
     #[error(transparent)]
     Body(#[from] BodyError),
     /// The surfaces are degenerate.

@@ -55,7 +55,7 @@ pub enum PersonError {
     /// The template does not fit.
     #[error(transparent)]
     Fit(#[from] FitError),
-    /// The template has not the rig that is needed.
+    /// The template's rig lacks a required joint.
     #[error(transparent)]
     Body(#[from] BodyError),
     /// Bones and muscles cannot be carried over.

@@ -109,7 +109,7 @@ impl FitReport {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FitError {
-    /// The rig has not the joints that are needed.
+    /// The rig lacks a required joint.
     #[error(transparent)]
     Body(#[from] BodyError),
     /// Another number of vertices or joints than the template has.
@@ -124,7 +124,7 @@ pub enum FitError {
         /// How many there should be.
         expected: usize,
     },
-    /// Positions that are no numbers.
+    /// Positions that are not finite numbers.
     #[error("a vertex or joint of the person is not a finite number")]
     NotFinite,
     /// The template's surfaces are degenerate.

@@ -281,7 +281,7 @@ impl TemplateBuilder {
 /// Weight of a target that is a guess: where the line meets no muscle, as at the knee.
 const GUESS_WEIGHT: f32 = 0.01;
 
-/// The target of a place on a line; near the skeleton surface where there is none [4.2.2].
+/// The target of a place on a line; near the skeleton surface if there is none [4.2.2].
 fn target(place: Option<f32>) -> MuscleTarget {
     match place {
         Some(t) => MuscleTarget { t, weight: 1.0 },

@@ -1,4 +1,4 @@
-//! Joints that hang from a humanoid: chains for hair, skirts, tails and cords, which are no part of its body.
+//! Joints that hang from a humanoid: chains for hair, skirts, tails and cords, which are not part of its body.
 
 use glam::DVec3;
 use supple_rig::Character;
@@ -16,7 +16,7 @@ const LEAST_DISTANCE: f64 = 0.03;
 const LEAST_DISTANCE_OF_TWO: f64 = 0.08;
 
 /// Marks hanging joints. A chain hangs if none of its joints is one of the humanoid's bones, or
-/// carries one, and it is long and far enough from them. Skeletons that are no humanoid have none.
+/// carries one, and it is long and far enough from them. Only humanoids have them.
 pub fn hanging_joints(character: &Character) -> Vec<bool> {
     let joints = character.skeleton.joints();
     let mut hanging = vec![false; joints.len()];

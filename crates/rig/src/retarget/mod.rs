@@ -2,7 +2,7 @@
 //!
 //! Bones are matched by name, by topology or by a map file ([`humanoid`]). Every target bone copies the world rotation of
 //! its source bone relative to rest poses that were aligned first ([`align`]). The hips are placed so
-//! that the feet are as high above the ground as the source's ([`ground`]). A motion whose rest pose is no standing person takes one
+//! that the feet are as high above the ground as the source's ([`ground`]). A motion whose rest pose is not a standing person takes one
 //! from its frames ([`standing`]).
 
 pub mod align;

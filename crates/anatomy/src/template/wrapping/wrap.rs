@@ -231,7 +231,7 @@ fn draw_groups(bones: &[&Bone], solid: &mut Voxels, bone_cells: &mut Voxels) {
     }
 }
 
-/// Empties cells that are no bone and lie less than [`CUT_DEPTH`] below the skin, and those outside of it, bone or not: the
+/// Empties cells that are not bone and lie less than [`CUT_DEPTH`] below the skin, and those outside of it, bone or not: the
 /// mouth's inside belongs to the outside, and jaws reach into it.
 fn cut_near_skin(solid: &mut Voxels, bone_cells: &Voxels, skin: &Surface) {
     let cut: Vec<usize> = (0..solid.filled.len())
