@@ -13,7 +13,9 @@ use crate::tissue::TissueError;
 
 /// An error. Every variant holds the typed error of the module it comes from, so that a program can tell a missing file from an
 /// invalid one.
-#[derive(Debug, thiserror::Error)]
+///
+/// Its `Debug` text is the message for people, because that is what Rust prints for an error that `main` returns.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A file could not be read or written.
@@ -42,6 +44,12 @@ pub enum Error {
     #[cfg(feature = "gpu")]
     #[error(transparent)]
     Crowd(#[from] crate::crowd::CrowdError),
+}
+
+impl std::fmt::Debug for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{self}")
+    }
 }
 
 impl From<FleshError> for Error {

@@ -195,7 +195,8 @@ fn choose(
     console: &Console,
 ) -> Result<(supple::Clip, Span), Failure> {
     let notice = console.notice();
-    let mut clip = clips::choose_told(character, choice(args), args.fps, &|text| notice(text))
+    let told = |text: &str| notice(text);
+    let mut clip = clips::choose_told(character, choice(args), args.fps, args.retarget, &told)
         .map_err(with_map_hint)?;
     let mut span = span(args, &clip)?;
     if args.hold > 0.0 {
@@ -236,10 +237,13 @@ fn say_choice(character: &Character, args: &MotionArgs, clip: &supple::Clip, con
 }
 
 fn with_map_hint(error: clips::MotionError) -> Failure {
-    use clips::MotionError::{Embedded, Map, Retarget, TooLong};
+    use clips::MotionError::{Embedded, Map, NotAPerson, Retarget, TooLong};
     let hint = match error {
         Embedded(_) | Map(_) | Retarget(_) => {
             "name the joints with --map FILE: lines such as `hips = \"Bip01\"`, under [target] for the character and under [source] for the motion"
+        }
+        NotAPerson { .. } => {
+            "play one of its own clips with --clip NAME, or a motion of its kind with --motion FILE; if it is a person after all, name its joints with --map FILE"
         }
         TooLong(_) => "cut the motion, or use a smaller --fps",
         _ => "",
@@ -287,7 +291,7 @@ fn say_shells(shells: &[Shell], console: &Console) {
     if shells.len() < 2 {
         return;
     }
-    let kinds = ["flesh", "cloth", "rigid", "hair"];
+    let kinds = ["flesh", "cloth", "rigid", "hair", "skinned"];
     let counts = kinds.map(|kind| shells.iter().filter(|s| s.kind.name() == kind).count());
     let present = kinds.iter().zip(counts).filter(|(_, count)| *count > 0);
     let list: Vec<String> = present

@@ -23,6 +23,17 @@ impl Modes {
         count + usize::from(self.weights[..count].iter().any(signed))
     }
 
+    /// Shapes over all `count` vertices of a mesh, from shapes over some of them.
+    pub fn spread(&mut self, vertices: &[usize], count: usize) {
+        for shape in &mut self.shapes {
+            let mut whole = vec![Vec3::ZERO; count];
+            for (&vertex, &offset) in vertices.iter().zip(shape.iter()) {
+                whole[vertex] = offset;
+            }
+            *shape = whole;
+        }
+    }
+
     /// The same offsets with weights within \[0, 1\], the range of morph sliders in other programs. Modes of both signs are
     /// shifted to start at their lowest weight; the sum of the shifts becomes one more shape with constant weight one.
     pub fn in_unit_range(mut self) -> Self {
