@@ -273,6 +273,29 @@ impl Image {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Lossless WebP with and without alpha, and bytes that only begin like one.
+    #[test]
+    fn webp_is_decoded() {
+        let pixels = [10u8, 20, 30, 255, 40, 50, 60, 128];
+        let mut bytes = Vec::new();
+        image_webp::WebPEncoder::new(&mut bytes)
+            .encode(&pixels, 2, 1, image_webp::ColorType::Rgba8)
+            .unwrap();
+        let image = Image::decode(&bytes).unwrap();
+        assert_eq!((image.width, image.height), (2, 1));
+        assert_eq!(image.rgba, pixels);
+        let mut opaque = Vec::new();
+        image_webp::WebPEncoder::new(&mut opaque)
+            .encode(&pixels[..6], 2, 1, image_webp::ColorType::Rgb8)
+            .unwrap();
+        let image = Image::decode(&opaque).unwrap();
+        assert_eq!(image.rgba, [10, 20, 30, 255, 255, 40, 50, 255]);
+        for length in 0..bytes.len() {
+            let _ = Image::decode(&bytes[..length]);
+        }
+        assert!(Image::decode(b"RIFF\x24\0\0\0WEBPVP8 ").is_err());
+    }
     use crate::hex;
 
     #[test]

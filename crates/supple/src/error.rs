@@ -76,3 +76,15 @@ impl From<ClipError> for Error {
         Self::Clip(error.into())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What `main` prints when it returns an error.
+    #[test]
+    fn errors_print_as_text() {
+        let error = Error::from(FormatError::Empty("nothing"));
+        assert_eq!(format!("{error:?}"), error.to_string());
+    }
+}

@@ -220,7 +220,7 @@ impl Scene {
         poses: &[Pose],
         seconds: impl Into<f64>,
     ) -> Result<Advance, TissueError> {
-        let seconds = seconds.into();
+        let seconds: f64 = seconds.into();
         let poses = self.placed(poses);
         let targets = self.targets(&poses)?;
         let jumped = self.state.largest_jump(&targets) > self.solver.jump_distance;

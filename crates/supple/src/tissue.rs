@@ -206,7 +206,7 @@ impl SoftBody {
         pose: &Pose,
         seconds: impl Into<f64>,
     ) -> Result<Advance, TissueError> {
-        let seconds = seconds.into();
+        let seconds: f64 = seconds.into();
         self.prepare_contact();
         let mut targets = self.targets(pose)?;
         targets.forces.clone_from(&self.forces);

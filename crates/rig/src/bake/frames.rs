@@ -112,3 +112,42 @@ impl fmt::Debug for Frames {
         write!(f, "{} frames", self.len())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    struct Counted(AtomicUsize);
+
+    impl FrameSource for Counted {
+        fn count(&self) -> usize {
+            7
+        }
+
+        fn frame(&self, frame: usize) -> Frame {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            vec![vec![Vec3::splat(frame as f32); 10]]
+        }
+    }
+
+    #[test]
+    fn kept_frames_are_made_once() {
+        let source = Arc::new(Counted(AtomicUsize::new(0)));
+        let made = Frames::Made(source.clone());
+        let done = AtomicUsize::new(0);
+        let kept = made
+            .kept(7 * 120, &|| {
+                done.fetch_add(1, Ordering::Relaxed);
+            })
+            .unwrap();
+        for frame in (0..7).chain(0..7) {
+            assert_eq!(kept.get(frame)[0][9].x, frame as f32);
+        }
+        assert_eq!((source.0.load(Ordering::Relaxed), kept.len()), (7, 7));
+        assert_eq!(done.load(Ordering::Relaxed), 7);
+        assert!(made.kept(7 * 120 - 1, &|| ()).is_none());
+        assert!(kept.kept(usize::MAX, &|| ()).is_none());
+    }
+}
