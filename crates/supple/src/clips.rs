@@ -329,7 +329,7 @@ pub fn from_character_by(
     }
     let standing = standing_rest(&source.skeleton, clip, &options.map.source);
     let skeleton = standing.as_ref().unwrap_or(&source.skeleton);
-    let retargeted = on_each(character, |one| {
+    let retargeted: Result<Clip, RetargetError> = on_each(character, |one| {
         let mut options = options.clone();
         if options.map.target.is_empty() {
             options.map.target = BoneMap::of(one);

@@ -165,7 +165,7 @@ fn load_rigged(input: &Input, console: &Console) -> Result<Character, Failure> {
     let fitted = rigging::fitted(&character, &Markers::default()).map_err(|error| {
         Failure::new(
             format!("{} has no skeleton, and no humanoid skeleton could be fitted: {error}", input.file.display()),
-            "place markers with `supple rig FILE --marker NAME=X,Y,Z -o OUT.glb`, take a skeleton from another file with --skeleton FILE (.skel, .bvh, .glb, …), or build one in `supple view`; fitting needs a person who stands upright with arms and legs apart (check --up and --unit)",
+            "register a person with `supple person FILE -o OUT.person` and move that, place markers with `supple rig FILE --marker NAME=X,Y,Z -o OUT.glb`, take a skeleton from another file with --skeleton FILE (.skel, .bvh, .glb, …), or build one in `supple view`; fitting needs a person who stands upright with arms and legs apart (check --up and --unit)",
         )
     })?;
     warn("the file has no skeleton; a humanoid skeleton was fitted");
