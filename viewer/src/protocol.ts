@@ -190,7 +190,7 @@ export interface ShellEntry {
   vertices: number;
   area: number;
 }
-export type ShellKind = "flesh" | "cloth" | "rigid" | "hair";
+export type ShellKind = "flesh" | "cloth" | "rigid" | "hair" | "skinned";
 
 export interface DroppedFile {
   name: string;

@@ -36,7 +36,7 @@ pub struct Settings {
     pub joint_radii: BTreeMap<String, f64>,
     /// Stiffness factors of the tissue around a joint's bones. A final `*` matches any ending.
     pub stiffness_factors: BTreeMap<String, f64>,
-    /// Kinds of shells: "flesh", "cloth", "rigid", "rigid:JOINT" or "hair". A key is a part's name, `name#2` for the part's
+    /// Kinds of shells: "flesh", "cloth", "rigid", "rigid:JOINT", "hair" or "skinned". A key is a part's name, `name#2` for the part's
     /// third shell, or the shell's number. A final `*` matches any ending.
     #[serde(alias = "roles")]
     pub shells: BTreeMap<String, Kind>,

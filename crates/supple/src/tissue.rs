@@ -201,7 +201,12 @@ impl SoftBody {
     ///
     /// The report has the number of internal steps and the time that was dropped: a frame takes at most
     /// [`MAX_STEPS`](supple_sim::advance::MAX_STEPS) steps and drops the rest of its time.
-    pub fn advance(&mut self, pose: &Pose, seconds: f64) -> Result<Advance, TissueError> {
+    pub fn advance(
+        &mut self,
+        pose: &Pose,
+        seconds: impl Into<f64>,
+    ) -> Result<Advance, TissueError> {
+        let seconds: f64 = seconds.into();
         self.prepare_contact();
         let mut targets = self.targets(pose)?;
         targets.forces.clone_from(&self.forces);

@@ -191,7 +191,7 @@ impl PageStage {
         self.stage.shell_of_vertices()
     }
 
-    /// Sets the kind of a shell ("flesh", "cloth", "rigid", "hair" or "automatic") and builds the tissue again; returns all
+    /// Sets the kind of a shell ("flesh", "cloth", "rigid", "hair", "skinned" or "automatic") and builds the tissue again; returns all
     /// settings as JSON.
     pub fn set_shell_kind(&mut self, shell: usize, kind: &str) -> Result<String, JsError> {
         self.stage.set_shell_kind(shell, kind)?;

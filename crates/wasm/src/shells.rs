@@ -11,7 +11,7 @@ use crate::stage::Stage;
 pub struct ShellEntry {
     /// Its key under `shells` in the settings.
     pub key: String,
-    /// "flesh", "cloth", "rigid" or "hair".
+    /// "flesh", "cloth", "rigid", "hair" or "skinned".
     pub kind: &'static str,
     /// Why it has this kind.
     pub reason: &'static str,
@@ -51,7 +51,7 @@ impl Stage {
         body.map_or_else(Vec::new, |body| body.flesh().shell_of_vertices().to_vec())
     }
 
-    /// Sets the kind of a shell ("flesh", "cloth", "rigid", "rigid:JOINT", "hair", or "automatic") and builds the tissue again. If this
+    /// Sets the kind of a shell ("flesh", "cloth", "rigid", "rigid:JOINT", "hair", "skinned", or "automatic") and builds the tissue again. If this
     /// fails, nothing changes.
     pub fn set_shell_kind(&mut self, number: usize, kind: &str) -> Result<(), StageError> {
         let shells = self.shells();

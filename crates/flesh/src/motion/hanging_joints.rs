@@ -2,7 +2,8 @@
 
 use glam::DVec3;
 use supple_rig::Character;
-use supple_rig::retarget::{BoneMap, Humanoid};
+use supple_rig::retarget::humanoid::Side;
+use supple_rig::retarget::{BoneMap, HumanBone, Humanoid};
 
 use crate::construction::rest_skin::size_of;
 use crate::motion::follow::nearest_on;
@@ -80,10 +81,28 @@ pub fn hanging_joints(character: &Character) -> Vec<bool> {
     hanging
 }
 
+/// Marks the hanging joints whose chain begins on an arm or a leg: fingers and weapons, no hair.
+pub fn on_limbs(character: &Character, hanging: &[bool]) -> Vec<bool> {
+    let joints = character.skeleton.joints();
+    let Ok(humanoid) = Humanoid::find(&character.skeleton, &BoneMap::of(character)) else {
+        return vec![false; joints.len()];
+    };
+    let limbs: Vec<usize> = Side::BOTH
+        .into_iter()
+        .flat_map(|side| [HumanBone::LowerArm(side), HumanBone::LowerLeg(side)])
+        .filter_map(|bone| humanoid.joint(bone))
+        .collect();
+    // Parents come before children.
+    let mut below = vec![false; joints.len()];
+    for (index, joint) in joints.iter().enumerate() {
+        below[index] = limbs.contains(&index) || joint.parent.is_some_and(|parent| below[parent]);
+    }
+    below.iter().zip(hanging).map(|(a, b)| *a && *b).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use supple_rig::Transform;
-    use supple_rig::retarget::HumanBone;
     use supple_rig::skeleton::{Joint, JointKind, Skeleton};
 
     use super::*;
@@ -125,5 +144,14 @@ mod tests {
         male.skeleton = Skeleton::from_unordered(joints).unwrap().0;
         let found = hanging_joints(&male);
         assert!(found[body..].iter().all(|&hangs| hangs), "{found:?}");
+        assert!(!on_limbs(&male, &found).contains(&true));
+        // The same chain on a forearm is no tail.
+        let arm = humanoid.joint(HumanBone::LowerArm(Side::Left)).unwrap();
+        let mut joints = male.skeleton.joints().to_vec();
+        joints[body].parent = Some(arm);
+        male.skeleton = Skeleton::from_unordered(joints).unwrap().0;
+        let found = hanging_joints(&male);
+        let limbs = on_limbs(&male, &found);
+        assert!(limbs[body..].iter().all(|&limb| limb), "{limbs:?}");
     }
 }

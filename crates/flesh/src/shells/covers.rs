@@ -47,7 +47,7 @@ pub fn covers(
     if kinds.shells.len() < 2 {
         return Vec::new();
     }
-    let covers = |shell: usize| kinds.shells[shell].kind != Kind::Hair;
+    let covers = |shell: usize| !matches!(kinds.shells[shell].kind, Kind::Hair | Kind::Skinned);
     let (mesh, welded_of_cover) = body.shells_mesh(&covers);
     let shell_of = |welded: u32| body.shells.of_vertex[welded as usize];
     let surface = Surface::new(mesh);

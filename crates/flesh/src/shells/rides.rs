@@ -75,7 +75,7 @@ pub fn rides(input: &RideInput) -> Rides {
         }
         let own = weights_of(character, body, original as u32);
         // Vertices without triangles belong to no shell. They are not seen.
-        if kind.is_none_or(|kind| *kind == Kind::Hair) && !own.is_empty() {
+        if kind.is_none_or(|kind| matches!(kind, Kind::Hair | Kind::Skinned)) && !own.is_empty() {
             return Ride::Hair;
         }
         let point = body.welded.mesh.positions[welded as usize];

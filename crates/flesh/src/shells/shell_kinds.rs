@@ -1,4 +1,4 @@
-//! The kind of every shell (connected component) of a character: flesh, cloth, rigid or hair.
+//! The kind of every shell (connected component) of a character: flesh, cloth, rigid, hair or skinned.
 //!
 //! Weights and geometry decide ([`shell_measures`](crate::shells::shell_measures)); names of meshes and materials are hints for
 //! shells that are not flesh; what the user sets takes precedence.
@@ -26,16 +26,19 @@ pub enum Kind {
     Rigid(Option<String>),
     /// Follows its own weights alone: hair, tails, skirts on joints of their own.
     Hair,
+    /// Follows its own weights alone: hands, fingers, weapons and other pieces that are neither on the flesh nor hang from it.
+    Skinned,
 }
 
 impl Kind {
-    /// Its name: "flesh", "cloth", "rigid" or "hair".
+    /// Its name: "flesh", "cloth", "rigid", "hair" or "skinned".
     pub fn name(&self) -> &'static str {
         match self {
             Self::Flesh => "flesh",
             Self::Cloth => "cloth",
             Self::Rigid(_) => "rigid",
             Self::Hair => "hair",
+            Self::Skinned => "skinned",
         }
     }
 }
@@ -49,11 +52,12 @@ impl std::str::FromStr for Kind {
             // "bound" is the name that older settings have.
             "cloth" | "bound" => Ok(Self::Cloth),
             "hair" => Ok(Self::Hair),
+            "skinned" => Ok(Self::Skinned),
             "rigid" => Ok(Self::Rigid(None)),
             _ => match text.split_once(':') {
                 Some(("rigid", joint)) => Ok(Self::Rigid(Some(joint.to_owned()))),
                 _ => Err(format!(
-                    "`{text}` is not a kind of shell; use \"flesh\", \"cloth\", \"rigid\", \"rigid:JOINT\" or \"hair\""
+                    "`{text}` is not a kind of shell; use \"flesh\", \"cloth\", \"rigid\", \"rigid:JOINT\", \"hair\" or \"skinned\""
                 )),
             },
         }
@@ -131,6 +135,9 @@ const HINTS: &[(&str, Kind)] = &[
     ("helmet", Kind::Rigid(None)),
     ("glasses", Kind::Rigid(None)),
     ("backpack", Kind::Rigid(None)),
+    ("sword", Kind::Rigid(None)),
+    ("shield", Kind::Rigid(None)),
+    ("weapon", Kind::Rigid(None)),
 ];
 
 /// Kinds of all shells. Kinds `given` by the user take precedence.
@@ -173,6 +180,12 @@ const UNDECIDED: &str = "";
 fn by_weights(measures: &Measures) -> Option<(Kind, &'static str)> {
     if measures.scenery {
         return Some((Kind::Rigid(None), "no bone moves it"));
+    }
+    if measures.hanging >= HANGING_SHARE && 2.0 * measures.hanging_on_limbs > measures.hanging {
+        return Some((
+            Kind::Skinned,
+            "weighted to joints of its own on an arm or a leg",
+        ));
     }
     if measures.hanging >= HANGING_SHARE {
         return Some((Kind::Hair, "weighted to joints that hang from the body"));
@@ -224,7 +237,7 @@ fn by_place(measures: &Measures, near: &Nearness, hint: Option<Kind>) -> (Kind, 
     if measures.is_innermost() {
         (Kind::Cloth, "encloses bones, but is small")
     } else if near.share < CLOTH_SHARE {
-        (Kind::Hair, "far from the flesh")
+        (Kind::Skinned, "far from the flesh")
     } else if near.one_sided >= PLATE_NORMAL {
         (Kind::Rigid(None), "a plate on one side of the flesh")
     } else {

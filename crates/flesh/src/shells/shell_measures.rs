@@ -7,7 +7,7 @@ use supple_geom::adjacency::NONE;
 use supple_rig::Character;
 
 use crate::construction::body::Body;
-use crate::motion::hanging_joints::hanging_joints;
+use crate::motion::hanging_joints::{hanging_joints, on_limbs};
 
 /// Measures of a shell that do not depend on other shells' kinds.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +29,8 @@ pub struct Measures {
     pub spread: Option<f64>,
     /// Share of its weights on [hanging joints](hanging_joints).
     pub hanging: f64,
+    /// Share of its weights on those that hang from an arm or a leg.
+    pub hanging_on_limbs: f64,
     /// Number of points on the body's bones, three per bone, of which it is the innermost shell.
     pub bone_points: usize,
     /// Number of such points that it encloses.
@@ -135,6 +137,7 @@ fn weigh(
             (joint < joints.len()).then_some((joint, f64::from(weight)))
         })
     };
+    let on_limbs = on_limbs(character, hanging);
     let mut mean = vec![0.0; joints.len()];
     for (shell, vertices) in measures.iter_mut().zip(&vertices) {
         mean.fill(0.0);
@@ -151,6 +154,8 @@ fn weigh(
         shell.joint = largest.unwrap_or(0);
         let on_hanging = mean.iter().zip(hanging).filter(|(_, hangs)| **hangs);
         shell.hanging = on_hanging.map(|(weight, _)| weight).sum();
+        let on_limbs = mean.iter().zip(&on_limbs).filter(|(_, limb)| **limb);
+        shell.hanging_on_limbs = on_limbs.map(|(weight, _)| weight).sum();
         // Half of the L1 distance is 1 − Σ min(w, mean).
         let differences = vertices.iter().map(|&v| {
             let shared: f64 = weights(v).map(|(joint, w)| w.min(mean[joint])).sum();
