@@ -284,7 +284,7 @@ export class App {
     const warnings = triangles > 0 ? problems.filter(({ severity }) => severity === "warning") : [];
     for (const problem of warnings.slice(0, 2)) {
       const text = problem.place ? `${problem.place}: ${problem.text}` : problem.text;
-      showMessage(text, "plain", undefined, this.files && !this.person ? { label: "Import options", run: () => this.onImportOptions() } : undefined);
+      showMessage(text, "plain", undefined, this.files && !this.person ? { label: "File options", run: () => this.onImportOptions() } : undefined);
     }
     if (!opened.description.bare) await this.build();
   }
@@ -360,6 +360,12 @@ export class App {
     await this.simulation.request("clip", { index });
     if (this.description) this.description.clip = index < this.description.clips.length ? index : null;
     this.tools.pose.reset();
+  }
+
+  /** Begins or ends a video of the canvas. */
+  record(on: boolean): void {
+    this.recording = on;
+    this.scene.fillBackground(on);
   }
 
   applyView(): void {

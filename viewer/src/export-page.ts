@@ -119,7 +119,7 @@ export class ExportPage implements Page {
     if (this.running) {
       this.running.stop();
       this.running = null;
-      app.recording = false;
+      app.record(false);
       this.record.textContent = "Record video";
       return;
     }
@@ -131,7 +131,7 @@ export class ExportPage implements Page {
     }
     video.start(500);
     this.running = video;
-    app.recording = true;
+    app.record(true);
     this.record.textContent = "Stop and save";
   }
 }

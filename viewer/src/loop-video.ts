@@ -35,7 +35,9 @@ export class LoopVideo {
     const { playing, repeat } = app;
     const note = showMessage("Recording one loop…", "plain", null, { label: "Cancel", run: () => (cancelled = true) });
     note.update("Recording one loop…", 0);
-    this.running = app.recording = true;
+    this.running = true;
+    app.record(true);
+    app.scene.framing.whole = true;
     app.playing = app.repeat = true;
     app.applyPlay();
     app.simulation.order({ type: "seek", time: Math.max(0, clip.seconds - RUN_UP) });
@@ -50,7 +52,8 @@ export class LoopVideo {
       if (video.state !== "inactive") video.stop();
     } finally {
       note.close();
-      this.running = app.recording = false;
+      this.running = app.scene.framing.whole = false;
+      app.record(false);
       Object.assign(app, { playing, repeat });
       app.applyPlay();
     }

@@ -175,6 +175,12 @@ export class PoseTool {
     return onRing || this.hovered !== null;
   }
 
+  /** The pointer is elsewhere. */
+  leave(): void {
+    this.hovered = null;
+    this.show();
+  }
+
   release(): void {
     const { drag } = this;
     this.drag = null;

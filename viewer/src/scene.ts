@@ -135,6 +135,12 @@ export class Scene {
     this.size.set(0, 0);
   }
 
+  /** Fills the background, which is transparent otherwise, for a video. */
+  fillBackground(on: boolean): void {
+    const paper = getComputedStyle(document.documentElement).getPropertyValue("--paper").trim();
+    this.scene.background = on ? new THREE.Color(paper) : null;
+  }
+
   /** Draws in full resolution while nothing moves. */
   sharpen(on: boolean): void {
     if (on === this.sharp) return;

@@ -141,6 +141,7 @@ export class Tools {
     for (const name of ["pointerup", "pointercancel", "lostpointercapture"] as const) {
       canvas.addEventListener(name, (event) => this.up(event), { capture: true });
     }
+    canvas.addEventListener("pointerleave", () => this.pose.leave());
     canvas.addEventListener("wheel", (event) => this.wheel(event), { capture: true, passive: false });
   }
 

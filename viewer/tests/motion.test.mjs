@@ -52,6 +52,7 @@ async function recordsOneLoop({ context, url }) {
       const act = MediaRecorder.prototype[name];
       MediaRecorder.prototype[name] = function (...rest) {
         window.times[name] = [window.supple.time, window.supple.readout.newest.steps];
+        window.framed = { ...window.supple.scene.framing.free };
         return act.apply(this, rest);
       };
     }
@@ -63,6 +64,7 @@ async function recordsOneLoop({ context, url }) {
     const { description } = window.supple;
     return { times: window.times, seconds: description.clips[description.clip].seconds };
   });
+  assert.deepEqual(await page.evaluate(() => window.framed), { left: 0, top: 0, width: 640, height: 480 }, "the body fills the video, whatever covers the window");
   // A slow machine draws every third or fourth step.
   const [from, to] = [times.start, times.stop];
   assert.ok(from[0] < 0.35 && to[0] < 0.35, `from ${from[0]} s to ${to[0]} s of the clip`);
