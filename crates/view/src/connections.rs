@@ -9,7 +9,7 @@ const MAX_CONNECTIONS: usize = 32;
 
 /// The open connections.
 #[derive(Clone, Default)]
-pub struct Guests(Arc<Mutex<Inner>>);
+pub struct Connections(Arc<Mutex<Inner>>);
 
 #[derive(Default)]
 struct Inner {
@@ -20,14 +20,14 @@ struct Inner {
 }
 
 /// An open connection, until it is dropped.
-pub struct Guest {
-    guests: Guests,
+pub struct Connection {
+    connections: Connections,
     number: u64,
 }
 
-impl Guests {
+impl Connections {
     /// Admits a connection. If there are too many, the oldest one without a complete request is closed; `None` if all have one.
-    pub fn admit(&self, stream: &TcpStream) -> Option<Guest> {
+    pub fn admit(&self, stream: &TcpStream) -> Option<Connection> {
         let waiting = stream.try_clone().ok()?;
         let mut inner = self.lock();
         if inner.open >= MAX_CONNECTIONS {
@@ -39,8 +39,8 @@ impl Guests {
         inner.next += 1;
         let number = inner.next;
         inner.waiting.insert(number, waiting);
-        Some(Guest {
-            guests: self.clone(),
+        Some(Connection {
+            connections: self.clone(),
             number,
         })
     }
@@ -50,16 +50,16 @@ impl Guests {
     }
 }
 
-impl Guest {
+impl Connection {
     /// The request has arrived: the connection is kept until it is answered.
     pub fn has_asked(&self) {
-        self.guests.lock().waiting.remove(&self.number);
+        self.connections.lock().waiting.remove(&self.number);
     }
 }
 
-impl Drop for Guest {
+impl Drop for Connection {
     fn drop(&mut self) {
-        let mut inner = self.guests.lock();
+        let mut inner = self.connections.lock();
         inner.waiting.remove(&self.number);
         inner.open -= 1;
     }
