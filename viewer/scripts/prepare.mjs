@@ -3,12 +3,13 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { execFileSync } from "node:child_process";
-import { addWasmTarget, installChromium, installPackages } from "./tools.mjs";
+import { PACKAGES, addWasmTarget, installChromium, installPackages } from "./tools.mjs";
 
 const viewer = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 try {
-  installPackages(["three", "vite", "typescript", "playwright-core"]);
-  if (process.argv[2] === "test") {
+  const purpose = process.argv[2] === "test" ? "test" : "build";
+  installPackages(PACKAGES[purpose]);
+  if (purpose === "test") {
     await installChromium();
     const page = path.join(viewer, "..", "crates", "view", "dist", "index.html");
     if (!existsSync(page)) execFileSync("npm", ["run", "build"], { cwd: viewer, stdio: "inherit", shell: process.platform === "win32" });

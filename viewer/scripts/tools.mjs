@@ -10,12 +10,19 @@ const ask = (program, args) => execFileSync(program, args, { stdio: ["ignore", "
 
 export const TARGET = "wasm32-unknown-unknown";
 
+/** Packages that the build needs, and those that the tests need too. */
+export const PACKAGES = { build: ["three", "vite", "typescript"], test: ["three", "vite", "typescript", "playwright-core", "gltf-validator"] };
+
 /** Installs the packages of package.json unless all are there. */
 export function installPackages(packages, { folder = viewer, install = () => run("npm", ["install", "--no-audit", "--no-fund"]) } = {}) {
   const missing = packages.filter((name) => !existsSync(path.join(folder, "node_modules", name)));
   if (missing.length === 0) return false;
   console.log(`installing packages (${missing.join(", ")})`);
-  install();
+  try {
+    install();
+  } catch {
+    throw new Error(`npm could not install ${missing.join(", ")}: run \`npm install\` in ${folder}, with a network, then this again`);
+  }
   return true;
 }
 
@@ -53,8 +60,16 @@ export async function chromiumPath() {
 }
 
 /** Downloads a Chromium if there is none. */
-export async function installChromium() {
-  if (await chromiumPath()) return;
+export async function installChromium({
+  path = chromiumPath,
+  download = () => run("npx", ["playwright-core", "install", "chromium"]),
+} = {}) {
+  if (await path()) return false;
   console.log("downloading Chromium");
-  run("npx", ["playwright-core", "install", "chromium"]);
+  try {
+    download();
+  } catch {
+    throw new Error("no Chromium was found, and none could be downloaded: install one (Debian: apt-get install chromium), or set CHROMIUM to its path");
+  }
+  return true;
 }

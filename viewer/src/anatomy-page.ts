@@ -2,11 +2,12 @@
 import * as THREE from "three";
 import type { App } from "./app";
 import { button, buttons, byId, check, choiceRow, heading, make, slider } from "./dom";
+import { PEELING } from "./anatomy-view";
 import { GrowthBlock } from "./growth-block";
 import { showMessage, showProgress } from "./messages";
 import type { Page } from "./panel";
 import { PersonBlock } from "./person-block";
-import { NOTHING_KNOWN, type AnatomyLayer, type DroppedFile } from "./protocol";
+import { NOTHING_KNOWN, type AnatomyLayer, type DroppedFile, type Placed } from "./protocol";
 import { TEMPLATES, fetched, seeInside } from "./see-inside";
 
 const LAYERS: readonly (readonly [AnatomyLayer | "skin", string, string])[] = [
@@ -16,6 +17,8 @@ const LAYERS: readonly (readonly [AnatomyLayer | "skin", string, string])[] = [
   ["skeletonSurface", "Skeleton surface", "The surface around all bones"],
   ["bones", "Bones", "Every bone; the pointer tells its name"],
 ];
+/** Peeling at which each layer is seen. */
+const SEEN_AT = new Map(PEELING.map(([name, from]) => [name, name === "skin" ? 0 : from]));
 const CUTS = [["off", "None"], ["front", "Front to back"], ["side", "Side to side"], ["top", "Head to feet"]] as const;
 type Cut = (typeof CUTS)[number][0];
 const NORMALS: Record<Exclude<Cut, "off">, THREE.Vector3> = {
@@ -34,6 +37,11 @@ export class AnatomyPage implements Page {
   element = make("div");
   /** Called when a person is on the page for the first time. */
   onPerson: () => void = () => {};
+  /** Called by the button that saves a picture. */
+  onPicture: () => void = () => {};
+  private boxes = new Map<AnatomyLayer | "skin", HTMLInputElement>();
+  /** Joints of the body at rest. */
+  private rest: Placed[] = [];
   private none = make("p", { className: "note" });
   private offer = buttons(
     button("See inside", () => this.app.scan && this.seeInside(this.app.scan), "Finds the person in the scan, and fits bones, muscles and fat into it", true),
@@ -71,7 +79,7 @@ export class AnatomyPage implements Page {
   constructor(private app: App) {
     const boxes = LAYERS.map(([name, label, title]) => {
       const { row, box } = check(label, "", (on) => this.show(name, on), title);
-      box.checked = app.anatomy.wanted.has(name);
+      this.boxes.set(name, box);
       return row;
     });
     const axis = choiceRow<Cut>("Cut", CUTS, (to) => this.cut(to, this.middle(to)), "Cuts everything with a plane");
@@ -83,9 +91,11 @@ export class AnatomyPage implements Page {
     const growth = new GrowthBlock(app);
     // Shapes can be seen on the skin.
     growth.onMove = () => {
+      app.anatomy.wanted.add("skin");
       if (app.anatomy.opacity("skin") < 1) void this.peelTo(0);
     };
     this.controls.append(heading("Peel"), this.peel.row, person.element, growth.element, heading("Layers"), ...boxes, heading("Cut"), axis.row, this.cutAt.row, flip.row);
+    this.controls.append(heading("Picture"), buttons(button("Save picture", () => this.onPicture(), "Save what is shown, with a transparent background (Ctrl+S)")));
     this.element.append(this.none, this.offer, this.controls);
     byId("app").append(this.label);
     this.peel.set(0);
@@ -103,7 +113,13 @@ export class AnatomyPage implements Page {
   }
 
   visit(open: boolean): void {
-    if (open && this.app.layered && !this.app.anatomy.loaded && this.app.anatomy.peel === 0) void this.peelTo(FIRST_PEEL);
+    const { anatomy, layered } = this.app;
+    // Peeling and cut belong to this tab.
+    anatomy.active = open;
+    this.apply();
+    if (!open || !layered) return;
+    if (!anatomy.loaded && !anatomy.isChosen) void this.peelTo(FIRST_PEEL);
+    else if (anatomy.isChosen) void this.load();
   }
 
   private opened(): void {
@@ -126,7 +142,7 @@ export class AnatomyPage implements Page {
       this.onPerson();
       if (anatomy.peel === 0) void this.peelTo(FIRST_PEEL);
     }
-    if (layered && (this.stale || anatomy.peel > 0 || anatomy.cuts.length > 0)) void this.load();
+    if (layered && anatomy.active && (this.stale || anatomy.isChosen)) void this.load();
   }
 
   seeInside(scan: DroppedFile): void {
@@ -153,8 +169,14 @@ export class AnatomyPage implements Page {
     try {
       // A person's own layers are in the worker.
       const bytes = embedded && (await fetched(TEMPLATES[embedded], stop.signal));
-      const anatomy = await simulation.request("anatomy", { bytes });
+      const [anatomy, skin, joints] = await Promise.all([
+        simulation.request("anatomy", { bytes }),
+        simulation.request("wholeSkin", {}),
+        simulation.request("placed", {}),
+      ]);
       if (this.openings !== openings) return;
+      for (const body of this.app.bodies) body.setRest(skin);
+      this.rest = joints;
       this.stale = false;
       this.app.anatomy.take(anatomy.description, anatomy.arrays, this.app.description?.joints ?? []);
       this.apply();
@@ -164,8 +186,10 @@ export class AnatomyPage implements Page {
   }
 
   private apply(): void {
-    this.app.anatomy.apply();
+    const { anatomy } = this.app;
+    anatomy.apply();
     this.app.applyView();
+    for (const [name, box] of this.boxes) box.checked = name === "skin" && !anatomy.loaded ? true : anatomy.opacity(name) > 0.01;
   }
 
   async peelTo(at: number): Promise<void> {
@@ -176,19 +200,22 @@ export class AnatomyPage implements Page {
   }
 
   show(name: AnatomyLayer | "skin", on: boolean): void {
-    if (on) this.app.anatomy.wanted.add(name);
-    else this.app.anatomy.wanted.delete(name);
-    void this.load().then(() => this.apply());
+    const { anatomy } = this.app;
+    if (on) anatomy.wanted.add(name);
+    else anatomy.wanted.delete(name);
+    // What is peeled away comes back.
+    if (on && anatomy.opacity(name) <= 0.01) void this.peelTo(SEEN_AT.get(name) ?? 0);
+    else void this.load().then(() => this.apply());
   }
 
   /** Where a plane cuts through the middle of the trunk. */
   private middle(axis: Cut): number {
-    const { description, jointPositions } = this.app;
-    const root = description?.joints.findIndex(({ bone }) => bone) ?? -1;
+    const { description } = this.app;
+    const root = description?.joints.find(({ bone }) => bone)?.name;
     const index = { off: -1, side: 0, top: 1, front: 2 }[axis];
     const [low, high] = description?.bounds ?? [[0, 0, 0], [1, 1, 1]];
-    const at = jointPositions[3 * root + index];
-    if (index < 0 || root < 0 || at === undefined) return this.share;
+    const at = this.rest.find(({ name }) => name === root)?.position[index];
+    if (index < 0 || at === undefined) return this.share;
     return Math.min(0.95, Math.max(0.05, (at - (low[index] ?? 0)) / Math.max(1e-6, (high[index] ?? 1) - (low[index] ?? 0))));
   }
 

@@ -1,6 +1,8 @@
 // The bone or muscle at a place of the canvas: parts are drawn with their numbers as colours into one pixel.
 import * as THREE from "three";
 
+import { CUT_AT_POSITION, cutAtRest } from "./rest-cut";
+
 export type PickTarget = THREE.SkinnedMesh<THREE.BufferGeometry, THREE.MeshStandardMaterial>;
 
 const VERTEX = `
@@ -15,7 +17,7 @@ void main() {
   #include <begin_vertex>
   #include <skinning_vertex>
   #include <project_vertex>
-  #include <clipping_planes_vertex>
+  ${CUT_AT_POSITION}
 }`;
 const FRAGMENT = `
 #include <clipping_planes_pars_fragment>
@@ -34,6 +36,10 @@ export class AnatomyPick {
   private coverMaterial = new THREE.MeshBasicMaterial({ color: 0x000000, side: THREE.DoubleSide, toneMapped: false });
   private copies = new Map<PickTarget, THREE.SkinnedMesh>();
   private bytes = new Uint8Array(4);
+
+  constructor() {
+    this.coverMaterial.onBeforeCompile = cutAtRest;
+  }
 
   at(
     renderer: THREE.WebGLRenderer,

@@ -1,6 +1,7 @@
 // Bones, muscles and the surfaces around them, moved by the joints on the graphics card.
 import * as THREE from "three";
 import { AnatomyPick, type PickTarget } from "./anatomy-pick";
+import { cutAtPosition } from "./rest-cut";
 import type { AnatomyArrays, AnatomyDescription, AnatomyLayer, AnatomyPart, JointEntry } from "./protocol";
 
 /** Layers from the outside in, and the stretch of the peeling in which each fades away. Bones stay. */
@@ -29,6 +30,8 @@ export class AnatomyView {
   /** Layers that the user wants to see. */
   readonly wanted = new Set<AnatomyLayer | "skin">(["skin", "muscles", "bones"]);
   description: AnatomyDescription | null = null;
+  /** Whether peeling and cut are shown; without them the body is whole. */
+  active = false;
   /** The part under the pointer. */
   lit: number | null = null;
   /** Joints of the character for the joints of the template; -1 where there is none. */
@@ -97,6 +100,7 @@ export class AnatomyView {
   /** The part under the pointer shines; the inside of what is cut has a flat colour, as if it were solid. */
   private addLight(material: THREE.MeshStandardMaterial): void {
     material.onBeforeCompile = (shader) => {
+      cutAtPosition(shader);
       shader.uniforms["lit"] = this.litUniform;
       shader.uniforms["litColor"] = { value: LIT };
       shader.vertexShader = shader.vertexShader
@@ -130,6 +134,7 @@ export class AnatomyView {
 
   /** How opaque a layer is. */
   opacity(name: AnatomyLayer | "skin"): number {
+    if (!this.active) return name === "skin" ? 1 : 0;
     if (!this.wanted.has(name)) return 0;
     const stretch = PEELING.find(([known]) => known === name);
     if (!stretch) return 0;
@@ -138,30 +143,36 @@ export class AnatomyView {
 
   /** Whether something below the skin can be seen. */
   get inside(): boolean {
-    return this.loaded && (this.opacity("skin") < 1 || this.planes.length > 0);
+    return this.loaded && (this.opacity("skin") < 1 || this.cuts.length > 0);
   }
 
-  /** Cuts everything with a plane; null for none. */
+  /** Cuts everything with a plane through the body at rest; null for none. */
   cut(plane: THREE.Plane | null): void {
     this.planes = plane ? [plane] : [];
     this.apply();
   }
 
   get cuts(): THREE.Plane[] {
-    return this.planes;
+    return this.active ? this.planes : [];
+  }
+
+  /** Whether a peeling or a cut was chosen. */
+  get isChosen(): boolean {
+    return this.at > 0 || this.planes.length > 0;
   }
 
   apply(): void {
+    const { cuts } = this;
     for (const [name, { mesh }] of this.layers) {
       const opacity = this.opacity(name);
       const { material } = mesh;
       mesh.visible = this.inside && opacity > 0.01;
       // Noise instead of blending: nothing has to be sorted.
       const hashed = opacity < 0.99;
-      if (material.alphaHash !== hashed || material.clippingPlanes?.length !== this.planes.length) material.needsUpdate = true;
+      if (material.alphaHash !== hashed || material.clippingPlanes?.length !== cuts.length) material.needsUpdate = true;
       material.alphaHash = hashed;
       material.opacity = opacity;
-      material.clippingPlanes = this.planes;
+      material.clippingPlanes = cuts;
     }
   }
 
@@ -173,7 +184,7 @@ export class AnatomyView {
       return layer && layer.mesh.visible && this.opacity(name) > SEEN ? [layer.mesh] : [];
     });
     const cover = this.opacity("skin") > SEEN ? skin : null;
-    return this.pick.at(renderer, camera, seen, { planes: this.planes, at, size, offset: this.group.position, cover });
+    return this.pick.at(renderer, camera, seen, { planes: this.cuts, at, size, offset: this.group.position, cover });
   }
 
   part(number: number | null): AnatomyPart | null {

@@ -6,7 +6,7 @@ import { Comparison } from "./comparison";
 import { byId } from "./dom";
 import { sorted } from "./dropped";
 import type { GlCanvas } from "./gl-canvas";
-import { showMessage, showProgress } from "./messages";
+import { clearMessages, showMessage, showProgress } from "./messages";
 import { OverlayView } from "./overlays";
 import {
   DEFAULT_OPTIONS,
@@ -23,6 +23,7 @@ import {
 import { ReadoutView } from "./readout";
 import { Scene } from "./scene";
 import { Cancelled, type Simulation } from "./simulation";
+import { Stillness } from "./stillness";
 import { Tools } from "./tools";
 
 export type Embedded = "male" | "female";
@@ -33,6 +34,9 @@ const INNER_OVERLAYS: OverlayName[] = ["volumes", "boneSurface", "tets"];
 
 /** Files that scans are in. */
 const SCANS = /\.(ply|obj|stl|off|xyz|pts|asc|csv|glb|gltf)$/i;
+
+/** Time between two frames while nothing moves [ms]. */
+const STILL_INTERVAL = 250;
 
 /** How a character is shown first. */
 export interface Start {
@@ -72,6 +76,10 @@ export class App {
   playing = true;
   speed = 1;
   repeat = true;
+  /** Whether the clip is paused only as long as the pose tool is chosen. */
+  pausedForPose = false;
+  /** Whether a video is recorded: the resolution stays, and every frame is drawn. */
+  recording = false;
   time = 0;
   /** Joint positions of the newest frame. */
   jointPositions: Float32Array = new Float32Array(0);
@@ -89,6 +97,10 @@ export class App {
   /** Called when other settings are in force. */
   onSettings: (() => void)[] = [];
   onFrame: (() => void)[] = [];
+  /** Called when the clip is played, paused, or repeated otherwise. */
+  onPlay: (() => void)[] = [];
+  /** Called by the button that opens the options for reading the file. */
+  onImportOptions: () => void = () => {};
   /** Called when tissue was built. */
   onBuilt: (() => void)[] = [];
   /** Called when another character with a skeleton is opened. */
@@ -97,6 +109,8 @@ export class App {
   onRigged: () => void = () => {};
   bodies: BodyView[] = [];
   private lastSample: Float32Array | null = null;
+  private stillness = new Stillness();
+  private drawn = 0;
 
   constructor(
     readonly simulation: Simulation,
@@ -124,15 +138,18 @@ export class App {
 
   /** Reduces the resolution if the canvas is slow. */
   private adaptResolution(): void {
-    if (!document.hidden && this.readout.fps > 0 && this.readout.fps < 22) this.scene.scaleResolution(0.85);
+    if (document.hidden || this.recording || this.scene.sharp) return;
+    if (this.readout.fps > 0 && this.readout.fps < 22) this.scene.scaleResolution(0.85);
   }
 
   async openEmbedded(name: Embedded): Promise<void> {
+    clearMessages();
     await this.show(await this.simulation.request("embedded", { name }), { embedded: name });
   }
 
   /** Opens a character, motions for it or for the current one, and settings, all at once. `start` is for the character. */
   async openFiles(files: DroppedFile[], start: Start = {}): Promise<void> {
+    if (!start.same) clearMessages();
     const { characters, others, motions, settings } = await sorted(files);
     const toml = settings[0];
     const chosen = toml && (await this.simulation.request("settingsFromToml", { text: new TextDecoder().decode(toml.bytes) }));
@@ -196,6 +213,7 @@ export class App {
     const { files } = this;
     if (!files) return;
     const options = { ...this.importOptions, ...change };
+    clearMessages();
     const opened = await this.read(files, options);
     this.importOptions = options;
     await this.show(opened, { again: true, settings: this.settings ?? undefined });
@@ -265,7 +283,8 @@ export class App {
     const { problems, triangles } = opened.description.info;
     const warnings = triangles > 0 ? problems.filter(({ severity }) => severity === "warning") : [];
     for (const problem of warnings.slice(0, 2)) {
-      showMessage(problem.place ? `${problem.place}: ${problem.text}` : problem.text);
+      const text = problem.place ? `${problem.place}: ${problem.text}` : problem.text;
+      showMessage(text, "plain", undefined, this.files && !this.person ? { label: "File options", run: () => this.onImportOptions() } : undefined);
     }
     if (!opened.description.bare) await this.build();
   }
@@ -334,12 +353,19 @@ export class App {
   applyPlay(): void {
     const { playing, speed, repeat } = this;
     this.simulation.order({ type: "play", playing, speed, repeat });
+    for (const callback of this.onPlay) callback();
   }
 
   async chooseClip(index: number): Promise<void> {
     await this.simulation.request("clip", { index });
     if (this.description) this.description.clip = index < this.description.clips.length ? index : null;
     this.tools.pose.reset();
+  }
+
+  /** Begins or ends a video of the canvas. */
+  record(on: boolean): void {
+    this.recording = on;
+    this.scene.fillBackground(on);
   }
 
   applyView(): void {
@@ -378,11 +404,18 @@ export class App {
     }
     this.scene.controls.update();
     if (this.description) this.follow();
-    this.scene.fitCanvas();
-    this.tools.follow(this.jointPositions);
-    this.scene.castShadows();
-    this.render(this.scene.width, this.scene.height);
-    for (const callback of this.onFrame) callback();
+    this.stillness.look(this.bodies, this.scene.camera, this.tools.height, begin);
+    const still = this.stillness.isStill(begin) && !this.recording;
+    this.scene.sharpen(still);
+    const changed = this.scene.fitCanvas();
+    // While nothing moves, few frames are enough.
+    if (!still || changed || this.stillness.takeTouched() || begin - this.drawn > STILL_INTERVAL) {
+      this.drawn = begin;
+      this.tools.follow(this.jointPositions);
+      this.scene.castShadows();
+      this.render(this.scene.width, this.scene.height);
+      for (const callback of this.onFrame) callback();
+    }
     this.readout.update(frame?.readout ?? null, performance.now() - begin);
   }
 

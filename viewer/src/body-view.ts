@@ -1,6 +1,7 @@
 // The skin of one method. Uses the worker's arrays without copying.
 import * as THREE from "three";
 import type { Opened, SlotBuffers } from "./protocol";
+import { cutAtRest } from "./rest-cut";
 
 /** Colour of skin without a material. */
 const SKIN = new THREE.Color(0xc98f70);
@@ -75,6 +76,7 @@ export class BodyView {
       side: entry?.double_sided || opened.description.two_sided ? THREE.DoubleSide : THREE.FrontSide,
       opacity: alpha,
     });
+    material.onBeforeCompile = cutAtRest;
     if (tint) material.color.multiply(tint);
     if (image) {
       material.alphaTest = 0.4;
@@ -108,6 +110,16 @@ export class BodyView {
     this.normals.needsUpdate = true;
     this.mesh.visible = this.hasSkin = true;
     this.paint(slot.strains);
+  }
+
+  /** Gives the skin at rest, where planes cut it. */
+  setRest(positions: Float32Array): void {
+    if (positions.length === this.positions.array.length) this.geometry.setAttribute("rest", new THREE.BufferAttribute(positions, 3));
+  }
+
+  /** Three numbers a vertex; none before the first frame. */
+  get skinNumbers(): ArrayLike<number> {
+    return this.hasSkin ? this.positions.array : [];
   }
 
   private paint(strains: Float32Array | null): void {
@@ -144,7 +156,7 @@ export class BodyView {
       material.transparent = opacity < 1;
       material.opacity = opacity;
       material.visible = opacity > 0.01;
-      material.clippingPlanes = options.cuts;
+      material.clippingPlanes = this.geometry.hasAttribute("rest") ? options.cuts : [];
       // The alpha test applies after the opacity, so it is scaled with it.
       material.alphaTest = kept.alphaTest * material.opacity;
       material.depthWrite = opacity >= 1;

@@ -10,6 +10,9 @@ const MARGIN = 0.11;
 /** Size of the body at rest, relative to the frame, above which a detail is shown on purpose. */
 const DETAIL = 1.1;
 
+/** Height of a screen below which little room is left between the bars [px]. */
+const LOW = 560;
+
 export interface Area {
   left: number;
   top: number;
@@ -22,6 +25,8 @@ export class Framing {
   free: Area = { left: 0, top: 0, width: 1, height: 1 };
   /** Width of what is shown, relative to one body. */
   spread = 1;
+  /** Whether the body is framed in the whole canvas, as a video shows it. */
+  whole = false;
   private shift = new THREE.Vector2();
   /** Factor by which a body that grew out of the frame is drawn smaller. */
   private scale = 1;
@@ -31,9 +36,15 @@ export class Framing {
 
   /** Uses the area beside or above the panel, between the title and the transport bar, of a canvas of this size [px]. */
   fit(width: number, height: number): void {
+    if (this.whole) {
+      this.fill(width, height);
+      return;
+    }
     const panel = byId("panel").getBoundingClientRect();
     const top = byId("top").getBoundingClientRect().bottom;
-    const bars = ["bar", "pose-bar"].map((id) => byId(id).getBoundingClientRect()).filter((box) => box.top > 0.5 * height);
+    // On a low screen the body may be behind the first hint.
+    const names = height > LOW ? ["bar", "pose-bar", "hint"] : ["bar", "pose-bar"];
+    const bars = names.map((id) => byId(id).getBoundingClientRect()).filter((box) => box.top > 0.5 * height);
     let bottom = Math.min(height, ...bars.map((box) => box.top));
     let right = width;
     if (panel.height > 0 && panel.left > 0.3 * width) right = panel.left;

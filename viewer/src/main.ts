@@ -89,8 +89,8 @@ async function openFirst(app: App, named: string | null, last: Partial<Session>,
   } else if (kept && kept.files.length > 0) {
     await app.restore(kept.files, kept.options, kept.placed, start);
   } else {
-    showMessage("The browser did not keep the file: open it again.");
     await app.openEmbedded("male");
+    showMessage("The browser did not keep the file: open it again.");
   }
 }
 
@@ -122,6 +122,8 @@ async function begin(): Promise<void> {
     if (panel.name === "Rig") panel.open("View");
   };
   app.onRigged = () => panel.openByName("View");
+  app.onImportOptions = () => panel.openByName("Rig");
+  anatomy.onPicture = () => void exports.picture();
   app.tools.pose.onExport = () => panel.openByName("Export");
   app.onOpened.push(() => {
     const { description } = app;
@@ -148,8 +150,8 @@ async function begin(): Promise<void> {
     await openFirst(app, named, last, embedded);
     if (last.tab && (last.named ?? null) === named) panel.open(last.tab);
   } catch (error) {
-    showMessage((error as Error).message, "bad");
     await app.openEmbedded("male");
+    showMessage((error as Error).message, "bad");
   }
   keepSession(app, () => panel.name);
   firstHint();

@@ -16,13 +16,24 @@ export interface Message {
   close(): void;
 }
 
+/** What closes each message that is not of a running task. */
+const closers = new Set<() => void>();
+
+/** Closes all messages but those of tasks that still run. */
+export function clearMessages(): void {
+  for (const close of [...closers]) close();
+}
+
 /** Shows a message; with `duration` null it stays until it is closed. */
 export function showMessage(text: string, kind: Kind = "plain", duration: number | null = DURATIONS[kind], action?: MessageAction): Message {
   const words = make("span", { textContent: text });
   const progress = make("progress", { max: 1, hidden: true });
   progress.setAttribute("aria-label", text);
   const box = make("div", { className: `message ${kind}` }, words, progress);
-  const close = (): void => box.remove();
+  const close = (): void => {
+    box.remove();
+    closers.delete(close);
+  };
   if (action) {
     box.append(
       button(action.label, () => {
@@ -35,6 +46,7 @@ export function showMessage(text: string, kind: Kind = "plain", duration: number
   dismiss.setAttribute("aria-label", "Dismiss");
   if (duration !== null) {
     box.append(dismiss);
+    closers.add(close);
     setTimeout(close, duration);
   }
   const place = byId("messages");

@@ -3,8 +3,8 @@ import type { App } from "./app";
 import { button, choiceRow, heading, make } from "./dom";
 import type { Settings, ShellEntry, ShellKind } from "./protocol";
 
-const KINDS = [["automatic", "Automatic"], ["flesh", "Flesh"], ["cloth", "Cloth"], ["rigid", "Rigid"], ["hair", "Hair"]] as const;
-const NAMES: Record<ShellKind, string> = { flesh: "flesh", cloth: "cloth", rigid: "rigid", hair: "hair" };
+const KINDS = [["automatic", "Automatic"], ["flesh", "Flesh"], ["cloth", "Cloth"], ["rigid", "Rigid"], ["hair", "Hair"], ["skinned", "Own weights"]] as const;
+const NAMES: Record<ShellKind, string> = { flesh: "flesh", cloth: "cloth", rigid: "rigid", hair: "hair", skinned: "own weights" };
 type KindChoice = (typeof KINDS)[number][0];
 
 export class PartsBlock {

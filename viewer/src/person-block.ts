@@ -114,15 +114,17 @@ function rows(person: PersonInfo): HTMLElement[] {
     row("Muscle", withError(composition.muscle_mass, "kg"), "Skeletal muscle, from weight, height and age; one standard deviation"),
     ...composition.percentiles.map(({ population, quantity, percentile }) => {
       const what = quantity === "fat_percent" ? "More fat than" : "More muscle than";
-      const study = population.split(" ", 1)[0] ?? "";
-      return row(what, `${Math.round(percentile)} % of ${PEOPLE[sex]} (${study})`, `Of the people of this study: ${population}`);
+      // Studies differ in their people, so a share means nothing without them.
+      return row(what, `${Math.round(percentile)} % of ${PEOPLE[sex]}`, "Each row is the place among the people of one study: other people, other shares", population);
     }),
-    row("Distance left", `${distance.toFixed(1)} mm`, `Between scan and skin, root mean square; 95 % of the scan lie within ${(1000 * registration.distances.percentile_95).toFixed(1)} mm. The scan shows ${Math.round(100 * registration.coverage.whole)} % of the skin`),
+    row("Distance left", `${distance.toFixed(1)} mm`, `Between scan and skin, root mean square; 95 % of the scan lies within ${(1000 * registration.distances.percentile_95).toFixed(1)} mm. The scan shows ${Math.round(100 * registration.coverage.whole)} % of the skin`),
   ];
 }
 
-function row(name: string, value: string, title: string): HTMLElement {
-  return make("div", { title }, make("dt", { textContent: name }), make("dd", { textContent: value }));
+function row(name: string, value: string, title: string, note = ""): HTMLElement {
+  const cells = [make("dt", { textContent: name }), make("dd", { textContent: value })];
+  if (note) cells.push(make("dd", { textContent: note, className: "note" }));
+  return make("div", { title }, ...cells);
 }
 
 function withError({ value, error }: Estimate, unit: string): string {

@@ -9,7 +9,18 @@ import type { Scene } from "./scene";
 import type { Simulation } from "./simulation";
 
 /** Picking distance of joints [px], for a mouse and for a finger. */
-const JOINT_REACH = { fine: 22, coarse: 34 } as const;
+const JOINT_REACH = { fine: 20, coarse: 34 } as const;
+/**
+ * Of joints that are close together, the one with more joints below it is meant: a wrist before its thumb. It may be so much farther
+ * away [px], in full from so many joints. More, and fingers are hard to take even in a close view; less, and the thumb is taken
+ * for the wrist when the whole body is shown.
+ */
+const ADVANTAGE = 12;
+const FULL_ADVANTAGE = 8;
+/** Diameter of the markers of joints [px]: of most, of those with a short bone, such as fingers, and of the one under the pointer. */
+const DOT = { large: 13, small: 8, hovered: 20 } as const;
+/** Length of a short bone, relative to the height. */
+const SHORT = 0.05;
 /** Picking distance of rings [px]. */
 const RING_REACH = { fine: 9, coarse: 22 } as const;
 
@@ -26,7 +37,13 @@ export class PoseTool {
   private active = false;
   private rings = new PoseRings();
   private marker: THREE.Mesh;
-  private dots = new THREE.Points(new THREE.BufferGeometry(), new THREE.PointsMaterial({ color: 0xffffff, size: 5, sizeAttenuation: false, depthTest: false, transparent: true, opacity: 0.55 }));
+  private dots = { large: markers(DOT.large), small: markers(DOT.small), hovered: markers(DOT.hovered) };
+  /** The joint under the pointer. */
+  private hovered: { joint: number; offset: THREE.Vector3 } | null = null;
+  /** How many joints each has below it. */
+  private below: number[] = [];
+  /** Joints with a short bone, known from the first frame. */
+  private short: Set<number> | null = null;
   private drag: { kind: "move" | "turn"; joint: number; offset: THREE.Vector3; changed: boolean } | null = null;
   private offset = new THREE.Vector3();
   private plane = new THREE.Plane();
@@ -43,10 +60,9 @@ export class PoseTool {
     const spot = new THREE.MeshBasicMaterial({ color: 0x4cc2ff, depthTest: false, transparent: true, opacity: 0.9 });
     this.marker = new THREE.Mesh(new THREE.SphereGeometry(1, 16, 12), spot);
     this.marker.renderOrder = 12;
-    this.dots.renderOrder = 11;
-    this.dots.frustumCulled = false;
-    this.marker.visible = this.dots.visible = false;
-    scene.scene.add(this.marker, this.dots, this.rings.group);
+    this.dots.hovered.material.color.setHex(0x4cc2ff);
+    this.marker.visible = false;
+    scene.scene.add(this.marker, ...Object.values(this.dots), this.rings.group);
     this.undoButton.title = "Undo the last change of the pose (Ctrl+Z)";
     this.redoButton.title = "Redo (Ctrl+Y)";
     this.resetButton.title = "Give up the pose and show the clip again";
@@ -60,6 +76,7 @@ export class PoseTool {
     this.active = on;
     this.bar.hidden = !on;
     if (!on) this.cancel();
+    this.hovered = null;
     this.show();
   }
 
@@ -67,7 +84,14 @@ export class PoseTool {
   forget(joints: JointEntry[], kept?: PoseNumbers): void {
     this.joints = joints;
     this.jointPositions = new Float32Array(0);
-    this.selected = null;
+    this.selected = this.hovered = null;
+    this.short = null;
+    this.below = joints.map(() => 0);
+    // Parents come first.
+    for (let joint = joints.length - 1; joint >= 0; joint -= 1) {
+      const { parent, bone } = joints[joint] ?? { parent: null, bone: false };
+      if (parent !== null) this.below[parent] = (this.below[parent] ?? 0) + (this.below[joint] ?? 0) + (bone ? 1 : 0);
+    }
     this.drag = null;
     this.history.clear(kept);
     this.show();
@@ -77,7 +101,8 @@ export class PoseTool {
   follow(joints: Float32Array, offsets: readonly THREE.Vector3[]): void {
     this.jointPositions = joints;
     const shown = this.active && this.joints.length > 0;
-    this.dots.visible = shown;
+    this.dots.large.visible = this.dots.small.visible = shown;
+    this.dots.hovered.visible = shown && this.hovered !== null && this.drag === null;
     if (!offsets.some((offset) => offset.equals(this.offset))) this.offset.copy(offsets[0] ?? new THREE.Vector3());
     this.marker.visible = this.rings.group.visible = shown && this.selected !== null;
     if (!shown) return;
@@ -90,15 +115,21 @@ export class PoseTool {
   }
 
   private drawDots(offsets: readonly THREE.Vector3[]): void {
-    const points = offsets.flatMap((offset) => this.bones().flatMap((joint) => this.place(joint).add(offset).toArray()));
-    const old = this.dots.geometry.getAttribute("position") as THREE.BufferAttribute | undefined;
-    if (old && old.array.length === points.length) {
-      old.copyArray(points);
-      old.needsUpdate = true;
-    } else {
-      this.dots.geometry.dispose();
-      this.dots.geometry.setAttribute("position", new THREE.Float32BufferAttribute(points, 3));
-    }
+    const bones = this.bones();
+    const short = (this.short ??= this.shortBones(bones));
+    const at = (joints: number[]): number[] => offsets.flatMap((offset) => joints.flatMap((joint) => this.place(joint).add(offset).toArray()));
+    setPositions(this.dots.large.geometry, at(bones.filter((joint) => !short.has(joint))));
+    setPositions(this.dots.small.geometry, at(bones.filter((joint) => short.has(joint))));
+    if (this.hovered) setPositions(this.dots.hovered.geometry, this.place(this.hovered.joint).add(this.hovered.offset).toArray());
+  }
+
+  /** Joints close to their parent: fingers, toes, the face. */
+  private shortBones(bones: number[]): Set<number> {
+    const isShort = (joint: number): boolean => {
+      const parent = this.joints[joint]?.parent ?? null;
+      return parent !== null && this.joints[parent]?.bone === true && this.place(joint).distanceTo(this.place(parent)) < SHORT * this.height;
+    };
+    return new Set(bones.filter(isShort));
   }
 
   /** Takes a ring or a joint; returns whether there was one. */
@@ -139,7 +170,15 @@ export class PoseTool {
 
   hover(pointer: Pointer, offsets: readonly THREE.Vector3[]): boolean {
     const onRing = this.rings.highlight(pointer.at, RING_REACH.fine, pointer.onScreen);
-    return onRing || this.nearest(pointer, offsets) !== null;
+    this.hovered = this.nearest(pointer, offsets);
+    this.show();
+    return onRing || this.hovered !== null;
+  }
+
+  /** The pointer is elsewhere. */
+  leave(): void {
+    this.hovered = null;
+    this.show();
   }
 
   release(): void {
@@ -185,7 +224,8 @@ export class PoseTool {
   }
 
   private show(): void {
-    const joint = this.selected === null ? null : this.joints[this.selected];
+    const named = this.drag?.joint ?? this.hovered?.joint ?? this.selected;
+    const joint = named === null ? null : this.joints[named];
     this.name.textContent = joint?.name ?? "Drag a joint";
     this.undoButton.disabled = !this.history.canUndo;
     this.redoButton.disabled = !this.history.canRedo;
@@ -213,16 +253,58 @@ export class PoseTool {
   }
 
   private nearest(pointer: Pointer, offsets: readonly THREE.Vector3[]): { joint: number; offset: THREE.Vector3; distance: number } | null {
-    let distance: number = pointer.touch ? JOINT_REACH.coarse : JOINT_REACH.fine;
+    const reach = pointer.touch ? JOINT_REACH.coarse : JOINT_REACH.fine;
+    let least = Infinity;
     let best = null;
     for (const offset of offsets) {
       for (const joint of this.bones()) {
-        const now = pointer.onScreen(this.place(joint).add(offset)).distanceTo(pointer.at);
-        if (now >= distance) continue;
-        distance = now;
+        const distance = pointer.onScreen(this.place(joint).add(offset)).distanceTo(pointer.at);
+        const counted = distance - ADVANTAGE * Math.min(1, (this.below[joint] ?? 0) / FULL_ADVANTAGE);
+        if (distance >= reach || counted >= least) continue;
+        least = counted;
         best = { joint, offset: offset.clone(), distance };
       }
     }
     return best;
   }
+}
+
+type Markers = THREE.Points<THREE.BufferGeometry, THREE.PointsMaterial>;
+
+/** Round markers of a diameter [px], drawn over everything. */
+function markers(size: number): Markers {
+  const look = { map: disc(), size, sizeAttenuation: false, depthTest: false, transparent: true, opacity: 0.85 };
+  const points = new THREE.Points(new THREE.BufferGeometry(), new THREE.PointsMaterial(look));
+  points.renderOrder = 11;
+  points.frustumCulled = points.visible = false;
+  return points;
+}
+
+/** A white disc with a dark rim, which is seen on light and on dark skin. */
+function disc(): THREE.Texture {
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = 32;
+  const context = canvas.getContext("2d");
+  if (context) {
+    context.arc(16, 16, 13, 0, 2 * Math.PI);
+    context.fillStyle = "#fff";
+    context.fill();
+    context.lineWidth = 4;
+    context.strokeStyle = "rgb(20 24 32 / 85%)";
+    context.stroke();
+  }
+  const texture = new THREE.CanvasTexture(canvas);
+  texture.colorSpace = THREE.SRGBColorSpace;
+  return texture;
+}
+
+function setPositions(geometry: THREE.BufferGeometry, points: number[]): void {
+  const old = geometry.getAttribute("position") as THREE.BufferAttribute | undefined;
+  if (old && old.array.length === points.length) {
+    old.copyArray(points);
+    old.needsUpdate = true;
+    return;
+  }
+  geometry.dispose();
+  geometry.setAttribute("position", new THREE.Float32BufferAttribute(points, 3));
 }

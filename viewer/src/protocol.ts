@@ -190,7 +190,7 @@ export interface ShellEntry {
   vertices: number;
   area: number;
 }
-export type ShellKind = "flesh" | "cloth" | "rigid" | "hair";
+export type ShellKind = "flesh" | "cloth" | "rigid" | "hair" | "skinned";
 
 export interface DroppedFile {
   name: string;
@@ -244,6 +244,8 @@ export type Vector = [number, number, number];
 export type Quaternion = [number, number, number, number];
 export const STILL_FORMATS = ["glb", "obj", "pc2"] as const;
 export type StillFormat = (typeof STILL_FORMATS)[number];
+export const MOTION_FORMATS = ["glb", "pc2", "mdd"] as const;
+export type MotionFormat = (typeof MOTION_FORMATS)[number];
 
 /** Messages without an answer. */
 export type Order =
@@ -297,7 +299,8 @@ export interface Requests {
   shells: { ask: object; answer: { shells: ShellEntry[]; ofVertices: Uint32Array } };
   skel: { ask: object; answer: string };
   glb: { ask: object; answer: Uint8Array };
-  bake: { ask: { fps: number; boundMm: number }; answer: Uint8Array };
+  /** The motion of the current clip; the bound is for GLB. */
+  bake: { ask: { format: MotionFormat; fps: number; boundMm: number }; answer: Uint8Array };
   /** The kept pose as numbers; empty if a clip is shown. */
   pose: { ask: object; answer: Float32Array };
   /** The body as it is shown. */
@@ -312,6 +315,8 @@ export interface Requests {
   growthShapes: { ask: { person: Uint8Array; region: Region }; answer: GrowthShapes };
   /** The skin of the person on the page at rest. */
   restSkin: { ask: object; answer: Float32Array };
+  /** The skin of all parts at rest. */
+  wholeSkin: { ask: object; answer: Float32Array };
   /** A person file after changes. */
   growPerson: { ask: { person: Uint8Array; changes: GrowthChange[] }; answer: Uint8Array };
   /** A layered template from the bytes of its file, or (without) the anatomy of the person on the page. */

@@ -35,6 +35,8 @@ export class Scene {
   private rings: THREE.LineSegments<THREE.BufferGeometry, THREE.LineBasicMaterial>;
   private size = new THREE.Vector2();
   private resolutionScale = 1;
+  /** Whether the picture has its full resolution, because nothing moves. */
+  sharp = false;
   private frames = 0;
   readonly framing = new Framing(this.camera);
 
@@ -133,22 +135,39 @@ export class Scene {
     this.size.set(0, 0);
   }
 
+  /** Fills the background, which is transparent otherwise, for a video. */
+  fillBackground(on: boolean): void {
+    const paper = getComputedStyle(document.documentElement).getPropertyValue("--paper").trim();
+    this.scene.background = on ? new THREE.Color(paper) : null;
+  }
+
+  /** Draws in full resolution while nothing moves. */
+  sharpen(on: boolean): void {
+    if (on === this.sharp) return;
+    this.sharp = on;
+    if (this.resolutionScale < 1) this.size.set(0, 0);
+    if (this.software) this.renderer.shadowMap.needsUpdate = true;
+  }
+
   /** Call before each frame. With software rendering, shadows are updated every third frame. */
   castShadows(): void {
     this.frames += 1;
     if (this.software && this.frames % 3 === 0) this.renderer.shadowMap.needsUpdate = true;
   }
 
-  fitCanvas(): void {
+  /** Returns whether the canvas has another size now, and must be drawn. */
+  fitCanvas(): boolean {
     const { clientWidth: width, clientHeight: height } = this.canvas;
-    if (width !== this.size.x || height !== this.size.y) {
+    const changed = width !== this.size.x || height !== this.size.y;
+    if (changed) {
       this.size.set(width, height);
-      const wanted = Math.min(window.devicePixelRatio, 2) * this.resolutionScale;
+      const wanted = Math.min(window.devicePixelRatio, 2) * (this.sharp ? 1 : this.resolutionScale);
       const most = Math.sqrt(MAX_PIXELS / Math.max(1, width * height));
       this.renderer.setPixelRatio(Math.min(wanted, Math.max(most, 0.4)));
       this.renderer.setSize(width, height, false);
     }
     this.framing.fit(width, height);
+    return changed;
   }
 
   /** Draws a picture of another size [px] than the canvas has, and encodes it as PNG. */

@@ -101,7 +101,7 @@ export function keepSession(app: App, tab: () => string): void {
       other: app.other,
       compare: comparison.chosen,
       overlays: [...overlays.shown],
-      playing: app.playing,
+      playing: app.playing || app.pausedForPose,
       speed: app.speed,
       repeat: app.repeat,
     };

@@ -10,8 +10,10 @@ export interface Shortcut {
 export function listen(shortcuts: Shortcut[]): void {
   addEventListener("keydown", (event) => {
     const target = event.target as HTMLElement;
-    const typing = target.matches("input[type=text], textarea, dialog *");
-    const pressing = (event.key === " " || event.key === "Enter") && target.matches("button, summary, input[type=checkbox]");
+    const typing = isTyping(target);
+    const pressing = event.key === "Enter" && target.matches("button, summary, input");
+    // The space bar plays and pauses whatever has the focus, so Enter ticks boxes.
+    if (pressing && target.matches("input[type=checkbox]")) target.click();
     // Lists keep the arrow keys; everything else is a shortcut there too.
     const sliding = event.key.startsWith("Arrow") && target.matches("input, select, [role=radio], [role=tab], [role=slider]");
     if (typing || pressing || sliding || event.altKey) return;
@@ -20,8 +22,18 @@ export function listen(shortcuts: Shortcut[]): void {
     const found = shortcuts.find(({ keys }) => keys.some((key) => key.toLowerCase() === wanted.toLowerCase()));
     if (!found) return;
     event.preventDefault();
+    if (event.repeat && event.key === " ") return;
     found.run(event);
   });
+  // Some browsers press a button when the key is released.
+  addEventListener("keyup", (event) => {
+    if (event.key === " " && !isTyping(event.target as HTMLElement)) event.preventDefault();
+  });
+}
+
+/** Whether keys are text, or belong to a dialog. */
+function isTyping(target: HTMLElement): boolean {
+  return target.matches("input:is([type=text], [type=number]), textarea, dialog *");
 }
 
 export function help(shortcuts: Shortcut[]): void {

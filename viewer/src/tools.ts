@@ -49,6 +49,8 @@ export class Tools {
   readonly pose: PoseTool;
   /** Called when the body is clicked, and not dragged. */
   onClick: ((hit: BodyHit) => void)[] = [];
+  /** Called when a tool is chosen. */
+  onChoose: (() => void)[] = [];
   private raycaster = new THREE.Raycaster();
   private plane = new THREE.Plane();
   private drag: { kind: "pull" | "pose" | "poke" | "page"; pointer: PointerEvent; offset: THREE.Vector3; click: { x: number; y: number; hit: BodyHit } | null } | null = null;
@@ -106,6 +108,7 @@ export class Tools {
     }
     this.marker.visible = this.ball.visible = false;
     this.showTools();
+    for (const callback of this.onChoose) callback();
   }
 
   /** Shows the controls of the current tool, unless a page takes all presses. */
@@ -138,6 +141,7 @@ export class Tools {
     for (const name of ["pointerup", "pointercancel", "lostpointercapture"] as const) {
       canvas.addEventListener(name, (event) => this.up(event), { capture: true });
     }
+    canvas.addEventListener("pointerleave", () => this.pose.leave());
     canvas.addEventListener("wheel", (event) => this.wheel(event), { capture: true, passive: false });
   }
 

@@ -33,6 +33,8 @@ export class Transport {
     app.onClips.push(() => this.list());
     app.tools.pose.onChange.push(() => this.list());
     app.onFrame.push(() => this.follow());
+    app.onPlay.push(() => this.show());
+    app.tools.onChoose.push(() => this.holdForPose());
     this.show();
   }
 
@@ -66,15 +68,27 @@ export class Transport {
   }
 
   toggle(): void {
-    this.app.playing = !this.app.playing;
+    this.app.pausedForPose = false;
+    this.setPlaying(!this.app.playing);
+  }
+
+  private setPlaying(on: boolean): void {
+    this.app.playing = on;
     this.app.applyPlay();
-    this.show();
+  }
+
+  /** The pose tool pauses the clip, and another tool goes on with it. */
+  private holdForPose(): void {
+    const { app } = this;
+    const posing = app.tools.current === "pose";
+    if (posing === app.pausedForPose || (posing && !app.playing)) return;
+    app.pausedForPose = posing;
+    this.setPlaying(!posing);
   }
 
   toggleRepeat(): void {
     this.app.repeat = !this.app.repeat;
     this.app.applyPlay();
-    this.show();
   }
 
   seek(time: number): void {

@@ -7,7 +7,6 @@ import init, {
   PageStage,
   default_settings,
   grown_file,
-  page_words,
   provide_space,
   refitted_person,
   settings_from_toml,
@@ -69,9 +68,7 @@ function post(message: FromWorker, transfer: Transferable[] = []): void {
 }
 
 function described(stage: PageStage): Description {
-  const description = JSON.parse(stage.describe()) as Description;
-  for (const problem of description.info.problems) problem.text = page_words(problem.text);
-  return description;
+  return JSON.parse(stage.describe()) as Description;
 }
 
 function openStage(next: PageStage): Opened {
@@ -160,7 +157,7 @@ const answers: { [K in RequestName]: (ask: Requests[K]["ask"]) => Requests[K]["a
   shells: () => ({ shells: JSON.parse(current().shells()), ofVertices: current().shell_of_vertices() }),
   skel: () => current().skel(),
   glb: () => current().glb(),
-  bake: ({ fps, boundMm }) => current().bake(fps, boundMm, reportProgress),
+  bake: ({ format, fps, boundMm }) => current().bake(format, fps, boundMm, reportProgress),
   pose: () => current().kept_pose(),
   still: ({ format }) => current().still(format),
   findBody: ({ file, known, spaces, rig }) => {
@@ -182,6 +179,7 @@ const answers: { [K in RequestName]: (ask: Requests[K]["ask"]) => Requests[K]["a
     return made;
   },
   restSkin: () => current().rest_skin(),
+  wholeSkin: () => current().whole_skin(),
   growPerson: ({ person, changes }) => grown_file(person, JSON.stringify(changes), reportProgress),
   anatomy: ({ bytes }) => readAnatomy(bytes),
   memory: () => ({ bytes: wasm.memory.buffer.byteLength }),
@@ -202,7 +200,7 @@ function answer(id: number, name: RequestName, ask: unknown): void {
 }
 
 function errorText(error: unknown): string {
-  return page_words(error instanceof Error ? error.message : String(error));
+  return error instanceof Error ? error.message : String(error);
 }
 
 function applyOrder(order: Order): void {

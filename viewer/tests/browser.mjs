@@ -50,8 +50,9 @@ async function serveWith(program, file) {
 
 export async function launch() {
   const profile = mkdtempSync(path.join(os.tmpdir(), "supple-browser-"));
+  const executablePath = await chromiumPath();
   const context = await chromium.launchPersistentContext(profile, {
-    executablePath: await chromiumPath(),
+    executablePath,
     headless: true,
     acceptDownloads: true,
     viewport: { width: 1280, height: 800 },
@@ -67,6 +68,8 @@ export async function launch() {
       "--enable-precise-memory-info",
       "--js-flags=--expose-gc",
     ],
+  }).catch((error) => {
+    throw new Error(`${executablePath} could not start: ${error.message.split("\n", 1)[0]} Install another Chromium (Debian: apt-get install chromium), or set CHROMIUM to its path`);
   });
   const close = async () => {
     await context.close();
@@ -188,7 +191,7 @@ export function textFile(name, text) {
 export const female = path.join(root, "crates", "supple", "assets", "female.glb");
 
 export function validator() {
-  return process.env.GLTF_VALIDATOR_MODULES ?? path.join(root, "target", "validator", "node_modules");
+  return process.env.GLTF_VALIDATOR_MODULES ?? path.join(viewer, "node_modules");
 }
 
 /** A tube of 2 m that stands on its end, as OFF. */

@@ -265,6 +265,35 @@ async function appliesImportOptions({ context, url }) {
   assert.deepEqual(problems, []);
 }
 
+/** A GLB whose scene is scaled, in base64. */
+function scaled(file, factor) {
+  const bytes = readFileSync(file);
+  const length = bytes.readUInt32LE(12);
+  const json = JSON.parse(bytes.toString("utf8", 20, 20 + length));
+  const scene = json.scenes[json.scene ?? 0];
+  json.nodes.push({ name: "all", children: scene.nodes, scale: [factor, factor, factor] });
+  scene.nodes = [json.nodes.length - 1];
+  let text = JSON.stringify(json);
+  text = text.padEnd(4 * Math.ceil(text.length / 4));
+  const head = Buffer.from(bytes.subarray(0, 20));
+  const rest = bytes.subarray(20 + length);
+  head.writeUInt32LE(20 + text.length + rest.length, 8);
+  head.writeUInt32LE(text.length, 12);
+  return Buffer.concat([head, Buffer.from(text), rest]).toString("base64");
+}
+
+/** A warning about a file leads to the controls that say how it is read. */
+async function warningsLeadToOptions({ context, url }) {
+  const { page, problems } = await openPage(context, url);
+  await untilSimulated(page);
+  await dropBytes(page, [{ name: "giant.glb", base64: scaled(female, 200) }]);
+  const warning = page.locator(".message", { hasText: " m " });
+  await warning.getByRole("button", { name: "File options" }).click();
+  assert.equal(await page.getByRole("tab", { selected: true }).innerText(), "Rig");
+  assert.ok(await page.getByLabel("Unit").isVisible());
+  assert.deepEqual(problems, []);
+}
+
 async function exportsAGlb({ context, url }) {
   const { page, problems } = await openPage(context, url);
   await untilSimulated(page);
@@ -328,6 +357,7 @@ export const tests = [
   { name: "bad files", run: reportsBadFiles },
   { name: "build a rig", needsData: true, run: buildsARig },
   { name: "import options", run: appliesImportOptions },
+  { name: "warnings lead to the file's options", run: warningsLeadToOptions },
   { name: "export", run: exportsAGlb },
   { name: "screen sizes", run: layoutFitsScreens },
   { name: "missing features", run: reportsMissingFeatures },

@@ -45,7 +45,7 @@ async function cloudToPerson({ context, url }) {
   assert.ok(Math.abs(composition.height - 1.735) < 0.01 && registration.distances.rms < 0.0025, JSON.stringify(registration.distances));
   assert.ok(composition.fat_percent.value > 20 && composition.fat_percent.value < 40 && composition.fat_mass.error > 1);
   const table = await page.locator("#page-anatomy .table").innerText();
-  for (const word of [/woman, \d+ % sure/, /17\d\.\d cm/, /\d ± \d\.\d kg · \d\d\.\d ± \d\.\d %/, /\d+ % of women \(NHANES\)/, /\d\.\d mm/]) assert.match(table, word);
+  for (const word of [/woman, \d+ % sure/, /17\d\.\d cm/, /\d ± \d\.\d kg · \d\d\.\d ± \d\.\d %/, /\d+ % of women\s+NHANES 2017–18 \(United States, [^)]*\)/, /\d+ % of women\s+Kyle 2001 \(Switzerland, [^)]*\)/, /\d\.\d mm/]) assert.match(table, word);
   const drawn = await page.evaluate(() => [...window.supple.anatomy.layers].filter(([, { mesh }]) => mesh.visible).map(([name]) => name));
   assert.deepEqual(drawn, ["muscles", "bones"]);
   await untilSimulated(page, LONG);

@@ -116,7 +116,92 @@ async function pullsEitherBody({ context, url }) {
   assert.deepEqual(problems, []);
 }
 
+/** The pose tool pauses the clip; another tool goes on with it, unless the user has paused it. */
+async function pausesTheClip({ context, url }) {
+  const { page, problems } = await openPage(context, url);
+  await untilSimulated(page);
+  const tool = async (key) => {
+    await page.locator("#view").focus();
+    await page.keyboard.press(key);
+    await pass(page, 0.2);
+  };
+  const time = () => page.evaluate(() => window.supple.time);
+  const runs = async () => {
+    const from = await time();
+    await pass(page, 0.4);
+    return (await time()) !== from;
+  };
+  assert.ok(await runs());
+  await tool("2");
+  assert.equal(await runs(), false, "the clip waits while joints are dragged");
+  assert.equal(await page.locator("#play").getAttribute("aria-label"), "Play");
+  await tool("1");
+  assert.ok(await runs(), "and goes on afterwards");
+  await tool("2");
+  await page.reload();
+  await untilSimulated(page);
+  assert.equal(await runs(), false, "a reload keeps tool and pause");
+  await tool("1");
+  assert.ok(await runs());
+  await page.click("#play");
+  await tool("2");
+  await tool("1");
+  assert.equal(await runs(), false, "what the user has paused stays so");
+  assert.deepEqual(problems, []);
+}
+
+/** Markers are large enough to be seen, and the joint that moves more is taken where several are close: the wrist, not the thumb. */
+async function picksTheWrist({ context, url }) {
+  const { page, problems } = await openPage(context, url);
+  await untilSimulated(page);
+  await stand(page);
+  await page.locator("#view").focus();
+  await page.keyboard.press("2");
+  await pass(page, 0.2);
+  const sizes = await page.evaluate(() => {
+    const all = [];
+    window.supple.scene.scene.traverse((object) => object.isPoints && object.visible && all.push(object.material.size));
+    return all;
+  });
+  assert.ok(sizes.length > 0 && Math.max(...sizes) >= 12 && Math.min(...sizes) >= 8, `${sizes} px`);
+  const chosen = async (at) => {
+    await page.mouse.move(...at);
+    await page.mouse.down();
+    await page.mouse.up();
+    return page.evaluate(() => window.supple.description.joints[window.supple.tools.pose.selected]?.name ?? null);
+  };
+  for (const side of ["L", "R"]) {
+    const wrist = await jointOnScreen(page, `^wrist\\.${side}$`);
+    const thumb = await jointOnScreen(page, `^finger1-1\\.${side}$`);
+    const apart = Math.hypot(thumb[0] - wrist[0], thumb[1] - wrist[1]);
+    assert.ok(apart > 2 && apart < 30, `wrist and thumb are ${apart} px apart`);
+    for (const share of [0, 0.3, 0.6]) {
+      const at = [0, 1].map((k) => wrist[k] + share * (thumb[k] - wrist[k]));
+      assert.equal(await chosen(at), `wrist.${side}`, `at ${share} of the way to the thumb`);
+      await page.evaluate(() => (window.supple.tools.pose.selected = null));
+    }
+    assert.equal(await chosen([wrist[0] + (side === "L" ? 400 : -400), wrist[1] - 300]), null, "nothing is there");
+  }
+  // From nearby every finger can be taken.
+  await page.evaluate(() => {
+    const { supple } = window;
+    const index = supple.description.joints.findIndex(({ name }) => name === "wrist.L");
+    const hand = supple.scene.camera.position.clone().fromArray(supple.jointPositions, 3 * index);
+    const { controls, camera } = supple.scene;
+    camera.position.sub(controls.target).multiplyScalar(0.12).add(hand);
+    controls.target.copy(hand);
+  });
+  await pass(page, 0.3);
+  assert.equal(await chosen(await jointOnScreen(page, "^finger1-2\\.L$")), "finger1-2.L");
+  // The joint under the pointer is named before it is taken.
+  await page.mouse.move(...(await jointOnScreen(page, "^wrist\\.L$")));
+  assert.equal(await page.locator("#pose-bar .name").innerText(), "wrist.L");
+  assert.deepEqual(problems, []);
+}
+
 export const tests = [
+  { name: "posing pauses the clip", run: pausesTheClip },
+  { name: "the wrist before the thumb", run: picksTheWrist },
   { name: "keep, undo and export a pose", run: keepsAPose },
   { name: "pull either body", run: pullsEitherBody },
 ];

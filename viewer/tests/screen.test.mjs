@@ -167,7 +167,76 @@ async function framesAJump({ context, url }) {
   assert.deepEqual(problems, []);
 }
 
+/** On a phone on its side the body is beside the controls, not above them. */
+async function fitsALandscapePhone({ context, url }) {
+  for (const [width, height] of [[844, 390], [667, 375], [932, 430]]) {
+    const { page, problems } = await openPage(context, url, { size: { width, height } });
+    await untilSimulated(page);
+    await stand(page);
+    await page.locator("#hint button").click();
+    const tall = async () => {
+      await page.waitForTimeout(400);
+      const [low, high] = await page.evaluate(() => window.supple.description.bounds);
+      const ends = [await onScreen(page, [0, low[1], 0]), await onScreen(page, [0, high[1], 0])];
+      const box = async (id) => page.locator(id).boundingBox();
+      const [top, bar] = [await box("#top"), await box("#bar")];
+      assert.ok(ends[0][1] < bar.y + 2 && ends[1][1] > top.y + top.height - 2, `${width} × ${height}: from ${ends[1][1]} to ${ends[0][1]}`);
+      return ends[0][1] - ends[1][1];
+    };
+    assert.ok((await tall()) > 0.5 * height, `${width} × ${height}: the figure is ${await tall()} px high`);
+    await page.click("#more");
+    for (const tab of ["View", "Tissue", "Anatomy", "Rig", "Export"]) {
+      await page.getByRole("tab", { name: tab }).click();
+      assert.ok((await tall()) > 0.5 * height, `${width} × ${height}, ${tab}: the figure is ${await tall()} px high`);
+    }
+    await page.getByRole("tab", { name: "View" }).click();
+    const outside = await page.evaluate(() => {
+      const boxes = [...document.querySelectorAll("#top, #bar, #tools, #panel, #bar > *, #top button, #tools button")]
+        .filter((element) => element.checkVisibility())
+        .map((element) => [element, element.getBoundingClientRect()]);
+      const out = boxes.filter(([, box]) => box.left < -1 || box.top < -1 || box.right > innerWidth + 1 || box.bottom > innerHeight + 1);
+      const small = boxes.filter(([element, box]) => element.matches("button") && (box.width < 43.9 || box.height < 43.9));
+      return [...out, ...(matchMedia("(pointer: coarse)").matches ? small : [])].map(([element]) => element.id || element.textContent);
+    });
+    assert.deepEqual(outside, [], `${width} × ${height}`);
+    assert.deepEqual(problems, []);
+    await page.close();
+  }
+}
+
+/** While nothing moves the picture has its full resolution, and few frames are drawn. */
+async function sharpens({ context, url }) {
+  const { page, problems } = await openPage(context, url);
+  await untilSimulated(page);
+  const ratio = () => page.evaluate(() => window.supple.scene.renderer.getPixelRatio());
+  const full = await page.evaluate(() => Math.min(devicePixelRatio, 2));
+  assert.ok((await ratio()) < full, "software rendering begins with fewer pixels");
+  await page.selectOption("#clip", { label: "rest pose" });
+  await page.mouse.move(300, 200);
+  await page.waitForFunction((full) => window.supple.scene.renderer.getPixelRatio() === full, full, { timeout: 60_000 });
+  const frames = () => page.evaluate(() => window.supple.scene.renderer.info.render.frame);
+  const from = await frames();
+  await page.waitForTimeout(2000);
+  assert.ok((await frames()) - from <= 12, `${(await frames()) - from} frames in two still seconds`);
+  assert.equal(await ratio(), full);
+  // Any movement brings the frame rate back.
+  await page.locator("#view").focus();
+  await page.keyboard.press("s");
+  await page.waitForFunction((full) => window.supple.scene.renderer.getPixelRatio() < full, full, { timeout: 20_000 });
+  assert.deepEqual(problems, []);
+}
+
+/** The page says what can be dropped on it. */
+async function namesFormats({ context, url }) {
+  const { page } = await openPage(context, url);
+  const text = await page.locator("#drop small").textContent();
+  for (const format of ["GLB", "VRM", "FBX", "OBJ", "BVH"]) assert.ok(text.includes(format), text);
+}
+
 export const tests = [
+  { name: "a phone on its side", run: fitsALandscapePhone },
+  { name: "the picture sharpens", run: sharpens },
+  { name: "formats that can be dropped", run: namesFormats },
   { name: "two fingers zoom", run: twoFingersZoom },
   { name: "targets for fingers", run: fitsFingers },
   { name: "hint, help and tooltips", run: explainsItself },

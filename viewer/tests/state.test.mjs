@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { data, download, drop, dropBytes, farthest, female, openPage, pass, skin, textFile, untilSimulated } from "./browser.mjs";
+import { data, download, drop, dropBytes, farthest, female, openPage, pass, skin, textFile, tube, untilSimulated } from "./browser.mjs";
 
 /** The orders that every worker gets. */
 const orders = (page) =>
@@ -126,7 +126,48 @@ async function rigAndClips({ context, url }) {
   assert.deepEqual(problems, []);
 }
 
+/** The space bar plays and pauses, whatever has the focus; only texts and numbers take it. */
+async function spacePauses({ context, url }) {
+  const { page, problems } = await openPage(context, url);
+  await untilSimulated(page);
+  const state = () => page.evaluate(() => [window.supple.playing, window.supple.tools.current, window.supple.repeat, window.supple.method, window.supple.overlays.shown.size, document.querySelector("#readout").open, document.querySelector("[role=tab][aria-selected=true]").textContent]);
+  let playing = true;
+  const before = await state();
+  for (const at of ["#play", "#repeat", "#speed", "#scrub", "#view", "#readout summary", '#tools [role=radio][aria-label*="(3)"]', "#tab-export", "#page-view input[type=checkbox]", '#page-view [role=radio][title*="(R)"]', "#open"]) {
+    await page.locator(at).first().focus();
+    await page.keyboard.press(" ");
+    playing = !playing;
+    assert.deepEqual(await state(), [playing, ...before.slice(1)], at);
+  }
+  // Enter does what the space bar does elsewhere.
+  await page.getByRole("checkbox", { name: "Skeleton B" }).focus();
+  await page.keyboard.press("Enter");
+  assert.ok(await page.getByRole("checkbox", { name: "Skeleton B" }).isChecked(), "Enter ticks a box");
+  assert.deepEqual(problems, []);
+}
+
+/** What was said of a file goes when the next one is opened. */
+async function clearsMessages({ context, url }) {
+  const { page, problems } = await openPage(context, url);
+  await untilSimulated(page);
+  const shown = () => page.locator(".message").allInnerTexts();
+  await dropBytes(page, [textFile("tube.off", tube(24, 40))]);
+  await page.locator(".message", { hasText: "This mesh has no skeleton" }).waitFor();
+  await dropBytes(page, [textFile("bad.obj", "")]);
+  await page.locator(".message.bad", { hasText: "bad.obj" }).waitFor();
+  assert.deepEqual((await shown()).filter((text) => !text.includes("bad.obj")), [], "the next file has failed");
+  await rebuilt(page, () => drop(page, [female]));
+  assert.deepEqual((await shown()).filter((text) => !text.includes("Building")), [], "the next file is open");
+  await dropBytes(page, [textFile("bad.obj", "")]);
+  await page.locator(".message.bad").waitFor();
+  await rebuilt(page, () => page.selectOption("#bodies", "male"));
+  assert.equal(await page.locator(".message.bad").count(), 0, "an embedded body is open");
+  assert.deepEqual(problems, []);
+}
+
 export const tests = [
+  { name: "the space bar pauses", run: spacePauses },
+  { name: "messages of the last file", run: clearsMessages },
   { name: "settings in force", run: showsWhatIsInForce },
   { name: "drop a character and a motion", needsData: true, run: opensCharacterAndMotion },
   { name: "reload keeps the session", run: keepsTheSession },

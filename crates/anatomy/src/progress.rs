@@ -20,7 +20,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Tells nobody.
+    /// Reports nothing.
     pub fn silent() -> Progress<'static> {
         Progress::new(&|_| ())
     }

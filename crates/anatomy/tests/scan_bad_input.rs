@@ -1,4 +1,4 @@
-//! What is no standing person is refused in one line; what can be mended is mended.
+//! Anything but a standing person is rejected in one line; what can be mended is mended.
 
 use glam::{Affine3A, Mat3, Vec3};
 use supple_anatomy::Sex;
@@ -79,7 +79,7 @@ fn two_people_are_refused() {
     let second = moved(man(), Affine3A::from_translation(Vec3::new(1.3, 0.0, 0.1)));
     let text = refusal(with(man(), &[second]));
     assert!(
-        text.contains("more than one") || text.contains("no standing person"),
+        text.contains("more than one") || text.contains("not a standing person"),
         "{text}"
     );
 }

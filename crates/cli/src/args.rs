@@ -12,7 +12,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 pub use grow::{Grow, GrowthMethod, Region};
 pub use person::{Composition, CompositionCommand, Frame, MakePeople, MakePerson};
 use supple::flesh::settings::Resolution;
-use supple::flesh::shell_kinds::Kind;
+use supple::flesh::shells::shell_kinds::Kind;
 use supple::glam::Vec3;
 use supple::rig::formats::parse_unit;
 use supple::rig::markers::{Marker, parse_marker};
@@ -113,6 +113,9 @@ pub struct MotionArgs {
     /// skeleton and under `[target]` for the character's.
     #[arg(long, value_name = "FILE")]
     pub map: Option<PathBuf>,
+    /// Fit the motion to the body from bone to bone, even if it was made for this skeleton.
+    #[arg(long, requires = "motion")]
+    pub retarget: bool,
     /// Frames per second.
     #[arg(long, default_value_t = 30.0, value_parser = parse_fps)]
     pub fps: f32,
@@ -145,7 +148,7 @@ pub struct TissueArgs {
     /// Put a floor below the character.
     #[arg(long)]
     pub ground: bool,
-    /// Set how a shell (connected piece) moves: flesh, cloth, rigid, rigid:JOINT or hair. SHELL is its name or number in
+    /// Set how a shell (connected piece) moves: flesh, cloth, rigid, rigid:JOINT, hair or skinned. SHELL is its name or number in
     /// `supple info --shells`; a final * matches any ending. May be repeated.
     #[arg(long, visible_alias = "part", value_name = "SHELL=KIND", value_parser = parse_shell)]
     pub shell: Vec<(String, Kind)>,
@@ -173,7 +176,7 @@ pub struct Info {
     /// List every joint.
     #[arg(long)]
     pub joints: bool,
-    /// List every shell (connected piece), and how it moves: flesh, cloth, rigid or hair.
+    /// List every shell (connected piece), and how it moves: flesh, cloth, rigid, hair or skinned.
     #[arg(long)]
     pub shells: bool,
 }
@@ -183,6 +186,9 @@ pub struct Info {
 pub struct Convert {
     #[command(flatten)]
     pub input: Input,
+    /// Overwrite the file that is read.
+    #[arg(long)]
+    pub force: bool,
     /// File to write: .glb, .obj, .ply, .off, .stl, .bvh or .skel. Of a .person also a folder, which gets surfaces, bones and
     /// muscles as meshes, and fat and muscle as tets (VTK).
     #[arg(value_name = "OUT")]
@@ -203,6 +209,9 @@ pub struct Skin {
     /// File to write. Sequences get a frame number before the extension.
     #[arg(long, short, value_name = "OUT")]
     pub output: PathBuf,
+    /// Overwrite the file that is read.
+    #[arg(long)]
+    pub force: bool,
     /// How the skin moves.
     #[arg(long, default_value = "tissue")]
     pub method: Method,
@@ -213,9 +222,9 @@ pub struct Skin {
     /// How the motion is written. Default: by the extension of OUT, which must fit.
     #[arg(long)]
     pub bake: Option<Bake>,
-    /// Largest error of the correctives, in millimetres.
-    #[arg(long, value_name = "MM", default_value_t = 1.0, value_parser = parse_bound, allow_negative_numbers = true)]
-    pub bound: f32,
+    /// Largest error of the correctives, in millimetres. Default: a millimetre for 1.8 m of size.
+    #[arg(long, value_name = "MM", value_parser = parse_bound, allow_negative_numbers = true)]
+    pub bound: Option<f32>,
     /// Write the correctives even if their error exceeds the bound.
     #[arg(long)]
     pub allow_error: bool,
@@ -257,6 +266,9 @@ pub struct Rig {
     /// File to write: .glb with the mesh and its weights, or .skel.
     #[arg(long, short, value_name = "OUT")]
     pub output: PathBuf,
+    /// Overwrite the file that is read.
+    #[arg(long)]
+    pub force: bool,
     /// Position of a part of the body, in metres with Y up: chin, groin, wrist.L, wrist.R, elbow.L, elbow.R, knee.L or knee.R.
     /// The fitted joints lie there. May be repeated.
     #[arg(long = "marker", value_name = "NAME=X,Y,Z", value_parser = parse_marker)]
@@ -323,9 +335,9 @@ pub struct ScenePlay {
     /// Output folder: one GLB per character, and scene.png.
     #[arg(long, short, default_value = "out")]
     pub output: PathBuf,
-    /// Largest error of the correctives, in millimetres.
-    #[arg(long, value_name = "MM", default_value_t = 1.0, value_parser = parse_bound, allow_negative_numbers = true)]
-    pub bound: f32,
+    /// Largest error of the correctives, in millimetres. Default: a millimetre for 1.8 m of size.
+    #[arg(long, value_name = "MM", value_parser = parse_bound, allow_negative_numbers = true)]
+    pub bound: Option<f32>,
     /// Write the correctives even if their error exceeds the bound.
     #[arg(long)]
     pub allow_error: bool,

@@ -92,8 +92,9 @@ impl Console {
             return Progress(ProgressBar::hidden());
         }
         let bar = ProgressBar::new(steps as u64);
-        let style =
-            ProgressStyle::with_template("{msg:<22} {wide_bar:.cyan/dim} {pos}/{len} {eta:>4}");
+        let style = ProgressStyle::with_template(
+            "{msg:<22} {wide_bar:.cyan/dim} {percent:>3} % {eta:>4} left",
+        );
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.set_message(what);
         bar.enable_steady_tick(Duration::from_millis(500));
@@ -130,6 +131,13 @@ impl Progress {
     /// Advances by one step.
     pub fn step(&self) {
         self.0.inc(1);
+    }
+
+    /// Advances to a step, or stays where it is.
+    pub fn reach(&self, step: u64) {
+        if step > self.0.position() {
+            self.0.set_position(step);
+        }
     }
 
     /// Hides the bar while something is printed.

@@ -15,6 +15,22 @@ pub fn check_file(path: &Path) -> Result<(), Failure> {
     check_folder(path.parent().unwrap_or(Path::new("")))
 }
 
+/// Fails if a file to write is one of those that are read, unless the user insists.
+pub fn check_keeps(output: &Path, inputs: &[Option<&Path>], force: bool) -> Result<(), Failure> {
+    let same = |input: &Path| match (output.canonicalize(), input.canonicalize()) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => false,
+    };
+    if force || !inputs.iter().flatten().any(|input| same(input)) {
+        return Ok(());
+    }
+    let text = format!("{} is the file that is read", output.display());
+    Err(Failure::new(
+        text,
+        "choose another name for the output, or add --force to overwrite it",
+    ))
+}
+
 /// Fails if no files can be written to a folder, which may not exist yet.
 pub fn check_folder(folder: &Path) -> Result<(), Failure> {
     let mut there = folder;

@@ -104,6 +104,125 @@ fn a_clip_of_a_motion_file_is_chosen_by_name_or_number() {
     assert!(message.contains("0 'knee', 1 'elbow'"), "{message}");
 }
 
+/// A motion of the character's own skeleton is played as it is, whatever its file rests in, and the program says so.
+#[test]
+fn the_way_of_a_motion_is_said_and_chosen() {
+    let folder = tempfile::tempdir().unwrap();
+    let short = ["--clip", "squat", "--to", "0.3"];
+    let own = quick("lbs", &[&short[..], &["-o", "own.glb"]].concat());
+    succeed(folder.path(), &own);
+    let said = |more: &[&str]| {
+        let same = quick("lbs", &["--motion", "own.glb", "-o", "again.pc2"]);
+        text(&supple(folder.path(), &[&same[..], more].concat()).stderr)
+    };
+    assert!(said(&[]).contains("played joint by joint"), "{}", said(&[]));
+    let told = said(&["--retarget"]);
+    assert!(told.contains("is retargeted"), "{told}");
+    let message =
+        text(&supple(folder.path(), &quick("lbs", &["--retarget", "-o", "x.pc2"])).stderr);
+    assert!(message.contains("--motion"), "{message}");
+}
+
+/// Blender writes the name of the armature before that of the clip.
+#[test]
+fn clips_are_found_behind_a_separator() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = quick("lbs", &["--clip", "elbow", "--to", "0.3", "-o", "own.glb"]);
+    succeed(folder.path(), &own);
+    let path = folder.path().join("own.glb");
+    let bytes = std::fs::read(&path).unwrap();
+    // A name of the same length keeps all offsets.
+    let find = b"\"name\":\"elbow\"";
+    let at = bytes.windows(find.len()).position(|w| w == find).unwrap();
+    let mut renamed = bytes.clone();
+    renamed[at..at + find.len()].copy_from_slice(b"\"name\":\"A|Run\"");
+    std::fs::write(&path, renamed).unwrap();
+    for name in ["Run", "run", "A|Run"] {
+        let args = [
+            "skin", "own.glb", "--method", "lbs", "--clip", name, "-o", "out.pc2",
+        ];
+        succeed(folder.path(), &args);
+    }
+    let args = ["skin", "own.glb", "--clip", "un", "-o", "out.pc2"];
+    assert!(fail(folder.path(), &args).contains("A|Run"));
+}
+
+/// Who is no person hears which clips it has.
+#[test]
+fn an_animal_is_told_its_clips() {
+    let folder = tempfile::tempdir().unwrap();
+    let root =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/characters/Fox.glb");
+    if !root.is_file() {
+        assert!(
+            std::env::var_os("CI").is_none(),
+            "../shared/data is required in CI"
+        );
+        return;
+    }
+    let fox = root.to_str().unwrap();
+    let message = fail(
+        folder.path(),
+        &["skin", fox, "--clip", "squat", "-o", "x.glb"],
+    );
+    for word in ["for people", "Survey", "Walk", "Run", "--clip NAME"] {
+        assert!(message.contains(word), "{word}: {message}");
+    }
+}
+
+/// The file that is read is overwritten only if the user insists.
+#[test]
+fn the_input_is_not_overwritten() {
+    let folder = tempfile::tempdir().unwrap();
+    succeed(folder.path(), &["convert", "@male", "own.glb"]);
+    let before = std::fs::read(folder.path().join("own.glb")).unwrap();
+    for args in [
+        &[
+            "skin",
+            "own.glb",
+            "--clip",
+            "elbow",
+            "--method",
+            "lbs",
+            "-o",
+            "./own.glb",
+        ][..],
+        &["convert", "own.glb", "own.glb"],
+        &["rig", "own.glb", "-o", "own.glb"],
+    ] {
+        let message = fail(folder.path(), args);
+        assert!(message.contains("--force"), "{message}");
+        assert_eq!(
+            std::fs::read(folder.path().join("own.glb")).unwrap(),
+            before
+        );
+    }
+    succeed(folder.path(), &["convert", "own.glb", "own.glb", "--force"]);
+}
+
+/// The bound of correctives follows the size of the character.
+#[test]
+fn the_default_bound_is_relative_to_size() {
+    let folder = tempfile::tempdir().unwrap();
+    let bound = |unit: &str| {
+        let told = quick(
+            "dqs",
+            &[
+                "--clip", "elbow", "--to", "0.2", "--unit", unit, "-o", "x.glb",
+            ],
+        );
+        let args: Vec<&str> = told
+            .into_iter()
+            .map(|w| if w == "@male" { "own.obj" } else { w })
+            .collect();
+        json(folder.path(), &args)["bound_mm"].as_f64().unwrap()
+    };
+    succeed(folder.path(), &["convert", "@male", "own.obj"]);
+    let (one, half) = (bound("1"), bound("0.5"));
+    assert!((one - 1.0).abs() < 0.15, "{one}");
+    assert!((half - 0.5 * one).abs() < 1e-3 * one, "{half}");
+}
+
 #[test]
 fn the_last_pose_is_held() {
     let folder = tempfile::tempdir().unwrap();

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use supple_rig::Character;
 
 use crate::FleshError;
-use crate::shell_kinds::Kind;
+use crate::shells::shell_kinds::Kind;
 
 /// All user settings. Anything left out is chosen automatically.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -41,7 +41,7 @@ pub struct Settings {
     pub joint_radii: BTreeMap<String, f64>,
     /// Stiffness factors of the tissue around a joint's bones. A final `*` matches any ending.
     pub stiffness_factors: BTreeMap<String, f64>,
-    /// Kinds of shells: "flesh", "cloth", "rigid", "rigid:JOINT" or "hair". A key is a part's name, `name#2` for the part's
+    /// Kinds of shells: "flesh", "cloth", "rigid", "rigid:JOINT", "hair" or "skinned". A key is a part's name, `name#2` for the part's
     /// third shell, or the shell's number. A final `*` matches any ending.
     #[serde(alias = "roles")]
     pub shells: BTreeMap<String, Kind>,
@@ -61,7 +61,7 @@ pub struct Settings {
 pub struct Tissue {
     /// Stiffness \[Pa\]. Fat and relaxed muscle have 1000 to 5000.
     pub stiffness: f64,
-    /// Mass of the whole body \[kg\]; 0 computes it from the enclosed volume and [`BODY_DENSITY`](crate::masses::BODY_DENSITY).
+    /// Mass of the whole body \[kg\]; 0 computes it from the enclosed volume and [`BODY_DENSITY`](crate::construction::masses::BODY_DENSITY).
     pub mass: f64,
     /// Stiffness against change of volume, relative to `stiffness`; 0 turns it off. Real tissue hardly changes its volume,
     /// but the larger this value, the more iterations a step needs.
@@ -81,7 +81,7 @@ pub struct Tissue {
     pub smoothing: f64,
 }
 
-/// Material of bodies with [layers](crate::layers).
+/// Material of bodies with [layers](crate::construction::layers).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -195,7 +195,7 @@ impl Default for Tissue {
             hand_stiffness: HAND_STIFFNESS,
             sliding: true,
             simulate_head: false,
-            smoothing: crate::base_points::Smoothing::default().reach,
+            smoothing: crate::construction::base_points::Smoothing::default().reach,
         }
     }
 }

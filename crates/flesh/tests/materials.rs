@@ -21,7 +21,10 @@ fn assert_doubled(found: &Flesh, plain: &Flesh) {
     // Flat tets have no weight.
     let pairs = pairs.filter(|(_, plain)| **plain > 0.0);
     for (t, (found, plain)) in pairs.enumerate() {
-        assert!((found / plain - 2.0).abs() < 1e-9, "tet {t}: {found} {plain}");
+        assert!(
+            (found / plain - 2.0).abs() < 1e-9,
+            "tet {t}: {found} {plain}"
+        );
     }
 }
 
@@ -82,7 +85,9 @@ fn vertices_have_factors() {
     let with = |factors| Flesh::builder(&character).stiffness(factors).build();
     assert_doubled(&with(vec![2.0; positions.len()]).unwrap(), &plain);
     let middle = positions.iter().map(|p| p.x).sum::<f32>() / positions.len() as f32;
-    let half = positions.iter().map(|p| 1.0 + f64::from(u8::from(p.x > middle)));
+    let half = positions
+        .iter()
+        .map(|p| 1.0 + f64::from(u8::from(p.x > middle)));
     let half = with(half.collect()).unwrap();
     let ratios = weights(&half).iter().zip(weights(&plain));
     let ratios: Vec<f64> = ratios.map(|(a, b)| a / b).collect();

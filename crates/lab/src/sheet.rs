@@ -71,7 +71,10 @@ pub fn sheet(
     let textures = textures(character);
     let direction = character.facing() * look.direction;
     let walked = walked(character, tiles);
-    let common = zoomed(common_camera(tiles, &walked, direction), look.zoom);
+    let common = zoomed(
+        common_camera(character, tiles, &walked, direction),
+        look.zoom,
+    );
     let pictures: Vec<(Image, String)> = (tiles.iter().zip(&walked))
         .map(|(tile, &walked)| {
             let along = Camera {
@@ -90,6 +93,7 @@ pub fn sheet(
 /// Draws one tile by itself, without its caption.
 pub fn picture(character: &Character, tile: &Tile, look: &Look) -> Image {
     let camera = common_camera(
+        character,
         std::slice::from_ref(tile),
         &[Vec3::ZERO],
         character.facing() * look.direction,
@@ -121,10 +125,15 @@ fn walked(character: &Character, tiles: &[Tile]) -> Vec<Vec3> {
 }
 
 /// A camera for all tiles, each moved back by how far it has walked.
-fn common_camera(tiles: &[Tile], walked: &[Vec3], direction: Vec3) -> Camera {
+fn common_camera(
+    character: &Character,
+    tiles: &[Tile],
+    walked: &[Vec3],
+    direction: Vec3,
+) -> Camera {
     let each = tiles.iter().zip(walked);
     let bounds = each.fold(Bounds::EMPTY, |bounds, (tile, &walked)| {
-        let shown = shown_bounds(bounds_of(tile), tile.colliders);
+        let shown = shown_bounds(bounds_of(character, tile), tile.colliders);
         bounds.union(Bounds::of(&[shown.min - walked, shown.max - walked]))
     });
     Camera::frame(bounds, direction, 1.0)
@@ -158,8 +167,34 @@ fn zoomed(camera: Camera, zoom: f32) -> Camera {
     Camera { lens, ..camera }
 }
 
-fn bounds_of(tile: &Tile) -> Bounds {
-    Bounds::of(tile.positions.iter().flatten())
+/// How far skin may leave the box of its linear blend and still be framed, relative to the box's diagonal. Bulges and capes stay within;
+/// a vertex that a simulation has lost would make the body tiny.
+const LOST: f32 = 0.25;
+
+fn bounds_of(character: &Character, tile: &Tile) -> Bounds {
+    let all = Bounds::of(tile.positions.iter().flatten());
+    let Some(pose) = tile.pose.filter(|_| !character.skeleton.is_empty()) else {
+        return all;
+    };
+    let blended = character.skin(pose, supple_rig::skinning::Method::Lbs);
+    let blended = Bounds::of(blended.iter().flat_map(|part| &part.positions));
+    let room = Vec3::splat(LOST * (blended.max - blended.min).length());
+    let (low, high) = (
+        all.min.max(blended.min - room),
+        all.max.min(blended.max + room),
+    );
+    match low.is_finite() && high.is_finite() && low.cmple(high).all() {
+        true => Bounds::of(&[low, high]),
+        false => all,
+    }
+}
+
+/// A surface of one colour with a tint laid over it.
+fn over(under: Vec3, tint: &Tint) -> Vec<Vec3> {
+    let strengths = tint.strengths.iter().chain(std::iter::repeat(&0.0));
+    (tint.colours.iter().zip(strengths))
+        .map(|(&colour, &strength)| under.lerp(colour, strength))
+        .collect()
 }
 
 fn draw(
@@ -186,13 +221,17 @@ fn draw(
                 tint: Some(tint.clone()),
                 ..mesh.coloured(own)
             },
+            (Some(tint), Colour::Uniform(under)) if tint.strengths.iter().any(|&s| s < 1.0) => {
+                mesh.coloured(over(under, tint))
+            }
             (Some(tint), _) => mesh.coloured(tint.colours.clone()),
             (None, own) => mesh.coloured(own),
         });
     }
     // Colliders are translucent where colours show skin inside them.
     let opacity = if tile.tints.is_some() { 0.5 } else { 1.0 };
-    draw_colliders(&mut scene, tile.colliders, bounds_of(tile), opacity);
+    let bounds = bounds_of(character, tile);
+    draw_colliders(&mut scene, tile.colliders, bounds, opacity);
     if let (true, Some(pose)) = (look.bones, tile.pose) {
         scene.meshes.push(bones(character, pose));
     }
@@ -268,6 +307,35 @@ mod tests {
             ..Tile::default()
         });
         walked(&character, &tiles)
+    }
+
+    /// A lost vertex does not make the body tiny, and colours without a texture stay.
+    #[test]
+    fn the_body_fills_the_picture_in_its_colours() {
+        let mut character = body(Body::Male).unwrap();
+        for part in &mut character.parts {
+            part.material = None;
+        }
+        let pose = Pose::rest(&character.skeleton);
+        let skin = character.skin(&pose, supple_rig::skinning::Method::Lbs);
+        let sane: Vec<Vec<Vec3>> = skin.into_iter().map(|part| part.positions).collect();
+        let mut lost = sane.clone();
+        lost[0][0] = Vec3::splat(100.0);
+        let bounds = |positions: &[Vec<Vec3>]| {
+            let tile = Tile {
+                positions,
+                pose: Some(&pose),
+                ..Tile::default()
+            };
+            bounds_of(&character, &tile)
+        };
+        let (own, kept) = (bounds(&sane), bounds(&lost));
+        assert!((kept.max - kept.min).length() < 1.6 * (own.max - own.min).length());
+        let tint = Tint {
+            colours: vec![Vec3::X, Vec3::X],
+            strengths: vec![0.0, 1.0],
+        };
+        assert_eq!(over(Vec3::Y, &tint), [Vec3::Y, Vec3::X]);
     }
 
     #[test]

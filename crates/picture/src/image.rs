@@ -20,6 +20,9 @@ pub enum ImageError {
     /// The bytes are not a decodable JPEG.
     #[error("not a readable JPEG: {0}")]
     Jpeg(#[from] zune_jpeg::errors::DecodeErrors),
+    /// The bytes are not a decodable WebP.
+    #[error("not a readable WebP: {0}")]
+    WebP(#[from] image_webp::DecodingError),
     /// The image could not be encoded; an empty image has no PNG.
     #[error("cannot write the PNG: {0}")]
     Encode(#[from] png::EncodingError),
@@ -157,9 +160,11 @@ impl Image {
         Ok(bytes)
     }
 
-    /// Decodes a PNG or JPEG, detected by its first bytes.
+    /// Decodes a PNG, JPEG or WebP, detected by its first bytes.
     pub fn decode(bytes: &[u8]) -> Result<Self, ImageError> {
-        if bytes.starts_with(&[0xff, 0xd8]) {
+        if bytes.starts_with(b"RIFF") {
+            Self::decode_webp(bytes)
+        } else if bytes.starts_with(&[0xff, 0xd8]) {
             Self::decode_jpeg(bytes)
         } else {
             Self::decode_png(bytes)
@@ -177,6 +182,32 @@ impl Image {
             width: width.into(),
             height: height.into(),
             rgba: decoder.decode()?,
+        })
+    }
+
+    /// Of an animation the first frame.
+    fn decode_webp(bytes: &[u8]) -> Result<Self, ImageError> {
+        let mut decoder = image_webp::WebPDecoder::new(Cursor::new(bytes))?;
+        let (width, height) = decoder.dimensions();
+        let too_large = ImageError::TooLarge { width, height };
+        if u64::from(width) * u64::from(height) > MAX_PIXELS {
+            return Err(too_large);
+        }
+        let Some(size) = decoder.output_buffer_size() else {
+            return Err(too_large);
+        };
+        let mut data = vec![0; size];
+        decoder.read_image(&mut data)?;
+        let rgba = match decoder.has_alpha() {
+            true => data,
+            false => (data.chunks_exact(3))
+                .flat_map(|p| [p[0], p[1], p[2], 255])
+                .collect(),
+        };
+        Ok(Self {
+            width: width as usize,
+            height: height as usize,
+            rgba,
         })
     }
 
@@ -242,6 +273,29 @@ impl Image {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Lossless WebP with and without alpha, and bytes that only begin like one.
+    #[test]
+    fn webp_is_decoded() {
+        let pixels = [10u8, 20, 30, 255, 40, 50, 60, 128];
+        let mut bytes = Vec::new();
+        image_webp::WebPEncoder::new(&mut bytes)
+            .encode(&pixels, 2, 1, image_webp::ColorType::Rgba8)
+            .unwrap();
+        let image = Image::decode(&bytes).unwrap();
+        assert_eq!((image.width, image.height), (2, 1));
+        assert_eq!(image.rgba, pixels);
+        let mut opaque = Vec::new();
+        image_webp::WebPEncoder::new(&mut opaque)
+            .encode(&pixels[..6], 2, 1, image_webp::ColorType::Rgb8)
+            .unwrap();
+        let image = Image::decode(&opaque).unwrap();
+        assert_eq!(image.rgba, [10, 20, 30, 255, 255, 40, 50, 255]);
+        for length in 0..bytes.len() {
+            let _ = Image::decode(&bytes[..length]);
+        }
+        assert!(Image::decode(b"RIFF\x24\0\0\0WEBPVP8 ").is_err());
+    }
     use crate::hex;
 
     #[test]

@@ -129,6 +129,17 @@ pub struct Units {
     pub declared: bool,
 }
 
+impl Units {
+    /// A position \[m\], Y up, in the file's unit and axes.
+    pub fn to_file(&self, position: Vec3) -> Vec3 {
+        let position = position / self.metres_per_unit;
+        match self.up {
+            Up::Y => position,
+            Up::Z => Vec3::new(position.x, -position.z, position.y),
+        }
+    }
+}
+
 impl Default for Units {
     fn default() -> Self {
         Self {
@@ -246,7 +257,7 @@ impl Character {
         self.parts.iter().map(placed).collect()
     }
 
-    /// The turn that brings +Z to where a humanoid looks; none for what is no humanoid.
+    /// The turn that brings +Z to where a humanoid looks; none for anything but a humanoid.
     pub fn facing(&self) -> Quat {
         let humanoid = Humanoid::find(&self.skeleton, &BoneMap::of(self));
         humanoid.map_or(Quat::IDENTITY, |humanoid| {

@@ -18,6 +18,7 @@ pub mod pose;
 pub mod problem_groups;
 pub mod retarget;
 pub mod rigging;
+mod same_names;
 pub mod same_skeleton;
 pub mod skeleton;
 pub mod skeleton_fit;

@@ -11,7 +11,7 @@ use crate::retarget::humanoid::{HumanBone, Side};
 use crate::retarget::{BoneMap, Humanoid};
 use crate::stray_weights::stray_weights;
 
-/// Warnings about broken skin weights, a lying body, and several bodies in one file.
+/// Warnings about broken skin weights, a lying body, several bodies in one file, and skin that does not hang on the body.
 pub fn motion_warnings(character: &Character) -> Vec<Problem> {
     if character.parts.is_empty() {
         return Vec::new();
@@ -20,6 +20,8 @@ pub fn motion_warnings(character: &Character) -> Vec<Problem> {
         stray_weights(character),
         lying_warning(character),
         several_bodies_warning(character),
+        loose_ends_note(character),
+        left_behind_warning(character),
     ];
     found.into_iter().flatten().collect()
 }
@@ -105,6 +107,72 @@ fn several_bodies_warning(character: &Character) -> Option<Problem> {
     }
 }
 
+/// Feet and hands that hang elsewhere than on their limbs.
+fn loose_ends_note(character: &Character) -> Option<Problem> {
+    let skeleton = &character.skeleton;
+    let humanoid = Humanoid::find(skeleton, &BoneMap::of(character)).ok()?;
+    let loose = humanoid.loose(skeleton);
+    let names: Vec<&str> = (loose.iter())
+        .map(|&joint| skeleton.joints()[joint].name.as_str())
+        .collect();
+    (!loose.is_empty()).then(|| Problem {
+        severity: Severity::Note,
+        place: String::new(),
+        text: format!(
+            "{} do not hang on their limbs (a rig for inverse kinematics). Embedded clips and motions of other files carry them along.",
+            names.join(", ")
+        ),
+    })
+}
+
+/// Share of the skin above which joints beside the body are reported: below are eyes, buckles and controls.
+const LEFT_BEHIND: f32 = 0.01;
+
+/// Skin of a person on joints that neither the hips nor a limb carries.
+fn left_behind_warning(character: &Character) -> Option<Problem> {
+    let skeleton = &character.skeleton;
+    let humanoid = Humanoid::find(skeleton, &BoneMap::of(character)).ok()?;
+    if skeleton_trees(skeleton).len() > 1 {
+        return None;
+    }
+    let mut carriers = humanoid.loose(skeleton);
+    carriers.extend(humanoid.joint(HumanBone::Hips));
+    let joints = skeleton.joints();
+    let above = |joint| std::iter::successors(Some(joint), |&joint: &usize| joints[joint].parent);
+    let is_carried = |joint| above(joint).any(|joint| carriers.contains(&joint));
+    let (mut all, mut left) = (0.0_f32, vec![0.0_f32; joints.len()]);
+    for part in &character.parts {
+        let binding = &part.binding;
+        if binding.computed || character.is_scenery(part) {
+            continue;
+        }
+        for &(slot, weight) in &binding.influences.entries {
+            all += weight;
+            let joint = binding.joints.get(slot as usize).copied();
+            if let Some(joint) = joint.filter(|&joint| joint < joints.len()) {
+                left[joint] += weight;
+            }
+        }
+    }
+    let mut names: Vec<&str> = Vec::new();
+    let mut share = 0.0;
+    for (joint, weight) in left.iter().enumerate() {
+        if *weight > 0.0 && !is_carried(joint) {
+            names.push(&joints[joint].name);
+            share += weight / all.max(f32::MIN_POSITIVE);
+        }
+    }
+    if share < LEFT_BEHIND {
+        return None;
+    }
+    let shown = names.iter().take(4).copied().collect::<Vec<_>>().join(", ");
+    let more = if names.len() > 4 { ", …" } else { "" };
+    warning(format!(
+        "{:.0} % of the skin hangs on joints beside the body ({shown}{more}). In embedded clips and motions of other files it stays where it is; the file's own clips move it.",
+        100.0 * share
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -162,6 +230,49 @@ mod tests {
         joints.push(wing);
         let (flying, _) = Skeleton::from_unordered(joints).unwrap();
         assert_eq!(warnings_of(flying), "");
+    }
+
+    /// Feet on the root are carried; a person's skin on another root joint stays behind, and this is said.
+    #[test]
+    fn skin_beside_the_body_is_reported() {
+        use crate::character::{Binding, Influences};
+        let mut joints = mannequin().joints().to_vec();
+        let find = |name: &str| mannequin().find(name).unwrap();
+        let worlds = mannequin().rest_worlds();
+        let root = joints.len();
+        joints.push(crate::Joint {
+            name: "root".to_owned(),
+            parent: None,
+            rest: crate::Transform::IDENTITY,
+            tail: None,
+            kind: crate::skeleton::JointKind::Bone,
+        });
+        joints[find("hips")].parent = Some(root);
+        for foot in ["leftFoot", "rightFoot"].map(find) {
+            joints[foot].parent = Some(root);
+            joints[foot].rest.translation = worlds[foot].translation.into();
+        }
+        let (skeleton, order) = Skeleton::from_unordered(joints).unwrap();
+        let text = warnings_of(skeleton.clone());
+        assert!(text.contains("leftFoot, rightFoot do not hang"), "{text}");
+        let bound_to = |joint: usize| Character {
+            skeleton: skeleton.clone(),
+            parts: vec![Part {
+                mesh: supple_geom::shapes::icosphere(0.1, 1),
+                binding: Binding {
+                    joints: vec![order[joint]],
+                    inverse_binds: vec![glam::Affine3A::IDENTITY],
+                    influences: Influences::rigid(0, 42),
+                    computed: false,
+                },
+                ..Part::default()
+            }],
+            ..Character::default()
+        };
+        let said = |joint: usize| left_behind_warning(&bound_to(joint)).map(|problem| problem.text);
+        assert_eq!(said(find("leftToes")), None);
+        assert_eq!(said(find("head")), None);
+        assert!(said(root).is_some_and(|text| text.contains("100 % of the skin")));
     }
 
     #[test]

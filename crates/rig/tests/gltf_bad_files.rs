@@ -166,7 +166,7 @@ fn an_empty_document() {
     assert!(read(b"[]").is_err());
 }
 
-/// Textures that cannot be shown are no reason to refuse a file, but are named.
+/// Textures that cannot be shown do not make a file unreadable; they are named.
 #[test]
 fn images_that_cannot_be_shown_are_noted() {
     for (image, told) in [

@@ -369,3 +369,63 @@ fn limbs_of_motions_are_found_without_names() {
         }
     }
 }
+
+/// The feet of a skeleton hung on its root, where they are at rest.
+fn with_loose_feet(character: &Character) -> Character {
+    let mut loose = character.clone();
+    let rest = character.skeleton.rest_worlds();
+    let humanoid = Humanoid::find(&character.skeleton, &BoneMap::of(character)).unwrap();
+    let mut joints = character.skeleton.joints().to_vec();
+    let root = joints.iter().position(|joint| joint.parent.is_none());
+    for side in Side::BOTH {
+        let foot = humanoid.joint(HumanBone::Foot(side)).unwrap();
+        let local = rest[root.unwrap()].inverse() * rest[foot];
+        let (scale, rotation, translation) = local.to_scale_rotation_translation();
+        joints[foot].parent = root;
+        joints[foot].rest = supple_rig::Transform {
+            translation,
+            rotation,
+            scale,
+        };
+    }
+    let (skeleton, order) = Skeleton::from_unordered(joints).unwrap();
+    assert!(order.iter().enumerate().all(|(old, &new)| old == new));
+    loose.skeleton = skeleton;
+    loose
+}
+
+/// Feet on the root of a rig for inverse kinematics go where they go on the leg.
+#[test]
+fn feet_that_hang_on_the_root_follow_the_legs() {
+    let own = read(&root().join("crates/supple/assets/male.glb"));
+    let loose = with_loose_feet(&own);
+    let keyed = supple_rig::keyed::KeyedClip::parse(
+        "[[key]]\ntime = 0.5\nupperLeg = [-90, 0, 0]\nlowerLeg = [100, 0, 0]\nfoot = [-15, 0, 0]\n",
+    )
+    .unwrap();
+    let [a, b] = [&own, &loose].map(|character| keyed.on(character, FPS).unwrap());
+    for frame in 0..=15 {
+        let time = frame as f32 / FPS;
+        let [a, b] = [(&a, &own), (&b, &loose)]
+            .map(|(clip, on)| clip.sample(&on.skeleton, time).worlds(&on.skeleton));
+        for (joint, (a, b)) in a.iter().zip(&b).enumerate() {
+            let off = a.translation.distance(b.translation);
+            let name = &own.skeleton.joints()[joint].name;
+            assert!(off < 1e-3, "{name} is {off} m off at {time} s");
+        }
+    }
+    let Some(data) = shared() else { return };
+    let robot = read(&data.join("characters/RobotExpressive.glb"));
+    let clip = keyed.on(&robot, FPS).unwrap();
+    let humanoid = Humanoid::find(&robot.skeleton, &BoneMap::default()).unwrap();
+    assert_eq!(humanoid.loose(&robot.skeleton).len(), 2);
+    let worlds = clip.sample(&robot.skeleton, 0.5).worlds(&robot.skeleton);
+    let rest = robot.skeleton.rest_worlds();
+    for side in Side::BOTH {
+        let joints = [HumanBone::LowerLeg(side), HumanBone::Foot(side)]
+            .map(|bone| humanoid.joint(bone).unwrap());
+        let shank =
+            |worlds: &[Affine3A]| place(worlds, joints[0]).distance(place(worlds, joints[1]));
+        assert!((shank(&worlds) - shank(&rest)).abs() < 1e-3 * shank(&rest));
+    }
+}

@@ -19,6 +19,20 @@ const FPS: f32 = 60.0;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MotionError {
+    /// An embedded clip was asked for, but the character is no humanoid.
+    #[error(
+        "'{name}' is an embedded clip for people, and {character} was not recognised as one ({reason}); {clips}"
+    )]
+    NotAPerson {
+        /// The clip.
+        name: String,
+        /// The character.
+        character: String,
+        /// The bones that are missing.
+        reason: String,
+        /// What can be played instead.
+        clips: String,
+    },
     /// There is no clip of that name.
     #[error("no clip '{name}'; clips of the file: {in_file}; embedded clips: {embedded}")]
     NoSuchClip {
@@ -98,14 +112,16 @@ pub fn clip_from(character: &Character, file: impl AsRef<Path>) -> Result<Clip, 
 
 /// The chosen clip on the character's skeleton. Retargeted motions are sampled at `fps` frames per second.
 pub fn choose(character: &Character, choice: Choice, fps: f32) -> Result<Clip, MotionError> {
-    choose_told(character, choice, fps, &|_| ())
+    choose_with_notice(character, choice, fps, false, &|_| ())
 }
 
-/// As [`choose`]; `notice` is told which of several clips of a motion file is played, if none was named.
-pub fn choose_told(
+/// As [`choose`]; `notice` is told which of several clips of a motion file is played, if none was named, and how it gets onto the
+/// character. `retarget` fits every motion of another file to the body, even one that was made for its skeleton.
+pub fn choose_with_notice(
     character: &Character,
     choice: Choice,
     fps: f32,
+    retarget: bool,
     notice: &dyn Fn(&str),
 ) -> Result<Clip, MotionError> {
     if character.skeleton.is_empty() {
@@ -115,7 +131,7 @@ pub fn choose_told(
     match choice {
         Choice::Default => match character.clips.first() {
             Some(clip) => Ok(clip.clone()),
-            None => Ok(embedded::clip("squat", character)?),
+            None => named(character, "squat", None),
         },
         Choice::Named(name, map) => named(character, name, map),
         Choice::File(path, map) => {
@@ -127,7 +143,7 @@ pub fn choose_told(
                     list_clips(&source)
                 ));
             }
-            from_source(character, &source, map, fps)
+            from_source(character, &source, map, fps, retarget, notice)
         }
         Choice::FileClip(path, name, map) => {
             let mut source = read_motion(path)?;
@@ -139,7 +155,7 @@ pub fn choose_told(
                 });
             };
             source.clips = vec![source.clips.swap_remove(index)];
-            from_source(character, &source, map, fps)
+            from_source(character, &source, map, fps, retarget, notice)
         }
     }
 }
@@ -162,17 +178,46 @@ fn named(character: &Character, name: &str, map: Option<&Path>) -> Result<Clip, 
             in_file: list_clips(character),
             embedded: known,
         }),
+        Err(error) if map.is_none() => Err(match not_a_person(&error) {
+            Some(reason) => MotionError::NotAPerson {
+                name: name.to_owned(),
+                character: character.name.clone(),
+                reason,
+                clips: match character.clips.is_empty() {
+                    true => "its file has no clips of its own".to_owned(),
+                    false => format!("its own clips: {}", list_clips(character)),
+                },
+            },
+            None => error.into(),
+        }),
         other => Ok(other?),
     }
 }
 
-/// The clip of a name, or of a number; a name in another case is taken if there is no exact one.
+/// The bones that a character lacks for an embedded clip, if that is why it cannot play it.
+fn not_a_person(error: &ClipError) -> Option<String> {
+    match error {
+        ClipError::Retarget(RetargetError::Target(
+            missing @ HumanoidError::MissingBones { .. },
+        )) => Some(missing.to_string()),
+        _ => None,
+    }
+}
+
+/// The clip of a name, or of a number; a name in another case is taken if there is no exact one, and then one that ends in the name
+/// behind a separator: Blender writes `Armature|Gallop`.
 fn find_clip(clips: &[Clip], name: &str) -> Option<usize> {
     let named = |is: &dyn Fn(&str) -> bool| clips.iter().position(|clip| is(&clip.name));
     let number = || name.parse().ok().filter(|&number| number < clips.len());
     named(&|known| known == name)
         .or_else(number)
         .or_else(|| named(&|known| known.eq_ignore_ascii_case(name)))
+        .or_else(|| {
+            named(&|known| {
+                let last = known.rsplit(['|', ':']).next();
+                last.is_some_and(|last| last.trim().eq_ignore_ascii_case(name))
+            })
+        })
 }
 
 fn list_clips(character: &Character) -> String {
@@ -201,9 +246,13 @@ fn from_source(
     source: &Character,
     map: Option<&Path>,
     fps: f32,
+    retarget: bool,
+    notice: &dyn Fn(&str),
 ) -> Result<Clip, MotionError> {
     let named = map.map_or_else(|| Ok(MapFile::default()), read_map)?;
-    from_character(character, source, named, fps)
+    let (clip, way) = from_character_by(character, source, named, fps, retarget)?;
+    notice(way.text());
+    Ok(clip)
 }
 
 /// A joint map in TOML.
@@ -215,6 +264,35 @@ pub fn read_map(path: &Path) -> Result<MapFile, MotionError> {
     Ok(MapFile::parse(&text)?)
 }
 
+/// How a motion of another file gets onto a character.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Way {
+    /// The motion's skeleton is the character's: its tracks are played as they are.
+    Direct,
+    /// Humanoid bones are matched, and the motion is fitted to the character's proportions.
+    Retargeted,
+    /// Joints of the same names in other places: they turn in the world as the motion's do.
+    SameNames,
+}
+
+impl Way {
+    /// In words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Direct => {
+                "the motion was made for this skeleton and is played joint by joint (--retarget fits it to the body instead)"
+            }
+            Self::Retargeted => {
+                "the motion was made for another skeleton and is retargeted from humanoid bone to humanoid bone"
+            }
+            Self::SameNames => {
+                "the motion has joints of the same names on another skeleton, which turn as its own do"
+            }
+        }
+    }
+}
+
 /// The first clip of another character: joint by joint if it has the same skeleton, else retargeted to this one, or to each of
 /// several people in one file.
 pub fn from_character(
@@ -223,13 +301,24 @@ pub fn from_character(
     map: MapFile,
     fps: f32,
 ) -> Result<Clip, MotionError> {
+    from_character_by(character, source, map, fps, false).map(|(clip, _)| clip)
+}
+
+/// As [`from_character`], with the way that was taken; `retarget` takes the humanoid way whatever the skeletons.
+pub fn from_character_by(
+    character: &Character,
+    source: &Character,
+    map: MapFile,
+    fps: f32,
+    retarget: bool,
+) -> Result<(Clip, Way), MotionError> {
     let clip = source.clips.first().ok_or_else(|| MotionError::NoMotion {
         path: source.name.clone(),
     })?;
     Span::all(clip, fps).check(pose_bytes(character))?;
-    let mapped = !(map.source.is_empty() && map.target.is_empty());
+    let mapped = retarget || !(map.source.is_empty() && map.target.is_empty());
     if !mapped && let Some(clip) = same_skeleton::direct(character, source, clip)? {
-        return Ok(clip);
+        return Ok((clip, Way::Direct));
     }
     let mut options = Options {
         map,
@@ -240,7 +329,7 @@ pub fn from_character(
     }
     let standing = standing_rest(&source.skeleton, clip, &options.map.source);
     let skeleton = standing.as_ref().unwrap_or(&source.skeleton);
-    let retargeted = on_each(character, |one| {
+    let retargeted: Result<Clip, RetargetError> = on_each(character, |one| {
         let mut options = options.clone();
         if options.map.target.is_empty() {
             options.map.target = BoneMap::of(one);
@@ -250,8 +339,9 @@ pub fn from_character(
     });
     match retargeted {
         Err(error) if !mapped => {
-            same_skeleton::with_other_rest(character, source, clip, fps).ok_or(error)
+            let turned = same_skeleton::with_other_rest(character, source, clip, fps);
+            Ok((turned.ok_or(error)?, Way::SameNames))
         }
-        other => other,
+        other => Ok((other?, Way::Retargeted)),
     }
 }

@@ -13,7 +13,9 @@ use crate::tissue::TissueError;
 
 /// An error. Every variant holds the typed error of the module it comes from, so that a program can tell a missing file from an
 /// invalid one.
-#[derive(Debug, thiserror::Error)]
+///
+/// Its `Debug` text is the message for people, because that is what Rust prints for an error that `main` returns.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A file could not be read or written.
@@ -44,6 +46,12 @@ pub enum Error {
     Crowd(#[from] crate::crowd::CrowdError),
 }
 
+impl std::fmt::Debug for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
 impl From<FleshError> for Error {
     fn from(error: FleshError) -> Self {
         Self::Tissue(error.into())
@@ -66,5 +74,17 @@ impl From<SolveError> for Error {
 impl From<ClipError> for Error {
     fn from(error: ClipError) -> Self {
         Self::Clip(error.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What `main` prints when it returns an error.
+    #[test]
+    fn errors_print_as_text() {
+        let error = Error::from(FormatError::Empty("nothing"));
+        assert_eq!(format!("{error:?}"), error.to_string());
     }
 }

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use glam::Vec3;
 use serde::Serialize;
@@ -96,6 +97,15 @@ pub struct Written {
     pub bound_met: bool,
 }
 
+/// Error allowed for correctives by default \[mm\]: a millimetre for a person of 1.8 m, and in proportion for other sizes.
+pub fn bound_of(character: &Character) -> f32 {
+    let size = (character.bounds()).map_or(0.0, |(low, high)| (high - low).max_element());
+    match size.is_finite() && size > 0.0 {
+        true => size / 1.8,
+        false => 1.0,
+    }
+}
+
 /// The way to write a motion, by a file's extension: correctives within a bound \[mm\] for a GLB.
 pub fn bake_for(path: &Path, bound_mm: f32) -> Result<Bake, FormatError> {
     let extension = extension(path);
@@ -146,12 +156,12 @@ pub struct Exporter<'a> {
     settings: Settings,
     method: Method,
     span: Span,
-    bound_mm: f32,
+    bound_mm: Option<f32>,
     bake: Option<Bake>,
 }
 
 impl<'a> Exporter<'a> {
-    /// Defaults: the whole clip, simulated tissue, 30 frames per second, correctives to a millimetre.
+    /// Defaults: the whole clip, simulated tissue, 30 frames per second, correctives within [`bound_of`] the character.
     pub fn new(character: &'a Character, clip: &'a Clip) -> Self {
         Self {
             character,
@@ -159,7 +169,7 @@ impl<'a> Exporter<'a> {
             settings: Settings::default(),
             method: Method::default(),
             span: Span::all(clip, 30.0),
-            bound_mm: 1.0,
+            bound_mm: None,
             bake: None,
         }
     }
@@ -190,7 +200,7 @@ impl<'a> Exporter<'a> {
 
     /// Largest error of correctives \[mm\].
     pub fn bound_mm(mut self, bound_mm: f32) -> Self {
-        self.bound_mm = bound_mm;
+        self.bound_mm = Some(bound_mm);
         self
     }
 
@@ -205,7 +215,10 @@ impl<'a> Exporter<'a> {
         let path = path.as_ref();
         let bake = match self.bake {
             Some(bake) => bake,
-            None => bake_for(path, self.bound_mm)?,
+            None => {
+                let bound = self.bound_mm.unwrap_or_else(|| bound_of(self.character));
+                bake_for(path, bound)?
+            }
         };
         bake.check_name(path)?;
         self.span.check(frame_bytes(self.character, self.method))?;
@@ -222,6 +235,9 @@ impl<'a> Exporter<'a> {
     }
 }
 
+/// Largest memory for the skin of all frames while they are written \[bytes\]. Longer motions make each frame's skin several times.
+const MOST_KEPT: usize = 1 << 30;
+
 /// Writes a motion and measures the error of the written file. Correctives that miss their bound are an error, unless allowed.
 pub fn write_motion(
     character: &Character,
@@ -230,7 +246,33 @@ pub fn write_motion(
     path: &Path,
     clip_name: &str,
 ) -> Result<Written, BakeError> {
+    write_motion_told(character, motion, bake, path, clip_name, &|_| ())
+}
+
+/// As [`write_motion`]; `told` gets the share that is done, from 0 to 1.
+pub fn write_motion_told(
+    character: &Character,
+    motion: &Motion,
+    bake: Bake,
+    path: &Path,
+    clip_name: &str,
+    told: &(dyn Fn(f32) + Sync),
+) -> Result<Written, BakeError> {
     bake.check_name(path)?;
+    let made = AtomicUsize::new(0);
+    let count = motion.frames.len().max(1);
+    // Making the skin takes about a third of the time.
+    let kept = motion.frames.kept(MOST_KEPT, &|| {
+        let made = 1 + made.fetch_add(1, Ordering::Relaxed);
+        told(0.3 * made as f32 / count as f32);
+    });
+    let kept = kept.map(|frames| Motion {
+        frames,
+        fps: motion.fps,
+        poses: motion.poses.clone(),
+        morph_weights: motion.morph_weights.clone(),
+    });
+    let motion = kept.as_ref().unwrap_or(motion);
     let report = match bake {
         Bake::Correctives {
             bound_mm,
@@ -241,7 +283,10 @@ pub fn write_motion(
                 clip_name: clip_name.to_owned(),
                 ..CorrectiveOptions::default()
             };
-            let (bytes, report) = bake::bake_correctives(character, motion, &options)?;
+            let (bytes, report) =
+                bake::bake_correctives_told(character, motion, &options, &|share| {
+                    told(0.3 + 0.7 * share);
+                })?;
             if !(report.bound_met || allow_error) {
                 return Err(BakeError::Bound {
                     bound_mm,
@@ -296,13 +341,7 @@ impl FrameSource for InFileSpace {
     }
 
     fn frame(&self, frame: usize) -> Frame {
-        let convert = |position: &Vec3| {
-            let position = *position / self.units.metres_per_unit;
-            match self.units.up {
-                Up::Y => position,
-                Up::Z => Vec3::new(position.x, -position.z, position.y),
-            }
-        };
+        let convert = |position: &Vec3| self.units.to_file(*position);
         let parts = self.frames.get(frame);
         let convert = |part: &Vec<Vec3>| part.iter().map(convert).collect();
         parts.iter().map(convert).collect()

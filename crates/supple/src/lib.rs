@@ -1,33 +1,37 @@
 //! Supple makes characters soft: it builds tissue between the skin and the bones of a rigged character and simulates it.
 //!
-//! A first program: two characters play a clip, touch each other and the floor, and give positions and normals every frame.
+//! A character plays a clip, and gives positions and normals every frame:
 //!
 //! ```
-//! # fn upload(_: usize, _: &[supple::glam::Vec3], _: &[supple::glam::Vec3]) {}
+//! # fn upload(_: &[supple::glam::Vec3], _: &[supple::glam::Vec3]) {}
 //! # fn main() -> Result<(), supple::Error> {
-//! use supple::{Scene, glam::Vec3, standing_at};
+//! use supple::{ContactMode, SoftBody};
 //!
 //! let hero = supple::load("@male")?; // or "hero.glb"
-//! let clip = supple::clip(&hero, "squat")?; // of the file, or an embedded one
-//! let here = standing_at(Vec3::ZERO, 0.0);
-//! let there = standing_at(Vec3::new(0.0, 0.0, 0.6), 180.0);
-//! let mut scene = Scene::builder().body(&hero, here).body(&hero, there).ground(0.0).build()?;
-//! # let seconds = 0.05;
+//! let walk = supple::clip(&hero, "squat")?; // of the file, or an embedded one
+//! let mut body = SoftBody::builder(&hero).contact(ContactMode::Global).build()?;
+//! body.place(&walk.sample(&hero.skeleton, 0.0))?; // at rest in the first pose
+//! # let last = 3;
 //! # #[cfg(any())]
-//! let seconds = clip.duration();
-//! for frame in 0..(60.0 * seconds) as u32 {
-//!     let pose = clip.sample(&hero.skeleton, frame as f32 / 60.0);
-//!     scene.advance(&[pose.clone(), pose], 1.0 / 60.0)?;
-//!     for body in 0..2 {
-//!         scene.skin(body).iter().for_each(|part| upload(body, &part.positions, &part.normals));
+//! let last = (60.0 * walk.duration()) as u32;
+//! for frame in 1..=last {
+//!     let time = frame as f32 / 60.0;
+//!     body.advance(&walk.sample(&hero.skeleton, time), 1.0 / 60.0)?; // any frame rate: internal steps are fixed
+//!     for part in body.skin() {
+//!         upload(&part.positions, &part.normals); // every vertex, in the file's order; metres, Y up
 //!     }
 //! }
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! This is `examples/first.rs`. The rest of this page is a tour: [load](#load), [build](#build), [step](#step),
-//! [export](#export), [contact](#contact), [crowds on the GPU](#crowds), [settings](#settings).
+//! Positions are in metres with Y up, also for files whose unit was guessed ([`units.declared`](rig::character::Units) tells).
+//! [`hero.units.to_file(p)`](rig::character::Units::to_file) takes a position to the unit and axes of the file. Times and durations may be `f32`
+//! or `f64`. A program whose `main` returns [`Error`] prints it as text.
+//!
+//! `examples/first.rs` is a complete program in which two characters touch each other and the floor. The rest of this page is a tour:
+//! [load](#load), [build](#build), [step](#step), [export](#export), [contact](#contact), [crowds on the GPU](#crowds),
+//! [settings](#settings).
 //!
 //! # Load
 //!

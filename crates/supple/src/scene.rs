@@ -215,7 +215,12 @@ impl Scene {
 
     /// Advances time by `seconds` while the skeletons move to poses. Bodies without a pose keep theirs. The report is that of
     /// [`SoftBody::advance`](crate::SoftBody::advance).
-    pub fn advance(&mut self, poses: &[Pose], seconds: f64) -> Result<Advance, TissueError> {
+    pub fn advance(
+        &mut self,
+        poses: &[Pose],
+        seconds: impl Into<f64>,
+    ) -> Result<Advance, TissueError> {
+        let seconds: f64 = seconds.into();
         let poses = self.placed(poses);
         let targets = self.targets(&poses)?;
         let jumped = self.state.largest_jump(&targets) > self.solver.jump_distance;

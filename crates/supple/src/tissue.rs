@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use glam::Vec3;
-use supple_flesh::colliders::Attached;
+use supple_flesh::motion::colliders::Attached;
 use supple_flesh::settings::ContactMode;
 use supple_flesh::{Flesh, FleshError, Settings, SkinWork};
 use supple_rig::bake::Motion;
@@ -127,7 +127,7 @@ impl SoftBody {
         self.solver.contact.mode = mode.into();
     }
 
-    /// Sets a force on every free vertex of the model \[N\], in addition to gravity; an empty list is none.
+    /// Sets a force on every free vertex of the model \[N\], in addition to gravity; an empty list removes it.
     pub fn set_forces(&mut self, forces: Vec<Vec3>) {
         self.forces = forces;
     }
@@ -201,7 +201,12 @@ impl SoftBody {
     ///
     /// The report has the number of internal steps and the time that was dropped: a frame takes at most
     /// [`MAX_STEPS`](supple_sim::advance::MAX_STEPS) steps and drops the rest of its time.
-    pub fn advance(&mut self, pose: &Pose, seconds: f64) -> Result<Advance, TissueError> {
+    pub fn advance(
+        &mut self,
+        pose: &Pose,
+        seconds: impl Into<f64>,
+    ) -> Result<Advance, TissueError> {
+        let seconds: f64 = seconds.into();
         self.prepare_contact();
         let mut targets = self.targets(pose)?;
         targets.forces.clone_from(&self.forces);

@@ -6,9 +6,9 @@
 //! too many, the one that has kept the server waiting longest is closed.
 #![forbid(unsafe_code)]
 
+mod connections;
 mod convert;
 mod deadline;
-mod guests;
 mod http;
 mod page;
 mod server;

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use supple::rig::formats::FormatError;
 
+use crate::connections::{Connection, Connections};
 use crate::convert::{fbx_to_glb, for_page};
 use crate::deadline::Deadline;
-use crate::guests::{Guest, Guests};
 use crate::http::{Request, Response, read_request, write_response};
 use crate::page;
 
@@ -88,23 +88,23 @@ impl Server {
     /// Serves until the program ends. Accepting never waits for a connection.
     pub fn run(self) {
         let server = Arc::new(self);
-        let guests = Guests::default();
+        let connections = Connections::default();
         for stream in server.listener.incoming().flatten() {
-            let Some(guest) = guests.admit(&stream) else {
+            let Some(connection) = connections.admit(&stream) else {
                 continue;
             };
             let server = Arc::clone(&server);
             std::thread::spawn(move || {
                 // A browser may close a connection at any time.
-                let _ = server.serve(&stream, &guest);
+                let _ = server.serve(&stream, &connection);
             });
         }
     }
 
-    fn serve(&self, stream: &TcpStream, guest: &Guest) -> io::Result<()> {
+    fn serve(&self, stream: &TcpStream, connection: &Connection) -> io::Result<()> {
         let incoming = Deadline::after(stream, REQUEST_SECONDS);
         let read = read_request(incoming, |request| self.allows(request))?;
-        guest.has_asked();
+        connection.has_asked();
         let (response, with_body) = match read {
             Ok(request) => (self.answer(&request), request.method != "HEAD"),
             Err(refusal) => (refusal, true),

@@ -1,6 +1,10 @@
 //! Export of the current motion or pose as a file.
 
-use supple::bake::{BakeError, CorrectiveOptions, Frames, Motion, bake_correctives};
+use std::io::{self, Write};
+
+use supple::bake::{
+    BakeError, CorrectiveOptions, Frames, Motion, bake_correctives, write_mdd, write_pc2,
+};
 use supple::export::in_file_space;
 use supple::glam::Vec3;
 use supple::rig::formats::obj::write_obj;
@@ -12,10 +16,16 @@ use crate::stage::{Shown, Stage};
 /// Largest error of a pose in a GLB \[mm\]: one morph target holds it up to rounding.
 const STILL_BOUND_MM: f32 = 0.1;
 
+fn unknown(format: &str) -> StageError {
+    StageError::Other(format!("unknown format `{format}`"))
+}
+
 impl Stage {
-    /// Simulates the current clip and bakes it into a GLB with correctives.
+    /// Simulates the current clip and writes it: "glb" (with correctives within the bound), "pc2" or "mdd" (point caches in the
+    /// units and axes of the file).
     pub fn bake(
         &mut self,
+        format: &str,
         fps: f32,
         bound_mm: f32,
         progress: &dyn Fn(f32),
@@ -35,14 +45,33 @@ impl Stage {
         let motion = supple::play::simulate(body, &self.character, &clip, span, &mut |frame| {
             progress(0.8 * frame as f32 / frames);
         })?;
-        let options = CorrectiveOptions {
-            bound_mm,
-            clip_name: clip.name.clone(),
-            ..Default::default()
-        };
-        let (bytes, _) = bake_correctives(&self.character, &motion, &options)?;
+        let mut bytes = Vec::new();
+        match format {
+            "glb" => {
+                let options = CorrectiveOptions {
+                    bound_mm,
+                    clip_name: clip.name.clone(),
+                    ..Default::default()
+                };
+                bytes = bake_correctives(&self.character, &motion, &options)?.0;
+            }
+            "pc2" => self.cache(&motion, write_pc2, &mut bytes)?,
+            "mdd" => self.cache(&motion, write_mdd, &mut bytes)?,
+            other => return Err(unknown(other)),
+        }
         progress(1.0);
         Ok(bytes)
+    }
+
+    /// A motion as a point cache.
+    fn cache(
+        &self,
+        motion: &Motion,
+        write: fn(&Motion, &mut dyn Write) -> io::Result<()>,
+        bytes: &mut Vec<u8>,
+    ) -> Result<(), StageError> {
+        write(&in_file_space(&self.character, motion), bytes)
+            .map_err(|error| StageError::Other(error.to_string()))
     }
 
     /// The body as it is shown, as a file: "glb" (skeleton in this pose and a corrective morph target), "obj" (a mesh), or "pc2"
@@ -78,12 +107,8 @@ impl Stage {
                     Ok::<(), BakeError>(())
                 })?;
             }
-            "pc2" => {
-                let motion = in_file_space(&self.character, &motion);
-                supple::bake::write_pc2(&motion, &mut bytes)
-                    .map_err(|error| StageError::Other(error.to_string()))?;
-            }
-            other => return Err(StageError::Other(format!("unknown format `{other}`"))),
+            "pc2" => self.cache(&motion, write_pc2, &mut bytes)?,
+            other => return Err(unknown(other)),
         }
         Ok(bytes)
     }

@@ -1,4 +1,4 @@
-//! Errors shown on the page.
+//! Errors shown on the page. Where a control of the page helps, its message ends with it: the libraries know of none.
 
 use supple::anatomy::person::PersonFileError;
 use supple::bake::BakeError;
@@ -19,7 +19,7 @@ pub enum StageError {
     #[error(transparent)]
     Format(#[from] FormatError),
     /// Tissue that cannot be built or moved.
-    #[error(transparent)]
+    #[error("{0}{hint}", hint = tissue_hint(.0))]
     Tissue(#[from] TissueError),
     /// Settings that cannot be used.
     #[error(transparent)]
@@ -46,7 +46,7 @@ pub enum StageError {
     #[error(transparent)]
     Skeleton(#[from] SkeletonError),
     /// A person file that cannot be read.
-    #[error(transparent)]
+    #[error("{0}{hint}", hint = person_hint(.0))]
     Person(#[from] PersonFileError),
     /// Anything else.
     #[error("{0}")]
@@ -56,5 +56,52 @@ pub enum StageError {
 impl From<serde_json::Error> for StageError {
     fn from(error: serde_json::Error) -> Self {
         Self::Other(error.to_string())
+    }
+}
+
+fn tissue_hint(error: &TissueError) -> &'static str {
+    match error {
+        TissueError::Flesh(FleshError::Settings(_)) => {
+            ". The Rig tab lists the joints, the Tissue tab the parts"
+        }
+        TissueError::Flesh(FleshError::NoFlesh { .. }) => {
+            ". “Made of” on the Tissue tab says what a part is"
+        }
+        _ => "",
+    }
+}
+
+fn person_hint(error: &PersonFileError) -> &'static str {
+    match error {
+        PersonFileError::NotAPerson => ". “See inside” on the Anatomy tab makes one of a scan",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use supple::flesh::FleshError;
+    use supple::tissue::TissueError;
+
+    use super::StageError;
+
+    /// A hint follows what the library says, and stands where the variant does.
+    #[test]
+    fn a_control_that_helps_is_named() {
+        let inner = supple::anatomy::person::read_person(b"none").unwrap_err();
+        let said = inner.to_string();
+        let words = StageError::from(inner).to_string();
+        assert!(
+            words.starts_with(&said) && words.contains("“See inside”"),
+            "{words}"
+        );
+
+        let inner = || FleshError::Settings("no such joint".to_owned());
+        let words = StageError::from(TissueError::from(inner())).to_string();
+        assert_eq!(
+            words,
+            "settings: no such joint. The Rig tab lists the joints, the Tissue tab the parts"
+        );
+        assert_eq!(StageError::from(inner()).to_string(), inner().to_string());
     }
 }

@@ -24,4 +24,3 @@ pub mod shape;
 pub mod shells;
 pub mod stage;
 pub mod surroundings;
-pub mod words;

@@ -10,7 +10,7 @@ use crate::anatomy::Anatomy;
 use crate::hands::Ball;
 use crate::page_inside::PageAnatomy;
 use crate::stage::{Shown, Stage};
-use crate::{files, rigging, words};
+use crate::{files, rigging};
 
 #[wasm_bindgen]
 extern "C" {
@@ -82,12 +82,6 @@ pub fn settings_from_toml(text: &str) -> Result<String, JsError> {
 #[wasm_bindgen]
 pub fn settings_to_toml(json: &str) -> Result<String, JsError> {
     Ok(serde_json::from_str::<Settings>(json)?.to_toml()?)
-}
-
-/// A message in the words of the page.
-#[wasm_bindgen]
-pub fn page_words(text: &str) -> String {
-    words::page_words(text)
 }
 
 fn vector(xyz: &[f32]) -> Vec3 {
@@ -191,7 +185,7 @@ impl PageStage {
         self.stage.shell_of_vertices()
     }
 
-    /// Sets the kind of a shell ("flesh", "cloth", "rigid", "hair" or "automatic") and builds the tissue again; returns all
+    /// Sets the kind of a shell ("flesh", "cloth", "rigid", "hair", "skinned" or "automatic") and builds the tissue again; returns all
     /// settings as JSON.
     pub fn set_shell_kind(&mut self, shell: usize, kind: &str) -> Result<String, JsError> {
         self.stage.set_shell_kind(shell, kind)?;
@@ -257,6 +251,12 @@ impl PageStage {
     pub fn rest_skin(&self) -> Vec<f32> {
         let count = (self.stage.looks.parts.first()).map_or(0, |part| part.vertices);
         let rest = self.stage.looks.rest[..count].iter();
+        rest.flat_map(|place| place.to_array()).collect()
+    }
+
+    /// Positions of all parts at rest \[m\].
+    pub fn whole_skin(&self) -> Vec<f32> {
+        let rest = self.stage.looks.rest.iter();
         rest.flat_map(|place| place.to_array()).collect()
     }
 
@@ -453,14 +453,15 @@ impl PageStage {
         Ok(self.stage.glb()?)
     }
 
-    /// Simulates the current clip and bakes it into a GLB with correctives.
+    /// Simulates the current clip and writes it: "glb" (with correctives within the bound), "pc2" or "mdd" (point caches).
     pub fn bake(
         &mut self,
+        format: &str,
         fps: f32,
         bound_mm: f32,
         progress: &Progress,
     ) -> Result<Vec<u8>, JsError> {
         let report = |share: f32| progress.call(&JsValue::NULL, share);
-        Ok(self.stage.bake(fps, bound_mm, &report)?)
+        Ok(self.stage.bake(format, fps, bound_mm, &report)?)
     }
 }

@@ -1,7 +1,7 @@
 //! Shells (connected pieces) of a character on the page: their kinds, and changing them.
 
 use serde::Serialize;
-use supple::flesh::shell_kinds::Kind;
+use supple::flesh::shells::shell_kinds::Kind;
 
 use crate::error::StageError;
 use crate::stage::Stage;
@@ -11,7 +11,7 @@ use crate::stage::Stage;
 pub struct ShellEntry {
     /// Its key under `shells` in the settings.
     pub key: String,
-    /// "flesh", "cloth", "rigid" or "hair".
+    /// "flesh", "cloth", "rigid", "hair" or "skinned".
     pub kind: &'static str,
     /// Why it has this kind.
     pub reason: &'static str,
@@ -28,7 +28,7 @@ impl Stage {
             return Vec::new();
         };
         let shells = &body.flesh().report.shells;
-        let entry = |(number, shell): (usize, &supple::flesh::shell_kinds::Shell)| {
+        let entry = |(number, shell): (usize, &supple::flesh::shells::shell_kinds::Shell)| {
             // Parts may share a name; a number never misleads.
             let is_unique = shells.iter().filter(|s| s.key == shell.key).count() == 1;
             ShellEntry {
@@ -51,7 +51,7 @@ impl Stage {
         body.map_or_else(Vec::new, |body| body.flesh().shell_of_vertices().to_vec())
     }
 
-    /// Sets the kind of a shell ("flesh", "cloth", "rigid", "rigid:JOINT", "hair", or "automatic") and builds the tissue again. If this
+    /// Sets the kind of a shell ("flesh", "cloth", "rigid", "rigid:JOINT", "hair", "skinned", or "automatic") and builds the tissue again. If this
     /// fails, nothing changes.
     pub fn set_shell_kind(&mut self, number: usize, kind: &str) -> Result<(), StageError> {
         let shells = self.shells();

@@ -134,7 +134,7 @@ impl Made {
         (ys().fold(f32::MAX, f32::min), ys().fold(f32::MIN, f32::max))
     }
 
-    /// Moves vertices along their normals, smoothed over some rings so that edges are no cliffs.
+    /// Moves vertices along their normals, smoothed over some rings so that edges are not cliffs.
     fn offset(&mut self, mut off: Vec<f32>) {
         let adjacency = Adjacency::new(&self.mesh);
         for _ in 0..3 {

@@ -29,7 +29,7 @@ pub type VertexWeights = [(u8, f32); 4];
 /// The models in use, men and women.
 static MODELS: [OnceLock<BodyModel>; 2] = [OnceLock::new(), OnceLock::new()];
 
-/// Bytes that are no body space and rig of it.
+/// Bytes that are not a body space and its rig.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the body space is damaged; fetch it again")]
 pub struct DamagedSpace;

@@ -26,12 +26,12 @@ pub(crate) const LIPIDS: f64 = 0.85;
 /// it counts as muscle.
 const LEE_INDEX: f64 = 30.0;
 const LEE_BEYOND: f64 = 0.122;
-/// Skeletal muscle over what is no fat tissue, and its deviation, men and women (Wang 2001).
+/// Skeletal muscle over what is not fat tissue, and its deviation, men and women (Wang 2001).
 const MUSCULARITY: [[f64; 2]; 2] = [[0.528, 0.036], [0.473, 0.037]];
 /// Age where it is not known \[years\], and the standard deviation of adults' ages: they enter muscle mass only.
 const USUAL_AGE: [f64; 2] = [40.0, 15.0];
 /// Skeletal muscle over fat-free mass: least and largest, men and women. About 0.52 and 0.45 are usual, with a deviation of 0.04
-/// (Wang 2001, by magnetic resonance: 0.528 ± 0.036 and 0.473 ± 0.037 of what is no fat tissue). Lee's equation was
+/// (Wang 2001, by magnetic resonance: 0.528 ± 0.036 and 0.473 ± 0.037 of what is not fat tissue). Lee's equation was
 /// fitted to people with a body mass index below 30 and counts a fourth of every kilogram of fat beyond as muscle; these
 /// bounds stop it there.
 const MUSCLE_SHARES: [[f64; 2]; 2] = [[0.40, 0.58], [0.34, 0.53]];

@@ -81,7 +81,7 @@ pub struct Regressors {
     pub population: Population,
 }
 
-/// What models are evaluated at; what is not known is none.
+/// What models are evaluated at; unknown values are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Predictors {
     /// Height \[m\].

@@ -31,8 +31,16 @@ pub enum TableError {
         /// Name of the column.
         column: &'static str,
     },
-    /// A value is not a number, or no plausible one.
-    #[error("line {line}: '{value}' is no {column}; leave the cell empty if it is unknown")]
+    /// The table is not CSV.
+    #[error("the table cannot be read: {reason}")]
+    Unreadable {
+        /// What is wrong, and where.
+        reason: String,
+    },
+    /// A value is not a number, or not a plausible one.
+    #[error(
+        "line {line}: '{value}' is not a valid {column}; leave the cell empty if it is unknown"
+    )]
     Value {
         /// Line of the file, from 1.
         line: usize,
@@ -75,11 +83,16 @@ const COLUMNS: [(&str, f64, f64); 5] = [
 /// Reads a table with the columns `sex`, `age` \[years\], `height_cm`, `weight_kg`, `waist_cm` and `fat_percent`, in any order;
 /// further columns are ignored. Rows with an empty cell among these are left out.
 pub fn read_table(csv: &str) -> Result<Vec<MeasuredAdult>, TableError> {
-    let mut lines = csv.lines().map(|line| line.split(',').map(str::trim));
-    let header: Vec<&str> = lines.next().map(Iterator::collect).unwrap_or_default();
+    let mut reader = csv::ReaderBuilder::new()
+        .flexible(true)
+        .trim(csv::Trim::All)
+        .from_reader(csv.trim_start_matches('\u{feff}').as_bytes());
+    let unreadable = |error: csv::Error| TableError::Unreadable {
+        reason: error.to_string(),
+    };
+    let header = reader.headers().map_err(unreadable)?.clone();
     let find = |column: &'static str| {
-        let name = |cell: &&str| cell.trim_start_matches('\u{feff}') == column;
-        (header.iter().position(name)).ok_or(TableError::NoColumn { column })
+        (header.iter().position(|cell| cell == column)).ok_or(TableError::NoColumn { column })
     };
     let sex_column = find("sex")?;
     let mut columns = [0; COLUMNS.len()];
@@ -87,10 +100,10 @@ pub fn read_table(csv: &str) -> Result<Vec<MeasuredAdult>, TableError> {
         *place = find(name)?;
     }
     let mut people = Vec::new();
-    for (row, cells) in lines.enumerate() {
-        let cells: Vec<&str> = cells.collect();
-        let cell = |column: usize| cells.get(column).copied().unwrap_or_default();
-        let line = row + 2;
+    for row in reader.records() {
+        let row = row.map_err(unreadable)?;
+        let cell = |column: usize| row.get(column).unwrap_or_default();
+        let line = row.position().map_or(0, |at| at.line() as usize);
         let sex = match cell(sex_column) {
             "" => continue,
             "male" => Sex::Male,
@@ -151,6 +164,22 @@ mod tests {
         assert_eq!(people.len(), 2);
         assert_eq!(people[0].fat_mass, 16.0);
         assert_eq!((people[1].sex, people[1].waist), (Sex::Female, 0.7));
+    }
+
+    #[test]
+    fn quoted_cells_may_hold_commas_and_lines() {
+        let csv = "name,sex,age,height_cm,weight_kg,waist_cm,fat_percent\n\"Doe, \"\"J\"\"\n\",male,40,180,80,90,20\nx,boy,40,180,80,90,20\n";
+        assert_eq!(
+            read_table(&csv[..csv.find("x,boy").unwrap()])
+                .unwrap()
+                .len(),
+            1
+        );
+        let error = read_table(csv).unwrap_err();
+        assert!(
+            matches!(error, TableError::Value { line: 4, .. }),
+            "{error}"
+        );
     }
 
     #[test]

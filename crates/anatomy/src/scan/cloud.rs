@@ -142,7 +142,7 @@ impl Cloud {
             .retain(|_| flags.next().copied().unwrap_or(false));
     }
 
-    /// Drops points without company, which are no surface.
+    /// Drops isolated points, which are not part of a surface.
     pub fn drop_lonely(&mut self, stature: f32) {
         use rayon::prelude::*;
         let tree = KdTree::new(&self.points);

@@ -45,7 +45,7 @@ pub enum ScanError {
     SeveralPeople,
     /// Much that is no body.
     #[error(
-        "{percent:.0} % of the scan lie more than {distance:.0} cm off the body; remove furniture, wide clothes or other people"
+        "{percent:.0} % of the scan lies more than {distance:.0} cm off the body; remove furniture, wide clothes or other people"
     )]
     Foreign {
         /// Share of the points \[%\].
@@ -62,7 +62,7 @@ pub enum ScanError {
         percent: f64,
     },
     /// No standing person fits.
-    #[error("this is no standing person: {reason}")]
+    #[error("this is not a standing person: {reason}")]
     NotAPerson {
         /// What does not fit.
         reason: String,

@@ -2,7 +2,7 @@
 //!
 //! A scan is a mesh or a cloud of points in any unit, up axis and heading, with holes, noise and a floor. [`register`]
 //! finds unit, axis and heading, fits pose and shape of the [`BodyModel`] of both sexes, bends the better one to the scan
-//! and un-poses it. What is no standing adult is refused with a reason.
+//! and un-poses it. Anything but a standing adult is rejected with a reason.
 
 mod cloud;
 mod error;

@@ -223,7 +223,7 @@ fn buried(model: &BodyModel, surface: &Surface) -> Vec<String> {
 }
 
 impl Measured {
-    /// Refuses what is no single, whole, standing person.
+    /// Rejects anything but a single, whole, standing person.
     pub fn check(&self, stature: f64) -> Result<(), ScanError> {
         let shares = self.coverage.parts.iter().zip(PARTS);
         let bare: Vec<&(String, f64)> = shares.filter(|(p, q)| p.1 < q.2).map(|s| s.0).collect();
@@ -261,7 +261,7 @@ impl Measured {
         Ok(())
     }
 
-    /// From 0 to 1: falls with points that are no skin and with skin that nothing shows.
+    /// From 0 to 1: falls with points that are not skin, and with skin that no point covers.
     pub fn confidence(&self) -> f64 {
         let far = (1.0 - self.distances.far_share / MOST_FAR).clamp(0.0, 1.0);
         let bare = (1.0 - (0.95 - self.coverage.whole).max(0.0) / 0.4).clamp(0.0, 1.0);

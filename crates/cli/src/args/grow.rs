@@ -34,6 +34,9 @@ pub struct Grow {
     /// File to write: .person (from a person), .template, or .glb.
     #[arg(long, short, value_name = "OUT")]
     pub output: PathBuf,
+    /// Overwrite the file that is read.
+    #[arg(long)]
+    pub force: bool,
     /// Write this many bodies on the way as morph targets of one GLB, with a clip that is a slider: a second a kilogram.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub steps: Option<u16>,

@@ -6,7 +6,7 @@ use supple::rig::subdivision::subdivided;
 
 use crate::args;
 use crate::console::{Console, Failure};
-use crate::output::check_folder;
+use crate::output::{check_folder, check_keeps};
 
 /// Writes a file in another format.
 pub fn run(args: &args::Convert, console: &Console) -> Result<(), Failure> {
@@ -14,6 +14,11 @@ pub fn run(args: &args::Convert, console: &Console) -> Result<(), Failure> {
     if supple::person::is_person(&args.input.file) && (out.is_dir() || out.extension().is_none()) {
         return export(args, console);
     }
+    let read = [
+        Some(args.input.file.as_path()),
+        args.input.skeleton.as_deref(),
+    ];
+    check_keeps(out, &read, args.force)?;
     let mut character = super::load(&args.input)?;
     for _ in 0..args.subdivide {
         character = subdivided(&character);

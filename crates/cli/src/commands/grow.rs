@@ -14,7 +14,7 @@ use supple_lab::growth_sheet::{Column, growth_sheet};
 
 use crate::args::{self, GrowthMethod, Region};
 use crate::console::{Console, Failure};
-use crate::output::{check_file, check_png};
+use crate::output::{check_file, check_keeps, check_png};
 
 use super::in_file;
 
@@ -120,6 +120,8 @@ impl Output {
 
 fn check(args: &args::Grow) -> Result<(), Failure> {
     check_file(&args.output)?;
+    let read = [Some(args.file.as_path()), args.like.as_deref()];
+    check_keeps(&args.output, &read, args.force)?;
     args.report.as_deref().map_or(Ok(()), check_file)?;
     args.picture.as_deref().map_or(Ok(()), check_png)?;
     if [args.fat, args.weight, args.bmi, args.muscle]

@@ -20,12 +20,12 @@ mod view;
 
 use std::path::Path;
 
-use supple::anatomy::Template;
+use supple::anatomy::LayeredBody;
 use supple::backend::{Choice, Opened};
 use supple::clips;
 use supple::flesh::Settings;
 use supple::flesh::settings::{ContactMode, Ground, Upsample};
-use supple::flesh::shell_kinds::Shell;
+use supple::flesh::shells::shell_kinds::Shell;
 use supple::layers::{Layered, layered, layered_person};
 use supple::person::Person;
 use supple::rig::bake::BakeError;
@@ -92,7 +92,7 @@ fn read_text(path: &Path) -> Result<String, Failure> {
 
 /// A layered body that is to move.
 struct Anatomy {
-    template: Template,
+    template: LayeredBody,
     body: Layered,
 }
 
@@ -121,7 +121,7 @@ fn load_person(file: &Path) -> Result<Person, Failure> {
 }
 
 /// The layers of a person, a template or an embedded body.
-fn load_template(file: &Path) -> Result<Template, Failure> {
+fn load_template(file: &Path) -> Result<LayeredBody, Failure> {
     if supple::person::is_person(file) {
         return Ok(load_person(file)?.anatomy);
     }
@@ -165,7 +165,7 @@ fn load_rigged(input: &Input, console: &Console) -> Result<Character, Failure> {
     let fitted = rigging::fitted(&character, &Markers::default()).map_err(|error| {
         Failure::new(
             format!("{} has no skeleton, and no humanoid skeleton could be fitted: {error}", input.file.display()),
-            "place markers with `supple rig FILE --marker NAME=X,Y,Z -o OUT.glb`, take a skeleton from another file with --skeleton FILE (.skel, .bvh, .glb, …), or build one in `supple view`; fitting needs a person who stands upright with arms and legs apart (check --up and --unit)",
+            "register a person with `supple person FILE -o OUT.person` and move that, place markers with `supple rig FILE --marker NAME=X,Y,Z -o OUT.glb`, take a skeleton from another file with --skeleton FILE (.skel, .bvh, .glb, …), or build one in `supple view`; fitting needs a person who stands upright with arms and legs apart (check --up and --unit)",
         )
     })?;
     warn("the file has no skeleton; a humanoid skeleton was fitted");
@@ -195,8 +195,10 @@ fn choose(
     console: &Console,
 ) -> Result<(supple::Clip, Span), Failure> {
     let notice = console.notice();
-    let mut clip = clips::choose_told(character, choice(args), args.fps, &|text| notice(text))
-        .map_err(with_map_hint)?;
+    let notify = |text: &str| notice(text);
+    let mut clip =
+        clips::choose_with_notice(character, choice(args), args.fps, args.retarget, &notify)
+            .map_err(with_map_hint)?;
     let mut span = span(args, &clip)?;
     if args.hold > 0.0 {
         clip = clip.up_to(span.to);
@@ -236,10 +238,13 @@ fn say_choice(character: &Character, args: &MotionArgs, clip: &supple::Clip, con
 }
 
 fn with_map_hint(error: clips::MotionError) -> Failure {
-    use clips::MotionError::{Embedded, Map, Retarget, TooLong};
+    use clips::MotionError::{Embedded, Map, NotAPerson, Retarget, TooLong};
     let hint = match error {
         Embedded(_) | Map(_) | Retarget(_) => {
             "name the joints with --map FILE: lines such as `hips = \"Bip01\"`, under [target] for the character and under [source] for the motion"
+        }
+        NotAPerson { .. } => {
+            "play one of its own clips with --clip NAME, or a motion of its kind with --motion FILE; if it is a person after all, name its joints with --map FILE"
         }
         TooLong(_) => "cut the motion, or use a smaller --fps",
         _ => "",
@@ -287,7 +292,7 @@ fn say_shells(shells: &[Shell], console: &Console) {
     if shells.len() < 2 {
         return;
     }
-    let kinds = ["flesh", "cloth", "rigid", "hair"];
+    let kinds = ["flesh", "cloth", "rigid", "hair", "skinned"];
     let counts = kinds.map(|kind| shells.iter().filter(|s| s.kind.name() == kind).count());
     let present = kinds.iter().zip(counts).filter(|(_, count)| *count > 0);
     let list: Vec<String> = present

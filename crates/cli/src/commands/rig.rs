@@ -7,9 +7,15 @@ use supple::skin::bind_missing;
 
 use crate::args;
 use crate::console::{Console, Failure};
+use crate::output::check_keeps;
 
 /// Writes a mesh with a new skeleton.
 pub fn run(args: &args::Rig, console: &Console) -> Result<(), Failure> {
+    let read = [
+        Some(args.input.file.as_path()),
+        args.input.skeleton.as_deref(),
+    ];
+    check_keeps(&args.output, &read, args.force)?;
     let bare = super::load(&args.input)?;
     if bare.parts.is_empty() {
         let text = format!("{} has no mesh to rig", args.input.file.display());

@@ -1,6 +1,6 @@
 //! `supple scene`
 
-use supple::export::{Bake, write_motion};
+use supple::export::{Bake, bound_of, write_motion};
 use supple::scene_file::{play, read_scene};
 use supple_lab::scene_sheet::scene_sheet;
 
@@ -28,7 +28,7 @@ pub fn run(args: &args::ScenePlay, console: &Console) -> Result<(), Failure> {
     for (character, motion) in &played.characters {
         let path = args.output.join(format!("{}.glb", character.name));
         let bake = Bake::Correctives {
-            bound_mm: args.bound,
+            bound_mm: args.bound.unwrap_or_else(|| bound_of(character)),
             allow_error: args.allow_error,
         };
         let one = write_motion(character, motion, bake, &path, "scene")

@@ -1,6 +1,6 @@
 //! `supple skin`
 
-use supple::export::{Bake, bake_for, write_motion};
+use supple::export::{Bake, bake_for, bound_of, write_motion, write_motion_told};
 use supple::flesh::{CacheUse, GivenLayers, Settings};
 use supple::inside::Inside;
 use supple::rig::bake::BakeError;
@@ -11,13 +11,19 @@ use supple_lab::contact_report::{Report, simulate_reported};
 
 use crate::args;
 use crate::console::{Console, Failure};
-use crate::output::check_file;
+use crate::output::{check_file, check_keeps};
 
 /// Moves a character's skin over a clip and writes the motion.
 pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
     let bake = chosen(args)?;
     bake.check_name(&args.output)?;
     check_file(&args.output)?;
+    let read = [
+        Some(args.input.file.as_path()),
+        args.input.skeleton.as_deref(),
+        args.motion.motion.as_deref(),
+    ];
+    check_keeps(&args.output, &read, args.force)?;
     let anatomy = super::load_anatomy(&args.input, args.layers || args.bake_layers)?;
     let mut character = match &anatomy {
         Some(anatomy) => anatomy.body.character.clone(),
@@ -29,6 +35,7 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
             "to play its motion on an embedded body: supple skin @male --motion FILE -o OUT",
         ));
     }
+    let bake = within(bake, args.bound, &character);
     let method = super::method(args.method);
     let settings = super::settings(&args.input, &args.tissue)?;
     // A person or template is a skin like any other for geometric methods.
@@ -87,8 +94,16 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
         }
     };
     drop(progress);
-    let spinner = console.progress("baking", 1);
-    let written = match write_motion(&character, &motion, bake, &args.output, &clip.name) {
+    let baking = console.progress("baking", 1000);
+    let told = |share: f32| baking.reach((1000.0 * share) as u64);
+    let written = match write_motion_told(
+        &character,
+        &motion,
+        bake,
+        &args.output,
+        &clip.name,
+        &told,
+    ) {
         Err(error @ BakeError::Bound { .. }) if args.bake.is_none() => {
             let path = args.output.with_extension("pc2");
             console.notice()(&format!(
@@ -99,7 +114,7 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
         }
         other => other.map_err(|error| super::with_bound_hint(error, Some(&args.output)))?,
     };
-    drop(spinner);
+    drop(baking);
     let mut text = super::describe(&written);
     let mut json = serde_json::to_value(&written)?;
     if let Some(report) = &report {
@@ -160,14 +175,26 @@ fn soft_body(
     Ok(body)
 }
 
+/// The same with the bound that the user gave, or that of the character's size.
+fn within(bake: Bake, bound: Option<f32>, character: &Character) -> Bake {
+    match bake {
+        Bake::Correctives { allow_error, .. } => Bake::Correctives {
+            bound_mm: bound.unwrap_or_else(|| bound_of(character)),
+            allow_error,
+        },
+        other => other,
+    }
+}
+
 /// The way to write the motion: as asked for, or by the extension of the file.
 fn chosen(args: &args::Skin) -> Result<Bake, Failure> {
+    let bound = args.bound.unwrap_or(1.0);
     let correctives = Bake::Correctives {
-        bound_mm: args.bound,
+        bound_mm: bound,
         allow_error: args.allow_error,
     };
     Ok(match args.bake {
-        None => match bake_for(&args.output, args.bound)? {
+        None => match bake_for(&args.output, bound)? {
             Bake::Correctives { .. } => correctives,
             other => other,
         },

@@ -3,7 +3,7 @@
 
 use super::Settings;
 use crate::FleshError;
-use crate::layers::Layer;
+use crate::construction::layers::Layer;
 
 /// Largest length of a radius or a collider \[m\].
 pub(super) const LENGTH: f64 = 1e3;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use supple_sim::Material;
 
 use super::Settings;
-use crate::layers::Layer;
+use crate::construction::layers::Layer;
 
 /// Settings of one material, by its name under `[materials]`. What is left out comes from `[tissue]`, `[layers]` and
 /// `[solver]`.

@@ -8,13 +8,12 @@ use rayon::prelude::*;
 use supple_geom::TriMesh;
 use supple_geom::eigen::symmetric_eigen;
 use supple_geom::turns::vertex_turns;
-use supple_geom::weld::{Welded, weld};
+use supple_geom::weld::weld;
 
 use super::motion::Motion;
-use super::residual::{Group, blended, worlds};
+use super::residual::{Group, Residuals};
 use crate::formats::FormatError;
 use crate::formats::gltf::Document;
-use crate::skinning::morphed;
 use crate::{Character, Pose};
 
 /// Frames processed at a time, to bound memory.
@@ -50,12 +49,15 @@ impl Directions {
 
 /// The normals and tangents of a group, and the data to rotate them.
 pub(super) struct DirectionOffsets<'a> {
-    character: &'a Character,
-    motion: &'a Motion,
-    poses: &'a [Pose],
-    group: &'a Group,
+    residuals: Residuals<'a>,
     rest: Directions,
-    welded: Welded,
+    /// The chosen vertices, ascending. All others keep their normals.
+    chosen: &'a [usize],
+    /// Vertices around the chosen ones, across seams: the corners of `triangles`.
+    around: Vec<usize>,
+    triangles: Vec<[u32; 3]>,
+    /// Place in `around` of the position of each chosen vertex.
+    place: Vec<u32>,
 }
 
 impl<'a> DirectionOffsets<'a> {
@@ -66,6 +68,7 @@ impl<'a> DirectionOffsets<'a> {
         motion: &'a Motion,
         poses: &'a [Pose],
         group: &'a Group,
+        chosen: &'a [usize],
     ) -> Result<Option<Self>, FormatError> {
         let parts = || group.parts.iter().map(|&part| &character.parts[part]);
         let has_normals = parts().all(|part| {
@@ -81,46 +84,57 @@ impl<'a> DirectionOffsets<'a> {
             normals: parts().flat_map(|part| part.normals.clone()).collect(),
             tangents: rest_tangents(document, character, group)?,
         };
+        let welded = weld(&TriMesh::merged(&meshes), 0.0);
+        let mut near = vec![false; welded.mesh.positions.len()];
+        for &vertex in chosen {
+            near[welded.welded_from_original[vertex] as usize] = true;
+        }
+        let mut triangles = welded.mesh.triangles;
+        triangles.retain(|triangle| triangle.iter().any(|&v| near[v as usize]));
+        let corners = triangles.iter().flatten();
+        corners.for_each(|&v| near[v as usize] = true);
+        // In the order of the file's vertices, which is that of the welded ones.
+        let mut number = vec![u32::MAX; near.len()];
+        let mut around = Vec::new();
+        for (vertex, _) in near.iter().enumerate().filter(|(_, near)| **near) {
+            number[vertex] = around.len() as u32;
+            around.push(welded.original_from_welded[vertex] as usize);
+        }
+        let corners = triangles.iter_mut().flatten();
+        corners.for_each(|v| *v = number[*v as usize]);
+        let place = |&vertex: &usize| number[welded.welded_from_original[vertex] as usize];
         Ok(Some(Self {
-            character,
-            motion,
-            poses,
-            group,
+            residuals: Residuals::of_all(character, motion, poses, group),
             rest,
-            welded: weld(&TriMesh::merged(&meshes), 0.0),
+            place: chosen.iter().map(place).collect(),
+            chosen,
+            around,
+            triangles,
         }))
     }
 
     /// Offsets in bind space for a frame.
     pub fn offsets(&self, frame: usize) -> Directions {
-        let worlds = worlds(self.character, self.poses, frame);
-        let moved = self.motion.frames.get(frame);
-        let mut shape = Vec::new();
-        let mut now = Vec::new();
-        let mut maps: Vec<Affine3A> = Vec::new();
-        for &index in &self.group.parts {
-            let part = &self.character.parts[index];
-            shape
-                .extend(morphed(part, self.motion.weights(self.character, frame, index)).positions);
-            now.extend_from_slice(&moved[index]);
-            maps.extend(blended(part, &worlds));
-        }
-        let originals = &self.welded.original_from_welded;
-        let pick = |list: &[Vec3]| originals.iter().map(|&v| list[v as usize]).collect();
+        let around = self.residuals.placed(frame, &self.around);
+        let maps = self.residuals.placed(frame, self.chosen).maps;
         let rest = TriMesh {
-            positions: pick(&shape),
-            triangles: self.welded.mesh.triangles.clone(),
+            positions: around.shape,
+            triangles: self.triangles.clone(),
         };
-        let turns = vertex_turns(&rest, &pick(&now));
-        let turn = |v: usize| turns[self.welded.welded_from_original[v] as usize];
+        let turns = vertex_turns(&rest, &around.wanted);
         let offsets = |list: &[Vec3], back: &dyn Fn(&Affine3A, Vec3) -> Vec3| -> Vec<Vec3> {
-            let turned = list.iter().enumerate().map(|(v, &rest)| {
-                let wanted = back(&maps[v], turn(v) * rest);
-                wanted
+            let mut all = vec![Vec3::ZERO; list.len()];
+            if list.is_empty() {
+                return all;
+            }
+            for ((&vertex, map), &place) in self.chosen.iter().zip(&maps).zip(&self.place) {
+                let rest = list[vertex];
+                let wanted = back(map, turns[place as usize] * rest);
+                all[vertex] = wanted
                     .try_normalize()
-                    .map_or(Vec3::ZERO, |unit| unit * rest.length() - rest)
-            });
-            turned.collect()
+                    .map_or(Vec3::ZERO, |unit| unit * rest.length() - rest);
+            }
+            all
         };
         Directions {
             // Skinning transforms normals by the inverse transpose, tangents by the matrix itself.
@@ -140,7 +154,7 @@ impl<'a> DirectionOffsets<'a> {
 
     /// Offsets for all frames.
     pub fn of_frames(&self) -> Vec<Directions> {
-        let frames = (0..self.motion.frames.len()).into_par_iter();
+        let frames = (0..self.residuals.motion.frames.len()).into_par_iter();
         frames.map(|frame| self.offsets(frame)).collect()
     }
 
@@ -148,7 +162,7 @@ impl<'a> DirectionOffsets<'a> {
     pub fn of_modes(&self, weights: &[Vec<f32>]) -> Vec<Directions> {
         let mut modes = vec![Directions::zeros(&self.rest); weights.len()];
         let factors = pseudo_inverse(weights);
-        let frames: Vec<usize> = (0..self.motion.frames.len()).collect();
+        let frames: Vec<usize> = (0..self.residuals.motion.frames.len()).collect();
         for batch in frames.chunks(BATCH) {
             let offsets: Vec<Directions> = (batch.par_iter())
                 .map(|&frame| self.offsets(frame))

@@ -7,6 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use glam::Vec3;
+use rayon::prelude::*;
 
 /// World positions of one frame, by part and vertex \[m\].
 pub type Frame = Vec<Vec<Vec3>>;
@@ -24,6 +25,8 @@ pub trait FrameSource: Send + Sync {
 pub enum Frames {
     /// All frames in memory.
     Kept(Vec<Frame>),
+    /// All frames in memory, shared by copies of a motion.
+    Shared(Arc<Vec<Frame>>),
     /// Frames generated on demand.
     Made(Arc<dyn FrameSource>),
 }
@@ -33,6 +36,7 @@ impl Frames {
     pub fn len(&self) -> usize {
         match self {
             Self::Kept(frames) => frames.len(),
+            Self::Shared(frames) => frames.len(),
             Self::Made(source) => source.count(),
         }
     }
@@ -49,8 +53,34 @@ impl Frames {
     pub fn get(&self, frame: usize) -> Cow<'_, [Vec<Vec3>]> {
         match self {
             Self::Kept(frames) => Cow::Borrowed(&frames[frame]),
+            Self::Shared(frames) => Cow::Borrowed(&frames[frame]),
             Self::Made(source) => Cow::Owned(source.frame(frame)),
         }
+    }
+
+    /// The frames in memory, each made once. `None` if they are in memory already, or would take more than `most` bytes. `done` is
+    /// called after each.
+    pub fn kept(&self, most: usize, done: &(dyn Fn() + Sync)) -> Option<Self> {
+        let Self::Made(source) = self else {
+            return None;
+        };
+        if self.is_empty() {
+            return None;
+        }
+        let first = source.frame(0);
+        let size: usize = first.iter().map(|part| 12 * part.len()).sum();
+        done();
+        if size.saturating_mul(self.len()) > most {
+            return None;
+        }
+        let rest = (1..self.len()).into_par_iter().map(|frame| {
+            let made = source.frame(frame);
+            done();
+            made
+        });
+        let mut frames = vec![first];
+        frames.extend(rest.collect::<Vec<Frame>>());
+        Some(Self::Shared(Arc::new(frames)))
     }
 
     /// All frames in order.
@@ -80,5 +110,44 @@ impl FromIterator<Frame> for Frames {
 impl fmt::Debug for Frames {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} frames", self.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    struct Counted(AtomicUsize);
+
+    impl FrameSource for Counted {
+        fn count(&self) -> usize {
+            7
+        }
+
+        fn frame(&self, frame: usize) -> Frame {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            vec![vec![Vec3::splat(frame as f32); 10]]
+        }
+    }
+
+    #[test]
+    fn kept_frames_are_made_once() {
+        let source = Arc::new(Counted(AtomicUsize::new(0)));
+        let made = Frames::Made(source.clone());
+        let done = AtomicUsize::new(0);
+        let kept = made
+            .kept(7 * 120, &|| {
+                done.fetch_add(1, Ordering::Relaxed);
+            })
+            .unwrap();
+        for frame in (0..7).chain(0..7) {
+            assert_eq!(kept.get(frame)[0][9].x, frame as f32);
+        }
+        assert_eq!((source.0.load(Ordering::Relaxed), kept.len()), (7, 7));
+        assert_eq!(done.load(Ordering::Relaxed), 7);
+        assert!(made.kept(7 * 120 - 1, &|| ()).is_none());
+        assert!(kept.kept(usize::MAX, &|| ()).is_none());
     }
 }

@@ -14,6 +14,7 @@ mod correctives;
 mod directions;
 mod error;
 mod frames;
+mod mode_count;
 mod motion;
 mod per_frame;
 mod point_cache;
@@ -23,7 +24,7 @@ mod residual;
 mod sequence;
 mod targets;
 
-pub use correctives::{CorrectiveOptions, bake_correctives};
+pub use correctives::{CorrectiveOptions, bake_correctives, bake_correctives_told};
 pub use error::BakeError;
 pub use frames::{Frame, FrameSource, Frames};
 pub use motion::{BakeReport, ErrorSum, Errors, Motion};

@@ -27,14 +27,10 @@ pub fn bake_frames(
     let one = |target: usize| (0..count).map(|frame| f32::from(frame == target)).collect();
     let weights: Vec<Vec<f32>> = (0..count).map(one).collect();
     for group in groups(&document) {
-        let residuals = Residuals {
-            character,
-            motion,
-            poses: &rest,
-            group: &group,
-        };
+        let residuals = Residuals::of_all(character, motion, &rest, &group);
         let shapes = residuals.of(0..residuals.vertices());
-        let directions = DirectionOffsets::new(&document, character, motion, &rest, &group)?;
+        let all = &residuals.vertices;
+        let directions = DirectionOffsets::new(&document, character, motion, &rest, &group, all)?;
         let directions = directions.map_or_else(Vec::new, |directions| directions.of_frames());
         add_targets(
             &mut document,

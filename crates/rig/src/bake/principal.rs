@@ -3,6 +3,8 @@
 use std::ops::Range;
 
 use glam::Vec3;
+use rayon::prelude::*;
+use supple_geom::eigen::symmetric_eigen;
 use supple_geom::pca::{PcaOptions, Samples, Scaling, principal_components};
 
 /// Shapes and their weights over time, in order of importance; weights are within \[-1, 1\].
@@ -21,6 +23,17 @@ impl Modes {
             low < 0.0 && high > 0.0
         };
         count + usize::from(self.weights[..count].iter().any(signed))
+    }
+
+    /// Shapes over all `count` vertices of a mesh, from shapes over some of them.
+    pub fn spread(&mut self, vertices: &[usize], count: usize) {
+        for shape in &mut self.shapes {
+            let mut whole = vec![Vec3::ZERO; count];
+            for (&vertex, &offset) in vertices.iter().zip(shape.iter()) {
+                whole[vertex] = offset;
+            }
+            *shape = whole;
+        }
     }
 
     /// The same offsets with weights within \[0, 1\], the range of morph sliders in other programs. Modes of both signs are
@@ -74,6 +87,16 @@ pub(super) trait Offsets {
 
 /// The first `count` principal shapes. No mean is subtracted, so that zero offsets stay zero.
 pub(super) fn principal_modes(offsets: &impl Offsets, count: usize) -> Modes {
+    let coordinates = 3 * offsets.vertices();
+    if coordinates == 0 {
+        return Modes {
+            shapes: Vec::new(),
+            weights: Vec::new(),
+        };
+    }
+    if coordinates < offsets.frames() {
+        return modes_of_few(offsets, count);
+    }
     let options = PcaOptions {
         components: count,
         centred: false,
@@ -88,6 +111,50 @@ pub(super) fn principal_modes(offsets: &impl Offsets, count: usize) -> Modes {
         weights: pca.weights.iter().map(singles).collect(),
         shapes: pca.components.into_iter().map(points).collect(),
     }
+}
+
+/// Smallest variance relative to the first mode's: smaller ones are rounding errors.
+const SMALLEST_VARIANCE: f64 = 1e-14;
+
+/// The same modes where there are fewer coordinates than frames: eigenvectors of X<sup>T</sup>X instead of XX<sup>T</sup>, which is the larger matrix.
+fn modes_of_few(offsets: &impl Offsets, count: usize) -> Modes {
+    let length = 3 * offsets.vertices();
+    let frames: Vec<Vec<f64>> = (offsets.of(0..offsets.vertices()).iter())
+        .map(|frame| {
+            let numbers = frame.iter().flat_map(|p| p.to_array());
+            numbers.map(f64::from).collect()
+        })
+        .collect();
+    let products: Vec<Vec<f64>> = (0..length)
+        .into_par_iter()
+        .map(|i| {
+            let product = |j: usize| frames.iter().map(|frame| frame[i] * frame[j]).sum();
+            (0..=i).map(product).collect()
+        })
+        .collect();
+    let eigen = symmetric_eigen(&products).unwrap_or_default();
+    let largest = eigen.values.last().map_or(0.0, |value| value.max(0.0));
+    let mut modes = Modes {
+        shapes: Vec::new(),
+        weights: Vec::new(),
+    };
+    for (value, vector) in eigen.values.iter().zip(&eigen.vectors).rev().take(count) {
+        if *value <= SMALLEST_VARIANCE * largest {
+            break;
+        }
+        let along =
+            |frame: &Vec<f64>| -> f64 { frame.iter().zip(vector).map(|(a, b)| a * b).sum() };
+        let weights: Vec<f64> = frames.iter().map(along).collect();
+        let peak = weights.iter().fold(0.0, |peak: f64, w| peak.max(w.abs()));
+        let scaled: Vec<f32> = vector.iter().map(|x| (x * peak) as f32).collect();
+        modes
+            .shapes
+            .push(scaled.chunks_exact(3).map(Vec3::from_slice).collect());
+        modes
+            .weights
+            .push(weights.iter().map(|w| (w / peak) as f32).collect());
+    }
+    modes
 }
 
 /// Offsets as samples: a frame is one sample of three coordinates per vertex.
@@ -154,6 +221,14 @@ mod tests {
                     .map(|k| modes.weights[k][f] * modes.shapes[k][v])
                     .sum();
                 assert!(sum.abs_diff_eq(*point, 1e-5));
+            }
+        }
+        // From the other side they are the same, but for their signs.
+        let few = modes_of_few(&frames, 64);
+        for (k, shape) in few.shapes.iter().take(2).enumerate() {
+            let sign = few.weights[k][0].signum() * modes.weights[k][0].signum();
+            for (a, b) in shape.iter().zip(&modes.shapes[k]) {
+                assert!((sign * *a).abs_diff_eq(*b, 1e-4), "{a} {b}");
             }
         }
         let unit = principal_modes(&frames, 2).in_unit_range();

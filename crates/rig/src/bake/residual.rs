@@ -5,9 +5,9 @@ use std::ops::Range;
 use glam::{Affine3A, DMat3, DVec3, Mat3A, Vec3, Vec3A};
 use rayon::prelude::*;
 
-use super::motion::{ErrorSum, Motion};
-use super::principal::{Modes, Offsets};
-use crate::skinning::{morphed, skin_matrices};
+use super::motion::Motion;
+use super::principal::Offsets;
+use crate::skinning::skin_matrices;
 use crate::{Character, Part, Pose};
 
 /// Damping of the inverse of a blended matrix, relative to the matrix norm. The matrix is singular where skinning collapses (a
@@ -21,13 +21,12 @@ pub(super) struct Group {
     pub parts: Vec<usize>,
 }
 
-/// `world_from_bind` of each vertex of a part.
-pub(super) fn blended(part: &Part, worlds: &[Affine3A]) -> Vec<Affine3A> {
-    blended_in(part, worlds, 0..part.mesh.positions.len())
-}
-
-/// `world_from_bind` of a range of vertices.
-fn blended_in(part: &Part, worlds: &[Affine3A], vertices: Range<usize>) -> Vec<Affine3A> {
+/// `world_from_bind` of some vertices of a part.
+pub(super) fn blended(
+    part: &Part,
+    worlds: &[Affine3A],
+    vertices: impl Iterator<Item = usize>,
+) -> Vec<Affine3A> {
     let matrices = skin_matrices(part, worlds);
     let influences = &part.binding.influences;
     vertices
@@ -49,12 +48,134 @@ fn blended_in(part: &Part, worlds: &[Affine3A], vertices: Range<usize>) -> Vec<A
         .collect()
 }
 
+/// Positions of some vertices of a part under its own morph targets.
+pub(super) fn shape(
+    part: &Part,
+    weights: &[f32],
+    vertices: impl Iterator<Item = usize>,
+) -> Vec<Vec3> {
+    let moving: Vec<_> = (part.morphs.iter().zip(weights))
+        .filter(|(_, weight)| **weight != 0.0)
+        .collect();
+    let place = |vertex: usize| {
+        let mut place = part.mesh.positions[vertex];
+        for (morph, weight) in &moving {
+            if let Some(&offset) = morph.positions.get(vertex) {
+                place += **weight * offset;
+            }
+        }
+        place
+    };
+    vertices.map(place).collect()
+}
+
+/// Some vertices of a frame: where the file's own shape, its skinning and the motion have them.
+pub(super) struct Placed {
+    /// Bind space.
+    pub shape: Vec<Vec3>,
+    /// `world_from_bind`.
+    pub maps: Vec<Affine3A>,
+    /// World space.
+    pub wanted: Vec<Vec3>,
+}
+
 /// Bind-space offsets that make skinning with `poses` reproduce the motion, the group's parts concatenated.
 pub(super) struct Residuals<'a> {
     pub character: &'a Character,
     pub motion: &'a Motion,
     pub poses: &'a [Pose],
     pub group: &'a Group,
+    /// The vertices that need offsets, ascending.
+    pub vertices: Vec<usize>,
+}
+
+impl<'a> Residuals<'a> {
+    /// Offsets of all vertices.
+    pub fn of_all(
+        character: &'a Character,
+        motion: &'a Motion,
+        poses: &'a [Pose],
+        group: &'a Group,
+    ) -> Self {
+        let count = |&part: &usize| character.parts[part].mesh.positions.len();
+        let all = group.parts.iter().map(count).sum();
+        Self {
+            character,
+            motion,
+            poses,
+            group,
+            vertices: (0..all).collect(),
+        }
+    }
+
+    /// Offsets of the vertices that skinning alone leaves farther than `least` from the motion in some frame \[m\].
+    pub fn of_those_beyond(mut self, least: f32) -> Self {
+        let farthest = (0..self.motion.frames.len())
+            .into_par_iter()
+            .map(|frame| {
+                let placed = self.placed(frame, &self.vertices);
+                let each = placed.shape.iter().zip(&placed.maps).zip(&placed.wanted);
+                each.map(|((&shape, map), wanted)| map.transform_point3(shape).distance(*wanted))
+                    .collect()
+            })
+            .reduce(Vec::new, |mut a: Vec<f32>, b| {
+                if a.is_empty() {
+                    return b;
+                }
+                a.iter_mut().zip(b).for_each(|(a, b)| *a = a.max(b));
+                a
+            });
+        let farthest = farthest.into_iter();
+        let beyond = self.vertices.iter().zip(farthest);
+        // NaN counts as far.
+        self.vertices = beyond
+            .filter(|(_, distance)| !(*distance <= least))
+            .map(|(&vertex, _)| vertex)
+            .collect();
+        self
+    }
+
+    /// Chosen vertices of the group in a frame; `vertices` are ascending.
+    pub fn placed(&self, frame: usize, vertices: &[usize]) -> Placed {
+        let worlds = worlds(self.character, self.poses, frame);
+        let moved = self.motion.frames.get(frame);
+        let mut placed = Placed {
+            shape: Vec::with_capacity(vertices.len()),
+            maps: Vec::with_capacity(vertices.len()),
+            wanted: Vec::with_capacity(vertices.len()),
+        };
+        let (mut start, mut rest) = (0, vertices);
+        for &index in &self.group.parts {
+            let part = &self.character.parts[index];
+            let end = start + part.mesh.positions.len();
+            let (own, others) = rest.split_at(rest.partition_point(|&vertex| vertex < end));
+            rest = others;
+            if !own.is_empty() {
+                let own = || own.iter().map(|&vertex| vertex - start);
+                let weights = self.motion.weights(self.character, frame, index);
+                placed.shape.extend(shape(part, weights, own()));
+                placed.maps.extend(blended(part, &worlds, own()));
+                placed
+                    .wanted
+                    .extend(own().map(|vertex| moved[index][vertex]));
+            }
+            start = end;
+        }
+        placed
+    }
+
+    /// Offsets of chosen vertices in a frame \[m\], and the largest distance that they leave.
+    pub fn of_frame(&self, frame: usize, vertices: &[usize]) -> (Vec<Vec3>, f32) {
+        let placed = self.placed(frame, vertices);
+        let mut worst = 0.0_f32;
+        let each = placed.shape.iter().zip(&placed.maps).zip(&placed.wanted);
+        let offsets = each.map(|((&shape, map), &wanted)| {
+            let offset = offset(map, shape, wanted);
+            worst = worst.max(map.transform_point3(shape + offset).distance(wanted));
+            offset
+        });
+        (offsets.collect(), worst)
+    }
 }
 
 impl Offsets for Residuals<'_> {
@@ -63,41 +184,15 @@ impl Offsets for Residuals<'_> {
     }
 
     fn vertices(&self) -> usize {
-        let count = |&part: &usize| self.character.parts[part].mesh.positions.len();
-        self.group.parts.iter().map(count).sum()
+        self.vertices.len()
     }
 
     fn of(&self, vertices: Range<usize>) -> Vec<Vec<Vec3>> {
         let frames = (0..self.frames()).into_par_iter();
+        let vertices = &self.vertices[vertices];
         frames
-            .map(|frame| self.of_frame(frame, &vertices))
+            .map(|frame| self.of_frame(frame, vertices).0)
             .collect()
-    }
-}
-
-impl Residuals<'_> {
-    fn of_frame(&self, frame: usize, vertices: &Range<usize>) -> Vec<Vec3> {
-        let worlds = worlds(self.character, self.poses, frame);
-        let moved = self.motion.frames.get(frame);
-        let mut offsets = Vec::with_capacity(vertices.len());
-        let mut start = 0;
-        for &index in &self.group.parts {
-            let part = &self.character.parts[index];
-            let count = part.mesh.positions.len();
-            let inside = |vertex: usize| vertex.clamp(start, start + count) - start;
-            let chosen = inside(vertices.start)..inside(vertices.end);
-            start += count;
-            if chosen.is_empty() {
-                continue;
-            }
-            let weights = self.motion.weights(self.character, frame, index);
-            let shape = morphed(part, weights).positions;
-            let maps = blended_in(part, &worlds, chosen.clone());
-            let wanted = &moved[index][chosen.clone()];
-            let points = shape[chosen].iter().zip(&maps).zip(wanted);
-            offsets.extend(points.map(|((&shape, map), &wanted)| offset(map, shape, wanted)));
-        }
-        offsets
     }
 }
 
@@ -130,44 +225,4 @@ fn offset(map: &Affine3A, shape: Vec3, wanted: Vec3) -> Vec3 {
     } else {
         Vec3::ZERO
     }
-}
-
-/// Error of skinning with the first `count` modes, evaluated in single precision as a viewer does.
-pub(super) fn mode_errors(
-    character: &Character,
-    motion: &Motion,
-    poses: &[Pose],
-    group: &Group,
-    modes: &Modes,
-    count: usize,
-) -> ErrorSum {
-    let frames: Vec<ErrorSum> = (0..motion.frames.len())
-        .into_par_iter()
-        .map(|frame| {
-            let worlds = worlds(character, poses, frame);
-            let mut sum = ErrorSum::default();
-            let moved = motion.frames.get(frame);
-            let mut start = 0;
-            for &index in &group.parts {
-                let part = &character.parts[index];
-                let mut shape = morphed(part, motion.weights(character, frame, index)).positions;
-                let end = start + shape.len();
-                for mode in 0..count {
-                    let weight = modes.weights[mode][frame];
-                    let offsets = &modes.shapes[mode][start..end];
-                    shape
-                        .iter_mut()
-                        .zip(offsets)
-                        .for_each(|(point, offset)| *point += weight * *offset);
-                }
-                let maps = blended(part, &worlds);
-                for ((map, point), wanted) in maps.iter().zip(shape).zip(&moved[index]) {
-                    sum.add(map.transform_point3(point), *wanted);
-                }
-                start = end;
-            }
-            sum
-        })
-        .collect();
-    frames.into_iter().fold(ErrorSum::default(), ErrorSum::join)
 }

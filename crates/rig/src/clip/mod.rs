@@ -86,7 +86,9 @@ impl Clip {
     }
 
     /// The pose at a time \[s\], constant before the first and after the last key. Joints without a track are at rest.
-    pub fn sample(&self, skeleton: &Skeleton, time: f32) -> Pose {
+    pub fn sample(&self, skeleton: &Skeleton, time: impl Into<f64>) -> Pose {
+        let time: f64 = time.into();
+        let time = time as f32;
         let mut pose = Pose::rest(skeleton);
         for track in &self.tracks {
             track.apply(&mut pose, time);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use glam::{Affine3A, Quat, Vec3};
 
+use super::loose::{Loose, is_end};
 use super::map::BoneMap;
 use super::{HumanoidError, names, topology};
 use crate::Skeleton;
@@ -230,7 +231,9 @@ impl Humanoid {
         }
     }
 
+    /// Whether both legs are there. A foot may hang elsewhere than on its leg.
     fn has_legs(&self, skeleton: &Skeleton) -> bool {
+        let rest = skeleton.rest_worlds();
         Side::BOTH.iter().all(|&side| {
             let leg = [
                 HumanBone::UpperLeg(side),
@@ -239,9 +242,9 @@ impl Humanoid {
             ];
             let joints: Vec<usize> = leg.iter().filter_map(|&bone| self.joint(bone)).collect();
             joints.len() == 3
-                && joints
-                    .windows(2)
-                    .all(|pair| is_above(skeleton, pair[0], pair[1]))
+                && is_above(skeleton, joints[0], joints[1])
+                && (is_above(skeleton, joints[1], joints[2])
+                    || is_end(skeleton, &rest, [joints[0], joints[1]], joints[2]))
         })
     }
 
@@ -285,8 +288,15 @@ impl Humanoid {
         }
     }
 
+    /// The joints of feet and hands that hang elsewhere than on their limbs.
+    pub fn loose(&self, skeleton: &Skeleton) -> Vec<usize> {
+        let loose = Loose::find(skeleton, self, &skeleton.rest_worlds());
+        loose.joints().collect()
+    }
+
     /// Drops limbs whose joints are not connected.
     fn drop_detached(&mut self, skeleton: &Skeleton) {
+        let rest = skeleton.rest_worlds();
         for side in Side::BOTH {
             let arm = [
                 HumanBone::UpperArm(side),
@@ -295,7 +305,13 @@ impl Humanoid {
             ];
             for pair in arm.windows(2) {
                 let attached = match (self.joint(pair[0]), self.joint(pair[1])) {
-                    (Some(above), Some(below)) => is_above(skeleton, above, below),
+                    (Some(above), Some(below)) => {
+                        let upper = self.joint(arm[0]);
+                        is_above(skeleton, above, below)
+                            || upper.is_some_and(|upper| {
+                                upper != above && is_end(skeleton, &rest, [upper, above], below)
+                            })
+                    }
                     (_, below) => below.is_none(),
                 };
                 if !attached {

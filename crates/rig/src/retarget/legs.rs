@@ -13,7 +13,7 @@ use crate::{Pose, Skeleton};
 const MAX_CORRECTION: f32 = 5.0 * std::f32::consts::PI / 180.0;
 
 /// Moves an ankle to `wanted`, relative to the hip joint in world space, as far as [`MAX_CORRECTION`] allows. A straight knee
-/// bends about `axis`. Feet keep their orientation.
+/// bends about `axis`. Feet keep their orientation: one that hangs on the leg is turned back.
 pub(super) fn place_ankle(
     pose: &mut Pose,
     skeleton: &Skeleton,
@@ -21,6 +21,7 @@ pub(super) fn place_ankle(
     side: Side,
     wanted: Vec3,
     axis: Vec3,
+    hangs: bool,
 ) {
     let joints = [
         HumanBone::UpperLeg(side),
@@ -47,7 +48,9 @@ pub(super) fn place_ankle(
         knee,
         swing * turn(lower - upper) * swing.inverse(),
     );
-    pose.rotate_world(skeleton, ankle, (swing * turn(lower)).inverse());
+    if hangs {
+        pose.rotate_world(skeleton, ankle, (swing * turn(lower)).inverse());
+    }
 }
 
 /// The rotation from one direction towards another, limited to [`MAX_CORRECTION`].

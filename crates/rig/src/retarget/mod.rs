@@ -2,13 +2,14 @@
 //!
 //! Bones are matched by name, by topology or by a map file ([`humanoid`]). Every target bone copies the world rotation of
 //! its source bone relative to rest poses that were aligned first ([`align`]). The hips are placed so
-//! that the feet are as high above the ground as the source's ([`ground`]). A motion whose rest pose is no standing person takes one
+//! that the feet are as high above the ground as the source's ([`ground`]). A motion whose rest pose is not a standing person takes one
 //! from its frames ([`standing`]).
 
 pub mod align;
 pub mod ground;
 pub mod humanoid;
 mod legs;
+mod loose;
 pub mod map;
 mod names;
 pub mod standing;
@@ -24,6 +25,7 @@ use crate::{Character, Clip, Pose, Skeleton};
 use align::Link;
 use ground::Soles;
 use humanoid::Side;
+use loose::Loose;
 
 /// Why a skeleton could not be matched to a humanoid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -120,6 +122,7 @@ struct Actor {
     rest_rotations: Vec<Quat>,
     soles: Soles,
     legs: f32,
+    loose: Loose,
 }
 
 impl Actor {
@@ -130,6 +133,7 @@ impl Actor {
         Ok(Self {
             soles: Soles::find(skeleton, &humanoid, &rest, &rest_rotations),
             legs: leg_length(&humanoid, &rest),
+            loose: Loose::find(skeleton, &humanoid, &rest),
             skeleton: skeleton.clone(),
             humanoid,
             rest,
@@ -323,6 +327,7 @@ impl Retarget {
             Some(parent) => posed[parent].inverse().transform_point3(place),
             None => place,
         };
+        to.loose.carry(&mut pose, &to.skeleton, |_| false);
         pose
     }
 
@@ -343,7 +348,10 @@ impl Retarget {
         let turned = pose.world_rotations(&to.skeleton)[own_hip];
         let left = to.humanoid.facing(&to.rest) * Vec3::X;
         let axis = turned * to.rest_rotations[own_hip].inverse() * left;
-        legs::place_ankle(pose, &to.skeleton, &to.humanoid, side, wanted, axis);
+        let foot = to.humanoid.joint(ends[1]);
+        let hangs = foot.is_some_and(|foot| !to.loose.contains(foot));
+        legs::place_ankle(pose, &to.skeleton, &to.humanoid, side, wanted, axis, hangs);
+        to.loose.carry(pose, &to.skeleton, |_| false);
     }
 
     /// The target's rest pose with all linked joints rotated like the source's.
@@ -372,6 +380,7 @@ impl Retarget {
             }
             rotations.push((parent * local.rotation * mirror).normalize());
         }
+        (to.loose).carry(&mut pose, &to.skeleton, |joint| wanted[joint].is_none());
         pose
     }
 }

@@ -71,8 +71,9 @@ struct Words {
 pub(super) fn guess(skeleton: &Skeleton) -> BTreeMap<HumanBone, Vec<usize>> {
     // Lower ranks are better. Ties go to the joint nearest the root.
     let mut found: BTreeMap<HumanBone, Vec<(u32, usize)>> = BTreeMap::new();
+    let prefix = common_prefix(skeleton);
     for (index, joint) in skeleton.joints().iter().enumerate() {
-        let words = split(&joint.name);
+        let words = split(&joint.name, &prefix);
         if words.helper {
             continue;
         }
@@ -107,6 +108,40 @@ pub(super) fn guess(skeleton: &Skeleton) -> BTreeMap<HumanBone, Vec<usize>> {
         bones.insert(bone, chosen);
     }
     bones
+}
+
+/// Fewest joints of a common prefix: fewer may share a meaning.
+const PREFIXED: usize = 8;
+
+/// The words with which more than half of all names begin: that of the character, as in `Yeti_LeftArm`. Sides and what other names
+/// end in have a meaning.
+fn common_prefix(skeleton: &Skeleton) -> Vec<String> {
+    let mut names: Vec<Vec<String>> = (skeleton.joints().iter())
+        .map(|joint| tokens(joint.name.rsplit([':', '|']).next().unwrap_or(&joint.name)))
+        .filter(|tokens| !tokens.is_empty())
+        .collect();
+    let all = names.len();
+    let mut prefix = Vec::new();
+    loop {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for tokens in names.iter().filter(|tokens| tokens.len() > 1) {
+            *counts.entry(&tokens[0]).or_default() += 1;
+        }
+        let most = counts.into_iter().max_by_key(|&(_, count)| count);
+        let Some((word, count)) = most else {
+            return prefix;
+        };
+        if 2 * count <= all || count < PREFIXED || side_word(word).is_some() {
+            return prefix;
+        }
+        let word = word.to_owned();
+        names.retain(|tokens| tokens[0] == word);
+        names.iter_mut().for_each(|tokens| {
+            tokens.remove(0);
+        });
+        names.retain(|tokens| !tokens.is_empty());
+        prefix.push(word);
+    }
 }
 
 /// Possible meanings of a name, each with a rank (0 is certain).
@@ -189,8 +224,8 @@ fn finger(words: &Words) -> Option<(Finger, u8)> {
     (joint < 3).then_some((finger, joint))
 }
 
-/// Splits a name at separators, digits and capitals, and finds its side.
-fn split(name: &str) -> Words {
+/// Splits a name at separators, digits and capitals, and finds its side. Leaves out a prefix that most names share.
+fn split(name: &str, prefix: &[String]) -> Words {
     let name = name.rsplit([':', '|']).next().unwrap_or(name);
     let mut words = Words {
         side: None,
@@ -199,7 +234,10 @@ fn split(name: &str) -> Words {
         helper: false,
         original: false,
     };
-    for token in tokens(name) {
+    let mut all = tokens(name);
+    let shared = all.iter().zip(prefix).take_while(|(a, b)| a == b).count();
+    all.drain(..shared.min(all.len().saturating_sub(1)));
+    for token in all {
         let token = token.as_str();
         if let Ok(number) = token.parse() {
             words.numbers.push(number);
@@ -267,7 +305,7 @@ mod tests {
     use Side::{Left, Right};
 
     fn best(name: &str) -> Option<HumanBone> {
-        let words = split(name);
+        let words = split(name, &[]);
         if words.helper {
             return None;
         }
@@ -316,6 +354,21 @@ mod tests {
         ] {
             assert_eq!(best(name), Some(bone), "{name}");
         }
+    }
+
+    /// Names that begin with the character's.
+    #[test]
+    fn the_name_of_the_character_is_left_out() {
+        let bare = crate::keyed::mannequin();
+        for prefix in ["Yeti_", "Big Yeti.", "Snow01_Body_"] {
+            let mut joints = bare.joints().to_vec();
+            for joint in &mut joints {
+                joint.name = format!("{prefix}{}", joint.name);
+            }
+            let (named, _) = Skeleton::from_unordered(joints).unwrap();
+            assert_eq!(guess(&named), guess(&bare), "{prefix}");
+        }
+        assert_eq!(common_prefix(&bare), Vec::<String>::new());
     }
 
     #[test]

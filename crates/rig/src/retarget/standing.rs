@@ -1,4 +1,4 @@
-//! A rest pose for motions whose own is no standing person.
+//! A rest pose for motions whose own rest is not a standing person.
 //!
 //! In some motion files all offsets run along one axis, or every joint has a frame of its own, and only the rotations of the frames make a
 //! person of it. Retargeting compares rest poses, so such a skeleton takes the frame in which it stands best as its rest.

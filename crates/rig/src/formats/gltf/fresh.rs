@@ -114,7 +114,8 @@ fn write_materials(document: &mut Document, character: &Character) {
                 let view = append_bytes(document, bytes, Use::Data);
                 let image = json!({"bufferView": view, "mimeType": media_type(bytes)});
                 let image = push(&mut document.json, "images", image);
-                push(&mut document.json, "textures", json!({"source": image}))
+                let texture = texture_of(document, image, media_type(bytes));
+                push(&mut document.json, "textures", texture)
             });
             images.push((bytes.clone(), texture));
             looks["baseColorTexture"] = json!({"index": texture});
@@ -128,6 +129,21 @@ fn write_materials(document: &mut Document, character: &Character) {
         }
         push(&mut document.json, "materials", entry);
     }
+}
+
+/// A texture of an image. WebP is an extension.
+fn texture_of(document: &mut Document, image: usize, media_type: &str) -> Value {
+    const WEBP: &str = "EXT_texture_webp";
+    if media_type != "image/webp" {
+        return json!({"source": image});
+    }
+    for list in ["extensionsUsed", "extensionsRequired"] {
+        let known = document.json.get(list).and_then(Value::as_array);
+        if known.is_none_or(|names| names.iter().all(|name| name != WEBP)) {
+            push(&mut document.json, list, WEBP.into());
+        }
+    }
+    json!({"extensions": {WEBP: {"source": image}}})
 }
 
 fn write_part(

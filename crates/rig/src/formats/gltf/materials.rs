@@ -54,10 +54,10 @@ fn image_index(document: &Document, material: &Value) -> Option<usize> {
 
 /// A note about an image that pictures cannot show.
 fn image_problem(image: &Element<'_>, bytes: Option<&[u8]>) -> Option<Problem> {
-    const KNOWN: [&[u8]; 2] = [b"\x89PNG", &[0xff, 0xd8, 0xff]];
+    const KNOWN: [&[u8]; 3] = [b"\x89PNG", &[0xff, 0xd8, 0xff], b"RIFF"];
     let what = match bytes {
         Some(bytes) if KNOWN.iter().any(|start| bytes.starts_with(start)) => return None,
-        Some(_) => "is neither PNG nor JPEG",
+        Some(_) => "is neither PNG, JPEG nor WebP",
         None => "is missing or damaged",
     };
     Some(Problem {

@@ -15,6 +15,7 @@ mod base64;
 mod compare;
 mod compression;
 mod document;
+mod faults;
 mod fresh;
 mod json;
 mod links;

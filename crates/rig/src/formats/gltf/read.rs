@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::accessor::Accessors;
 use super::animations::{Targets, read_animations};
 use super::document::{Document, Resolver};
+use super::faults::faults;
 use super::json::Element;
 use super::links::{Links, PartLink};
 use super::materials::read_materials;
@@ -94,6 +95,7 @@ fn build(document: &Document) -> Result<(Character, Vec<usize>, Vec<PartLink>), 
         morph_counts: &morph_counts,
     };
     let clips = read_animations(document, &accessors, &targets, &mut problems)?;
+    problems.extend(faults(document, &parts, &links));
     let humanoid = humanoid
         .into_iter()
         .filter_map(|(name, node)| Some((name, joints.joint_of_node[node]?)))
