@@ -15,7 +15,7 @@ mod chains;
 
 pub mod convex_hull;
 pub mod decimate;
-pub mod dense_cholesky;
+pub mod dense;
 pub mod distance_transform;
 pub mod eigen;
 pub mod geodesic;
@@ -38,7 +38,6 @@ pub mod sided;
 pub mod simd;
 pub mod solid;
 pub mod sparse;
-pub mod square;
 pub mod subdivide;
 pub mod surface;
 pub mod surface_nets;
