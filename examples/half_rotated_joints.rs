@@ -5,8 +5,8 @@ mod common;
 
 use common::{cut_away, edge_stretches, turned};
 use supple::flesh::Flesh;
-use supple::flesh::frames::{NodeFrame, frames};
-use supple::flesh::sliding::Attachment;
+use supple::flesh::motion::frames::{NodeFrame, frames};
+use supple::flesh::motion::sliding::Attachment;
 use supple::glam::{Vec3, vec3};
 use supple::sim::{self, CpuBackend, State, Targets};
 use supple::{Character, Pose};

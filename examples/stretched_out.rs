@@ -7,10 +7,10 @@ mod common;
 use common::walk::Walk;
 use common::{BLUE, BONE, Limb, RED};
 use supple::flesh::Flesh;
-use supple::flesh::base_points::{BasePoint, base_position};
-use supple::flesh::bone_graph::BoneGraph;
-use supple::flesh::rest_skin::RestSkin;
-use supple::flesh::stretched::stretched_nodes;
+use supple::flesh::construction::base_points::{BasePoint, base_position};
+use supple::flesh::construction::bone_graph::BoneGraph;
+use supple::flesh::construction::rest_skin::RestSkin;
+use supple::flesh::construction::stretched::stretched_nodes;
 use supple::glam::{DVec3, Vec3, vec3};
 use supple_picture::{DrawMesh, Image, Line};
 

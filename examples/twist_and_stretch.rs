@@ -5,7 +5,7 @@ mod common;
 
 use common::{BLUE, TILE};
 use supple::flesh::Flesh;
-use supple::flesh::frames::frames;
+use supple::flesh::motion::frames::frames;
 use supple::geom::section::{Plane, section};
 use supple::geom::{Adjacency, TriMesh};
 use supple::glam::{Vec3, vec3};

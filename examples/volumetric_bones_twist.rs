@@ -5,8 +5,8 @@ mod common;
 
 use common::RED;
 use supple::embedded::{Body, body};
-use supple::flesh::base_points::base_position;
-use supple::flesh::frames::frames;
+use supple::flesh::construction::base_points::base_position;
+use supple::flesh::motion::frames::frames;
 use supple::flesh::{Flesh, Settings};
 use supple::geom::TriMesh;
 use supple::glam::{DVec3, Vec3, vec3};

@@ -1,7 +1,7 @@
 //! A tube bent by a formula: the exact solution to measure upsampling against.
 
-use supple::flesh::normal_displacement::{NormalDisplacement, Workspace};
-use supple::flesh::upsample::{NEIGHBOURS, Samples, Upsampling};
+use supple::flesh::upsampling::normal_displacement::{NormalDisplacement, Workspace};
+use supple::flesh::upsampling::upsample::{NEIGHBOURS, Samples, Upsampling};
 use supple::geom::TriMesh;
 use supple::geom::decimate::{Decimated, Decimation, decimate};
 use supple::geom::mls::Basis;

@@ -2,7 +2,7 @@
 
 use supple::anatomy::body_model::{BodyModel, BodySampler};
 use supple::anatomy::person::{PersonSkin, Transfer, fitted_person};
-use supple::anatomy::{Layers, Sex, Template};
+use supple::anatomy::{LayeredBody, Layers, Sex};
 use supple::embedded::{self, Body};
 use supple::glam::Vec3;
 use supple::growth::{Growth, GrowthBody, GrowthFlow};
@@ -10,7 +10,7 @@ use supple_lab::growth_sheet::Column;
 
 /// A body with its masses.
 pub struct Grower {
-    pub anatomy: Template,
+    pub anatomy: LayeredBody,
     masses: supple::anatomy::person::Masses,
     weight: f64,
 }
@@ -22,7 +22,7 @@ impl Grower {
     }
 
     /// An anatomy with its own masses.
-    pub fn of(anatomy: Template) -> Grower {
+    pub fn of(anatomy: LayeredBody) -> Grower {
         let GrowthBody { masses, weight, .. } = GrowthBody::of_anatomy(&anatomy).unwrap();
         Grower {
             anatomy,

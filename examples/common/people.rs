@@ -10,7 +10,7 @@ use supple::anatomy::person::{
     FitReport, FitTemplate, MassReport, PersonFit, PersonSkin, Transfer, fitted_masses,
     fitted_person, fitted_skeleton, muscle_range, scaled_template,
 };
-use supple::anatomy::{Layers, Sex, Template};
+use supple::anatomy::{LayeredBody, Layers, Sex};
 use supple::embedded::{Body, template};
 use supple::geom::TriMesh;
 use supple::glam::{DVec3, Vec3};
@@ -31,7 +31,7 @@ const CORRECTIONS: usize = 5;
 
 /// A template with what its people share.
 pub struct Mould {
-    pub template: Template,
+    pub template: LayeredBody,
     pub transfer: Transfer,
     tape: Tape,
     model: &'static BodyModel,
@@ -46,7 +46,7 @@ pub struct Someone {
 }
 
 /// Muscles that somebody may have, and those that were chosen by mass.
-pub struct Weighed {
+pub struct LayerVolumes {
     pub skeleton: Vec<Vec3>,
     pub range: MuscleRange,
     pub muscle: Vec<Vec3>,
@@ -133,7 +133,7 @@ impl Mould {
     }
 
     /// The steps of [`fit`](Self::fit) up to the masses.
-    pub fn weighed(&self, someone: &Someone) -> Weighed {
+    pub fn weighed(&self, someone: &Someone) -> LayerVolumes {
         let crotch = crotch(&self.template.body).unwrap();
         let input = FitTemplate::new(&self.template, &crotch);
         let skin = someone.skin();
@@ -142,7 +142,7 @@ impl Mould {
         let range = muscle_range(&input, &scaled, &skin, &skeleton).unwrap();
         let (fat, mass) = someone.masses();
         let (muscle, report) = fitted_masses(&input, &scaled, &skin, &skeleton, &range, fat, mass);
-        Weighed {
+        LayerVolumes {
             skeleton,
             range,
             muscle,

@@ -1,9 +1,9 @@
 //! Tissue in poses: settled states and their surfaces.
 
 use supple::flesh::Flesh;
+use supple::flesh::construction::rest_skin::RestSkin;
 use supple::flesh::flesh::Column;
-use supple::flesh::frames::frames;
-use supple::flesh::rest_skin::RestSkin;
+use supple::flesh::motion::frames::frames;
 use supple::geom::{TriMesh, shapes};
 use supple::glam::{Affine3A, DVec3, Quat, Vec3};
 use supple::sim::{Backend, CpuBackend, Equilibrium, Settings, State, Targets};

@@ -1,8 +1,8 @@
 //! Distances along the bones.
 
-use supple::flesh::base_points::BasePoint;
-use supple::flesh::bone_graph::BoneGraph;
-use supple::flesh::rest_skin::RestSkin;
+use supple::flesh::construction::base_points::BasePoint;
+use supple::flesh::construction::bone_graph::BoneGraph;
+use supple::flesh::construction::rest_skin::RestSkin;
 
 /// Distances between all nodes of a graph along its bones [m].
 pub struct Walk<'a> {

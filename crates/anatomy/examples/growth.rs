@@ -11,7 +11,7 @@ use supple_anatomy::body_model::{BodyModel, BodySampler};
 use supple_anatomy::growth::{FatGoal, Grown, Growth, GrowthBody, GrowthFlow, Method, grown};
 use supple_anatomy::person::{MassReport, PersonSkin, Transfer, fitted_person};
 use supple_anatomy::template::{FatRegion, load_template};
-use supple_anatomy::{Layers, Template};
+use supple_anatomy::{LayeredBody, Layers};
 use supple_picture::{
     Bounds, Camera, DrawMesh, Ground, Image, Lens, Scene, SheetStyle, contact_sheet, hex, render,
 };
@@ -27,7 +27,7 @@ const SIDES: [(&str, Vec3); 3] = [
 
 struct Person {
     name: String,
-    anatomy: Template,
+    anatomy: LayeredBody,
     masses: Option<MassReport>,
     weight: f64,
 }
@@ -98,7 +98,7 @@ fn line(name: &str, what: &str, start: &GrowthBody, seconds: f64, result: &Grown
 }
 
 /// Vertices of bones or muscles outside the skin.
-fn outside(anatomy: &Template, bones: bool) -> usize {
+fn outside(anatomy: &LayeredBody, bones: bool) -> usize {
     let meshes: Vec<&supple_geom::TriMesh> = if bones {
         anatomy.bones.iter().map(|b| &b.bone.mesh).collect()
     } else {
@@ -115,7 +115,7 @@ fn outside(anatomy: &Template, bones: bool) -> usize {
     )
 }
 
-fn people(templates: &[Template; 2], count: usize) -> Result<Vec<Person>, Error> {
+fn people(templates: &[LayeredBody; 2], count: usize) -> Result<Vec<Person>, Error> {
     let mut all = Vec::new();
     for template in templates {
         let model = BodyModel::embedded(template.sex());

@@ -7,15 +7,15 @@ use std::time::Instant;
 
 use glam::Vec3;
 use supple_anatomy::template::assemble::{Pieces, assembled};
-use supple_anatomy::template::atlas::Atlas;
-use supple_anatomy::template::fat::embedded_fat_sites;
-use supple_anatomy::template::fat_scale::fat_layer;
-use supple_anatomy::template::muscle_surface::{MuscleTarget, muscle_surface};
-use supple_anatomy::template::muscles::{MuscleOptions, muscles};
-use supple_anatomy::template::volumes::{body_mass, literature_volume, volume_report};
-use supple_anatomy::template::zones::Zone;
+use supple_anatomy::template::musculature::atlas::Atlas;
+use supple_anatomy::template::musculature::muscles::{MuscleOptions, muscles};
+use supple_anatomy::template::musculature::volumes::{body_mass, literature_volume, volume_report};
+use supple_anatomy::template::places::zones::Zone;
+use supple_anatomy::template::surfaces::fat::embedded_fat_sites;
+use supple_anatomy::template::surfaces::fat_scale::fat_layer;
+use supple_anatomy::template::surfaces::muscle_surface::{MuscleTarget, muscle_surface};
 use supple_anatomy::template::{RiggedMuscle, load_template, save_template};
-use supple_anatomy::{Bone, Template};
+use supple_anatomy::{Bone, LayeredBody};
 use supple_picture::{Background, Bounds, Camera, DrawMesh, Image, Quality, Scene, render};
 
 type Error = Box<dyn std::error::Error>;
@@ -64,7 +64,7 @@ fn main() -> Result<(), Error> {
 }
 
 /// Bones and muscles from three sides, large.
-fn draw(template: &Template, out: &str) -> Result<(), Error> {
+fn draw(template: &LayeredBody, out: &str) -> Result<(), Error> {
     let mut scene = Scene {
         quality: Quality::DRAFT,
         background: Background::from(Vec3::splat(0.97)),

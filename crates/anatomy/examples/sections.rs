@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use supple_anatomy::bones::{BoneRegion, bone_region, read_bones};
-use supple_anatomy::template::areas::segment_areas;
-use supple_anatomy::template::frame::{Half, Side};
-use supple_anatomy::template::given_muscles::read_given;
-use supple_anatomy::template::segments::Segment;
+use supple_anatomy::template::musculature::areas::segment_areas;
+use supple_anatomy::template::musculature::given_muscles::read_given;
+use supple_anatomy::template::places::frame::{Half, Side};
+use supple_anatomy::template::places::segments::Segment;
 use supple_anatomy::template::{Group, load_template};
-use supple_anatomy::{Bone, Template};
+use supple_anatomy::{Bone, LayeredBody};
 use supple_geom::TriMesh;
 
 /// Any error.
@@ -72,7 +72,7 @@ fn with_bones(bones: Vec<Bone>, muscles: Vec<(Part, TriMesh)>) -> HalfBody {
     HalfBody { bones, meshes }
 }
 
-fn of_template(template: &Template) -> HalfBody {
+fn of_template(template: &LayeredBody) -> HalfBody {
     let bones = template.bones.iter().map(|b| b.bone.clone()).collect();
     let part = |group: Group| match group {
         Group::UpperLeg | Group::LowerLeg | Group::Feet => Part::Leg,
@@ -158,7 +158,7 @@ pub struct Compared {
 }
 
 /// All segments of a template beside those of a folder.
-pub fn comparison(template: &Template, folder: &Path) -> Result<Vec<Compared>, Error> {
+pub fn comparison(template: &LayeredBody, folder: &Path) -> Result<Vec<Compared>, Error> {
     let (ours, theirs) = (of_template(template), of_folder(folder)?);
     let compared = |segment: Segment| {
         let (length, own) = areas(&ours, segment)?;

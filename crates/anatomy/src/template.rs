@@ -1,44 +1,17 @@
 //! The template: an average man or woman whose skin, muscles and bones are known and nested [4.2.2].
 
-pub mod areas;
 pub mod assemble;
-pub mod atlas;
-pub(crate) mod blocks;
 pub mod build;
-pub mod bytes;
-pub mod correspondence;
-pub mod dense;
-pub mod enclosure;
 #[doc(hidden)]
 pub mod example;
-pub mod fat;
-pub mod fat_scale;
-pub mod fibres;
-pub mod file;
-pub mod fps_shrinking;
-pub mod frame;
-pub mod given_muscles;
-pub mod grid;
-mod head;
+pub mod format;
 pub mod info;
-pub mod limbs;
-pub mod mesh_code;
-pub mod mirror;
-pub mod muscle_surface;
-pub mod muscles;
-pub mod paths;
-pub mod regions;
+pub mod musculature;
+pub mod places;
 pub mod report;
-pub mod segments;
-pub mod share;
-pub mod skeleton_surface;
-mod slice_hulls;
 pub mod sources;
-pub mod thickness;
-pub mod volumes;
-pub mod wrap;
-mod wrap_smoothing;
-pub mod zones;
+pub mod surfaces;
+pub mod wrapping;
 
 use std::collections::BTreeMap;
 
@@ -47,14 +20,16 @@ use supple_geom::TriMesh;
 
 pub use crate::bones::Landmark;
 use crate::{Body, Bone, Layers, Sex};
-pub use atlas::Group;
-pub use file::{TemplateError, load_template, read_template, save_template, write_template};
-pub use frame::Side;
-pub use regions::{FatRegion, Regions};
+pub use format::file::{
+    TemplateError, load_template, read_template, save_template, write_template,
+};
+pub use musculature::atlas::Group;
+pub use places::frame::Side;
+pub use places::regions::{FatRegion, Regions};
 
 /// A layered body with everything inside it.
 #[derive(Clone, Debug)]
-pub struct Template {
+pub struct LayeredBody {
     /// What it is called.
     pub name: String,
     /// Sex, skin, rig and skin weights.
@@ -132,7 +107,7 @@ impl Rig {
     }
 }
 
-impl Template {
+impl LayeredBody {
     /// The surfaces as meshes: skin, muscle surface, skeleton surface.
     pub fn surfaces(&self) -> [TriMesh; 3] {
         let layers = &self.layers;
@@ -150,14 +125,14 @@ impl Template {
     /// The template as its file keeps it: bones and muscles on a grid, fibres as two bytes, tendon as one. Layers are kept as they are.
     pub fn rounded(mut self) -> Self {
         for mesh in self.meshes_mut() {
-            mesh_code::round_positions(&mut mesh.positions);
+            format::mesh_code::round_positions(&mut mesh.positions);
         }
         for muscle in &mut self.muscles {
             for fibre in &mut muscle.fibres {
-                *fibre = mesh_code::rounded_direction(*fibre);
+                *fibre = format::mesh_code::rounded_direction(*fibre);
             }
             for tendon in &mut muscle.tendon {
-                *tendon = mesh_code::coded_share(mesh_code::share_code(*tendon));
+                *tendon = format::mesh_code::coded_share(format::mesh_code::share_code(*tendon));
             }
         }
         self

@@ -7,9 +7,9 @@ use supple_anatomy::growth::{
     FatGoal, Grown, Growth, GrowthBody, GrowthError, GrowthFlow, grown, growth_steps,
 };
 use supple_anatomy::template::{FatRegion, load_template};
-use supple_anatomy::{Layers, Template};
+use supple_anatomy::{LayeredBody, Layers};
 
-fn template(name: &str) -> Template {
+fn template(name: &str) -> LayeredBody {
     let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("../supple/assets");
     load_template(&assets.join(format!("{name}.template"))).unwrap()
 }
@@ -30,7 +30,7 @@ fn rms(a: &Layers, b: &Layers) -> f64 {
 }
 
 /// What must hold after any growth.
-fn check(before: &Template, after: &Grown) {
+fn check(before: &LayeredBody, after: &Grown) {
     let report = &after.report;
     let [asked, got] = report.asked;
     assert!(
@@ -79,7 +79,7 @@ fn a_man_gains_eight_kilograms_and_loses_them_again() {
         more.report.visceral
     );
     let moved = |name: &str| {
-        let muscle = |t: &Template| {
+        let muscle = |t: &LayeredBody| {
             t.muscles
                 .iter()
                 .find(|m| m.name == name)

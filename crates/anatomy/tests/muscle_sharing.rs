@@ -3,11 +3,11 @@
 use std::sync::LazyLock;
 
 use glam::Vec3;
-use supple_anatomy::template::atlas::{Atlas, AtlasError};
-use supple_anatomy::template::fibres::FibreGuide;
-use supple_anatomy::template::frame::Side;
-use supple_anatomy::template::muscles::{Muscle, MuscleOptions, muscles};
-use supple_anatomy::template::thickness::thickness_map;
+use supple_anatomy::template::musculature::atlas::{Atlas, AtlasError};
+use supple_anatomy::template::musculature::fibres::FibreGuide;
+use supple_anatomy::template::musculature::muscles::{Muscle, MuscleOptions, muscles};
+use supple_anatomy::template::places::frame::Side;
+use supple_anatomy::template::surfaces::thickness::thickness_map;
 use supple_anatomy::{Bone, Layers};
 use supple_geom::{Adjacency, Surface, TriMesh, shapes};
 

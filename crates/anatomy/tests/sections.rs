@@ -7,7 +7,7 @@ mod sections;
 use std::path::Path;
 
 use supple_anatomy::template::load_template;
-use supple_anatomy::template::segments::Segment;
+use supple_anatomy::template::places::segments::Segment;
 
 #[test]
 fn thigh_and_calf_are_as_thick_as_those_of_bodyparts3d() {

@@ -12,7 +12,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 pub use grow::{Grow, GrowthMethod, Region};
 pub use person::{Composition, CompositionCommand, Frame, MakePeople, MakePerson};
 use supple::flesh::settings::Resolution;
-use supple::flesh::shell_kinds::Kind;
+use supple::flesh::shells::shell_kinds::Kind;
 use supple::glam::Vec3;
 use supple::rig::formats::parse_unit;
 use supple::rig::markers::{Marker, parse_marker};

@@ -7,31 +7,33 @@ use supple_rig::Character;
 use supple_rig::skinning::{linear_blend, morphed};
 
 use crate::FleshError;
-use crate::assemble::{ModelInput, assemble_model};
-use crate::base_points::{Smoothing, base_points, base_position};
-use crate::bone_graph::{BoneGraph, GraphInput, bone_graph};
-use crate::bone_surface::bone_surface;
-use crate::colliders::attached;
-use crate::collision_tets::{collision_tets, contact_surface};
-use crate::covers::covers;
-use crate::detail::{Detail, DetailSource, Upsampler};
-use crate::detail_cache::DetailCache;
+use crate::construction::assemble::{ModelInput, assemble_model};
+use crate::construction::base_points::{Smoothing, base_points, base_position};
+use crate::construction::bone_graph::{BoneGraph, GraphInput, bone_graph};
+use crate::construction::bone_surface::bone_surface;
+use crate::construction::collision_tets::{collision_tets, contact_surface};
+use crate::construction::layered_prisms::TissueTets;
+use crate::construction::layers::{ColumnLayers, GivenLayers};
+use crate::construction::prisms::split_orders;
+use crate::construction::rest_skin::RestSkin;
+use crate::construction::simulation_mesh::bending_points;
+use crate::construction::skeleton_volume::{GivenRadii, skeleton_volume};
 use crate::flesh::{BuildReport, Flesh};
-use crate::holds::{HoldInput, bones_by_joint, flesh_weights, given_weights, holds, influences};
-use crate::joint_use::joint_uses;
-use crate::layered_prisms::TissueTets;
-use crate::layers::{ColumnLayers, GivenLayers};
-use crate::prisms::split_orders;
-use crate::regions::{bending_joints, depth_factor, excluded_columns, stiffness_factors};
-use crate::rest_skin::RestSkin;
-use crate::rides::{RideInput, Rides, rides};
+use crate::motion::colliders::attached;
+use crate::motion::holds::{
+    HoldInput, bones_by_joint, flesh_weights, given_weights, holds, influences,
+};
+use crate::motion::joint_use::joint_uses;
+use crate::motion::regions::{bending_joints, depth_factor, excluded_columns, stiffness_factors};
+use crate::motion::sliding::attachments;
+use crate::motion::sliding_core::{cores, mean_weights};
+use crate::motion::target_table::FollowTable;
 use crate::settings::{ContactMode, Settings};
-use crate::shell_kinds::{Kind, ShellKinds, shell_kinds};
-use crate::simulation_mesh::bending_points;
-use crate::skeleton_volume::{GivenRadii, skeleton_volume};
-use crate::sliding::attachments;
-use crate::sliding_core::{cores, mean_weights};
-use crate::target_table::FollowTable;
+use crate::shells::covers::covers;
+use crate::shells::rides::{RideInput, Rides, rides};
+use crate::shells::shell_kinds::{Kind, ShellKinds, shell_kinds};
+use crate::upsampling::detail::{Detail, DetailSource, Upsampler};
+use crate::upsampling::detail_cache::DetailCache;
 
 /// Collects options, then builds a [`Flesh`].
 pub struct FleshBuilder<'a> {

@@ -7,26 +7,26 @@ use supple_rig::{Character, Pose, Skeleton};
 use supple_sim::{Model, Quality, State, measure_where};
 
 use crate::FleshError;
-use crate::base_points::BasePoint;
-use crate::bone_graph::BoneGraph;
 use crate::builder::FleshBuilder;
-use crate::colliders::Attached;
-use crate::collision_tets::CollisionTets;
-use crate::covers::Cover;
-use crate::detail::Detail;
-use crate::detail_cache::CacheUse;
-use crate::frames::{Frames, frames};
-use crate::holds::Hold;
-use crate::layers::ColumnLayers;
-use crate::rides::Ride;
-use crate::rigid_pieces::RigidPiece;
+use crate::construction::base_points::BasePoint;
+use crate::construction::bone_graph::BoneGraph;
+use crate::construction::collision_tets::CollisionTets;
+use crate::construction::layers::ColumnLayers;
+use crate::construction::skeleton_volume::SkeletonVolume;
+use crate::construction::untangle::UntangleReport;
+use crate::motion::colliders::Attached;
+use crate::motion::frames::{Frames, frames};
+use crate::motion::holds::Hold;
+use crate::motion::sliding::Attachment;
+use crate::motion::target_table::FollowTable;
+use crate::motion::targets::positions;
 use crate::settings::Settings;
-use crate::shell_kinds::Shell;
-use crate::skeleton_volume::SkeletonVolume;
-use crate::sliding::Attachment;
-use crate::target_table::FollowTable;
-use crate::targets::positions;
-use crate::untangle::UntangleReport;
+use crate::shells::covers::Cover;
+use crate::shells::rides::Ride;
+use crate::shells::rigid_pieces::RigidPiece;
+use crate::shells::shell_kinds::Shell;
+use crate::upsampling::detail::Detail;
+use crate::upsampling::detail_cache::CacheUse;
 
 /// What construction did.
 #[derive(Clone, Debug, Default)]
@@ -233,7 +233,7 @@ impl Flesh {
 
     /// The rest pose of the tissue: the pose the skin was bound in.
     pub fn rest_pose(&self) -> Pose {
-        crate::targets::pose_of_worlds(&self.character.skeleton, &self.bind_worlds)
+        crate::motion::targets::pose_of_worlds(&self.character.skeleton, &self.bind_worlds)
     }
 
     pub(crate) fn frames(&self, pose: &Pose) -> Result<Frames, FleshError> {

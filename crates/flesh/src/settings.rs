@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use supple_rig::Character;
 
 use crate::FleshError;
-use crate::shell_kinds::Kind;
+use crate::shells::shell_kinds::Kind;
 
 /// All user settings. Anything left out is chosen automatically.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -56,7 +56,7 @@ pub struct Settings {
 pub struct Tissue {
     /// Stiffness \[Pa\]. Fat and relaxed muscle have 1000 to 5000.
     pub stiffness: f64,
-    /// Mass of the whole body \[kg\]; 0 computes it from the enclosed volume and [`BODY_DENSITY`](crate::masses::BODY_DENSITY).
+    /// Mass of the whole body \[kg\]; 0 computes it from the enclosed volume and [`BODY_DENSITY`](crate::construction::masses::BODY_DENSITY).
     pub mass: f64,
     /// Stiffness against change of volume, relative to `stiffness`; 0 turns it off. Real tissue hardly changes its volume,
     /// but the larger this value, the more iterations a step needs.
@@ -69,7 +69,7 @@ pub struct Tissue {
     pub smoothing: f64,
 }
 
-/// Material of bodies with [layers](crate::layers).
+/// Material of bodies with [layers](crate::construction::layers).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -156,7 +156,7 @@ impl Default for Tissue {
             volume_stiffness: VOLUME_STIFFNESS,
             sliding: true,
             simulate_head: false,
-            smoothing: crate::base_points::Smoothing::default().reach,
+            smoothing: crate::construction::base_points::Smoothing::default().reach,
         }
     }
 }

@@ -3,9 +3,9 @@
 mod common;
 
 use glam::{Quat, Vec3};
-use supple_flesh::detail::Upsampler;
 use supple_flesh::settings::Resolution;
-use supple_flesh::upsample::{NEIGHBOURS, Upsampling};
+use supple_flesh::upsampling::detail::Upsampler;
+use supple_flesh::upsampling::upsample::{NEIGHBOURS, Upsampling};
 use supple_flesh::{Flesh, Settings};
 use supple_geom::decimate::{Decimation, decimate};
 use supple_geom::mls::Basis;

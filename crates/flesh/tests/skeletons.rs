@@ -1,7 +1,7 @@
 //! Odd skeletons: a single joint, unconnected parts, coincident and idle joints, joints outside, virtual bones, regions.
 
 use glam::{Quat, Vec3};
-use supple_flesh::sliding::Attachment;
+use supple_flesh::motion::sliding::Attachment;
 use supple_flesh::{Flesh, Settings};
 use supple_geom::{TriMesh, shapes};
 use supple_rig::skeleton::JointKind;

@@ -8,7 +8,7 @@ use std::f64::consts::PI;
 
 use glam::{DVec3, Quat, Vec3};
 use supple::anatomy::template::Group;
-use supple::anatomy::{BodyError, Template};
+use supple::anatomy::{BodyError, LayeredBody};
 use supple::flesh::GivenLayers;
 use supple::tissue::{SoftBody, TissueError};
 use supple::{Pose, Skeleton};
@@ -34,7 +34,7 @@ const BREAST: f32 = 0.03;
 
 impl Torso {
     /// Finds the regions of an anatomy, in the vertices of its layers.
-    pub fn new(anatomy: &Template, layers: &GivenLayers) -> Result<Self, BodyError> {
+    pub fn new(anatomy: &LayeredBody, layers: &GivenLayers) -> Result<Self, BodyError> {
         let body = &anatomy.body;
         let height = |name: &str| body.joint(name).map(|at| at.y);
         let (pelvis, rib_margin) = (height("spine05")?, height("spine03")?);

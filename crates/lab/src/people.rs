@@ -6,7 +6,7 @@ use supple::anatomy::composition::estimate::CompositionError;
 use supple::anatomy::composition::{Known, Regressors, Tape, composition};
 use supple::anatomy::person::carried::skeleton_at;
 use supple::anatomy::person::{FitError, PersonSkin, Transfer, fitted_person};
-use supple::anatomy::{BodyError, Sex, Template};
+use supple::anatomy::{BodyError, LayeredBody, Sex};
 use supple::embedded::{self, Body};
 
 /// Why there is no such person.
@@ -34,7 +34,7 @@ pub enum PeopleError {
 ///
 /// Among the coefficients of the body model that change the volume alike and leave the height, those that are smallest in standard
 /// deviations are taken: `cᵢ = λ σᵢ² gᵢ` with the volume's gradient `g` across that of the height, and λ by bisection.
-pub fn person_of_bmi(sex: Sex, bmi: f64) -> Result<Template, PeopleError> {
+pub fn person_of_bmi(sex: Sex, bmi: f64) -> Result<LayeredBody, PeopleError> {
     let which = match sex {
         Sex::Male => Body::Male,
         Sex::Female => Body::Female,

@@ -22,7 +22,7 @@ pub fn person_sheet(person: &Person, size: usize) -> Image {
 
 /// A person's eyes.
 pub(crate) fn eyes(person: &Person) -> [DrawMesh<'static>; 2] {
-    let [white, irises, _] = person.inserts.split();
+    let [white, irises, _] = person.eyes_and_tongue.split();
     [
         DrawMesh::owned(white.mesh).coloured(WHITE),
         DrawMesh::owned(irises.mesh).coloured(IRIS),

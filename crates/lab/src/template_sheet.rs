@@ -1,7 +1,7 @@
 //! Pictures of a layered template: its surfaces, bones and muscles from three sides, sections, regions.
 
 use glam::Vec3;
-use supple::anatomy::Template;
+use supple::anatomy::LayeredBody;
 use supple::anatomy::template::{FatRegion, Group};
 use supple_geom::section::{Plane, section};
 use supple_geom::{Adjacency, TriMesh};
@@ -59,7 +59,7 @@ const ANGLE: f32 = 0.3;
 const HEIGHT_SHARE: f32 = 1.55;
 
 /// Colour of the muscle with a number: neighbours in the atlas differ, left and right do not.
-pub fn muscle_red(template: &Template, muscle: usize) -> Vec3 {
+pub fn muscle_red(template: &LayeredBody, muscle: usize) -> Vec3 {
     let stem = |name: &str| {
         name.trim_end_matches("_l")
             .trim_end_matches("_r")
@@ -71,18 +71,18 @@ pub fn muscle_red(template: &Template, muscle: usize) -> Vec3 {
 }
 
 /// All bones as one mesh.
-fn bones(template: &Template) -> TriMesh {
+fn bones(template: &LayeredBody) -> TriMesh {
     TriMesh::merged(template.bones.iter().map(|entry| &entry.bone.mesh))
 }
 
 /// All muscles as one mesh, with the colours of flesh and tendon.
-fn muscles(template: &Template) -> (TriMesh, Vec<Vec3>) {
+fn muscles(template: &LayeredBody) -> (TriMesh, Vec<Vec3>) {
     let mesh = TriMesh::merged(template.muscles.iter().map(|muscle| &muscle.mesh));
     (mesh, muscle_colours(template))
 }
 
 /// Colours of flesh and tendon of every vertex of all muscles.
-pub fn muscle_colours(template: &Template) -> Vec<Vec3> {
+pub fn muscle_colours(template: &LayeredBody) -> Vec<Vec3> {
     let mut colours = Vec::new();
     for (number, muscle) in template.muscles.iter().enumerate() {
         let red = muscle_red(template, number);
@@ -98,7 +98,7 @@ struct Column<'a> {
     meshes: Vec<DrawMesh<'a>>,
 }
 
-fn columns(template: &Template) -> Vec<Column<'static>> {
+fn columns(template: &LayeredBody) -> Vec<Column<'static>> {
     let [skin, muscle_surface, skeleton_surface] = template.surfaces();
     let plain = |mesh: TriMesh, colour: Vec3| DrawMesh::owned(mesh).coloured(colour);
     let (flesh, reds) = muscles(template);
@@ -134,7 +134,7 @@ fn columns(template: &Template) -> Vec<Column<'static>> {
 
 /// Skin, muscle surface, skeleton surface, muscles and bones, from three sides, with sections below. `size` is the width
 /// of a tile \[px\].
-pub fn template_sheet(template: &Template, size: usize) -> Image {
+pub fn template_sheet(template: &LayeredBody, size: usize) -> Image {
     let columns = columns(template);
     let count = columns.len();
     let mut tiles = Vec::new();
@@ -157,12 +157,12 @@ pub fn template_sheet(template: &Template, size: usize) -> Image {
 }
 
 /// The body peeled: skin, then skin seen through, muscles, and bones, from the front and the back.
-pub fn layers_sheet(template: &Template, size: usize) -> Image {
+pub fn layers_sheet(template: &LayeredBody, size: usize) -> Image {
     peeled_sheet(template, &[], size)
 }
 
 /// [`layers_sheet`] with more that is seen with the skin.
-pub(crate) fn peeled_sheet(template: &Template, more: &[DrawMesh], size: usize) -> Image {
+pub(crate) fn peeled_sheet(template: &LayeredBody, more: &[DrawMesh], size: usize) -> Image {
     let sides = [SIDES[0], SIDES[2]];
     let tiles = peeled_views(template, more, &sides, size);
     let columns = tiles.len() / sides.len();
@@ -171,7 +171,7 @@ pub(crate) fn peeled_sheet(template: &Template, more: &[DrawMesh], size: usize) 
 
 /// The body peeled, seen from the front.
 pub(crate) fn peeled_front(
-    template: &Template,
+    template: &LayeredBody,
     more: &[DrawMesh],
     size: usize,
 ) -> Vec<(Image, String)> {
@@ -180,7 +180,7 @@ pub(crate) fn peeled_front(
 
 /// Skin, fat, muscles, bones in the skin, and bones, from each side, with captions.
 fn peeled_views(
-    template: &Template,
+    template: &LayeredBody,
     more: &[DrawMesh],
     sides: &[(&str, Vec3)],
     size: usize,
@@ -219,7 +219,7 @@ fn peeled_views(
 }
 
 /// Muscle groups, regions of fat, abdomen, and where the skeleton surface slides, from the front and the back.
-pub fn regions_sheet(template: &Template, size: usize) -> Image {
+pub fn regions_sheet(template: &LayeredBody, size: usize) -> Image {
     let regions = &template.regions;
     let count = template.layers.skin.len();
     let of = |index: Option<usize>| index.map_or(NO_REGION, |index| REGIONS[index]);
@@ -261,7 +261,7 @@ pub fn regions_sheet(template: &Template, size: usize) -> Image {
 }
 
 /// Draws meshes with the camera that shows the whole skin.
-fn draw(template: &Template, meshes: Vec<DrawMesh>, direction: Vec3, size: usize) -> Image {
+fn draw(template: &LayeredBody, meshes: Vec<DrawMesh>, direction: Vec3, size: usize) -> Image {
     draw_around(&template.layers.skin, meshes, direction, size)
 }
 
@@ -294,7 +294,7 @@ struct Cut {
     plane: Plane,
 }
 
-fn cuts(template: &Template) -> Vec<Cut> {
+fn cuts(template: &LayeredBody) -> Vec<Cut> {
     let at = |name: &str| template.body.joint(name).ok();
     let across = |name, from: &str, to: &str, t: f32| {
         let (from, to) = (at(from)?, at(to)?);
@@ -322,7 +322,7 @@ fn cuts(template: &Template) -> Vec<Cut> {
 }
 
 /// Sections of trunk and limbs, front upwards, each as large as it fits.
-pub fn sections(template: &Template, size: usize) -> Vec<(Image, String)> {
+pub fn sections(template: &LayeredBody, size: usize) -> Vec<(Image, String)> {
     let [skin, muscle_surface, skeleton_surface] = template.surfaces();
     let adjacency = Adjacency::new(&skin);
     let draw = |cut: Cut| {

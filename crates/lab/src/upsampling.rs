@@ -2,9 +2,9 @@
 
 use glam::Vec3;
 use serde::Serialize;
-use supple_flesh::normal_displacement::{NormalDisplacement, Workspace};
 use supple_flesh::settings::Resolution;
-use supple_flesh::upsample::{Samples, Upsampling};
+use supple_flesh::upsampling::normal_displacement::{NormalDisplacement, Workspace};
+use supple_flesh::upsampling::upsample::{Samples, Upsampling};
 use supple_flesh::{Flesh, Settings};
 use supple_geom::TriMesh;
 use supple_geom::mls::Basis;

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use supple::tissue::SoftBody;
 use supple_flesh::Settings;
-use supple_flesh::shell_kinds::Kind;
+use supple_flesh::shells::shell_kinds::Kind;
 use supple_lab::guests::{Guest, MAX_LEFT, Measure, cord, made, motions};
 use supple_rig::{Character, Pose};
 

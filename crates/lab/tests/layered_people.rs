@@ -1,7 +1,7 @@
 //! Layered bodies of the embedded templates and of people fitted with them.
 
 use glam::Vec3;
-use supple::anatomy::{Sex, Template};
+use supple::anatomy::{LayeredBody, Sex};
 use supple::embedded;
 use supple::flesh::GivenLayers;
 use supple::inside::Inside;
@@ -19,7 +19,7 @@ struct Case {
 }
 
 impl Case {
-    fn new(anatomy: &Template) -> Self {
+    fn new(anatomy: &LayeredBody) -> Self {
         let made = layered(anatomy);
         let torso = Torso::new(anatomy, &made.layers).unwrap();
         Self { made, torso }

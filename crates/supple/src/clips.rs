@@ -98,11 +98,11 @@ pub fn clip_from(character: &Character, file: impl AsRef<Path>) -> Result<Clip, 
 
 /// The chosen clip on the character's skeleton. Retargeted motions are sampled at `fps` frames per second.
 pub fn choose(character: &Character, choice: Choice, fps: f32) -> Result<Clip, MotionError> {
-    choose_told(character, choice, fps, &|_| ())
+    choose_with_notice(character, choice, fps, &|_| ())
 }
 
 /// As [`choose`]; `notice` is told which of several clips of a motion file is played, if none was named.
-pub fn choose_told(
+pub fn choose_with_notice(
     character: &Character,
     choice: Choice,
     fps: f32,

@@ -1,8 +1,8 @@
 //! Upsampling weights in the layout of the device.
 
 use supple_flesh::Flesh;
-use supple_flesh::detail::Upsampler;
-use supple_flesh::target_table::TargetTable;
+use supple_flesh::motion::target_table::TargetTable;
+use supple_flesh::upsampling::detail::Upsampler;
 use supple_geom::adjacency::NONE;
 use supple_gpu::SkinTables;
 

@@ -1,6 +1,6 @@
 //! The embedded bodies and clips.
 
-use supple_anatomy::template::{Template, TemplateError, read_template};
+use supple_anatomy::template::{LayeredBody, TemplateError, read_template};
 use supple_rig::figures::on_each;
 use supple_rig::formats::{FormatError, ReadOptions, gltf};
 use supple_rig::keyed::{KeyedClip, KeyedError};
@@ -74,7 +74,7 @@ pub fn template_bytes(which: Body) -> &'static [u8] {
 }
 
 /// The layered template of an embedded body: muscle surface, skeleton surface, muscles and bones inside its skin.
-pub fn template(which: Body) -> Result<Template, TemplateError> {
+pub fn template(which: Body) -> Result<LayeredBody, TemplateError> {
     read_template(template_bytes(which))
 }
 

@@ -14,7 +14,7 @@
 
 use std::path::Path;
 
-use supple_anatomy::Template;
+use supple_anatomy::LayeredBody;
 use supple_anatomy::person::{Person, PersonFileError, character::skin_character};
 use supple_anatomy::template::{TemplateError, load_template};
 use supple_geom::normals::vertex_normals;
@@ -36,7 +36,7 @@ use crate::person::{is_person, load_person};
 #[derive(Clone, Debug)]
 pub struct Subject {
     /// Skin, layers, bones and muscles.
-    pub anatomy: Template,
+    pub anatomy: LayeredBody,
     /// Measures and composition, if it is a person.
     pub person: Option<Person>,
     /// How it looks: its skin, with the eyes if there are any. Part 0 has the vertices of the anatomy's skin

@@ -6,10 +6,10 @@
 use std::sync::Arc;
 
 use glam::Vec3;
-use supple_anatomy::Template;
+use supple_anatomy::LayeredBody;
 use supple_anatomy::template::Rig;
 use supple_flesh::Flesh;
-use supple_flesh::inlays::Inlays;
+use supple_flesh::construction::embedded_points::EmbeddedPoints;
 use supple_geom::TriMesh;
 use supple_geom::normals::vertex_normals;
 use supple_rig::bake::{Frame, FrameSource, Frames, Motion};
@@ -31,12 +31,12 @@ const BONE: Vec3 = Vec3::new(0.82, 0.76, 0.62);
 pub struct Inside {
     muscles: Part,
     bones: Part,
-    inlays: Inlays,
+    embedded_points: EmbeddedPoints,
 }
 
 impl Inside {
     /// Those of an anatomy whose layers the tissue was built with.
-    pub fn new(anatomy: &Template, flesh: &Flesh) -> Self {
+    pub fn new(anatomy: &LayeredBody, flesh: &Flesh) -> Self {
         let skeleton = &anatomy.body.skeleton;
         let part = |name: &str, list: Vec<(&TriMesh, &Rig)>| {
             let mesh = TriMesh::merged(list.iter().map(|(mesh, _)| *mesh));
@@ -57,7 +57,7 @@ impl Inside {
         let bones = (anatomy.bones.iter()).map(|entry| (&entry.bone.mesh, &entry.rig));
         let muscles = part("muscles", muscles.collect());
         Self {
-            inlays: flesh.inlays(&muscles.mesh.positions),
+            embedded_points: flesh.embedded_points(&muscles.mesh.positions),
             bones: part("bones", bones.collect()),
             muscles,
         }
@@ -73,7 +73,7 @@ impl Inside {
         let worlds = pose.worlds(flesh.skeleton());
         let [mut muscles, bones] =
             [&self.muscles, &self.bones].map(|part| linear_blend(part, &worlds, &[]).positions);
-        self.inlays.follow(vertices, &mut muscles);
+        self.embedded_points.follow(vertices, &mut muscles);
         [muscles, bones]
     }
 

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use glam::Vec3;
 use supple_anatomy::person::{Person, character::skin_character};
 use supple_anatomy::template::FatRegion;
-use supple_anatomy::{Body as Skin, Sex, Template};
+use supple_anatomy::{Body as Skin, LayeredBody, Sex};
 use supple_flesh::GivenLayers;
 use supple_geom::Adjacency;
 use supple_geom::adjacency::Rows;
@@ -41,7 +41,7 @@ pub struct Layered {
 /// A layered body, of a template or of a person, as a character with layers.
 ///
 /// Bodies in the connectivity of the embedded ones get their eyes as well, which have no layers.
-pub fn layered(anatomy: &Template) -> Layered {
+pub fn layered(anatomy: &LayeredBody) -> Layered {
     let character = with_eyes(anatomy).unwrap_or_else(|| skin_character(anatomy));
     let is_whole = character.parts[0].mesh.positions.len() > anatomy.layers.skin.len();
     let vertices = match is_whole {
@@ -56,7 +56,7 @@ pub fn layered(anatomy: &Template) -> Layered {
 
 /// Layers whose skeleton surface has no sliding regions: every vertex is bound to the bone nearest to it. They fold where the trunk
 /// bends, and are there to compare with [4.18].
-pub fn bound_to_bones(anatomy: &Template, layered: &Layered) -> GivenLayers {
+pub fn bound_to_bones(anatomy: &LayeredBody, layered: &Layered) -> GivenLayers {
     GivenLayers {
         held: anatomy.layers.layered.clone(),
         ..given_layers(anatomy, layered.layers.vertices.clone())
@@ -73,7 +73,7 @@ pub fn layered_person(person: &Person) -> Layered {
 }
 
 /// The layers of an anatomy, whose skeleton surface goes over smoothly from one bone to the next.
-fn smooth_layers(anatomy: &Template, vertices: Vec<u32>) -> GivenLayers {
+fn smooth_layers(anatomy: &LayeredBody, vertices: Vec<u32>) -> GivenLayers {
     let mut layers = given_layers(anatomy, vertices);
     layers.influences = smoothed(layers.influences, &anatomy.layers.triangles);
     layers
@@ -84,7 +84,7 @@ fn smooth_layers(anatomy: &Template, vertices: Vec<u32>) -> GivenLayers {
 const BACK: f32 = -0.6;
 
 /// The layers of an anatomy over the given vertices of the first part of a character with its joints, each vertex on the bone nearest to it.
-fn given_layers(anatomy: &Template, vertices: Vec<u32>) -> GivenLayers {
+fn given_layers(anatomy: &LayeredBody, vertices: Vec<u32>) -> GivenLayers {
     let (layers, regions) = (&anatomy.layers, &anatomy.regions);
     let normals = vertex_normals(&layers.skin_mesh());
     let is_back = |v: usize| {
@@ -146,7 +146,7 @@ fn smoothed(mut rows: Vec<Vec<(u32, f32)>>, triangles: &[[u32; 3]]) -> Vec<Vec<(
 }
 
 /// What moves a bone at a point.
-fn bone_weights(anatomy: &Template, bone: usize, at: Vec3) -> Vec<(u32, f32)> {
+fn bone_weights(anatomy: &LayeredBody, bone: usize, at: Vec3) -> Vec<(u32, f32)> {
     let bone = &anatomy.bones[bone];
     let distance = |v: &usize| bone.bone.mesh.positions[*v].distance_squared(at);
     let vertex = match bone.rig {
@@ -158,7 +158,7 @@ fn bone_weights(anatomy: &Template, bone: usize, at: Vec3) -> Vec<(u32, f32)> {
 }
 
 /// The embedded body of the same sex with the anatomy's skin and joints; `None` if their connectivity differs.
-fn with_eyes(anatomy: &Template) -> Option<Character> {
+fn with_eyes(anatomy: &LayeredBody) -> Option<Character> {
     let which = match anatomy.sex() {
         Sex::Male => Body::Male,
         Sex::Female => Body::Female,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use supple_anatomy::person::PersonFileError;
-use supple_anatomy::template::{self, Template, TemplateError};
+use supple_anatomy::template::{self, LayeredBody, TemplateError};
 use supple_rig::Character;
 use supple_rig::character::Up;
 use supple_rig::formats::{self, FormatError, ReadOptions};
@@ -54,7 +54,7 @@ pub fn load(path: impl AsRef<Path>) -> Result<Character, FormatError> {
 }
 
 /// Loads a layered template: a file that `supple template` wrote, or that of an embedded body, `@male` or `@female`.
-pub fn load_template(path: impl AsRef<Path>) -> Result<Template, TemplateError> {
+pub fn load_template(path: impl AsRef<Path>) -> Result<LayeredBody, TemplateError> {
     match path.as_ref().to_str() {
         Some("@male") => embedded::template(Body::Male),
         Some("@female") => embedded::template(Body::Female),

@@ -18,7 +18,8 @@ use std::sync::OnceLock;
 pub use supple_anatomy::Sex;
 pub use supple_anatomy::composition::Regressors;
 pub use supple_anatomy::person::{
-    Given, GivenFat, Person, PersonError, PersonFileError, Preparation, person_info, save_person,
+    Given, GivenFat, Person, PersonError, PersonFileError, PreparedTemplate, person_info,
+    save_person,
 };
 use supple_anatomy::person::{load_person as load_file, person_of_scan};
 pub use supple_anatomy::scan::{Landmark, Options as ScanOptions, Scan};
@@ -51,8 +52,8 @@ pub fn person(name: &str, scan: &Scan, options: &PersonOptions) -> Result<Person
 }
 
 /// The embedded template of a sex, prepared for people; made once.
-pub fn preparation(sex: Sex) -> Result<&'static Preparation, PersonError> {
-    static PREPARED: [OnceLock<Preparation>; 2] = [OnceLock::new(), OnceLock::new()];
+pub fn preparation(sex: Sex) -> Result<&'static PreparedTemplate, PersonError> {
+    static PREPARED: [OnceLock<PreparedTemplate>; 2] = [OnceLock::new(), OnceLock::new()];
     let (slot, body) = match sex {
         Sex::Male => (&PREPARED[0], Body::Male),
         Sex::Female => (&PREPARED[1], Body::Female),
@@ -61,7 +62,7 @@ pub fn preparation(sex: Sex) -> Result<&'static Preparation, PersonError> {
         return Ok(prepared);
     }
     // Made outside of the lock: threads that wait in a lock inside a thread pool could wait for each other.
-    let made = Preparation::new(embedded::template(body)?)?;
+    let made = PreparedTemplate::new(embedded::template(body)?)?;
     Ok(slot.get_or_init(|| made))
 }
 

@@ -326,7 +326,10 @@ fn colliders(file: &SceneFile) -> Result<Vec<Collider>, SceneError> {
         Ground::Switch(true) => Some(0.0),
         Ground::Height(height) => Some(height as f32),
     };
-    let things = file.collider.iter().map(supple_flesh::colliders::collider);
+    let things = file
+        .collider
+        .iter()
+        .map(supple_flesh::motion::colliders::collider);
     let things = things.collect::<Result<Vec<_>, FleshError>>();
     let mut all: Vec<Collider> = height.map(Collider::ground).into_iter().collect();
     all.extend(things.map_err(TissueError::from)?);

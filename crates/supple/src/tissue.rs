@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use glam::Vec3;
-use supple_flesh::colliders::Attached;
+use supple_flesh::motion::colliders::Attached;
 use supple_flesh::settings::ContactMode;
 use supple_flesh::{Flesh, FleshError, Settings, SkinWork};
 use supple_rig::bake::Motion;

@@ -1,7 +1,7 @@
 //! Hard and hanging shells keep their shape or follow their own weights, and clothes stay outside the skin.
 
 use glam::{Affine3A, Vec3};
-use supple::flesh::shell_kinds::shell_kinds;
+use supple::flesh::shells::shell_kinds::shell_kinds;
 use supple::geom::decimate::{Decimation, decimate};
 use supple::geom::normals::vertex_normals;
 use supple::geom::shapes::{capped_tube, cuboid, icosphere};

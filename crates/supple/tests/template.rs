@@ -1,14 +1,16 @@
 //! The embedded templates.
 
-use supple::anatomy::template::enclosure::enclosure;
-use supple::anatomy::template::volumes::{body_mass, literature_legs, literature_volume};
-use supple::anatomy::template::wrap::is_wrapped;
+use supple::anatomy::template::musculature::volumes::{
+    body_mass, literature_legs, literature_volume,
+};
+use supple::anatomy::template::wrapping::enclosure::enclosure;
+use supple::anatomy::template::wrapping::wrap::is_wrapped;
 use supple::anatomy::template::{Group, write_template};
-use supple::anatomy::{Sex, Template};
+use supple::anatomy::{LayeredBody, Sex};
 use supple::embedded::{Body, template, template_bytes};
 use supple::geom::Surface;
 
-fn each(check: impl Fn(&Template)) {
+fn each(check: impl Fn(&LayeredBody)) {
     for which in [Body::Male, Body::Female] {
         check(&template(which).unwrap());
     }

@@ -1,7 +1,7 @@
 //! A layered template as arrays to draw: surfaces, bones and muscles with the joints that move them.
 
 use serde::Serialize;
-use supple::anatomy::Template;
+use supple::anatomy::LayeredBody;
 use supple::anatomy::template::{Rig, read_template};
 use supple::geom::TriMesh;
 use supple::geom::normals::vertex_normals;
@@ -85,7 +85,7 @@ pub struct Arrays {
 
 /// A template on the page.
 pub struct Anatomy {
-    template: Template,
+    template: LayeredBody,
 }
 
 impl Anatomy {

@@ -7,7 +7,7 @@ use supple::anatomy::body_model::{BodyModel, DamagedSpace};
 use supple::anatomy::composition::Regressors;
 use supple::anatomy::growth::GrowthError;
 use supple::anatomy::person::{
-    Given, GivenFat, PersonError, PersonFileError, Preparation, read_person, write_person,
+    Given, GivenFat, PersonError, PersonFileError, PreparedTemplate, read_person, write_person,
 };
 use supple::anatomy::progress::Progress;
 use supple::anatomy::scan::{Options, Registered, Scan, ScanError, register_with};
@@ -135,6 +135,6 @@ pub fn refitted(
     Ok(write_person(&refitted)?)
 }
 
-fn prepared(template: &[u8]) -> Result<Preparation, PersonError> {
-    Preparation::new(read_template(template)?)
+fn prepared(template: &[u8]) -> Result<PreparedTemplate, PersonError> {
+    PreparedTemplate::new(read_template(template)?)
 }

@@ -1,7 +1,7 @@
 //! Shells (connected pieces) of a character on the page: their kinds, and changing them.
 
 use serde::Serialize;
-use supple::flesh::shell_kinds::Kind;
+use supple::flesh::shells::shell_kinds::Kind;
 
 use crate::error::StageError;
 use crate::stage::Stage;
@@ -28,7 +28,7 @@ impl Stage {
             return Vec::new();
         };
         let shells = &body.flesh().report.shells;
-        let entry = |(number, shell): (usize, &supple::flesh::shell_kinds::Shell)| {
+        let entry = |(number, shell): (usize, &supple::flesh::shells::shell_kinds::Shell)| {
             // Parts may share a name; a number never misleads.
             let is_unique = shells.iter().filter(|s| s.key == shell.key).count() == 1;
             ShellEntry {

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::{Error, StrDeserializer};
-use supple::flesh::colliders::Attached;
+use supple::flesh::motion::colliders::Attached;
 use supple::flesh::settings::ContactMode;
 use supple::glam::Vec3;
 use supple::sim::Collider;

@@ -7,7 +7,7 @@ use supple_anatomy::Sex;
 use supple_anatomy::body_model::{BodyModel, BodySampler};
 use supple_anatomy::composition::{Known, Regressors, Tape, composition};
 use supple_anatomy::person::PersonFit;
-use supple_anatomy::template::{Template, load_template};
+use supple_anatomy::template::{LayeredBody, load_template};
 use supple_geom::TriMesh;
 
 use crate::Failure;
@@ -41,7 +41,7 @@ pub enum Source {
 
 impl Case {
     /// The vertices that a template has.
-    pub fn of_body(&self, template: &Template, file: &[Vec3]) -> Vec<Vec3> {
+    pub fn of_body(&self, template: &LayeredBody, file: &[Vec3]) -> Vec<Vec3> {
         let vertices = template.body.file_vertices.iter();
         vertices.map(|&v| file[v as usize]).collect()
     }
@@ -160,7 +160,7 @@ fn scans(folder: &Path) -> Result<Vec<Case>, Failure> {
 pub fn write(
     folder: &Path,
     name: &str,
-    template: &Template,
+    template: &LayeredBody,
     fit: &PersonFit,
 ) -> Result<(), Failure> {
     let mut text = String::new();

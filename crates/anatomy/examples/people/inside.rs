@@ -5,7 +5,7 @@ use std::fmt;
 use glam::Vec3;
 use rayon::prelude::*;
 use supple_anatomy::Layers;
-use supple_anatomy::template::{Group, Template};
+use supple_anatomy::template::{Group, LayeredBody};
 use supple_geom::{Surface, TriMesh};
 
 /// Distances up to which surfaces only touch \[m\].
@@ -34,7 +34,7 @@ const SHARES: [f64; 3] = [0.03, 0.005, 0.002];
 const FAR: [f32; 3] = [20e-3, 4e-3, 3e-3];
 
 impl Inside {
-    pub fn of(template: &Template, layers: &Layers, bones: &[TriMesh]) -> Inside {
+    pub fn of(template: &LayeredBody, layers: &Layers, bones: &[TriMesh]) -> Inside {
         let surfaces = [
             layers.skeleton_mesh(),
             layers.muscle_mesh(),
@@ -105,7 +105,7 @@ pub struct Ribs {
 
 impl Ribs {
     pub fn of(
-        template: &Template,
+        template: &LayeredBody,
         layers: &Layers,
         bones: &[TriMesh],
         muscles: &[TriMesh],

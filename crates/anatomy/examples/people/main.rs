@@ -15,14 +15,14 @@ use cases::{Case, Source};
 use inside::{Inside, Ribs};
 use supple_anatomy::composition::{Composition, Known, Measures, Regressors, Tape, composition};
 use supple_anatomy::person::{FitReport, PersonFit, PersonSkin, Transfer, fitted_person};
-use supple_anatomy::template::{Template, load_template};
+use supple_anatomy::template::{LayeredBody, load_template};
 use supple_anatomy::{Sex, scan};
 
 type Failure = Box<dyn std::error::Error>;
 
 /// A template and what its people share.
 struct Base {
-    template: Template,
+    template: LayeredBody,
     transfer: Transfer,
     tape: Tape,
     ribs: Ribs,

@@ -10,7 +10,7 @@ use crate::layers::prism_volumes;
 use crate::person::Masses;
 use crate::person::crotch::crotch;
 use crate::person::masses::{FAT_DENSITY, MUSCLE_DENSITY, SKIN_THICKNESS};
-use crate::{Sex, Template};
+use crate::{LayeredBody, Sex};
 
 /// Muscle that no layer holds over squared height \[kg/m²\], men and women (4.13): the thesis' κ.
 const OTHER_MUSCLE: [f64; 2] = [1.5, 1.0];
@@ -21,7 +21,7 @@ const USUAL_AGE: f64 = 40.0;
 #[derive(Clone, Copy, Debug)]
 pub struct GrowthBody<'a> {
     /// The anatomy.
-    pub anatomy: &'a Template,
+    pub anatomy: &'a LayeredBody,
     /// What its layers weigh.
     pub masses: Masses,
     /// Weight \[kg\].
@@ -30,7 +30,7 @@ pub struct GrowthBody<'a> {
 
 impl<'a> GrowthBody<'a> {
     /// An anatomy whose masses and weight follow from its layers, such as a template itself.
-    pub fn of_anatomy(anatomy: &'a Template) -> Result<Self, GrowthError> {
+    pub fn of_anatomy(anatomy: &'a LayeredBody) -> Result<Self, GrowthError> {
         let masses = own_masses(anatomy)?;
         let weight = own_weight(anatomy, &masses);
         Ok(GrowthBody {
@@ -61,18 +61,18 @@ impl<'a> GrowthBody<'a> {
     }
 }
 
-fn height(anatomy: &Template) -> f64 {
+fn height(anatomy: &LayeredBody) -> f64 {
     f64::from(anatomy.layers.skin_mesh().bounds().size().y)
 }
 
-fn fat_volume(anatomy: &Template) -> f64 {
+fn fat_volume(anatomy: &LayeredBody) -> f64 {
     let mesh = TissueMesh::new(anatomy);
     mesh.fat_volume(&Tissue::of(anatomy))
 }
 
 /// Masses of an anatomy by itself: those of a person whose scaled template is the anatomy, so that nothing is behind the belly's
 /// wall but organs.
-pub fn own_masses(anatomy: &Template) -> Result<Masses, GrowthError> {
+pub fn own_masses(anatomy: &LayeredBody) -> Result<Masses, GrowthError> {
     let mesh = TissueMesh::new(anatomy);
     let tissue = Tissue::of(anatomy);
     let crotch = crotch(&anatomy.body)?;
@@ -101,7 +101,7 @@ pub fn own_masses(anatomy: &Template) -> Result<Masses, GrowthError> {
 }
 
 /// Weight of an anatomy from the volume inside its skin less air, with the density of its fat percentage \[kg\] [4.2.3].
-fn own_weight(anatomy: &Template, masses: &Masses) -> f64 {
+fn own_weight(anatomy: &LayeredBody, masses: &Masses) -> f64 {
     let skin = TriMesh {
         positions: anatomy.layers.skin.clone(),
         triangles: anatomy.layers.triangles.clone(),

@@ -7,12 +7,12 @@ use supple_geom::{Adjacency, Surface, TriMesh};
 use super::body::GrowthBody;
 use super::goal::{goal, place, visceral_share};
 use super::guard::Guard;
+use super::layer_volumes::LayerVolumes;
+use super::push_below_skin::push_below_skin;
 use super::smoothing::{Filter, Smoother};
 use super::tissue::{Tissue, TissueMesh};
-use super::tuck::tuck;
-use super::weighed::Weighed;
 use super::{FatGoal, Grown, Growth, GrowthError, GrowthReport, Method};
-use super::{depots, pressure, reach, room, wall};
+use super::{clearance, depots, growth_mask, pressure, wall};
 use crate::clock::Clock;
 use crate::composition::estimate::LIPIDS;
 use crate::layers::Layers;
@@ -20,7 +20,7 @@ use crate::person::Masses;
 use crate::person::carried::carried_directions;
 use crate::person::masses::{FAT_DENSITY, MUSCLE_DENSITY};
 use crate::person::transfer::{Transfer, warped};
-use crate::template::Template;
+use crate::template::LayeredBody;
 
 /// Fat and muscle of one step \[kg\]. Larger steps let skin that was to meet cross first; smaller ones take longer and change
 /// nothing.
@@ -49,7 +49,7 @@ pub struct GrowthFlow<'a> {
     mesh: TissueMesh,
     adjacency: Adjacency,
     moving: Vec<bool>,
-    reach: Vec<f64>,
+    mask: Vec<f64>,
     rate_filter: Filter,
     direction_filter: Filter,
     /// Growth of a balloon, if the method needs it.
@@ -66,7 +66,7 @@ pub struct GrowthFlow<'a> {
     is_weight: bool,
     /// Changes asked for \[kg\]: fat (or weight without muscle) and muscle.
     goal: [f64; 2],
-    start: Weighed,
+    start: LayerVolumes,
     base: Tissue,
     tissue: Tissue,
     report: GrowthReport,
@@ -84,7 +84,7 @@ struct Fields {
     /// Rate of muscle \[m\].
     muscle: Vec<f64>,
     /// How far the skin may go out \[m\].
-    room: Vec<f64>,
+    clearance: Vec<f64>,
 }
 
 /// How finely growth is found.
@@ -113,20 +113,20 @@ impl<'a> GrowthFlow<'a> {
         let goal = goal(body, growth)?;
         let mesh = TissueMesh::new(anatomy);
         let base = Tissue::of(anatomy);
-        let moving = reach::moving(anatomy);
+        let moving = growth_mask::moving(anatomy);
         let smoother = Smoother::new(&layers.triangles, &base.skin, &moving);
         if smoother.free() == 0 {
             return Err(GrowthError::NoLayers);
         }
-        let reach = reach::reach(anatomy, &smoother, &growth.regions)?;
+        let mask = growth_mask::growth_mask(anatomy, &smoother, &growth.regions)?;
         let rate_filter = smoother.bending(RATE_SMOOTHING)?;
         let direction_filter = smoother.bending(DIRECTION_SMOOTHING)?;
         let like = growth.like.map(|other| {
             let [skin, muscle] = [&other.skin, &other.muscle].map(|p| super::tissue::double(p));
             depots::rate(&depots::thickness(&mesh, &skin, &muscle))
         });
-        let bulge = wall::bulge(layers, &mesh, &base, &reach)?;
-        let start = Weighed::of(&mesh, &base);
+        let bulge = wall::bulge(layers, &mesh, &base, &mask)?;
+        let start = LayerVolumes::of(&mesh, &base);
         let mut flow = GrowthFlow {
             adjacency: Adjacency::of_triangles(layers.skin.len(), &layers.triangles),
             visceral_share: visceral_share(anatomy.sex(), growth),
@@ -139,7 +139,7 @@ impl<'a> GrowthFlow<'a> {
             tissue: base.clone(),
             mesh,
             moving,
-            reach,
+            mask,
             rate_filter,
             direction_filter,
             like,
@@ -153,14 +153,14 @@ impl<'a> GrowthFlow<'a> {
         if flow.method != Method::Volume && goal[0] != 0.0 {
             let normals = flow.directions(&flow.base.skin);
             let balloon =
-                pressure::balloon(layers, &flow.base.skin, &normals, &flow.moving, &flow.reach)?;
+                pressure::balloon(layers, &flow.base.skin, &normals, &flow.moving, &flow.mask)?;
             flow.balloon = Some(balloon);
         }
-        flow.told("preparing");
+        flow.record_time("preparing");
         Ok(flow)
     }
 
-    fn told(&mut self, part: &'static str) {
+    fn record_time(&mut self, part: &'static str) {
         let seconds = self.clock.lap();
         match self
             .report
@@ -185,10 +185,10 @@ impl<'a> GrowthFlow<'a> {
 
     /// Changes so far \[kg\]: fat (weight without muscle, if a weight was asked for) and muscle.
     pub fn change(&self) -> [f64; 2] {
-        self.change_of(&Weighed::of(&self.mesh, &self.tissue))
+        self.change_of(&LayerVolumes::of(&self.mesh, &self.tissue))
     }
 
-    fn change_of(&self, now: &Weighed) -> [f64; 2] {
+    fn change_of(&self, now: &LayerVolumes) -> [f64; 2] {
         let masses = self.masses_of(now);
         let (before, after) = (self.start.fat_volume, now.fat_volume);
         let own = &self.body.masses;
@@ -199,7 +199,7 @@ impl<'a> GrowthFlow<'a> {
         [fat, masses.muscle(after) - self.body.masses.muscle(before)]
     }
 
-    fn masses_of(&self, now: &Weighed) -> Masses {
+    fn masses_of(&self, now: &LayerVolumes) -> Masses {
         now.masses(&self.start, &self.body.masses)
     }
 
@@ -243,7 +243,7 @@ impl<'a> GrowthFlow<'a> {
                 break;
             }
         }
-        self.told("steps");
+        self.record_time("steps");
         let got = self.change();
         for (k, what) in ["fat", "muscle"].into_iter().enumerate() {
             if (got[k] - wanted[k]).abs() > (0.02 * wanted[k].abs()).max(0.1) {
@@ -281,7 +281,7 @@ impl<'a> GrowthFlow<'a> {
         let muscle_directions = self.directions(&tissue.muscle);
         let thickness = depots::thickness(&self.mesh, &tissue.skin, &tissue.muscle);
         let reached = |rate: Vec<f64>| -> Vec<f64> {
-            let masked: Vec<f64> = rate.iter().zip(&self.reach).map(|(r, m)| r * m).collect();
+            let masked: Vec<f64> = rate.iter().zip(&self.mask).map(|(r, m)| r * m).collect();
             let smooth = self.rate_filter.smooth(&masked);
             smooth.iter().map(|r| r.max(0.0)).collect()
         };
@@ -300,9 +300,9 @@ impl<'a> GrowthFlow<'a> {
             }
             _ => reached(own()),
         };
-        let room = if care == Care::Full && goes_out {
+        let clearance = if care == Care::Full && goes_out {
             let skin = surface(&self.body.anatomy.layers.triangles, &tissue.skin);
-            room::room(&skin, &skin_directions, &self.moving, &self.adjacency)
+            clearance::clearance(&skin, &skin_directions, &self.moving, &self.adjacency)
         } else {
             vec![f64::INFINITY; tissue.skin.len()]
         };
@@ -312,7 +312,7 @@ impl<'a> GrowthFlow<'a> {
             skin_directions,
             muscle_directions,
             thickness,
-            room,
+            clearance,
         }
     }
 
@@ -323,8 +323,8 @@ impl<'a> GrowthFlow<'a> {
             let [a, b, c] = t.map(|v| tissue.skin[v as usize]);
             let area = (b - a).cross(c - a).length();
             for v in t.map(|v| v as usize) {
-                sum += area * self.reach[v] * rate[v];
-                weight += area * self.reach[v];
+                sum += area * self.mask[v] * rate[v];
+                weight += area * self.mask[v];
             }
         }
         sum / weight.max(1e-12)
@@ -334,7 +334,7 @@ impl<'a> GrowthFlow<'a> {
     fn step(&self, tissue: &Tissue, [fat, muscle]: [f64; 2], care: Care) -> Tissue {
         let fields = self.fields(tissue, care, fat > 0.0 || muscle > 0.0);
         let lean = self.mesh.lean_volume(tissue);
-        let before = Weighed::of(&self.mesh, tissue);
+        let before = LayerVolumes::of(&self.mesh, tissue);
         let visceral = self.masses_of(&before).visceral;
         let wanted = self.change_of(&before);
         let wanted = [wanted[0] + fat, wanted[1] + muscle];
@@ -362,7 +362,7 @@ impl<'a> GrowthFlow<'a> {
         };
         let along = root(0.0, scale, |along| {
             let moved = self.with_skin(&inner, &fields, [out, strength, along]);
-            self.change_of(&Weighed::of(&self.mesh, &moved))[0] - wanted[0]
+            self.change_of(&LayerVolumes::of(&self.mesh, &moved))[0] - wanted[0]
         });
         self.with_skin(&inner, &fields, [out, strength, along])
     }
@@ -400,7 +400,7 @@ impl<'a> GrowthFlow<'a> {
             let thinner = STEP_SHARE * (fields.thickness[v] - LEAST_FAT).max(0.0);
             let wanted = along * fields.fat[v];
             let own = wanted.max(-thinner);
-            let mut way = (carried + own).min(fields.room[v]);
+            let mut way = (carried + own).min(fields.clearance[v]);
             // Where a belly's fat is used up, as below the navel, skin takes the wall along: it would stand out as a knob.
             if own > wanted && self.bulge[v] > 0.0 {
                 let pressed = self.bulge[v].min(0.5) * 2.0 * (wanted - own);
@@ -420,11 +420,11 @@ impl<'a> GrowthFlow<'a> {
     /// The anatomy as it is now, with muscles carried along.
     pub fn finish(mut self) -> Result<Grown, GrowthError> {
         self.clock = Clock::start();
-        let now = Weighed::of(&self.mesh, &self.tissue);
+        let now = LayerVolumes::of(&self.mesh, &self.tissue);
         let masses = self.masses_of(&now);
         let before = self.body.anatomy;
         let layers = self.layers();
-        let mut anatomy = Template {
+        let mut anatomy = LayeredBody {
             layers,
             thickness: self.tissue.thickness.iter().map(|t| *t as f32).collect(),
             ..before.clone()
@@ -441,11 +441,11 @@ impl<'a> GrowthFlow<'a> {
         }
         let skin = Surface::new(anatomy.layers.skin_mesh());
         for muscle in &mut anatomy.muscles {
-            if tuck(&mut muscle.mesh, &skin) > 0 {
+            if push_below_skin(&mut muscle.mesh, &skin) > 0 {
                 muscle.volume = muscle.mesh.signed_volume();
             }
         }
-        self.told("muscles");
+        self.record_time("muscles");
         let (start, own) = (&self.start, &self.body.masses);
         let report = &mut self.report;
         report.fat = [own.fat(start.fat_volume), masses.fat(now.fat_volume)];
@@ -464,7 +464,7 @@ impl<'a> GrowthFlow<'a> {
         let asked = self.goal[0];
         let got = self.change()[0];
         self.report.asked = [asked, got];
-        self.told("measuring");
+        self.record_time("measuring");
         Ok(Grown {
             anatomy,
             masses,

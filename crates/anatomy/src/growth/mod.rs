@@ -4,28 +4,28 @@
 //! same growth is a flow: [`flow::GrowthFlow`] moves the skin along its smoothed normals in steps of about two kilograms, so that
 //! prisms grow in proportion to the fat they hold ([`depots`]), as a balloon under pressure does ([`pressure`]), or by both; the
 //! belly's wall bulges with the fat behind it ([`wall`]), muscles grow by their thickness. Each step weighs exactly what it
-//! should, stops where skin meets skin ([`room`]) and inverts no prism ([`guard`]). The skeleton, head, hands and feet stay.
+//! should, stops where skin meets skin ([`clearance`]) and inverts no prism ([`guard`]). The skeleton, head, hands and feet stay.
 //!
 //! Steps back follow the same rates, so that what was gained is lost in the same places.
 
 pub mod body;
+pub mod clearance;
 pub mod depots;
 pub mod flow;
 pub mod goal;
+pub mod growth_mask;
 pub mod guard;
+mod layer_volumes;
 pub mod person;
 pub mod pressure;
-pub mod reach;
+pub mod push_below_skin;
 mod report;
-pub mod room;
 pub mod smoothing;
 pub mod steps;
 #[cfg(test)]
 mod tests;
 pub mod tissue;
-pub mod tuck;
 pub mod wall;
-mod weighed;
 
 use serde::{Deserialize, Serialize};
 use supple_geom::sparse::SparseError;
@@ -33,7 +33,7 @@ use supple_geom::sparse::SparseError;
 use crate::layers::LayerMeasures;
 use crate::person::Masses;
 use crate::person::rbf::WarpError;
-use crate::template::{FatRegion, Template};
+use crate::template::{FatRegion, LayeredBody};
 use crate::{BodyError, Layers};
 
 pub use body::{GrowthBody, own_masses};
@@ -92,7 +92,7 @@ pub enum Method {
 #[derive(Clone, Debug)]
 pub struct Grown {
     /// The anatomy; its bones and joints are those it had.
-    pub anatomy: Template,
+    pub anatomy: LayeredBody,
     /// Its masses.
     pub masses: Masses,
     /// How it went.

@@ -26,13 +26,13 @@ const WAY: f64 = 4e-3;
 const ITERATIONS: u32 = 300;
 const TOLERANCE: f64 = 1e-5;
 
-/// Rate of growth at each vertex, mean 1 over the vertices' areas weighted by `reach`, which is also the pressure's.
+/// Rate of growth at each vertex, mean 1 over the vertices' areas weighted by `mask`, which is also the pressure's.
 pub fn balloon(
     layers: &Layers,
     skin: &[DVec3],
     normals: &[DVec3],
     moving: &[bool],
-    reach: &[f64],
+    mask: &[f64],
 ) -> Result<Vec<f64>, GrowthError> {
     let sheet = Sheet::new(&layers.triangles, moving);
     let points = sheet.gather(skin);
@@ -57,7 +57,7 @@ pub fn balloon(
     targets.forces = vec![Vec3::ZERO; model.free_count()];
     for v in 0..sheet.free {
         let whole = sheet.whole[v] as usize;
-        let force = pressure * reach[whole] * laplacian.mass[v] * normals[whole];
+        let force = pressure * mask[whole] * laplacian.mass[v] * normals[whole];
         targets.forces[model.index_of()[v] as usize] = force.as_vec3();
     }
     let settings = Settings {
@@ -84,7 +84,7 @@ pub fn balloon(
         let moved = state.positions[model.index_of()[v] as usize].as_dvec3() - *point;
         rate[whole] = moved.dot(normals[whole]).max(0.0);
         sum += laplacian.mass[v] * rate[whole];
-        weight += laplacian.mass[v] * reach[whole];
+        weight += laplacian.mass[v] * mask[whole];
     }
     let mean = (sum / weight.max(1e-12)).max(1e-9);
     rate.iter_mut().for_each(|r| *r /= mean);

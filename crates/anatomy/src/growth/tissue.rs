@@ -3,7 +3,7 @@
 use glam::{DVec3, Vec3};
 
 use crate::layers::{Layers, layered_triangles, prism_volumes};
-use crate::template::Template;
+use crate::template::LayeredBody;
 
 /// Iterations that find the wall's thickness.
 const THICKNESS_ITERATIONS: usize = 6;
@@ -21,7 +21,7 @@ pub struct Tissue {
 
 impl Tissue {
     /// That of an anatomy.
-    pub fn of(anatomy: &Template) -> Self {
+    pub fn of(anatomy: &LayeredBody) -> Self {
         Tissue {
             skin: double(&anatomy.layers.skin),
             muscle: double(&anatomy.layers.muscle),
@@ -66,7 +66,7 @@ pub struct TissueMesh {
 
 impl TissueMesh {
     /// That of an anatomy.
-    pub fn new(anatomy: &Template) -> Self {
+    pub fn new(anatomy: &LayeredBody) -> Self {
         let layers = &anatomy.layers;
         let chosen = layered_triangles(&layers.triangles, &layers.layered);
         let triangles: Vec<[u32; 3]> = (chosen.iter())

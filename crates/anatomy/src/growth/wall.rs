@@ -16,7 +16,7 @@ pub fn bulge(
     layers: &Layers,
     mesh: &TissueMesh,
     tissue: &Tissue,
-    reach: &[f64],
+    mask: &[f64],
 ) -> Result<Vec<f64>, SparseError> {
     let plate = Smoother::new(&layers.triangles, &tissue.muscle, &mesh.is_belly);
     let count = tissue.skin.len();
@@ -25,9 +25,9 @@ pub fn bulge(
     }
     let mut bulge = plate.plate()?.smooth(&vec![1.0; count]);
     let largest = bulge.iter().copied().fold(0.0, f64::max).max(1e-300);
-    for (b, reach) in bulge.iter_mut().zip(reach) {
+    for (b, mask) in bulge.iter_mut().zip(mask) {
         let plate = (*b / largest).clamp(0.0, 1.0);
-        *b = (1.0 - (1.0 - plate).powi(FLATNESS)) * reach;
+        *b = (1.0 - (1.0 - plate).powi(FLATNESS)) * mask;
     }
     Ok(bulge)
 }

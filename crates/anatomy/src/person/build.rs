@@ -5,14 +5,14 @@ use glam::Vec3;
 use super::carried::{carried_directions, carried_point, carried_thickness, skeleton_at};
 use super::fit::fitted_person_with;
 use super::rbf::WarpError;
-use super::record::{Inserts, Person, Registration};
+use super::record::{EyesAndTongue, Person, Registration};
 use super::{FitError, PersonSkin, Transfer};
 use crate::clock::Clock;
 use crate::composition::estimate::{CompositionError, air_litres, weight_of_volume};
 use crate::composition::{Known, Measures, Regressors, Tape, composition};
 use crate::progress::Progress;
 use crate::scan::{Options, Registered, Scan, ScanError, register};
-use crate::template::Template;
+use crate::template::LayeredBody;
 use crate::{Body, BodyError, Sex};
 
 /// Difference between a given height and that of the scan from which a user should know, over the height.
@@ -71,8 +71,8 @@ pub enum PersonError {
 
 /// A template prepared for its people: what hangs on the template alone is done once.
 #[derive(Clone, Debug)]
-pub struct Preparation {
-    template: Template,
+pub struct PreparedTemplate {
+    template: LayeredBody,
     transfer: Transfer,
     tape: Tape,
 }
@@ -83,18 +83,18 @@ struct Shape {
     measures: Measures,
     skin: Vec<Vec3>,
     joints: Vec<Vec3>,
-    inserts: Inserts,
+    eyes_and_tongue: EyesAndTongue,
     registration: Registration,
 }
 
-impl Preparation {
+impl PreparedTemplate {
     /// Prepares a template of the embedded rig.
-    pub fn new(template: Template) -> Result<Self, PersonError> {
+    pub fn new(template: LayeredBody) -> Result<Self, PersonError> {
         let (transfer, tape) = rayon::join(
             || Transfer::of_template(&template),
             || Tape::new(&template.body),
         );
-        Ok(Preparation {
+        Ok(PreparedTemplate {
             transfer: transfer?,
             tape: tape?,
             template,
@@ -102,7 +102,7 @@ impl Preparation {
     }
 
     /// The template.
-    pub fn template(&self) -> &Template {
+    pub fn template(&self) -> &LayeredBody {
         &self.template
     }
 
@@ -123,7 +123,7 @@ impl Preparation {
         self.person_with(name, registered, given, regressors, &Progress::silent())
     }
 
-    /// [`Preparation::person`], and tells how far it is.
+    /// [`PreparedTemplate::person`], and tells how far it is.
     pub fn person_with(
         &self,
         name: &str,
@@ -138,7 +138,7 @@ impl Preparation {
             measures: self.tape.measures(&skin, &joints),
             skin,
             joints,
-            inserts: inserts(&self.template.body, registered),
+            eyes_and_tongue: eyes_and_tongue(&self.template.body, registered),
             registration: Registration::of(registered),
         };
         self.layered(name, shape, given, regressors, progress)
@@ -159,7 +159,7 @@ impl Preparation {
             measures: person.measures,
             skin: body.mesh.positions.clone(),
             joints: worlds.iter().map(|w| w.translation.into()).collect(),
-            inserts: person.inserts.clone(),
+            eyes_and_tongue: person.eyes_and_tongue.clone(),
             registration: person.registration.clone(),
         };
         self.layered(person.name(), shape, given, regressors, progress)
@@ -231,7 +231,7 @@ impl Preparation {
         }
         Ok(Person {
             anatomy: anatomy.rounded(),
-            inserts: shape.inserts,
+            eyes_and_tongue: shape.eyes_and_tongue,
             measures,
             composition,
             registration,
@@ -247,7 +247,7 @@ pub fn person_of_scan<'a>(
     options: &Options,
     given: &Given,
     regressors: &Regressors,
-    preparation: impl FnOnce(Sex) -> Result<&'a Preparation, PersonError>,
+    preparation: impl FnOnce(Sex) -> Result<&'a PreparedTemplate, PersonError>,
 ) -> Result<Person, PersonError> {
     let mut clock = Clock::start();
     let registered = register(scan, options)?;
@@ -292,7 +292,7 @@ fn known(sex: Sex, given: &Given, measures: &Measures) -> Known {
 }
 
 /// Shells of the body model that the template's skin does not hold.
-fn inserts(body: &Body, registered: &Registered) -> Inserts {
+fn eyes_and_tongue(body: &Body, registered: &Registered) -> EyesAndTongue {
     let model = registered.model();
     let mut is_skin = vec![false; model.vertex_count()];
     for &v in &body.file_vertices {
@@ -301,7 +301,7 @@ fn inserts(body: &Body, registered: &Registered) -> Inserts {
         }
     }
     let mut place = vec![u32::MAX; model.vertex_count()];
-    let mut found = Inserts::default();
+    let mut found = EyesAndTongue::default();
     for triangle in &model.triangles {
         if triangle.iter().any(|&v| is_skin[v as usize]) {
             continue;

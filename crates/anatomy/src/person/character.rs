@@ -9,9 +9,9 @@ use supple_rig::character::{Binding, Influences, Material, Part};
 use supple_rig::{Character, Skeleton};
 
 use super::Person;
-use crate::template::{Template, Weights};
+use crate::template::{LayeredBody, Weights};
 
-/// Skin and inserts, linear RGBA.
+/// Skin and eyes_and_tongue, linear RGBA.
 const COLOURS: [(&str, Vec4); 4] = [
     ("skin", Vec4::new(0.73, 0.45, 0.33, 1.0)),
     ("eyes", Vec4::new(0.89, 0.85, 0.81, 1.0)),
@@ -23,7 +23,7 @@ impl Person {
     /// The character: part 0 is the skin, whose vertices are those of [`Layers::skin`](crate::Layers); eyes and tongue follow.
     pub fn character(&self) -> Character {
         let mut character = skin_character(&self.anatomy);
-        for (number, eyes) in self.inserts.split().into_iter().enumerate() {
+        for (number, eyes) in self.eyes_and_tongue.split().into_iter().enumerate() {
             if !eyes.mesh.triangles.is_empty() {
                 let skeleton = &self.anatomy.body.skeleton;
                 let made = part(number + 1, eyes.mesh, skeleton, &eyes.influences);
@@ -35,7 +35,7 @@ impl Person {
 }
 
 /// The skin of a layered body as a character of one part, whose vertices are those of its layers.
-pub fn skin_character(anatomy: &Template) -> Character {
+pub fn skin_character(anatomy: &LayeredBody) -> Character {
     let body = &anatomy.body;
     Character {
         name: anatomy.name.clone(),

@@ -4,7 +4,7 @@ use glam::{DMat3, DQuat, DVec3};
 use supple_geom::TriMesh;
 use supple_geom::shapes::icosphere;
 
-use super::{FitReport, Inserts, Person, Registration};
+use super::{EyesAndTongue, FitReport, Person, Registration};
 use crate::Sex;
 use crate::body_model::Figure;
 use crate::composition::{Known, Measures, Regressors, composition};
@@ -25,7 +25,7 @@ pub fn example_person() -> Person {
     let composition = composition(&measures, &known, Regressors::embedded());
     Person {
         anatomy: anatomy.rounded(),
-        inserts: Inserts {
+        eyes_and_tongue: EyesAndTongue {
             mesh: eye(),
             influences: vec![vec![(1, 1.0)]; 162],
         },

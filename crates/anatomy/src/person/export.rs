@@ -9,12 +9,12 @@ use supple_rig::formats::{FormatError, save, save_character};
 use supple_rig::{Character, Skeleton};
 
 use crate::Layers;
-use crate::template::Template;
+use crate::template::LayeredBody;
 
 /// Writes `skin`, `muscle_surface`, `skeleton_surface`, `bones/…`, `muscles/…` with an ending (ply, obj, off, stl), and
 /// `tissue.vtk`, into a folder; metres, Y up, in the rest pose. Returns what was written.
 pub fn save_layers(
-    anatomy: &Template,
+    anatomy: &LayeredBody,
     folder: &Path,
     ending: &str,
 ) -> Result<Vec<PathBuf>, FormatError> {

@@ -9,7 +9,7 @@
 //! | 4 | version, little-endian, as all numbers |
 //! | 4 | CRC-32 of all bytes of the file before this view |
 //! | 4 | CRC-32 of everything that follows |
-//! | rest | blocks of a tag, a length and bytes: `ANAT` (a [template file](crate::template::file)), `EYES` (the inserts) |
+//! | rest | blocks of a tag, a length and bytes: `ANAT` (a [template file](crate::template::format::file)), `EYES` (the eyes_and_tongue) |
 //!
 //! The meshes of the GLB are for viewers: they have four joints a vertex with weights of a byte, and no surfaces where there are no
 //! layers. Supple reads the view: skin, layers and weights come back to the bit, bones and muscles on the template's
@@ -23,10 +23,10 @@ use supple_rig::formats::{FormatError, save};
 
 use super::FitReport;
 use super::glb;
-use super::record::{Inserts, Person, Registration};
+use super::record::{EyesAndTongue, Person, Registration};
 use crate::composition::{Composition, Measures};
-use crate::template::blocks::{read_weights, write_weights};
-use crate::template::bytes::{Malformed, Reader, Writer};
+use crate::template::format::blocks::{read_weights, write_weights};
+use crate::template::format::bytes::{Malformed, Reader, Writer};
 use crate::template::{TemplateError, read_template, write_template};
 
 /// First bytes of the view.
@@ -125,7 +125,7 @@ pub fn write_person(person: &Person) -> Result<Vec<u8>, PersonFileError> {
         bytes: write_template(&person.anatomy),
     };
     blocks.block(b"ANAT", anatomy);
-    blocks.block(b"EYES", inserts_block(&person.inserts));
+    blocks.block(b"EYES", eyes_block(&person.eyes_and_tongue));
     view[16..HEADER].copy_from_slice(&crc32fast::hash(&blocks.bytes).to_le_bytes());
     view.extend(blocks.bytes);
     // Whole words, so that nothing follows it in the chunk.
@@ -209,7 +209,7 @@ pub fn read_person(bytes: &[u8]) -> Result<Person, PersonFileError> {
     let anatomy = read_template(anatomy.bytes)?;
     let joints = anatomy.body.skeleton.len();
     Ok(Person {
-        inserts: read_inserts(eyes, joints)?,
+        eyes_and_tongue: read_eyes(eyes, joints)?,
         anatomy,
         measures: record.measures,
         composition: record.composition,
@@ -257,26 +257,26 @@ fn view_offset(json: &Value, view: usize) -> Result<usize, PersonFileError> {
         .ok_or(PersonFileError::NotAPerson)
 }
 
-fn inserts_block(inserts: &Inserts) -> Writer {
+fn eyes_block(eyes_and_tongue: &EyesAndTongue) -> Writer {
     let mut writer = Writer::default();
-    let mesh = &inserts.mesh;
+    let mesh = &eyes_and_tongue.mesh;
     writer.unsigned(mesh.positions.len() as u64);
     writer.unsigned(mesh.triangles.len() as u64);
     writer.points(&mesh.positions);
     let corners = mesh.triangles.as_flattened();
     writer.differences(corners.iter().map(|&v| i64::from(v)));
-    write_weights(&inserts.influences, &mut writer);
+    write_weights(&eyes_and_tongue.influences, &mut writer);
     writer
 }
 
-fn read_inserts(mut reader: Reader, joints: usize) -> Result<Inserts, Malformed> {
+fn read_eyes(mut reader: Reader, joints: usize) -> Result<EyesAndTongue, Malformed> {
     let vertices = reader.count()?;
     let triangles = reader.count()?;
     let positions = reader.points(vertices)?;
     let corners = reader.indices(3 * triangles, vertices)?;
     let influences = read_weights(&mut reader, vertices, joints)?;
     reader.end()?;
-    Ok(Inserts {
+    Ok(EyesAndTongue {
         mesh: supple_geom::TriMesh {
             positions,
             triangles: corners
@@ -304,7 +304,7 @@ mod tests {
         assert_eq!(again.anatomy.bones, person.anatomy.bones);
         assert_eq!(again.anatomy.muscles, person.anatomy.muscles);
         assert_eq!(again.anatomy.thickness, person.anatomy.thickness);
-        assert_eq!(again.inserts, person.inserts);
+        assert_eq!(again.eyes_and_tongue, person.eyes_and_tongue);
         assert_eq!(again.measures, person.measures);
         assert_eq!(again.composition, person.composition);
         assert_eq!(again.registration, person.registration);

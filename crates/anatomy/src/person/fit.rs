@@ -17,7 +17,7 @@ use super::{FitTemplate, PersonSkin};
 use crate::clock::Clock;
 use crate::layers::LayerMeasures;
 use crate::progress::Progress;
-use crate::template::Template;
+use crate::template::LayeredBody;
 use crate::{BodyError, Layers};
 
 /// Share of the time after each step, for progress bars.
@@ -135,7 +135,7 @@ pub enum FitError {
 /// Fits a template into a person's skin with a fat and a muscle mass \[kg\]. `transfer` is that of the template; it serves all
 /// its people.
 pub fn fitted_person(
-    template: &Template,
+    template: &LayeredBody,
     transfer: &Transfer,
     person: &PersonSkin,
     fat_mass: f64,
@@ -147,7 +147,7 @@ pub fn fitted_person(
 
 /// [`fitted_person`], and tells how far it is.
 pub fn fitted_person_with(
-    template: &Template,
+    template: &LayeredBody,
     transfer: &Transfer,
     person: &PersonSkin,
     fat_mass: f64,
@@ -233,7 +233,7 @@ fn span(skin: &[Vec3]) -> f64 {
     ys().fold(f64::MIN, f64::max) - ys().fold(f64::MAX, f64::min)
 }
 
-fn check(template: &Template, person: &PersonSkin) -> Result<(), FitError> {
+fn check(template: &LayeredBody, person: &PersonSkin) -> Result<(), FitError> {
     let counts = [
         ("vertices", person.skin.len(), template.layers.skin.len()),
         ("joints", person.joints.len(), template.body.skeleton.len()),

@@ -11,7 +11,7 @@ use supple_geom::normals::vertex_normals;
 use supple_rig::Skeleton;
 use supple_rig::formats::gltf::Document;
 
-use super::{Inserts, Person};
+use super::{EyesAndTongue, Person};
 use crate::template::Weights;
 
 /// Materials: name, colour (sRGB), roughness.
@@ -48,13 +48,13 @@ struct Piece<'a> {
 /// The document, without what only Supple reads.
 pub fn document(person: &Person) -> Document {
     let mut packed = Packed::new(&person.anatomy.body.skeleton);
-    for piece in pieces(person, &person.inserts.split()) {
+    for piece in pieces(person, &person.eyes_and_tongue.split()) {
         packed.add(piece);
     }
     packed.document()
 }
 
-fn pieces<'a>(person: &'a Person, inserts: &'a [Inserts; 3]) -> Vec<Piece<'a>> {
+fn pieces<'a>(person: &'a Person, eyes_and_tongue: &'a [EyesAndTongue; 3]) -> Vec<Piece<'a>> {
     let anatomy = &person.anatomy;
     let skin = &anatomy.body.influences;
     let mut list = vec![Piece {
@@ -94,7 +94,7 @@ fn pieces<'a>(person: &'a Person, inserts: &'a [Inserts; 3]) -> Vec<Piece<'a>> {
             tendon: &muscle.tendon,
         });
     }
-    for (insert, material) in inserts.iter().zip([5, 6, 7]) {
+    for (insert, material) in eyes_and_tongue.iter().zip([5, 6, 7]) {
         list.push(Piece {
             name: MATERIALS[material].0.to_owned(),
             material,

@@ -31,16 +31,16 @@ mod untangle;
 
 use glam::Vec3;
 
-use crate::template::{Group, Template};
+use crate::template::{Group, LayeredBody};
 use crate::{Body, Layers};
 
-pub use build::{Given, GivenFat, PersonError, Preparation, person_of_scan};
+pub use build::{Given, GivenFat, PersonError, PreparedTemplate, person_of_scan};
 pub use file::{PersonFileError, load_person, read_person, save_person, write_person};
 pub use fit::{FitError, FitReport, PersonFit, fitted_person};
 pub use info::{PersonInfo, person_info};
 pub use masses::{MassReport, Masses, fitted_masses};
 pub use muscle_fit::{MuscleRange, muscle_range};
-pub use record::{Inserts, Person, Registration};
+pub use record::{EyesAndTongue, Person, Registration};
 pub use scale::{Segment, scaled_template};
 pub use skeleton_fit::{SkeletonFit, fitted_skeleton};
 pub use transfer::{BoneStretch, Transfer};
@@ -65,7 +65,7 @@ pub struct FitTemplate<'a> {
 
 impl<'a> FitTemplate<'a> {
     /// Of a template, and its crotch.
-    pub fn new(template: &'a Template, crotch: &'a [bool]) -> Self {
+    pub fn new(template: &'a LayeredBody, crotch: &'a [bool]) -> Self {
         FitTemplate {
             body: &template.body,
             layers: &template.layers,

@@ -10,7 +10,7 @@ use super::rows::{Bending, Rows, Solver};
 use super::scale::Scaled;
 use super::sheet::Sheet;
 use super::{FitTemplate, PersonSkin};
-use crate::prism_bar::PrismBar;
+use crate::inversion_guard::InversionGuard;
 use crate::template::Group;
 
 /// Weight of bending at first, and its factor after each minimisation [4.2.4].
@@ -327,7 +327,7 @@ pub fn untangled(
     let at = |v: usize, place: f64| inner[v].lerp(outer[v], place);
     let count = outer.len();
     let wanted: Vec<DVec3> = (0..count).map(|v| at(v, places[v])).collect();
-    let bar = PrismBar::between(&layers.triangles, &outer, &inner, &layers.layered);
+    let bar = InversionGuard::between(&layers.triangles, &outer, &inner, &layers.layered);
     let mut found: Vec<DVec3> = (0..count).map(|v| at(v, start[v])).collect();
     (0..ADVANCES).for_each(|_| drop(bar.advance(&mut found, &wanted)));
     (0..count)

@@ -7,17 +7,17 @@ use super::FitReport;
 use crate::body_model::Figure;
 use crate::composition::{Composition, Measures};
 use crate::scan::{Coverage, Distances, Placement, Registered};
-use crate::template::Template;
+use crate::template::LayeredBody;
 use crate::{Layers, Sex};
 
 /// A person with all layers, measured.
 #[derive(Clone, Debug)]
 pub struct Person {
     /// The template fitted into the person: skin, rig with the person's joints, layers, bones, muscles, thickness, regions. In
-    /// the template's rest pose, as its file keeps it ([`Template::rounded`]).
-    pub anatomy: Template,
+    /// the template's rest pose, as its file keeps it ([`LayeredBody::rounded`]).
+    pub anatomy: LayeredBody,
     /// What the template's skin leaves out: eyes and tongue. For pictures only.
-    pub inserts: Inserts,
+    pub eyes_and_tongue: EyesAndTongue,
     /// Girths, lengths and volume of the skin.
     pub measures: Measures,
     /// Weight, fat and muscle with their errors.
@@ -30,7 +30,7 @@ pub struct Person {
 
 /// Shells of the body besides the skin, in the rest pose.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Inserts {
+pub struct EyesAndTongue {
     /// Positions and triangles \[m\].
     pub mesh: supple_geom::TriMesh,
     /// Joints (of the rig) and weights of each vertex.
@@ -59,9 +59,9 @@ pub struct Registration {
 /// Half the angle that an iris takes of an eyeball, seen from its centre, cosine: 12 mm across on 24 mm.
 const IRIS: f32 = 0.866;
 
-impl Inserts {
+impl EyesAndTongue {
     /// The eyes' white, their irises (the triangles in front of an eyeball's centre), and the tongue (what lies in the middle).
-    pub fn split(&self) -> [Inserts; 3] {
+    pub fn split(&self) -> [EyesAndTongue; 3] {
         let shells = supple_geom::shells::shells(&self.mesh);
         let mut boxes = vec![(Vec3::INFINITY, Vec3::NEG_INFINITY); shells.count];
         for (&p, &shell) in self.mesh.positions.iter().zip(&shells.of_vertex) {
@@ -82,9 +82,9 @@ impl Inserts {
         [0, 1, 2].map(|wanted| self.part(|triangle| kind(triangle) == wanted))
     }
 
-    fn part(&self, wanted: impl Fn(&[u32; 3]) -> bool) -> Inserts {
+    fn part(&self, wanted: impl Fn(&[u32; 3]) -> bool) -> EyesAndTongue {
         let mut place = vec![u32::MAX; self.mesh.positions.len()];
-        let mut part = Inserts::default();
+        let mut part = EyesAndTongue::default();
         for triangle in self
             .mesh
             .triangles
@@ -161,11 +161,11 @@ mod tests {
 
     #[test]
     fn irises_look_forward_and_take_a_small_part_of_the_eye() {
-        let inserts = example_person().inserts;
-        let [white, irises, tongue] = inserts.split();
+        let eyes_and_tongue = example_person().eyes_and_tongue;
+        let [white, irises, tongue] = eyes_and_tongue.split();
         assert!(tongue.mesh.triangles.is_empty());
         let all = white.mesh.triangles.len() + irises.mesh.triangles.len();
-        assert_eq!(all, inserts.mesh.triangles.len());
+        assert_eq!(all, eyes_and_tongue.mesh.triangles.len());
         // A cap of 30° is 6.7 % of a sphere.
         let share = irises.mesh.triangles.len() as f64 / all as f64;
         assert!((0.04..0.1).contains(&share), "{share}");

@@ -2,7 +2,7 @@
 
 use crate::layers::layered_triangles;
 
-/// Triangles with a layered corner, in the order of a [`crate::prism_bar::PrismBar`]'s prisms. Free vertices come first, then the
+/// Triangles with a layered corner, in the order of a [`crate::inversion_guard::InversionGuard`]'s prisms. Free vertices come first, then the
 /// rim.
 #[derive(Clone, Debug)]
 pub(crate) struct Sheet {

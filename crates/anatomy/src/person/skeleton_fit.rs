@@ -11,7 +11,7 @@ use super::scale::Scaled;
 use super::sheet::Sheet;
 use super::untangle::untangled_skeleton;
 use super::{FitTemplate, PersonSkin};
-use crate::prism_bar::PrismBar;
+use crate::inversion_guard::InversionGuard;
 
 /// Weight of bending [4.2.4].
 const BENDING: f64 = 0.1;
@@ -90,7 +90,7 @@ pub fn fitted_skeleton(
 
     x.truncate(sheet.free);
     let outer: Vec<DVec3> = person.skin.iter().map(|p| p.as_dvec3()).collect();
-    let bar = PrismBar::below(&layers.triangles, &outer, &layers.layered);
+    let bar = InversionGuard::below(&layers.triangles, &outer, &layers.layered);
     let mut collisions = vec![0.0; sheet.free];
     let places: Vec<(f64, DVec3)> = rest[..sheet.free].iter().map(|p| (PLACE, *p)).collect();
     let mut targets = places.clone();

@@ -8,10 +8,10 @@ use super::scale::Scaled;
 use super::skeleton_fit::fitted_skeleton;
 use super::{FitTemplate, PersonSkin};
 use crate::Layers;
-use crate::template::{Group, Template, example::example};
+use crate::template::{Group, LayeredBody, example::example};
 
 struct Case {
-    template: Template,
+    template: LayeredBody,
     skin: Vec<Vec3>,
     crotch: Vec<bool>,
     scaled: Scaled,

@@ -8,7 +8,7 @@ use supple_geom::svd3::svd3;
 use supple_geom::{Surface, TriMesh};
 
 use super::rbf::{Warp, WarpBasis, WarpError, farthest_points};
-use crate::{Layers, Template};
+use crate::{LayeredBody, Layers};
 
 /// Centres of the warp of bones. Against 4,500 centres, bones are off by 0.2 mm in the median and 1.6 mm at the 95th percentile;
 /// with 500 by 0.4 and 2.4. They are drawn to their scaling afterwards, so that more would change nothing.
@@ -53,7 +53,7 @@ impl Transfer {
 
     /// The same, with muscles that follow the bones. Bones are drawn to their scaling, so that they do not follow the skeleton
     /// surface everywhere; muscles that did would be cut by ribs, up to 18 mm deep.
-    pub fn of_template(template: &Template) -> Result<Transfer, WarpError> {
+    pub fn of_template(template: &LayeredBody) -> Result<Transfer, WarpError> {
         let bones: Vec<&[Vec3]> = (template.bones.iter())
             .map(|bone| &bone.bone.mesh.positions[..])
             .collect();

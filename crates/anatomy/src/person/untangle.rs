@@ -7,7 +7,7 @@ use supple_geom::normals::vertex_normals;
 use supple_geom::{Adjacency, Surface, TriMesh};
 
 use crate::Layers;
-use crate::prism_bar::PrismBar;
+use crate::inversion_guard::InversionGuard;
 
 /// Smoothings of the surface around inverted prisms, and after how many of them the smoothed region grows by a ring.
 const SPREADS: usize = 60;
@@ -34,7 +34,7 @@ const ADVANCES: usize = 3;
 /// person's skin. First the surface around inverted prisms is smoothed, then the lines around them; where that is not enough, the surface is
 /// grown anew from just below the skin. What that left short of where it was wanted is smoothed.
 pub(crate) fn untangled_skeleton(
-    bar: &PrismBar,
+    bar: &InversionGuard,
     template: &Layers,
     surface: &Surface,
     wanted: &[DVec3],
@@ -73,7 +73,7 @@ pub(crate) fn untangled_skeleton(
 }
 
 /// Smooths a surface around inverted prisms until there are none, ever wider: triangles that turned over spread again.
-fn spread(bar: &PrismBar, skin: &TriMesh, layered: &[bool], x: &mut [DVec3]) {
+fn spread(bar: &InversionGuard, skin: &TriMesh, layered: &[bool], x: &mut [DVec3]) {
     let rings = Adjacency::new(skin).vertex_vertices;
     for round in 0..SPREADS {
         let inverted = bar.inverted_prisms(x);
@@ -116,7 +116,7 @@ pub(super) fn mean(x: &[DVec3], ring: &[u32]) -> DVec3 {
 /// leave spikes of the skeleton surface in places whose skin is larger than the bones below, as in breasts; they sink to what is
 /// around them.
 fn smoothed(
-    bar: &PrismBar,
+    bar: &InversionGuard,
     skin: &TriMesh,
     layered: &[bool],
     wanted: &[DVec3],
@@ -211,7 +211,7 @@ pub(super) fn lowest_direction(normals: &[DVec3]) -> DVec3 {
 /// Turns the last inverted prisms by smoothing the lines from skin to skeleton surface around them and turning them to the
 /// template's, ever wider; at last they get shorter and turn to where no triangle hides them. For bounded turns.
 fn turned(
-    bar: &PrismBar,
+    bar: &InversionGuard,
     surface: &Surface,
     [lines, visible]: [&[DVec3]; 2],
     layered: &[bool],
@@ -249,7 +249,7 @@ fn turned(
 /// The skeleton surface grown from just below the skin to where it is wanted, in steps that invert no prism: vertices that
 /// are stopped lag behind.
 fn grown(
-    bar: &PrismBar,
+    bar: &InversionGuard,
     surface: &Surface,
     [lines, visible]: [&[DVec3]; 2],
     wanted: &[DVec3],

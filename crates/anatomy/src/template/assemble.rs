@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 use supple_geom::{Surface, TriMesh};
 
-use super::muscles::Muscle;
-use super::{Landmark, Regions, Rig, RiggedBone, RiggedMuscle, Template};
+use crate::template::musculature::muscles::Muscle;
+use crate::template::{Landmark, LayeredBody, Regions, Rig, RiggedBone, RiggedMuscle};
 use crate::{Body, BodyError, Layers};
 
 /// What the steps before have made.
@@ -45,7 +45,7 @@ impl From<Muscle> for RiggedMuscle {
 }
 
 /// Puts the pieces together, rounded as the template's file keeps them.
-pub fn assembled(pieces: Pieces) -> Result<Template, BodyError> {
+pub fn assembled(pieces: Pieces) -> Result<LayeredBody, BodyError> {
     let Pieces { body, layers, .. } = pieces;
     let hull = Surface::new(TriMesh {
         positions: layers.muscle.clone(),
@@ -57,7 +57,7 @@ pub fn assembled(pieces: Pieces) -> Result<Template, BodyError> {
             ..muscle
         })
         .collect();
-    let mut template = Template {
+    let mut template = LayeredBody {
         name: pieces.name,
         body,
         layers,
@@ -74,13 +74,13 @@ pub fn assembled(pieces: Pieces) -> Result<Template, BodyError> {
     Ok(template)
 }
 
-impl Template {
+impl LayeredBody {
     /// The regions, found anew.
     pub fn found_regions(&self) -> Result<Regions, BodyError> {
         let bones: Vec<_> = (self.bones.iter())
             .map(|rigged| rigged.bone.clone())
             .collect();
-        super::regions::regions(&self.body, &self.layers, &bones)
+        crate::template::places::regions::regions(&self.body, &self.layers, &bones)
     }
 }
 

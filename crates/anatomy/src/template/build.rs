@@ -5,23 +5,25 @@ use std::time::Instant;
 use glam::Vec3;
 use supple_geom::{Surface, TriMesh};
 
-use super::assemble::{Pieces, assembled};
-use super::atlas::{Atlas, AtlasError};
-use super::enclosure::enclosure;
-use super::fat::{embedded_fat_sites, muscle_places};
-use super::fat_scale::{FatLayerError, fat_layer};
-use super::given_muscles::{GivenMuscle, carried, grouped};
-use super::muscle_surface::{MuscleTarget, muscle_surface};
-use super::muscles::{MuscleOptions, muscles};
-use super::regions::regions;
-use super::report::{BuildReport, muscle_report};
-use super::skeleton_surface::{Shrinking, SkeletonSurfaceError, skeleton_surface};
-use super::thickness::covered_lengths;
-use super::volumes::{body_mass, literature_volume};
-use super::wrap::{WrapError, is_wrapped, skeleton_wrap};
-use super::zones::Zone;
-use super::{Rig, RiggedBone, RiggedMuscle, Template};
 use crate::bones::{BoneError, BoneSet, place_bones};
+use crate::template::assemble::{Pieces, assembled};
+use crate::template::musculature::atlas::{Atlas, AtlasError};
+use crate::template::musculature::given_muscles::{GivenMuscle, carried, grouped};
+use crate::template::musculature::muscles::{MuscleOptions, muscles};
+use crate::template::musculature::volumes::{body_mass, literature_volume};
+use crate::template::places::regions::regions;
+use crate::template::places::zones::Zone;
+use crate::template::report::{BuildReport, muscle_report};
+use crate::template::surfaces::fat::{embedded_fat_sites, muscle_places};
+use crate::template::surfaces::fat_scale::{FatLayerError, fat_layer};
+use crate::template::surfaces::muscle_surface::{MuscleTarget, muscle_surface};
+use crate::template::surfaces::skeleton_surface::{
+    Shrinking, SkeletonSurfaceError, skeleton_surface,
+};
+use crate::template::surfaces::thickness::covered_lengths;
+use crate::template::wrapping::enclosure::enclosure;
+use crate::template::wrapping::wrap::{WrapError, is_wrapped, skeleton_wrap};
+use crate::template::{LayeredBody, Rig, RiggedBone, RiggedMuscle};
 use crate::{Body, BodyError, Bone, Layers};
 
 /// Steps of building, in their order.
@@ -124,7 +126,7 @@ pub enum BuildError {
 
 impl TemplateBuilder {
     /// Builds the template. `progress` is called before each step.
-    pub fn build(&self, progress: &dyn Fn(Step)) -> Result<(Template, BuildReport), BuildError> {
+    pub fn build(&self, progress: &dyn Fn(Step)) -> Result<(LayeredBody, BuildReport), BuildError> {
         let mut report = BuildReport::default();
         let mut clock = (Instant::now(), None);
         let mut step = |report: &mut BuildReport, next: Option<Step>| {

@@ -8,11 +8,13 @@ use supple_geom::shapes::icosphere;
 use supple_rig::skeleton::{Joint, JointKind};
 use supple_rig::{Skeleton, Transform};
 
-use super::{FatRegion, Group, Landmark, Regions, Rig, RiggedBone, RiggedMuscle, Side, Template};
+use crate::template::{
+    FatRegion, Group, Landmark, LayeredBody, Regions, Rig, RiggedBone, RiggedMuscle, Side,
+};
 use crate::{Body, Bone, Layers, Sex};
 
 /// The template.
-pub fn example() -> Template {
+pub fn example() -> LayeredBody {
     let sphere = icosphere(1.0, 2);
     let scaled = |radius: f32| {
         sphere
@@ -44,7 +46,7 @@ pub fn example() -> Template {
     let joints = vec![joint("root", None), joint("tip", Some(0))];
     let (skeleton, _) = Skeleton::from_unordered(joints).unwrap_or_default();
     let some = |v: usize| layered[v].then_some(());
-    Template {
+    LayeredBody {
         name: "example".to_owned(),
         body: Body {
             sex: Sex::Female,

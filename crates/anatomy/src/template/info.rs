@@ -6,8 +6,8 @@ use std::fmt;
 use serde::Serialize;
 use supple_geom::TriMesh;
 
-use super::{FatRegion, Group, Template};
 use crate::Sex;
+use crate::template::{FatRegion, Group, LayeredBody};
 
 /// Contents of a template.
 #[derive(Clone, Debug, Serialize)]
@@ -51,7 +51,7 @@ pub struct TemplateInfo {
 }
 
 /// Collects the contents of a template.
-pub fn template_info(template: &Template) -> TemplateInfo {
+pub fn template_info(template: &LayeredBody) -> TemplateInfo {
     let count = |marks: &[bool]| marks.iter().filter(|&&mark| mark).count();
     let litres = |mesh: &TriMesh| 1e3 * mesh.signed_volume();
     let [skin, muscle, skeleton] = template.surfaces().map(|mesh| litres(&mesh));

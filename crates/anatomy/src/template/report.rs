@@ -4,15 +4,15 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::build::{MuscleSource, Step};
-use super::enclosure::Enclosure;
-use super::given_muscles::GivenNotes;
-use super::volumes::{body_mass, literature_legs, literature_volume};
-use super::wrap::WrapMeasures;
-use super::zones::Zone;
-use super::{Group, RiggedMuscle};
 use crate::bones::PlacementReport;
 use crate::layers::LayerMeasures;
+use crate::template::build::{MuscleSource, Step};
+use crate::template::musculature::given_muscles::GivenNotes;
+use crate::template::musculature::volumes::{body_mass, literature_legs, literature_volume};
+use crate::template::places::zones::Zone;
+use crate::template::wrapping::enclosure::Enclosure;
+use crate::template::wrapping::wrap::WrapMeasures;
+use crate::template::{Group, RiggedMuscle};
 use crate::{Body, Bone};
 
 /// Measures of a build.

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::atlas::{Atlas, AtlasError};
-use super::build::{MuscleSource, TemplateBuilder};
-use super::given_muscles::{GivenMuscleError, read_given};
 use crate::Body;
 use crate::bones::{BoneError, read_bones};
+use crate::template::build::{MuscleSource, TemplateBuilder};
+use crate::template::musculature::atlas::{Atlas, AtlasError};
+use crate::template::musculature::given_muscles::{GivenMuscleError, read_given};
 
 /// Where bones come from.
 #[derive(Clone, Debug, PartialEq, Eq)]

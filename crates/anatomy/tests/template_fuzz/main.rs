@@ -9,7 +9,7 @@ mod counting;
 use std::time::{Duration, Instant};
 
 use supple_anatomy::template::example::example;
-use supple_anatomy::template::file::{MAGIC, VERSION};
+use supple_anatomy::template::format::file::{MAGIC, VERSION};
 use supple_anatomy::template::{TemplateError, read_template, write_template};
 
 /// Longest time for one input.

@@ -1,6 +1,6 @@
 //! `supple info`
 
-use supple::flesh::shell_kinds::shell_kinds;
+use supple::flesh::shells::shell_kinds::shell_kinds;
 
 use crate::args;
 use crate::console::{Console, Failure};

@@ -20,12 +20,12 @@ mod view;
 
 use std::path::Path;
 
-use supple::anatomy::Template;
+use supple::anatomy::LayeredBody;
 use supple::backend::{Choice, Opened};
 use supple::clips;
 use supple::flesh::Settings;
 use supple::flesh::settings::{ContactMode, Ground, Upsample};
-use supple::flesh::shell_kinds::Shell;
+use supple::flesh::shells::shell_kinds::Shell;
 use supple::layers::{Layered, layered, layered_person};
 use supple::person::Person;
 use supple::rig::bake::BakeError;
@@ -92,7 +92,7 @@ fn read_text(path: &Path) -> Result<String, Failure> {
 
 /// A layered body that is to move.
 struct Anatomy {
-    template: Template,
+    template: LayeredBody,
     body: Layered,
 }
 
@@ -121,7 +121,7 @@ fn load_person(file: &Path) -> Result<Person, Failure> {
 }
 
 /// The layers of a person, a template or an embedded body.
-fn load_template(file: &Path) -> Result<Template, Failure> {
+fn load_template(file: &Path) -> Result<LayeredBody, Failure> {
     if supple::person::is_person(file) {
         return Ok(load_person(file)?.anatomy);
     }
@@ -195,8 +195,9 @@ fn choose(
     console: &Console,
 ) -> Result<(supple::Clip, Span), Failure> {
     let notice = console.notice();
-    let mut clip = clips::choose_told(character, choice(args), args.fps, &|text| notice(text))
-        .map_err(with_map_hint)?;
+    let mut clip =
+        clips::choose_with_notice(character, choice(args), args.fps, &|text| notice(text))
+            .map_err(with_map_hint)?;
     let mut span = span(args, &clip)?;
     if args.hold > 0.0 {
         clip = clip.up_to(span.to);

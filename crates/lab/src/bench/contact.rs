@@ -45,7 +45,7 @@ pub struct ContactRow {
     pub contacts: usize,
     /// Number of contacts that press.
     pub pressing: usize,
-    /// Preparation: columns of the inverse \[ms\].
+    /// PreparedTemplate: columns of the inverse \[ms\].
     pub preparation_ms: f64,
     /// Detection, mean without outliers \[ms\].
     pub detect_ms: f64,

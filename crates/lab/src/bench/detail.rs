@@ -6,9 +6,9 @@ use std::time::Instant;
 
 use glam::Vec3;
 use serde::Serialize;
-use supple_flesh::detail::{DetailWork, Upsampler};
-use supple_flesh::normal_displacement::NormalDisplacement;
 use supple_flesh::settings::Resolution;
+use supple_flesh::upsampling::detail::{DetailWork, Upsampler};
+use supple_flesh::upsampling::normal_displacement::NormalDisplacement;
 use supple_flesh::{CacheUse, DetailCache, Flesh, Settings};
 use supple_rig::formats::{self, ReadOptions};
 use supple_sim::{Backend, CpuBackend, State};

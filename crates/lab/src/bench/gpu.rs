@@ -53,7 +53,7 @@ pub struct GpuRow {
     pub latency_ms: f64,
     /// Device memory, with the full skin \[MB\].
     pub memory_mb: f64,
-    /// Preparation of tables and buffers \[ms\].
+    /// PreparedTemplate of tables and buffers \[ms\].
     pub preparation_ms: f64,
     /// Largest distance to the CPU's result after the motion, relative to the height.
     pub apart: f64,

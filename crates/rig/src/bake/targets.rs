@@ -55,7 +55,7 @@ pub(super) fn weight_track(
     })
 }
 
-/// Inserts a clip before the document's own, so that players of the first clip play it. The name is made
+/// EyesAndTongue a clip before the document's own, so that players of the first clip play it. The name is made
 /// unique.
 pub(super) fn put_clip_first(
     document: &mut Document,

@@ -1,6 +1,6 @@
 //! Layers of a body, at rest and in motion.
 
-use supple::anatomy::Template;
+use supple::anatomy::LayeredBody;
 use supple::glam::Vec3;
 use supple::inside::Inside;
 use supple::layers::Layered;
@@ -113,7 +113,7 @@ fn only(positions: &[Vec<Vec3>], parts: &std::ops::Range<usize>) -> Vec<Vec<Vec3
 }
 
 /// Colours of skin, muscles and bones.
-fn muscle_tints(template: &Template, whole: &Character) -> Vec<Tint> {
+fn muscle_tints(template: &LayeredBody, whole: &Character) -> Vec<Tint> {
     let tint = |(index, part): (usize, &Part)| {
         let count = part.mesh.positions.len();
         let material = part.material.and_then(|m| whole.materials.get(m));

@@ -1,0 +1,7 @@
+//! The file of a layered body.
+
+pub(crate) mod blocks;
+pub mod bytes;
+pub mod file;
+pub(crate) mod head;
+pub mod mesh_code;
