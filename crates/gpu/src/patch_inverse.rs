@@ -306,11 +306,10 @@ impl<'a> Local<'a> {
         let factor = factorise(&mut local).ok_or(SolveError::NotPositiveDefinite {
             vertex: set.first().map_or(0, |&i| i as usize),
         })?;
-        let mut work = vec![0.0; set.len()];
         let row = |k: usize| {
             let mut b = vec![0.0; set.len()];
             b[k] = 1.0;
-            factor.solve(&mut b, &mut work);
+            factor.solve(&mut b);
             b
         };
         Ok((0..own).map(row).collect())

@@ -259,7 +259,7 @@ impl Prepared {
             for (c, rhs) in self.column.iter_mut().zip(&self.rhs) {
                 *c = rhs[axis];
             }
-            self.factor.solve(&mut self.column, &mut self.work);
+            self.factor.solve(&mut self.column);
             for ((c, z), moved) in self.column.iter().zip(z.iter_mut()).zip(&mut moved) {
                 moved[axis] = c - z[axis];
                 z[axis] = *c;

@@ -6,7 +6,7 @@ use glam::{DMat3, DVec3};
 use rayon::prelude::*;
 use supple_geom::higham::closest_rotation;
 use supple_geom::laplace::{Clamp, cotan_laplacian};
-use supple_geom::sparse::{Ldlt, LdltSymbolic, SparseError, SymmetricCsc};
+use supple_geom::sparse::{Cholesky, SparseError, Symbolic, SymmetricCsc};
 
 use super::sheet::Sheet;
 
@@ -97,17 +97,17 @@ impl Rows {
 /// A factor of a matrix whose pattern stays while its values change.
 #[derive(Default)]
 pub(crate) struct Solver {
-    symbolic: Option<Arc<LdltSymbolic>>,
-    factor: Option<Ldlt>,
+    symbolic: Option<Arc<Symbolic>>,
+    factor: Option<Cholesky>,
 }
 
 impl Solver {
     pub fn factorise(&mut self, matrix: &SymmetricCsc) -> Result<(), SparseError> {
         let symbolic = (self
             .symbolic
-            .get_or_insert_with(|| Arc::new(LdltSymbolic::new(matrix))))
+            .get_or_insert_with(|| Arc::new(Symbolic::new(matrix))))
         .clone();
-        self.factor = Some(Ldlt::with(symbolic, matrix)?);
+        self.factor = Some(Cholesky::with(symbolic, matrix)?);
         Ok(())
     }
 
