@@ -22,6 +22,7 @@ pub mod geodesic;
 pub mod higham;
 pub mod kd_tree;
 pub mod laplace;
+pub mod least_squares;
 pub mod mesh;
 pub mod mls;
 pub mod normals;

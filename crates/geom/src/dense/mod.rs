@@ -99,9 +99,18 @@ impl DenseSymmetric {
     /// # Panics
     /// If the vector has another length than the matrix has rows.
     pub fn add_outer(&mut self, v: &[f64]) {
+        self.add_scaled_outer(1.0, v);
+    }
+
+    /// Adds v vᵀ times a number.
+    ///
+    /// # Panics
+    /// If the vector has another length than the matrix has rows.
+    pub fn add_scaled_outer(&mut self, factor: f64, v: &[f64]) {
         assert_eq!(v.len(), self.n, "length of the vector");
         for (i, &x) in v.iter().enumerate() {
             if x != 0.0 {
+                let x = factor * x;
                 let column = &mut self.values[i * self.n + i..(i + 1) * self.n];
                 for (entry, y) in column.iter_mut().zip(&v[i..]) {
                     *entry += x * y;
