@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use supple_geom::adjacency::{Adjacency, NONE, Rows};
 use supple_geom::laplace::{Clamp, cotan_laplacian};
 use supple_geom::polar::rotation_f64;
-use supple_geom::sparse::{Ldlt, LdltSymbolic, SparseError, SymmetricCsc};
+use supple_geom::sparse::{Cholesky, SparseError, Symbolic, SymmetricCsc};
 
 /// Bounds on the Laplacian's weights, so that needles (cotangent 10 is 6°) are not stiff and every edge has a hold.
 const CLAMP: Clamp = Clamp {
@@ -71,7 +71,7 @@ pub struct SurfaceFit {
     rest: Vec<DVec3>,
     /// Bending with weight 1.
     bending: SymmetricCsc,
-    symbolic: Arc<LdltSymbolic>,
+    symbolic: Arc<Symbolic>,
 }
 
 impl SurfaceFit {
@@ -99,7 +99,7 @@ impl SurfaceFit {
         let entries = pattern.map(|(a, b)| (a, b, 0.0));
         let bending = SymmetricCsc::summed(free.len(), entries);
         let mut fit = SurfaceFit {
-            symbolic: Arc::new(LdltSymbolic::new(&bending)),
+            symbolic: Arc::new(Symbolic::new(&bending)),
             triangles: triangles.to_vec(),
             coefficients: vec![0.0; stencils.items.len()],
             areas: Vec::new(),
@@ -202,7 +202,7 @@ impl SurfaceFit {
         for pull in pulls {
             self.add_pull(pull, x, &mut matrix, &mut right);
         }
-        let factor = Ldlt::with(self.symbolic.clone(), &matrix)?;
+        let factor = Cholesky::with(self.symbolic.clone(), &matrix)?;
         let mut columns = [0, 1, 2].map(|k| right.iter().map(|r| r[k]).collect::<Vec<f64>>());
         factor.solve_columns(&mut columns);
         let mut solved = x.to_vec();

@@ -1,4 +1,4 @@
-//! The reference backend: double precision, one constraint at a time, simplicial sparse Cholesky.
+//! The reference backend: double precision, one constraint at a time, sparse Cholesky.
 //!
 //! Supports every model and setting. Other backends are compared with it and timed against it.
 
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use glam::{DVec3, Vec3};
 use supple_geom::simd::Row;
-use supple_geom::sparse::{Ldlt, LdltSymbolic, SparseError};
+use supple_geom::sparse::{Cholesky, SparseError, Symbolic};
 
 use crate::backend::check_step;
 use crate::contact::{ContactSolver, Reach};
@@ -23,7 +23,7 @@ use crate::{
 pub struct Reference {
     prepared: Option<Prepared>,
     /// The model whose pattern was analysed last, and its analysis, which does not depend on settings.
-    analysed: Option<(u64, Arc<LdltSymbolic>)>,
+    analysed: Option<(u64, Arc<Symbolic>)>,
     analyses: usize,
 }
 
@@ -32,10 +32,9 @@ struct Prepared {
     model: u64,
     key: MatrixKey,
     system: System,
-    factor: Ldlt,
+    factor: Cholesky,
     rhs: Vec<DVec3>,
     column: Vec<f64>,
-    work: Vec<f64>,
     /// [Damping](dampings) of the free vertices.
     dampings: Vec<f32>,
     /// Created for the first contact.
@@ -79,7 +78,7 @@ impl Reference {
                     Some((id, symbolic)) if *id == model.id() => Arc::clone(symbolic),
                     _ => {
                         self.analyses += 1;
-                        Arc::new(LdltSymbolic::new(&system.matrix))
+                        Arc::new(Symbolic::new(&system.matrix))
                     }
                 };
                 self.analysed = Some((model.id(), Arc::clone(&symbolic)));
@@ -94,7 +93,6 @@ impl Reference {
                     factor,
                     rhs: vec![DVec3::ZERO; model.vertex_count()],
                     column: vec![0.0; n],
-                    work: vec![0.0; n],
                     dampings: dampings(model, &settings.weights),
                 }))
             }
@@ -160,14 +158,14 @@ impl Backend for Reference {
 }
 
 /// Contact solver with whole columns of A⁻¹: nothing is cut off.
-fn contact_solver(model: &Model, factor: &Ldlt) -> ContactSolver {
+fn contact_solver(model: &Model, factor: &Cholesky) -> ContactSolver {
     ContactSolver::new(model, 1.0, Reach::FULL, &|x| {
-        let (mut column, mut work) = (vec![0.0; x.len()], vec![0.0; x.len()]);
+        let mut column = vec![0.0; x.len()];
         for axis in 0..3 {
             for (c, x) in column.iter_mut().zip(x.iter()) {
                 *c = f64::from(x[axis]);
             }
-            factor.solve(&mut column, &mut work);
+            factor.solve(&mut column);
             for (c, x) in column.iter().zip(x.iter_mut()) {
                 x[axis] = *c as f32;
             }
@@ -176,7 +174,7 @@ fn contact_solver(model: &Model, factor: &Ldlt) -> ContactSolver {
 }
 
 /// Factorises; adds a growing proximal term if stiffness and mass differ too much for double precision.
-fn factorise(system: &mut System, symbolic: &Arc<LdltSymbolic>) -> Result<Ldlt, SolveError> {
+fn factorise(system: &mut System, symbolic: &Arc<Symbolic>) -> Result<Cholesky, SolveError> {
     let diagonal = system.diagonal();
     let mut failed = 0;
     for relative in [0.0, 1e-12, 1e-10, 1e-8, 1e-6] {
@@ -184,7 +182,7 @@ fn factorise(system: &mut System, symbolic: &Arc<LdltSymbolic>) -> Result<Ldlt, 
             let amounts: Vec<f64> = diagonal.iter().map(|d| d * relative).collect();
             system.add_proximal(&amounts);
         }
-        match Ldlt::with(Arc::clone(symbolic), &system.matrix) {
+        match Cholesky::with(Arc::clone(symbolic), &system.matrix) {
             Ok(factor) => return Ok(factor),
             Err(SparseError::NonPositivePivot { index }) => failed = index,
             Err(_) => {}
@@ -265,7 +263,7 @@ impl Prepared {
             for (c, rhs) in self.column.iter_mut().zip(&self.rhs) {
                 *c = rhs[axis];
             }
-            self.factor.solve(&mut self.column, &mut self.work);
+            self.factor.solve(&mut self.column);
             for ((c, z), moved) in self.column.iter().zip(z.iter_mut()).zip(&mut moved) {
                 moved[axis] = c - z[axis];
                 z[axis] = *c;

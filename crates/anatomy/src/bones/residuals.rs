@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use glam::{DQuat, DVec3};
 use rayon::prelude::*;
-use supple_geom::sparse::{Ldlt, SymmetricCsc};
+use supple_geom::sparse::{Cholesky, SymmetricCsc};
 
 use super::fit::Problem;
 use super::maps::Stretch;
@@ -94,9 +94,8 @@ impl Normal {
             }
         }
         let matrix = SymmetricCsc::from_entries(self.n, entries).map_err(|e| e.to_string())?;
-        let factor = Ldlt::new(&matrix).map_err(|e| e.to_string())?;
-        let mut work = vec![0.0; self.n];
-        factor.solve(&mut self.right, &mut work);
+        let factor = Cholesky::new(&matrix).map_err(|e| e.to_string())?;
+        factor.solve(&mut self.right);
         Ok(self.right)
     }
 }

@@ -9,7 +9,7 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 use supple_geom::kd_tree::KdTree;
 use supple_geom::laplace::{Clamp, cotan_laplacian};
-use supple_geom::sparse::{Ldlt, SymmetricCsc};
+use supple_geom::sparse::{Cholesky, SymmetricCsc};
 use supple_geom::surface::{ClosestPoint, closest_on_triangle};
 use supple_geom::{Surface, adjacency};
 
@@ -41,7 +41,7 @@ const HOLD: f64 = 1e-8;
 /// What depends on the model alone.
 struct Bending {
     matrix: SymmetricCsc,
-    factor: Ldlt,
+    factor: Cholesky,
     vertex_triangles: adjacency::Rows,
 }
 
@@ -87,7 +87,7 @@ impl Bending {
         held.add_diagonal(&vec![1.0; mean.len()]);
         Bending {
             // A matrix with ones on its diagonal is positive definite.
-            factor: Ldlt::new(&held).expect("bending of the embedded body"),
+            factor: Cholesky::new(&held).expect("bending of the embedded body"),
             matrix,
             vertex_triangles: adjacency::vertex_triangles(&model.mesh(&mean)),
         }

@@ -6,9 +6,9 @@
 
 use glam::{DMat3, DQuat, DVec3, Vec3};
 use rayon::prelude::*;
+use supple_geom::dense::DenseSymmetric;
 use supple_geom::kd_tree::KdTree;
 use supple_geom::normals::vertex_normals;
-use supple_geom::square::Square;
 
 use super::cloud::{Cloud, one_per_cell};
 use super::jacobian::Linearised;
@@ -147,27 +147,25 @@ impl<'a> Fitter<'a> {
             .filter(|(_, pull)| pull.matrix.x_axis.x > 0.0)
             .chain(self.anchored(&linear, weighing, &mut cost))
             .collect();
-        let parts: Vec<(Square, Vec<f64>)> = pulled
+        let parts: Vec<(DenseSymmetric, Vec<f64>)> = pulled
             .par_chunks(PIECE)
             .map(|piece| self.normal_equations(&linear, piece, size))
             .collect();
-        let (mut normal, mut right) = (Square::zero(size), vec![0.0; size]);
+        let (mut normal, mut right) = (DenseSymmetric::zero(size), vec![0.0; size]);
         for (matrix, vector) in &parts {
             normal.add(matrix);
             right.iter_mut().zip(vector).for_each(|(sum, x)| *sum += x);
         }
-        for (row, right) in right.iter_mut().enumerate() {
-            normal.row_mut(row).iter_mut().for_each(|x| *x *= precision);
-            *right *= precision;
-        }
+        normal.scale(precision);
+        right.iter_mut().for_each(|x| *x *= precision);
         cost *= precision;
         cost += self.priors(figure, &linear, &mut normal, &mut right);
         for i in 0..size {
             // Levenberg's damping, with a floor for what nothing pulls.
-            normal.row_mut(i)[i] *= 1.001;
-            normal.row_mut(i)[i] += 1e-6;
+            normal.add_at(i, i, 0.001 * normal.at(i, i));
+            normal.add_at(i, i, 1e-6);
         }
-        if let Some(factor) = normal.factorise() {
+        if let Ok(factor) = normal.factorise() {
             factor.solve(&mut right);
             self.apply(figure, &linear, &right);
         }
@@ -269,8 +267,8 @@ impl<'a> Fitter<'a> {
         linear: &Linearised,
         piece: &[(usize, Pull)],
         size: usize,
-    ) -> (Square, Vec<f64>) {
-        let (mut normal, mut right) = (Square::zero(size), vec![0.0; size]);
+    ) -> (DenseSymmetric, Vec<f64>) {
+        let (mut normal, mut right) = (DenseSymmetric::zero(size), vec![0.0; size]);
         let mut rows = vec![DVec3::ZERO; size];
         let mut row = vec![0.0; size];
         for (point, pull) in piece {
@@ -293,7 +291,7 @@ impl<'a> Fitter<'a> {
         &self,
         figure: &Figure,
         linear: &Linearised,
-        normal: &mut Square,
+        normal: &mut DenseSymmetric,
         right: &mut [f64],
     ) -> f64 {
         let mut cost = 0.0;
@@ -305,7 +303,7 @@ impl<'a> Fitter<'a> {
         {
             let weight = deviation.max(LEAST_DEVIATION).powi(-2);
             let at = linear.field_column(field);
-            normal.row_mut(at)[at] += weight;
+            normal.add_at(at, at, weight);
             right[at] -= weight * c;
             cost += weight * c * c;
         }
@@ -321,8 +319,8 @@ impl<'a> Fitter<'a> {
             let first = linear.turn_column(slot);
             for i in 0..3 {
                 right[first + i] -= pull[i];
-                for j in 0..3 {
-                    normal.row_mut(first + i)[first + j] += matrix.col(j)[i];
+                for j in 0..=i {
+                    normal.add_at(first + i, first + j, matrix.col(j)[i]);
                 }
             }
             cost += (weight * angles * angles).element_sum();
