@@ -5,8 +5,9 @@ use rayon::prelude::*;
 use supple_geom::Surface;
 
 use super::cloud::Cloud;
+use super::fit::TURNED;
 use super::quality::{FAR, OFF_SKIN, of_joints};
-use crate::body_model::BodyModel;
+use crate::body_model::{BodyModel, Figure};
 
 /// Limbs and the joints whose vertices they are, but for the side.
 const LIMBS: [(&str, &[&str]); 6] = [
@@ -25,6 +26,10 @@ const MOST_INSIDE: f64 = 0.5;
 /// shares of the points that the limb's area would have. Below 0.15 seams and wrinkles count as arms.
 const REACH: f32 = 0.5;
 const LEAST_STRAY: f64 = 0.25;
+
+/// A joint that is turned by more than this many times its expected size was drawn there against the prior: the skin meets the scan, but slides
+/// along the limb. Elbows bent by 90° (6) have their wrists within 1 cm, by 115° (7.6) within 3, by 130° (8.7) 6 cm off.
+const MOST_TURNED: f64 = 7.0;
 
 /// A limb that is not where the scan has one, or that the scan does not show.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,4 +93,33 @@ pub(super) fn lost_limbs(
         }
     }
     found
+}
+
+/// Limbs that are bent farther than is searched, one line each.
+pub(super) fn bent_limbs(model: &BodyModel, figure: &Figure) -> Vec<String> {
+    const JOINTS: [(&str, &str); 4] = [
+        ("upperarm01", "upper arm"),
+        ("lowerarm01", "forearm"),
+        ("upperleg01", "thigh"),
+        ("lowerleg01", "shank"),
+    ];
+    let mut lines = Vec::new();
+    for (joint, sizes) in TURNED {
+        let limb = JOINTS.iter().find(|(start, _)| joint.starts_with(start));
+        let angles = figure.locals[model.joint(joint)].to_scaled_axis();
+        let turned = [0, 1, 2].map(|k| angles[k].to_degrees().abs() / sizes[k]);
+        let most = turned.into_iter().fold(0.0, f64::max);
+        if let Some((_, limb)) = limb.filter(|_| most > MOST_TURNED) {
+            let side = if joint.ends_with('L') {
+                "left"
+            } else {
+                "right"
+            };
+            lines.push(format!(
+                "the {side} {limb} is bent by {:.0}°, farther than is searched: it may be misplaced by some centimetres",
+                angles.length().to_degrees()
+            ));
+        }
+    }
+    lines
 }

@@ -11,7 +11,7 @@ use super::quality::{facing, measure};
 use super::sex::{Candidate, probability_of_man};
 use super::start::{Start, differ, opposite, sized, starts};
 use super::{Options, Placement, Registered, Scan, ScanError};
-use super::{beside, fine, normals, pieces, quality, strays, unpose};
+use super::{beside, fine, limbs, normals, pieces, quality, strays, unpose};
 use crate::Sex;
 use crate::body_model::{BodyModel, Figure};
 use crate::composition::soldiers;
@@ -416,6 +416,8 @@ fn finish(
     } = candidate;
     measured.check(upright.stature)?;
     let unusual = quality::check_shape(model, &figure)?;
+    let bent_limbs = limbs::bent_limbs(model, &figure);
+    let confidence = measured.confidence(clothes.as_ref(), bent_limbs.len());
     // Back to the scan's own axes: a tilt was taken out only for the fit.
     let tilt = upright.axes * upright.rotation.transpose();
     let shift = upright.axes * origin * upright.metres_per_unit;
@@ -424,6 +426,7 @@ fn finish(
     figure.locals[0] = (DQuat::from_mat3(&tilt) * figure.locals[0]).normalize();
     let moved = |points: Vec<DVec3>| points.into_iter().map(|p| tilt * p + shift).collect();
     let mut warnings = measured.warnings();
+    warnings.extend(bent_limbs);
     warnings.extend(unusual);
     warnings.extend(clothes.as_ref().map(quality::clothes_warning));
     if inside_out {
@@ -438,7 +441,7 @@ fn finish(
         rest_vertices: unposed.vertices,
         rest_joints: unposed.rest_joints,
         distances: measured.distances,
-        confidence: measured.confidence(clothes.as_ref()),
+        confidence,
         coverage: measured.coverage,
         placement: Placement {
             metres_per_unit: upright.metres_per_unit,
