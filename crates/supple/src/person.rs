@@ -16,13 +16,13 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 pub use supple_anatomy::Sex;
-pub use supple_anatomy::composition::Regressors;
+pub use supple_anatomy::composition::{Regressors, Study};
 pub use supple_anatomy::person::{
     Given, GivenFat, Person, PersonError, PersonFileError, PreparedTemplate, person_info,
     save_person,
 };
 use supple_anatomy::person::{load_person as load_file, person_of_scan};
-pub use supple_anatomy::scan::{Landmark, Options as ScanOptions, Scan};
+pub use supple_anatomy::scan::{Landmark, Options as ScanOptions, SURE, Scan};
 
 use crate::embedded::{self, Body};
 
@@ -35,20 +35,27 @@ pub struct PersonOptions {
     pub given: Given,
     /// Models of fat mass; the embedded ones if none are given.
     pub regressors: Option<Regressors>,
+    /// The study whose percentiles of fat are wanted; all if none is given.
+    pub population: Option<Study>,
 }
 
 /// Makes a layered person of a scan with the embedded templates.
 pub fn person(name: &str, scan: &Scan, options: &PersonOptions) -> Result<Person, PersonError> {
     let regressors = options.regressors.as_ref();
     let regressors = regressors.unwrap_or_else(|| Regressors::embedded());
-    person_of_scan(
+    let mut somebody = person_of_scan(
         name,
         scan,
         &options.scan,
         &options.given,
         regressors,
         preparation,
-    )
+    )?;
+    if let Some(study) = options.population {
+        study.keep(&mut somebody.composition.percentiles);
+        somebody.composition.notes.extend(study.note());
+    }
+    Ok(somebody)
 }
 
 /// The embedded template of a sex, prepared for people; made once.

@@ -9,9 +9,9 @@ use super::record::{EyesAndTongue, Person, Registration};
 use super::{FitError, PersonSkin, Transfer};
 use crate::clock::Clock;
 use crate::composition::estimate::{CompositionError, air_litres, weight_of_volume};
-use crate::composition::{Known, Measures, Regressors, Tape, composition};
+use crate::composition::{Known, Measures, Regressors, Tape, composition, undecided_composition};
 use crate::progress::Progress;
-use crate::scan::{Options, Registered, Scan, ScanError, register};
+use crate::scan::{Options, Registered, SURE, Scan, ScanError, register};
 use crate::template::LayeredBody;
 use crate::{Body, BodyError, Sex};
 
@@ -189,7 +189,11 @@ impl PreparedTemplate {
             joints: &joints,
         };
         let known = known(shape.sex, given, &measures);
-        let mut composition = composition(&measures, &known, regressors)?;
+        let sure = registration.sex_confidence;
+        let mut composition = match sure < SURE {
+            true => undecided_composition(&measures, &known, sure, regressors)?,
+            false => composition(&measures, &known, regressors)?,
+        };
         if let Some(height) = given.height
             && (height / measures.height - 1.0).abs() > HEIGHT_DIFFERENCE
         {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{FitReport, Person, Registration};
 use crate::Sex;
 use crate::composition::{Composition, Estimate, Measures};
+use crate::scan::SURE;
 
 /// A person in numbers. The same as the `extras` of the person's file, with names and times.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -58,11 +59,15 @@ impl fmt::Display for PersonInfo {
             Sex::Male => "man",
             Sex::Female => "woman",
         };
-        let sure = match registration.sex_confidence {
-            sure if sure < 1.0 => format!(" (by the shape, {:.0} % sure)", 100.0 * sure),
-            _ => String::new(),
+        let sex = match registration.sex_confidence {
+            sure if sure < SURE => format!(
+                "sex undecided ({sex} with {:.0} %; give --sex), built as a {sex}",
+                100.0 * sure
+            ),
+            sure if sure < 1.0 => format!("{sex} (by the shape, {:.0} % sure)", 100.0 * sure),
+            _ => sex.to_owned(),
         };
-        writeln!(f, "{}: layered person, {sex}{sure}", self.name)?;
+        writeln!(f, "{}: layered person, {sex}", self.name)?;
         self.fmt_measures(f)?;
         writeln!(
             f,
@@ -169,6 +174,15 @@ impl PersonInfo {
 mod tests {
     use super::*;
     use crate::person::example::example_person;
+
+    #[test]
+    fn an_undecided_sex_is_said_in_the_first_line() {
+        let mut somebody = example_person();
+        somebody.registration.sex_confidence = 0.7;
+        let text = person_info(&somebody).to_string();
+        let first = text.lines().next().unwrap();
+        assert!(first.contains("sex undecided (woman with 70 %"), "{first}");
+    }
 
     #[test]
     fn the_table_says_what_a_reader_looks_for() {
