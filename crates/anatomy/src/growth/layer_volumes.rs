@@ -1,7 +1,7 @@
 //! Volumes of a state of the tissue, and the masses they give.
 
 use super::tissue::{Tissue, TissueMesh};
-use crate::person::Masses;
+use crate::person::{FatPlaces, Masses};
 use crate::person::masses::{FAT_DENSITY, MUSCLE_DENSITY, SKIN_THICKNESS};
 
 /// What a state of the tissue weighs.
@@ -30,7 +30,10 @@ impl LayerVolumes {
             soft_volume: masses.soft_volume + self.fat_volume + self.muscle_volume
                 - start.fat_volume
                 - start.muscle_volume,
-            visceral: masses.visceral + FAT_DENSITY * cavity,
+            places: FatPlaces {
+                visceral: masses.places.visceral + FAT_DENSITY * cavity,
+                ..masses.places
+            },
             skin: masses.skin + FAT_DENSITY * SKIN_THICKNESS * (self.area - start.area),
             crotch: masses.crotch,
             cavity: masses.cavity + MUSCLE_DENSITY * cavity,

@@ -114,6 +114,8 @@ pub struct GrowthReport {
     pub body_mass_index: [f64; 2],
     /// Change of fat mass, or of weight where that was asked for \[kg\]: asked and got.
     pub asked: [f64; 2],
+    /// Change of muscle \[kg\]: asked and got.
+    pub asked_muscle: [f64; 2],
     /// Steps taken.
     pub steps: usize,
     /// Pairs of crossing triangles of the skin before and after.

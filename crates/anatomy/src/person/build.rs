@@ -202,8 +202,11 @@ impl PreparedTemplate {
             template,
             &self.transfer,
             &person_skin,
-            composition.fat_mass.value,
-            composition.muscle_mass.value,
+            (
+                composition.fat_mass.value,
+                composition.muscle_mass.value,
+                given.age,
+            ),
             progress,
         )?;
         registration.warnings.extend(fit.report.fold_warning());

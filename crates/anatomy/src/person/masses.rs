@@ -4,26 +4,25 @@ use glam::Vec3;
 use serde::{Deserialize, Serialize};
 use supple_geom::TriMesh;
 
+use super::fat_places::{Build, FatPlaces};
 use super::muscle_fit::{MuscleRange, on_lines, untangled};
-use super::scale::Scaled;
 use super::{FitTemplate, PersonSkin};
 use crate::Sex;
 use crate::composition::estimate::LIPIDS;
 use crate::layers::prism_volumes;
 
-/// Density of fat \[kg/m³\] [4.2.4].
-pub(crate) const FAT_DENSITY: f64 = 900.0;
-/// Density of muscle \[kg/m³\] [4.2.4].
-pub(crate) const MUSCLE_DENSITY: f64 = 1100.0;
+/// Density of fat tissue \[kg/m³\]: 85 % of lipids at 900 and the rest at 1040; the thesis has 900, that of lipids alone [4.2.4].
+pub(crate) const FAT_DENSITY: f64 = 920.0;
+/// Density of muscle \[kg/m³\]: Janssen (2000) and Lee (2000) made masses of the volumes that magnetic resonance found with 1040; the
+/// thesis has 1100 [4.2.4], with which the estimated mass has 5 % less volume than was measured.
+pub(crate) const MUSCLE_DENSITY: f64 = 1040.0;
 /// Thickness of the skin itself \[m\] [4.2.4].
 pub(crate) const SKIN_THICKNESS: f64 = 2e-3;
-/// Muscle that no layer holds (heart, face, hands, diaphragm, what lies between ribs and in the pelvis inside the skeleton surface) less
-/// fat between the muscles, which the muscle layer includes (5 to 14 % of a thigh's, Yoshiko 2017), over squared height \[kg/m²\]:
-/// least and largest, men and women. The thesis has one number a sex, 1.5 and 1.0, fitted to measured people. Masses that were
-/// estimated one by one do not add up to a body's volume; within these bounds this term takes the difference, beyond them fat and
-/// muscle share it by (4.14). The least is what is left of the thesis' with fat between the muscles of heavy people; with 1.5 a man
-/// of 208 kg misses both masses by 2 kg. Wider bounds would hide an estimate that does not belong to the body.
-const OTHER_MUSCLE: [[f64; 2]; 2] = [[0.5, 4.5], [0.5, 4.0]];
+/// Muscle that no layer holds (face, tongue, hands, diaphragm, pelvic floor, what lies between ribs and beside the spine inside the
+/// skeleton surface) over squared height \[kg/m²\]: least and largest, men and women. The thesis has 1.5 and 1.0, fitted to measured
+/// people; the bounds are half and one and a half of that. Masses that were estimated one by one do not add up to a body's volume;
+/// within these bounds this term takes the difference, beyond them fat and muscle share it by (4.14), and the report says so.
+pub(crate) const OTHER_MUSCLE: [[f64; 2]; 2] = [[0.75, 2.25], [0.5, 1.5]];
 /// Steps of the bisection: to a millionth of the range.
 const BISECTIONS: usize = 20;
 
@@ -32,8 +31,9 @@ const BISECTIONS: usize = 20;
 pub struct Masses {
     /// Volume of fat and muscle layer together \[m³\].
     pub soft_volume: f64,
-    /// Fat among the organs: growth of the belly's cavity against the scaled template.
-    pub visceral: f64,
+    /// Fat that is not under the skin.
+    #[serde(flatten)]
+    pub places: FatPlaces,
     /// Skin, which the fat layer includes.
     pub skin: f64,
     /// What the fat layer holds besides fat at the crotch.
@@ -52,12 +52,22 @@ impl Masses {
 
     /// Mass of the fat tissue \[kg\] for a volume of the fat layer \[m³\]: what is lost of the weight with it.
     pub fn fat_tissue(&self, fat_volume: f64) -> f64 {
-        FAT_DENSITY * fat_volume + self.visceral - self.skin - self.crotch
+        FAT_DENSITY * fat_volume + self.places.sum() - self.skin - self.crotch
     }
 
     /// Muscle mass (4.13) \[kg\] for a volume of the fat layer \[m³\].
     pub fn muscle(&self, fat_volume: f64) -> f64 {
-        MUSCLE_DENSITY * (self.soft_volume - fat_volume) - self.cavity + self.other_muscle
+        let flesh = self.soft_volume - fat_volume - self.places.within_muscle / FAT_DENSITY;
+        MUSCLE_DENSITY * flesh - self.cavity + self.other_muscle
+    }
+
+    /// Muscle that no layer holds over squared height \[kg/m²\], if it is at one of its bounds: then fat and muscle do not add up to the
+    /// body's volume.
+    pub fn other_muscle_at_bound(&self, sex: Sex, height: f64) -> Option<f64> {
+        let kappa = self.other_muscle / (height * height);
+        let [least, largest] = OTHER_MUSCLE[sex as usize];
+        let close = 1e-6 * largest;
+        (kappa <= least + close || kappa >= largest - close).then_some(kappa)
     }
 
     /// The same with as much other muscle as a fat and a muscle mass \[kg\] need, within bounds; volumes of the fat layer are
@@ -114,12 +124,10 @@ pub struct MassReport {
 /// Chooses the muscle surface of a person for a fat and a muscle mass \[kg\]: its positions \[m\], and what they weigh.
 pub fn fitted_masses(
     template: &FitTemplate,
-    scaled: &Scaled,
     person: &PersonSkin,
     skeleton: &[Vec3],
     range: &MuscleRange,
-    fat_mass: f64,
-    muscle_mass: f64,
+    (fat_mass, muscle_mass, age): (f64, f64, Option<f64>),
 ) -> (Vec<Vec3>, MassReport) {
     let places = |place: f64| -> Vec<f64> {
         (range.smallest.iter().zip(&range.largest))
@@ -131,9 +139,14 @@ pub fn fitted_masses(
     let skin_volume = volume(person.skin.to_vec());
     let fat_volume = |place: f64| skin_volume - volume(surface(place));
     let (most, least) = (fat_volume(0.0), fat_volume(1.0));
-    let masses = constant_masses(template, scaled, person, skeleton, range).with_other_muscle(
-        template.body.sex,
-        height(person),
+    let build = Build::of(template.body, person.skin, person.joints, age);
+    let masses = Masses {
+        places: FatPlaces::usual(&build, fat_mass, muscle_mass),
+        ..constant_masses(template, person, skeleton, range)
+    };
+    let masses = masses.with_other_muscle(
+        build.sex,
+        build.height,
         (fat_mass, muscle_mass),
         [least, most],
     );
@@ -185,25 +198,15 @@ fn closed_volume(template: &FitTemplate, positions: Vec<Vec3>) -> f64 {
 
 fn constant_masses(
     template: &FitTemplate,
-    scaled: &Scaled,
     person: &PersonSkin,
     skeleton: &[Vec3],
     range: &MuscleRange,
 ) -> Masses {
     let average = on_lines(&range.average, person.skin, skeleton);
     let layers = template.layers;
-    let single = |positions: &[glam::DVec3]| -> Vec<Vec3> {
-        positions.iter().map(|p| p.as_vec3()).collect()
-    };
     let belly = |v: u32| template.abdomen[v as usize] && layers.layered[v as usize];
     let crotch = |v: u32| template.crotch[v as usize] && layers.layered[v as usize];
     let cavity = cavity(template, &average, skeleton, &belly);
-    let usual = self::cavity(
-        template,
-        &single(&scaled.muscle),
-        &single(&scaled.skeleton),
-        &belly,
-    );
     let area: f64 = (layers.triangles.iter())
         .filter(|t| t.iter().any(|&v| layers.layered[v as usize]))
         .map(|t| {
@@ -214,17 +217,12 @@ fn constant_masses(
     let skin_volume = closed_volume(template, person.skin.to_vec());
     Masses {
         soft_volume: skin_volume - closed_volume(template, skeleton.to_vec()),
-        visceral: FAT_DENSITY * (cavity - usual).max(0.0),
+        places: FatPlaces::default(),
         skin: FAT_DENSITY * SKIN_THICKNESS * area,
         crotch: FAT_DENSITY * between(template, person.skin, &average, &crotch),
         cavity: MUSCLE_DENSITY * cavity,
         other_muscle: 0.0,
     }
-}
-
-fn height(person: &PersonSkin) -> f64 {
-    let ys = || person.skin.iter().map(|p| f64::from(p.y));
-    ys().fold(f64::MIN, f64::max) - ys().fold(f64::MAX, f64::min)
 }
 
 /// Volume of the belly between its wall and the skeleton surface \[m³\].
@@ -269,7 +267,11 @@ mod tests {
     fn masses() -> Masses {
         Masses {
             soft_volume: 0.045,
-            visceral: 1.0,
+            places: FatPlaces {
+                visceral: 1.0,
+                within_muscle: 2.0,
+                ..FatPlaces::default()
+            },
             skin: 3.0,
             crotch: 0.5,
             cavity: 8.0,
@@ -291,8 +293,9 @@ mod tests {
         let v = 0.017;
         assert!((m.best_fat_volume(m.fat(v), m.muscle(v)) - v).abs() < 1e-12);
         // What leaves the fat layer enters the muscle layer, and the volumes add up.
-        let fat_volume = (m.fat(v) / LIPIDS - m.visceral + m.skin + m.crotch) / FAT_DENSITY;
+        let fat_volume = (m.fat(v) / LIPIDS - m.places.sum() + m.skin + m.crotch) / FAT_DENSITY;
         let muscle_volume = (m.muscle(v) + m.cavity - m.other_muscle) / MUSCLE_DENSITY;
-        assert!((fat_volume + muscle_volume - m.soft_volume).abs() < 1e-12);
+        let within = m.places.within_muscle / FAT_DENSITY;
+        assert!((fat_volume + muscle_volume + within - m.soft_volume).abs() < 1e-12);
     }
 }
