@@ -229,8 +229,10 @@ fn deepest_dent(body: &LayeredBody, layers: &Layers) -> f32 {
     let normals = vertex_normals(&mesh);
     let trunk: Vec<usize> = (0..mesh.positions.len())
         .filter(|&v| {
-            matches!(body.regions.fat[v], Some(FatRegion::Belly | FatRegion::Chest))
-                && body.regions.abdomen[v]
+            matches!(
+                body.regions.fat[v],
+                Some(FatRegion::Belly | FatRegion::Chest)
+            ) && body.regions.abdomen[v]
                 && normals[v].z > 0.5
         })
         .collect();
@@ -242,7 +244,11 @@ fn deepest_dent(body: &LayeredBody, layers: &Layers) -> f32 {
         let (sum, count) = around.fold((0.0, 0), |(sum, count), w| {
             (sum + (mesh.positions[w] - p).dot(n), count + 1)
         });
-        if count < 8 { f32::MIN } else { sum / count as f32 }
+        if count < 8 {
+            f32::MIN
+        } else {
+            sum / count as f32
+        }
     };
     trunk.into_iter().map(dent).fold(f32::MIN, f32::max)
 }
@@ -259,8 +265,14 @@ fn a_heavy_man_loses_without_a_pit_and_gains_without_a_shelf() {
     for kilograms in [-25.0, 30.0] {
         let after = grown(&body, &fat(kilograms)).unwrap();
         let dent = deepest_dent(&man, &after.anatomy.layers);
-        println!("{kilograms:+} kg: dent {before} to {dent}, visceral {:?}", after.report.visceral);
-        assert!(dent < before.max(0.0) + 4e-3, "{kilograms}: {before} {dent}");
+        println!(
+            "{kilograms:+} kg: dent {before} to {dent}, visceral {:?}",
+            after.report.visceral
+        );
+        assert!(
+            dent < before.max(0.0) + 4e-3,
+            "{kilograms}: {before} {dent}"
+        );
         // Fat among the organs goes with the rest, and comes.
         let [old, new] = after.report.visceral;
         let share = (new - old) / (kilograms / 0.85);

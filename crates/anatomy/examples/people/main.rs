@@ -280,6 +280,10 @@ fn check_fit(base: &Base, fit: &PersonFit, check: &mut impl FnMut(bool, String))
         masses.muscle - masses.muscle_asked,
     );
     println!(
+        "  skin crossed at {} pairs of triangles, now {}",
+        report.crossings[0], report.crossings[1]
+    );
+    println!(
         "  inverted {}/{}/{}, outside {}/{}, {} rounds, {} repaired, skin folded at {} (moved by {:.1} mm)",
         nested[0],
         nested[1],
@@ -306,12 +310,13 @@ fn check_fit(base: &Base, fit: &PersonFit, check: &mut impl FnMut(bool, String))
     );
     let m = &masses.masses;
     println!(
-        "    soft {:.1} l, visceral {:.1}, within muscle {:.1}, marrow {:.1}, head, hands, feet {:.1}, skin {:.1}, crotch {:.1}, cavity {:.1}, other muscle {:.1} kg",
+        "    soft {:.1} l, visceral {:.1}, within muscle {:.1}, marrow {:.1}, head, hands, feet {:.1}, rest {:.1}, skin {:.1}, crotch {:.1}, cavity {:.1}, other muscle {:.1} kg",
         1e3 * m.soft_volume,
         m.places.visceral,
         m.places.within_muscle,
         m.places.marrow,
         m.places.head_hands_feet,
+        m.rest,
         m.skin,
         m.crotch,
         m.cavity,

@@ -157,7 +157,9 @@ impl<'a> Shaper<'a> {
         for _ in 0..STEPS {
             let found = self.measures(&coefficients);
             let mut normal = Square::zero(count);
-            let mut right: Vec<f64> = (0..count).map(|k| -coefficients[k] / deviations[k]).collect();
+            let mut right: Vec<f64> = (0..count)
+                .map(|k| -coefficients[k] / deviations[k])
+                .collect();
             for ((row, (_, of)), wanted) in self.derivatives.iter().zip(&SHARED).zip(wanted) {
                 let scaled: Vec<f64> = row.iter().map(|d| d / EXACT).collect();
                 normal.add_outer(&scaled);

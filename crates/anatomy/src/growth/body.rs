@@ -7,9 +7,9 @@ use super::GrowthError;
 use super::tissue::{Tissue, TissueMesh};
 use crate::composition::estimate::{air_litres, siri_density};
 use crate::layers::prism_volumes;
+use crate::person::Masses;
 use crate::person::crotch::crotch;
 use crate::person::fat_places::{Build, FatPlaces};
-use crate::person::Masses;
 use crate::person::masses::{FAT_DENSITY, MUSCLE_DENSITY, SKIN_THICKNESS};
 use crate::{LayeredBody, Sex};
 
@@ -93,6 +93,7 @@ pub fn own_masses(anatomy: &LayeredBody) -> Result<Masses, GrowthError> {
     let mut masses = Masses {
         soft_volume: mesh.fat_volume(&tissue) + mesh.muscle_volume(&tissue),
         places: FatPlaces::default(),
+        rest: 0.0,
         skin: FAT_DENSITY * SKIN_THICKNESS * mesh.skin_area(&tissue),
         crotch: FAT_DENSITY * crotch_volume,
         cavity: MUSCLE_DENSITY * mesh.cavity(&tissue),

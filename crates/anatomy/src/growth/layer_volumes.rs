@@ -1,8 +1,8 @@
 //! Volumes of a state of the tissue, and the masses they give.
 
 use super::tissue::{Tissue, TissueMesh};
-use crate::person::{FatPlaces, Masses};
 use crate::person::masses::{FAT_DENSITY, MUSCLE_DENSITY, SKIN_THICKNESS};
+use crate::person::{FatPlaces, Masses};
 
 /// What a state of the tissue weighs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -35,6 +35,7 @@ impl LayerVolumes {
                 ..masses.places
             },
             skin: masses.skin + FAT_DENSITY * SKIN_THICKNESS * (self.area - start.area),
+            rest: masses.rest,
             crotch: masses.crotch,
             cavity: masses.cavity + MUSCLE_DENSITY * cavity,
             other_muscle: masses.other_muscle,

@@ -172,7 +172,7 @@ pub enum GrowthError {
     },
     /// Growth came to a stop before it was done.
     #[error(
-        "the body bears {got:+.1} kg of {what} {place}, not {asked:+.1} kg: skin meets skin, or the layer is used up there; ask for less or for more regions"
+        "growth stopped at {got:+.1} of {asked:+.1} kg of {what} {place}: skin meets skin, or the layer is used up there; ask for less or for more regions"
     )]
     Stalled {
         /// Fat or muscle.

@@ -49,7 +49,10 @@ mod tests {
             ..GrowthReport::default()
         };
         let text = report.to_string();
-        assert!(text.contains("asked +4.00 kg of muscle, got +3.98 kg"), "{text}");
+        assert!(
+            text.contains("asked +4.00 kg of muscle, got +3.98 kg"),
+            "{text}"
+        );
         let both = GrowthReport {
             asked: [8.0, 8.01],
             ..report

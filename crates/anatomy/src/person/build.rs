@@ -211,6 +211,8 @@ impl PreparedTemplate {
         )?;
         registration.warnings.extend(fit.report.fold_warning());
         composition.notes.extend(fit.report.mass_warning());
+        let warning = fit.report.bound_warning(shape.sex, composition.height);
+        composition.notes.extend(warning);
         let mut anatomy = template.clone();
         anatomy.name = name.to_owned();
         anatomy.thickness = carried_thickness(&template.layers, &fit.layers, &template.thickness);

@@ -10,7 +10,7 @@ use super::crotch::crotch;
 use super::limbs::{LimbMeasures, limb_measures};
 use super::masses::{MassReport, fitted_masses};
 use super::muscle_fit::muscle_range;
-use super::parting::parted_skin;
+use super::parting::{crossing_triangles, parted_skin};
 use super::scale::scaled_template;
 use super::skeleton_fit::fitted_skeleton;
 use super::transfer::{BoneStretch, Transfer, bone_stretch, warped, warped_bone};
@@ -20,7 +20,7 @@ use crate::clock::Clock;
 use crate::layers::LayerMeasures;
 use crate::progress::Progress;
 use crate::template::LayeredBody;
-use crate::{BodyError, Layers};
+use crate::{BodyError, Layers, Sex};
 
 /// Share of the time after each step, for progress bars.
 const STEP_ENDS: [(&str, f64); 6] = [
@@ -98,6 +98,14 @@ impl FitReport {
         })
     }
 
+    /// What a user should know where muscle that no layer holds is at one of its bounds.
+    pub(super) fn bound_warning(&self, sex: Sex, height: f64) -> Option<String> {
+        let kappa = self.masses.masses.other_muscle_at_bound(sex, height)?;
+        Some(format!(
+            "fat, muscle and the body's volume agree only with {kappa:.2} kg/m² of muscle outside of the layers, the end of what is usual: one of the estimates does not belong to this body"
+        ))
+    }
+
     /// What a user should know where the layers do not weigh what was asked for.
     pub(super) fn mass_warning(&self) -> Option<String> {
         let masses = &self.masses;
@@ -173,6 +181,12 @@ pub fn fitted_person_with(
     mesh.positions = parted.skin;
     let unfolded = unfolded_skin(&mesh, &template.layers.layered);
     (report.folded, report.unfolded) = (unfolded.folded, unfolded.moved);
+    if report.crossings[1] > 0 {
+        // Folds that cross themselves are smoothed, not parted.
+        mesh.positions.clone_from(&unfolded.skin);
+        let skin = Surface::new(mesh);
+        report.crossings[1] = crossing_triangles(&skin, &template.layers.layered).len();
+    }
     let person = &PersonSkin {
         skin: &unfolded.skin,
         joints: person.joints,
@@ -194,6 +208,7 @@ pub fn fitted_person_with(
     step("muscle range", &mut report);
     let (muscle, masses) = fitted_masses(
         &input,
+        &scaled,
         person,
         &fit.skeleton,
         &range,

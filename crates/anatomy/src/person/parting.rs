@@ -32,7 +32,11 @@ pub(crate) struct Parted {
 
 /// Parts a skin where layered vertices are inside another part of it. What crosses nothing stays as it is.
 pub(crate) fn parted_skin(mesh: &TriMesh, layered: &[bool]) -> Parted {
-    let is_near = |t: u32| mesh.triangles[t as usize].iter().all(|&v| layered[v as usize]);
+    let is_near = |t: u32| {
+        mesh.triangles[t as usize]
+            .iter()
+            .all(|&v| layered[v as usize])
+    };
     let crossings = |skin: &Surface| {
         let mut found = skin.crossings(is_near);
         found.retain(|pair| pair.iter().all(|&t| is_near(t)));
@@ -54,13 +58,22 @@ pub(crate) fn parted_skin(mesh: &TriMesh, layered: &[bool]) -> Parted {
             triangles: mesh.triangles.clone(),
         };
         surface = Surface::new(next);
-        crossing = crossings(&surface);
+        crossing = crossing_triangles(&surface, layered);
         if crossing.len() < best.crossings[1] {
             best.crossings[1] = crossing.len();
             best.skin = surface.mesh().positions.clone();
         }
     }
     best
+}
+
+/// Pairs of crossing triangles of a skin whose corners all have layers.
+pub(crate) fn crossing_triangles(skin: &Surface, layered: &[bool]) -> Vec<[u32; 2]> {
+    let triangles = &skin.mesh().triangles;
+    let is_layered = |t: u32| triangles[t as usize].iter().all(|&v| layered[v as usize]);
+    let mut found = skin.crossings(is_layered);
+    found.retain(|pair| pair.iter().all(|&t| is_layered(t)));
+    found
 }
 
 /// One round: all that is inside another part goes half of its way back.

@@ -99,6 +99,7 @@ fn layers_of_larger_and_smaller_spheres_are_nested_and_weigh_what_was_asked() {
         let weigh = |fat, muscle| {
             fitted_masses(
                 &input,
+                &case.scaled,
                 &person,
                 &fit.skeleton,
                 &range,
