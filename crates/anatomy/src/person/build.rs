@@ -206,12 +206,17 @@ impl PreparedTemplate {
             template,
             &self.transfer,
             &person_skin,
-            composition.fat_mass.value,
-            composition.muscle_mass.value,
+            (
+                composition.fat_mass.value,
+                composition.muscle_mass.value,
+                given.age,
+            ),
             progress,
         )?;
         registration.warnings.extend(fit.report.fold_warning());
         composition.notes.extend(fit.report.mass_warning());
+        let warning = fit.report.bound_warning(shape.sex, composition.height);
+        composition.notes.extend(warning);
         let mut anatomy = template.clone();
         anatomy.name = name.to_owned();
         anatomy.thickness = carried_thickness(&template.layers, &fit.layers, &template.thickness);

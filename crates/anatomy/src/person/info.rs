@@ -4,8 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{FitReport, Person, Registration};
+use super::{FitReport, Person, Registration, published_leg_muscle};
 use crate::Sex;
+use crate::composition::estimate::LIPIDS;
 use crate::composition::{Composition, Estimate, Measures};
 use crate::scan::SURE;
 
@@ -136,6 +137,25 @@ impl PersonInfo {
         )
     }
 
+    /// Limbs beside what is published, where the file has them.
+    fn fmt_limbs(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let limbs = &self.fit.limbs;
+        if limbs.leg_muscle <= 0.0 {
+            return Ok(());
+        }
+        let composition = &self.composition;
+        let published = published_leg_muscle(composition.height, composition.weight.value);
+        writeln!(
+            f,
+            "  limbs        muscle of a leg {:.1} l (Handsfield 2014: {:.1}), of an arm {:.1} l; fat layer {:.0} % of the thigh's section, {:.0} % of the calf's",
+            1e3 * limbs.leg_muscle,
+            1e3 * published,
+            1e3 * limbs.arm_muscle,
+            100.0 * limbs.thigh.fat_share(),
+            100.0 * limbs.calf.fat_share()
+        )
+    }
+
     fn fmt_quality(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let layers = &self.fit.layers;
         let masses = &self.fit.masses;
@@ -149,6 +169,17 @@ impl PersonInfo {
             layers.muscle_outside + layers.skeleton_outside,
             layers.inverted_fat + layers.inverted_muscle
         )?;
+        let places = &masses.masses.places;
+        let elsewhere = places.marrow + places.head_hands_feet;
+        writeln!(
+            f,
+            "  fat's places under the skin {:.1} kg of tissue, among the organs {:.1}, between and in muscles {:.1}, in marrow, head, hands and feet {:.1}",
+            masses.fat / LIPIDS - places.sum(),
+            places.visceral,
+            places.within_muscle,
+            elsewhere
+        )?;
+        self.fmt_limbs(f)?;
         let scan = &self.registration;
         write!(
             f,

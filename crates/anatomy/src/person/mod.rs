@@ -11,12 +11,15 @@ pub mod crotch;
 #[cfg(test)]
 pub(crate) mod example;
 pub mod export;
+pub mod fat_places;
 pub mod file;
 pub mod fit;
 pub mod glb;
 pub mod info;
+pub mod limbs;
 pub mod masses;
 pub mod muscle_fit;
+mod parting;
 pub mod rbf;
 pub mod record;
 mod rows;
@@ -35,9 +38,11 @@ use crate::template::{Group, LayeredBody};
 use crate::{Body, Layers};
 
 pub use build::{Given, GivenFat, PersonError, PreparedTemplate, person_of_scan};
+pub use fat_places::FatPlaces;
 pub use file::{PersonFileError, load_person, read_person, save_person, write_person};
 pub use fit::{FitError, FitReport, PersonFit, fitted_person};
 pub use info::{PersonInfo, person_info};
+pub use limbs::{LimbMeasures, LimbSection, limb_measures, published_leg_muscle};
 pub use masses::{MassReport, Masses, fitted_masses};
 pub use muscle_fit::{MuscleRange, muscle_range};
 pub use record::{EyesAndTongue, Person, Registration};

@@ -7,7 +7,7 @@ use supple::rig::bake::BakeError;
 use supple::skin::Method;
 use supple::tissue::SoftBody;
 use supple::{Character, skin};
-use supple_lab::contact_report::{Report, simulate_reported};
+use supple_lab::contact_report::{Report, TetReport, simulate_reported};
 
 use crate::args;
 use crate::console::{Console, Failure};
@@ -78,6 +78,7 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
         }
         _ => None,
     };
+    let mut tissue = None;
     let (motion, report) = match (&mut body, inside) {
         (Some(body), Some(inside)) => {
             let whole = inside.character(&character);
@@ -86,7 +87,9 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
             (motion, None)
         }
         (Some(body), None) => {
-            simulate_reported(body, &character, &clip, span, args.compare, &mut step)?
+            let found = simulate_reported(body, &character, &clip, span, args.compare, &mut step)?;
+            tissue = Some(found.tissue);
+            (found.motion, found.contact)
         }
         (None, _) => {
             let motion = skin::skin(&character, &clip, method, &settings, span, &mut step)?;
@@ -121,11 +124,22 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
         text.push_str(&describe_contact(report));
         json["contact"] = serde_json::to_value(report)?;
     }
+    if let Some(tissue) = &tissue {
+        text.push_str(&describe_tissue(tissue));
+        json["tissue"] = serde_json::to_value(tissue)?;
+    }
     if let (Some(body), Some(reason)) = (&body, &stepper) {
         json["backend"] = serde_json::json!({ "name": body.backend_name(), "reason": reason });
     }
     console.result(text, &json);
     Ok(())
+}
+
+fn describe_tissue(tissue: &TetReport) -> String {
+    format!(
+        "\nworst frame: {} of {} tets inverted",
+        tissue.inverted, tissue.tets
+    )
 }
 
 fn describe_contact(report: &Report) -> String {

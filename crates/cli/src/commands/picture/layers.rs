@@ -68,15 +68,21 @@ pub(super) fn draw_moving_layers(
     })?;
     drop(progress);
     let title = format!("{}: {}", character.name, clip.name);
+    // A person's skin is followed by eyes and tongue, a template's by nothing.
+    let skins = character.parts.len();
     let shown = match &inside {
-        Some(_) => &[(0..1, "skin"), (1..3, "muscles"), (2..3, "bones")][..],
-        None => &[(0..1, "")][..],
+        Some(_) => vec![
+            (0..skins, "skin"),
+            (skins..skins + 2, "muscles"),
+            (skins + 1..skins + 2, "bones"),
+        ],
+        None => vec![(0..skins, "")],
     };
     let whole = match &inside {
         Some(inside) => inside.character(character),
         None => character.clone(),
     };
-    let tints = muscle_tints(&anatomy.template, &whole);
+    let tints = muscle_tints(&anatomy.template, &whole, skins);
     let rows: Vec<Vec<Vec<Vec<Vec3>>>> = (shown.iter())
         .map(|(parts, _)| moments.iter().map(|m| only(&m.positions, parts)).collect())
         .collect();
@@ -112,16 +118,16 @@ fn only(positions: &[Vec<Vec3>], parts: &std::ops::Range<usize>) -> Vec<Vec<Vec3
     .collect()
 }
 
-/// Colours of skin, muscles and bones.
-fn muscle_tints(template: &LayeredBody, whole: &Character) -> Vec<Tint> {
+/// Colours of skin, muscles and bones; `muscles` is the part of the muscles.
+fn muscle_tints(template: &LayeredBody, whole: &Character, muscles: usize) -> Vec<Tint> {
     let tint = |(index, part): (usize, &Part)| {
         let count = part.mesh.positions.len();
         let material = part.material.and_then(|m| whole.materials.get(m));
         let own = material.map_or(Vec3::ONE, |m| to_srgb(m.base_color.truncate()));
         Tint {
-            colours: match index {
-                1 => muscle_colours(template),
-                _ => vec![own; count],
+            colours: match index == muscles {
+                true => muscle_colours(template),
+                false => vec![own; count],
             },
             strengths: vec![1.0; count],
         }
