@@ -19,7 +19,6 @@ pub mod masses;
 pub mod muscle_fit;
 pub mod rbf;
 pub mod record;
-mod rows;
 pub mod scale;
 pub(crate) mod sheet;
 pub mod skeleton_fit;
