@@ -22,7 +22,6 @@ pub mod muscle_fit;
 mod parting;
 pub mod rbf;
 pub mod record;
-mod rows;
 pub mod scale;
 pub(crate) mod sheet;
 pub mod skeleton_fit;
