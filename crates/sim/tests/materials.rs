@@ -37,6 +37,7 @@ fn sag(backend: &mut CpuBackend, model: &Model, settings: &Settings) -> f64 {
     let mut state = State::at_rest(model);
     let targets = model.rest_targets();
     let report = Equilibrium::default()
+        .tolerance(1e-6)
         .solve(backend, model, settings, &targets, &mut state)
         .expect("an equilibrium");
     assert!(report.is_met, "{report:?}");
