@@ -8,7 +8,7 @@
 use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
-use supple_geom::square::Square;
+use supple_geom::dense::DenseSymmetric;
 
 use super::Measures;
 use crate::Sex;
@@ -99,24 +99,22 @@ impl Prepared {
     fn of(distribution: &Distribution) -> Option<Prepared> {
         let row = |values: &[f64]| <[f64; COUNT]>::try_from(values).ok();
         let means = [row(&distribution.male)?, row(&distribution.female)?];
-        let mut covariance = Square::zero(COUNT);
+        let mut covariance = DenseSymmetric::zero(COUNT);
         for (k, values) in distribution.covariance.iter().enumerate().take(COUNT) {
-            covariance.row_mut(k).copy_from_slice(&row(values)?);
+            for (j, value) in row(values)?.into_iter().enumerate().skip(k) {
+                covariance.add_at(k, j, value);
+            }
         }
         for (k, (_, error, _)) in MEASURES.iter().enumerate() {
             let middle = 0.5 * (means[0][k] + means[1][k]);
-            covariance.row_mut(k)[k] += (error / middle.exp()).powi(2);
+            covariance.add_at(k, k, (error / middle.exp()).powi(2));
         }
         let (variance, direction) = main_direction(&covariance);
         let wider: Vec<f64> = (direction.iter())
             .map(|d| d * ((FATNESS - 1.0) * variance).sqrt())
             .collect();
-        for i in 0..COUNT {
-            for j in 0..COUNT {
-                covariance.row_mut(i)[j] += wider[i] * wider[j];
-            }
-        }
-        let factor = covariance.factorise()?;
+        covariance.add_outer(&wider);
+        let factor = covariance.factorise().ok()?;
         let mut precision = [[0.0; COUNT]; COUNT];
         for (k, row) in precision.iter_mut().enumerate() {
             row[k] = 1.0;
@@ -140,15 +138,12 @@ impl Prepared {
 }
 
 /// Largest variance and its direction, by the power method.
-fn main_direction(covariance: &Square) -> (f64, [f64; COUNT]) {
+fn main_direction(covariance: &DenseSymmetric) -> (f64, [f64; COUNT]) {
     let (mut variance, mut direction) = (0.0, [1.0; COUNT]);
     for _ in 0..100 {
-        let turned: [f64; COUNT] = std::array::from_fn(|k| {
-            let row = covariance.row(k).iter();
-            row.zip(&direction).map(|(a, b)| a * b).sum()
-        });
+        let turned = covariance.multiply(&direction);
         variance = turned.iter().map(|x| x * x).sum::<f64>().sqrt();
-        direction = turned.map(|x| x / variance);
+        direction = std::array::from_fn(|k| turned[k] / variance);
     }
     (variance, direction)
 }
