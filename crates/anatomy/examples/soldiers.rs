@@ -149,7 +149,10 @@ fn dressed(rows: &[&Row], thickness: f64) {
     ] {
         let mut sampler = BodySampler::new(2);
         let noticed = (rows.iter())
-            .filter(|row| clothes(&noisy(row, &mut sampler, thickness, on)).is_some())
+            .filter(|row| {
+                clothes(&noisy(row, &mut sampler, thickness, on))
+                    .is_some_and(|clothes| clothes.are_noticed())
+            })
             .count();
         println!(
             "  {name} {:.0} mm off the skin: noticed on {:.1} %",

@@ -8,7 +8,7 @@ use super::rbf::WarpError;
 use super::record::{EyesAndTongue, Person, Registration};
 use super::{FitError, PersonSkin, Transfer};
 use crate::clock::Clock;
-use crate::composition::estimate::{CompositionError, air_litres, weight_of_volume};
+use crate::composition::estimate::{CompositionError, air_litres, check_weight, weight_of_volume};
 use crate::composition::{Known, Measures, Regressors, Tape, composition, undecided_composition};
 use crate::progress::Progress;
 use crate::scan::{Options, Registered, SURE, Scan, ScanError, register};
@@ -189,11 +189,25 @@ impl PreparedTemplate {
             joints: &joints,
         };
         let known = known(shape.sex, given, &measures);
+        let weight_note = match given.weight {
+            Some(weight) => {
+                let unweighed = Known {
+                    weight: None,
+                    fat_mass: None,
+                    muscle_mass: None,
+                    ..known
+                };
+                let alone = crate::composition::composition(&measures, &unweighed, regressors)?;
+                check_weight(weight, &alone)?
+            }
+            None => None,
+        };
         let sure = registration.sex_confidence;
         let mut composition = match sure < SURE {
             true => undecided_composition(&measures, &known, sure, regressors)?,
             false => composition(&measures, &known, regressors)?,
         };
+        composition.notes.extend(weight_note);
         if let Some(height) = given.height
             && (height / measures.height - 1.0).abs() > HEIGHT_DIFFERENCE
         {

@@ -53,11 +53,10 @@ const MOST_BENT: f64 = 0.007;
 /// touch the trunk have up to a tenth.
 pub(super) const OFF_SKIN: f32 = 0.004;
 const MOST_BURIED: f64 = 0.3;
-/// Factors on the confidence: a hand or foot that is off its scan, another limb that the scan does not show, girths of clothes, a skin bent
+/// Factors on the confidence: a hand or foot that is off its scan, another limb that the scan does not show, a skin bent
 /// far from the body space.
 const END_LOST: f64 = 0.8;
 const LIMB_LOST: f64 = 0.5;
-const DRESSED: f64 = 0.4;
 const ODD: f64 = 0.6;
 /// Parts, the joints whose vertices they are, and the share that must be covered.
 const PARTS: [(&str, &[&str], f64); 11] = [
@@ -338,7 +337,7 @@ impl Measured {
         let rough = (1.0 - (self.distances.percentile_95 - 0.01).max(0.0) / 0.05).clamp(0.0, 1.0);
         let ends = |limb: &LostLimb| if limb.is_end { END_LOST } else { LIMB_LOST };
         let limbs: f64 = self.lost.iter().map(ends).product();
-        let dressed = if clothes.is_some() { DRESSED } else { 1.0 };
+        let dressed = clothes.map_or(1.0, |clothes| 1.0 - clothes.probability());
         let odd = if self.distances.bent > MOST_BENT {
             ODD
         } else {
@@ -440,7 +439,7 @@ fn head_share(model: &BodyModel, coefficients: &[f64]) -> (f64, f64) {
 }
 
 /// What a user should know of clothes.
-pub(super) fn clothes_warning(clothes: &Clothes) -> String {
+pub(super) fn clothes_warning(clothes: Clothes) -> String {
     format!(
         "the girths are those of somebody in clothes about {:.0} mm off the skin on {}: volume, weight and fat are too large",
         1e3 * clothes.thickness,

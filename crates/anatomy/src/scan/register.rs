@@ -14,7 +14,7 @@ use super::{Options, Placement, Registered, Scan, ScanError};
 use super::{beside, fine, limbs, normals, pieces, quality, strays, unpose};
 use crate::Sex;
 use crate::body_model::{BodyModel, Figure};
-use crate::composition::soldiers;
+use crate::composition::soldiers::{self, Clothes};
 use crate::progress::Progress;
 
 /// Least number of points a body is seen in.
@@ -428,7 +428,11 @@ fn finish(
     let mut warnings = measured.warnings();
     warnings.extend(bent_limbs);
     warnings.extend(unusual);
-    warnings.extend(clothes.as_ref().map(quality::clothes_warning));
+    warnings.extend(
+        clothes
+            .filter(Clothes::are_noticed)
+            .map(quality::clothes_warning),
+    );
     if inside_out {
         warnings
             .push("the scan is inside out or mirrored; its normals were turned round".to_owned());
