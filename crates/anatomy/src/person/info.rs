@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{FitReport, Person, Registration};
+use super::{FitReport, Person, ScanFit};
 use crate::Sex;
 use crate::composition::{Composition, Estimate, Measures};
 
@@ -23,8 +23,8 @@ pub struct PersonInfo {
     pub measures: Measures,
     /// Weight, fat and muscle.
     pub composition: Composition,
-    /// How the scan was met.
-    pub registration: Registration,
+    /// How the first scan was met.
+    pub registration: ScanFit,
     /// How the layers were fitted, and how long everything took.
     pub fit: FitReport,
 }
@@ -34,11 +34,11 @@ pub fn person_info(person: &Person) -> PersonInfo {
     PersonInfo {
         name: person.name().to_owned(),
         sex: person.sex(),
-        bones: person.anatomy.bones.len(),
-        muscles: person.anatomy.muscles.len(),
+        bones: person.body.bones.len(),
+        muscles: person.body.muscles.len(),
         measures: person.measures,
         composition: person.composition.clone(),
-        registration: person.registration.clone(),
+        registration: person.scans.first().cloned().unwrap_or_default(),
         fit: person.fit.clone(),
     }
 }

@@ -1,14 +1,15 @@
 //! Penetration of a skin with itself and with colliders over a motion, with contact and (to compare) without.
 
 use serde::Serialize;
-use supple::morphs::with_morphs;
-use supple::play::{Recording, follow, simulate};
-use supple::skin::Span;
-use supple::tissue::{SoftBody, TissueError};
 use supple_rig::bake::Motion;
 use supple_rig::{Character, Clip};
 use supple_sim::Collider;
 use supple_sim::contact::{Penetration, measure_in_colliders};
+
+use crate::morphs::with_morphs;
+use crate::play::{Recording, follow, simulate};
+use crate::skin::Span;
+use crate::tissue::{SoftBody, TissueError};
 
 /// Penetration in one frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
