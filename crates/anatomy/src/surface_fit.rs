@@ -3,16 +3,17 @@
 //! `supple_sim`'s solver minimises the same energies, but keeps its state in single precision and a model's targets and
 //! weights as one set for all time. Here bending weights go down to 1e-8 (Laplacians in 1/m, areas in m²), targets change
 //! their kind and weight from one iteration to the next, and rest Laplacians are renewed every few: in effect a new model an
-//! iteration. So this is the same iteration in double precision, with one ordering for all of its matrices.
+//! iteration. So these are residuals of a fit in double precision, with one ordering for all of its matrices.
 
-use std::sync::Arc;
+use std::ops::ControlFlow;
 
-use glam::{DMat3, DVec3};
-use rayon::prelude::*;
-use supple_geom::adjacency::{Adjacency, NONE, Rows};
-use supple_geom::laplace::{Clamp, cotan_laplacian};
-use supple_geom::polar::rotation_f64;
-use supple_geom::sparse::{Ldlt, LdltSymbolic, SparseError, SymmetricCsc};
+use glam::DVec3;
+use supple_geom::laplace::Clamp;
+use supple_geom::least_squares::residuals::TurnedBending;
+use supple_geom::least_squares::{
+    Damping, FitError, Points, Residual, Rows, Settings, SparseNormal, minimise,
+};
+use supple_geom::sparse::SparseError;
 
 /// Bounds on the Laplacian's weights, so that needles (cotangent 10 is 6°) are not stiff and every edge has a hold.
 const CLAMP: Clamp = Clamp {
@@ -23,6 +24,14 @@ const CLAMP: Clamp = Clamp {
 
 /// Least area of a vertex \[m²\], which bounds the coefficients of tiny triangles.
 const LEAST_AREA: f64 = 2e-6;
+
+/// One local/global iteration. No point of a body is farther from its target than the bound \[m\].
+const ITERATION: Settings = Settings {
+    steps: 1,
+    damping: Damping::NONE,
+    largest_step: 2.5,
+    still: 0.0,
+};
 
 /// A target of one vertex: the sum of any number of weighted points.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -55,215 +64,109 @@ pub struct Pull {
 }
 
 /// A surface with some of its vertices held.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct SurfaceFit {
-    triangles: Vec<[u32; 3]>,
-    /// Row of each vertex in the matrix; [`NONE`] if it is held.
-    row: Vec<u32>,
-    free: Vec<u32>,
-    /// Each vertex and its neighbours.
-    stencils: Rows,
-    /// Laplacian coefficients, for each item of `stencils` \[1/m²\].
-    coefficients: Vec<f64>,
-    areas: Vec<f64>,
-    reference: Vec<DVec3>,
-    /// Laplacians of the reference \[1/m\].
-    rest: Vec<DVec3>,
-    /// Bending with weight 1.
-    bending: SymmetricCsc,
-    symbolic: Arc<LdltSymbolic>,
+    bending: TurnedBending,
+    points: Points,
+    equations: SparseNormal<3>,
 }
 
 impl SurfaceFit {
     /// A surface over `held.len()` vertices with the bending of a reference.
     pub fn new(triangles: &[[u32; 3]], held: &[bool], reference: &[DVec3]) -> Self {
-        let adjacency = Adjacency::of_triangles(held.len(), triangles);
-        let mut row = vec![NONE; held.len()];
-        let free: Vec<u32> = (0..held.len() as u32)
-            .filter(|v| !held[*v as usize])
-            .collect();
-        for (r, &v) in free.iter().enumerate() {
-            row[v as usize] = r as u32;
+        let points = Points::with_held(reference.to_vec(), held);
+        SurfaceFit {
+            bending: TurnedBending::new(triangles, &points, CLAMP, LEAST_AREA),
+            points,
+            equations: SparseNormal::new(),
         }
-        let members = (0..held.len() as u32).flat_map(|v| {
-            let ring = adjacency.vertex_vertices.row(v as usize);
-            std::iter::once((v, v)).chain(ring.iter().map(move |&n| (v, n)))
-        });
-        let stencils = Rows::from_pairs(held.len(), members.collect::<Vec<_>>().into_iter());
-        let pattern = (stencils.iter()).flat_map(|stencil| {
-            let rows: Vec<u32> = (stencil.iter().map(|&v| row[v as usize]))
-                .filter(|r| *r != NONE)
-                .collect();
-            pairs(&rows).collect::<Vec<_>>()
-        });
-        let entries = pattern.map(|(a, b)| (a, b, 0.0));
-        let bending = SymmetricCsc::summed(free.len(), entries);
-        let mut fit = SurfaceFit {
-            symbolic: Arc::new(LdltSymbolic::new(&bending)),
-            triangles: triangles.to_vec(),
-            coefficients: vec![0.0; stencils.items.len()],
-            areas: Vec::new(),
-            reference: Vec::new(),
-            rest: Vec::new(),
-            row,
-            free,
-            stencils,
-            bending,
-        };
-        fit.renew(reference);
-        fit
     }
 
     /// Vertices that move, ascending.
     pub fn free(&self) -> &[u32] {
-        &self.free
+        self.points.free()
     }
 
     /// Area of each vertex of the reference \[m²\].
     pub fn areas(&self) -> &[f64] {
-        &self.areas
+        self.bending.areas()
     }
 
     /// Takes the Laplacians of another shape as those to keep.
     pub fn renew(&mut self, reference: &[DVec3]) {
-        let laplacian = cotan_laplacian(reference, &self.triangles, CLAMP);
-        self.areas = laplacian.mass.iter().map(|m| m.max(LEAST_AREA)).collect();
-        self.coefficients.fill(0.0);
-        // Edges ascend in both ends, as the neighbours in the stencils do.
-        let mut filled: Vec<usize> =
-            (self.stencils.offsets.iter().map(|o| *o as usize + 1)).collect();
-        for (&[a, b], &w) in laplacian.edges.iter().zip(&laplacian.weights) {
-            for v in [a as usize, b as usize] {
-                let first = self.stencils.offsets[v] as usize;
-                self.coefficients[filled[v]] = w / self.areas[v];
-                self.coefficients[first] -= w / self.areas[v];
-                filled[v] += 1;
-            }
-        }
-        self.reference = reference.to_vec();
-        self.rest = (0..reference.len())
-            .map(|v| self.laplacian(v, reference))
-            .collect();
-        self.bending.values.fill(0.0);
-        for v in 0..reference.len() {
-            let stencil: Vec<(u32, f64)> = (self.stencil(v))
-                .map(|(n, c)| (self.row[n as usize], c))
-                .filter(|(r, _)| *r != NONE)
-                .collect();
-            for i in 0..stencil.len() {
-                for j in 0..=i {
-                    let ((a, ca), (b, cb)) = (stencil[i], stencil[j]);
-                    add(&mut self.bending, a, b, self.areas[v] * ca * cb);
-                }
-            }
-        }
-    }
-
-    fn stencil(&self, vertex: usize) -> impl Iterator<Item = (u32, f64)> + '_ {
-        let range =
-            self.stencils.offsets[vertex] as usize..self.stencils.offsets[vertex + 1] as usize;
-        let coefficients = self.coefficients[range.clone()].iter().copied();
-        self.stencils.items[range].iter().copied().zip(coefficients)
-    }
-
-    fn laplacian(&self, vertex: usize, x: &[DVec3]) -> DVec3 {
-        self.stencil(vertex).map(|(n, c)| c * x[n as usize]).sum()
-    }
-
-    /// The rotation that fits the reference's edges around a vertex best to those of x.
-    fn rotation(&self, vertex: usize, x: &[DVec3]) -> DMat3 {
-        let mut covariance = DMat3::ZERO;
-        for (n, c) in self.stencil(vertex).skip(1) {
-            let old = self.reference[n as usize] - self.reference[vertex];
-            let new = c * (x[n as usize] - x[vertex]);
-            covariance += DMat3::from_cols(new * old.x, new * old.y, new * old.z);
-        }
-        rotation_f64(covariance)
+        self.bending.renew(reference);
     }
 
     /// One local/global iteration from x: the free vertices where bending (4.2) times its weight and the targets (4.3) are
     /// least for the present rotations. Fails if a vertex has neither bending nor target.
     pub fn solve(
-        &self,
+        &mut self,
         x: &[DVec3],
         bending: f64,
         targets: &[VertexTarget],
         pulls: &[Pull],
     ) -> Result<Vec<DVec3>, SparseError> {
-        let mut matrix = self.bending.scaled(bending);
-        let mut right = self.bending_forces(x, bending);
-        let diagonal: Vec<f64> = (self.free.iter())
-            .map(|&v| targets[v as usize].weight)
-            .collect();
-        matrix.add_diagonal(&diagonal);
-        for (r, &v) in self.free.iter().enumerate() {
-            right[r] += targets[v as usize].sum;
-        }
-        for pull in pulls {
-            self.add_pull(pull, x, &mut matrix, &mut right);
-        }
-        let factor = Ldlt::with(self.symbolic.clone(), &matrix)?;
-        let mut columns = [0, 1, 2].map(|k| right.iter().map(|r| r[k]).collect::<Vec<f64>>());
-        factor.solve_columns(&mut columns);
-        let mut solved = x.to_vec();
-        for (r, &v) in self.free.iter().enumerate() {
-            solved[v as usize] = DVec3::new(columns[0][r], columns[1][r], columns[2][r]);
-        }
-        Ok(solved)
+        self.bending.weight = bending;
+        self.points.at.copy_from_slice(x);
+        let targets = Targets {
+            unknowns: self.unknowns(),
+            targets,
+            pulls,
+        };
+        let residuals: [&dyn Residual<Points, 3>; 2] = [&self.bending, &targets];
+        let go_on = &mut |_| ControlFlow::Continue(());
+        let (points, equations) = (&mut self.points, &mut self.equations);
+        minimise(points, &residuals, equations, &ITERATION, go_on)
+            .map_err(FitError::into_sparse)?;
+        Ok(self.points.at.clone())
     }
 
-    /// Right-hand side of the bending, with the held vertices' part of the matrix.
-    fn bending_forces(&self, x: &[DVec3], bending: f64) -> Vec<DVec3> {
-        let turned: Vec<DVec3> = (0..x.len())
-            .into_par_iter()
-            .map(|v| {
-                let mut wanted = self.rotation(v, x) * self.rest[v];
-                for (n, c) in self.stencil(v) {
-                    if self.row[n as usize] == NONE {
-                        wanted -= c * x[n as usize];
-                    }
-                }
-                bending * self.areas[v] * wanted
-            })
-            .collect();
-        let mut right = vec![DVec3::ZERO; self.free.len()];
-        for (v, wanted) in turned.iter().enumerate() {
-            for (n, c) in self.stencil(v) {
-                if self.row[n as usize] != NONE {
-                    right[self.row[n as usize] as usize] += c * *wanted;
-                }
-            }
+    /// Unknown of each vertex that moves.
+    fn unknowns(&self) -> Vec<Option<u32>> {
+        let mut unknowns = vec![None; self.points.at.len()];
+        for (k, &v) in (0u32..).zip(self.points.free()) {
+            unknowns[v as usize] = Some(k);
         }
-        right
-    }
-
-    fn add_pull(&self, pull: &Pull, x: &[DVec3], matrix: &mut SymmetricCsc, right: &mut [DVec3]) {
-        let rows = pull.vertices.map(|v| self.row[v as usize]);
-        let mut target = pull.target;
-        for k in (0..3).filter(|&k| rows[k] == NONE) {
-            target -= pull.shares[k] * x[pull.vertices[k] as usize];
-        }
-        for i in (0..3).filter(|&i| rows[i] != NONE) {
-            right[rows[i] as usize] += pull.weight * pull.shares[i] * target;
-            for j in (0..=i).filter(|&j| rows[j] != NONE) {
-                let value = pull.weight * pull.shares[i] * pull.shares[j];
-                add(matrix, rows[i], rows[j], value);
-            }
-        }
+        unknowns
     }
 }
 
-/// All pairs of a row, each once.
-fn pairs(rows: &[u32]) -> impl Iterator<Item = (u32, u32)> + '_ {
-    (0..rows.len()).flat_map(move |i| (0..i).map(move |j| (rows[i], rows[j])))
+/// Targets of vertices and of points between them.
+struct Targets<'a> {
+    unknowns: Vec<Option<u32>>,
+    targets: &'a [VertexTarget],
+    pulls: &'a [Pull],
 }
 
-/// Adds to an entry that is in the pattern.
-fn add(matrix: &mut SymmetricCsc, a: u32, b: u32, value: f64) {
-    let (row, column) = (a.max(b), a.min(b) as usize);
-    let range = matrix.column_starts[column] as usize..matrix.column_starts[column + 1] as usize;
-    if let Ok(at) = matrix.rows[range.clone()].binary_search(&row) {
-        matrix.values[range.start + at] += value;
+impl Residual<Points, 3> for Targets<'_> {
+    fn linearise(&self, points: &Points, _: usize, rows: &mut dyn Rows<3>) {
+        for (&v, unknown) in points.free().iter().zip(0u32..) {
+            let target = &self.targets[v as usize];
+            // The sum itself may be at its target without weight.
+            if target.weight > 0.0 {
+                let off = points.at[v as usize] - target.sum / target.weight;
+                rows.row(target.weight, &[(unknown, 1.0)], off.to_array());
+            }
+        }
+        for pull in self.pulls {
+            let corners = || pull.vertices.iter().zip(pull.shares);
+            let at: DVec3 = corners()
+                .map(|(&v, share)| share * points.at[v as usize])
+                .sum();
+            let mut derivatives = [(0, 0.0); 3];
+            let mut count = 0;
+            for (&v, share) in corners() {
+                if let Some(unknown) = self.unknowns[v as usize] {
+                    derivatives[count] = (unknown, share);
+                    count += 1;
+                }
+            }
+            rows.row(
+                pull.weight,
+                &derivatives[..count],
+                (at - pull.target).to_array(),
+            );
+        }
     }
 }
 
@@ -284,7 +187,7 @@ mod tests {
     #[test]
     fn a_turned_surface_is_found_from_three_targets() {
         let (triangles, x) = ball();
-        let fit = SurfaceFit::new(&triangles, &vec![false; x.len()], &x);
+        let mut fit = SurfaceFit::new(&triangles, &vec![false; x.len()], &x);
         let turn = DQuat::from_axis_angle(DVec3::new(1.0, 2.0, 3.0).normalize(), 0.8);
         let goal: Vec<DVec3> = x.iter().map(|p| turn * *p + DVec3::X).collect();
         let mut targets = vec![VertexTarget::default(); x.len()];
@@ -307,7 +210,7 @@ mod tests {
     fn held_vertices_stay_and_pulls_reach() {
         let (triangles, x) = ball();
         let held: Vec<bool> = x.iter().map(|p| p.y < 0.0).collect();
-        let fit = SurfaceFit::new(&triangles, &held, &x);
+        let mut fit = SurfaceFit::new(&triangles, &held, &x);
         let top = (triangles.iter())
             .find(|t| t.iter().all(|&v| x[v as usize].y > 0.08))
             .unwrap();

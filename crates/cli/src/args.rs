@@ -7,10 +7,10 @@ mod template;
 
 use std::path::PathBuf;
 
-pub use bench::{Bench, GpuSolver};
+pub use bench::{Bench, BenchPart, GpuSolver};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 pub use grow::{Grow, GrowthMethod, Region};
-pub use person::{Composition, CompositionCommand, Frame, MakePeople, MakePerson};
+pub use person::{Composition, CompositionCommand, Frame, MakePeople, MakePerson, Study};
 use supple::flesh::settings::Resolution;
 use supple::flesh::shells::shell_kinds::Kind;
 use supple::glam::Vec3;

@@ -163,7 +163,7 @@ fn an_animal_is_told_its_clips() {
     let fox = root.to_str().unwrap();
     let message = fail(
         folder.path(),
-        &["skin", fox, "--clip", "squat", "-o", "x.glb"],
+        &["skin", fox, "--quiet", "--clip", "squat", "-o", "x.glb"],
     );
     for word in ["for people", "Survey", "Walk", "Run", "--clip NAME"] {
         assert!(message.contains(word), "{word}: {message}");

@@ -13,7 +13,7 @@ use crate::construction::bone_graph::{BoneGraph, GraphInput, bone_graph};
 use crate::construction::bone_surface::bone_surface;
 use crate::construction::collision_tets::{collision_tets, contact_surface};
 use crate::construction::layered_prisms::TissueTets;
-use crate::construction::layers::{ColumnLayers, GivenLayers};
+use crate::construction::layers::{ColumnLayers, GivenLayers, Layer};
 use crate::construction::prisms::split_orders;
 use crate::construction::rest_skin::RestSkin;
 use crate::construction::simulation_mesh::bending_points;
@@ -24,7 +24,9 @@ use crate::motion::holds::{
     HoldInput, bones_by_joint, flesh_weights, given_weights, holds, influences,
 };
 use crate::motion::joint_use::joint_uses;
-use crate::motion::regions::{bending_joints, depth_factor, excluded_columns, stiffness_factors};
+use crate::motion::regions::{
+    bending_joints, depth_factor, excluded_columns, material_factors, stiffness_factors,
+};
 use crate::motion::sliding::attachments;
 use crate::motion::sliding_core::{cores, mean_weights};
 use crate::motion::target_table::FollowTable;
@@ -42,6 +44,7 @@ pub struct FleshBuilder<'a> {
     cache: Option<&'a dyn DetailCache>,
     progress: Option<&'a dyn Fn(f32)>,
     layers: Option<&'a GivenLayers>,
+    vertex_factors: Option<Vec<f64>>,
 }
 
 impl<'a> FleshBuilder<'a> {
@@ -53,6 +56,7 @@ impl<'a> FleshBuilder<'a> {
             cache: None,
             progress: None,
             layers: None,
+            vertex_factors: None,
         }
     }
 
@@ -80,6 +84,13 @@ impl<'a> FleshBuilder<'a> {
         self
     }
 
+    /// Multiplies the stiffness of the tissue below every vertex: one factor for each vertex of the character's parts, in their
+    /// order.
+    pub fn stiffness(mut self, factors: Vec<f64>) -> Self {
+        self.vertex_factors = Some(factors);
+        self
+    }
+
     /// Builds the tissue.
     pub fn build(self) -> Result<Flesh, FleshError> {
         let Self {
@@ -88,6 +99,7 @@ impl<'a> FleshBuilder<'a> {
             cache,
             progress,
             layers,
+            vertex_factors,
         } = self;
         let pass = |share: f32| {
             if let Some(progress) = progress {
@@ -110,6 +122,7 @@ impl<'a> FleshBuilder<'a> {
         if let Some(layers) = layers {
             layers.check(character)?;
         }
+        check_vertex_factors(character, vertex_factors.as_deref())?;
         let worlds = character.bind_worlds();
         if let Some(joint) = worlds.iter().position(|world| !world.is_finite()) {
             return Err(FleshError::BadPart {
@@ -177,8 +190,20 @@ impl<'a> FleshBuilder<'a> {
         let factors = stiffness_factors(character, &settings, &weights)?;
         let size = skin.size();
         let mut deep_factors: Vec<f64> = (factors.iter().enumerate())
-            .map(|(v, factor)| factor * depth_factor(skin.positions[v].distance(base[v]), size))
+            .map(|(v, factor)| {
+                factor * depth_factor(&settings.tissue, skin.positions[v].distance(base[v]), size)
+            })
             .collect();
+        let mut own_factors = [None, None, None, None];
+        for (layer, own) in Layer::ALL.into_iter().zip(&mut own_factors) {
+            *own = material_factors(character, &settings, &weights, layer)?;
+            if let Some(factors) = &vertex_factors {
+                let own = own.get_or_insert_with(|| vec![1.0; skin.len()]);
+                for (own, &vertex) in own.iter_mut().zip(&original_of) {
+                    *own *= factors[vertex as usize];
+                }
+            }
+        }
 
         let hits = bone_surface(&graph, &volume, &skin, &base_points);
         let mut bone: Vec<DVec3> = hits.iter().map(|hit| hit.position).collect();
@@ -199,7 +224,7 @@ impl<'a> FleshBuilder<'a> {
         if let Some(layers) = (layers.as_mut()).filter(|_| settings.layers.sliding_stiffness > 0.0)
         {
             let bones_of = bones_by_joint(&hold_input);
-            layers.cores = cores(&skin, layers, &bone, &is_simulated);
+            layers.cores = cores(&settings.layers, &skin, layers, &bone, &is_simulated);
             for core in &mut layers.cores {
                 let mean = mean_weights(&weights, core.columns);
                 core.influences = influences(&graph, &bones_of, &mean, core.point);
@@ -215,7 +240,7 @@ impl<'a> FleshBuilder<'a> {
         let holds = holds(&hold_input, &anchors, &attachments, &weights);
         pass(0.7);
         if let Some(layers) = &layers {
-            deep_factors = layers.stiffness_factors(&skin, &factors, &deep_factors);
+            deep_factors = layers.stiffness_factors(&settings, &skin, &factors, &deep_factors);
         }
         let collision = collision_tets(&skin, &base, &orders);
         let input = ModelInput {
@@ -228,6 +253,7 @@ impl<'a> FleshBuilder<'a> {
             attachments: &attachments,
             excluded: &excluded,
             factors: &deep_factors,
+            material_factors: &own_factors,
         };
         let assembled = assemble_model(&input, |columns, model| {
             contact_surface(&skin, &base, &collision, columns, model)
@@ -317,6 +343,28 @@ impl<'a> FleshBuilder<'a> {
             flesh.find_local_pairs();
         }
         Ok(flesh)
+    }
+}
+
+/// One factor for each vertex of the parts, each finite and not negative.
+fn check_vertex_factors(character: &Character, factors: Option<&[f64]>) -> Result<(), FleshError> {
+    let Some(factors) = factors else {
+        return Ok(());
+    };
+    let parts = character.parts.iter();
+    let count: usize = parts.map(|part| part.mesh.positions.len()).sum();
+    if factors.len() != count {
+        return Err(FleshError::Settings(format!(
+            "{} stiffness factors were given for {count} vertices",
+            factors.len()
+        )));
+    }
+    match factors.iter().position(|f| !(0.0..=1e6).contains(f)) {
+        Some(vertex) => Err(FleshError::Settings(format!(
+            "the stiffness factor of vertex {vertex} is {}; it must be from 0 to 1000000",
+            factors[vertex]
+        ))),
+        None => Ok(()),
     }
 }
 

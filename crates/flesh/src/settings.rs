@@ -3,9 +3,11 @@
 pub(crate) mod collider;
 mod detail;
 mod limits;
+mod materials;
 
 pub use collider::{ColliderSettings, Ground, ShapeName};
 pub use detail::{Detail, Resolution, Upsample};
+pub use materials::MaterialSettings;
 
 use std::collections::BTreeMap;
 
@@ -24,6 +26,9 @@ pub struct Settings {
     pub tissue: Tissue,
     /// Material of bodies with layers.
     pub layers: Layers,
+    /// Settings of single materials: "tissue", "fat", "muscle" and "sliding".
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub materials: BTreeMap<String, MaterialSettings>,
     /// Time stepping.
     pub solver: Solver,
     /// Simulation mesh and full skin.
@@ -61,6 +66,13 @@ pub struct Tissue {
     /// Stiffness against change of volume, relative to `stiffness`; 0 turns it off. Real tissue hardly changes its volume,
     /// but the larger this value, the more iterations a step needs.
     pub volume_stiffness: f64,
+    /// Depth, relative to the character's size, up to which tissue has the stiffness of the settings. Below, the stiffness grows
+    /// with the square of the depth.
+    pub soft_depth: f64,
+    /// Largest stiffness factor of deep tissue.
+    pub deep_stiffness: f64,
+    /// Stiffness factor of a humanoid's hands.
+    pub hand_stiffness: f64,
     /// Whether the bone surface slides over joints.
     pub sliding: bool,
     /// Whether a humanoid's head is simulated. Off by default: faces usually have their own rig.
@@ -80,6 +92,21 @@ pub struct Layers {
     pub muscle_stiffness: f64,
     /// Stiffness that keeps a skeleton surface that is free to slide near its bones \[Pa\]; 0 leaves it free.
     pub sliding_stiffness: f64,
+    /// Depth of the tissue above, relative to the character's size, at which that stiffness holds. It falls with the square of
+    /// the depth.
+    pub sliding_depth: f64,
+    /// Least factor of that stiffness.
+    pub least_sliding: f64,
+    /// Largest factor of that stiffness.
+    pub most_sliding: f64,
+    /// Depth of the belly, from skin to spine, relative to the character's size, at which its wall has the stiffness of the
+    /// settings. It falls with the fourth power of the depth.
+    pub tense_depth: f64,
+    /// Least factor of the stiffness of a belly's wall.
+    pub least_tension: f64,
+    /// Stiffness factor where bones lie right below a free skeleton surface, as along the spine. At 1 the tissue is as firm as
+    /// over bones that hold it.
+    pub back_stiffness: f64,
 }
 
 /// Time stepping.
@@ -148,12 +175,24 @@ impl Default for Contact {
 /// Above that, ten iterations fall behind fast motions.
 const VOLUME_STIFFNESS: f64 = 8.0;
 
+/// Default of [`Tissue::soft_depth`]: 27 mm of a person.
+const SOFT_DEPTH: f64 = 0.015;
+
+/// Default of [`Tissue::deep_stiffness`]: that of firm muscle.
+const DEEP_STIFFNESS: f64 = 8.0;
+
+/// Default of [`Tissue::hand_stiffness`]: thin tissue over many small bones.
+const HAND_STIFFNESS: f64 = 8.0;
+
 impl Default for Tissue {
     fn default() -> Self {
         Self {
             stiffness: supple_sim::units::STIFFNESS,
             mass: 0.0,
             volume_stiffness: VOLUME_STIFFNESS,
+            soft_depth: SOFT_DEPTH,
+            deep_stiffness: DEEP_STIFFNESS,
+            hand_stiffness: HAND_STIFFNESS,
             sliding: true,
             simulate_head: false,
             smoothing: crate::construction::base_points::Smoothing::default().reach,
@@ -165,12 +204,35 @@ impl Default for Tissue {
 /// in stayed so at 30 steps a second. A heavy man's belly swings by a fifth less at 3,000 Pa, and by a third less at 10,000.
 const SLIDING_STIFFNESS: f64 = 0.2 * supple_sim::units::STIFFNESS;
 
+/// Default of [`Layers::sliding_depth`] (54 mm). Deeper tissue gets less by the square: a shoulder must spring back, a lean
+/// belly is tense, a heavy one swings.
+const SLIDING_DEPTH: f64 = 0.03;
+/// Default of [`Layers::least_sliding`].
+const LEAST_SLIDING: f64 = 0.1;
+/// Default of [`Layers::most_sliding`]. At 1, a wild pose pressed in a slender man's forearm above the wrist for good.
+const MOST_SLIDING: f64 = 2.0;
+
+/// Default of [`Layers::tense_depth`] (72 mm). The muscles of a shallow belly are tense, a deep one has stretched them. If the
+/// stiffness fell by the square, lean bellies would swing as far as heavy ones.
+const TENSE_DEPTH: f64 = 0.04;
+/// Default of [`Layers::least_tension`].
+const LEAST_TENSION: f64 = 0.25;
+
+/// Default of [`Layers::muscle_stiffness`], relative to that of fat [4.3.3].
+const MUSCLE_TO_FAT: f64 = 3.0;
+
 impl Default for Layers {
     fn default() -> Self {
         Self {
             fat_stiffness: supple_sim::units::STIFFNESS,
-            muscle_stiffness: 3.0 * supple_sim::units::STIFFNESS,
+            muscle_stiffness: MUSCLE_TO_FAT * supple_sim::units::STIFFNESS,
             sliding_stiffness: SLIDING_STIFFNESS,
+            sliding_depth: SLIDING_DEPTH,
+            least_sliding: LEAST_SLIDING,
+            most_sliding: MOST_SLIDING,
+            tense_depth: TENSE_DEPTH,
+            least_tension: LEAST_TENSION,
+            back_stiffness: 1.0,
         }
     }
 }
@@ -302,7 +364,32 @@ const COMMENTS: &[(&str, &str)] = &[
         "# Resistance to change of volume, relative to stiffness; 0 turns it off and is fastest.\n",
     ),
     (
-        "sliding",
+        "soft_depth",
+        "# Depth, relative to the character's size, below which tissue gets stiffer with the square of the depth.\n",
+    ),
+    (
+        "deep_stiffness",
+        "# Largest stiffness factor of deep tissue.\n",
+    ),
+    (
+        "hand_stiffness",
+        "# Stiffness factor of a humanoid's hands.\n",
+    ),
+    (
+        "sliding_stiffness",
+        "# Keeps a skeleton surface that slides near its bones.\n",
+    ),
+    (
+        "sliding_depth",
+        "# Depth of the tissue above at which it does; deeper tissue gets less, between the two factors below.\n",
+    ),
+    (
+        "tense_depth",
+        "# Depth of a belly whose wall is as stiff as set here; deeper ones are softer, down to the factor below.\n",
+    ),
+    ("back_stiffness", "# Stiffness factor along the spine.\n"),
+    (
+        "sliding =",
         "# Whether the bone surface slides over joints.\n",
     ),
     (
@@ -378,12 +465,21 @@ mod tests {
         settings.excluded.push("finger*".into());
         settings.detail.resolution = Resolution::Vertices(2500);
         settings.detail.upsample = Upsample::Linear;
+        settings.layers.least_tension = 0.5;
+        let fat = MaterialSettings {
+            stiffness: Some(1800.0),
+            damping_half_life: Some(0.3),
+            stiffness_factors: [("upperLeg*".to_owned(), 1.5)].into(),
+            ..MaterialSettings::default()
+        };
+        settings.materials.insert("fat".into(), fat);
         let text = settings.to_toml().unwrap();
         assert_eq!(Settings::from_toml(&text).unwrap(), settings, "{text}");
         let older = Settings::from_toml("[roles]\ncoat = \"bound\"").unwrap();
         assert_eq!(older.shells["coat"], Kind::Cloth);
         assert!(Settings::from_toml("[shells]\ncoat = \"stone\"").is_err());
         assert!(Settings::from_toml("[tissue]\nstifness = 3").is_err());
+        assert!(Settings::from_toml("[materials.fat]\nstifness = 3").is_err());
         assert!(Settings::from_toml("[detail]\nresolution = 3").is_err());
         assert!(Settings::from_toml("[detail]\nresolution = \"half\"").is_err());
         let full = Settings::from_toml("[detail]\nresolution = \"full\"").unwrap();

@@ -33,7 +33,7 @@ fn main() {
     let mut found = Vec::new();
     for (name, person) in &people {
         let fit = mould.fit(person);
-        let visceral = fit.report.masses.masses.visceral;
+        let visceral = fit.report.masses.masses.places.visceral;
         let depth = wall_depth(person, &fit);
         let text = format!(
             "{name}: visceral {visceral:.1} kg, wall {:.0} cm from the back",

@@ -13,7 +13,7 @@ use supple_sim::{Model, Settings, SolveError, State, Targets};
 
 use crate::buffers::{Binds, Buffers, Params};
 use crate::colliders;
-use crate::contact::{self, GpuContact};
+use crate::contact::{self, ContactInput, GpuContact};
 use crate::follow::{Follow, FollowTables};
 use crate::kernels::BATCH;
 use crate::krylov::{Krylov, Method};
@@ -175,15 +175,15 @@ impl GpuBodies {
             }
             let vertices: Vec<u32> = (0..model.vertex_count() as u32).collect();
             let rows = self.rows_of(&vertices);
-            let contact = GpuContact::new(
-                &self.gpu,
+            let input = ContactInput {
                 surface,
-                &self.tables,
-                &|v| rows[v as usize],
-                &self.buffers,
-                self.count,
-                self.collides,
-            )?;
+                tables: &self.tables,
+                row_of: &|v| rows[v as usize],
+                buffers: &self.buffers,
+                count: self.count,
+                has_colliders: self.collides,
+            };
+            let contact = GpuContact::new(&self.gpu, &input)?;
             let refused = SolveError::Unsupported {
                 backend: "gpu",
                 what: "a contact surface of this size",

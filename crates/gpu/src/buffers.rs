@@ -3,6 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 use supple_sim::contact::rules;
 use supple_sim::inertia::largest_relative_motion;
+use supple_sim::material::damping_time;
 use supple_sim::{Mode, Model, Settings};
 
 use crate::kernels::{Compiled, Touch};
@@ -26,7 +27,7 @@ pub(crate) struct Params {
     pub contact_unit: f32,
     pub pressed_kept: f32,
     pub relative_motion: f32,
-    pub pad: u32,
+    pub damping_time: f32,
 }
 
 impl Params {
@@ -47,7 +48,7 @@ impl Params {
             contact_unit: 0.0,
             pressed_kept: rules::decay(rules::PRESSED_HALF_LIFE, settings.step as f32),
             relative_motion: finite(largest_relative_motion(settings) as f32),
-            pad: 0,
+            damping_time: damping_time(settings) as f32,
         }
     }
 }

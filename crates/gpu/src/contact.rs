@@ -6,8 +6,9 @@ use glam::Vec3;
 use supple_sim::contact::{Collider, ColliderState, Contact, ExternalForce, Source, rules};
 use supple_sim::{ContactSurface, Mode, Model, Settings, State, Targets};
 
-use crate::buffers::{Buffers, buffer};
-use crate::colliders::{self, MAX_COLLIDERS, RECORD, SLOTS};
+use crate::buffers::Buffers;
+use crate::colliders::{self, SLOTS};
+use crate::contact_buffers::ContactBuffers;
 use crate::contact_rules::{GIVE_WAY_RATE, NONE};
 use crate::contact_tables::{ContactTables, depth_at_rest};
 use crate::follow::TouchedPlaces;
@@ -19,11 +20,11 @@ use crate::{Gpu, GpuError};
 /// The uniform of `kernels/contact.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
-struct Params {
-    points: u32,
+pub(crate) struct Params {
+    pub points: u32,
     triangles: u32,
-    clusters: u32,
-    outside: u32,
+    pub clusters: u32,
+    pub outside: u32,
     rows: u32,
     vertices: u32,
     corners: u32,
@@ -34,12 +35,44 @@ struct Params {
     recovery: f32,
     unit: f32,
     most: f32,
-    entries: u32,
+    pub entries: u32,
     colliders: u32,
     fast_way: f32,
     giving_way: f32,
     covers: u32,
     pad: u32,
+}
+
+impl ContactInput<'_> {
+    /// The uniform; what depends on settings is [configured](GpuContact::configure).
+    fn params(&self, contact: &ContactTables) -> Params {
+        let surface = self.surface;
+        let slots = if self.has_colliders { SLOTS } else { 0 };
+        let points = surface.point_count();
+        let vertices = self.buffers.positions.size() / 16 / u64::from(self.count.max(1));
+        Params {
+            points: points as u32,
+            triangles: contact.triangles.len() as u32,
+            clusters: contact.clusters() as u32,
+            outside: surface.rest_outside().len() as u32,
+            rows: self.tables.rows() as u32,
+            vertices: vertices as u32,
+            corners: contact.corners,
+            shell: surface.shell(),
+            gap: surface.gap(),
+            edge: surface.mean_edge(),
+            friction: 0.0,
+            recovery: 0.0,
+            unit: largest_force(surface, self.tables, self.row_of) / FORCE_UNITS,
+            most: MAX_FORCE_UNITS,
+            entries: ((1 + slots) * points) as u32,
+            colliders: 0,
+            fast_way: 0.0,
+            giving_way: 0.0,
+            covers: contact.covers,
+            pad: 0,
+        }
+    }
 }
 
 /// Integer units in the largest force of a typical skin point: the force that pushes it to its bone line.
@@ -70,148 +103,42 @@ pub(crate) struct GpuContact {
     scale: f32,
 }
 
+/// What contact is made for.
+pub(crate) struct ContactInput<'a> {
+    pub surface: &'a ContactSurface,
+    pub tables: &'a Tables,
+    /// Row of each vertex on the device.
+    pub row_of: &'a dyn Fn(u32) -> u32,
+    pub buffers: &'a Buffers,
+    /// Number of bodies.
+    pub count: u32,
+    /// Whether contacts with colliders are wanted.
+    pub has_colliders: bool,
+}
+
 impl GpuContact {
-    pub fn new(
-        gpu: &Gpu,
-        surface: &ContactSurface,
-        tables: &Tables,
-        row_of: &dyn Fn(u32) -> u32,
-        buffers: &Buffers,
-        count: u32,
-        has_colliders: bool,
-    ) -> Result<Option<GpuContact>, GpuError> {
-        let Some(contact) = ContactTables::new(surface, row_of) else {
+    /// Tables, buffers and bind groups of a contact surface; `None` if the device's numbers cannot hold it.
+    pub fn new(gpu: &Gpu, input: &ContactInput) -> Result<Option<GpuContact>, GpuError> {
+        let Some(tables) = ContactTables::new(input.surface, input.row_of) else {
             return Ok(None);
         };
-        let outside = surface.rest_outside().len();
-        let (points, clusters) = (surface.point_count(), contact.clusters());
-        let slots = if has_colliders { SLOTS } else { 0 };
-        let entries = (1 + slots) * points;
-        let params = Params {
-            points: points as u32,
-            triangles: contact.triangles.len() as u32,
-            clusters: clusters as u32,
-            outside: outside as u32,
-            rows: tables.rows() as u32,
-            vertices: (buffers.positions.size() / 16 / u64::from(count.max(1))) as u32,
-            corners: contact.corners,
-            shell: surface.shell(),
-            gap: surface.gap(),
-            edge: surface.mean_edge(),
-            friction: 0.0,
-            recovery: 0.0,
-            unit: largest_force(surface, tables, row_of) / FORCE_UNITS,
-            most: MAX_FORCE_UNITS,
-            entries: entries as u32,
-            colliders: 0,
-            fast_way: 0.0,
-            giving_way: 0.0,
-            covers: contact.covers,
-            pad: 0,
-        };
-        let storage = wgpu::BufferUsages::STORAGE;
-        let table = |what, contents| buffer(gpu, what, contents, 0, storage);
-        let vectors = |what, entries: usize| {
-            let size = 16 * entries as u64 * u64::from(count);
-            buffer(gpu, what, &[], size, storage)
-        };
-        let usage = wgpu::BufferUsages::UNIFORM;
-        let bytes = bytemuck::bytes_of(&params);
-        let uniform = buffer(gpu, "contact parameters", bytes, 0, usage)?;
-        let rings = table("contact rings", bytemuck::cast_slice(&contact.rings))?;
-        let records = table("contact triangles", bytemuck::cast_slice(&contact.records))?;
-        let bases = vectors("base points", points)?;
-        let outside = vectors("outside points", 2 * outside)?;
-        let skin = vectors("contact points", 4 * points)?;
-        let boxes = vectors("contact boxes", 36 * clusters)?;
-        let contacts = vectors("contacts", 3 * entries)?;
-        let rows = vectors("contact rows", 3 * entries)?;
-        let sums = vectors("contact sums", 2 * tables.rows())?;
-        let words = held_words(points) as u64 * u64::from(count);
-        let held_points = buffer(gpu, "points that are held", &[], 4 * words, storage)?;
-        let kernels = gpu.touching();
-        let bind = |kernel: Touch, list: &[&wgpu::Buffer]| {
-            let kernel = kernels.kernel(kernel);
-            kernel.bind(&gpu.device, &uniform, size_of::<Params>() as u64, list)
-        };
-        let Buffers {
-            positions,
-            previous,
-            inertial,
-            patches,
-            columns,
-            inverse,
-            units,
-            ..
-        } = buffers;
-        let mut binds = vec![
-            bind(
-                Touch::Points,
-                &[
-                    positions, previous, inertial, &rings, &outside, &bases, &skin, &sums,
-                ],
-            ),
-            bind(Touch::Boxes, &[&records, &skin, &boxes]),
-            bind(
-                Touch::Search,
-                &[
-                    &records,
-                    &skin,
-                    &boxes,
-                    &rings,
-                    &contacts,
-                    &rows,
-                    &sums,
-                    &held_points,
-                ],
-            ),
-            bind(
-                Touch::Answers,
-                &[&contacts, &rows, &sums, patches, columns, inverse, units],
-            ),
-            bind(Touch::Forces, &[positions, &contacts, &rows, &sums]),
-            buffers.bind_touching_project(gpu, &sums),
-            buffers.bind_touching_shift(gpu, &sums),
-            buffers.bind_touching_finish(gpu, &sums),
-        ];
-        let mut colliders = None;
-        if has_colliders {
-            let size = (16 * RECORD * MAX_COLLIDERS) as u64;
-            let list = buffer(gpu, "colliders", &[], size, storage)?;
-            let bound = [&skin, &rings, &list, &contacts, &rows, &sums];
-            binds.push(bind(Touch::Collide, &bound));
-            colliders = Some(list);
-        }
-        let all = [
-            &uniform,
-            &rings,
-            &records,
-            &bases,
-            &outside,
-            &skin,
-            &boxes,
-            &contacts,
-            &rows,
-            &sums,
-            &held_points,
-        ];
+        let params = input.params(&tables);
+        let buffers = ContactBuffers::new(gpu, input, &tables, &params)?;
         Ok(Some(GpuContact {
-            bytes: (all.into_iter().chain(&colliders))
-                .map(|buffer| buffer.size())
-                .sum(),
+            bytes: buffers.bytes(),
+            binds: buffers.binds(gpu, input.buffers),
             params,
-            sources: surface.input().sources.clone(),
-            corners: surface.triangles().to_vec(),
-            tables: contact,
-            uniform,
-            bases,
-            outside,
-            contacts,
-            rows,
-            held_points,
-            colliders,
-            binds,
-            scale: tables.scale as f32,
+            sources: input.surface.input().sources.clone(),
+            corners: input.surface.triangles().to_vec(),
+            tables,
+            uniform: buffers.uniform,
+            bases: buffers.bases,
+            outside: buffers.outside,
+            contacts: buffers.contacts,
+            rows: buffers.rows,
+            held_points: buffers.held_points,
+            colliders: buffers.colliders,
+            scale: input.tables.scale as f32,
         }))
     }
 
@@ -511,6 +438,6 @@ pub(crate) fn wanted<'a>(model: &'a Model, settings: &Settings) -> Option<&'a Co
 }
 
 /// Words per body: one bit per point that is held, and the reduction of the recovery speed of the others.
-fn held_words(points: usize) -> usize {
+pub(crate) fn held_words(points: usize) -> usize {
     points.div_ceil(32) + 1
 }

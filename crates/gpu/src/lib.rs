@@ -14,6 +14,7 @@ pub mod bodies;
 mod buffers;
 mod colliders;
 mod contact;
+mod contact_buffers;
 mod contact_rules;
 mod contact_tables;
 pub mod device;

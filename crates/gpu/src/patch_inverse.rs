@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use rayon::prelude::*;
-use supple_geom::sparse::{Csc, Ldlt, SymmetricCsc, conjugate_gradients};
+use supple_geom::sparse::{Cholesky, Csc, SymmetricCsc, conjugate_gradients};
 use supple_sim::SolveError;
 
 /// Columns of a patch: the first number whose residual, for a rough and a smooth right-hand side, is no larger than that of ten
@@ -306,11 +306,10 @@ impl<'a> Local<'a> {
         let factor = factorise(&mut local).ok_or(SolveError::NotPositiveDefinite {
             vertex: set.first().map_or(0, |&i| i as usize),
         })?;
-        let mut work = vec![0.0; set.len()];
         let row = |k: usize| {
             let mut b = vec![0.0; set.len()];
             b[k] = 1.0;
-            factor.solve(&mut b, &mut work);
+            factor.solve(&mut b);
             b
         };
         Ok((0..own).map(row).collect())
@@ -335,13 +334,13 @@ impl<'a> Local<'a> {
 }
 
 /// Factorises, with a little added to the diagonal where stiffness and mass are too far apart for double precision.
-fn factorise(matrix: &mut SymmetricCsc) -> Option<Ldlt> {
+fn factorise(matrix: &mut SymmetricCsc) -> Option<Cholesky> {
     for added in [0.0, 1e-12, 1e-10, 1e-8, 1e-6] {
         for k in 0..matrix.len() {
             // The diagonal is the first entry of a column.
             matrix.values[matrix.column_starts[k] as usize] *= 1.0 + added;
         }
-        if let Ok(factor) = Ldlt::new(matrix) {
+        if let Ok(factor) = Cholesky::new(matrix) {
             return Some(factor);
         }
     }

@@ -1,9 +1,11 @@
 //! The tables of a model on the device, as plain data.
 
 use supple_geom::sparse::Csc;
+use supple_sim::material::{dampings, wave_speeds};
 use supple_sim::model::NO_CARRIER;
 use supple_sim::{
-    ContactMode, Decompose, Model, Rotations, Settings, SolveError, assemble, settings::Fit,
+    ContactMode, Decompose, Model, Rotations, Settings, SolveError, Weights, assemble,
+    settings::Fit,
 };
 
 use crate::patch_inverse::{PatchRows, patch_inverse};
@@ -36,8 +38,8 @@ pub struct Tables {
     pub inverse: Vec<u32>,
     /// Coefficient of code 1 in each row.
     pub units: Vec<f32>,
-    /// Mass (bits) of each row, its carrier and two fixed vertices near it. Then the wave speeds of the rows (bits), four to
-    /// an entry.
+    /// Mass (bits) of each row, its carrier and two fixed vertices near it. Then the wave speeds of the rows, and their
+    /// dampings by materials (bits), four to an entry.
     pub row_data: Vec<[u32; 4]>,
     /// Common factor of matrix and forces, which keeps them within the range of single precision.
     pub scale: f64,
@@ -86,10 +88,9 @@ impl Tables {
         let local = patch_inverse(&matrix, &patches)?;
         let rows = Rows::new(model, &patches);
         let groups = patches.len() * PATCH / GROUP;
-        let scales = [settings.weights.strain, settings.weights.volume].map(|w| w * scale);
-        let tets = tet_table(model, scales, &rows.row_of, groups);
+        let tets = tet_table(model, (&settings.weights, scale), &rows.row_of, groups);
         let mut tables = Tables {
-            row_data: rows.data(model),
+            row_data: rows.data(model, &settings.weights),
             matrix: rows.permuted(&Csc::from_symmetric(&matrix)),
             vertex_of_row: rows.vertex_of,
             patches: Vec::new(),
@@ -192,7 +193,7 @@ impl Rows {
         Rows { vertex_of, row_of }
     }
 
-    fn data(&self, model: &Model) -> Vec<[u32; 4]> {
+    fn data(&self, model: &Model, weights: &Weights) -> Vec<[u32; 4]> {
         let of = |&v: &u32| {
             if v == NO_VERTEX {
                 return [0.0_f32.to_bits(), NO_CARRIER, NO_CARRIER, NO_CARRIER];
@@ -201,14 +202,17 @@ impl Rows {
             let [a, b, c] = model.carrier_frames()[v as usize];
             [mass, a, b, c]
         };
-        let speed = |&v: &u32| match v {
-            NO_VERTEX => 0,
-            v => finite(model.wave_speeds()[v as usize]).to_bits(),
-        };
+        let (speeds, dampings) = (wave_speeds(model, weights), dampings(model, weights));
+        // Padding rows, and all rows without dampings, get zero.
+        let bits = |list: &[f32], v: u32| list.get(v as usize).map_or(0, |&x| finite(x).to_bits());
         // Rows are padded to whole patches.
-        let speeds = self.vertex_of.chunks_exact(4);
-        let speeds = speeds.map(|rows| [0, 1, 2, 3].map(|k| speed(&rows[k])));
-        self.vertex_of.iter().map(of).chain(speeds).collect()
+        let fours = |list: &[f32]| -> Vec<[u32; 4]> {
+            let rows = self.vertex_of.chunks_exact(4);
+            rows.map(|rows| [0, 1, 2, 3].map(|k| bits(list, rows[k])))
+                .collect()
+        };
+        let data = self.vertex_of.iter().map(of);
+        data.chain(fours(&speeds)).chain(fours(&dampings)).collect()
     }
 
     /// The matrix with rows in the device's order; padding rows hold a one.

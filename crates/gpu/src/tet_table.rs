@@ -1,6 +1,6 @@
 //! Tets sorted by group of rows, with the slots of workgroup memory their forces go to.
 
-use supple_sim::Model;
+use supple_sim::{Model, Weights};
 
 use crate::patches::GROUP;
 
@@ -33,7 +33,7 @@ pub struct TetTable {
 /// Number of tets at each free vertex, counted as in [`tet_table`].
 pub fn incidences(model: &Model) -> Vec<u32> {
     let mut counts = vec![0; model.free_count()];
-    for tet in elements(model, [1.0; 2]) {
+    for tet in elements(model, (&Weights::default(), 1.0)) {
         for corner in tet.corners {
             if let Some(count) = counts.get_mut(corner as usize) {
                 *count += 1;
@@ -43,11 +43,16 @@ pub fn incidences(model: &Model) -> Vec<u32> {
     counts
 }
 
-/// Sorts the tets of a model. `row_of` gives the position of each vertex on the device, `groups` the number of groups.
-pub fn tet_table(model: &Model, scales: [f64; 2], row_of: &[u32], groups: usize) -> TetTable {
+/// Sorts the tets of a model, with weights multiplied by their factors and a scale. `row_of` gives the position of each vertex on the device, `groups` the number of groups.
+pub fn tet_table(
+    model: &Model,
+    weights: (&Weights, f64),
+    row_of: &[u32],
+    groups: usize,
+) -> TetTable {
     let free_rows = (groups * GROUP) as u32;
     let mut of_group: Vec<Vec<Tet>> = vec![Vec::new(); groups];
-    for tet in elements(model, scales) {
+    for tet in elements(model, weights) {
         let tet = Tet {
             corners: tet.corners.map(|v| row_of[v as usize]),
             ..tet
@@ -124,16 +129,16 @@ fn slot_offsets(group: usize, tets: &[Tet]) -> Vec<u32> {
     offsets
 }
 
-/// Every tet with weight; a second volume constraint on a tet becomes a separate element. Weights of strain and
-/// volume are multiplied by `scales`.
-fn elements(model: &Model, [strain, keeping]: [f64; 2]) -> Vec<Tet> {
+/// Every tet with weight; a second volume constraint on a tet becomes a separate element. Weights are multiplied by their
+/// factors and `scale`.
+fn elements(model: &Model, (weights, scale): (&Weights, f64)) -> Vec<Tet> {
     let (strains, volumes) = (model.tets(), model.volumes());
     let tet = |i: usize, weight: f64| {
         let gradients = strains.gradients(i);
         Tet {
             corners: strains.vertices[i],
             gradients: [1, 2, 3].map(|k: usize| gradients[k].as_vec3().to_array()),
-            strain: (weight * strain) as f32,
+            strain: (weight * (weights.strain_of(strains.materials[i]) * scale)) as f32,
             volume: 0.0,
             ratio: 1.0,
         }
@@ -155,7 +160,8 @@ fn elements(model: &Model, [strain, keeping]: [f64; 2]) -> Vec<Tet> {
             elements.push(tet(t, 0.0));
             elements.len() - 1
         });
-        elements[at].volume = (volumes.weights[k] * keeping) as f32;
+        let factor = weights.volume_of(strains.materials[t]) * scale;
+        elements[at].volume = (volumes.weights[k] * factor) as f32;
         elements[at].ratio = volumes.ratios[k] as f32;
     }
     elements

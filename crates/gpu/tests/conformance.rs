@@ -28,6 +28,7 @@ on_device!(
     rest_pose rigid_root_motion constant_velocity free_fall linear_momentum angular_momentum
     patch_test settles_to_the_static_solution energy_never_rises
     equilibrium_is_within_its_tolerance weights_are_those_of_a_model_built_so
+    materials_are_those_of_a_model_built_so
     recovers_from_garbage degenerate_models agrees_with_the_reference carried_jump
     refuses_bad_input violent_motion every_constraint_and_option
     global_step_beats_ten_cg_iterations

@@ -1,6 +1,6 @@
 //! How well fat is known: from height, weight and waist of measured people, and from a body's surface alone.
 //!
-//! `cargo run --release -p supple-anatomy --example composition [-- PLOT.png]` takes the tables of `../shared/data/composition`. People of
+//! `cargo run --release -p supple-lab --example composition [-- PLOT.png]` takes the tables of `../shared/data/composition`. People of
 //! NHANES are predicted by models that have not seen them, beside what DXA measured. Bodies of the space get the heights and girths of
 //! soldiers of ANSUR II: their weight is known, and is found from their volume.
 
@@ -17,7 +17,7 @@ use supple_anatomy::composition::{
     read_table,
 };
 use supple_anatomy::template::load_template;
-use supple_geom::square::Square;
+use supple_geom::dense::DenseSymmetric;
 use supple_picture::scene::INK;
 use supple_picture::{Image, SheetStyle, contact_sheet, draw_text, hex};
 
@@ -273,7 +273,7 @@ fn derivatives(model: &BodyModel, measured: &dyn Fn(&[f64]) -> Measures) -> Vec<
 /// One step of regularised least squares: misses over their tolerance, coefficients over their expected sizes.
 fn step(model: &BodyModel, derivatives: &[Vec<f64>], miss: &[f64], coefficients: &mut [f64]) {
     let count = model.field_count();
-    let mut normal = Square::zero(count);
+    let mut normal = DenseSymmetric::zero(count);
     let mut right = vec![0.0; count];
     for (row, miss) in derivatives.iter().zip(miss) {
         let scaled: Vec<f64> = row.iter().map(|d| d / EXACT).collect();
@@ -283,10 +283,10 @@ fn step(model: &BodyModel, derivatives: &[Vec<f64>], miss: &[f64], coefficients:
         }
     }
     for k in 0..count {
-        normal.row_mut(k)[k] += 1.0;
+        normal.add_at(k, k, 1.0);
         right[k] -= coefficients[k] / model.deviations[k];
     }
-    if let Some(factor) = normal.factorise() {
+    if let Ok(factor) = normal.factorise() {
         factor.solve(&mut right);
         for k in 0..count {
             coefficients[k] += right[k] * model.deviations[k];

@@ -46,9 +46,9 @@ pub fn assemble(model: &Model, settings: &Settings) -> System {
     // A weight of zero keeps its entries in the pattern, which depends on the model alone.
     let weights = &settings.weights;
     let fit = settings.strain.fit;
-    model.tets().add_matrix(weights.strain, fit, &mut add);
+    model.tets().add_matrix(weights, fit, &mut add);
     let tets = model.tets();
-    model.volumes().add_matrix(weights.volume, tets, &mut add);
+    model.volumes().add_matrix(weights, tets, &mut add);
     model.springs().add_matrix(weights.springs, &mut add);
     model.bendings().add_matrix(weights.bending, &mut add);
     model.anchors().add_matrix(weights, &mut add);

@@ -1,5 +1,6 @@
 //! The interface of solvers.
 
+use crate::targets::first_not_finite;
 use crate::{Model, Settings, State, Targets};
 
 /// A solver that steps models. [`backend_tests!`](crate::backend_tests) is its conformance suite.
@@ -209,7 +210,7 @@ pub fn check_step(
         ("state.positions", &state.positions),
         ("state.velocities", &state.velocities),
     ] {
-        if let Some(index) = entries.iter().position(|p| !p.is_finite()) {
+        if let Some(index) = first_not_finite(entries) {
             return Err(SolveError::NotFinite { list, index });
         }
     }

@@ -4,14 +4,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use glam::{DMat3, DVec3, Vec3};
 
-use crate::Model;
 use crate::constraints::cluster::NO_CLUSTER;
 use crate::constraints::{
     AnchorKind, Anchors, Bendings, Clusters, Polyhedra, Springs, StretchLimits, TetStrains,
     TetVolumes, least_squares_gradients, surface_bending,
 };
 use crate::contact::{ContactSurface, SurfaceInput};
+use crate::material::NO_MATERIAL;
 use crate::model::SoftDriven;
+use crate::{Material, Model, Weights};
 
 /// Determinant, relative to the longest edge cubed, below which a tet is flat at rest and becomes inert. Thinner tets would
 /// make the system matrix too ill-conditioned for single precision.
@@ -25,7 +26,10 @@ pub struct ModelBuilder {
     masses: Vec<f64>,
     total_mass: Option<f64>,
     soft_weight: Option<f64>,
+    materials: Vec<Material>,
     tets: Vec<([u32; 4], f64)>,
+    /// Material of each tet.
+    made_of: Vec<u16>,
     volumes: Vec<(u32, f64, f64)>,
     springs: Vec<([u32; 2], f64, f64)>,
     bendings: Vec<(Vec<u32>, Vec<f64>, f64)>,
@@ -131,7 +135,29 @@ impl ModelBuilder {
     /// Adds a tet with strain stiffness \[Pa\] (Young's modulus at Poisson ratio 0, see [`crate::units`]).
     pub fn tet(&mut self, corners: [u32; 4], stiffness: f64) -> u32 {
         self.tets.push((corners, stiffness));
+        self.made_of.push(NO_MATERIAL);
         (self.tets.len() - 1) as u32
+    }
+
+    /// Adds a material; returns its index for [`ModelBuilder::tet_of`].
+    pub fn material(&mut self, material: Material) -> u16 {
+        self.materials.push(material);
+        (self.materials.len() - 1).min(NO_MATERIAL as usize) as u16
+    }
+
+    /// Adds a tet of a material, `factor` times as stiff. It keeps its volume if the material has a stiffness against changes
+    /// of volume.
+    pub fn tet_of(&mut self, corners: [u32; 4], material: u16, factor: f64) -> u32 {
+        // An index out of range is reported by `build`.
+        let found = self.materials.get(material as usize);
+        let (strain, volume) = found.map_or((0.0, 0.0), |m| (m.stiffness, m.volume_stiffness));
+        let stiffness = strain * factor;
+        let tet = self.tet(corners, stiffness);
+        self.made_of[tet as usize] = material;
+        if volume * stiffness > 0.0 {
+            self.tet_volume(tet, volume * stiffness, 1.0);
+        }
+        tet
     }
 
     /// Adds a volume constraint to a tet: it resists deviation from `ratio` × its rest volume with a stiffness \[Pa\].
@@ -254,6 +280,8 @@ impl ModelBuilder {
             carriers: Vec::new(),
             carrier_frames: Vec::new(),
             wave_speeds: Vec::new(),
+            fixed_size: Model::size_of(&rest[free_count..]),
+            materials: self.materials.clone(),
             tets,
             rest,
             index_of,
@@ -262,7 +290,7 @@ impl ModelBuilder {
         model.carriers = crate::carrier::find_carriers(&model);
         let reach = self.carrier_reach.unwrap_or(CARRIER_REACH);
         model.carrier_frames = crate::carrier::find_carrier_frames(&model, &model.carriers, reach);
-        model.wave_speeds = crate::inertia::wave_speeds(&model);
+        model.wave_speeds = crate::inertia::wave_speeds(&model, &Weights::default());
         Ok(model)
     }
 
@@ -278,7 +306,10 @@ impl ModelBuilder {
     }
 
     fn build_tets(&self, map: &Map) -> TetStrains {
-        let mut tets = TetStrains::default();
+        let mut tets = TetStrains {
+            materials: self.made_of.clone(),
+            ..TetStrains::default()
+        };
         for &(corners, stiffness) in &self.tets {
             let corners = corners.map(|v| map.index(v));
             let [a, b, c, d] = corners.map(|v| map.rest(v));

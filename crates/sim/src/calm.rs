@@ -22,7 +22,7 @@ pub fn count_stillness(model: &Model, from: &Targets, to: &Targets, dt: f64, sta
     let moved = (from.fixed.iter().zip(&to.fixed))
         .map(|(a, b)| a.distance_squared(*b))
         .fold(0.0, f32::max);
-    let most = STILL_SPEED * size(model) * dt as f32;
+    let most = STILL_SPEED * model.fixed_size() * dt as f32;
     // Tissue without bones falls freely and is never still; what is pulled may swing when it is let go.
     let is_pulled = to.forces.iter().any(|&force| force != Vec3::ZERO);
     let is_still = !to.fixed.is_empty() && !is_pulled && moved.sqrt() <= most;
@@ -36,13 +36,4 @@ pub fn calmed<'a>(settings: &'a Settings, state: &State) -> Cow<'a, Settings> {
         settings.to_mut().damping_half_life = CALM_HALF_LIFE;
     }
     settings
-}
-
-/// Longest side of the box around the fixed vertices at rest \[m\].
-fn size(model: &Model) -> f32 {
-    let fixed = model.rest_fixed().iter();
-    let (low, high) = fixed.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), &p| {
-        (low.min(p), high.max(p))
-    });
-    (high - low).max_element().max(0.0)
 }

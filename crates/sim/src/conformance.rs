@@ -20,6 +20,7 @@ mod contact;
 mod coverage;
 mod equilibrium;
 mod global_solve;
+mod materials;
 mod motion;
 mod robust;
 
@@ -39,6 +40,7 @@ pub use equilibrium::{
     settles_to_the_static_solution,
 };
 pub use global_solve::{beats_ten_cg_iterations, global_step_beats_ten_cg_iterations};
+pub use materials::materials_are_those_of_a_model_built_so;
 pub use motion::{
     angular_momentum, constant_velocity, free_fall, linear_momentum, rest_pose, rigid_root_motion,
     thrown_tissue,
@@ -80,6 +82,7 @@ macro_rules! backend_tests {
             thrown_tissue
             patch_test settles_to_the_static_solution energy_never_rises
             equilibrium_is_within_its_tolerance weights_are_those_of_a_model_built_so
+            materials_are_those_of_a_model_built_so
             recovers_from_garbage degenerate_models agrees_with_the_reference carried_jump
             refuses_bad_input violent_motion every_constraint_and_option
             global_step_beats_ten_cg_iterations

@@ -5,6 +5,7 @@ use supple_geom::simd::Row;
 
 use crate::constraints::cluster::NO_CLUSTER;
 use crate::inertia::{bounded, largest_relative_motion};
+use crate::material::wave_speeds;
 use crate::model::NO_CARRIER;
 use crate::start::carried;
 use crate::{Mode, Model, Rotations, Settings, State, Targets};
@@ -36,13 +37,25 @@ pub fn predict(model: &Model, settings: &Settings, targets: &Targets, state: &St
         .map(|(i, &m)| gravity * m + external(i))
         .collect();
     let vertices: Vec<u32> = (0..model.free_count() as u32).collect();
-    let mut starts = vec![Row::default(); vertices.len()];
-    carried(model, targets, state, &vertices, 0.0, &mut starts);
+    let (mut rigid, mut starts) = (
+        vec![Row::default(); vertices.len()],
+        vec![Row::default(); vertices.len()],
+    );
+    carried(
+        model,
+        targets,
+        state,
+        &vertices,
+        h as f32,
+        &mut rigid,
+        &mut starts,
+    );
     let most = largest_relative_motion(settings);
+    let speeds = wave_speeds(model, &settings.weights);
     let inertial: Vec<DVec3> = (0..model.free_count())
         .map(|i| {
             let y = state.positions[i].as_dvec3() + state.velocities[i].as_dvec3() * h;
-            bounded(model, i, y, starts[i].xyz(), most)
+            bounded(model, (i, speeds[i]), y, rigid[i].xyz(), most)
         })
         .collect();
     let pushed = |(i, y): (usize, &DVec3)| {
@@ -53,7 +66,6 @@ pub fn predict(model: &Model, settings: &Settings, targets: &Targets, state: &St
             *y
         }
     };
-    carried(model, targets, state, &vertices, h as f32, &mut starts);
     let free = inertial
         .iter()
         .enumerate()
@@ -72,7 +84,7 @@ pub fn predict(model: &Model, settings: &Settings, targets: &Targets, state: &St
 }
 
 /// Velocities after a step, Eq. (2.14), with the damping relative to the [carrier](Model::carriers)'s velocity.
-/// `moved` is each free vertex's displacement \[m\].
+/// `moved` is the vertex's displacement \[m\], `kept` the [share](Settings::damping_factor) that damping leaves.
 pub fn damped_velocity(
     model: &Model,
     settings: &Settings,
@@ -80,6 +92,7 @@ pub fn damped_velocity(
     state: &State,
     vertex: usize,
     moved: DVec3,
+    kept: f64,
 ) -> DVec3 {
     if settings.mode == Mode::Static {
         return DVec3::ZERO;
@@ -90,7 +103,7 @@ pub fn damped_velocity(
     } else {
         targets.fixed[carrier as usize].as_dvec3() - state.fixed[carrier as usize].as_dvec3()
     };
-    (carried + (moved - carried) * settings.damping_factor()) / settings.step
+    (carried + (moved - carried) * kept) / settings.step
 }
 
 /// Objective (2.8) at positions `z` (free then fixed) \[J\]: inertia + potentials − work of the forces since the start.
@@ -115,11 +128,11 @@ pub fn potential(model: &Model, settings: &Settings, targets: &Targets, z: &[DVe
     let weights = &settings.weights;
     let mut sum = 0.0;
     for_each_rotation(model, settings, z, |tet, rotation| {
-        sum += model.tets().energy(tet, rotation, settings.strain, z);
+        let factor = weights.strain_of(model.tets().materials[tet]);
+        sum += factor * model.tets().energy(tet, rotation, settings.strain, z);
     });
-    weights.strain * sum
-        + weights.volume * model.volumes().energy(model.tets(), z)
-        + weights.springs * model.springs().energy(z)
+    sum += model.volumes().energy(weights, model.tets(), z);
+    sum + weights.springs * model.springs().energy(z)
         + weights.bending * model.bendings().energy(z)
         + model.anchors().energy(weights, targets, z)
         + weights.polyhedra * model.polyhedra().energy(z)
@@ -135,13 +148,10 @@ pub fn project_constraints(
 ) {
     let (weights, fit) = (&settings.weights, settings.strain.fit);
     for_each_rotation(model, settings, z, |tet, rotation| {
-        model
-            .tets()
-            .add_rhs(weights.strain, tet, rotation, fit, rhs);
+        let factor = weights.strain_of(model.tets().materials[tet]);
+        model.tets().add_rhs(factor, tet, rotation, fit, rhs);
     });
-    model
-        .volumes()
-        .add_rhs(weights.volume, model.tets(), z, rhs);
+    model.volumes().add_rhs(weights, model.tets(), z, rhs);
     model.springs().add_rhs(weights.springs, z, rhs);
     model.bendings().add_rhs(weights.bending, z, rhs);
     model.anchors().add_rhs(weights, targets, z, rhs);

@@ -6,16 +6,21 @@
 //! [`Settings::max_relative_speed`](crate::Settings::max_relative_speed) × c and is unchanged up to the third order for small
 //! velocities, so that a jiggle is not damped. Vertices without carrier frames keep their velocity.
 
+// Plain loops: iterator adaptors are not always inlined, and code outside the kernel loses its instruction set.
+#![allow(clippy::needless_range_loop)]
+
 use glam::{DVec3, Vec3};
+use supple_geom::simd::{F32x8, LANES};
 
 use crate::model::NO_CARRIER;
-use crate::{Mode, Model, Settings};
+use crate::{Mode, Model, Settings, Weights};
 
-/// Wave speed √(E/ρ) of the tissue at each free vertex \[m/s\]; infinite without mass, zero without tets.
-pub(crate) fn wave_speeds(model: &Model) -> Vec<f32> {
+/// [`material::wave_speeds`](crate::material::wave_speeds), computed anew.
+pub(crate) fn wave_speeds(model: &Model, weights: &Weights) -> Vec<f32> {
     let mut stiffness = vec![0.0; model.free_count()];
     let tets = model.tets();
-    for (corners, weight) in tets.vertices.iter().zip(&tets.weights) {
+    for (t, corners) in tets.vertices.iter().enumerate() {
+        let weight = tets.weights[t] * weights.material(tets.materials[t]).strain;
         for &v in corners {
             if let Some(sum) = stiffness.get_mut(v as usize) {
                 *sum += 0.25 * weight;
@@ -40,11 +45,11 @@ pub fn largest_relative_motion(settings: &Settings) -> f64 {
     }
 }
 
-/// Prediction x + h v of free vertex `v`, bounded. `carried` is where the carriers take it, and `most` the
-/// [largest relative motion](largest_relative_motion) \[s\].
+/// Prediction x + h v of free vertex `v`, bounded. `carried` is where the carriers take it, `speed` its wave speed, and
+/// `most` the [largest relative motion](largest_relative_motion) \[s\].
 pub(crate) fn bounded(
     model: &Model,
-    v: usize,
+    (v, speed): (usize, f32),
     inertial: DVec3,
     carried: impl Into<Vec3>,
     most: f64,
@@ -52,10 +57,46 @@ pub(crate) fn bounded(
     match model.carrier_frames()[v][0] {
         NO_CARRIER => inertial,
         _ => {
-            let most = most * f64::from(model.wave_speeds()[v]);
+            let most = most * f64::from(speed);
             saturated(inertial, carried.into().as_dvec3(), most)
         }
     }
+}
+
+/// Eight predictions, as by [`saturated`] with the same bits. The loops become vector instructions of the kernel they are
+/// inlined into.
+#[inline(always)]
+pub(crate) fn saturated_lanes(
+    inertial: &[F32x8; 3],
+    carried: &[F32x8; 3],
+    most: &[f64; LANES],
+) -> [F32x8; 3] {
+    let mut away = [[0.0; LANES]; 3];
+    let mut square = [0.0; LANES];
+    for k in 0..3 {
+        for lane in 0..LANES {
+            away[k][lane] = f64::from(inertial[k].0[lane]) - f64::from(carried[k].0[lane]);
+            square[lane] += away[k][lane] * away[k][lane];
+        }
+    }
+    let mut lost = [0.0; LANES];
+    for lane in 0..LANES {
+        let square = square[lane] / (most[lane] * most[lane]);
+        lost[lane] = 1.0 - 1.0 / (1.0 + square * square).sqrt().sqrt();
+    }
+    let mut found = *inertial;
+    for k in 0..3 {
+        for lane in 0..LANES {
+            let bounded = (f64::from(inertial[k].0[lane]) - away[k][lane] * lost[lane]) as f32;
+            let has_bound = most[lane] > 0.0 && most[lane] < f64::INFINITY;
+            found[k].0[lane] = if has_bound {
+                bounded
+            } else {
+                inertial[k].0[lane]
+            };
+        }
+    }
+    found
 }
 
 /// Prediction `inertial` with its distance from `carried` saturated at `most`: d → d / (1 + (d/most)⁴)^¼. `carried` is where
@@ -74,6 +115,25 @@ fn saturated(inertial: DVec3, carried: DVec3, most: f64) -> DVec3 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lanes_have_the_bits_of_single_predictions() {
+        let mut random = crate::conformance::Random(7);
+        let mut lanes =
+            |scale: f32| [0, 1, 2].map(|_| F32x8(std::array::from_fn(|_| scale * random.next())));
+        for scale in [1e-5, 1e-3, 0.1, 3.0] {
+            let (carried, away) = (lanes(1.0), lanes(scale));
+            let inertial: [F32x8; 3] = std::array::from_fn(|k| carried[k] + away[k]);
+            let most = [1e-4, 0.003, 0.01, 0.5, 2.0, 0.0, f64::INFINITY, f64::NAN];
+            let found = saturated_lanes(&inertial, &carried, &most);
+            for lane in 0..LANES {
+                let at = |v: &[F32x8; 3]| DVec3::from(v.map(|k| f64::from(k.0[lane])));
+                let one = saturated(at(&inertial), at(&carried), most[lane]).as_vec3();
+                let bits = |v: Vec3| v.to_array().map(f32::to_bits);
+                assert_eq!(bits(at(&found).as_vec3()), bits(one), "lane {lane}");
+            }
+        }
+    }
 
     #[test]
     fn small_motions_are_kept_and_large_ones_bounded() {

@@ -11,6 +11,7 @@ use crate::builder::next_id;
 use crate::constraints::cluster::NO_CLUSTER;
 use crate::constraints::{Anchors, Bendings, Clusters, Polyhedra, Springs, TetStrains, TetVolumes};
 use crate::contact::{ContactState, ContactSurface, Source, SurfaceInput};
+use crate::material::NO_MATERIAL;
 use crate::model::NO_CARRIER;
 use crate::{Model, State, Targets};
 
@@ -32,6 +33,7 @@ struct Body {
     free: Range<usize>,
     fixed: Range<usize>,
     anchors: Range<usize>,
+    materials: Range<usize>,
     points: Range<usize>,
     outside: Range<usize>,
 }
@@ -51,6 +53,8 @@ impl Merged {
             carriers: Vec::new(),
             carrier_frames: Vec::new(),
             wave_speeds: Vec::new(),
+            fixed_size: 0.0,
+            materials: Vec::new(),
             soft_driven: None,
             tets: TetStrains::default(),
             volumes: TetVolumes::default(),
@@ -67,6 +71,7 @@ impl Merged {
         model
             .rest
             .extend(models.iter().flat_map(|part| part.rest_fixed()));
+        model.fixed_size = Model::size_of(model.rest_fixed());
         for (part, body) in models.iter().zip(&bodies) {
             let whole = IndexMap {
                 free: body.free.start as u32,
@@ -74,7 +79,7 @@ impl Merged {
                 own_free: part.free_count as u32,
             };
             whole.add_vertices(part, body, &mut model);
-            whole.add_tets(part, &mut model);
+            whole.add_tets(part, body, &mut model);
             whole.add_rest(part, &mut model);
         }
         model.caller_of = vec![0; model.rest.len()];
@@ -153,6 +158,11 @@ impl Merged {
         self.bodies[body].fixed.clone()
     }
 
+    /// Materials of a body among those of the merged model, for [`Weights::each_material`](crate::Weights::each_material).
+    pub fn materials_of(&self, body: usize) -> Range<usize> {
+        self.bodies[body].materials.clone()
+    }
+
     /// Points of a body in the merged contact surface.
     pub fn points_of(&self, body: usize) -> Range<usize> {
         self.bodies[body].points.clone()
@@ -174,6 +184,7 @@ fn lay_out(models: &[&Model]) -> Vec<Body> {
             free: after(&last.free, part.free_count),
             fixed: after(&last.fixed, part.fixed_count()),
             anchors: after(&last.anchors, part.anchors.len()),
+            materials: after(&last.materials, part.materials.len()),
             points: after(&last.points, contact.map_or(0, ContactSurface::point_count)),
             outside: after(
                 &last.outside,
@@ -219,13 +230,20 @@ impl IndexMap {
             .extend(frames.map(|frame| frame.map(|c| carrier(&c))));
     }
 
-    fn add_tets(&self, part: &Model, whole: &mut Model) {
+    fn add_tets(&self, part: &Model, body: &Body, whole: &mut Model) {
         let first = whole.tets.len();
         let tets = &part.tets;
         let corners = tets.vertices.iter().map(|tet| tet.map(|v| self.vertex(v)));
         whole.tets.vertices.extend(corners);
         whole.tets.inverse_rest.extend(&tets.inverse_rest);
         whole.tets.weights.extend(&tets.weights);
+        whole.materials.extend(part.materials.iter().cloned());
+        let material = |&m: &u16| match m {
+            NO_MATERIAL => NO_MATERIAL,
+            m => u16::try_from(usize::from(m) + body.materials.start).unwrap_or(NO_MATERIAL),
+        };
+        let materials = tets.materials.iter().map(material);
+        whole.tets.materials.extend(materials);
         whole.tets.volumes.extend(&tets.volumes);
         let volumes = part.volumes.tets.iter().map(|&t| t + first as u32);
         whole.volumes.tets.extend(volumes);

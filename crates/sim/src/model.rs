@@ -4,7 +4,7 @@ use glam::{DVec3, Vec3};
 
 use crate::constraints::{Anchors, Bendings, Clusters, Polyhedra, Springs, TetStrains, TetVolumes};
 use crate::contact::ContactSurface;
-use crate::{State, Targets};
+use crate::{Material, State, Targets};
 
 /// Marks a free vertex without a carrier in [`Model::carriers`].
 pub const NO_CARRIER: u32 = u32::MAX;
@@ -25,7 +25,9 @@ pub struct Model {
     pub(crate) carriers: Vec<u32>,
     pub(crate) carrier_frames: Vec<[u32; 3]>,
     pub(crate) wave_speeds: Vec<f32>,
+    pub(crate) fixed_size: f32,
     pub(crate) soft_driven: Option<SoftDriven>,
+    pub(crate) materials: Vec<Material>,
     pub(crate) tets: TetStrains,
     pub(crate) volumes: TetVolumes,
     pub(crate) springs: Springs,
@@ -124,6 +126,26 @@ impl Model {
     /// without mass, zero without tets.
     pub fn wave_speeds(&self) -> &[f32] {
         &self.wave_speeds
+    }
+
+    /// Longest side of the box around the fixed vertices at rest \[m\]; zero without any.
+    pub fn fixed_size(&self) -> f32 {
+        self.fixed_size
+    }
+
+    /// [`Model::fixed_size`] of fixed vertices.
+    pub(crate) fn size_of(fixed: &[Vec3]) -> f32 {
+        let (low, high) = fixed
+            .iter()
+            .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), &p| {
+                (low.min(p), high.max(p))
+            });
+        (high - low).max_element().max(0.0)
+    }
+
+    /// Materials, to which [`TetStrains::materials`] point.
+    pub fn materials(&self) -> &[Material] {
+        &self.materials
     }
 
     /// Tetrahedra and their strain.

@@ -1,4 +1,4 @@
-//! The reference backend: double precision, one constraint at a time, simplicial sparse Cholesky.
+//! The reference backend: double precision, one constraint at a time, sparse Cholesky.
 //!
 //! Supports every model and setting. Other backends are compared with it and timed against it.
 
@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use glam::{DVec3, Vec3};
 use supple_geom::simd::Row;
-use supple_geom::sparse::{Ldlt, LdltSymbolic, SparseError};
+use supple_geom::sparse::{Cholesky, SparseError, Symbolic};
 
 use crate::backend::check_step;
 use crate::contact::{ContactSolver, Reach};
 use crate::energy::{Prediction, damped_velocity, objective, predict, project_constraints};
+use crate::material::{damping_time, dampings};
 use crate::settings::MatrixKey;
 use crate::{
     Backend, ContactReport, Model, Settings, SolveError, State, StepReport, System, Targets,
@@ -22,7 +23,7 @@ use crate::{
 pub struct Reference {
     prepared: Option<Prepared>,
     /// The model whose pattern was analysed last, and its analysis, which does not depend on settings.
-    analysed: Option<(u64, Arc<LdltSymbolic>)>,
+    analysed: Option<(u64, Arc<Symbolic>)>,
     analyses: usize,
 }
 
@@ -31,10 +32,11 @@ struct Prepared {
     model: u64,
     key: MatrixKey,
     system: System,
-    factor: Ldlt,
+    factor: Cholesky,
     rhs: Vec<DVec3>,
     column: Vec<f64>,
-    work: Vec<f64>,
+    /// [Damping](dampings) of the free vertices.
+    dampings: Vec<f32>,
     /// Created for the first contact.
     contact: Option<ContactSolver>,
     /// Whether contacts are possible in this step.
@@ -76,7 +78,7 @@ impl Reference {
                     Some((id, symbolic)) if *id == model.id() => Arc::clone(symbolic),
                     _ => {
                         self.analyses += 1;
-                        Arc::new(LdltSymbolic::new(&system.matrix))
+                        Arc::new(Symbolic::new(&system.matrix))
                     }
                 };
                 self.analysed = Some((model.id(), Arc::clone(&symbolic)));
@@ -91,7 +93,7 @@ impl Reference {
                     factor,
                     rhs: vec![DVec3::ZERO; model.vertex_count()],
                     column: vec![0.0; n],
-                    work: vec![0.0; n],
+                    dampings: dampings(model, &settings.weights),
                 }))
             }
         }
@@ -141,7 +143,7 @@ impl Backend for Reference {
             prepared.sweep_contacts(&mut z);
             trace(&z, &mut report);
         }
-        store(model, settings, targets, &z, state);
+        store(model, settings, targets, &z, &prepared.dampings, state);
         state.contact.contacts.clear();
         state.contact.external.clear();
         state.contact.colliders.clear();
@@ -156,14 +158,14 @@ impl Backend for Reference {
 }
 
 /// Contact solver with whole columns of A⁻¹: nothing is cut off.
-fn contact_solver(model: &Model, factor: &Ldlt) -> ContactSolver {
+fn contact_solver(model: &Model, factor: &Cholesky) -> ContactSolver {
     ContactSolver::new(model, 1.0, Reach::FULL, &|x| {
-        let (mut column, mut work) = (vec![0.0; x.len()], vec![0.0; x.len()]);
+        let mut column = vec![0.0; x.len()];
         for axis in 0..3 {
             for (c, x) in column.iter_mut().zip(x.iter()) {
                 *c = f64::from(x[axis]);
             }
-            factor.solve(&mut column, &mut work);
+            factor.solve(&mut column);
             for (c, x) in column.iter().zip(x.iter_mut()) {
                 x[axis] = *c as f32;
             }
@@ -172,7 +174,7 @@ fn contact_solver(model: &Model, factor: &Ldlt) -> ContactSolver {
 }
 
 /// Factorises; adds a growing proximal term if stiffness and mass differ too much for double precision.
-fn factorise(system: &mut System, symbolic: &Arc<LdltSymbolic>) -> Result<Ldlt, SolveError> {
+fn factorise(system: &mut System, symbolic: &Arc<Symbolic>) -> Result<Cholesky, SolveError> {
     let diagonal = system.diagonal();
     let mut failed = 0;
     for relative in [0.0, 1e-12, 1e-10, 1e-8, 1e-6] {
@@ -180,7 +182,7 @@ fn factorise(system: &mut System, symbolic: &Arc<LdltSymbolic>) -> Result<Ldlt, 
             let amounts: Vec<f64> = diagonal.iter().map(|d| d * relative).collect();
             system.add_proximal(&amounts);
         }
-        match Ldlt::with(Arc::clone(symbolic), &system.matrix) {
+        match Cholesky::with(Arc::clone(symbolic), &system.matrix) {
             Ok(factor) => return Ok(factor),
             Err(SparseError::NonPositivePivot { index }) => failed = index,
             Err(_) => {}
@@ -261,7 +263,7 @@ impl Prepared {
             for (c, rhs) in self.column.iter_mut().zip(&self.rhs) {
                 *c = rhs[axis];
             }
-            self.factor.solve(&mut self.column, &mut self.work);
+            self.factor.solve(&mut self.column);
             for ((c, z), moved) in self.column.iter().zip(z.iter_mut()).zip(&mut moved) {
                 moved[axis] = c - z[axis];
                 z[axis] = *c;
@@ -275,11 +277,23 @@ impl Prepared {
 }
 
 /// Writes positions and velocities, Eq. (2.14).
-fn store(model: &Model, settings: &Settings, targets: &Targets, z: &[DVec3], state: &mut State) {
+fn store(
+    model: &Model,
+    settings: &Settings,
+    targets: &Targets,
+    z: &[DVec3],
+    dampings: &[f32],
+    state: &mut State,
+) {
+    let (kept, time) = (settings.damping_factor(), damping_time(settings));
     let velocities: Vec<Vec3> = (0..model.free_count())
         .map(|i| {
             let moved = z[i] - state.positions[i].as_dvec3();
-            damped_velocity(model, settings, targets, state, i, moved).as_vec3()
+            let kept = match dampings.get(i) {
+                Some(&damping) => kept * (-time * f64::from(damping)).exp2(),
+                None => kept,
+            };
+            damped_velocity(model, settings, targets, state, i, moved, kept).as_vec3()
         })
         .collect();
     for (x, z) in state.positions.iter_mut().zip(z) {

@@ -28,6 +28,9 @@ pub struct Settings {
     pub rotations: Rotations,
     /// Distance in one frame above which a fixed vertex has jumped, and the tissue is moved along \[m\].
     pub jump_distance: f32,
+    /// Substeps that the step is split into, one of which this is; [`advance`](crate::advance()) sets it. Materials then damp
+    /// over their share of the step.
+    pub substeps: u32,
     /// Factors on the model's weights.
     pub weights: Weights,
     /// Contact settings.
@@ -52,6 +55,7 @@ impl Default for Settings {
             strain: Strain::default(),
             rotations: Rotations::PerTet,
             jump_distance: 0.5,
+            substeps: 1,
             weights: Weights::default(),
             contact: ContactSettings::default(),
             trace_energy: false,

@@ -32,8 +32,9 @@ const MAX_RELATIVE_MOTION: f32 = 0.5;
 /// Shortest vector with a direction: the square of a shorter one underflows.
 const MIN_LENGTH: f32 = 1e-18;
 
-/// Positions of free vertices after a step of `h` seconds (0: without inertia) if they keep their velocities relative to
-/// their carriers \[m\]. Rows of `starts` (one per vertex) without a carrier are left unchanged.
+/// Positions of free vertices after a step of `h` seconds (0: without inertia) \[m\]: in `rigid` if they move rigidly with
+/// their carriers, in `moving` if they also keep their velocities relative to them. Rows (one per vertex) of vertices
+/// without a carrier are left unchanged.
 ///
 /// The relative velocity matters: ten iterations remove only half of the initial error, so leaving it out would damp motion.
 pub fn carried(
@@ -42,126 +43,189 @@ pub fn carried(
     state: &State,
     vertices: &[u32],
     h: f32,
-    starts: &mut [Row],
+    rigid: &mut [Row],
+    moving: &mut [Row],
 ) {
-    dispatch(Carried {
+    dispatch(CarriedKernel {
         model,
         targets,
         state,
         vertices,
         h,
-        starts,
+        rigid,
+        moving,
     });
 }
 
-struct Carried<'a> {
+struct CarriedKernel<'a> {
     model: &'a Model,
     targets: &'a Targets,
     state: &'a State,
     vertices: &'a [u32],
     h: f32,
-    starts: &'a mut [Row],
+    rigid: &'a mut [Row],
+    moving: &'a mut [Row],
 }
 
-impl Kernel for Carried<'_> {
+impl Kernel for CarriedKernel<'_> {
     type Output = ();
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let frames = self.model.carrier_frames();
-        for (vertices, starts) in self
-            .vertices
-            .chunks(LANES)
-            .zip(self.starts.chunks_mut(LANES))
-        {
-            // Unused lanes and lanes without carriers hold arbitrary values and are not written.
-            let mut ids = [vertices[0] as usize; LANES];
-            let mut corners = [[0; LANES]; 3];
-            let mut is_carried = [false; LANES];
-            for (lane, &v) in vertices.iter().enumerate() {
-                ids[lane] = v as usize;
-                let frame = frames[v as usize];
-                is_carried[lane] = frame[0] != NO_CARRIER;
-                for k in 0..3 {
-                    corners[k][lane] = if is_carried[lane] {
-                        frame[k] as usize
-                    } else {
-                        0
-                    };
-                }
-            }
-            if is_carried == [false; LANES] {
+        let rows = self.rigid.chunks_mut(LANES);
+        let rows = rows.zip(self.moving.chunks_mut(LANES));
+        for (vertices, (rigid, moving)) in self.vertices.chunks(LANES).zip(rows) {
+            let eight = Eight::new(self.model, vertices);
+            if eight.is_carried == [false; LANES] {
                 continue;
             }
-            let found = carried_lanes::<L>(self.state, self.targets, &ids, &corners, self.h);
-            let [x, y, z] = [found[0].store().0, found[1].store().0, found[2].store().0];
-            for (lane, start) in starts.iter_mut().enumerate() {
-                if is_carried[lane] {
-                    *start = Row::new([x[lane], y[lane], z[lane]]);
+            let positions = read::<L>(&self.state.positions, &eight.ids);
+            let velocities = read::<L>(&self.state.velocities, &eight.ids);
+            let own = times(velocities, L::splat(self.h));
+            let found = Carried::new(&eight, self.state, self.targets, positions, own, self.h);
+            let (to_rigid, to_moving) = (L::rows(found.rigid), L::rows(found.moving));
+            for lane in 0..vertices.len() {
+                if eight.is_carried[lane] {
+                    rigid[lane] = to_rigid[lane];
+                    moving[lane] = to_moving[lane];
                 }
             }
         }
     }
 }
 
-type Vector<L> = [L; 3];
+/// Up to eight free vertices and the triangles that carry them. Unused lanes and lanes without carriers hold the first
+/// vertex and fixed vertex 0; what is computed there means nothing.
+pub(crate) struct Eight {
+    pub ids: [usize; LANES],
+    corners: [[usize; LANES]; 3],
+    pub is_carried: [bool; LANES],
+}
 
-#[inline(always)]
-fn carried_lanes<L: Lanes>(
-    state: &State,
-    targets: &Targets,
-    ids: &[usize; LANES],
-    corners: &[[usize; LANES]; 3],
-    h: f32,
-) -> Vector<L> {
-    let now = triangle::<L>(&state.fixed, corners);
-    let next = triangle::<L>(&targets.fixed, corners);
-    let mut offset = minus(read::<L>(&state.positions, ids), now[0]);
-    if h > 0.0 {
+impl Eight {
+    #[inline(always)]
+    pub fn new(model: &Model, vertices: &[u32]) -> Eight {
+        let frames = model.carrier_frames();
+        let mut eight = Eight {
+            ids: [vertices[0] as usize; LANES],
+            corners: [[0; LANES]; 3],
+            is_carried: [false; LANES],
+        };
+        for (lane, &v) in vertices.iter().enumerate() {
+            eight.ids[lane] = v as usize;
+            let frame = frames[v as usize];
+            eight.is_carried[lane] = frame[0] != NO_CARRIER;
+            for k in 0..3 {
+                eight.corners[k][lane] = if eight.is_carried[lane] {
+                    frame[k] as usize
+                } else {
+                    0
+                };
+            }
+        }
+        eight
+    }
+}
+
+pub(crate) type Vector<L> = [L; 3];
+
+/// Positions of eight vertices after a step, as by [`carried`].
+pub(crate) struct Carried<L> {
+    /// Moved rigidly with their carriers.
+    pub rigid: Vector<L>,
+    /// With the velocities relative to them.
+    pub moving: Vector<L>,
+}
+
+impl<L: Lanes> Carried<L> {
+    /// From their positions and their motion `own` in a step of `h` seconds without carriers \[m\].
+    #[inline(always)]
+    pub fn new(
+        eight: &Eight,
+        state: &State,
+        targets: &Targets,
+        positions: Vector<L>,
+        own: Vector<L>,
+        h: f32,
+    ) -> Carried<L> {
+        let corners = &eight.corners;
+        let now = triangle::<L>(&state.fixed, corners);
+        let next = triangle::<L>(&targets.fixed, corners);
+        let turn = Turn::new(&now, &next);
+        let offset = minus(positions, now[0]);
+        let rigid = plus(next[0], turn.of(offset));
+        if h <= 0.0 {
+            return Carried {
+                rigid,
+                moving: rigid,
+            };
+        }
         let before = triangle::<L>(&state.fixed_previous, corners);
-        let rigid = minus(
+        let last = minus(
             plus(minus(now[0], before[0]), offset),
-            turned(&now, &before, offset),
+            Turn::new(&now, &before).of(offset),
         );
-        let velocities = read::<L>(&state.velocities, ids);
-        let own = minus(times(velocities, L::splat(h)), rigid);
+        let own = minus(own, last);
         let most = L::splat(MAX_RELATIVE_MOTION) * dot(offset, offset).sqrt();
         let length = dot(own, own).sqrt();
         let kept = most / length.max(most).max(L::splat(MIN_LENGTH));
-        offset = plus(offset, times(own, kept));
+        let offset = plus(offset, times(own, kept));
+        Carried {
+            rigid,
+            moving: plus(next[0], turn.of(offset)),
+        }
     }
-    plus(next[0], turned(&now, &next, offset))
 }
 
-/// A vector rotated like a triangle from `before` to `after`. It is unchanged if the triangles are equal, one is degenerate,
-/// or the rotation is too large for one step.
-#[inline(always)]
-fn turned<L: Lanes>(
-    before: &[Vector<L>; 3],
-    after: &[Vector<L>; 3],
-    vector: Vector<L>,
-) -> Vector<L> {
-    let (from, to) = (frame(before), frame(after));
-    // The trace of the rotation `to fromᵀ`, which is not formed.
-    let trace = dot(from.x, to.x) + dot(from.y, to.y) + dot(from.z, to.z);
-    let [x, y, z] = [
-        dot(from.x, vector),
-        dot(from.y, vector),
-        dot(from.z, vector),
-    ];
-    let turned = plus(plus(times(to.x, x), times(to.y, y)), times(to.z, z));
-    let mut change = L::splat(0.0);
-    for k in 0..3 {
-        let moved = minus(after[k], before[k]);
-        change = change + (moved[0].abs() + moved[1].abs() + moved[2].abs());
+/// Rotation of eight triangles between two positions. It is none if the triangles are equal, one is degenerate, or the
+/// rotation is too large for one step.
+struct Turn<L> {
+    from: Frame<L>,
+    to: Frame<L>,
+    /// Lanes that rotate.
+    mask: u8,
+}
+
+impl<L: Lanes> Turn<L> {
+    #[inline(always)]
+    fn new(before: &[Vector<L>; 3], after: &[Vector<L>; 3]) -> Turn<L> {
+        let (from, to) = (frame(before), frame(after));
+        // The trace of the rotation `to fromᵀ`, which is not formed.
+        let trace = dot(from.x, to.x) + dot(from.y, to.y) + dot(from.z, to.z);
+        let mut change = L::splat(0.0);
+        for k in 0..3 {
+            let moved = minus(after[k], before[k]);
+            change = change + (moved[0].abs() + moved[1].abs() + moved[2].abs());
+        }
+        let is_still = change.le_mask(L::splat(0.0));
+        let is_valid = from.is_valid & to.is_valid & !is_still;
+        let mut is_limb = L::splat(2.0 * MIN_COSINE + 1.0).le_mask(trace);
+        // Rotations that large are rare.
+        if is_valid & !is_limb != 0 {
+            is_limb |=
+                L::splat(2.0 * MIN_RIGID_COSINE + 1.0).le_mask(trace) & congruent(before, after);
+        }
+        Turn {
+            mask: is_limb & is_valid,
+            from,
+            to,
+        }
     }
-    let is_limb = L::splat(2.0 * MIN_COSINE + 1.0).le_mask(trace)
-        | (L::splat(2.0 * MIN_RIGID_COSINE + 1.0).le_mask(trace) & congruent(before, after));
-    let is_still = change.le_mask(L::splat(0.0));
-    choose(
-        is_limb & from.is_valid & to.is_valid & !is_still,
-        turned,
-        vector,
-    )
+
+    /// The rotated vectors.
+    #[inline(always)]
+    fn of(&self, vector: Vector<L>) -> Vector<L> {
+        if self.mask == 0 {
+            return vector;
+        }
+        let (from, to) = (&self.from, &self.to);
+        let [x, y, z] = [
+            dot(from.x, vector),
+            dot(from.y, vector),
+            dot(from.z, vector),
+        ];
+        let turned = plus(plus(times(to.x, x), times(to.y, y)), times(to.z, z));
+        choose(self.mask, turned, vector)
+    }
 }
 
 /// Lanes in which two triangles have the same shape.
@@ -226,7 +290,7 @@ fn frame<L: Lanes>(&[a, b, c]: &[Vector<L>; 3]) -> Frame<L> {
 
 /// Eight vectors of a list.
 #[inline(always)]
-fn read<L: Lanes>(list: &[Vec3], index: &[usize; LANES]) -> Vector<L> {
+pub(crate) fn read<L: Lanes>(list: &[Vec3], index: &[usize; LANES]) -> Vector<L> {
     let mut o = [F32x8::default(); 3];
     for lane in 0..LANES {
         let p = list[index[lane]];
@@ -247,7 +311,7 @@ fn triangle<L: Lanes>(list: &[Vec3], corners: &[[usize; LANES]; 3]) -> [Vector<L
 }
 
 #[inline(always)]
-fn plus<L: Lanes>(a: Vector<L>, b: Vector<L>) -> Vector<L> {
+pub(crate) fn plus<L: Lanes>(a: Vector<L>, b: Vector<L>) -> Vector<L> {
     [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
 }
 
@@ -257,7 +321,7 @@ fn minus<L: Lanes>(a: Vector<L>, b: Vector<L>) -> Vector<L> {
 }
 
 #[inline(always)]
-fn times<L: Lanes>(a: Vector<L>, s: L) -> Vector<L> {
+pub(crate) fn times<L: Lanes>(a: Vector<L>, s: L) -> Vector<L> {
     [a[0] * s, a[1] * s, a[2] * s]
 }
 
@@ -289,7 +353,7 @@ mod tests {
 
     fn turned_once(before: [Vec3; 3], after: [Vec3; 3], vector: Vec3) -> Vec3 {
         let lanes = |v: Vec3| v.to_array().map(F32x8::splat);
-        let found = turned(&before.map(lanes), &after.map(lanes), lanes(vector));
+        let found = Turn::new(&before.map(lanes), &after.map(lanes)).of(lanes(vector));
         Vec3::from(found.map(|c| c.0[0]))
     }
 

@@ -74,6 +74,7 @@ pub fn step_in_substeps(
     let slow = Settings {
         damping_half_life: settings.damping_half_life * f64::from(count),
         max_relative_speed: settings.max_relative_speed / f64::from(count),
+        substeps: settings.substeps.max(1) * count,
         ..settings.clone()
     };
     state.scale_time(1.0 / n);

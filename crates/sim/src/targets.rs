@@ -54,9 +54,23 @@ impl Targets {
         let external = || self.external.iter().position(|e| !e.is_finite());
         lists
             .iter()
-            .find_map(|(name, list)| list.iter().position(|p| !p.is_finite()).map(|i| (*name, i)))
+            .find_map(|(name, list)| first_not_finite(list).map(|i| (*name, i)))
             .or_else(|| external().map(|i| ("external", i)))
             .or_else(|| colliders().map(|i| ("colliders", i)))
+    }
+}
+
+/// First vector with a component that is NaN or infinite. Lists are checked in every step, and nearly all are sound: a
+/// number is not finite if adding one to its exponent reaches the sign bit.
+pub(crate) fn first_not_finite(list: &[Vec3]) -> Option<usize> {
+    let overflow = |x: f32| (x.to_bits() & 0x7fff_ffff) + 0x0080_0000;
+    let mut all = 0;
+    for p in list {
+        all |= overflow(p.x) | overflow(p.y) | overflow(p.z);
+    }
+    match all >> 31 {
+        0 => None,
+        _ => list.iter().position(|p| !p.is_finite()),
     }
 }
 
@@ -85,4 +99,23 @@ fn lerp(a: &[Vec3], b: &[Vec3], t: f32) -> Vec<Vec3> {
         .zip(b)
         .map(|(&a, &b)| if t >= 1.0 { b } else { a.lerp(b, t) })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_are_not_finite_are_found() {
+        let odd = [0.0, -0.0, f32::MIN_POSITIVE, 1e-45, f32::MAX, f32::MIN];
+        let sound: Vec<Vec3> = odd.map(Vec3::splat).to_vec();
+        assert_eq!(first_not_finite(&sound), None);
+        for bad in [f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            for axis in 0..3 {
+                let mut list = sound.clone();
+                list[4][axis] = bad;
+                assert_eq!(first_not_finite(&list), Some(4), "{bad} {axis}");
+            }
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Factors of a model's weights, to change between steps without building the model anew.
 
-use crate::{Model, SolveError};
+use crate::{MaterialFactors, Model, SolveError};
 
 /// What the weights of each type of constraint are multiplied by; one by default.
 ///
@@ -21,6 +21,9 @@ pub struct Weights {
     pub polyhedra: f64,
     /// All soft anchors.
     pub anchors: f64,
+    /// Each material by itself, on top of [`Weights::strain`] and [`Weights::volume`], in the order of
+    /// [`Model::materials`]; empty: one.
+    pub each_material: Vec<MaterialFactors>,
     /// Each soft anchor by itself, on top of [`Weights::anchors`]; empty: one.
     pub each_anchor: Vec<f64>,
 }
@@ -34,6 +37,7 @@ impl Default for Weights {
             bending: 1.0,
             polyhedra: 1.0,
             anchors: 1.0,
+            each_material: Vec::new(),
             each_anchor: Vec::new(),
         }
     }
@@ -43,6 +47,36 @@ impl Weights {
     /// The factor of soft anchor `i`.
     pub fn anchor(&self, i: usize) -> f64 {
         self.anchors * self.each_anchor.get(i).unwrap_or(&1.0)
+    }
+
+    /// The factors of a material.
+    pub fn material(&self, index: u16) -> MaterialFactors {
+        let found = self.each_material.get(index as usize);
+        found.copied().unwrap_or_default()
+    }
+
+    /// Sets the factors of the materials of a name; whether the model has one.
+    pub fn set_material(&mut self, model: &Model, name: &str, factors: MaterialFactors) -> bool {
+        let materials = model.materials();
+        self.each_material
+            .resize(materials.len(), MaterialFactors::default());
+        let named = materials.iter().zip(&mut self.each_material);
+        let mut is_found = false;
+        for (_, own) in named.filter(|(material, _)| material.name == name) {
+            *own = factors;
+            is_found = true;
+        }
+        is_found
+    }
+
+    /// The factor of the strain of a material's tets.
+    pub fn strain_of(&self, material: u16) -> f64 {
+        self.strain * self.material(material).strain
+    }
+
+    /// The factor of the volume constraints of a material's tets.
+    pub fn volume_of(&self, material: u16) -> f64 {
+        self.volume * self.material(material).volume
     }
 
     /// Every factor is finite and not negative, and there are as many of them as anchors.
@@ -56,18 +90,37 @@ impl Weights {
             ("weights.anchors", self.anchors),
         ];
         let each = self.each_anchor.iter().map(|&w| ("weights.each_anchor", w));
-        for (name, value) in named.into_iter().chain(each) {
+        let materials = self.each_material.iter().flat_map(|factors| {
+            [
+                ("weights.each_material strain", factors.strain),
+                ("weights.each_material volume", factors.volume),
+                ("weights.each_material damping", factors.damping),
+            ]
+        });
+        for (name, value) in named.into_iter().chain(materials).chain(each) {
             if !(value >= 0.0 && value.is_finite()) {
                 return Err(SolveError::Weight { name, value });
             }
         }
-        let (found, expected) = (self.each_anchor.len(), model.anchors().len());
-        if found != 0 && found != expected {
-            return Err(SolveError::Length {
-                list: "weights.each_anchor",
-                found,
-                expected,
-            });
+        for (list, found, expected) in [
+            (
+                "weights.each_material",
+                self.each_material.len(),
+                model.materials().len(),
+            ),
+            (
+                "weights.each_anchor",
+                self.each_anchor.len(),
+                model.anchors().len(),
+            ),
+        ] {
+            if found != 0 && found != expected {
+                return Err(SolveError::Length {
+                    list,
+                    found,
+                    expected,
+                });
+            }
         }
         Ok(())
     }

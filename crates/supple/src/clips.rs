@@ -197,9 +197,9 @@ fn named(character: &Character, name: &str, map: Option<&Path>) -> Result<Clip, 
 /// The bones that a character lacks for an embedded clip, if that is why it cannot play it.
 fn not_a_person(error: &ClipError) -> Option<String> {
     match error {
-        ClipError::Retarget(RetargetError::Target(
-            missing @ HumanoidError::MissingBones { .. },
-        )) => Some(missing.to_string()),
+        ClipError::Retarget(RetargetError::Target(HumanoidError::MissingBones { bones })) => {
+            Some(format!("it has no {bones}"))
+        }
         _ => None,
     }
 }

@@ -1,4 +1,4 @@
-//! Penetration of a skin with itself and with colliders over a motion, with contact and (to compare) without.
+//! Penetration of a skin with itself and with colliders over a motion, with contact and (to compare) without, and inverted tets.
 
 use serde::Serialize;
 use supple_rig::bake::Motion;
@@ -7,7 +7,7 @@ use supple_sim::Collider;
 use supple_sim::contact::{Penetration, measure_in_colliders};
 
 use crate::morphs::with_morphs;
-use crate::play::{Recording, follow, simulate};
+use crate::play::{Recording, follow};
 use crate::skin::Span;
 use crate::tissue::{SoftBody, TissueError};
 
@@ -65,6 +65,25 @@ impl Report {
     }
 }
 
+/// Tets of the tissue over a motion.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TetReport {
+    /// Tets of the tissue.
+    pub tets: usize,
+    /// Most that are inverted in one frame.
+    pub inverted: usize,
+}
+
+/// A simulated motion and how it went.
+pub struct Reported {
+    /// The motion.
+    pub motion: Motion,
+    /// Penetration; none for a body without contact and colliders.
+    pub contact: Option<Report>,
+    /// Inverted tets.
+    pub tissue: TetReport,
+}
+
 /// Depths of skin points inside other parts of the body or inside `colliders`.
 pub fn inside(body: &SoftBody, colliders: &[Collider]) -> Result<Penetration, TissueError> {
     let own = body.penetration()?;
@@ -96,7 +115,7 @@ fn summary(penetration: &Penetration) -> Inside {
     }
 }
 
-/// [`simulate`] with a report of penetration in every frame; `None` for a body without contact and colliders. With `compare` the motion is
+/// [`simulate`](crate::play::simulate) with a report of every frame's penetration and inverted tets. With `compare` the motion is
 /// simulated a second time, without contact.
 pub fn simulate_reported(
     body: &mut SoftBody,
@@ -105,27 +124,31 @@ pub fn simulate_reported(
     span: Span,
     compare: bool,
     frame_done: &mut dyn FnMut(usize),
-) -> Result<(Motion, Option<Report>), TissueError> {
-    if !body.has_contact() {
-        let motion = simulate(body, character, clip, span, frame_done)?;
-        return Ok((motion, None));
-    }
+) -> Result<Reported, TissueError> {
+    let has_contact = body.has_contact();
     let mut recording = Recording::of(body);
     let times = span.times();
     let mut frames: Vec<Frame> = Vec::new();
     let mut colliders = Vec::new();
+    let mut tissue = TetReport {
+        tets: body.flesh().model.tets().len(),
+        inverted: 0,
+    };
     follow(body, character, clip, &times, &mut |frame, body| {
         recording.push(body);
-        colliders.push(body.colliders_now());
-        frames.push(Frame {
-            time: times[frame],
-            after: summary(&inside(body, &colliders[frame])?),
-            ..Frame::default()
-        });
+        tissue.inverted = tissue.inverted.max(body.quality().inverted);
+        if has_contact {
+            colliders.push(body.colliders_now());
+            frames.push(Frame {
+                time: times[frame],
+                after: summary(&inside(body, &colliders[frame])?),
+                ..Frame::default()
+            });
+        }
         frame_done(frame);
         Ok(())
     })?;
-    if compare {
+    if compare && has_contact {
         let mut through = body.without_contact()?;
         follow(&mut through, character, clip, &times, &mut |frame, body| {
             frames[frame].before = Some(summary(&inside(body, &colliders[frame])?));
@@ -133,6 +156,9 @@ pub fn simulate_reported(
             Ok(())
         })?;
     }
-    let motion = with_morphs(recording.motion(span.fps), character, clip, &times);
-    Ok((motion, Some(Report::new(frames))))
+    Ok(Reported {
+        motion: with_morphs(recording.motion(span.fps), character, clip, &times),
+        contact: has_contact.then(|| Report::new(frames)),
+        tissue,
+    })
 }

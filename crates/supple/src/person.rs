@@ -15,13 +15,13 @@
 use std::sync::OnceLock;
 
 pub use supple_anatomy::Sex;
-pub use supple_anatomy::composition::Regressors;
+pub use supple_anatomy::composition::{Regressors, Study};
 use supple_anatomy::person::person_of_scan;
 pub use supple_anatomy::person::{
     Given, GivenFat, Person, PersonError, PersonFileError, PreparedTemplate, ScanFit, person_info,
     save_person,
 };
-pub use supple_anatomy::scan::{Landmark, Options as ScanOptions, Scan};
+pub use supple_anatomy::scan::{Landmark, Options as ScanOptions, SURE, Scan};
 
 pub use crate::load::is_person;
 
@@ -36,6 +36,8 @@ pub struct PersonOptions {
     pub given: Given,
     /// Models of fat mass; the embedded ones if none are given.
     pub regressors: Option<Regressors>,
+    /// The study whose percentiles of fat are wanted; all if none is given.
+    pub population: Option<Study>,
 }
 
 /// The embedded templates, prepared for people when they are first needed. A program that makes several persons keeps one.
@@ -76,7 +78,12 @@ impl Templates {
         let regressors = regressors.unwrap_or_else(|| Regressors::embedded());
         let (scan_options, given) = (&options.scan, &options.given);
         let prepared = |sex| self.prepared(sex);
-        person_of_scan(name, scan, scan_options, given, regressors, prepared)
+        let mut somebody = person_of_scan(name, scan, scan_options, given, regressors, prepared)?;
+        if let Some(study) = options.population {
+            study.keep(&mut somebody.composition.percentiles);
+            somebody.composition.notes.extend(study.note());
+        }
+        Ok(somebody)
     }
 }
 

@@ -295,7 +295,7 @@ mod tests {
             // Least squares in the components alone; the body was not among the samples.
             let points: Vec<DVec3> = part.mesh.positions.iter().map(|p| p.as_dvec3()).collect();
             let n = model.field_count();
-            let mut normal = supple_geom::square::Square::zero(n);
+            let mut normal = supple_geom::dense::DenseSymmetric::zero(n);
             let mut right = vec![0.0; n];
             for (v, point) in points.iter().enumerate() {
                 let miss = *point - model.mean_point(v);
@@ -308,7 +308,7 @@ mod tests {
                 }
             }
             for f in 0..n {
-                normal.row_mut(f)[f] += 1e-6;
+                normal.add_at(f, f, 1e-6);
             }
             normal.factorise().unwrap().solve(&mut right);
             let fitted = model.rest_vertices(&right);

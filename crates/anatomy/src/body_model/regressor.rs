@@ -5,7 +5,7 @@
 //! the rule valid under rotations.
 
 use glam::DVec3;
-use supple_geom::square::Square;
+use supple_geom::dense::DenseSymmetric;
 
 use super::BodyModel;
 
@@ -72,7 +72,7 @@ fn surrounding(model: &BodyModel, joint: usize) -> Vec<u32> {
 fn fit(model: &BodyModel, joint: usize, vertices: &[u32]) -> Vec<f64> {
     let n = vertices.len();
     let point = model.vertex_count() + joint;
-    let mut normal = Square::zero(n);
+    let mut normal = DenseSymmetric::zero(n);
     let mut right = vec![0.0; n];
     let mut equation = |row: &[f64], value: f64| {
         normal.add_outer(row);
@@ -99,11 +99,11 @@ fn fit(model: &BodyModel, joint: usize, vertices: &[u32]) -> Vec<f64> {
         }
     }
     for i in 0..n {
-        normal.row_mut(i)[i] += NOISE * NOISE;
+        normal.add_at(i, i, NOISE * NOISE);
     }
     match normal.factorise() {
-        Some(factor) => factor.solve(&mut right),
-        None => right.fill(1.0 / n as f64),
+        Ok(factor) => factor.solve(&mut right),
+        Err(_) => right.fill(1.0 / n as f64),
     }
     let sum: f64 = right.iter().sum();
     right.iter().map(|w| w / sum).collect()

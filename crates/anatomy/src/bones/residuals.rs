@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use glam::{DQuat, DVec3};
 use rayon::prelude::*;
-use supple_geom::sparse::{Ldlt, SymmetricCsc};
+use supple_geom::least_squares::Rows;
 
 use super::fit::Problem;
 use super::maps::Stretch;
@@ -62,50 +62,16 @@ pub(super) struct Vertex {
     pub known: (DVec3, f64),
 }
 
-/// Normal equations.
-pub(super) struct Normal {
-    pub n: usize,
-    pub matrix: Vec<f64>,
-    pub right: Vec<f64>,
-}
-
-impl Normal {
-    /// Adds a residual `r` with derivatives: minimises (r + Σ d·δ)².
-    fn add(&mut self, row: &[(usize, f64)], r: f64) {
-        for &(i, a) in row {
-            self.right[i] -= a * r;
-            for &(j, b) in row {
-                if j <= i {
-                    self.matrix[i * self.n + j] += a * b;
-                }
-            }
-        }
-    }
-
-    /// The solution.
-    pub fn solve(mut self) -> Result<Vec<f64>, String> {
-        let mut entries = Vec::new();
-        for i in 0..self.n {
-            for j in 0..=i {
-                let value = self.matrix[i * self.n + j];
-                if value != 0.0 {
-                    entries.push((i as u32, j as u32, value));
-                }
-            }
-        }
-        let matrix = SymmetricCsc::from_entries(self.n, entries).map_err(|e| e.to_string())?;
-        let factor = Ldlt::new(&matrix).map_err(|e| e.to_string())?;
-        let mut work = vec![0.0; self.n];
-        factor.solve(&mut self.right, &mut work);
-        Ok(self.right)
-    }
+/// Writes a residual `r` with derivatives.
+fn add(rows: &mut dyn Rows<1>, row: &[(u32, f64)], r: f64) {
+    rows.row(1.0, row, [r]);
 }
 
 /// The residuals of segments where they are.
 pub(super) struct System<'a> {
     pub problem: &'a Problem<'a>,
     pub segments: &'a [Segment],
-    pub starts: &'a [usize],
+    pub starts: &'a [u32],
     pub index: &'a BTreeMap<String, usize>,
 }
 
@@ -117,18 +83,18 @@ impl System<'_> {
         basis: &[DVec3; 3],
         direction: DVec3,
         weight: f64,
-        row: &mut Vec<(usize, f64)>,
+        row: &mut Vec<(u32, f64)>,
     ) {
         let placed = &self.segments[segment].placed;
         let start = self.starts[segment];
         let arm = placed.turn * placed.arm(basis);
         let turn = arm.cross(direction);
         for k in 0..3 {
-            row.push((start + k, weight * direction[k]));
-            row.push((start + 3 + k, weight * turn[k]));
+            row.push((start + k as u32, weight * direction[k]));
+            row.push((start + 3 + k as u32, weight * turn[k]));
         }
         let scales = self.segments[segment].map.scales();
-        for (k, column) in basis[..scales].iter().enumerate() {
+        for (k, column) in (0u32..).zip(&basis[..scales]) {
             let slope = direction.dot(placed.turn * *column);
             row.push((start + 6 + k, weight * slope));
         }
@@ -139,7 +105,13 @@ impl System<'_> {
         (self.segments[segment].placed.point(&basis), basis)
     }
 
-    fn pull_together(&self, normal: &mut Normal, names: [&str; 2], at: [DVec3; 2], deviation: f64) {
+    fn pull_together(
+        &self,
+        rows: &mut dyn Rows<1>,
+        names: [&str; 2],
+        at: [DVec3; 2],
+        deviation: f64,
+    ) {
         let [Some(&a), Some(&b)] = names.map(|name| self.index.get(name)) else {
             return;
         };
@@ -150,23 +122,24 @@ impl System<'_> {
             let mut row = Vec::with_capacity(18);
             self.row(a, &basis_a, axis, weight, &mut row);
             self.row(b, &basis_b, axis, -weight, &mut row);
-            normal.add(&row, weight * (pa - pb).dot(axis));
+            add(rows, &row, weight * (pa - pb).dot(axis));
         }
     }
 
-    pub fn damping(&self, normal: &mut Normal, round: usize) {
+    pub fn damping(&self, rows: &mut dyn Rows<1>, round: usize) {
         let cooled = COOLING.powi(round.saturating_sub(FREE_STEPS) as i32);
         for (segment, &start) in self.segments.iter().zip(self.starts) {
             for k in 0..6 + segment.map.scales() {
-                normal.add(&[(start + k, 1.0 / (cooled * STEP[(k / 3).min(2)]))], 0.0);
+                let step = cooled * STEP[(k / 3).min(2)];
+                add(rows, &[(start + k as u32, 1.0 / step)], 0.0);
             }
         }
     }
 
-    pub fn joints(&self, normal: &mut Normal) {
+    pub fn joints(&self, rows: &mut dyn Rows<1>) {
         for joint in self.problem.joints {
             let names = [joint.segments[0].as_str(), joint.segments[1].as_str()];
-            self.pull_together(normal, names, joint.at, joint.give.unwrap_or(JOINT));
+            self.pull_together(rows, names, joint.at, joint.give.unwrap_or(JOINT));
         }
         for side in ["l", "r"] {
             let scapula = format!("scapula_{side}");
@@ -179,13 +152,13 @@ impl System<'_> {
                 let bounds = self.problem.set.bones[bone].mesh.bounds();
                 let middle = bounds.center().as_dvec3();
                 let low = DVec3::new(middle.x, f64::from(bounds.min.y), middle.z);
-                self.pull_together(normal, ["thorax", &scapula], [middle; 2], SCAPULA);
-                self.pull_together(normal, ["thorax", &scapula], [low; 2], SCAPULA);
+                self.pull_together(rows, ["thorax", &scapula], [middle; 2], SCAPULA);
+                self.pull_together(rows, ["thorax", &scapula], [low; 2], SCAPULA);
             }
         }
     }
 
-    fn pull_to(&self, normal: &mut Normal, segment: usize, source: DVec3, target: &Target) {
+    fn pull_to(&self, rows: &mut dyn Rows<1>, segment: usize, source: DVec3, target: &Target) {
         let (p, basis) = self.point(segment, source);
         let across = target.axis.any_orthonormal_vector();
         let [along_deviation, across_deviation] = target.deviation;
@@ -197,15 +170,15 @@ impl System<'_> {
         for (direction, deviation) in directions {
             let mut row = Vec::with_capacity(9);
             self.row(segment, &basis, direction, 1.0 / deviation, &mut row);
-            normal.add(&row, (p - target.at).dot(direction) / deviation);
+            add(rows, &row, (p - target.at).dot(direction) / deviation);
         }
     }
 
-    pub fn targets(&self, normal: &mut Normal) {
+    pub fn targets(&self, rows: &mut dyn Rows<1>) {
         for joint in self.problem.joints {
             let target = self.problem.targets.joints.get(&joint.name);
             if let (Some(target), Some(&segment)) = (target, self.index.get(&joint.segments[1])) {
-                self.pull_to(normal, segment, joint.at[1], target);
+                self.pull_to(rows, segment, joint.at[1], target);
             }
         }
         for (name, target) in &self.problem.targets.tips {
@@ -215,7 +188,7 @@ impl System<'_> {
             let map = &self.segments[segment].map;
             if let Stretch::Long { length, .. } = map.stretch {
                 let tip = map.origin + map.frame.y_axis * length;
-                self.pull_to(normal, segment, tip, target);
+                self.pull_to(rows, segment, tip, target);
             }
         }
     }
@@ -243,7 +216,7 @@ impl System<'_> {
         Some((direction, if inside { distance } else { -distance }))
     }
 
-    pub fn sites(&self, normal: &mut Normal) {
+    pub fn sites(&self, rows: &mut dyn Rows<1>) {
         for site in self.problem.sites {
             let Some(&segment) = self.index.get(&site.segment) else {
                 continue;
@@ -254,14 +227,15 @@ impl System<'_> {
             };
             let mut row = Vec::with_capacity(9);
             self.row(segment, &basis, -out, 1.0 / site.deviation, &mut row);
-            normal.add(
+            add(
+                rows,
                 &row,
                 (depth - site.depth * self.problem.size) / site.deviation,
             );
         }
     }
 
-    pub fn priors(&self, normal: &mut Normal) {
+    pub fn priors(&self, rows: &mut dyn Rows<1>) {
         let size = self.problem.size;
         for (s, segment) in self.segments.iter().enumerate() {
             let start = self.starts[s];
@@ -277,43 +251,51 @@ impl System<'_> {
                     _ => SCALE,
                 } * size;
                 let r = (segment.placed.scales[k] - size) / deviation;
-                normal.add(&[(start + 6 + k, 1.0 / deviation)], r);
+                add(rows, &[(start + 6 + k as u32, 1.0 / deviation)], r);
                 for j in 0..k {
                     let deviation = shape * size;
                     let r = (segment.placed.scales[k] - segment.placed.scales[j]) / deviation;
                     let row = [
-                        (start + 6 + k, 1.0 / deviation),
-                        (start + 6 + j, -1.0 / deviation),
+                        (start + 6 + k as u32, 1.0 / deviation),
+                        (start + 6 + j as u32, -1.0 / deviation),
                     ];
-                    normal.add(&row, r);
+                    add(rows, &row, r);
                 }
             }
             let since = segment.placed.turn * segment.start.turn.transpose();
             let turned = DQuat::from_mat3(&since).to_scaled_axis();
             for k in 0..3 {
-                normal.add(&[(start + 3 + k, 1.0 / TURN)], turned[k] / TURN);
+                add(
+                    rows,
+                    &[(start + 3 + k as u32, 1.0 / TURN)],
+                    turned[k] / TURN,
+                );
             }
         }
     }
 
     /// Segments of the midline stay on it as far as the body is symmetric.
-    pub fn midline(&self, normal: &mut Normal) {
+    pub fn midline(&self, rows: &mut dyn Rows<1>) {
         let off = self.problem.asymmetry + MIDLINE;
         let tilt = off / MIDLINE_LEVER;
         for (segment, &start) in self.segments.iter().zip(self.starts) {
             if segment.name.ends_with("_l") || segment.name.ends_with("_r") {
                 continue;
             }
-            normal.add(&[(start, 1.0 / off)], segment.placed.at.x / off);
+            add(rows, &[(start, 1.0 / off)], segment.placed.at.x / off);
             let turned = DQuat::from_mat3(&segment.placed.turn).to_scaled_axis();
             for k in [1, 2] {
-                normal.add(&[(start + 3 + k, 1.0 / tilt)], turned[k] / tilt);
+                add(
+                    rows,
+                    &[(start + 3 + k as u32, 1.0 / tilt)],
+                    turned[k] / tilt,
+                );
             }
         }
     }
 
     /// Segments that meet have about the same scale.
-    pub fn neighbours(&self, normal: &mut Normal) {
+    pub fn neighbours(&self, rows: &mut dyn Rows<1>) {
         let deviation = NEIGHBOURS * self.problem.size;
         for joint in self.problem.joints {
             let [Some(&a), Some(&b)] = [0, 1].map(|k| self.index.get(&joint.segments[k])) else {
@@ -328,16 +310,19 @@ impl System<'_> {
                     _ => 1,
                 };
                 for k in 0..scales {
-                    row.push((self.starts[s] + 6 + k, sign / (scales as f64 * deviation)));
+                    row.push((
+                        self.starts[s] + 6 + k as u32,
+                        sign / (scales as f64 * deviation),
+                    ));
                     r += sign * segment.placed.scales[k] / (scales as f64 * deviation);
                 }
             }
-            normal.add(&row, r);
+            add(rows, &row, r);
         }
     }
 
     /// The spine bends a little everywhere rather than much somewhere.
-    pub fn bends(&self, normal: &mut Normal) {
+    pub fn bends(&self, rows: &mut dyn Rows<1>) {
         let lumbar = ["pelvis", "L5", "L4", "L3", "L2", "L1", "thorax"];
         let neck = ["thorax", "C7", "C6", "C5", "C4", "C3", "C2", "C1", "skull"];
         for chain in [&lumbar[..], &neck[..]] {
@@ -354,23 +339,23 @@ impl System<'_> {
                 let bend = turned(two[1]) - turned(two[0]);
                 for k in 0..3 {
                     let row = [(two[1], 1.0), (two[0], -1.0)]
-                        .map(|(s, f)| (self.starts[s] + 3 + k, f / BEND));
-                    normal.add(&row, bend[k] / BEND);
+                        .map(|(s, f)| (self.starts[s] + 3 + k as u32, f / BEND));
+                    add(rows, &row, bend[k] / BEND);
                 }
             }
             for three in chain.windows(3) {
                 let change = turned(three[0]) - 2.0 * turned(three[1]) + turned(three[2]);
                 for k in 0..3 {
                     let row = [(three[0], 1.0), (three[1], -2.0), (three[2], 1.0)]
-                        .map(|(s, f)| (self.starts[s] + 3 + k, f / BEND_CHANGE));
-                    normal.add(&row, change[k] / BEND_CHANGE);
+                        .map(|(s, f)| (self.starts[s] + 3 + k as u32, f / BEND_CHANGE));
+                    add(rows, &row, change[k] / BEND_CHANGE);
                 }
             }
         }
     }
 
     /// Vertices that are not as deep as their margin are pushed there.
-    pub fn inside(&self, normal: &mut Normal, vertices: &mut [Vertex]) {
+    pub fn inside(&self, rows: &mut dyn Rows<1>, vertices: &mut [Vertex]) {
         let margins: Vec<f64> = self.segments.iter().map(|s| margin(&s.name)).collect();
         let found: Vec<Option<(DVec3, f64)>> = vertices
             .par_iter_mut()
@@ -402,7 +387,7 @@ impl System<'_> {
             let weight = (FULL_VERTICES / counts[vertex.segment]).min(1.0).sqrt() / INSIDE;
             let mut row = Vec::with_capacity(9);
             self.row(vertex.segment, &vertex.basis, -out, weight, &mut row);
-            normal.add(&row, weight * (depth - margins[vertex.segment]));
+            add(rows, &row, weight * (depth - margins[vertex.segment]));
         }
     }
 }

@@ -36,6 +36,11 @@ const USUAL_AGE: [f64; 2] = [40.0, 15.0];
 /// bounds stop it there.
 const MUSCLE_SHARES: [[f64; 2]; 2] = [[0.40, 0.58], [0.34, 0.53]];
 
+/// A given weight over the one of the volume: farther from 1 than the first a user should know, beyond the others it is refused. The volume
+/// weighs within 3.5 %; scans in wide clothes are up to twice as large, so that lighter is allowed more.
+const WEIGHT_NOTED: f64 = 0.1;
+const WEIGHT_RANGE: [f64; 2] = [0.55, 1.3];
+
 /// A number with its standard deviation, in the same unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
@@ -140,6 +145,18 @@ pub enum CompositionError {
         /// Weight \[kg\].
         weight: f64,
     },
+    /// A weight that the volume cannot have.
+    #[error(
+        "a weight of {given:.1} kg is given, but the scan's {litres:.1} l weigh about {expected:.1} kg; check the weight (kilograms, not pounds) and the scan's unit, or leave the weight out"
+    )]
+    OtherWeight {
+        /// The weight given \[kg\].
+        given: f64,
+        /// Volume without air \[l\].
+        litres: f64,
+        /// Weight of the volume \[kg\].
+        expected: f64,
+    },
     /// The regressors hold no model that needs no more than is known.
     #[error(
         "the regressors have no model that needs only height, weight and waist; fit them again"
@@ -202,15 +219,16 @@ pub fn composition(
         let fat = known.fat_mass.or_else(|| model.fat_mass(&at(weight)));
         (100.0 * fat.unwrap_or(0.0) / weight).clamp(percents[0], percents[1])
     };
+    let of_volume = weight_of_volume(litres, percent);
     let weight = match known.weight {
-        Some(weight) => Estimate::given(in_range("weight [kg]", weight, 10.0, 500.0)?),
-        None => {
-            let value = weight_of_volume(litres, percent);
-            Estimate {
-                value,
-                error: WEIGHT_DEVIATION * value,
-            }
+        Some(weight) => {
+            let weight = in_range("weight [kg]", weight, 10.0, 500.0)?;
+            Estimate::given(weight)
         }
+        None => Estimate {
+            value: of_volume,
+            error: WEIGHT_DEVIATION * of_volume,
+        },
     };
 
     let fat_percent = percent(weight.value);
@@ -260,6 +278,79 @@ pub fn composition(
         percentiles: percentiles(sex, fat_percent.value, muscle_mass.value, regressors),
         notes,
     })
+}
+
+/// What a user should know of a given weight that is not the one of the volume; refuses what no body has. `alone` is the composition
+/// without the weight.
+pub fn check_weight(given: f64, alone: &Composition) -> Result<Option<String>, CompositionError> {
+    let (expected, litres) = (alone.weight.value, 1000.0 * alone.volume);
+    let ratio = given / expected;
+    if !(WEIGHT_RANGE[0]..=WEIGHT_RANGE[1]).contains(&ratio) {
+        return Err(CompositionError::OtherWeight {
+            given,
+            litres,
+            expected,
+        });
+    }
+    Ok(((ratio - 1.0).abs() > WEIGHT_NOTED).then(|| {
+        format!(
+            "the weight given is {given:.1} kg, but the scan's {litres:.1} l weigh about {expected:.1} kg: check the weight, the scan's unit, and clothes"
+        )
+    }))
+}
+
+/// [`composition`] of somebody whose sex is undecided: `known` has the likelier one, with its probability. Weight, fat and muscle are the
+/// mean of what a man and a woman of these measures would have, each by its probability; their errors hold the difference
+/// between the two, and percentiles are mixed alike.
+pub fn undecided_composition(
+    measures: &Measures,
+    known: &Known,
+    probability: f64,
+    regressors: &Regressors,
+) -> Result<Composition, CompositionError> {
+    let other = match known.sex {
+        Sex::Male => Sex::Female,
+        Sex::Female => Sex::Male,
+    };
+    let mut mixed = composition(measures, known, regressors)?;
+    let second = composition(
+        measures,
+        &Known {
+            sex: other,
+            ..*known
+        },
+        regressors,
+    )?;
+    let shares = [probability, 1.0 - probability];
+    for (a, b) in [
+        (&mut mixed.weight, second.weight),
+        (&mut mixed.fat_mass, second.fat_mass),
+        (&mut mixed.fat_percent, second.fat_percent),
+        (&mut mixed.muscle_mass, second.muscle_mass),
+    ] {
+        *a = mixture([*a, b], shares);
+    }
+    let linear = |a: f64, b: f64| shares[0] * a + shares[1] * b;
+    mixed.volume = linear(mixed.volume, second.volume);
+    mixed.air = linear(mixed.air, second.air);
+    mixed.body_mass_index = linear(mixed.body_mass_index, second.body_mass_index);
+    for (a, b) in mixed.percentiles.iter_mut().zip(&second.percentiles) {
+        a.percentile = linear(a.percentile, b.percentile);
+    }
+    mixed.notes.push(
+        "fat and muscle are the mean of a man's and a woman's, by the probability of the sex; give the sex if it is known".to_owned(),
+    );
+    Ok(mixed)
+}
+
+/// Mean and standard deviation of a mixture of two distributions.
+fn mixture([a, b]: [Estimate; 2], shares: [f64; 2]) -> Estimate {
+    let value = shares[0] * a.value + shares[1] * b.value;
+    let variance = |e: Estimate| e.error.powi(2) + (e.value - value).powi(2);
+    Estimate {
+        value,
+        error: (shares[0] * variance(a) + shares[1] * variance(b)).sqrt(),
+    }
 }
 
 /// Weight \[kg\] of a volume without air \[l\] whose density hangs on the fat percentage, which hangs on the weight: the fixed
@@ -402,6 +493,49 @@ mod tests {
         assert_eq!(
             serde_json::from_str::<Composition>(&text).unwrap(),
             predicted
+        );
+    }
+
+    #[test]
+    fn an_undecided_sex_gives_a_mean_whose_error_holds_both() {
+        let known = Known::sex(Sex::Male);
+        let of = |sex| composition(&man(), &Known::sex(sex), Regressors::embedded()).unwrap();
+        let (male, female) = (of(Sex::Male), of(Sex::Female));
+        let even = undecided_composition(&man(), &known, 0.5, Regressors::embedded()).unwrap();
+        let middle = 0.5 * (male.fat_mass.value + female.fat_mass.value);
+        assert!((even.fat_mass.value - middle).abs() < 1e-9);
+        let apart = (female.fat_mass.value - male.fat_mass.value).abs();
+        assert!(apart > 5.0 && even.fat_mass.error > 0.5 * apart);
+        assert!(even.fat_mass.error > male.fat_mass.error);
+        let sure = undecided_composition(&man(), &known, 1.0, Regressors::embedded()).unwrap();
+        assert_eq!(
+            (sure.fat_mass, sure.muscle_mass),
+            (male.fat_mass, male.muscle_mass)
+        );
+        // What is given stays given.
+        let given = Known {
+            fat_mass: Some(15.0),
+            ..known
+        };
+        let given = undecided_composition(&man(), &given, 0.6, Regressors::embedded()).unwrap();
+        assert_eq!(given.fat_mass, Estimate::given(15.0));
+    }
+
+    #[test]
+    fn a_weight_that_the_volume_cannot_have_is_refused_with_the_numbers() {
+        let known = Known::sex(Sex::Male);
+        let alone = composition(&man(), &known, Regressors::embedded()).unwrap();
+        let with = |weight: f64| check_weight(weight, &alone);
+        let text = with(300.0).unwrap_err().to_string();
+        for part in ["300.0 kg", "76.2 l", "pounds"] {
+            assert!(text.contains(part), "{text}");
+        }
+        assert!(with(35.0).is_err());
+        assert_eq!(with(80.0), Ok(None));
+        let noted = with(92.0).unwrap().unwrap();
+        assert!(
+            noted.contains("92.0 kg") && noted.contains("about 79.5"),
+            "{noted}"
         );
     }
 

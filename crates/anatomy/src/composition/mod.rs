@@ -8,12 +8,13 @@ pub mod estimate;
 pub mod measures;
 pub mod population;
 pub mod regression;
+pub mod soldiers;
 pub mod table;
 pub mod tape;
 
-pub use estimate::{Composition, Estimate, Known, composition};
+pub use estimate::{Composition, Estimate, Known, composition, undecided_composition};
 pub use measures::Measures;
-pub use population::{Percentile, Population};
+pub use population::{Percentile, Population, Study};
 pub use regression::{Regressors, fit_regressors};
 pub use table::{MeasuredAdult, TableError, read_table};
 pub use tape::Tape;

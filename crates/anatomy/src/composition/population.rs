@@ -19,6 +19,36 @@ pub enum Quantity {
     MuscleMass,
 }
 
+/// A study whose percentiles of fat may be asked for by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Study {
+    /// NHANES, US adults by dual-energy x-ray: what fat is estimated by.
+    Nhanes,
+    /// Kyle 2001, healthy Swiss by bioelectrical impedance.
+    Kyle,
+}
+
+impl Study {
+    /// Whether a population's percentiles of fat are of this study. Those that a user's own table gives count as NHANES do: they
+    /// are what fat was estimated by.
+    pub fn is_of(self, population: &str) -> bool {
+        population.starts_with("Kyle") == (self == Study::Kyle)
+    }
+
+    /// Keeps of percentiles of fat those of this study.
+    pub fn keep(self, percentiles: &mut Vec<Percentile>) {
+        percentiles.retain(|p| p.quantity != Quantity::FatPercent || self.is_of(&p.population));
+    }
+
+    /// What to know of fat that was estimated on the scale of x-ray beside another study's people; nothing for the study itself.
+    pub fn note(self) -> Option<String> {
+        (self == Study::Kyle).then(|| {
+            "fat is estimated on the scale of x-ray (NHANES); Kyle's people were healthier and measured by impedance, with medians 8 (men) and 11 points (women) lower".to_owned()
+        })
+    }
+}
+
 /// Percentiles of a quantity in a study.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Population {
@@ -151,6 +181,26 @@ mod tests {
                 assert!((0..140).all(|k| share(k) <= share(k + 1)));
                 assert_eq!((share(-500), share(500)), (0.1, 99.9));
             }
+        }
+    }
+
+    #[test]
+    fn a_study_keeps_its_own_percentiles_of_fat_and_all_of_muscle() {
+        let of = |population: &str, quantity| Percentile {
+            population: population.to_owned(),
+            quantity,
+            percentile: 50.0,
+        };
+        let all = vec![
+            of("NHANES 2017-18", Quantity::FatPercent),
+            of("Kyle 2001", Quantity::FatPercent),
+            of("Janssen 2000", Quantity::MuscleMass),
+        ];
+        for (study, name) in [(Study::Nhanes, "NHANES"), (Study::Kyle, "Kyle")] {
+            let mut kept = all.clone();
+            study.keep(&mut kept);
+            assert_eq!(kept.len(), 2);
+            assert!(kept[0].population.starts_with(name));
         }
     }
 

@@ -10,7 +10,7 @@ use super::measures::{Measures, Segments};
 use crate::{Body, BodyError};
 
 /// Height of the navel over the height of the embedded bodies (0.608 and 0.614 as modelled; soldiers of ANSUR II 0.60).
-const NAVEL: f32 = 0.61;
+pub(crate) const NAVEL: f32 = 0.61;
 /// Half width of the band of vertices that defines a level, over height. Below the mesh's edge length (0.6 %) levels jump
 /// where single vertices slide, above 2 % bands of neighbouring landmarks mix.
 const BAND: f32 = 0.01;

@@ -9,6 +9,7 @@ use crate::composition::estimate::{air_litres, siri_density};
 use crate::layers::prism_volumes;
 use crate::person::Masses;
 use crate::person::crotch::crotch;
+use crate::person::fat_places::{Build, FatPlaces};
 use crate::person::masses::{FAT_DENSITY, MUSCLE_DENSITY, SKIN_THICKNESS};
 use crate::{LayeredBody, Sex};
 
@@ -70,8 +71,7 @@ fn fat_volume(anatomy: &LayeredBody) -> f64 {
     mesh.fat_volume(&Tissue::of(anatomy))
 }
 
-/// Masses of an anatomy by itself: those of a person whose scaled template is the anatomy, so that nothing is behind the belly's
-/// wall but organs.
+/// Masses of an anatomy by itself, with the usual places of the fat that is not under the skin.
 pub fn own_masses(anatomy: &LayeredBody) -> Result<Masses, GrowthError> {
     let mesh = TissueMesh::new(anatomy);
     let tissue = Tissue::of(anatomy);
@@ -90,14 +90,21 @@ pub fn own_masses(anatomy: &LayeredBody) -> Result<Masses, GrowthError> {
         Sex::Male => OTHER_MUSCLE[0],
         Sex::Female => OTHER_MUSCLE[1],
     };
-    Ok(Masses {
+    let mut masses = Masses {
         soft_volume: mesh.fat_volume(&tissue) + mesh.muscle_volume(&tissue),
-        visceral: 0.0,
+        places: FatPlaces::default(),
+        rest: 0.0,
         skin: FAT_DENSITY * SKIN_THICKNESS * mesh.skin_area(&tissue),
         crotch: FAT_DENSITY * crotch_volume,
         cavity: MUSCLE_DENSITY * mesh.cavity(&tissue),
         other_muscle: kappa * height(anatomy).powi(2),
-    })
+    };
+    let worlds = anatomy.body.skeleton.rest_worlds();
+    let joints: Vec<_> = worlds.iter().map(|w| w.translation.into()).collect();
+    let build = Build::of(&anatomy.body, &layers.skin, &joints, None);
+    let volume = mesh.fat_volume(&tissue);
+    masses.places = FatPlaces::around(&build, masses.fat_tissue(volume), masses.muscle(volume));
+    Ok(masses)
 }
 
 /// Weight of an anatomy from the volume inside its skin less air, with the density of its fat percentage \[kg\] [4.2.3].

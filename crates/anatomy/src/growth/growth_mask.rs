@@ -2,7 +2,7 @@
 
 use supple_geom::sparse::SparseError;
 
-use super::smoothing::Smoother;
+use super::smoothing::{Filter, Smoother};
 use crate::template::{FatRegion, LayeredBody};
 
 /// Weight on the joints of a foot from which a vertex belongs to it and stays.
@@ -42,4 +42,18 @@ pub fn growth_mask(
         }
     }
     Ok(mask)
+}
+
+/// How much of each vertex belongs to the trunk, 0 to 1.
+pub fn trunk(anatomy: &LayeredBody, border: &Filter) -> Vec<f64> {
+    let is_trunk =
+        |region: &Option<FatRegion>| matches!(region, Some(FatRegion::Belly | FatRegion::Chest));
+    let chosen: Vec<f64> = (anatomy.regions.fat.iter())
+        .map(|region| f64::from(u8::from(is_trunk(region))))
+        .collect();
+    let mut trunk = border.smooth(&chosen);
+    trunk
+        .iter_mut()
+        .for_each(|share| *share = share.clamp(0.0, 1.0));
+    trunk
 }

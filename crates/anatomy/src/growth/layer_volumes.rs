@@ -1,8 +1,8 @@
 //! Volumes of a state of the tissue, and the masses they give.
 
 use super::tissue::{Tissue, TissueMesh};
-use crate::person::Masses;
 use crate::person::masses::{FAT_DENSITY, MUSCLE_DENSITY, SKIN_THICKNESS};
+use crate::person::{FatPlaces, Masses};
 
 /// What a state of the tissue weighs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -30,8 +30,12 @@ impl LayerVolumes {
             soft_volume: masses.soft_volume + self.fat_volume + self.muscle_volume
                 - start.fat_volume
                 - start.muscle_volume,
-            visceral: masses.visceral + FAT_DENSITY * cavity,
+            places: FatPlaces {
+                visceral: masses.places.visceral + FAT_DENSITY * cavity,
+                ..masses.places
+            },
             skin: masses.skin + FAT_DENSITY * SKIN_THICKNESS * (self.area - start.area),
+            rest: masses.rest,
             crotch: masses.crotch,
             cavity: masses.cavity + MUSCLE_DENSITY * cavity,
             other_muscle: masses.other_muscle,

@@ -114,6 +114,8 @@ pub struct GrowthReport {
     pub body_mass_index: [f64; 2],
     /// Change of fat mass, or of weight where that was asked for \[kg\]: asked and got.
     pub asked: [f64; 2],
+    /// Change of muscle \[kg\]: asked and got.
+    pub asked_muscle: [f64; 2],
     /// Steps taken.
     pub steps: usize,
     /// Pairs of crossing triangles of the skin before and after.
@@ -170,7 +172,7 @@ pub enum GrowthError {
     },
     /// Growth came to a stop before it was done.
     #[error(
-        "the body bears {got:+.1} kg of {what} {place}, not {asked:+.1} kg: skin meets skin, or the layer is used up there; ask for less or for more regions"
+        "growth stopped at {got:+.1} of {asked:+.1} kg of {what} {place}: skin meets skin, or the layer is used up there; ask for less or for more regions"
     )]
     Stalled {
         /// Fat or muscle.

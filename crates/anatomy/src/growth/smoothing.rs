@@ -6,7 +6,7 @@
 
 use glam::DVec3;
 use supple_geom::laplace::{Clamp, cotan_laplacian};
-use supple_geom::sparse::{Ldlt, SparseError, SymmetricCsc};
+use supple_geom::sparse::{Cholesky, SparseError, SymmetricCsc};
 
 use crate::person::sheet::Sheet;
 
@@ -32,7 +32,7 @@ pub struct Smoother {
 /// A factor of one kind of smoothing.
 #[derive(Clone, Debug)]
 pub struct Filter {
-    factor: Ldlt,
+    factor: Cholesky,
     /// Vertex of the body of each row.
     whole: Vec<u32>,
     mass: Vec<f64>,
@@ -117,7 +117,7 @@ impl Smoother {
     fn filter(&self, entries: Vec<(u32, u32, f64)>) -> Result<Filter, SparseError> {
         let free = self.sheet.free;
         Ok(Filter {
-            factor: Ldlt::new(&SymmetricCsc::summed(free, entries))?,
+            factor: Cholesky::new(&SymmetricCsc::summed(free, entries))?,
             whole: self.sheet.whole[..free].to_vec(),
             mass: self.mass[..free].to_vec(),
             count: self.count,
@@ -131,8 +131,7 @@ impl Filter {
         let mut x: Vec<f64> = (self.whole.iter().zip(&self.mass))
             .map(|(&v, m)| m * values[v as usize])
             .collect();
-        let mut work = vec![0.0; x.len()];
-        self.factor.solve(&mut x, &mut work);
+        self.factor.solve(&mut x);
         let mut all = vec![0.0; self.count];
         for (&v, x) in self.whole.iter().zip(x) {
             all[v as usize] = x;

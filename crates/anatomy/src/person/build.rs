@@ -7,11 +7,11 @@ use super::rbf::WarpError;
 use super::record::{EyesAndTongue, Person, ScanFit};
 use super::{FitError, PersonSkin, Transfer};
 use crate::clock::Clock;
-use crate::composition::estimate::{CompositionError, air_litres, weight_of_volume};
-use crate::composition::{Known, Measures, Regressors, Tape, composition};
+use crate::composition::estimate::{CompositionError, air_litres, check_weight, weight_of_volume};
+use crate::composition::{Known, Measures, Regressors, Tape, composition, undecided_composition};
 use crate::layered_body::NewPositions;
 use crate::progress::Progress;
-use crate::scan::{Options, Registered, Scan, ScanError, register};
+use crate::scan::{Options, Registered, SURE, Scan, ScanError, register};
 use crate::template::LayeredBody;
 use crate::{Body, BodyError, Sex};
 
@@ -190,7 +190,25 @@ impl PreparedTemplate {
             joints: &joints,
         };
         let known = known(sex, given, &measures);
-        let mut composition = composition(&measures, &known, regressors)?;
+        let weight_note = match given.weight {
+            Some(weight) => {
+                let unweighed = Known {
+                    weight: None,
+                    fat_mass: None,
+                    muscle_mass: None,
+                    ..known
+                };
+                let alone = crate::composition::composition(&measures, &unweighed, regressors)?;
+                check_weight(weight, &alone)?
+            }
+            None => None,
+        };
+        let sure = scans.first().map_or(1.0, |scan| scan.sex_confidence);
+        let mut composition = match sure < SURE {
+            true => undecided_composition(&measures, &known, sure, regressors)?,
+            false => composition(&measures, &known, regressors)?,
+        };
+        composition.notes.extend(weight_note);
         if let Some(height) = given.height
             && (height / measures.height - 1.0).abs() > HEIGHT_DIFFERENCE
         {
@@ -203,14 +221,19 @@ impl PreparedTemplate {
             template,
             &self.transfer,
             &person_skin,
-            composition.fat_mass.value,
-            composition.muscle_mass.value,
+            (
+                composition.fat_mass.value,
+                composition.muscle_mass.value,
+                given.age,
+            ),
             progress,
         )?;
         if let Some(scan) = scans.last_mut() {
             scan.warnings.extend(fit.report.fold_warning());
         }
         composition.notes.extend(fit.report.mass_warning());
+        let warning = fit.report.bound_warning(sex, composition.height);
+        composition.notes.extend(warning);
         let shape = NewPositions {
             joints: &joints,
             layers: fit.layers,

@@ -7,8 +7,10 @@ use supple_geom::sparse::SparseError;
 use supple_geom::{Surface, TriMesh};
 
 use super::crotch::crotch;
+use super::limbs::{LimbMeasures, limb_measures};
 use super::masses::{MassReport, fitted_masses};
 use super::muscle_fit::muscle_range;
+use super::parting::{crossing_triangles, parted_skin};
 use super::scale::scaled_template;
 use super::skeleton_fit::fitted_skeleton;
 use super::transfer::{BoneStretch, Transfer, bone_stretch, warped, warped_bone};
@@ -18,7 +20,7 @@ use crate::clock::Clock;
 use crate::layers::LayerMeasures;
 use crate::progress::Progress;
 use crate::template::LayeredBody;
-use crate::{BodyError, Layers};
+use crate::{BodyError, Layers, Sex};
 
 /// Share of the time after each step, for progress bars.
 const STEP_ENDS: [(&str, f64); 6] = [
@@ -61,8 +63,14 @@ pub struct FitReport {
     /// Farthest that the skin was moved by this \[m\].
     #[serde(default)]
     pub unfolded: f64,
+    /// Pairs of triangles of the skin that crossed, as of thighs that passed through each other, and that still do.
+    #[serde(default)]
+    pub crossings: [usize; 2],
     /// Masses asked for and found.
     pub masses: MassReport,
+    /// Muscle and fat of the limbs.
+    #[serde(default)]
+    pub limbs: LimbMeasures,
     /// How each bone was deformed.
     pub bones: Vec<BoneStretch>,
     /// Seconds of each step; files do not keep them.
@@ -88,6 +96,14 @@ impl FitReport {
                 1e3 * self.unfolded
             )
         })
+    }
+
+    /// What a user should know where muscle that no layer holds is at one of its bounds.
+    pub(super) fn bound_warning(&self, sex: Sex, height: f64) -> Option<String> {
+        let kappa = self.masses.masses.other_muscle_at_bound(sex, height)?;
+        Some(format!(
+            "fat, muscle and the body's volume agree only with {kappa:.2} kg/m² of muscle outside of the layers, the end of what is usual: one of the estimates does not belong to this body"
+        ))
     }
 
     /// What a user should know where the layers do not weigh what was asked for.
@@ -142,28 +158,35 @@ pub fn fitted_person(
     muscle_mass: f64,
 ) -> Result<PersonFit, FitError> {
     let silent = Progress::silent();
-    fitted_person_with(template, transfer, person, fat_mass, muscle_mass, &silent)
+    let masses = (fat_mass, muscle_mass, None);
+    fitted_person_with(template, transfer, person, masses, &silent)
 }
 
-/// [`fitted_person`], and tells how far it is.
+/// [`fitted_person`] with the age \[years\] after both masses, which some of the fat's places hang on, and tells how far it is.
 pub fn fitted_person_with(
     template: &LayeredBody,
     transfer: &Transfer,
     person: &PersonSkin,
-    fat_mass: f64,
-    muscle_mass: f64,
+    (fat_mass, muscle_mass, age): (f64, f64, Option<f64>),
     progress: &Progress,
 ) -> Result<PersonFit, FitError> {
     check(template, person)?;
     let mut report = FitReport::default();
-    let unfolded = unfolded_skin(
-        &TriMesh {
-            positions: person.skin.to_vec(),
-            triangles: template.layers.triangles.clone(),
-        },
-        &template.layers.layered,
-    );
+    let mut mesh = TriMesh {
+        positions: person.skin.to_vec(),
+        triangles: template.layers.triangles.clone(),
+    };
+    let parted = parted_skin(&mesh, &template.layers.layered);
+    report.crossings = parted.crossings;
+    mesh.positions = parted.skin;
+    let unfolded = unfolded_skin(&mesh, &template.layers.layered);
     (report.folded, report.unfolded) = (unfolded.folded, unfolded.moved);
+    if report.crossings[1] > 0 {
+        // Folds that cross themselves are smoothed, not parted.
+        mesh.positions.clone_from(&unfolded.skin);
+        let skin = Surface::new(mesh);
+        report.crossings[1] = crossing_triangles(&skin, &template.layers.layered).len();
+    }
     let person = &PersonSkin {
         skin: &unfolded.skin,
         joints: person.joints,
@@ -189,8 +212,7 @@ pub fn fitted_person_with(
         person,
         &fit.skeleton,
         &range,
-        fat_mass,
-        muscle_mass,
+        (fat_mass, muscle_mass, age),
     );
     report.masses = masses;
     step("masses", &mut report);
@@ -210,7 +232,7 @@ pub fn fitted_person_with(
         .collect();
     let placed: Vec<&[Vec3]> = bones.iter().map(|bone| &bone.positions[..]).collect();
     let warp = transfer.muscles(&layers, &placed);
-    let muscles = (template.muscles.iter())
+    let muscles: Vec<TriMesh> = (template.muscles.iter())
         .map(|muscle| warped(&muscle.mesh, &warp))
         .collect();
     step("transfer", &mut report);
@@ -218,6 +240,7 @@ pub fn fitted_person_with(
         .map(|(before, after)| bone_stretch(&before.bone.mesh, &after.positions))
         .collect();
     report.layers = layers.measures();
+    report.limbs = limb_measures(template, &layers, &muscles, person.joints);
     step("measuring", &mut report);
     Ok(PersonFit {
         layers,

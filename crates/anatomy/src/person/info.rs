@@ -4,9 +4,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{FitReport, Person, ScanFit};
+use super::{FitReport, Person, ScanFit, published_leg_muscle};
 use crate::Sex;
+use crate::composition::estimate::LIPIDS;
 use crate::composition::{Composition, Estimate, Measures};
+use crate::scan::SURE;
 
 /// A person in numbers. The same as the `extras` of the person's file, with names and times.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -58,11 +60,15 @@ impl fmt::Display for PersonInfo {
             Sex::Male => "man",
             Sex::Female => "woman",
         };
-        let sure = match registration.sex_confidence {
-            sure if sure < 1.0 => format!(" (by the shape, {:.0} % sure)", 100.0 * sure),
-            _ => String::new(),
+        let sex = match registration.sex_confidence {
+            sure if sure < SURE => format!(
+                "sex undecided ({sex} with {:.0} %; say which), built as a {sex}",
+                100.0 * sure
+            ),
+            sure if sure < 1.0 => format!("{sex} (by the shape, {:.0} % sure)", 100.0 * sure),
+            _ => sex.to_owned(),
         };
-        writeln!(f, "{}: layered person, {sex}{sure}", self.name)?;
+        writeln!(f, "{}: layered person, {sex}", self.name)?;
         self.fmt_measures(f)?;
         writeln!(
             f,
@@ -131,6 +137,25 @@ impl PersonInfo {
         )
     }
 
+    /// Limbs beside what is published, where the file has them.
+    fn fmt_limbs(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let limbs = &self.fit.limbs;
+        if limbs.leg_muscle <= 0.0 {
+            return Ok(());
+        }
+        let composition = &self.composition;
+        let published = published_leg_muscle(composition.height, composition.weight.value);
+        writeln!(
+            f,
+            "  limbs        muscle of a leg {:.1} l (Handsfield 2014: {:.1}), of an arm {:.1} l; fat layer {:.0} % of the thigh's section, {:.0} % of the calf's",
+            1e3 * limbs.leg_muscle,
+            1e3 * published,
+            1e3 * limbs.arm_muscle,
+            100.0 * limbs.thigh.fat_share(),
+            100.0 * limbs.calf.fat_share()
+        )
+    }
+
     fn fmt_quality(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let layers = &self.fit.layers;
         let masses = &self.fit.masses;
@@ -144,6 +169,17 @@ impl PersonInfo {
             layers.muscle_outside + layers.skeleton_outside,
             layers.inverted_fat + layers.inverted_muscle
         )?;
+        let places = &masses.masses.places;
+        let elsewhere = places.marrow + places.head_hands_feet;
+        writeln!(
+            f,
+            "  fat's places under the skin {:.1} kg of tissue, among the organs {:.1}, between and in muscles {:.1}, in marrow, head, hands and feet {:.1}",
+            masses.fat / LIPIDS - places.sum(),
+            places.visceral,
+            places.within_muscle,
+            elsewhere
+        )?;
+        self.fmt_limbs(f)?;
         let scan = &self.registration;
         write!(
             f,
@@ -169,6 +205,15 @@ impl PersonInfo {
 mod tests {
     use super::*;
     use crate::person::example::example_person;
+
+    #[test]
+    fn an_undecided_sex_is_said_in_the_first_line() {
+        let mut somebody = example_person();
+        somebody.scans[0].sex_confidence = 0.7;
+        let text = person_info(&somebody).to_string();
+        let first = text.lines().next().unwrap();
+        assert!(first.contains("sex undecided (woman with 70 %"), "{first}");
+    }
 
     #[test]
     fn the_table_says_what_a_reader_looks_for() {

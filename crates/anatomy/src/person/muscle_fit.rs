@@ -3,10 +3,16 @@
 //! Every vertex of a muscle surface lies on the line from its skeleton vertex to its skin vertex, so a surface is one
 //! number a vertex: 0 at the skeleton surface, 1 at the skin.
 
+use std::ops::ControlFlow;
+
 use glam::{DVec3, Vec3};
+use supple_geom::laplace::{Clamp, cotan_laplacian};
+use supple_geom::least_squares::residuals::{Bending, PointToPoint};
+use supple_geom::least_squares::{
+    Damping, FitError, Points, Residual, Rows, Settings, SparseNormal, minimise,
+};
 use supple_geom::sparse::SparseError;
 
-use super::rows::{Bending, Rows, Solver};
 use super::scale::Scaled;
 use super::sheet::Sheet;
 use super::{FitTemplate, PersonSkin};
@@ -21,6 +27,8 @@ const OFF_LINE: f64 = 2e-4;
 const MINIMISATIONS: usize = 24;
 /// Local/global iterations of one minimisation.
 const ITERATIONS: usize = 8;
+/// Most that a vertex moves in one iteration \[m\]: a bound for bodies whose equations go wrong.
+const LARGEST_STEP: f64 = 0.5;
 /// Bending of the smallest and largest surfaces: smooths over about 4 cm. Below 1e-6 borders of groups show as steps, above
 /// 1e-4 muscles lose their bellies.
 const RANGE_BENDING: f64 = 1e-5;
@@ -184,25 +192,18 @@ fn average(
         .collect();
     let mut rest = m;
     rest[sheet.free..].copy_from_slice(&lines.skin[sheet.free..]);
-    let mut x = rest[..sheet.free].to_vec();
+    let mut points = Points::with_free(rest.clone(), sheet.free);
     let mut bending_weight = FIRST_BENDING;
-    let mut solver = Solver::default();
+    let mut equations = SparseNormal::new();
     let mut places = vec![0.0; sheet.free];
     for _ in 0..MINIMISATIONS {
-        let mut rows = Rows::new(sheet.free);
-        let bending = Bending::append(&mut rows, sheet, &rest, &rest, bending_weight);
-        solver.factorise(&rows.matrix(&vec![1.0; sheet.free]))?;
-        let mut targets = vec![DVec3::ZERO; rows.len()];
-        for _ in 0..ITERATIONS {
-            bending.targets(&rows, &x, &mut targets);
-            for v in 0..sheet.free {
-                places[v] = lines.place(v, x[v], bounds[v]);
-            }
-            let points: Vec<(f64, DVec3)> = (0..sheet.free)
-                .map(|v| (1.0, lines.at(v, places[v])))
-                .collect();
-            x = solver.solve(&rows.right_side(&targets, &points));
-        }
+        let bending = bending(sheet, &rest, &points, bending_weight);
+        let on_lines = OnLines {
+            lines,
+            bounds: &bounds,
+        };
+        fit(&mut points, &[&bending, &on_lines], &mut equations)?;
+        let x = &points.at;
         let mut off = 0.0_f64;
         for v in 0..sheet.free {
             places[v] = lines.place(v, x[v], bounds[v]);
@@ -211,10 +212,53 @@ fn average(
         if off < OFF_LINE {
             break;
         }
-        rest[..sheet.free].copy_from_slice(&x);
+        rest.copy_from_slice(&points.at);
         bending_weight *= BENDING_FACTOR;
     }
     Ok(places)
+}
+
+fn bending(sheet: &Sheet, rest: &[DVec3], points: &Points, weight: f64) -> Bending {
+    let laplacian = cotan_laplacian(rest, &sheet.triangles, Clamp::NON_NEGATIVE);
+    Bending::new(&laplacian, rest, points, weight)
+}
+
+/// One minimisation.
+fn fit(
+    points: &mut Points,
+    residuals: &[&dyn Residual<Points, 3>],
+    equations: &mut SparseNormal<3>,
+) -> Result<(), SparseError> {
+    let settings = Settings {
+        steps: ITERATIONS,
+        damping: Damping::NONE,
+        largest_step: LARGEST_STEP,
+        still: 0.0,
+    };
+    let go_on = &mut |_| ControlFlow::Continue(());
+    minimise(points, residuals, equations, &settings, go_on)
+        .map(drop)
+        .map_err(FitError::into_sparse)
+}
+
+/// Every free vertex on its line, within bounds.
+struct OnLines<'a> {
+    lines: &'a Lines,
+    bounds: &'a [[f64; 2]],
+}
+
+impl Residual<Points, 3> for OnLines<'_> {
+    fn linearise(&self, points: &Points, _: usize, rows: &mut dyn Rows<3>) {
+        for (v, &bounds) in self.bounds.iter().enumerate() {
+            let x = points.unknown(v as u32);
+            let wanted = self.lines.at(v, self.lines.place(v, x, bounds));
+            rows.row(1.0, &[(v as u32, 1.0)], (x - wanted).to_array());
+        }
+    }
+
+    fn is_constant(&self) -> bool {
+        true
+    }
 }
 
 /// Thickness of a person's muscles: the template's share of the muscle layer.
@@ -281,23 +325,17 @@ fn moved(
     };
     let mut rest: Vec<DVec3> = (0..sheet.free).map(|v| lines.at(v, average[v])).collect();
     rest.extend_from_slice(&lines.skin[sheet.free..]);
-    let points: Vec<(f64, DVec3)> = (0..sheet.free)
-        .map(|v| {
-            let step = direction * factor(v) * thickness[v] / lines.length(v).max(1e-9);
-            let [least, largest] = lines.bounds[v];
-            (1.0, lines.at(v, (average[v] + step).clamp(least, largest)))
-        })
-        .collect();
-    let mut rows = Rows::new(sheet.free);
-    let bending = Bending::append(&mut rows, sheet, &rest, &rest, RANGE_BENDING);
-    let mut solver = Solver::default();
-    solver.factorise(&rows.matrix(&vec![1.0; sheet.free]))?;
-    let mut x = rest[..sheet.free].to_vec();
-    let mut targets = vec![DVec3::ZERO; rows.len()];
-    for _ in 0..ITERATIONS {
-        bending.targets(&rows, &x, &mut targets);
-        x = solver.solve(&rows.right_side(&targets, &points));
+    let mut points = Points::with_free(rest.clone(), sheet.free);
+    let mut wanted = PointToPoint::new(&points);
+    for v in 0..sheet.free {
+        let step = direction * factor(v) * thickness[v] / lines.length(v).max(1e-9);
+        let [least, largest] = lines.bounds[v];
+        let place = lines.at(v, (average[v] + step).clamp(least, largest));
+        wanted.push(1.0, [(v as u32, 1.0)], place, &points);
     }
+    let bending = bending(sheet, &rest, &points, RANGE_BENDING);
+    fit(&mut points, &[&bending, &wanted], &mut SparseNormal::new())?;
+    let x = &points.at;
     // Growth never falls below the average nor shrinkage above it.
     let places = (0..sheet.free).map(|v| {
         let [least, largest] = lines.bounds[v];

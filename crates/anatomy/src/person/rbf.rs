@@ -6,7 +6,7 @@
 
 use glam::{DMat3, DVec3};
 use rayon::prelude::*;
-use supple_geom::dense_cholesky::{DenseCholesky, NotPositiveDefinite};
+use supple_geom::dense::{DenseCholesky, DenseSymmetric, NotPositiveDefinite};
 
 /// Number of linear functions in three dimensions.
 const LINEAR: usize = 4;
@@ -96,7 +96,7 @@ impl WarpBasis {
             reflections,
             linear,
             border,
-            factor: DenseCholesky::new(rest, inner)?,
+            factor: DenseSymmetric::from_entries(rest, inner).factorise()?,
         })
     }
 

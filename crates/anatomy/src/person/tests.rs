@@ -103,8 +103,7 @@ fn layers_of_larger_and_smaller_spheres_are_nested_and_weigh_what_was_asked() {
                 &person,
                 &fit.skeleton,
                 &range,
-                fat,
-                muscle,
+                (fat, muscle, None),
             )
         };
         let ends = weigh(0.0, 1e3).1;

@@ -61,6 +61,14 @@ pub enum ScanError {
         /// Its surface that has scan nearby \[%\].
         percent: f64,
     },
+    /// A limb of the body that fits best lies where the scan has none of it.
+    #[error(
+        "{limb} lies more than 2 cm off its scan: the pose may be one that is not searched (sitting, arms crossed or raised); stand with arms off the trunk, or give its joints with landmarks"
+    )]
+    LostLimb {
+        /// The limb.
+        limb: String,
+    },
     /// No standing person fits.
     #[error("this is not a standing person: {reason}")]
     NotAPerson {

@@ -3,13 +3,17 @@
 //! Least Σᵢ wᵢ |pᵢ − Σ bᵢₖ xₖ|² + λ Σᵥ Aᵥ |Δ(x − x⁰)|ᵥ²: closest points of the skin go to the scan's points, and the
 //! displacement from the fitted figure bends little. λ falls from step to step, so that coarse shape comes first.
 
+use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 use supple_geom::kd_tree::KdTree;
 use supple_geom::laplace::{Clamp, cotan_laplacian};
-use supple_geom::sparse::{Ldlt, SymmetricCsc};
+use supple_geom::least_squares::residuals::{PointToPoint, Smoothness};
+use supple_geom::least_squares::{
+    Damping, Equations, Points, Residual, Settings, SparseNormal, minimise,
+};
 use supple_geom::surface::{ClosestPoint, closest_on_triangle};
 use supple_geom::{Surface, adjacency};
 
@@ -38,10 +42,15 @@ const DETAIL_STIFFNESS: f64 = 10.0;
 /// Keeps vertices that nothing pulls from drifting, in shares of a mean vertex's area \[m²\].
 const HOLD: f64 = 1e-8;
 
+/// Most that a place moves in one step \[m\]: pairs are nearer.
+const LARGEST_STEP: f64 = 0.2;
+
 /// What depends on the model alone.
 struct Bending {
-    matrix: SymmetricCsc,
-    factor: Ldlt,
+    /// Weight and terms of the Laplacian at each vertex.
+    rows: Vec<(f64, Vec<(u32, f64)>)>,
+    /// Equations that have been analysed.
+    equations: SparseNormal<3>,
     vertex_triangles: adjacency::Rows,
 }
 
@@ -65,30 +74,32 @@ impl Bending {
             ..Clamp::COTANGENTS
         };
         let laplacian = cotan_laplacian(&mean, &model.triangles, clamp);
-        let rows: Vec<Vec<(u32, f64)>> = {
-            let mut rows = vec![Vec::new(); mean.len()];
-            for (row, column, value) in laplacian.triplets() {
-                rows[row as usize].push((column, value));
-            }
-            rows
-        };
-        let mut entries = Vec::new();
-        for (vertex, row) in rows.iter().enumerate() {
-            let detail = model.is_detail(vertex);
-            let stiffness = if detail { DETAIL_STIFFNESS } else { 1.0 };
-            let factor = stiffness / laplacian.mass[vertex].max(1e-6);
-            for &(i, a) in row {
-                let lower = row.iter().filter(|&&(j, _)| j <= i);
-                entries.extend(lower.map(|&(j, b)| (i, j, factor * a * b)));
-            }
+        let mut rows: Vec<(f64, Vec<(u32, f64)>)> = (0..mean.len())
+            .map(|vertex| {
+                let detail = model.is_detail(vertex);
+                let stiffness = if detail { DETAIL_STIFFNESS } else { 1.0 };
+                (stiffness / laplacian.mass[vertex].max(1e-6), Vec::new())
+            })
+            .collect();
+        for (row, column, value) in laplacian.triplets() {
+            rows[row as usize].1.push((column, value));
         }
-        let matrix = SymmetricCsc::summed(mean.len(), entries);
-        let mut held = matrix.clone();
-        held.add_diagonal(&vec![1.0; mean.len()]);
+        let points = Points::with_held(mean.clone(), &vec![false; mean.len()]);
+        let mut equations = SparseNormal::new();
+        let smooth = smoothness(&rows, 1.0, &points);
+        let all = (0..Residual::<Points, 3>::pieces(&smooth)).map(|piece| {
+            let mut rows = equations.piece(mean.len());
+            smooth.linearise(&points, piece, &mut rows);
+            rows
+        });
+        let all = all.collect();
+        // Ones on the diagonal make it positive definite.
+        let analysed = (equations.assemble(mean.len(), all))
+            .and_then(|()| equations.solve(&vec![1.0; mean.len()]));
+        analysed.expect("bending of the embedded body");
         Bending {
-            // A matrix with ones on its diagonal is positive definite.
-            factor: Ldlt::new(&held).expect("bending of the embedded body"),
-            matrix,
+            rows,
+            equations,
             vertex_triangles: adjacency::vertex_triangles(&model.mesh(&mean)),
         }
     }
@@ -100,41 +111,45 @@ pub(super) fn deformed(model: &BodyModel, fitted: &[DVec3], cloud: &Cloud) -> Ve
     let mut cloud = cloud.thinned(SPACING);
     let hair = hair(model, fitted, &cloud);
     cloud.keep(&hair.iter().map(|hair| !hair).collect::<Vec<_>>());
-    let mut factor = bending.factor.clone();
+    let mut equations = bending.equations.clone();
+    let start = Points::with_held(fitted.to_vec(), &vec![false; fitted.len()]);
     let mut skin = fitted.to_vec();
     for (length, width) in STEPS {
-        let pairs = pairs(model, bending, &skin, &cloud, width);
-        let stiffness = length.powi(4);
-        let mut matrix = bending.matrix.scaled(stiffness);
-        matrix.add_diagonal(&vec![HOLD; skin.len()]);
-        let mut right = [(); 3].map(|()| vec![0.0; skin.len()]);
-        for pair in &pairs {
-            // The pull on the displacement from the fitted figure.
-            let rest: DVec3 = (0..3)
-                .map(|k| f64::from(pair.shares[k]) * fitted[pair.vertices[k] as usize])
-                .sum();
-            let pull = pair.weight * (pair.place - rest);
-            for (k, &a) in pair.vertices.iter().enumerate() {
-                let share = f64::from(pair.shares[k]);
-                for axis in 0..3 {
-                    right[axis][a as usize] += share * pull[axis];
-                }
-                for (l, &b) in pair.vertices.iter().enumerate().filter(|(_, b)| **b <= a) {
-                    let value = pair.weight * share * f64::from(pair.shares[l]);
-                    add(&mut matrix, a, b, value);
-                }
-            }
+        // The displacement is that from the fitted figure in each step.
+        let mut places = PointToPoint::new(&start);
+        for pair in pairs(model, bending, &skin, &cloud, width) {
+            let shares = pair.vertices.into_iter().zip(pair.shares.map(f64::from));
+            places.push(pair.weight, shares, pair.place, &start);
         }
-        if factor.refactor(&matrix).is_err() {
+        let smooth = smoothness(&bending.rows, length.powi(4), &start);
+        let settings = Settings {
+            steps: 1,
+            damping: Damping::Fixed {
+                relative: 0.0,
+                absolute: HOLD,
+            },
+            largest_step: LARGEST_STEP,
+            still: 0.0,
+        };
+        let residuals: [&dyn Residual<Points, 3>; 2] = [&smooth, &places];
+        let mut moved = start.clone();
+        let go_on = &mut |_| ControlFlow::Continue(());
+        if minimise(&mut moved, &residuals, &mut equations, &settings, go_on).is_err() {
             return skin;
         }
-        factor.solve_columns(&mut right);
-        for (v, place) in skin.iter_mut().enumerate() {
-            *place = fitted[v] + DVec3::new(right[0][v], right[1][v], right[2][v]);
-        }
+        skin = moved.at;
         carry_hidden(model, fitted, &mut skin);
     }
     skin
+}
+
+/// Bending of the displacement from where the points are.
+fn smoothness(rows: &[(f64, Vec<(u32, f64)>)], weight: f64, points: &Points) -> Smoothness {
+    let mut smooth = Smoothness::new(points);
+    for (own, terms) in rows {
+        smooth.push(weight * own, terms.iter().copied(), points);
+    }
+    smooth
 }
 
 /// Points that stand off the scalp of the fitted figure: hair and hats, to which the skin must not bend.
@@ -151,15 +166,6 @@ pub(super) fn hair(model: &BodyModel, fitted: &[DVec3], cloud: &Cloud) -> Vec<bo
                 && f64::from((point - near.position).dot(normal)) > HAIR_HEIGHT
         })
         .collect()
-}
-
-/// Adds to an entry of the lower triangle that is in the pattern.
-fn add(matrix: &mut SymmetricCsc, row: u32, column: u32, value: f64) {
-    let start = matrix.column_starts[column as usize] as usize;
-    let end = matrix.column_starts[column as usize + 1] as usize;
-    if let Ok(at) = matrix.rows[start..end].binary_search(&row) {
-        matrix.values[start + at] += value;
-    }
 }
 
 /// A point of the scan and the place of the skin it pulls.

@@ -4,11 +4,17 @@
 //! along the scan's normal and a small part of it in all directions; ρ is Geman and McClure's (1985). Coefficients and joint
 //! angles have normal priors.
 
-use glam::{DMat3, DQuat, DVec3, Vec3};
+use std::ops::ControlFlow;
+
+use glam::{DQuat, DVec3, Vec3};
 use rayon::prelude::*;
 use supple_geom::kd_tree::KdTree;
+use supple_geom::least_squares::residuals::PointToPlane;
+use supple_geom::least_squares::residuals::point_to_plane::Pull;
+use supple_geom::least_squares::{
+    Damping, DenseNormal, Residual, Rows, Settings, Variables, minimise,
+};
 use supple_geom::normals::vertex_normals;
-use supple_geom::square::Square;
 
 use super::cloud::{Cloud, one_per_cell};
 use super::jacobian::Linearised;
@@ -55,8 +61,11 @@ const LANDMARK_WEIGHT: f64 = 0.02;
 /// grow by a third; below 0.1, and without a margin, heads whose face is a hole shrink.
 const HAIR_TRUST: f64 = 0.15;
 pub(super) const HAIR_HEIGHT: f64 = 0.01;
-/// Vertices a piece of parallel work.
-const PIECE: usize = 96;
+/// Levenberg's damping, with a floor for what nothing pulls.
+const DAMPING: Damping = Damping::Fixed {
+    relative: 0.001,
+    absolute: 1e-6,
+};
 
 /// Points to fit to.
 pub(super) struct Target {
@@ -104,20 +113,6 @@ pub(super) struct Fitter<'a> {
     anchors: &'a [Anchor],
 }
 
-/// Pairs gathered at one vertex: Σ w (n nᵀ + τ I), and Σ w (n nᵀ + τ I) r.
-#[derive(Clone, Copy)]
-struct Pull {
-    matrix: DMat3,
-    vector: DVec3,
-}
-
-impl Pull {
-    const NONE: Pull = Pull {
-        matrix: DMat3::ZERO,
-        vector: DVec3::ZERO,
-    };
-}
-
 impl<'a> Fitter<'a> {
     pub fn new(model: &'a BodyModel, spacing: f32, anchors: &'a [Anchor]) -> Self {
         let count = model.vertex_count();
@@ -141,35 +136,35 @@ impl<'a> Fitter<'a> {
     pub fn step(&self, figure: &mut Figure, target: &Target, weighing: Weighing) -> f64 {
         let linear = Linearised::new(self.model, figure, &self.turned);
         let (pulls, mut cost) = self.pairs(&linear, target, weighing);
-        let size = linear.unknowns();
         let precision = MEASUREMENTS / MEASUREMENT_ERROR.powi(2);
         let pulled: Vec<(usize, Pull)> = (self.sample.iter().map(|&v| v as usize).zip(pulls))
-            .filter(|(_, pull)| pull.matrix.x_axis.x > 0.0)
             .chain(self.anchored(&linear, weighing, &mut cost))
             .collect();
-        let parts: Vec<(Square, Vec<f64>)> = pulled
-            .par_chunks(PIECE)
-            .map(|piece| self.normal_equations(&linear, piece, size))
-            .collect();
-        let (mut normal, mut right) = (Square::zero(size), vec![0.0; size]);
-        for (matrix, vector) in &parts {
-            normal.add(matrix);
-            right.iter_mut().zip(vector).for_each(|(sum, x)| *sum += x);
-        }
-        for (row, right) in right.iter_mut().enumerate() {
-            normal.row_mut(row).iter_mut().for_each(|x| *x *= precision);
-            *right *= precision;
-        }
-        cost *= precision;
-        cost += self.priors(figure, &linear, &mut normal, &mut right);
-        for i in 0..size {
-            // Levenberg's damping, with a floor for what nothing pulls.
-            normal.row_mut(i)[i] *= 1.001;
-            normal.row_mut(i)[i] += 1e-6;
-        }
-        if let Some(factor) = normal.factorise() {
-            factor.solve(&mut right);
-            self.apply(figure, &linear, &right);
+        let pairs = PointToPlane::new(&linear, pulled, precision, 0.5 * cost);
+        let mut posed = Posed {
+            fitter: self,
+            linear: &linear,
+            figure: figure.clone(),
+        };
+        let cost = precision * cost + 2.0 * Priors.cost(&posed);
+        let settings = Settings {
+            steps: 1,
+            damping: DAMPING,
+            largest_step: LARGEST_TURN,
+            still: 0.0,
+        };
+        let residuals: [&dyn Residual<Posed, 1>; 2] = [&pairs, &Priors];
+        let go_on = &mut |_| ControlFlow::Continue(());
+        if minimise(
+            &mut posed,
+            &residuals,
+            &mut DenseNormal::new(),
+            &settings,
+            go_on,
+        )
+        .is_ok()
+        {
+            *figure = posed.figure;
         }
         cost
     }
@@ -217,10 +212,7 @@ impl<'a> Fitter<'a> {
             let kernel = square / (square + miss.length_squared());
             let weight = share * kernel * kernel;
             cost += share * kernel * miss.length_squared();
-            let pull = &mut pulls[vertex as usize];
-            pull.matrix +=
-                weight * (outer(normal) + DMat3::from_diagonal(DVec3::splat(weighing.tangential)));
-            pull.vector += weight * (normal * normal.dot(miss) + weighing.tangential * miss);
+            pulls[vertex as usize].add(weight, normal, miss, weighing.tangential);
         };
         let share = 1.0 / cloud.points.len().max(1) as f64;
         let mut lost = 0.0;
@@ -253,124 +245,87 @@ impl<'a> Fitter<'a> {
                 let miss = anchor.place - linear.point(anchor.point);
                 let kernel = square / (square + miss.length_squared());
                 *cost += LANDMARK_WEIGHT * kernel * miss.length_squared();
-                let weight = LANDMARK_WEIGHT * kernel * kernel;
-                let matrix = DMat3::from_diagonal(DVec3::splat(weight));
-                let pull = Pull {
-                    matrix,
-                    vector: weight * miss,
-                };
+                let mut pull = Pull::NONE;
+                pull.add(LANDMARK_WEIGHT * kernel * kernel, DVec3::ZERO, miss, 1.0);
                 (anchor.point, pull)
             })
             .collect()
     }
+}
 
-    fn normal_equations(
-        &self,
-        linear: &Linearised,
-        piece: &[(usize, Pull)],
-        size: usize,
-    ) -> (Square, Vec<f64>) {
-        let (mut normal, mut right) = (Square::zero(size), vec![0.0; size]);
-        let mut rows = vec![DVec3::ZERO; size];
-        let mut row = vec![0.0; size];
-        for (point, pull) in piece {
-            linear.jacobian(*point, &mut rows);
-            for (sum, column) in right.iter_mut().zip(&rows) {
-                *sum += column.dot(pull.vector);
-            }
-            for root in square_root(pull.matrix) {
-                for (entry, column) in row.iter_mut().zip(&rows) {
-                    *entry = root.dot(*column);
-                }
-                normal.add_outer(&row);
-            }
-        }
-        (normal, right)
+/// A figure at which the model is linearised, as what is fitted: translation, coefficients, and turns about the world's axes.
+#[derive(Clone)]
+struct Posed<'a> {
+    fitter: &'a Fitter<'a>,
+    linear: &'a Linearised<'a>,
+    figure: Figure,
+}
+
+impl Posed<'_> {
+    fn turn(&self, slot: usize, step: &[[f64; 1]]) -> DVec3 {
+        let at = self.linear.turn_column(slot);
+        DVec3::new(step[at][0], step[at + 1][0], step[at + 2][0])
+    }
+}
+
+impl Variables<1> for Posed<'_> {
+    fn unknowns(&self) -> usize {
+        self.linear.unknowns()
     }
 
-    /// Adds the priors of coefficients and angles; returns their cost.
-    fn priors(
-        &self,
-        figure: &Figure,
-        linear: &Linearised,
-        normal: &mut Square,
-        right: &mut [f64],
-    ) -> f64 {
-        let mut cost = 0.0;
-        for (field, (&c, &deviation)) in figure
-            .coefficients
-            .iter()
-            .zip(&self.model.deviations)
-            .enumerate()
-        {
-            let weight = deviation.max(LEAST_DEVIATION).powi(-2);
-            let at = linear.field_column(field);
-            normal.row_mut(at)[at] += weight;
-            right[at] -= weight * c;
-            cost += weight * c * c;
+    fn advance(&mut self, step: &[[f64; 1]]) {
+        self.figure.translation += DVec3::new(step[0][0], step[1][0], step[2][0]);
+        for (field, c) in self.figure.coefficients.iter_mut().enumerate() {
+            *c += step[self.linear.field_column(field)][0];
         }
-        for (slot, (&joint, (_, sizes))) in self.turned.iter().zip(TURNED).enumerate() {
-            let Some(parent) = self.model.parents[joint] else {
+        for (slot, &joint) in self.fitter.turned.iter().enumerate() {
+            let turn = match self.fitter.model.parents[joint] {
+                None => self.turn(slot, step),
+                Some(parent) => {
+                    self.linear.frames.rotations[parent].transpose() * self.turn(slot, step)
+                }
+            };
+            let local = &mut self.figure.locals[joint];
+            *local = (DQuat::from_scaled_axis(turn) * *local).normalize();
+        }
+    }
+
+    /// Largest turn \[rad\].
+    fn length(&self, step: &[[f64; 1]]) -> f64 {
+        (0..self.fitter.turned.len())
+            .map(|slot| self.turn(slot, step).abs().max_element())
+            .fold(0.0, f64::max)
+    }
+}
+
+/// Normal priors of coefficients and joint angles.
+struct Priors;
+
+impl Residual<Posed<'_>, 1> for Priors {
+    fn linearise(&self, posed: &Posed, _: usize, rows: &mut dyn Rows<1>) {
+        let Posed {
+            fitter,
+            linear,
+            figure,
+        } = posed;
+        let deviations = &fitter.model.deviations;
+        for (field, (&c, &deviation)) in figure.coefficients.iter().zip(deviations).enumerate() {
+            let weight = deviation.max(LEAST_DEVIATION).powi(-2);
+            rows.row(weight, &[(linear.field_column(field) as u32, 1.0)], [c]);
+        }
+        for (slot, (&joint, (_, sizes))) in fitter.turned.iter().zip(TURNED).enumerate() {
+            let Some(parent) = fitter.model.parents[joint] else {
                 continue;
             };
+            // Turns are about the world's axes, angles about the parent's.
             let carrier = linear.frames.rotations[parent];
             let angles = figure.locals[joint].to_scaled_axis();
-            let weight = DVec3::from_array(sizes.map(|s| s.to_radians().powi(-2)));
-            let matrix = carrier * DMat3::from_diagonal(weight) * carrier.transpose();
-            let pull = carrier * (weight * angles);
-            let first = linear.turn_column(slot);
-            for i in 0..3 {
-                right[first + i] -= pull[i];
-                for j in 0..3 {
-                    normal.row_mut(first + i)[first + j] += matrix.col(j)[i];
-                }
+            let first = linear.turn_column(slot) as u32;
+            for (axis, size) in sizes.into_iter().enumerate() {
+                let along = carrier.col(axis);
+                let row = [0, 1, 2].map(|k| (first + k as u32, along[k]));
+                rows.row(size.to_radians().powi(-2), &row, [angles[axis]]);
             }
-            cost += (weight * angles * angles).element_sum();
-        }
-        cost
-    }
-
-    fn apply(&self, figure: &mut Figure, linear: &Linearised, step: &[f64]) {
-        let turns = |slot: usize| {
-            let at = linear.turn_column(slot);
-            DVec3::new(step[at], step[at + 1], step[at + 2])
-        };
-        let largest = (0..self.turned.len())
-            .map(|slot| turns(slot).abs().max_element())
-            .fold(0.0, f64::max);
-        let factor = (LARGEST_TURN / largest.max(1e-12)).min(1.0);
-        figure.translation += factor * DVec3::new(step[0], step[1], step[2]);
-        for (field, c) in figure.coefficients.iter_mut().enumerate() {
-            *c += factor * step[linear.field_column(field)];
-        }
-        for (slot, &joint) in self.turned.iter().enumerate() {
-            let turn = match self.model.parents[joint] {
-                None => turns(slot),
-                Some(parent) => linear.frames.rotations[parent].transpose() * turns(slot),
-            };
-            let local = &mut figure.locals[joint];
-            *local = (DQuat::from_scaled_axis(factor * turn) * *local).normalize();
         }
     }
-}
-
-fn outer(v: DVec3) -> DMat3 {
-    DMat3::from_cols(v * v.x, v * v.y, v * v.z)
-}
-
-/// Three vectors with Σ v vᵀ = A, for A positive definite (Cholesky's columns).
-fn square_root(a: DMat3) -> [DVec3; 3] {
-    let l00 = a.x_axis.x.max(0.0).sqrt().max(1e-150);
-    let (l10, l20) = (a.x_axis.y / l00, a.x_axis.z / l00);
-    let l11 = (a.y_axis.y - l10 * l10).max(0.0).sqrt();
-    let l21 = match l11 > 1e-150 {
-        true => (a.y_axis.z - l20 * l10) / l11,
-        false => 0.0,
-    };
-    let l22 = (a.z_axis.z - l20 * l20 - l21 * l21).max(0.0).sqrt();
-    [
-        DVec3::new(l00, l10, l20),
-        DVec3::new(0.0, l11, l21),
-        DVec3::new(0.0, 0.0, l22),
-    ]
 }

@@ -3,6 +3,7 @@
 //! Columns: three of the translation, one a field, three (world axes) a turned joint.
 
 use glam::{DMat3, DVec3};
+use supple_geom::least_squares::residuals::Placement;
 
 use crate::body_model::{BodyModel, Figure, Frames};
 
@@ -126,6 +127,19 @@ impl<'a> Linearised<'a> {
         for (column, field) in columns[3..3 + fields].iter_mut().zip(own) {
             *column += blended * field.as_dvec3();
         }
+    }
+}
+
+impl Placement for Linearised<'_> {
+    fn place(&self, point: usize) -> DVec3 {
+        self.point(point)
+    }
+
+    fn derivatives(&self, point: usize, derivatives: &mut Vec<(u32, DVec3)>) {
+        let mut columns = vec![DVec3::ZERO; self.unknowns()];
+        self.jacobian(point, &mut columns);
+        derivatives.clear();
+        derivatives.extend((0u32..).zip(columns));
     }
 }
 

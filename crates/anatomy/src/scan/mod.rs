@@ -1,21 +1,25 @@
 //! Registration: the body of the space that a scan shows, without landmarks [4.2.1, 4.3].
 //!
 //! A scan is a mesh or a cloud of points in any unit, up axis and heading, with holes, noise and a floor. [`register`]
-//! finds unit, axis and heading, fits pose and shape of the [`BodyModel`] of both sexes, bends the better one to the scan
-//! and un-poses it. Anything but a standing adult is rejected with a reason.
+//! finds unit, axis and heading, fits pose and shape of the [`BodyModel`] of both sexes, bends both to the scan,
+//! decides the sex and un-poses the body. Anything but a standing adult is rejected with a reason.
 
+mod beside;
 mod cloud;
 mod error;
 mod fine;
 mod fit;
 mod frame;
 mod jacobian;
+mod limbs;
 mod normals;
 mod pieces;
 mod quality;
 mod read;
 mod register;
+mod sex;
 mod start;
+mod strays;
 mod unpose;
 
 use glam::{DVec3, Vec3};
@@ -26,6 +30,9 @@ use crate::body_model::{BodyModel, Figure};
 pub use error::ScanError;
 pub use quality::{Coverage, Distances};
 pub use register::{register, register_with};
+
+/// Below this probability a sex is undecided: fat and muscle are then those of both, mixed.
+pub const SURE: f64 = 0.9;
 
 /// A scan as it comes: in its own unit and axes.
 #[derive(Clone, Debug, Default)]

@@ -45,7 +45,7 @@ pub(super) fn tidy(cloud: &mut Cloud, up: Vec3, metres: f32) -> Result<bool, Sca
 }
 
 /// Piece of each point, and the number of cells of each piece.
-fn pieces(points: &[Vec3], cell: f32) -> (Vec<u32>, Vec<usize>) {
+pub(super) fn pieces(points: &[Vec3], cell: f32) -> (Vec<u32>, Vec<usize>) {
     let low = points.iter().fold(Vec3::INFINITY, |l, p| l.min(*p));
     let key = |p: &Vec3| ((*p - low) / cell).as_ivec3().to_array();
     let mut cells: Vec<[i32; 3]> = points.iter().map(key).collect();

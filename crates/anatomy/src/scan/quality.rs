@@ -7,8 +7,10 @@ use supple_geom::kd_tree::KdTree;
 use supple_geom::normals::vertex_normals;
 
 use super::cloud::Cloud;
+use super::limbs::{LostLimb, lost_limbs};
 use super::{ScanError, fine};
 use crate::body_model::{BodyModel, Figure};
+use crate::composition::soldiers::Clothes;
 
 /// Distances between scan and registered skin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -35,7 +37,7 @@ pub struct Coverage {
 }
 
 /// Farther than this a point is no skin \[m\].
-const FAR: f32 = 0.02;
+pub(super) const FAR: f32 = 0.02;
 /// Farther than this a point is no hair or clothing either \[m\].
 const FOREIGN: f32 = 0.05;
 /// Skin is covered if scan with an agreeing normal is this near \[m\]: twice the error of a fit without detail.
@@ -49,8 +51,13 @@ const MOST_FAR: f64 = 0.2;
 const MOST_BENT: f64 = 0.007;
 /// Distance off the skin at which a limb is tested for lying inside \[m\], and share of its vertices that may. Arms that
 /// touch the trunk have up to a tenth.
-const OFF_SKIN: f32 = 0.004;
+pub(super) const OFF_SKIN: f32 = 0.004;
 const MOST_BURIED: f64 = 0.3;
+/// Factors on the confidence: a hand or foot that is off its scan, another limb that the scan does not show, a skin bent
+/// far from the body space.
+const END_LOST: f64 = 0.8;
+const LIMB_LOST: f64 = 0.5;
+const ODD: f64 = 0.6;
 /// Parts, the joints whose vertices they are, and the share that must be covered.
 const PARTS: [(&str, &[&str], f64); 11] = [
     ("the head", &["head", "neck", "eye", "jaw"], 0.45),
@@ -88,7 +95,19 @@ pub(super) struct Measured {
     hair_share: f64,
     foreign_share: f64,
     foreign_height: f64,
+    /// Limbs that are not on their scan.
+    lost: Vec<LostLimb>,
+    /// Root mean square distance in each of [`REGIONS`] \[m\].
+    pub regions: [f64; REGIONS.len()],
 }
+
+/// Where men and women differ: the joints whose vertices are compared.
+pub(super) const REGIONS: [&[&str]; 4] = [
+    &[""],
+    &["spine01", "spine02"],
+    &["root", "pelvis", "spine05", "upperleg01"],
+    &["neck"],
+];
 
 /// Measures a skin that was bent to a scan from a fitted figure.
 pub(super) fn measure(
@@ -98,26 +117,36 @@ pub(super) fn measure(
     cloud: &Cloud,
 ) -> Measured {
     let mesh = model.mesh(skin);
-    let coverage = coverage(model, &mesh, cloud);
+    let normals = vertex_normals(&mesh);
+    let to_scan = to_scan(&mesh, &normals, cloud);
+    let coverage = coverage(model, &mesh, &to_scan);
     let surface = Surface::new(mesh);
     let is_hair = fine::hair(model, fitted, cloud);
-    // Distance of each point, and whether it lies over the scalp.
-    let found: Vec<(f32, bool)> = (cloud.points.par_iter())
+    // Distance of each point, whether it lies over the scalp, and the vertex it lies over.
+    let found: Vec<(f32, bool, u32)> = (cloud.points.par_iter())
         .map(|&p| match surface.closest_point(p) {
             Some(on) => {
                 let vertex = model.triangles[on.triangle as usize][0];
-                (on.distance, model.is_scalp(vertex as usize))
+                (on.distance, model.is_scalp(vertex as usize), vertex)
             }
-            None => (f32::MAX, false),
+            None => (f32::MAX, false, 0),
         })
         .collect();
+    let regions = REGIONS.map(|joints| region_distance(model, joints, &found));
+    let off_skin: Vec<f32> = (found.iter())
+        .map(|(d, scalp, _)| if *scalp { f32::INFINITY } else { *d })
+        .collect();
+    let lost = lost_limbs(model, &surface, &normals, cloud, &off_skin, &to_scan);
     let count = found.len().max(1) as f64;
     let foreign: Vec<f32> = (found.iter().zip(&cloud.points))
-        .filter(|((d, scalp), _)| *d > FOREIGN && !scalp)
+        .filter(|((d, scalp, _), _)| *d > FOREIGN && !scalp)
         .map(|(_, p)| p.y)
         .collect();
-    let far = found.iter().filter(|(d, scalp)| *d > FAR && !scalp).count() as f64;
-    let scalp = found.iter().filter(|(_, scalp)| *scalp).count().max(1) as f64;
+    let far = found
+        .iter()
+        .filter(|(d, scalp, _)| *d > FAR && !scalp)
+        .count() as f64;
+    let scalp = found.iter().filter(|(_, scalp, _)| *scalp).count().max(1) as f64;
     let hair_share = is_hair.iter().filter(|hair| **hair).count() as f64 / scalp;
     let bald = found.iter().zip(&is_hair).filter(|(_, hair)| !**hair);
     let mut off: Vec<f32> = bald.map(|(f, _)| f.0).collect();
@@ -138,7 +167,34 @@ pub(super) fn measure(
         buried: buried(model, &surface),
         foreign_share: foreign.len() as f64 / count,
         foreign_height: f64::from((high - low).max(0.0)),
+        lost,
+        regions,
     }
+}
+
+/// Root mean square distance of the points over a region, each up to 2 cm \[m\].
+fn region_distance(model: &BodyModel, joints: &[&str], found: &[(f32, bool, u32)]) -> f64 {
+    let wanted: Vec<bool> = (model.joint_names.iter())
+        .map(|name| joints.iter().any(|start| name.starts_with(start)))
+        .collect();
+    let (mut sum, mut count) = (0.0, 0.0);
+    for &(distance, scalp, vertex) in found {
+        if !scalp && wanted[model.main_joint(vertex as usize)] {
+            sum += f64::from(distance.min(FAR)).powi(2);
+            count += 1.0;
+        }
+    }
+    (sum / f64::max(count, 1.0)).sqrt()
+}
+
+/// Vertices of a limb: those of the joints that start so and end on a side.
+pub(super) fn of_joints(model: &BodyModel, starts: &[&str], ending: &str) -> Vec<usize> {
+    let wanted: Vec<bool> = (model.joint_names.iter())
+        .map(|name| name.ends_with(ending) && starts.iter().any(|start| name.starts_with(start)))
+        .collect();
+    (0..model.vertex_count())
+        .filter(|&v| wanted[model.main_joint(v)] && !model.is_hidden(v))
+        .collect()
 }
 
 /// 95th percentile of the distance between two skins along their normals over trunk and limbs \[m\].
@@ -153,23 +209,30 @@ fn bent(model: &BodyModel, fitted: &[DVec3], skin: &[DVec3]) -> f64 {
     off.get(off.len() * 19 / 20).copied().unwrap_or(0.0)
 }
 
-fn coverage(model: &BodyModel, mesh: &supple_geom::TriMesh, cloud: &Cloud) -> Coverage {
-    let normals = vertex_normals(mesh);
+/// Distance of each vertex from scan with an agreeing normal, infinite beyond [`NEAR`] \[m\].
+fn to_scan(mesh: &supple_geom::TriMesh, normals: &[Vec3], cloud: &Cloud) -> Vec<f32> {
     let tree = KdTree::new(&cloud.points);
-    let areas = mesh.vertex_areas();
-    let covered: Vec<bool> = (0..mesh.positions.len())
+    (0..mesh.positions.len())
         .into_par_iter()
         .map(|v| {
             let agrees = |i: u32| cloud.normals[i as usize].dot(normals[v]) > 0.3;
-            tree.nearest_where(mesh.positions[v], NEAR, agrees)
-                .is_some()
+            let near = tree.nearest_where(mesh.positions[v], NEAR, agrees);
+            near.map_or(f32::INFINITY, |n| n.distance_squared.sqrt())
         })
-        .collect();
+        .collect()
+}
+
+fn coverage(model: &BodyModel, mesh: &supple_geom::TriMesh, to_scan: &[f32]) -> Coverage {
+    let areas = mesh.vertex_areas();
     let share = |wanted: &dyn Fn(usize) -> bool| {
         let (mut all, mut seen) = (0.0, 0.0);
         for v in (0..areas.len()).filter(|&v| !model.is_hidden(v) && wanted(v)) {
             all += areas[v];
-            seen += if covered[v] { areas[v] } else { 0.0 };
+            seen += if to_scan[v].is_finite() {
+                areas[v]
+            } else {
+                0.0
+            };
         }
         seen / f64::max(all, 1e-12)
     };
@@ -243,6 +306,12 @@ impl Measured {
                 percent: 100.0 * share,
             });
         }
+        let needed = |limb: &&LostLimb| limb.is_elsewhere && !limb.is_end;
+        if let Some(limb) = self.lost.iter().find(needed) {
+            return Err(ScanError::LostLimb {
+                limb: limb.name.clone(),
+            });
+        }
         if let Some(part) = self.buried.first() {
             return Err(ScanError::Missing {
                 part: part.clone(),
@@ -261,12 +330,21 @@ impl Measured {
         Ok(())
     }
 
-    /// From 0 to 1: falls with points that are not skin, and with skin that no point covers.
-    pub fn confidence(&self) -> f64 {
+    /// From 0 to 1: falls with points that are not skin, with skin that no point covers, with limbs that are off, and with clothes.
+    pub fn confidence(&self, clothes: Option<&Clothes>, bent_limbs: usize) -> f64 {
         let far = (1.0 - self.distances.far_share / MOST_FAR).clamp(0.0, 1.0);
         let bare = (1.0 - (0.95 - self.coverage.whole).max(0.0) / 0.4).clamp(0.0, 1.0);
         let rough = (1.0 - (self.distances.percentile_95 - 0.01).max(0.0) / 0.05).clamp(0.0, 1.0);
-        far * bare * rough
+        let ends = |limb: &LostLimb| if limb.is_end { END_LOST } else { LIMB_LOST };
+        let limbs: f64 = self.lost.iter().map(ends).product();
+        let dressed = clothes.map_or(1.0, |clothes| 1.0 - clothes.probability());
+        let odd = if self.distances.bent > MOST_BENT {
+            ODD
+        } else {
+            1.0
+        };
+        let bent = END_LOST.powi(bent_limbs as i32);
+        far * bare * rough * limbs * dressed * odd * bent
     }
 
     /// What a user should know, one line each.
@@ -278,6 +356,12 @@ impl Measured {
                 "{:.1} % of the scan are farther than 2 cm from the skin (clothes, things)",
                 100.0 * far
             ));
+        }
+        for limb in &self.lost {
+            lines.push(match limb.is_elsewhere {
+                true => format!("{} is not where the scan has it", limb.name),
+                false => format!("the scan does not show {}", limb.name),
+            });
         }
         if self.hair_share > 0.1 {
             lines.push(format!(
@@ -330,6 +414,16 @@ const CHILD_HEAD: f64 = 1.2;
 /// Above this stature large heads are caricatures, not children \[m\].
 const CHILD_STATURE: f64 = 1.5;
 
+/// Volume over squared stature below which a short body with a large head may be a child's \[m\]. Heads shrink little with stature, so that
+/// short adults have a child's proportions; but children are slight. The tall child of the tests has 0.017, a woman of 1.40 m and 55 kg
+/// 0.028; a child as stout as an adult is taken for one.
+const CHILD_STOUTNESS: f64 = 0.0215;
+
+fn is_slight(model: &BodyModel, figure: &Figure, stature: f64) -> bool {
+    let mesh = model.mesh(&model.rest_vertices(&figure.coefficients));
+    mesh.signed_volume() < CHILD_STOUTNESS * stature * stature
+}
+
 /// From the head's joint to the eye in shares of the stature. Eyes, because scans show hair on heads.
 fn head_share(model: &BodyModel, coefficients: &[f64]) -> (f64, f64) {
     let joints = model.rest_joints(coefficients);
@@ -344,11 +438,20 @@ fn head_share(model: &BodyModel, coefficients: &[f64]) -> (f64, f64) {
     (head / stature, stature)
 }
 
+/// What a user should know of clothes.
+pub(super) fn clothes_warning(clothes: Clothes) -> String {
+    format!(
+        "the girths are those of somebody in clothes about {:.0} mm off the skin on {}: volume, weight and fat are too large",
+        1e3 * clothes.thickness,
+        clothes.on
+    )
+}
+
 /// Refuses a child's proportions; returns a line on what is unusual.
 pub(super) fn check_shape(model: &BodyModel, figure: &Figure) -> Result<Option<String>, ScanError> {
     let (head, stature) = head_share(model, &figure.coefficients);
     let (usual, _) = head_share(model, &vec![0.0; model.field_count()]);
-    if head > CHILD_HEAD * usual && stature < CHILD_STATURE {
+    if head > CHILD_HEAD * usual && stature < CHILD_STATURE && is_slight(model, figure, stature) {
         return Err(ScanError::Child {
             what: format!(
                 "the head is {:.0} % larger than an adult's",

@@ -1,17 +1,20 @@
 //! The stages of a registration.
 
 use glam::{DMat3, DQuat, DVec3, Vec3};
+use rayon::prelude::*;
 use supple_geom::TriMesh;
 
 use super::cloud::Cloud;
 use super::fit::{Anchor, Fitter, Target, Weighing};
 use super::frame::{Upright, find_floor, remove_floor, remove_ground, uprights};
 use super::quality::{facing, measure};
+use super::sex::{Candidate, probability_of_man};
 use super::start::{Start, differ, opposite, sized, starts};
 use super::{Options, Placement, Registered, Scan, ScanError};
-use super::{fine, normals, pieces, quality, unpose};
+use super::{beside, fine, limbs, normals, pieces, quality, strays, unpose};
 use crate::Sex;
 use crate::body_model::{BodyModel, Figure};
+use crate::composition::soldiers::{self, Clothes};
 use crate::progress::Progress;
 
 /// Least number of points a body is seen in.
@@ -27,14 +30,6 @@ const TRIED: usize = 4;
 /// Ground is lower than the first over the soles and farther than the second from the body \[m\]: after the start, whose feet may be a
 /// hand's breadth off and on the ground below a pedestal, and after the fit.
 const GROUND: [[f32; 2]; 2] = [[0.08, 0.10], [0.02, 0.012]];
-/// Difference of costs, relative to their sum, at which one sex gets e times as likely, and the logarithm of a woman's odds at none. Fitted
-/// to 100 bodies between men and women that vary as people do (`examples/scans --sexes`); with the scale three times as large typical
-/// bodies are said to be 95 % sure where 99.9 % are right.
-const SEX_SCALE: f64 = 0.0065;
-const SEX_OFFSET: f64 = 1.1;
-/// No shape says more: 0.8 % of soldiers are on the wrong side of the best plane through ten measures.
-const SUREST: f64 = 0.99;
-
 /// Shares of the time after which the scan is tidy, starts are guessed, one is chosen, and the figure is fitted; the rest bends
 /// and un-poses it. They are for progress bars only.
 const READ: f64 = 0.07;
@@ -62,6 +57,8 @@ pub fn register_with(
     progress: &Progress,
 ) -> Result<Registered, ScanError> {
     check(scan)?;
+    let cut = strays::without_strays(scan);
+    let scan = cut.as_ref().unwrap_or(scan);
     let origin = middle(&scan.points).ok_or(ScanError::TooFewPoints {
         count: 0,
         least: LEAST_POINTS,
@@ -74,6 +71,13 @@ pub fn register_with(
     }
     cloud.drop_lonely(cloud.extent().max_element());
     enough(&cloud)?;
+    let guide = BodyModel::embedded(options.sex.unwrap_or(Sex::Male));
+    let beside = beside::person_among(&cloud, guide, floor, scan, options)?;
+    let has_beside = beside.is_some();
+    if let Some(person) = beside {
+        cloud = person;
+        enough(&cloud)?;
+    }
     let ways = uprights(&cloud, floor, scan, options)?;
     let first = &ways[0];
     let debris = pieces::tidy(&mut cloud, first.up.as_vec3(), first.metres_per_unit as f32)?;
@@ -92,7 +96,6 @@ pub fn register_with(
             upright,
         })
         .collect();
-    let guide = BodyModel::embedded(options.sex.unwrap_or(Sex::Male));
     progress.reach(READ);
     let (mut stand, start) = best_start(guide, stands, progress)?;
     progress.reach(STARTED);
@@ -102,19 +105,32 @@ pub fn register_with(
     let mut has_ground = remove_ground(&mut stand.cloud, body, above, away);
     enough(&stand.cloud)?;
     let anchors = anchors(guide, options, &stand.upright, origin)?;
-    let fitted = best_sex(options.sex, &stand, &start, &anchors, progress);
+    let mut fitted = fitted_figures(options.sex, &stand, &start, &anchors, progress);
+    fitted.sort_by(|a, b| a.2.total_cmp(&b.2));
     progress.reach(FITTED);
     let [above, away] = GROUND[1];
-    let body = fitted.model.mesh(&fitted.figure.vertices(fitted.model));
+    let (nearest, figure, _) = &fitted[0];
+    let body = nearest.mesh(&figure.vertices(nearest));
     has_ground |= remove_ground(&mut stand.cloud, body, above, away);
     enough(&stand.cloud)?;
-    finish(
-        fitted,
-        stand,
+    let bent: Vec<Result<Candidate, ScanError>> = (fitted.into_par_iter())
+        .map(|(model, figure, _)| bent(model, figure, &stand.cloud))
+        .collect();
+    let (chosen, sex_confidence) = chosen(bent)?;
+    let mut found = finish(
+        chosen,
+        sex_confidence,
+        stand.upright,
         origin,
         floor.is_some() || has_ground,
         inside_out,
-    )
+    )?;
+    if has_beside {
+        found
+            .warnings
+            .push("things beside the person were left out".to_owned());
+    }
+    Ok(found)
 }
 
 fn check(scan: &Scan) -> Result<(), ScanError> {
@@ -151,7 +167,7 @@ fn middle(points: &[Vec3]) -> Option<DVec3> {
 }
 
 impl Upright {
-    fn applied(&self, cloud: &Cloud) -> Cloud {
+    pub(super) fn applied(&self, cloud: &Cloud) -> Cloud {
         let mut upright = cloud.clone();
         upright.transform(self.rotation, self.metres_per_unit);
         upright
@@ -252,20 +268,17 @@ fn descend(
     cost
 }
 
-/// A figure of one sex fitted to the scan.
-struct Fitted {
-    model: &'static BodyModel,
-    figure: Figure,
-    confidence: f64,
-}
+/// A figure of one sex fitted to the scan, and its cost.
+type Fitted = (&'static BodyModel, Figure, f64);
 
-fn best_sex(
+/// Of the given sex, or of both.
+fn fitted_figures(
     sex: Option<Sex>,
     stand: &Stand,
     start: &Start,
     anchors: &[Anchor],
     progress: &Progress,
-) -> Fitted {
+) -> Vec<Fitted> {
     let share = (FITTED - STARTED) / if sex.is_some() { 1.0 } else { 2.0 };
     let coarse = Target::new(stand.cloud.thinned(COARSE.0));
     let close = Target::new(stand.cloud.thinned(CLOSE.0));
@@ -294,26 +307,50 @@ fn best_sex(
         );
         (model, figure, cost)
     };
-    if let Some(sex) = sex {
-        let (model, figure, _) = fit(sex);
-        return Fitted {
-            model,
-            figure,
-            confidence: 1.0,
-        };
+    match sex {
+        Some(sex) => vec![fit(sex)],
+        None => {
+            let (male, female) = rayon::join(|| fit(Sex::Male), || fit(Sex::Female));
+            vec![male, female]
+        }
     }
-    let (male, female) = rayon::join(|| fit(Sex::Male), || fit(Sex::Female));
-    let difference = (female.2 - male.2) / (female.2 + male.2);
-    let male_likelihood = 1.0 / (1.0 + (SEX_OFFSET - difference / SEX_SCALE).exp());
-    let ((model, figure, _), likelihood) = match male_likelihood >= 0.5 {
-        true => (male, male_likelihood),
-        false => (female, 1.0 - male_likelihood),
-    };
-    let confidence = likelihood.min(SUREST);
-    Fitted {
+}
+
+/// A fitted figure bent to the scan and un-posed.
+fn bent(
+    model: &'static BodyModel,
+    mut figure: Figure,
+    cloud: &Cloud,
+) -> Result<Candidate, ScanError> {
+    let fitted = figure.vertices(model);
+    if fitted.iter().any(|v| !v.is_finite()) {
+        return Err(ScanError::NotAPerson {
+            reason: "the fit did not settle".to_owned(),
+        });
+    }
+    let skin = fine::deformed(model, &fitted, cloud);
+    let measured = measure(model, &fitted, &skin, cloud);
+    let unposed = unpose::unposed(model, &mut figure, &skin);
+    Ok(Candidate {
         model,
         figure,
-        confidence,
+        skin,
+        measured,
+        unposed,
+    })
+}
+
+/// The likelier of one or two candidates, and the probability of its sex.
+fn chosen(bent: Vec<Result<Candidate, ScanError>>) -> Result<(Candidate, f64), ScanError> {
+    let mut candidates = bent.into_iter().collect::<Result<Vec<_>, _>>()?;
+    candidates.sort_by_key(|candidate| candidate.model.sex as usize);
+    let man = match &candidates[..] {
+        [male, female] => probability_of_man(male, female),
+        _ => return Ok((candidates.swap_remove(0), 1.0)),
+    };
+    match man >= 0.5 {
+        true => Ok((candidates.swap_remove(0), man)),
+        false => Ok((candidates.swap_remove(1), 1.0 - man)),
     }
 }
 
@@ -362,29 +399,25 @@ fn anchors(
 }
 
 fn finish(
-    fitted: Fitted,
-    stand: Stand,
+    candidate: Candidate,
+    sex_confidence: f64,
+    upright: Upright,
     origin: DVec3,
     floor: bool,
     inside_out: bool,
 ) -> Result<Registered, ScanError> {
-    let Fitted {
+    let clothes = (candidate.measures()).and_then(|measures| soldiers::clothes(&measures));
+    let Candidate {
         model,
         mut figure,
-        confidence: sex_confidence,
-    } = fitted;
-    let fitted = figure.vertices(model);
-    if fitted.iter().any(|v| !v.is_finite()) {
-        return Err(ScanError::NotAPerson {
-            reason: "the fit did not settle".to_owned(),
-        });
-    }
-    let skin = fine::deformed(model, &fitted, &stand.cloud);
-    let measured = measure(model, &fitted, &skin, &stand.cloud);
-    measured.check(stand.upright.stature)?;
+        skin,
+        measured,
+        unposed,
+    } = candidate;
+    measured.check(upright.stature)?;
     let unusual = quality::check_shape(model, &figure)?;
-    let unposed = unpose::unposed(model, &mut figure, &skin);
-    let upright = stand.upright;
+    let bent_limbs = limbs::bent_limbs(model, &figure);
+    let confidence = measured.confidence(clothes.as_ref(), bent_limbs.len());
     // Back to the scan's own axes: a tilt was taken out only for the fit.
     let tilt = upright.axes * upright.rotation.transpose();
     let shift = upright.axes * origin * upright.metres_per_unit;
@@ -393,7 +426,13 @@ fn finish(
     figure.locals[0] = (DQuat::from_mat3(&tilt) * figure.locals[0]).normalize();
     let moved = |points: Vec<DVec3>| points.into_iter().map(|p| tilt * p + shift).collect();
     let mut warnings = measured.warnings();
+    warnings.extend(bent_limbs);
     warnings.extend(unusual);
+    warnings.extend(
+        clothes
+            .filter(Clothes::are_noticed)
+            .map(quality::clothes_warning),
+    );
     if inside_out {
         warnings
             .push("the scan is inside out or mirrored; its normals were turned round".to_owned());
@@ -406,7 +445,7 @@ fn finish(
         rest_vertices: unposed.vertices,
         rest_joints: unposed.rest_joints,
         distances: measured.distances,
-        confidence: measured.confidence(),
+        confidence,
         coverage: measured.coverage,
         placement: Placement {
             metres_per_unit: upright.metres_per_unit,

@@ -18,6 +18,9 @@ pub struct Bench {
     /// Folder of the papers' models (cylinder/, tbone/, male/). They are skipped if it does not exist.
     #[arg(long, value_name = "FOLDER")]
     pub models: Option<PathBuf>,
+    /// What to measure.
+    #[arg(long, value_delimiter = ',', default_values = ["tissue", "contact", "skin", "obj"])]
+    pub parts: Vec<BenchPart>,
     /// Vertices of the largest generated OBJ.
     #[arg(long, default_value_t = 1_000_000)]
     pub vertices: usize,
@@ -39,6 +42,19 @@ pub struct Bench {
     /// Models to measure, by name. Default: all.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub only: Vec<String>,
+}
+
+/// What `supple bench` measures on the CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BenchPart {
+    /// Steps of tissue.
+    Tissue,
+    /// Steps with contact.
+    Contact,
+    /// The full skin.
+    Skin,
+    /// Reading of OBJ files.
+    Obj,
 }
 
 /// Solvers of the global step on the GPU.

@@ -64,6 +64,18 @@ pub struct Frame {
     /// Models of fat mass that `supple composition fit` wrote. Default: the embedded ones (NHANES 2017–18).
     #[arg(long, value_name = "TOML")]
     pub regressors: Option<PathBuf>,
+    /// Study whose percentiles of fat are given: nhanes (US, x-ray) or kyle (Swiss, impedance; medians 8 to 11 points lower). Default: both.
+    #[arg(long, value_name = "STUDY")]
+    pub population: Option<Study>,
+}
+
+/// Studies of fat.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub enum Study {
+    /// US adults of 2017-18, dual-energy x-ray.
+    Nhanes,
+    /// Healthy Swiss, bioelectrical impedance.
+    Kyle,
 }
 
 /// `supple people`

@@ -15,7 +15,7 @@ use crate::console::{Console, Failure};
 /// Default folder of the papers' models.
 const FPS_MODELS: &str = "../shared/data/fps";
 
-/// Measures tissue, contact, upsampling, and reading of OBJ files.
+/// Measures tissue, contact, upsampling, and reading of OBJ files, or some of these.
 pub fn run(args: &args::Bench, console: &Console) -> Result<(), Failure> {
     if args.backend == args::Backend::Gpu {
         return gpu::run(args, console);
@@ -33,52 +33,60 @@ pub fn run(args: &args::Bench, console: &Console) -> Result<(), Failure> {
         true => Vec::new(),
         false => chosen_subjects(args)?,
     };
-    let progress = console.progress("stepping tissue", subjects.len());
+    let measures = |part: args::BenchPart| args.parts.contains(&part);
     let mut tissue = Vec::new();
-    for subject in &subjects {
-        tissue.extend(measure(subject, &args.threads, args.baseline)?);
-        progress.step();
+    if measures(args::BenchPart::Tissue) {
+        let progress = console.progress("stepping tissue", subjects.len());
+        for subject in &subjects {
+            tissue.extend(measure(subject, &args.threads, args.baseline)?);
+            progress.step();
+        }
     }
-    drop(progress);
-    let progress = console.progress("measuring contact", subjects.len());
-    let mut contact = Vec::new();
-    for subject in &subjects {
-        contact.extend(contact::measure(subject)?);
-        progress.step();
-    }
-    drop(progress);
-    let progress = console.progress("upsampling", 2);
-    let mut detail = Vec::new();
-    let male = match wanted("male") {
+    let male = match wanted("male")
+        && (measures(args::BenchPart::Contact) || measures(args::BenchPart::Skin))
+    {
         true => detail::full_male(&models_folder(args))?,
         false => None,
     };
-    let embedded = subjects.iter().find(|one| one.name == "embedded male");
-    let growth = match &male {
-        Some(male) => contact::growth(male)?,
-        None => Vec::new(),
-    };
-    for subject in male.iter().chain(embedded).chain(&large) {
-        detail.extend(detail::measure(subject, &args.threads)?);
-        progress.step();
+    let (mut contact, mut growth) = (Vec::new(), Vec::new());
+    if measures(args::BenchPart::Contact) {
+        let progress = console.progress("measuring contact", subjects.len() + 1);
+        for subject in &subjects {
+            contact.extend(contact::measure(subject)?);
+            progress.step();
+        }
+        if let Some(male) = &male {
+            growth = contact::growth(male)?;
+        }
     }
-    drop(progress);
-    let sizes = [args.vertices / 10, args.vertices / 3, args.vertices];
-    let progress = console.progress("reading OBJ", sizes.len());
+    let mut detail = Vec::new();
+    if measures(args::BenchPart::Skin) {
+        let progress = console.progress("upsampling", 2);
+        let embedded = subjects.iter().find(|one| one.name == "embedded male");
+        for subject in male.iter().chain(embedded).chain(&large) {
+            detail.extend(detail::measure(subject, &args.threads)?);
+            progress.step();
+        }
+    }
     let mut obj = Vec::new();
-    for size in sizes.into_iter().filter(|&size| size > 3) {
-        obj.push(read_obj(size)?);
-        progress.step();
+    if measures(args::BenchPart::Obj) {
+        let sizes = [args.vertices / 10, args.vertices / 3, args.vertices];
+        let progress = console.progress("reading OBJ", sizes.len());
+        for size in sizes.into_iter().filter(|&size| size > 3) {
+            obj.push(read_obj(size)?);
+            progress.step();
+        }
     }
-    drop(progress);
-    let text = [
-        tissue_table(&tissue),
-        contact_table(&contact),
-        growth_table(&growth),
-        detail_table(&detail),
-        obj_table(&obj),
-    ]
-    .join("\n\n");
+    let tables = [
+        (tissue.is_empty(), tissue_table(&tissue)),
+        (contact.is_empty(), contact_table(&contact)),
+        (growth.is_empty(), growth_table(&growth)),
+        (detail.is_empty(), detail_table(&detail)),
+        (obj.is_empty(), obj_table(&obj)),
+    ];
+    let tables = tables.into_iter().filter(|(is_empty, _)| !is_empty);
+    let text: Vec<String> = tables.map(|(_, table)| table).collect();
+    let text = text.join("\n\n");
     let json = serde_json::json!({
         "tissue": tissue, "contact": contact, "growth": growth, "detail": detail, "obj": obj
     });

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use supple::people::{Batch, Event, Record, Summary, people_csv, tasks};
-use supple::person::Regressors;
+use supple::person::{Regressors, SURE};
 use supple::rig::formats::save;
 use supple_lab::people_sheet::people_sheet;
 
@@ -57,7 +57,10 @@ pub fn run(args: &args::MakePeople, console: &Console) -> Result<(), Failure> {
         console.say(format!("{kept} were done before"));
     }
     let regressors = options.regressors.as_ref();
-    let summary = Summary::of(&records, regressors.unwrap_or(Regressors::embedded()));
+    let mut summary = Summary::of(&records, regressors.unwrap_or(Regressors::embedded()));
+    if let Some(study) = options.population {
+        summary.keep(study);
+    }
     save(
         &args.output.join("people.csv"),
         people_csv(&records).as_bytes(),
@@ -87,7 +90,11 @@ fn line(record: &Record, seconds: f64) -> String {
         (Some(person), _) => {
             let made = &person.composition;
             format!(
-                "{name}: {:.0} cm, {:.1} kg, fat {:.1} %, confidence {:.2}, {seconds:.1} s",
+                "{name}: {}{:.0} cm, {:.1} kg, fat {:.1} %, confidence {:.2}, {seconds:.1} s",
+                match person.registration.sex_confidence < SURE {
+                    true => "sex undecided, ",
+                    false => "",
+                },
                 100.0 * made.height,
                 made.weight.value,
                 made.fat_percent.value,

@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use supple::glam::Vec3;
 use supple::person::{
-    Given, PersonError, PersonOptions, Regressors, Scan, ScanOptions, Sex, person, person_info,
-    read_landmarks, save_person,
+    Given, PersonError, PersonOptions, Regressors, Scan, ScanOptions, Sex, Study, person,
+    person_info, read_landmarks, save_person,
 };
 use supple::rig::formats::save;
 use supple_lab::person_sheet::person_sheet;
@@ -139,6 +139,10 @@ pub fn frame_options(frame: &args::Frame) -> Result<PersonOptions, Failure> {
             ..ScanOptions::default()
         },
         regressors,
+        population: frame.population.map(|study| match study {
+            args::Study::Nhanes => Study::Nhanes,
+            args::Study::Kyle => Study::Kyle,
+        }),
         ..PersonOptions::default()
     })
 }

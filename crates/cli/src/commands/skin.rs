@@ -1,6 +1,6 @@
 //! `supple skin`
 
-use supple::contact_report::{Report, simulate_reported};
+use supple::contact_report::{Report, TetReport, simulate_reported};
 use supple::export::{Bake, bake_for, bound_of, write_motion, write_motion_told};
 use supple::flesh::{CacheUse, Settings};
 use supple::inside::{Inside, simulate_inside};
@@ -83,6 +83,7 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
         (Some(layered), Some(body)) if args.bake_layers => Some(Inside::new(layered, body.flesh())),
         _ => None,
     };
+    let mut tissue = None;
     let (motion, report) = match (&mut body, inside) {
         (Some(body), Some(inside)) => {
             let whole = inside.character(&character);
@@ -91,7 +92,9 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
             (motion, None)
         }
         (Some(body), None) => {
-            simulate_reported(body, &character, &clip, span, args.compare, &mut step)?
+            let found = simulate_reported(body, &character, &clip, span, args.compare, &mut step)?;
+            tissue = Some(found.tissue);
+            (found.motion, found.contact)
         }
         (None, _) => {
             let motion = skin::skin(&character, &clip, method, &settings, span, &mut step)?;
@@ -126,11 +129,22 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
         text.push_str(&describe_contact(report));
         json["contact"] = serde_json::to_value(report)?;
     }
+    if let Some(tissue) = &tissue {
+        text.push_str(&describe_tissue(tissue));
+        json["tissue"] = serde_json::to_value(tissue)?;
+    }
     if let (Some(body), Some(reason)) = (&body, &stepper) {
         json["backend"] = serde_json::json!({ "name": body.backend_name(), "reason": reason });
     }
     console.result(text, &json);
     Ok(())
+}
+
+fn describe_tissue(tissue: &TetReport) -> String {
+    format!(
+        "\nworst frame: {} of {} tets inverted",
+        tissue.inverted, tissue.tets
+    )
 }
 
 fn describe_contact(report: &Report) -> String {

@@ -28,6 +28,8 @@ pub(crate) struct ModelInput<'a> {
     pub excluded: &'a [bool],
     /// Stiffness factors of the columns, by their joints and depth.
     pub factors: &'a [f64],
+    /// Further factors of the columns for each material of [`Layer::ALL`], if there are any.
+    pub material_factors: &'a [Option<Vec<f64>>; 4],
 }
 
 /// A model and what its vertices are.
@@ -70,24 +72,27 @@ impl ModelInput<'_> {
         is_driven.then_some(driven)
     }
 
-    /// Stiffness of a tet \[Pa\].
-    fn stiffness(&self, tet: &[u32; 4], layer: Layer) -> f64 {
-        let stiffness = match layer {
-            Layer::Fat => self.settings.layers.fat_stiffness,
-            Layer::Muscle => self.settings.layers.muscle_stiffness,
-            Layer::Core => return self.core_stiffness(tet),
-            Layer::Whole => self.settings.tissue.stiffness,
-        };
+    /// How many times as stiff as its material a tet is.
+    fn factor(&self, tet: &[u32; 4], layer: Layer) -> f64 {
         let count = self.skin.len();
-        let sum: f64 = tet.iter().map(|&v| self.factors[v as usize % count]).sum();
-        stiffness * (sum / 4.0)
-    }
-
-    /// Stiffness of a tet below the free skeleton surface \[Pa\].
-    fn core_stiffness(&self, tet: &[u32; 4]) -> f64 {
-        let index = tet[3] as usize - 3 * self.skin.len();
-        let core = self.layers.and_then(|layers| layers.cores.get(index));
-        self.settings.layers.sliding_stiffness * core.map_or(0.0, |core| core.factor)
+        // The last vertex of a tet below the free skeleton surface belongs to no column.
+        let corners = if layer == Layer::Core { 3 } else { 4 };
+        let mean = |factors: &[f64]| {
+            let columns = tet[..corners].iter().map(|&v| v as usize % count);
+            columns.map(|column| factors[column]).sum::<f64>() / corners as f64
+        };
+        let factor = match layer {
+            Layer::Core => {
+                let index = tet[3] as usize - 3 * count;
+                let core = self.layers.and_then(|layers| layers.cores.get(index));
+                core.map_or(0.0, |core| core.factor)
+            }
+            _ => mean(self.factors),
+        };
+        match &self.material_factors[layer.material() as usize] {
+            Some(own) => factor * mean(own),
+            None => factor,
+        }
     }
 
     /// Mass of every tet and of the whole body \[kg\].
@@ -161,14 +166,15 @@ pub(crate) fn assemble_model(
             builder.mass(id[v], mass);
         }
     }
-    let volume_stiffness = input.settings.tissue.volume_stiffness;
+    for layer in Layer::ALL {
+        builder.material(input.settings.material(layer));
+    }
     let mut prism: Vec<u32> = Vec::new();
     for (k, tet) in tets.iter().enumerate() {
-        let stiffness = input.stiffness(tet, input.tets.layers[k]);
-        let index = builder.tet(tet.map(|v| id[v as usize]), stiffness);
-        if volume_stiffness * stiffness > 0.0 {
-            builder.tet_volume(index, volume_stiffness * stiffness, 1.0);
-        }
+        let layer = input.tets.layers[k];
+        let factor = input.factor(tet, layer);
+        let corners = tet.map(|v| id[v as usize]);
+        let index = builder.tet_of(corners, layer.material(), factor);
         prism.push(index);
         let own = input.tets.prisms[k];
         if input.tets.prisms.get(k + 1).is_none_or(|&next| next != own) {

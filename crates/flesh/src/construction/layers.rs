@@ -13,8 +13,8 @@ use crate::FleshError;
 use crate::construction::body::Body;
 use crate::construction::rest_skin::RestSkin;
 use crate::motion::holds::Weights;
-use crate::motion::regions::DEEP_STIFFNESS;
 use crate::motion::sliding_core::Core;
+use crate::settings::Settings;
 
 /// Inner surfaces of a character's skin, as plain data. All lists have one entry for each layered vertex of the skin.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -80,13 +80,6 @@ const LEAST_DEPTH: f64 = 5e-4;
 /// Passes that smooth the stiffness at the edge of soft regions. Without, single vertices of the edge stand out; at 5 the belly of a
 /// heavy woman is held by the pelvis around it (it swings 20 % less).
 const PASSAGE: usize = 1;
-
-/// Depth of the belly, from skin to spine, relative to the character's size, at which its wall has the stiffness of the settings
-/// (72 mm). The muscles of a shallow belly are tense, a deep one has stretched them: the stiffness falls with the fourth power
-/// of the depth. By the square, lean bellies swing as far as heavy ones.
-const TENSE_DEPTH: f64 = 0.04;
-/// Least factor of a belly's stiffness.
-const LEAST_TENSION: f64 = 0.25;
 
 impl GivenLayers {
     /// Rejects lists of different lengths, indices out of range and numbers that are not finite.
@@ -201,9 +194,10 @@ impl ColumnLayers {
     }
 
     /// Stiffness factors of columns: `deep` where bones lie below, `plain` where the skeleton surface is free, times the
-    /// [tension](TENSE_DEPTH) of the wall where bowels lie below.
+    /// [tension](crate::settings::Layers::tense_depth) of the wall where bowels lie below.
     pub(crate) fn stiffness_factors(
         &self,
+        settings: &Settings,
         skin: &RestSkin,
         plain: &[f64],
         deep: &[f64],
@@ -220,18 +214,23 @@ impl ColumnLayers {
             };
             soft = (0..skin.len()).map(mean).collect();
         }
-        let tense_depth = TENSE_DEPTH * skin.size();
+        let tense_depth = settings.layers.tense_depth * skin.size();
         let tension = |column: usize| {
             let depth = skin.positions[column].distance(self.skeleton[column]);
             match self.hollow[column] {
-                true => (tense_depth / depth.max(f64::MIN_POSITIVE))
-                    .powi(4)
-                    .clamp(LEAST_TENSION, DEEP_STIFFNESS),
+                true => (tense_depth / depth.max(f64::MIN_POSITIVE)).powi(4).clamp(
+                    settings.layers.least_tension,
+                    settings.tissue.deep_stiffness,
+                ),
                 false => 1.0,
             }
         };
-        (plain.iter().zip(deep).zip(&soft).enumerate())
-            .map(|(v, ((plain, deep), soft))| deep + (plain * tension(v) - deep) * soft)
+        let firm = |column: usize| match self.on_bone[column] {
+            true => deep[column] * settings.layers.back_stiffness,
+            false => deep[column],
+        };
+        (plain.iter().zip(&soft).enumerate())
+            .map(|(v, (plain, soft))| firm(v) + (plain * tension(v) - firm(v)) * soft)
             .collect()
     }
 

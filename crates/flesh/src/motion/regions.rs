@@ -5,25 +5,18 @@ use supple_rig::retarget::{BoneMap, HumanBone, Humanoid};
 use supple_rig::{Character, Skeleton};
 
 use crate::FleshError;
+use crate::construction::layers::Layer;
 use crate::motion::hanging_joints::hanging_joints;
 use crate::motion::holds::Weights;
-use crate::settings::{Settings, matches};
-
-/// Stiffness factor of a humanoid's hands: thin tissue over many small bones.
-pub const HAND_STIFFNESS: f64 = 8.0;
-
-/// Depth, relative to the character's size, up to which tissue has the stiffness of the settings.
-pub const SOFT_DEPTH: f64 = 0.015;
-/// Largest stiffness factor of deep tissue.
-pub const DEEP_STIFFNESS: f64 = 8.0;
+use crate::settings::{Settings, Tissue, matches};
 
 /// Stiffness factor by depth. A layer of depth h under an acceleration a sags by ρ a h² / k, since its shear modulus is
 /// k/2. At 2.5 kPa that is centimetres for a thigh at every footstep. Deep tissue is not only fat but muscle, fascia and
-/// ribs, so the stiffness grows with h² up to that of firm muscle.
-pub fn depth_factor(depth: f64, size: f64) -> f64 {
-    (depth / (SOFT_DEPTH * size))
+/// ribs, so the stiffness grows with h² up to that of firm muscle ([`Tissue::soft_depth`], [`Tissue::deep_stiffness`]).
+pub fn depth_factor(tissue: &Tissue, depth: f64, size: f64) -> f64 {
+    (depth / (tissue.soft_depth * size))
         .powi(2)
-        .clamp(1.0, DEEP_STIFFNESS)
+        .clamp(1.0, tissue.deep_stiffness)
 }
 
 /// Which skin vertices are excluded: those with more than half of their weight on joints that match `excluded`, on
@@ -70,7 +63,7 @@ pub fn stiffness_factors(
     if let Some(humanoid) = humanoid(character) {
         for side in Side::BOTH {
             if let Some(hand) = humanoid.joint(HumanBone::Hand(side)) {
-                factors[hand] = HAND_STIFFNESS;
+                factors[hand] = settings.tissue.hand_stiffness;
             }
         }
         propagate(skeleton, &mut factors, |parent, own| {
@@ -82,14 +75,39 @@ pub fn stiffness_factors(
             factors[joint] = factor;
         }
     }
-    Ok(weights
-        .iter()
-        .map(|list| {
-            list.iter()
-                .map(|&(joint, weight)| weight * factors[joint as usize])
-                .sum()
-        })
-        .collect())
+    Ok(blended(weights, &factors))
+}
+
+/// Stiffness factors of every skin vertex for one material alone; `None` if the settings have none.
+pub fn material_factors(
+    character: &Character,
+    settings: &Settings,
+    weights: &[Weights],
+    layer: Layer,
+) -> Result<Option<Vec<f64>>, FleshError> {
+    let own = settings.materials.get(layer.name());
+    let Some(own) = own.filter(|own| !own.stiffness_factors.is_empty()) else {
+        return Ok(None);
+    };
+    let skeleton = &character.skeleton;
+    let mut factors = vec![1.0; skeleton.len()];
+    let list = format!("materials.{}.stiffness_factors", layer.name());
+    for (pattern, &factor) in &own.stiffness_factors {
+        for joint in named(skeleton, &list, pattern)? {
+            factors[joint] = factor;
+        }
+    }
+    Ok(Some(blended(weights, &factors)))
+}
+
+/// Means of the joints' factors, by the weights of the vertices.
+fn blended(weights: &[Weights], factors: &[f64]) -> Vec<f64> {
+    let mean = |list: &Weights| {
+        let terms = list.iter();
+        let terms = terms.map(|&(joint, weight)| weight * factors[joint as usize]);
+        terms.sum()
+    };
+    weights.iter().map(mean).collect()
 }
 
 /// Which joints bend enough to need a denser skin. In a humanoid those of the limbs, neck and head; not twist joints, and

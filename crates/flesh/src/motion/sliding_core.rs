@@ -9,6 +9,7 @@ use glam::DVec3;
 use crate::construction::layers::ColumnLayers;
 use crate::construction::rest_skin::RestSkin;
 use crate::motion::holds::{Influence, Weights};
+use crate::settings::Layers;
 
 /// A driven point below a triangle of the skeleton surface.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,16 +27,9 @@ pub struct Core {
 /// Depth of a point below its triangle, relative to the square root of the triangle's area.
 const DEPTH: f64 = 1.0;
 
-/// Depth of the tissue above, relative to the character's size, at which a tet has the stiffness of the settings (54 mm). Deeper tissue
-/// gets less by the square: a shoulder must spring back, a lean belly is tense, a heavy one swings.
-const FULL_DEPTH: f64 = 0.03;
-/// Least stiffness factor.
-const LEAST_FACTOR: f64 = 0.1;
-/// Largest stiffness factor. At 1, a wild pose pressed in a slender man's forearm above the wrist for good.
-const MOST_FACTOR: f64 = 2.0;
-
 /// Points below the free triangles of the skeleton surface, which is `bone` at all columns.
 pub(crate) fn cores(
+    settings: &Layers,
     skin: &RestSkin,
     layers: &ColumnLayers,
     bone: &[DVec3],
@@ -44,7 +38,7 @@ pub(crate) fn cores(
     let is_free = |columns: &[u32; 3]| columns.iter().any(|&v| layers.is_free(v as usize));
     let chosen = (skin.triangles.iter().enumerate())
         .filter(|&(triangle, columns)| is_free(columns) && is_simulated(triangle));
-    let full = FULL_DEPTH * skin.size();
+    let full = settings.sliding_depth * skin.size();
     let core = |(_, &columns): (usize, &[u32; 3])| {
         let [a, b, c] = columns.map(|v| bone[v as usize]);
         let cross = (b - a).cross(c - a);
@@ -56,7 +50,7 @@ pub(crate) fn cores(
             point: (a + b + c) / 3.0 - cross.normalize_or_zero() * depth,
             factor: (full / above.max(f64::MIN_POSITIVE))
                 .powi(2)
-                .clamp(LEAST_FACTOR, MOST_FACTOR),
+                .clamp(settings.least_sliding, settings.most_sliding),
             influences: Vec::new(),
         }
     };

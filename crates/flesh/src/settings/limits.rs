@@ -3,6 +3,7 @@
 
 use super::Settings;
 use crate::FleshError;
+use crate::construction::layers::Layer;
 
 /// Largest length of a radius or a collider \[m\].
 pub(super) const LENGTH: f64 = 1e3;
@@ -38,6 +39,15 @@ pub(super) fn check_numbers(settings: &Settings) -> Result<(), FleshError> {
         ("sliding_stiffness", layers.sliding_stiffness, 0.0, 1e9),
         ("mass", tissue.mass, 0.0, MASS),
         ("volume_stiffness", tissue.volume_stiffness, 0.0, 1e6),
+        ("soft_depth", tissue.soft_depth, 1e-4, 10.0),
+        ("deep_stiffness", tissue.deep_stiffness, 1.0, 1e6),
+        ("hand_stiffness", tissue.hand_stiffness, 0.0, 1e6),
+        ("sliding_depth", layers.sliding_depth, 1e-4, 10.0),
+        ("least_sliding", layers.least_sliding, 0.0, 1.0),
+        ("most_sliding", layers.most_sliding, 1.0, 1e6),
+        ("tense_depth", layers.tense_depth, 1e-4, 10.0),
+        ("least_tension", layers.least_tension, 0.0, 1.0),
+        ("back_stiffness", layers.back_stiffness, 0.0, 1e6),
         ("smoothing", tissue.smoothing, 0.0, 10.0),
         ("iterations", iterations, 1.0, 1000.0),
         ("steps_per_second", solver.steps_per_second, 1.0, 10_000.0),
@@ -47,6 +57,7 @@ pub(super) fn check_numbers(settings: &Settings) -> Result<(), FleshError> {
     ] {
         within(name, value, low, high)?;
     }
+    check_materials(settings)?;
     let radii = [
         ("bone_radii", &settings.bone_radii, LENGTH),
         ("joint_radii", &settings.joint_radii, LENGTH),
@@ -55,6 +66,32 @@ pub(super) fn check_numbers(settings: &Settings) -> Result<(), FleshError> {
     for (table, values, high) in radii {
         for (joint, &value) in values {
             within(&format!("[{table}] {joint}"), value, 0.0, high)?;
+        }
+    }
+    Ok(())
+}
+
+/// Checks the materials: their names, and their numbers.
+fn check_materials(settings: &Settings) -> Result<(), FleshError> {
+    for (name, own) in &settings.materials {
+        if !Layer::ALL.iter().any(|layer| layer.name() == name) {
+            let known = Layer::ALL.map(Layer::name).join(", ");
+            return Err(FleshError::Settings(format!(
+                "[materials.{name}] is not a material; the materials are {known}"
+            )));
+        }
+        for (key, value, high) in [
+            ("stiffness", own.stiffness, 1e12),
+            ("volume_stiffness", own.volume_stiffness, 1e6),
+            ("damping_half_life", own.damping_half_life, 1000.0),
+        ] {
+            if let Some(value) = value {
+                within(&format!("[materials.{name}] {key}"), value, 0.0, high)?;
+            }
+        }
+        for (joint, &factor) in &own.stiffness_factors {
+            let key = format!("[materials.{name}.stiffness_factors] {joint}");
+            within(&key, factor, 0.0, 1e6)?;
         }
     }
     Ok(())
@@ -78,6 +115,18 @@ mod tests {
             ("[tissue]\nmass = inf", "mass"),
             ("[tissue]\nvolume_stiffness = 1e12", "volume_stiffness"),
             ("[tissue]\nsmoothing = 1e5", "smoothing"),
+            ("[tissue]\ndeep_stiffness = 0.5", "deep_stiffness"),
+            ("[layers]\nleast_tension = 2.0", "least_tension"),
+            ("[layers]\ntense_depth = 0.0", "tense_depth"),
+            ("[materials.bone]\nstiffness = 1.0", "materials.bone"),
+            (
+                "[materials.fat]\nstiffness = -1.0",
+                "[materials.fat] stiffness",
+            ),
+            (
+                "[materials.fat.stiffness_factors]\nhips = nan",
+                "[materials.fat.stiffness_factors] hips",
+            ),
             ("[contact]\nfriction = 1e9", "friction"),
             ("[contact]\nground = 1e30", "ground"),
             ("[bone_radii]\nhips = 1e9", "[bone_radii] hips"),

@@ -141,7 +141,8 @@ impl Mould {
         let skeleton = fitted_skeleton(&input, &scaled, &skin).unwrap().skeleton;
         let range = muscle_range(&input, &scaled, &skin, &skeleton).unwrap();
         let (fat, mass) = someone.masses();
-        let (muscle, report) = fitted_masses(&input, &scaled, &skin, &skeleton, &range, fat, mass);
+        let (muscle, report) =
+            fitted_masses(&input, &scaled, &skin, &skeleton, &range, (fat, mass, None));
         LayerVolumes {
             skeleton,
             range,

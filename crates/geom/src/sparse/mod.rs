@@ -1,27 +1,29 @@
 //! Sparse symmetric positive definite systems.
 //!
-//! Two Cholesky factorisations share matrices ([`matrix`]), ordering ([`order`]), elimination tree ([`tree`]) and errors:
+//! One Cholesky factorisation, supernodal and in double precision: order ([`order`]), elimination tree ([`tree`]), supernodes
+//! ([`symbolic`]), numbers ([`cholesky`]). The pattern is analysed once ([`Symbolic`]), and the factor recomputed for other values.
+//! It is kept in one of two forms:
 //!
-//! - [`Ldlt`] ([`ldlt`]): double precision, any number of right-hand sides. The pattern is analysed once
-//!   ([`LdltSymbolic`]), and the factor recomputed for other values.
-//! - [`Factor`]: supernodal, made in double precision and applied in single precision to three right-hand sides at once, for the time
-//!   step. Supernodes ([`symbolic`]), independent subtrees for threads ([`partition`]), numbers ([`supernodal`]),
-//!   triangular solves ([`solve`]).
+//! - [`Cholesky`]: double precision, any number of right-hand sides.
+//! - [`Factor`]: single precision and three right-hand sides at once, for the time step. Its layout ([`supernodal`]) has
+//!   independent subtrees for threads ([`partition`]); [`solve`] has its triangular solves.
 //!
 //! [`conjugate_gradients`] is the reference that both are measured against.
 
 pub mod cg;
-pub mod ldlt;
+pub mod cholesky;
+mod layout;
 pub mod matrix;
 pub mod order;
 pub mod partition;
 pub mod solve;
+mod substitution;
 pub mod supernodal;
 pub mod symbolic;
 pub mod tree;
 
 pub use cg::conjugate_gradients;
-pub use ldlt::{Ldlt, LdltSymbolic};
+pub use cholesky::Cholesky;
 pub use matrix::{Csc, SymmetricCsc};
 pub use solve::solve3_alone;
 pub use supernodal::{Factor, Part};

@@ -10,6 +10,11 @@ pub fn minimum_degree(matrix: &SymmetricCsc) -> Vec<u32> {
         // Nothing to order, and too small for `amd`, which would compute a negative bound.
         return (0..n as u32).collect();
     }
+    // `amd` expects at least one entry a row; diagonal ones do not change its order.
+    let (starts, neighbours) = match neighbours.len() < n {
+        true => with_diagonal(&starts, &neighbours),
+        false => (starts, neighbours),
+    };
     let ordered = amd::order(n as i32, &starts, &neighbours, &amd::Control::default());
     match ordered {
         Ok((permutation, _, _)) => permutation.into_iter().map(|old| old as u32).collect(),
@@ -46,6 +51,19 @@ fn adjacency(matrix: &SymmetricCsc) -> (Vec<i32>, Vec<i32>) {
         neighbours[starts[i] as usize..starts[i + 1] as usize].sort_unstable();
     }
     (starts, neighbours)
+}
+
+fn with_diagonal(starts: &[i32], neighbours: &[i32]) -> (Vec<i32>, Vec<i32>) {
+    let mut rows = (vec![0], Vec::with_capacity(neighbours.len() + starts.len()));
+    for (row, range) in (0i32..).zip(starts.windows(2)) {
+        let own = &neighbours[range[0] as usize..range[1] as usize];
+        let before = own.partition_point(|&other| other < row);
+        rows.1.extend_from_slice(&own[..before]);
+        rows.1.push(row);
+        rows.1.extend_from_slice(&own[before..]);
+        rows.0.push(rows.1.len() as i32);
+    }
+    rows
 }
 
 /// The new index of each old row.

@@ -8,8 +8,7 @@
 // set.
 #![allow(clippy::needless_range_loop)]
 
-use super::supernodal::{Block, Factor, Part};
-use super::symbolic::MAX_WIDTH;
+use super::supernodal::{Block, Factor, MAX_WIDTH, Part};
 use crate::simd::{F32x8, Kernel, LANES, Lanes, Quad, Row, dispatch};
 use rayon::prelude::*;
 

@@ -1,10 +1,10 @@
-//! Supernodal Cholesky factorisation A = L Lᵀ by the multifrontal method (Duff and Reid 1983; Liu 1992), in double
-//! precision, stored in single precision in the layout that the triangular solves read.
+//! A Cholesky factor in single precision, in the layout that the triangular solves of a time step read.
 
+use super::cholesky::factorise;
 use super::partition::partition;
 use super::symbolic::{Supernode, Symbolic};
 use super::tree::ROOT;
-use super::{SMALLEST_PIVOT, SparseError, SymmetricCsc};
+use super::{SparseError, SymmetricCsc};
 use crate::simd::{F32x8, LANES};
 
 /// A factorised matrix: independent [`Part`]s and the top that joins them.
@@ -19,6 +19,9 @@ pub struct Factor {
     /// Entries of the factor, without padding.
     pub entries: usize,
 }
+
+/// Widest piece of a supernode: wider ones are split, so that a solve works on a small buffer.
+pub(super) const MAX_WIDTH: usize = 32;
 
 /// The columns of one part in a local index space: its columns, then the rows of the top that they touch, then one row
 /// for padding.
@@ -39,7 +42,7 @@ pub struct Part {
     pub(super) diagonals: Vec<f32>,
 }
 
-/// Location of a supernode in the arrays of its part.
+/// Location of a piece of a supernode in the arrays of its part.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
     /// First local row.
@@ -122,28 +125,18 @@ impl Factor {
 
     /// Factorises a positive definite matrix of a pattern that has been analysed.
     pub fn with(symbolic: &Symbolic, matrix: &SymmetricCsc) -> Result<Self, SparseError> {
-        let permuted = symbolic.permuted(matrix)?;
-        let nodes = &symbolic.supernodes;
-        let parts = partition(nodes, matrix.len());
-        let mut layout = Layout::new(nodes, &parts, &symbolic.permutation);
-        let mut updates: Vec<Vec<Vec<f64>>> = vec![Vec::new(); nodes.len()];
-        let mut children: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
-        let mut positions = vec![0u32; matrix.len()];
-        for (k, node) in nodes.iter().enumerate() {
-            let mut front = Front::assemble(node, &permuted, &mut positions);
-            for (child, update) in children[k].iter().zip(std::mem::take(&mut updates[k])) {
-                front.add(&nodes[*child].rows, &update, &positions);
-            }
-            front.eliminate(node.end - node.first).map_err(|column| {
-                SparseError::NonPositivePivot {
-                    index: symbolic.permutation[node.first + column] as usize,
-                }
-            })?;
-            layout.push(node, parts[k], &front);
-            if node.parent != ROOT {
-                updates[node.parent as usize].push(front.remainder(node.end - node.first));
-                children[node.parent as usize].push(k);
-            }
+        let (panels, starts) = factorise(symbolic, matrix)?;
+        let pieces = split(&symbolic.supernodes);
+        let nodes: Vec<Supernode> = pieces.iter().map(|piece| piece.node.clone()).collect();
+        let parts = partition(&nodes, matrix.len());
+        let mut layout = Layout::new(&nodes, &parts, &symbolic.permutation);
+        for (piece, &part) in pieces.iter().zip(&parts) {
+            let front = Front {
+                size: symbolic.supernodes[piece.whole].size(),
+                skipped: piece.skipped,
+                values: &panels[starts[piece.whole]..starts[piece.whole + 1]],
+            };
+            layout.push(&piece.node, part, &front);
         }
         Ok(Factor {
             rows: matrix.len(),
@@ -220,80 +213,61 @@ impl Layout {
     }
 }
 
-/// The dense lower triangle in which a supernode is eliminated, by columns.
-struct Front {
-    size: usize,
-    values: Vec<f64>,
+/// A piece of a supernode that is not wider than a solve's buffer.
+struct Piece {
+    node: Supernode,
+    /// The supernode.
+    whole: usize,
+    /// Its columns before the piece.
+    skipped: usize,
 }
 
-impl Front {
+/// Cuts supernodes wider than [`MAX_WIDTH`] into equal pieces.
+fn split(supernodes: &[Supernode]) -> Vec<Piece> {
+    let mut out: Vec<Piece> = Vec::new();
+    for (whole, node) in supernodes.iter().enumerate() {
+        let width = node.width();
+        let pieces = width.div_ceil(MAX_WIDTH);
+        for piece in 0..pieces {
+            let (skipped, last) = (width * piece / pieces, width * (piece + 1) / pieces);
+            let end = node.first + last;
+            let own = end as u32..node.end as u32;
+            let node = Supernode {
+                first: node.first + skipped,
+                end,
+                rows: own.chain(node.rows.iter().copied()).collect(),
+                parent: node.parent,
+            };
+            out.push(Piece {
+                node,
+                whole,
+                skipped,
+            });
+        }
+    }
+    let mut of_column = vec![0u32; supernodes.last().map_or(0, |node| node.end)];
+    for (k, piece) in (0u32..).zip(&out) {
+        of_column[piece.node.first..piece.node.end].fill(k);
+    }
+    for piece in &mut out {
+        let first = piece.node.rows.first();
+        piece.node.parent = first.map_or(ROOT, |&row| of_column[row as usize]);
+    }
+    out
+}
+
+/// The columns of a piece, diagonal block first.
+struct Front<'a> {
+    /// Rows of the whole supernode.
+    size: usize,
+    /// Columns of the whole supernode before the piece.
+    skipped: usize,
+    values: &'a [f64],
+}
+
+impl Front<'_> {
     fn at(&self, row: usize, column: usize) -> f64 {
-        self.values[column * self.size + row]
-    }
-
-    /// The supernode's columns of the matrix. `positions` is the position of each row in the front.
-    fn assemble(node: &Supernode, matrix: &SymmetricCsc, positions: &mut [u32]) -> Self {
-        let width = node.end - node.first;
-        let size = width + node.rows.len();
-        for (at, row) in (node.first as u32..node.end as u32)
-            .chain(node.rows.iter().copied())
-            .enumerate()
-        {
-            positions[row as usize] = at as u32;
-        }
-        let mut values = vec![0.0; size * size];
-        for column in 0..width {
-            for (row, value) in matrix.column(node.first + column) {
-                values[column * size + positions[row] as usize] += value;
-            }
-        }
-        Front { size, values }
-    }
-
-    /// Adds the update matrix of a child.
-    fn add(&mut self, rows: &[u32], update: &[f64], positions: &[u32]) {
-        for (j, &column) in rows.iter().enumerate() {
-            let target = positions[column as usize] as usize * self.size;
-            for (i, &row) in rows.iter().enumerate().skip(j) {
-                self.values[target + positions[row as usize] as usize] +=
-                    update[j * rows.len() + i];
-            }
-        }
-    }
-
-    /// Cholesky on the first `width` columns; returns the column of a pivot that is not positive.
-    fn eliminate(&mut self, width: usize) -> Result<(), usize> {
-        let size = self.size;
-        for j in 0..width {
-            let before: f64 = self.at(j, j) + (0..j).map(|k| self.at(j, k).powi(2)).sum::<f64>();
-            let pivot = self.at(j, j);
-            // Also false for NaN.
-            let sound = pivot > SMALLEST_PIVOT * before;
-            if !sound {
-                return Err(j);
-            }
-            let (done, rest) = self.values.split_at_mut((j + 1) * size);
-            let column = &mut done[j * size..];
-            let scale = 1.0 / pivot.sqrt();
-            column[j..].iter_mut().for_each(|x| *x *= scale);
-            for (k, target) in rest.chunks_exact_mut(size).enumerate() {
-                let k = k + j + 1;
-                let factor = column[k];
-                for (t, c) in target[k..].iter_mut().zip(&column[k..]) {
-                    *t -= factor * c;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The update matrix: below and right of the first `width` columns.
-    fn remainder(&self, width: usize) -> Vec<f64> {
-        let columns = self.values.chunks_exact(self.size).skip(width);
-        columns
-            .flat_map(|column| &column[width..])
-            .copied()
-            .collect()
+        self.values[(self.skipped + column) * self.size + self.skipped + row]
     }
 
     /// The inverse of the leading triangle, row after row.

@@ -1,17 +1,17 @@
 //! Elimination tree of a Cholesky factor (Liu 1990).
 
-use super::SymmetricCsc;
+use super::layout::Lower;
 
 /// Marks a column without a parent.
 pub const ROOT: u32 = u32::MAX;
 
 /// Parent of each column: the row of the first entry below the diagonal of the factor.
-pub fn elimination_tree(matrix: &SymmetricCsc) -> Vec<u32> {
+pub(super) fn elimination_tree(matrix: &Lower) -> Vec<u32> {
     let n = matrix.len();
     let mut parents = vec![ROOT; n];
     let mut ancestors = vec![ROOT; n];
-    for (row, columns) in transposed(matrix).into_iter().enumerate() {
-        for mut column in columns {
+    for row in 0..n {
+        for &(mut column) in matrix.row(row) {
             while column != ROOT && (column as usize) < row {
                 let next = std::mem::replace(&mut ancestors[column as usize], row as u32);
                 if next == ROOT {
@@ -24,15 +24,22 @@ pub fn elimination_tree(matrix: &SymmetricCsc) -> Vec<u32> {
     parents
 }
 
-/// Columns of each row of the lower triangle, ascending.
-fn transposed(matrix: &SymmetricCsc) -> Vec<Vec<u32>> {
-    let mut columns = vec![Vec::new(); matrix.len()];
-    for column in 0..matrix.len() {
-        for (row, _) in matrix.column(column) {
-            columns[row].push(column as u32);
+/// Entries of each column of the factor with its diagonal: a row has one in every column on the way up the tree from those of the
+/// matrix.
+pub(super) fn column_counts(matrix: &Lower, parents: &[u32]) -> Vec<u32> {
+    let mut counts = vec![1; parents.len()];
+    let mut seen = vec![ROOT; parents.len()];
+    for row in 0..parents.len() {
+        seen[row] = row as u32;
+        for &(mut column) in matrix.row(row) {
+            while seen[column as usize] != row as u32 {
+                seen[column as usize] = row as u32;
+                counts[column as usize] += 1;
+                column = parents[column as usize];
+            }
         }
     }
-    columns
+    counts
 }
 
 /// Children before parents, the largest subtree last: it is then adjacent to its parent and can be merged with it.

@@ -25,6 +25,8 @@ struct Params {
     pressed_kept: f32,
     // Largest motion relative to the carriers in one step, in seconds at the wave speed; 0 for no bound.
     relative_motion: f32,
+    // Time over which materials damp in the step [s]; 0 in a static solve.
+    damping_time: f32,
 }
 
 @group(0) @binding(0) var<uniform> P: Params;

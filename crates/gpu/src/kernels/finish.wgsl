@@ -2,7 +2,7 @@
 
 @group(0) @binding(1) var<storage, read> positions: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read_write> previous: array<vec4<f32>>;
-// In: how far the carrier moved. Out: velocities.
+// In: how far the carrier moved, and w: share of the velocity that damping leaves. Out: velocities.
 @group(0) @binding(3) var<storage, read_write> velocities: array<vec4<f32>>;
 
 @compute @workgroup_size(64)
@@ -21,5 +21,6 @@ fn finish(@builtin(global_invocation_id) id: vec3<u32>) {
     let row = id.y * P.rows + id.x;
     let moved = positions[at].xyz - previous[before].xyz;
     let carried = velocities[row].xyz;
-    velocities[row] = vec4((carried + (moved - carried) * kept_speed(row, id.x)) * P.per_second, 0.0);
+    let kept = velocities[row].w * kept_share(row, id.x);
+    velocities[row] = vec4((carried + (moved - carried) * kept) * P.per_second, 0.0);
 }

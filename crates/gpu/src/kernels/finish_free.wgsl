@@ -1,5 +1,5 @@
 // Variant without contact.
 
-fn kept_speed(row: u32, i: u32) -> f32 {
-    return P.kept;
+fn kept_share(row: u32, i: u32) -> f32 {
+    return 1.0;
 }

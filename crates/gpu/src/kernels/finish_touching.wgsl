@@ -4,7 +4,7 @@
 // Mass of each row and its carrier.
 @group(0) @binding(5) var<storage, read> row_data: array<vec4<u32>>;
 
-fn kept_speed(row: u32, i: u32) -> f32 {
+fn kept_share(row: u32, i: u32) -> f32 {
     let is_pressed = any(sums[2u * row].xyz != vec3<i32>(0)) && row_data[i].y != NONE;
-    return P.kept * select(1.0, P.pressed_kept, is_pressed);
+    return select(1.0, P.pressed_kept, is_pressed);
 }

@@ -5,9 +5,10 @@
 // Free rows: positions before the step, written here. Then fixed vertices before this step, and before the last one, both written
 // by `finish`.
 @group(0) @binding(2) var<storage, read_write> previous: array<vec4<f32>>;
-// In: velocities. Out: displacement of the carrier, for `finish`.
+// In: velocities. Out: displacement of the carrier, and w: share of the velocity that damping leaves, for `finish`.
 @group(0) @binding(3) var<storage, read_write> velocities: array<vec4<f32>>;
-// Mass (bits) of each row, its carrier and two fixed vertices near it. Then the wave speed (bits) of each row, four to an entry.
+// Mass (bits) of each row, its carrier and two fixed vertices near it. Then the wave speed (bits) of each row, and
+// its damping by materials [1/s], four to an entry.
 @group(0) @binding(4) var<storage, read> row_data: array<vec4<u32>>;
 @group(0) @binding(5) var<storage, read> targets: array<vec4<f32>>;
 @group(0) @binding(6) var<storage, read> pushes: array<vec4<f32>>;
@@ -152,7 +153,12 @@ fn predict(@builtin(global_invocation_id) id: vec3<u32>) {
     }
     previous[first_previous + i] = vec4(old, 0.0);
     positions[base + i] = vec4(start, 0.0);
-    velocities[row] = vec4(carried, 0.0);
+    var kept = P.kept;
+    let damping = bitcast<f32>(row_data[P.rows + P.rows / 4u + i / 4u][i % 4u]);
+    if (damping > 0.0) {
+        kept *= exp2(-P.damping_time * damping);
+    }
+    velocities[row] = vec4(carried, kept);
     inertial[row] = vec4(bounded, mass * P.inertia);
     forces[row] = vec4(force * P.scale, 0.0);
 }

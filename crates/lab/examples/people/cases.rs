@@ -24,11 +24,18 @@ pub struct Case {
     pub name: String,
     pub sex: Sex,
     pub source: Source,
+    /// Fat and muscle mass, where they are known [kg].
+    pub own_masses: Option<[f64; 2]>,
 }
 
 /// Vertices are those of the file of the embedded body; lengths are metres.
 pub enum Source {
     Steered {
+        skin: Vec<Vec3>,
+        joints: Vec<Vec3>,
+    },
+    /// Vertices of the template.
+    Own {
         skin: Vec<Vec3>,
         joints: Vec<Vec3>,
     },
@@ -86,6 +93,7 @@ fn steered(sex: Sex, k: usize) -> Result<Case, Failure> {
         name: format!("{name} {k} ({height:.2} m, {index:.0})"),
         sex,
         source: Source::Steered { skin, joints },
+        own_masses: None,
     })
 }
 
@@ -151,6 +159,7 @@ fn scans(folder: &Path) -> Result<Vec<Case>, Failure> {
                 rest,
                 joints,
             },
+            own_masses: None,
         });
     }
     Ok(cases)

@@ -1,12 +1,15 @@
 //! Fits the embedded templates into scans and into bodies steered through the body space, and prints what must hold of people.
 //!
-//! `cargo run --release -p supple-anatomy --example people` takes the scans of `../shared/data/scans` and 20 bodies a sex with body
+//! `cargo run --release -p supple-lab --example people` takes the scans of `../shared/data/scans` and 20 bodies a sex with body
 //! mass indices from 16 to 45 and heights from 1.35 to 2.15 m, as far as the space reaches. `--scans FOLDER` takes other scans,
 //! `--bodies N` another number of bodies, `--only NAME` one case, `--out FOLDER` writes surfaces, bones and muscles as OBJ.
+//! `--soldiers N` takes bodies with the measures of N soldiers of ANSUR II a sex instead (`--first K` leaves out the first K), and sums up
+//! what their limbs hold. `--self` fits each template into its own skin.
 //! Seconds are those of a clock and of the processor: on a machine with other work half the latter is what two threads take.
 
 mod cases;
 mod inside;
+mod soldiers;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -114,12 +117,21 @@ fn main() -> Result<(), Failure> {
     let bases = [Base::load(Sex::Male)?, Base::load(Sex::Female)?];
     let mut missed = Vec::new();
     let mut count = 0;
-    for case in cases::all(&folder, bodies)? {
+    let soldiers = option("--soldiers").map(|n| n.parse()).transpose()?;
+    let first = option("--first").map_or(Ok(0), |n| n.parse())?;
+    let cases = match soldiers {
+        Some(count) => soldiers::cases(&bases, first, count)?,
+        None if arguments.iter().any(|a| a == "--self") => soldiers::themselves(&bases),
+        None => cases::all(&folder, bodies)?,
+    };
+    let mut limbs = Vec::new();
+    for case in cases {
         if only.as_ref().is_none_or(|only| case.name.contains(only)) {
             count += 1;
-            missed.extend(report(&bases, &case, out.as_deref())?);
+            missed.extend(report(&bases, &case, out.as_deref(), &mut limbs)?);
         }
     }
+    soldiers::summary(&limbs);
     println!("\n{count} people, peak memory {:.0} MB", peak_memory());
     println!("{} lines missed", missed.len());
     missed.iter().for_each(|line| println!("  {line}"));
@@ -127,12 +139,18 @@ fn main() -> Result<(), Failure> {
 }
 
 /// Fits one person and prints it; the lines that do not hold.
-fn report(bases: &[Base; 2], case: &Case, out: Option<&Path>) -> Result<Vec<String>, Failure> {
+fn report(
+    bases: &[Base; 2],
+    case: &Case,
+    out: Option<&Path>,
+    limbs: &mut Vec<soldiers::Limbs>,
+) -> Result<Vec<String>, Failure> {
     let base = &bases[case.sex as usize];
     let mut missed = Vec::new();
     let clock = Clock::now();
     let (skin, joints) = match &case.source {
         Source::Steered { skin, joints } => (case.of_body(&base.template, skin), joints.clone()),
+        Source::Own { skin, joints } => (skin.clone(), joints.clone()),
         Source::Scan { path, .. } => {
             let found = scan::register(&scan::Scan::load(path)?, &scan::Options::default())?;
             if found.sex != case.sex {
@@ -145,7 +163,12 @@ fn report(bases: &[Base; 2], case: &Case, out: Option<&Path>) -> Result<Vec<Stri
     };
     let registered = clock.text();
     let measures = base.tape.measures(&skin, &joints);
-    let known = Known::sex(case.sex);
+    let own = case.own_masses;
+    let known = Known {
+        fat_mass: own.map(|own| own[0]),
+        muscle_mass: own.map(|own| own[1]),
+        ..Known::sex(case.sex)
+    };
     let made_of = composition(&measures, &known, Regressors::embedded())?;
     println!(
         "\n{}: {:.3} m, BMI {:.1}, waist {:.3} m, weight {:.1} kg, fat {:.1} %",
@@ -186,6 +209,9 @@ fn report(bases: &[Base; 2], case: &Case, out: Option<&Path>) -> Result<Vec<Stri
         against_truth(&measures, &made_of, &truth, &of_truth, &mut check);
     }
     check_fit(base, &fit, &mut check);
+    let found = soldiers::Limbs::of(case.sex, &made_of, &fit.report);
+    println!("  {found}");
+    limbs.push(found);
     if let Some(folder) = out {
         cases::write(folder, &case.name, &base.template, &fit)?;
     }
@@ -254,6 +280,10 @@ fn check_fit(base: &Base, fit: &PersonFit, check: &mut impl FnMut(bool, String))
         masses.muscle - masses.muscle_asked,
     );
     println!(
+        "  skin crossed at {} pairs of triangles, now {}",
+        report.crossings[0], report.crossings[1]
+    );
+    println!(
         "  inverted {}/{}/{}, outside {}/{}, {} rounds, {} repaired, skin folded at {} (moved by {:.1} mm)",
         nested[0],
         nested[1],
@@ -280,9 +310,13 @@ fn check_fit(base: &Base, fit: &PersonFit, check: &mut impl FnMut(bool, String))
     );
     let m = &masses.masses;
     println!(
-        "    soft {:.1} l, visceral {:.1}, skin {:.1}, crotch {:.1}, cavity {:.1}, other muscle {:.1} kg",
+        "    soft {:.1} l, visceral {:.1}, within muscle {:.1}, marrow {:.1}, head, hands, feet {:.1}, rest {:.1}, skin {:.1}, crotch {:.1}, cavity {:.1}, other muscle {:.1} kg",
         1e3 * m.soft_volume,
-        m.visceral,
+        m.places.visceral,
+        m.places.within_muscle,
+        m.places.marrow,
+        m.places.head_hands_feet,
+        m.rest,
         m.skin,
         m.crotch,
         m.cavity,

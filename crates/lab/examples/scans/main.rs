@@ -1,14 +1,15 @@
 //! Registers scans whose truth is known, and prints a table of what is missed.
 //!
-//! `cargo run --release -p supple-anatomy --example scans [FOLDER]` takes the scans of `FOLDER/index.json` (by default
+//! `cargo run --release -p supple-lab --example scans [FOLDER]` takes the scans of `FOLDER/index.json` (by default
 //! `../shared/data/scans`); `--bodies N` adds N bodies drawn from the body space with noise, holes and poses; `--only NAME`
 //! takes one; `--hard` gives drawn bodies hair, shorts, shoes, fists, bumps and a tilt; `--variants` adds a man and a woman in the
-//! ways real scans come; `--sexes N` checks the confidence of the sex on N bodies between men and women; `--file SCAN` registers
+//! ways real scans come; `--soldiers N` checks sex and confidence on N bodies with soldiers' measures (`--tuning` takes
+//! the rows used for tuning, `--cloth MM` dresses them, `--poses N` scans each N times); `--file SCAN` registers
 //! a file without truth; `--out FOLDER` writes the registered skins as OBJ, `--write FOLDER` the scans as PLY and registers none.
 
 mod drawn;
 mod made_of;
-mod sexes;
+mod soldiers;
 mod variants;
 
 use std::path::{Path, PathBuf};
@@ -74,9 +75,20 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if let Some(file) = option("--file") {
         return one_file(Path::new(&file), out.as_deref());
     }
-    if let Some(count) = option("--sexes") {
-        sexes::calibration(count.parse()?);
-        return Ok(());
+    if let Some(count) = option("--soldiers") {
+        let number = |name: &str, usual: f64| -> Result<f64, std::num::ParseFloatError> {
+            option(name).map_or(Ok(usual), |text| text.parse())
+        };
+        let rest = if arguments.iter().any(|a| a == "--tuning") {
+            1
+        } else {
+            3
+        };
+        let (cloth, poses) = (
+            1e-3 * number("--cloth", 0.0)?,
+            number("--poses", 1.0)? as usize,
+        );
+        return soldiers::calibration(count.parse()?, rest, cloth, poses);
     }
     let mut cases = made_scans(&folder, option("--only").as_deref())?;
     let bodies: usize = option("--bodies").map_or(Ok(0), |n| n.parse())?;

@@ -35,7 +35,7 @@ pub struct TissueRow {
     pub construction_ms: f64,
     /// Factorisation and reordering for the fast step \[ms\].
     pub preparation_ms: f64,
-    /// The textbook step: double precision, one tet at a time, Higham polar decomposition with SVD fallback, simplicial Cholesky, one
+    /// The textbook step: double precision, one tet at a time, Higham polar decomposition with SVD fallback, sparse Cholesky, one
     /// right-hand side at a time \[ms\].
     pub textbook_ms: Option<f64>,
     /// The fast step, by number of threads.

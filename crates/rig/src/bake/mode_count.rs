@@ -77,7 +77,7 @@ impl<'a> Losses<'a> {
                     .sum();
                 let square = self.squares[vertex];
                 let lost = square - kept + ROUNDING * square;
-                margin <= 0.0 || !(lost < margin * margin)
+                margin <= 0.0 || lost.is_nan() || lost >= margin * margin
             })
             .collect();
         let chosen: Vec<usize> = (doubtful.iter())

@@ -129,7 +129,7 @@ impl<'a> Residuals<'a> {
         let beyond = self.vertices.iter().zip(farthest);
         // NaN counts as far.
         self.vertices = beyond
-            .filter(|(_, distance)| !(*distance <= least))
+            .filter(|(_, distance)| distance.is_nan() || *distance > least)
             .map(|(&vertex, _)| vertex)
             .collect();
         self

@@ -1,4 +1,5 @@
 use super::{BuildError, ModelBuilder};
+use crate::material::NO_MATERIAL;
 
 impl ModelBuilder {
     /// Checks that every index is in range and every number finite and of the right sign.
@@ -36,6 +37,15 @@ impl ModelBuilder {
         for (i, (corners, stiffness)) in self.tets.iter().enumerate() {
             in_range("tet", i, "vertex", corners, count)?;
             not_negative("tet", i, "stiffness", *stiffness)?;
+            let (material, known) = (self.made_of[i], self.materials.len());
+            if material != NO_MATERIAL || known > NO_MATERIAL as usize {
+                in_range("tet", i, "material", &[u32::from(material)], known)?;
+            }
+        }
+        for (i, material) in self.materials.iter().enumerate() {
+            not_negative("material", i, "stiffness", material.stiffness)?;
+            not_negative("material", i, "volume stiffness", material.volume_stiffness)?;
+            not_negative("material", i, "damping", material.damping)?;
         }
         for (i, &(tet, stiffness, ratio)) in self.volumes.iter().enumerate() {
             in_range("volume", i, "tet", &[tet], self.tets.len())?;

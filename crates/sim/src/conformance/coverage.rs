@@ -111,6 +111,7 @@ pub fn weights_are_those_of_a_model_built_so(backend: &mut dyn Backend, precisio
         bending: 0.1,
         polyhedra: 0.2,
         anchors: 0.5,
+        each_material: Vec::new(),
         each_anchor: (0..25).map(|i| [0.1, 1.0, 100.0][i % 3]).collect(),
     };
     for kind in 0..7 {

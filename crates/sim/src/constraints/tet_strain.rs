@@ -4,7 +4,7 @@ use glam::{DMat3, DVec3};
 use supple_geom::higham::closest_rotation;
 
 use super::{AddEntry, add_gradients, norm_squared};
-use crate::{Decompose, Fit, Strain};
+use crate::{Decompose, Fit, Strain, Weights};
 
 /// Tetrahedra with strain energy w/2 ‖F − R‖², w = stiffness × rest volume, Eqs. (2.15) and (2.16).
 ///
@@ -17,6 +17,8 @@ pub struct TetStrains {
     pub inverse_rest: Vec<DMat3>,
     /// Stiffness × rest volume \[J\].
     pub weights: Vec<f64>,
+    /// Index of the [material](crate::Model::materials), or [`NO_MATERIAL`](crate::material::NO_MATERIAL).
+    pub materials: Vec<u16>,
     /// Rest volume \[m³\], positive whatever the orientation of the corners.
     pub volumes: Vec<f64>,
     /// Edge of a cube with the mean tet's volume \[m\]. With [`Fit::Positions`] it makes stiffness × length² an energy,
@@ -108,9 +110,9 @@ impl TetStrains {
     }
 
     /// w QᵀQ.
-    pub fn add_matrix(&self, factor: f64, fit: Fit, add: AddEntry) {
+    pub fn add_matrix(&self, weights: &Weights, fit: Fit, add: AddEntry) {
         for (i, corners) in self.vertices.iter().enumerate() {
-            let weight = factor * self.weight(i, fit);
+            let weight = weights.strain_of(self.materials[i]) * self.weight(i, fit);
             match fit {
                 Fit::Gradients => add_gradients(corners, &self.gradients(i), weight, add),
                 Fit::Positions => add_mean_centring(corners, weight, add),

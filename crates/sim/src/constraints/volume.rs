@@ -3,6 +3,8 @@
 use glam::{DMat3, DVec3};
 use supple_geom::svd3::svd3;
 
+use crate::Weights;
+
 use super::{AddEntry, TetStrains, add_gradients, norm_squared};
 
 /// Volume constraints w/2 ‖F − F̃‖², F̃ the closest matrix with det F̃ = ratio.
@@ -28,17 +30,19 @@ impl TetVolumes {
     }
 
     /// w QᵀQ, the same Q as tet strain.
-    pub fn add_matrix(&self, factor: f64, tets: &TetStrains, add: AddEntry) {
+    pub fn add_matrix(&self, weights: &Weights, tets: &TetStrains, add: AddEntry) {
         for (&t, &w) in self.tets.iter().zip(&self.weights) {
             let t = t as usize;
+            let factor = weights.volume_of(tets.materials[t]);
             add_gradients(&tets.vertices[t], &tets.gradients(t), factor * w, add);
         }
     }
 
     /// Local step.
-    pub fn add_rhs(&self, factor: f64, tets: &TetStrains, z: &[DVec3], rhs: &mut [DVec3]) {
+    pub fn add_rhs(&self, weights: &Weights, tets: &TetStrains, z: &[DVec3], rhs: &mut [DVec3]) {
         for (i, &t) in self.tets.iter().enumerate() {
             let t = t as usize;
+            let factor = weights.volume_of(tets.materials[t]);
             let target = closest_with_determinant(tets.deformation_gradient(t, z), self.ratios[i]);
             for (g, &v) in tets.gradients(t).iter().zip(&tets.vertices[t]) {
                 rhs[v as usize] += target * *g * (factor * self.weights[i]);
@@ -47,10 +51,13 @@ impl TetVolumes {
     }
 
     /// Energy \[J\].
-    pub fn energy(&self, tets: &TetStrains, z: &[DVec3]) -> f64 {
+    pub fn energy(&self, weights: &Weights, tets: &TetStrains, z: &[DVec3]) -> f64 {
         let of = |(i, &t): (usize, &u32)| {
             let f = tets.deformation_gradient(t as usize, z);
-            0.5 * self.weights[i] * norm_squared(f - closest_with_determinant(f, self.ratios[i]))
+            let factor = weights.volume_of(tets.materials[t as usize]);
+            0.5 * factor
+                * self.weights[i]
+                * norm_squared(f - closest_with_determinant(f, self.ratios[i]))
         };
         self.tets.iter().enumerate().map(of).sum()
     }

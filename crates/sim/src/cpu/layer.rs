@@ -412,7 +412,7 @@ mod tests {
     use super::super::prism::{self, CORNERS, find_prisms};
     use super::super::rows::{local_tet, volume_of_tets};
     use super::*;
-    use crate::{Model, ModelBuilder, shapes};
+    use crate::{Model, ModelBuilder, Weights, shapes};
 
     fn model() -> Model {
         let mesh = shapes::prism_layer(5, 0.1, 0.08);
@@ -428,12 +428,19 @@ mod tests {
     }
 
     fn local_prisms(model: &Model) -> Vec<LocalPrism> {
-        let volumes = volume_of_tets(model);
+        let (volumes, weights) = (volume_of_tets(model), Weights::default());
         let local = |prism: prism::Prism| {
             let tet = |t: usize| {
                 let [i, j, k] = CORNERS[t].map(|corner| prism.corners[corner]);
                 let order = [prism.corners[5], i, j, k];
-                local_tet(model, [1.0; 2], &volumes, prism.tets[t], order, [0; 4])
+                local_tet(
+                    model,
+                    (&weights, 1.0),
+                    &volumes,
+                    prism.tets[t],
+                    order,
+                    [0; 4],
+                )
             };
             (prism.corners, [0, 1, 2].map(tet))
         };

@@ -10,6 +10,7 @@
 //! solved for all. Regions depend on the model only, so results are bit-identical for any number of threads.
 
 mod layer;
+mod load;
 mod other_constraints;
 mod phases;
 mod prism;

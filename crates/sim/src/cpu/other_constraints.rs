@@ -133,7 +133,7 @@ pub fn distribute(
         shape(
             &tets.vertices[t],
             &tets.gradients(t),
-            volumes.weights[i] * weights.volume,
+            volumes.weights[i] * weights.volume_of(tets.materials[t]),
             Goal::Volume(volumes.ratios[i]),
         );
     }

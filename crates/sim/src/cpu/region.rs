@@ -4,14 +4,14 @@ use glam::Vec3;
 use supple_geom::simd::Row;
 use supple_geom::sparse::{Factor, Part};
 
+use super::load::{self, Load};
 use super::other_constraints::{OtherConstraints, distribute};
 use super::rows::{Rows, distribute_tets};
 use super::tet_batch::TetBatches;
 use super::{Clock, Step, Timings};
 use crate::contact::ContactSolver;
-use crate::inertia::{bounded, largest_relative_motion};
+use crate::material::{damping_time, dampings, wave_speeds};
 use crate::model::NO_CARRIER;
-use crate::start::carried;
 use crate::{Mode, Model, Settings, State};
 
 /// A region. Its local rows are: own vertices, border (copies of rows of the top), one padding row, copies of fixed vertices.
@@ -25,6 +25,10 @@ pub struct Region {
     masses: Vec<f32>,
     /// Mass/h² of own rows, scaled.
     inertia: Vec<f32>,
+    /// Wave speed of own and border rows \[m/s\].
+    speeds: Vec<f32>,
+    /// [Damping](dampings) of own rows \[1/s\]; empty for none.
+    dampings: Vec<f32>,
     scale: f32,
     tets: TetBatches,
     others: OtherConstraints,
@@ -48,6 +52,8 @@ pub struct Region {
 /// One region for each part of the factor and, last, the top.
 pub fn build(model: &Model, settings: &Settings, factor: Factor, scale: f64) -> Vec<Region> {
     let parts = factor.parts.len();
+    let speeds = wave_speeds(model, &settings.weights);
+    let dampings = dampings(model, &settings.weights);
     let mut regions: Vec<Region> = Vec::with_capacity(parts + 1);
     for part in factor.parts.into_iter().chain([factor.top]) {
         let mass = |&v: &u32| model.masses()[v as usize];
@@ -55,6 +61,15 @@ pub fn build(model: &Model, settings: &Settings, factor: Factor, scale: f64) -> 
         regions.push(Region {
             masses: part.matrix_rows.iter().map(|v| mass(v) as f32).collect(),
             inertia: part.matrix_rows[..part.own].iter().map(inertia).collect(),
+            speeds: (part.matrix_rows.iter())
+                .map(|&v| speeds[v as usize])
+                .collect(),
+            dampings: match dampings.is_empty() {
+                true => Vec::new(),
+                false => (part.matrix_rows[..part.own].iter())
+                    .map(|&v| dampings[v as usize])
+                    .collect(),
+            },
             scale: scale as f32,
             is_top: regions.len() == parts,
             part,
@@ -73,8 +88,8 @@ pub fn build(model: &Model, settings: &Settings, factor: Factor, scale: f64) -> 
     }
     let parts: Vec<&Part> = regions.iter().map(|region| &region.part).collect();
     let mut rows = Rows::new(model, &parts);
-    let scales = [settings.weights.strain, settings.weights.volume].map(|w| w * scale);
-    let tets = distribute_tets(model, scales, &mut rows, parts.len());
+    let weights = (&settings.weights, scale);
+    let tets = distribute_tets(model, weights, &mut rows, parts.len());
     for (region, tets) in regions.iter_mut().zip(tets) {
         region.tets = tets;
     }
@@ -113,41 +128,29 @@ impl Region {
     /// Memory \[bytes\].
     pub fn memory(&self) -> usize {
         let rows = self.x.len() + self.b.len() + self.inertial.len() + self.external.len();
-        let numbers = self.fixed.len() + self.inertia.len() + 3 * self.part.matrix_rows.len();
+        let numbers = self.fixed.len()
+            + self.inertia.len()
+            + self.dampings.len()
+            + 4 * self.part.matrix_rows.len();
         self.part.bytes() + self.tets.memory() + self.others.memory() + 16 * rows + 4 * numbers
     }
 
-    /// Starts a step. Free rows, including border rows, get the initial guess: [`carried`], or the prediction of Eq. (2.9)
-    /// without a carrier. Fixed rows get their targets.
+    /// Starts a step. Free rows, including border rows, get the initial guess: [`carried`](crate::start::carried), or the
+    /// prediction of Eq. (2.9) without a carrier. Fixed rows get their targets.
     pub fn load(&mut self, step: &Step, state: &State) {
-        let h = match step.settings.mode {
-            Mode::Dynamic => step.settings.step as f32,
-            Mode::Static => 0.0,
-        };
-        let gravity = step.settings.gravity;
-        let most = largest_relative_motion(step.settings);
-        let (vertices, x) = (&self.part.matrix_rows, &mut self.x);
-        carried(step.model, step.targets, state, vertices, 0.0, x);
-        for (i, (&v, &mass)) in self.part.matrix_rows.iter().zip(&self.masses).enumerate() {
-            let v = v as usize;
-            let external = step.targets.forces.get(v).copied().unwrap_or(Vec3::ZERO);
-            let force = gravity * mass + external;
-            let inertial = state.positions[v] + state.velocities[v] * h;
-            let carried = self.x[i].xyz();
-            let inertial = bounded(step.model, v, inertial.as_dvec3(), carried, most).as_vec3();
-            let pushed = if mass > 0.0 {
-                inertial + force * (h * h / mass)
-            } else {
-                inertial
-            };
-            self.x[i] = Row::new(pushed.to_array());
-            if i < self.part.own {
-                self.inertial[i] = Row::new(inertial.to_array());
-                self.external[i] = Row::new((force * self.scale).to_array());
-            }
-        }
-        let (vertices, x) = (&self.part.matrix_rows, &mut self.x);
-        carried(step.model, step.targets, state, vertices, h, x);
+        load::load(Load {
+            model: step.model,
+            settings: step.settings,
+            targets: step.targets,
+            state,
+            vertices: &self.part.matrix_rows,
+            masses: &self.masses,
+            speeds: &self.speeds,
+            scale: self.scale,
+            x: &mut self.x,
+            inertial: &mut self.inertial,
+            external: &mut self.external,
+        });
         let first = self.part.len();
         for (row, &k) in self.x[first..].iter_mut().zip(&self.fixed) {
             *row = Row::new(step.targets.fixed[k as usize].to_array());
@@ -234,10 +237,14 @@ impl Region {
             Mode::Dynamic => (1.0 / step.settings.step) as f32,
             Mode::Static => 0.0,
         };
-        let kept = step.settings.damping_factor() as f32;
+        let (kept, time) = (step.settings.damping_factor(), damping_time(step.settings));
         let carriers = step.model.carriers();
-        for (x, &v) in self.x.iter().zip(&self.part.matrix_rows[..self.part.own]) {
+        for (row, (x, &v)) in self.x.iter().zip(self.own_vertices()).enumerate() {
             let v = v as usize;
+            let kept = match self.dampings.get(row) {
+                Some(&damping) => (kept * (-time * f64::from(damping)).exp2()) as f32,
+                None => kept as f32,
+            };
             let x = Vec3::from(x.xyz());
             let moved = x - state.positions[v];
             let carried = match carriers[v] {

@@ -4,7 +4,7 @@ use supple_geom::sparse::Part;
 
 use super::prism::{CORNERS, LocalPrism, find_prisms};
 use super::tet_batch::{Tet, TetBatches, triangle};
-use crate::Model;
+use crate::{Model, Weights};
 
 /// Local rows of vertices, during construction of the regions.
 pub struct Rows {
@@ -93,10 +93,10 @@ pub fn volume_of_tets(model: &Model) -> Vec<Option<usize>> {
     of_tet
 }
 
-/// The tets of each region. Weights of strain and volume are multiplied by `scales`.
+/// The tets of each region, with weights multiplied by their factors and `scale`.
 pub fn distribute_tets(
     model: &Model,
-    scales: [f64; 2],
+    weights: (&Weights, f64),
     rows: &mut Rows,
     regions: usize,
 ) -> Vec<TetBatches> {
@@ -115,7 +115,7 @@ pub fn distribute_tets(
             let [i, j, k] = CORNERS[t].map(|corner| prism.corners[corner]);
             local_tet(
                 model,
-                scales,
+                weights,
                 &volumes,
                 prism.tets[t],
                 [base, i, j, k],
@@ -131,14 +131,14 @@ pub fn distribute_tets(
         }
         batches.set_prisms(lists);
     }
-    push_single_tets(model, scales, rows, &single, &volumes, &mut batches);
+    push_single_tets(model, weights, rows, &single, &volumes, &mut batches);
     batches.iter_mut().for_each(TetBatches::finish);
     batches
 }
 
 fn push_single_tets(
     model: &Model,
-    scales: [f64; 2],
+    weights: (&Weights, f64),
     rows: &mut Rows,
     single: &[bool],
     volumes: &[Option<usize>],
@@ -166,7 +166,7 @@ fn push_single_tets(
             .filter(|&&v| (v as usize) < rows.free)
             .count();
         let local = std::array::from_fn(|k| local[k]);
-        sorted[region][free - 1].push(local_tet(model, scales, volumes, i, order, local));
+        sorted[region][free - 1].push(local_tet(model, weights, volumes, i, order, local));
     }
     for (batches, lists) in batches.iter_mut().zip(&mut sorted) {
         for (k, list) in lists.iter_mut().enumerate() {
@@ -179,7 +179,7 @@ fn push_single_tets(
 /// Tet `i` of the model with its corners in the order given.
 pub fn local_tet(
     model: &Model,
-    [strain, keeping]: [f64; 2],
+    (weights, scale): (&Weights, f64),
     volumes: &[Option<usize>],
     i: usize,
     order: [u32; 4],
@@ -195,8 +195,10 @@ pub fn local_tet(
     Tet {
         rows,
         shape: triangle([a, b, c].map(gradient)),
-        weight: tets.weights[i] * strain,
-        volume_weight: volume.map_or(0.0, |k| model.volumes().weights[k] * keeping),
+        weight: tets.weights[i] * (weights.strain_of(tets.materials[i]) * scale),
+        volume_weight: volume.map_or(0.0, |k| {
+            model.volumes().weights[k] * (weights.volume_of(tets.materials[i]) * scale)
+        }),
         ratio: volume.map_or(1.0, |k| model.volumes().ratios[k]),
     }
 }

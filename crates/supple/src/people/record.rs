@@ -60,8 +60,8 @@ fn key(task: &Task, options: &PersonOptions) -> String {
     let regressors = options.regressors.as_ref();
     let regressors = regressors.map_or(0, |regressors| fnv(regressors.to_toml().as_bytes()));
     let wanted = format!(
-        "{:?} {:?} {:?} {:?} {regressors:x}",
-        task.sex, task.given, options.scan.metres_per_unit, options.scan.up
+        "{:?} {:?} {:?} {:?} {:?} {regressors:x}",
+        task.sex, task.given, options.scan.metres_per_unit, options.scan.up, options.population
     );
     format!(
         "{bytes} bytes, options {:016x}, Supple {}",

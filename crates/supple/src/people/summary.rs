@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde::Serialize;
 use supple_anatomy::Sex;
 use supple_anatomy::composition::population::{PERCENTS, Quantity, quantiles};
-use supple_anatomy::composition::{Population, Regressors};
+use supple_anatomy::composition::{Population, Regressors, Study};
 use supple_anatomy::person::PersonInfo;
 
 use super::Record;
@@ -107,6 +107,14 @@ impl Summary {
                 .filter_map(|record| Some((record.name.clone(), record.refused.clone()?)))
                 .collect(),
             compared,
+        }
+    }
+
+    /// Leaves of the populations of fat those of one study.
+    pub fn keep(&mut self, study: Study) {
+        let of_fat = |row: &&mut Compared| row.what.starts_with("fat");
+        for row in self.compared.iter_mut().filter(of_fat) {
+            row.populations.retain(|(name, ..)| study.is_of(name));
         }
     }
 

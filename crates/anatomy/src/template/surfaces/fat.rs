@@ -4,7 +4,7 @@ use glam::{DVec3, Vec2, Vec3};
 use serde::Deserialize;
 use supple_geom::laplace::{Clamp, cotan_laplacian};
 use supple_geom::normals::vertex_normals;
-use supple_geom::sparse::{Ldlt, SymmetricCsc};
+use supple_geom::sparse::{Cholesky, SymmetricCsc};
 use supple_geom::surface::Ray;
 use supple_geom::{Surface, TriMesh};
 
@@ -183,7 +183,7 @@ pub fn fat_thickness(
         reason: error.to_string(),
     };
     let matrix = SymmetricCsc::from_entries(n, entries).map_err(spread)?;
-    let factor = Ldlt::new(&matrix).map_err(spread)?;
+    let factor = Cholesky::new(&matrix).map_err(spread)?;
     let mut columns = vec![right];
     factor.solve_columns(&mut columns);
     Ok(columns[0].iter().map(|&t| t.max(LEAST)).collect())

@@ -39,7 +39,6 @@ pub(super) fn draw_layers(args: &args::Picture, console: &Console) -> Result<(),
 /// A layered body in frames of a clip: its skin, and with --layers also its muscles and bones.
 pub(super) fn draw_moving_layers(
     subject: &Subject,
-    layered: &LayeredBody,
     args: &args::Picture,
     look: &Look,
     settings: &supple::flesh::Settings,
@@ -53,7 +52,8 @@ pub(super) fn draw_moving_layers(
     let times = span.times();
     let progress = console.progress("simulating", times.len());
     let mut moments = Vec::new();
-    let inside = (args.layers).then(|| Inside::new(layered, body.flesh()));
+    let layered = subject.body().filter(|_| args.layers);
+    let inside = layered.map(|layered| Inside::new(layered, body.flesh()));
     follow(&mut body, character, clip, &times, &mut |_, body| {
         let mut positions = body.positions();
         if let Some(inside) = &inside {
@@ -69,15 +69,21 @@ pub(super) fn draw_moving_layers(
     })?;
     drop(progress);
     let title = format!("{}: {}", character.name, clip.name);
+    // A person's skin is followed by eyes and tongue, a template's by nothing.
+    let skins = character.parts.len();
     let shown = match &inside {
-        Some(_) => &[(0..1, "skin"), (1..3, "muscles"), (2..3, "bones")][..],
-        None => &[(0..1, "")][..],
+        Some(_) => vec![
+            (0..skins, "skin"),
+            (skins..skins + 2, "muscles"),
+            (skins + 1..skins + 2, "bones"),
+        ],
+        None => vec![(0..skins, "")],
     };
     let whole = match &inside {
         Some(inside) => inside.character(character),
         None => character.clone(),
     };
-    let tints = muscle_tints(layered, &whole);
+    let tints = layered.map_or_else(Vec::new, |layered| muscle_tints(layered, &whole, skins));
     let rows: Vec<Vec<Vec<Vec<Vec3>>>> = (shown.iter())
         .map(|(parts, _)| moments.iter().map(|m| only(&m.positions, parts)).collect())
         .collect();
@@ -113,16 +119,16 @@ fn only(positions: &[Vec<Vec3>], parts: &std::ops::Range<usize>) -> Vec<Vec<Vec3
     .collect()
 }
 
-/// Colours of skin, muscles and bones.
-fn muscle_tints(template: &LayeredBody, whole: &Character) -> Vec<Tint> {
+/// Colours of skin, muscles and bones; `muscles` is the part of the muscles.
+fn muscle_tints(template: &LayeredBody, whole: &Character, muscles: usize) -> Vec<Tint> {
     let tint = |(index, part): (usize, &Part)| {
         let count = part.mesh.positions.len();
         let material = part.material.and_then(|m| whole.materials.get(m));
         let own = material.map_or(Vec3::ONE, |m| to_srgb(m.base_color.truncate()));
         Tint {
-            colours: match index {
-                1 => muscle_colours(template),
-                _ => vec![own; count],
+            colours: match index == muscles {
+                true => muscle_colours(template),
+                false => vec![own; count],
             },
             strengths: vec![1.0; count],
         }

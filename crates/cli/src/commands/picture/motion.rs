@@ -71,10 +71,8 @@ pub(super) fn draw_motion(
         _ => vec![commands::method(args.method)],
     };
     let settings = commands::settings(&args.input, &args.tissue)?;
-    if let Some(body) = character.body() {
-        return draw_moving_layers(
-            character, body, args, look, &settings, &clip, chosen, console,
-        );
+    if character.body().is_some() {
+        return draw_moving_layers(character, args, look, &settings, &clip, chosen, console);
     }
     let progress = console.progress("skinning", frames * methods.len());
     let motions = methods

@@ -102,7 +102,7 @@ fn alignment(json: &Value, add: &mut dyn FnMut(&'static str, String)) {
         let own = number(accessor, "byteOffset").unwrap_or(0);
         let start = number(view, "byteOffset").unwrap_or(0).wrapping_add(own);
         let stride = number(view, "byteStride").unwrap_or(0);
-        if start % size != 0 || stride % size != 0 {
+        if !start.is_multiple_of(size) || !stride.is_multiple_of(size) {
             add(
                 "The data is not aligned to its component size.",
                 format!("accessors[{index}]"),
