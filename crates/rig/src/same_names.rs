@@ -53,11 +53,7 @@ impl Pairs {
             );
             match parents {
                 (None, None) => tops.push((from, to)),
-                (Some(a), Some(b)) if pairs[&a] == b => {
-                    if concerned {
-                        inner.push((from, to));
-                    }
-                }
+                (Some(a), Some(b)) if pairs[&a] == b && concerned => inner.push((from, to)),
                 _ if concerned => return None,
                 _ => {}
             }

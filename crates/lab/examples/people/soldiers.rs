@@ -9,7 +9,7 @@ use supple_anatomy::body_model::BodyModel;
 use supple_anatomy::composition::{Composition, Measures};
 use supple_anatomy::growth::GrowthBody;
 use supple_anatomy::person::{FitReport, published_leg_muscle};
-use supple_geom::square::Square;
+use supple_geom::dense::DenseSymmetric;
 
 use crate::cases::{Case, Source};
 use crate::{Base, Failure};
@@ -156,7 +156,7 @@ impl<'a> Shaper<'a> {
         let mut coefficients = vec![0.0; count];
         for _ in 0..STEPS {
             let found = self.measures(&coefficients);
-            let mut normal = Square::zero(count);
+            let mut normal = DenseSymmetric::zero(count);
             let mut right: Vec<f64> = (0..count)
                 .map(|k| -coefficients[k] / deviations[k])
                 .collect();
@@ -167,8 +167,8 @@ impl<'a> Shaper<'a> {
                     *right += d * (wanted - of(&found)) / EXACT;
                 }
             }
-            (0..count).for_each(|k| normal.row_mut(k)[k] += 1.0);
-            if let Some(factor) = normal.factorise() {
+            (0..count).for_each(|k| normal.add_at(k, k, 1.0));
+            if let Ok(factor) = normal.factorise() {
                 factor.solve(&mut right);
                 for k in 0..count {
                     coefficients[k] += right[k] * deviations[k];
