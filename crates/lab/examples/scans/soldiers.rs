@@ -14,8 +14,8 @@ use supple_anatomy::composition::soldiers::MEASURES;
 use supple_anatomy::composition::{Measures, Tape};
 use supple_anatomy::scan::{Options, SURE, Scan, register};
 use supple_anatomy::template::load_template;
+use supple_geom::dense::DenseSymmetric;
 use supple_geom::normals::vertex_normals;
-use supple_geom::square::Square;
 
 type Failure = Box<dyn std::error::Error>;
 const TABLE: &str = concat!(
@@ -200,7 +200,7 @@ impl Base {
         let mut coefficients = start.to_vec();
         for _ in 0..STEPS {
             let found = self.measured(&coefficients);
-            let mut normal = Square::zero(count);
+            let mut normal = DenseSymmetric::zero(count);
             let mut right = vec![0.0; count];
             for (row, ((.., of), wanted)) in
                 self.derivatives.iter().zip(MEASURES.iter().zip(wanted))
@@ -212,10 +212,10 @@ impl Base {
                 }
             }
             for k in 0..count {
-                normal.row_mut(k)[k] += 1.0;
+                normal.add_at(k, k, 1.0);
                 right[k] -= (coefficients[k] - start[k]) / sizes[k];
             }
-            if let Some(factor) = normal.factorise() {
+            if let Ok(factor) = normal.factorise() {
                 factor.solve(&mut right);
                 (0..count).for_each(|k| coefficients[k] += right[k] * sizes[k]);
             }
