@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 
 process.chdir(join(dirname(fileURLToPath(import.meta.url)), '..'));
 
-const FOLDERS = 'crates|docs|examples|scripts|viewer/src|viewer/tests|viewer/scripts|viewer/bindgen';
+const FOLDERS = 'crates|docs|scripts|viewer/src|viewer/tests|viewer/scripts|viewer/bindgen';
 // The page is built there, not committed.
 const REPOSITORY_PATH = new RegExp(`^(?!crates/view/dist)(?:${FOLDERS})/[\\w./-]*$`);
 

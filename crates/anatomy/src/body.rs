@@ -38,9 +38,7 @@ pub enum BodyError {
     #[error("the file has no skin mesh")]
     NoMesh,
     /// No skin weights.
-    #[error(
-        "part '{part}' has no skin weights; give a rigged skin, or rig it first with `supple rig`"
-    )]
+    #[error("part '{part}' has no skin weights; give a rigged skin")]
     NoWeights {
         /// Name of the part.
         part: String,

@@ -17,8 +17,8 @@ pub struct Failure {
 impl<E: Error + 'static> From<E> for Failure {
     fn from(error: E) -> Self {
         Self {
+            hint: crate::hints::hint(&error).to_owned(),
             error: Box::new(error),
-            hint: String::new(),
         }
     }
 }

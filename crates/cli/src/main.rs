@@ -4,6 +4,7 @@
 mod args;
 mod commands;
 mod console;
+mod hints;
 mod output;
 
 use clap::Parser;

@@ -416,11 +416,13 @@ fn given_radii(
     graph: &BoneGraph,
 ) -> Result<GivenRadii, FleshError> {
     let find = |name: &String| {
-        character.skeleton.find(name).ok_or_else(|| {
-            FleshError::Settings(format!(
-                                "a radius is set for joint `{name}`, which the skeleton does not have; `supple info --joints` lists its joints"
-            ))
-        })
+        character
+            .skeleton
+            .find(name)
+            .ok_or_else(|| FleshError::NoSuchJoint {
+                what: "a radius".to_owned(),
+                name: name.clone(),
+            })
     };
     let mut given = GivenRadii::default();
     for (name, &radius) in &settings.bone_radii {

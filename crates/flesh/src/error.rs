@@ -67,6 +67,20 @@ pub enum FleshError {
     /// Settings that cannot be read, or that name something the character does not have.
     #[error("settings: {0}")]
     Settings(String),
+    /// Settings that name a joint the skeleton does not have.
+    #[error("settings: {what} names joint `{name}`, which the skeleton does not have")]
+    NoSuchJoint {
+        /// Where it is named.
+        what: String,
+        /// The name.
+        name: String,
+    },
+    /// Settings that name a shell the character does not have.
+    #[error("settings: a kind is set for shell `{key}`, but no shell has that name or number")]
+    NoSuchShell {
+        /// The name.
+        key: String,
+    },
     /// Inner surfaces that do not fit the character.
     #[error("the layers of the body cannot be used: {0}")]
     Layers(String),

@@ -1,1 +1,1 @@
-//! The figures of `docs/gallery.md` are the programs in `examples/` at the root: `cargo run --release --example sliding`.
+//! The figures of `docs/gallery.md` are the programs in `crates/gallery/examples/`: `cargo run --release --example sliding`.

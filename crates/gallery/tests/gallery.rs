@@ -1,4 +1,4 @@
-//! Every example is declared, told about in the gallery, and has its picture.
+//! Every example is told about in the gallery, and has its picture.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ fn root() -> PathBuf {
 
 /// Names of `examples/*.rs`, sorted.
 fn examples() -> Vec<String> {
-    let files = std::fs::read_dir(root().join("examples")).unwrap();
+    let files = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples")).unwrap();
     let mut names: Vec<String> = files
         .map(|file| file.unwrap().path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
@@ -22,13 +22,10 @@ fn examples() -> Vec<String> {
 }
 
 #[test]
-fn every_example_is_declared_and_shown() {
-    let manifest = include_str!("../Cargo.toml");
+fn every_example_is_shown() {
     let page = std::fs::read_to_string(root().join("docs/gallery.md")).unwrap();
     assert!(!examples().is_empty());
     for name in examples() {
-        let declared = format!("path = \"../../examples/{name}.rs\"");
-        assert!(manifest.contains(&declared), "{name} is not declared");
         assert!(
             page.contains(&format!("(gallery/{name}.png)")),
             "docs/gallery.md does not show {name}"

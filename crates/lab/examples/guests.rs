@@ -126,7 +126,7 @@ fn run() -> Result<usize, Box<dyn Error>> {
         let character = supple::load(file).map_err(|error| error.to_string());
         let character = character.and_then(|character| match is_bare(&character) {
             true => rigged(&character).map_err(|error| error.to_string()),
-            false => Ok(character),
+            false => Ok(character.into_character()),
         });
         add(&name, character, false);
     }

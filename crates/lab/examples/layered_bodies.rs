@@ -5,13 +5,13 @@ use std::path::Path;
 use std::time::Instant;
 
 use supple::anatomy::Sex;
+use supple::anatomy::tissue_layers::bound_to_bones;
 use supple::backend::Choice;
 use supple::embedded;
 use supple::flesh::settings::Resolution;
 use supple::glam::Vec3;
-use supple::layers::{Layered, bound_to_bones, layered, layered_person};
-use supple::person::{PersonOptions, Scan, is_person, person};
-use supple::{Clip, ContactMode, SoftBody, clips};
+use supple::person::{PersonOptions, Scan, person};
+use supple::{Clip, ContactMode, SoftBody, Subject, clips};
 use supple_lab::layered_motion::{
     SideJump, Torso, folds, mean_shear, triangles_within, turned_spine,
 };
@@ -29,22 +29,19 @@ const LARGEST_OFF_ON_GROUND: f32 = 3.0;
 type Error = Box<dyn std::error::Error>;
 
 /// A body by its name.
-fn body_of(name: &str) -> Result<Layered, Error> {
+fn body_of(name: &str) -> Result<Subject, Error> {
     for (word, sex) in [("woman", Sex::Female), ("man", Sex::Male)] {
         if let Some(bmi) = name.strip_prefix(word).and_then(|text| text.parse().ok()) {
-            return Ok(layered(&person_of_bmi(sex, bmi)?));
+            return Ok(person_of_bmi(sex, bmi)?.into());
         }
     }
-    let path = Path::new(name);
-    if is_person(path) {
-        return Ok(layered_person(&supple::load_person(path)?));
+    match supple::load_layered(name) {
+        Err(supple::Error::NoLayers { .. }) => {
+            let scan = Scan::load(Path::new(name))?;
+            Ok(person(name, &scan, &PersonOptions::default())?.into())
+        }
+        other => Ok(other?),
     }
-    if name.starts_with('@') || path.extension().is_some_and(|e| e == "template") {
-        return Ok(layered(&supple::load_template(path)?));
-    }
-    let scan = Scan::load(path)?;
-    let somebody = person(name, &scan, &PersonOptions::default())?;
-    Ok(layered_person(&somebody))
 }
 
 /// Prints a row; false if something does not hold.
@@ -68,16 +65,16 @@ fn row(name: &str, motion: &str, outcome: &Outcome, largest_off: f32) -> bool {
 }
 
 /// Steps the first frames of a clip on the processor and on the device, and prints how far they are apart.
-fn compare_backends(made: &Layered, clip: &Clip) -> Result<(), Error> {
+fn compare_backends(made: &Subject, clip: &Clip) -> Result<(), Error> {
     let mut bodies = Vec::new();
     for choice in [Choice::Cpu, Choice::Gpu] {
-        let builder = SoftBody::builder(&made.character).layers(&made.layers);
+        let builder = SoftBody::builder(made);
         let builder = builder.resolution(Resolution::Vertices(1500));
         bodies.push(builder.backend(choice).build()?);
     }
     let mut apart = 0.0_f32;
     for frame in 0..20 {
-        let pose = clip.sample(&made.character.skeleton, frame as f32 / 60.0);
+        let pose = clip.sample(&made.skeleton, frame as f32 / 60.0);
         for body in &mut bodies {
             body.advance(&pose, 1.0 / 60.0)?;
         }
@@ -96,33 +93,36 @@ fn torso_table() -> Result<(), Error> {
         "| body | layers | jump: belly, ribs \\[mm\\] | ratio | twist: shear | bend: folded edges |"
     );
     println!("|---|---|---|---|---|---|");
-    for (name, anatomy) in [
-        ("man", supple::load_template("@male")?),
-        ("woman", supple::load_template("@female")?),
-        ("man, BMI 30", person_of_bmi(Sex::Male, 30.0)?),
-        ("woman, BMI 30", person_of_bmi(Sex::Female, 30.0)?),
-    ] {
-        let made = layered(&anatomy);
-        let bound = bound_to_bones(&anatomy, &made);
-        let torso = Torso::new(&anatomy, &made.layers)?;
-        let mesh = &made.character.parts[0].mesh;
+    let bodies: [(&str, Subject); 4] = [
+        ("man", supple::load_layered("@male")?),
+        ("woman", supple::load_layered("@female")?),
+        ("man, BMI 30", person_of_bmi(Sex::Male, 30.0)?.into()),
+        ("woman, BMI 30", person_of_bmi(Sex::Female, 30.0)?.into()),
+    ];
+    for (name, made) in bodies {
+        let (Some(anatomy), Some(layers)) = (made.body(), made.layers()) else {
+            continue;
+        };
+        let bound = bound_to_bones(anatomy, layers.vertices.clone());
+        let torso = Torso::new(anatomy, layers)?;
+        let mesh = &made.parts[0].mesh;
         let [ribs, waist] =
             [&torso.ribs, &torso.waist].map(|region| triangles_within(&mesh.triangles, region));
         for (kind, layers) in [
             ("two", None),
-            ("three", Some(&made.layers)),
+            ("three", Some(layers)),
             ("bound", Some(&bound)),
         ] {
-            let builder = SoftBody::builder(&made.character);
+            let builder = SoftBody::builder(made.character());
             let mut body = match layers {
-                Some(layers) => builder.layers(layers).build()?,
+                Some(layers) => builder.layers(layers.clone()).build()?,
                 None => builder.build()?,
             };
             let regions = [&torso.belly[..], &torso.ribs[..]];
             let swings = SideJump::default().swings(&mut body, 0, &regions)?;
             let rest = body.flesh().rest_pose();
             let [twisted, bent] = [Vec3::Y, Vec3::NEG_X].map(|axis| {
-                let pose = turned_spine(&made.character.skeleton, &rest, axis, 60.0);
+                let pose = turned_spine(&made.skeleton, &rest, axis, 60.0);
                 body.reset(&pose).map(|()| body.positions().swap_remove(0))
             });
             println!(
@@ -139,9 +139,9 @@ fn torso_table() -> Result<(), Error> {
 }
 
 /// Steps a second in a jump.
-fn speed(name: &str, made: &Layered, frames: u32) -> Result<(), Error> {
-    let character = &made.character;
-    let mut body = SoftBody::builder(character).layers(&made.layers).build()?;
+fn speed(name: &str, made: &Subject, frames: u32) -> Result<(), Error> {
+    let character = made.character();
+    let mut body = SoftBody::builder(made).build()?;
     let jump = embedded::clip("jump", character)?;
     body.reset(&jump.sample(&character.skeleton, 0.0))?;
     let clock = Instant::now();
@@ -179,11 +179,11 @@ fn main() -> Result<(), Error> {
             .file_stem()
             .unwrap_or_default()
             .to_string_lossy();
-        let (character, name) = (&made.character, &*name);
+        let (character, name) = (made.character(), &*name);
         let mut judge = |motion: &str, outcome: &Outcome, largest_off: f32| {
             failed += usize::from(!row(name, motion, outcome, largest_off));
         };
-        let mut body = SoftBody::builder(character).layers(&made.layers).build()?;
+        let mut body = SoftBody::builder(&made).build()?;
         let mut trial = Trial::new(character, &mut body)?;
         for clip in embedded::clip_names() {
             let motion = embedded::clip(clip, character)?;
@@ -201,7 +201,7 @@ fn main() -> Result<(), Error> {
             judge(&text, &trial.wild(frames, rate)?, LARGEST_OFF);
         }
         for mode in [ContactMode::Local, ContactMode::Global] {
-            let builder = SoftBody::builder(character).layers(&made.layers);
+            let builder = SoftBody::builder(&made);
             let mut body = builder.contact(mode).ground(0.0).build()?;
             // Soles that stand on the ground rest a little flatter.
             body.place(&body.flesh().rest_pose())?;

@@ -11,7 +11,7 @@ use supple_picture::scene::CLAY;
 use supple_rig::{Character, Clip, Pose};
 use supple_sim::Collider;
 
-use crate::contact_report::inside;
+use supple::contact_report::inside;
 use supple::morphs::add_morphs;
 use supple::play::follow;
 use supple::tissue::{SoftBody, TissueError};

@@ -14,7 +14,7 @@ use supple::tissue::{SoftBody, TissueError};
 use supple::{Pose, Skeleton};
 use supple_geom::normals::vertex_normals;
 
-/// Regions of a torso: vertices of a [layered](supple::layers::layered) body's skin.
+/// Regions of a torso: vertices of a [layered](supple::load_layered) body's skin.
 #[derive(Clone, Debug, Default)]
 pub struct Torso {
     /// The front of the belly, below the ribs.

@@ -7,7 +7,6 @@ pub mod bench;
 pub mod collider_drawing;
 pub mod compare;
 pub mod compare_contact;
-pub mod contact_report;
 pub mod growth_sheet;
 pub mod guests;
 pub mod layered_motion;

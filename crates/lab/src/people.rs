@@ -4,7 +4,7 @@ use glam::Vec3;
 use supple::anatomy::body_model::BodyModel;
 use supple::anatomy::composition::estimate::CompositionError;
 use supple::anatomy::composition::{Known, Regressors, Tape, composition};
-use supple::anatomy::person::carried::skeleton_at;
+use supple::anatomy::layered_body::NewPositions;
 use supple::anatomy::person::{FitError, PersonSkin, Transfer, fitted_person};
 use supple::anatomy::{BodyError, LayeredBody, Sex};
 use supple::embedded::{self, Body};
@@ -39,7 +39,7 @@ pub fn person_of_bmi(sex: Sex, bmi: f64) -> Result<LayeredBody, PeopleError> {
         Sex::Male => Body::Male,
         Sex::Female => Body::Female,
     };
-    let mut template = embedded::template(which)?;
+    let template = embedded::template(which)?;
     let model = BodyModel::embedded(sex);
     let direction = volume_direction(model);
     let tape = Tape::new(&template.body)?;
@@ -86,17 +86,14 @@ pub fn person_of_bmi(sex: Sex, bmi: f64) -> Result<LayeredBody, PeopleError> {
         made.fat_mass.value,
         made.muscle_mass.value,
     )?;
-    template.name = format!("{} {bmi:.0}", template.name);
-    template.body.skeleton = skeleton_at(&template.body.skeleton, &person.1);
-    template.body.mesh.positions.clone_from(&fit.layers.skin);
-    template.layers = fit.layers;
-    for (bone, mesh) in template.bones.iter_mut().zip(fit.bones) {
-        bone.bone.mesh = mesh;
-    }
-    for (muscle, mesh) in template.muscles.iter_mut().zip(fit.muscles) {
-        muscle.mesh = mesh;
-    }
-    Ok(template)
+    let name = format!("{} {bmi:.0}", template.name);
+    let shape = NewPositions {
+        joints: &person.1,
+        layers: fit.layers,
+        bones: fit.bones,
+        muscles: fit.muscles,
+    };
+    Ok(template.reshaped(&name, shape))
 }
 
 /// Coefficients of one standard deviation in the direction in which the volume grows and the height stays, of the components alone.

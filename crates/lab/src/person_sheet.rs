@@ -12,7 +12,7 @@ const IRIS: Vec3 = hex(0x3f3026);
 
 /// Skin, fat, muscles and bones from the front and the back, with sections below. `size` is the width of a tile \[px\].
 pub fn person_sheet(person: &Person, size: usize) -> Image {
-    let mut anatomy = person.anatomy.clone();
+    let mut anatomy = person.body.clone();
     anatomy.name = title(person);
     let views = peeled_sheet(&anatomy, &eyes(person), size);
     let cuts = sections(&anatomy, size);

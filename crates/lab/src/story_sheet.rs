@@ -35,7 +35,7 @@ pub struct Story<'a> {
 
 /// Scan and layers in the first row, motion and the heavier person in the second. `size` is the width of a tile \[px\].
 pub fn story_sheet(story: &Story, size: usize) -> Image {
-    let anatomy = &story.person.anatomy;
+    let anatomy = &story.person.body;
     let scan = DrawMesh::new(story.scan).coloured(SCAN);
     let mut first = vec![(
         draw_around(&story.scan.positions, vec![scan], FRONT, size),

@@ -135,7 +135,7 @@ impl Torso {
     }
 
     fn with(&self, layers: &GivenLayers) -> SoftBody {
-        let builder = SoftBody::builder(&self.character).layers(layers);
+        let builder = SoftBody::builder(&self.character).layers(layers.clone());
         builder.build().unwrap()
     }
 
@@ -262,7 +262,11 @@ fn wild_poses_and_contact_come_back_to_rest() {
         settings.solver.steps_per_second = rate;
         settings.contact.mode = mode;
         let builder = SoftBody::builder(&torso.character).settings(settings);
-        let mut body = builder.layers(&torso.layers).ground(-0.02).build().unwrap();
+        let mut body = builder
+            .layers(torso.layers.clone())
+            .ground(-0.02)
+            .build()
+            .unwrap();
         let rest = body.flesh().rest_pose();
         let before = body.positions().concat();
         for frame in 0..40 {

@@ -159,6 +159,21 @@ pub enum Severity {
     Warning,
 }
 
+/// What a user may set to mend a [`Problem`]. Programs say where: with an option, or with a control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remedy {
+    /// The file's unit.
+    Unit,
+    /// The file's unit and up axis.
+    UnitAndUp,
+    /// Z as the file's up axis.
+    UpZ,
+    /// Weights computed anew.
+    Weights,
+    /// A file for each body, and a scene of all.
+    Scene,
+}
+
 /// Something unusual in a file, and its consequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
@@ -168,6 +183,8 @@ pub struct Problem {
     pub place: String,
     /// What was found and what follows from it.
     pub text: String,
+    /// What may mend it.
+    pub remedy: Option<Remedy>,
 }
 
 impl Character {

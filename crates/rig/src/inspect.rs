@@ -9,7 +9,7 @@ use supple_geom::tidy::turn_alike;
 use supple_geom::weld::weld;
 use supple_geom::{Surface, TriMesh};
 
-use crate::character::{Character, Part, Problem, Severity};
+use crate::character::{Character, Part, Problem, Remedy, Severity};
 use crate::skeleton::{Joint, JointKind};
 
 /// Counts for one part.
@@ -78,6 +78,7 @@ pub fn inspect(character: &Character) -> Inspection {
 fn problem(severity: Severity, place: &str, text: String) -> Problem {
     Problem {
         severity,
+        remedy: None,
         place: place.to_owned(),
         text,
     }
@@ -168,10 +169,12 @@ fn part_problems(part: &Part, facts: &PartFacts, problems: &mut Vec<Problem>) {
 
 fn size_problems(height: f32, problems: &mut Vec<Problem>) {
     if height > 0.0 && !(0.1..=10.0).contains(&height) {
-        let text = format!(
-            "The character is {height:.3} m tall. If it is a person, its unit is wrong; set it with `--unit`."
-        );
-        problems.push(problem(Severity::Warning, "", text));
+        let text =
+            format!("The character is {height:.3} m tall. If it is a person, its unit is wrong.");
+        problems.push(Problem {
+            remedy: Some(Remedy::Unit),
+            ..problem(Severity::Warning, "", text)
+        });
     }
 }
 

@@ -5,7 +5,7 @@ use std::f32::consts::FRAC_PI_2;
 use glam::{Quat, Vec3};
 
 use crate::Skeleton;
-use crate::character::{Character, Problem, Severity};
+use crate::character::{Character, Problem, Remedy, Severity};
 use crate::figures::{figures, skeleton_trees};
 use crate::retarget::humanoid::{HumanBone, Side};
 use crate::retarget::{BoneMap, Humanoid};
@@ -26,9 +26,10 @@ pub fn motion_warnings(character: &Character) -> Vec<Problem> {
     found.into_iter().flatten().collect()
 }
 
-fn warning(text: String) -> Option<Problem> {
+fn warning(remedy: Option<Remedy>, text: String) -> Option<Problem> {
     Some(Problem {
         severity: Severity::Warning,
+        remedy,
         place: String::new(),
         text,
     })
@@ -59,7 +60,8 @@ fn lying_warning(character: &Character) -> Option<Problem> {
     let creature = stood.as_ref().is_some_and(|h| is_creature(h, skeleton));
     if stands && !creature && (lies || count(&stood) > count(&as_is)) {
         return warning(
-            "The body lies on the ground with its head along Z. If Z is up in the file, load it with `--up z`; otherwise clips and motions will not fit."
+            Some(Remedy::UpZ),
+            "The body lies on the ground with its head along Z. If Z is up in the file, set it so; otherwise clips and motions will not fit."
                 .to_owned(),
         );
     }
@@ -98,12 +100,18 @@ fn several_bodies_warning(character: &Character) -> Option<Problem> {
     let people = figures(character).len();
     match (trees, people) {
         (0 | 1, _) => None,
-        (_, 0) => warning(format!(
-            "The file holds {trees} skeletons. Its own clips move all of them; other motions treat them as one body. Save each in its own file and combine them with `supple scene`."
-        )),
-        _ => warning(format!(
-            "The file holds {people} people. Every motion moves all of them. To give each its own motion, save each in its own file and combine them with `supple scene`."
-        )),
+        (_, 0) => warning(
+            Some(Remedy::Scene),
+            format!(
+                "The file holds {trees} skeletons. Its own clips move all of them; other motions treat them as one body. Save each in its own file."
+            ),
+        ),
+        _ => warning(
+            Some(Remedy::Scene),
+            format!(
+                "The file holds {people} people. Every motion moves all of them. To give each its own motion, save each in its own file."
+            ),
+        ),
     }
 }
 
@@ -116,6 +124,7 @@ fn loose_ends_note(character: &Character) -> Option<Problem> {
         .map(|&joint| skeleton.joints()[joint].name.as_str())
         .collect();
     (!loose.is_empty()).then(|| Problem {
+        remedy: None,
         severity: Severity::Note,
         place: String::new(),
         text: format!(
@@ -167,10 +176,11 @@ fn left_behind_warning(character: &Character) -> Option<Problem> {
     }
     let shown = names.iter().take(4).copied().collect::<Vec<_>>().join(", ");
     let more = if names.len() > 4 { ", …" } else { "" };
-    warning(format!(
+    let text = format!(
         "{:.0} % of the skin hangs on joints beside the body ({shown}{more}). In embedded clips and motions of other files it stays where it is; the file's own clips move it.",
         100.0 * share
-    ))
+    );
+    warning(None, text)
 }
 
 #[cfg(test)]
@@ -199,7 +209,7 @@ mod tests {
             rest.translation = turn * rest.translation;
             rest.rotation = turn * rest.rotation;
             // Only one of the two is Z up.
-            assert_eq!(warnings_of(flat).contains("--up z"), angle > 0.0);
+            assert_eq!(warnings_of(flat).contains("Z is up"), angle > 0.0);
         }
     }
 
@@ -214,7 +224,7 @@ mod tests {
             rest.rotation = turn * rest.rotation;
             flat
         };
-        assert!(warnings_of(flat()).contains("--up z"));
+        assert!(warnings_of(flat()).contains("Z is up"));
         let mut standing = flat();
         let humanoid = Humanoid::find(&mannequin(), &BoneMap::default()).unwrap();
         for side in Side::BOTH {

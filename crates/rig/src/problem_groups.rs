@@ -115,6 +115,7 @@ mod tests {
     fn problem(severity: Severity, place: &str, text: &str) -> Problem {
         Problem {
             severity,
+            remedy: None,
             place: place.to_owned(),
             text: text.to_owned(),
         }

@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use crate::character::{Character, Problem, Severity};
+use crate::character::{Character, Problem, Remedy, Severity};
 use crate::skeleton::JointKind;
 
 /// A vertex is stray if its main bone is farther away than the nearest bone by this fraction of the character's size.
@@ -63,10 +63,9 @@ pub fn stray_weights(character: &Character) -> Option<Problem> {
     };
     Some(Problem {
         severity: Severity::Warning,
+        remedy: Some(Remedy::Weights),
         place: String::new(),
-        text: format!(
-            "The skin weights look broken: {text}. Use `--auto-weights` to compute new ones."
-        ),
+        text: format!("The skin weights look broken: {text}."),
     })
 }
 

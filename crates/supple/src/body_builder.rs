@@ -1,29 +1,30 @@
 //! Options of a soft body.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use supple_flesh::settings::{ContactMode, Ground, Resolution};
 use supple_flesh::{DetailCache, Flesh, GivenLayers, Settings};
-use supple_rig::Character;
 
+use crate::Subject;
 use crate::backend::{self, Choice};
 use crate::tissue::{SoftBody, TissueError};
 
 /// Builder of a [`SoftBody`]. Options that are not set have defaults.
 #[derive(Clone)]
-pub struct SoftBodyBuilder<'a> {
-    character: &'a Character,
+pub struct SoftBodyBuilder {
+    subject: Subject,
     settings: Settings,
     file: Option<PathBuf>,
     backend: Choice,
-    progress: Option<&'a dyn Fn(f32)>,
-    layers: Option<&'a GivenLayers>,
+    progress: Option<Arc<dyn Fn(f32)>>,
+    layers: Option<Arc<GivenLayers>>,
 }
 
-impl<'a> SoftBodyBuilder<'a> {
-    pub(crate) fn new(character: &'a Character) -> Self {
+impl SoftBodyBuilder {
+    pub(crate) fn new(subject: Subject) -> Self {
         Self {
-            character,
+            subject,
             settings: Settings::default(),
             file: None,
             backend: Choice::Cpu,
@@ -38,10 +39,10 @@ impl<'a> SoftBodyBuilder<'a> {
         self
     }
 
-    /// Gives the body a muscle surface and a skeleton surface of its own: fat and muscle over detailed bones, instead of one layer
-    /// over capsules.
-    pub fn layers(mut self, layers: &'a GivenLayers) -> Self {
-        self.layers = Some(layers);
+    /// Other layers than those of the subject: a muscle surface and a skeleton surface, for fat and muscle over detailed bones instead
+    /// of one layer over capsules.
+    pub fn layers(mut self, layers: impl Into<Arc<GivenLayers>>) -> Self {
+        self.layers = Some(layers.into());
         self
     }
 
@@ -77,8 +78,8 @@ impl<'a> SoftBodyBuilder<'a> {
     }
 
     /// Calls back while the tissue is built, with a share from 0 to 1.
-    pub fn progress(mut self, progress: &'a dyn Fn(f32)) -> Self {
-        self.progress = Some(progress);
+    pub fn progress(mut self, progress: impl Fn(f32) + 'static) -> Self {
+        self.progress = Some(Arc::new(progress));
         self
     }
 
@@ -86,14 +87,14 @@ impl<'a> SoftBodyBuilder<'a> {
     pub fn build(self) -> Result<SoftBody, TissueError> {
         let file = self.file.as_deref().filter(|file| file.is_file());
         let cache = file.map(FileCache::beside);
-        let mut builder = Flesh::builder(self.character).settings(self.settings);
+        let mut builder = Flesh::builder(&self.subject).settings(self.settings);
         if let Some(cache) = &cache {
             builder = builder.cache(cache);
         }
-        if let Some(layers) = self.layers {
+        if let Some(layers) = self.layers.as_deref().or_else(|| self.subject.layers()) {
             builder = builder.layers(layers);
         }
-        if let Some(progress) = self.progress {
+        if let Some(progress) = self.progress.as_deref() {
             builder = builder.progress(progress);
         }
         let mut body = SoftBody::from_flesh(builder.build()?)?;

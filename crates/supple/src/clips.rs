@@ -281,7 +281,7 @@ impl Way {
     pub fn text(self) -> &'static str {
         match self {
             Self::Direct => {
-                "the motion was made for this skeleton and is played joint by joint (--retarget fits it to the body instead)"
+                "the motion was made for this skeleton and is played joint by joint; it can be retargeted to the body instead"
             }
             Self::Retargeted => {
                 "the motion was made for another skeleton and is retargeted from humanoid bone to humanoid bone"

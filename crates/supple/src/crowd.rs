@@ -10,11 +10,13 @@ use supple_flesh::settings::ContactMode;
 use supple_flesh::{Flesh, FleshError, Settings};
 use supple_gpu::tables::Tables;
 use supple_gpu::{FollowTables, Gpu, GpuBodies, GpuError, GpuSkin, Pending, Solver, unpack_skin};
+use supple_rig::Pose;
 use supple_rig::skinning::Posed;
-use supple_rig::{Character, Pose};
 use supple_sim::State;
 
+use crate::Subject;
 use crate::crowd_tables::skin_tables;
+use crate::tissue::{SoftBody, TissueError};
 
 /// Why a crowd could not be built or stepped.
 #[derive(Debug, thiserror::Error)]
@@ -23,6 +25,9 @@ pub enum CrowdError {
     /// The device, the model or the settings.
     #[error(transparent)]
     Gpu(#[from] GpuError),
+    /// The tissue could not be built.
+    #[error(transparent)]
+    Tissue(#[from] TissueError),
     /// A pose belongs to another character.
     #[error(transparent)]
     Flesh(#[from] FleshError),
@@ -81,13 +86,13 @@ fn full_skin(rows: &[[f32; 4]]) -> FullSkin {
 
 /// Builder of a [`Crowd`].
 #[derive(Clone, Debug)]
-pub struct CrowdBuilder<'a> {
-    character: &'a Character,
+pub struct CrowdBuilder {
+    subject: Subject,
     settings: Settings,
     gpu: Option<Arc<Gpu>>,
 }
 
-impl CrowdBuilder<'_> {
+impl CrowdBuilder {
     /// Sets all settings. Call it first: it replaces what other options have set.
     pub fn settings(mut self, settings: Settings) -> Self {
         self.settings = settings;
@@ -112,23 +117,22 @@ impl CrowdBuilder<'_> {
             Some(gpu) => gpu,
             None => Gpu::open(supple_gpu::Options::default())?,
         };
-        let builder = Flesh::builder(self.character).settings(self.settings);
-        let flesh = Arc::new(builder.build()?);
+        let flesh = SoftBody::new(self.subject, self.settings)?.shared_flesh();
         let solver = flesh.settings.solver_settings();
         Crowd::of_flesh(&gpu, flesh, &solver, count)
     }
 }
 
 impl Crowd {
-    /// Builds the tissue of a character and puts `count` bodies of it at rest on the best GPU there is.
-    pub fn new(character: &Character, count: u32) -> Result<Self, CrowdError> {
-        Self::builder(character).build(count)
+    /// Builds the tissue of a subject and puts `count` bodies of it at rest on the best GPU there is.
+    pub fn new(subject: impl Into<Subject>, count: u32) -> Result<Self, CrowdError> {
+        Self::builder(subject).build(count)
     }
 
     /// Starts a crowd with options.
-    pub fn builder(character: &Character) -> CrowdBuilder<'_> {
+    pub fn builder(subject: impl Into<Subject>) -> CrowdBuilder {
         CrowdBuilder {
-            character,
+            subject: subject.into(),
             settings: Settings::default(),
             gpu: None,
         }

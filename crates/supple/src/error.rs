@@ -1,5 +1,12 @@
 //! Errors of the facade.
 
+use std::path::PathBuf;
+
+use supple_anatomy::BodyError;
+use supple_anatomy::growth::GrowthError;
+use supple_anatomy::person::{PersonError, PersonFileError};
+use supple_anatomy::scan::ScanError;
+use supple_anatomy::template::TemplateError;
 use supple_flesh::FleshError;
 use supple_rig::bake::BakeError;
 use supple_rig::formats::FormatError;
@@ -36,6 +43,39 @@ pub enum Error {
     /// Weights could not be computed for a part that has none.
     #[error(transparent)]
     Weights(#[from] WeightsError),
+    /// No person could be made of a scan.
+    #[error(transparent)]
+    Person(#[from] PersonError),
+    /// A person's file could not be read or written.
+    #[error("{path}: {source}", path = path.display())]
+    PersonFile {
+        /// The file.
+        path: PathBuf,
+        /// The error in it.
+        source: PersonFileError,
+    },
+    /// A person could not be read or written, in no file.
+    #[error(transparent)]
+    PersonBytes(#[from] PersonFileError),
+    /// A template could not be read or written.
+    #[error(transparent)]
+    Template(#[from] TemplateError),
+    /// A character is no skin that anatomy can be built into.
+    #[error(transparent)]
+    Body(#[from] BodyError),
+    /// A body could not grow.
+    #[error(transparent)]
+    Growth(#[from] GrowthError),
+    /// A file has no layers where they are needed.
+    #[error("{path} has no layers of fat and muscle; persons, templates, @male and @female do", path = path.display())]
+    NoLayers {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Many scans, or the table of them.
+    #[cfg(not(target_arch = "wasm32"))]
+    #[error(transparent)]
+    People(#[from] crate::people::PeopleError),
     /// A scene could not be played.
     #[cfg(not(target_arch = "wasm32"))]
     #[error(transparent)]
@@ -62,6 +102,12 @@ impl From<FleshError> for Error {
 impl From<supple_gpu::GpuError> for Error {
     fn from(error: supple_gpu::GpuError) -> Self {
         Self::Crowd(error.into())
+    }
+}
+
+impl From<ScanError> for Error {
+    fn from(error: ScanError) -> Self {
+        Self::Person(error.into())
     }
 }
 

@@ -17,8 +17,8 @@ use supple_rig::character::{Units, Up};
 use supple_rig::formats::{self, FormatError, ReadOptions, obj, ply};
 use supple_rig::{Character, Clip};
 
-use crate::Error;
 use crate::skin::{Method, Span, frame_bytes, skin};
+use crate::{Error, Subject};
 
 /// Ways to write a motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -130,7 +130,7 @@ pub fn bake_for(path: &Path, bound_mm: f32) -> Result<Bake, FormatError> {
     }
 }
 
-/// Simulates a clip on a character and writes it. The extension chooses the format: a GLB with corrective morph targets, a point
+/// Simulates a clip on a subject and writes it. The extension chooses the format: a GLB with corrective morph targets, a point
 /// cache (`.pc2`, `.mdd`), or one mesh per frame (`.obj`, `.ply`).
 ///
 /// ```no_run
@@ -141,18 +141,18 @@ pub fn bake_for(path: &Path, bound_mm: f32) -> Result<Bake, FormatError> {
 /// # }
 /// ```
 pub fn export(
-    character: &Character,
+    subject: impl Into<Subject>,
     clip: &Clip,
     path: impl AsRef<Path>,
 ) -> Result<Written, Error> {
-    Exporter::new(character, clip).write(path)
+    Exporter::new(subject, clip).write(path)
 }
 
 /// [`export`] with options.
 #[derive(Clone, Debug)]
-pub struct Exporter<'a> {
-    character: &'a Character,
-    clip: &'a Clip,
+pub struct Exporter {
+    subject: Subject,
+    clip: Clip,
     settings: Settings,
     method: Method,
     span: Span,
@@ -160,12 +160,12 @@ pub struct Exporter<'a> {
     bake: Option<Bake>,
 }
 
-impl<'a> Exporter<'a> {
+impl Exporter {
     /// Defaults: the whole clip, simulated tissue, 30 frames per second, correctives within [`bound_of`] the character.
-    pub fn new(character: &'a Character, clip: &'a Clip) -> Self {
+    pub fn new(subject: impl Into<Subject>, clip: &Clip) -> Self {
         Self {
-            character,
-            clip,
+            subject: subject.into(),
+            clip: clip.clone(),
             settings: Settings::default(),
             method: Method::default(),
             span: Span::all(clip, 30.0),
@@ -216,22 +216,22 @@ impl<'a> Exporter<'a> {
         let bake = match self.bake {
             Some(bake) => bake,
             None => {
-                let bound = self.bound_mm.unwrap_or_else(|| bound_of(self.character));
+                let bound = self.bound_mm.unwrap_or_else(|| bound_of(&self.subject));
                 bake_for(path, bound)?
             }
         };
         bake.check_name(path)?;
-        self.span.check(frame_bytes(self.character, self.method))?;
-        let (character, clip) = (self.character, self.clip);
+        self.span.check(frame_bytes(&self.subject, self.method))?;
+        let (subject, clip) = (&self.subject, &self.clip);
         let motion = skin(
-            character,
+            subject,
             clip,
             self.method,
             &self.settings,
             self.span,
             &mut |_| (),
         )?;
-        Ok(write_motion(character, &motion, bake, path, &clip.name)?)
+        Ok(write_motion(subject, &motion, bake, path, &clip.name)?)
     }
 }
 

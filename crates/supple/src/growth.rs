@@ -1,26 +1,21 @@
 //! Bodies that gain and lose fat and muscle: layered persons and templates, in kilograms.
 //!
 //! ```no_run
-//! use supple::growth::{FatGoal, Growth, Subject};
+//! use supple::growth::{FatGoal, Growth, grown};
 //!
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let somebody = Subject::load("@male".as_ref())?;
+//! # fn main() -> Result<(), supple::Error> {
+//! let somebody = supple::load_layered("@male")?;
 //! let growth = Growth { fat: FatGoal::Change(8.0), ..Growth::default() };
-//! let grown = supple::growth::grown(&somebody.body()?, &growth)?;
+//! let grown = grown(&somebody.growing()?, &growth)?;
 //! println!("{}", grown.report);
 //! # Ok(())
 //! # }
 //! ```
 
-use std::path::Path;
-
-use supple_anatomy::LayeredBody;
-use supple_anatomy::person::{Person, PersonFileError, character::skin_character};
-use supple_anatomy::template::{TemplateError, load_template};
 use supple_geom::normals::vertex_normals;
 use supple_rig::character::Morph;
 use supple_rig::clip::{Interpolation, MorphTrack};
-use supple_rig::formats::FormatError;
+use supple_rig::formats::Source;
 use supple_rig::{Character, Clip};
 
 pub use supple_anatomy::growth::{
@@ -29,102 +24,24 @@ pub use supple_anatomy::growth::{
 };
 pub use supple_anatomy::template::FatRegion;
 
-use crate::embedded::{self, Body};
-use crate::person::{is_person, load_person};
-
-/// A layered body that can grow.
-#[derive(Clone, Debug)]
-pub struct Subject {
-    /// Skin, layers, bones and muscles.
-    pub anatomy: LayeredBody,
-    /// Measures and composition, if it is a person.
-    pub person: Option<Person>,
-    /// How it looks: its skin, with the eyes if there are any. Part 0 has the vertices of the anatomy's skin
-    /// ([`Subject::skin_vertices`]).
-    pub character: Character,
-    /// Vertex of part 0 for each vertex of the anatomy's skin.
-    pub skin_vertices: Vec<u32>,
-}
-
-/// Why a body cannot be loaded to grow.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SubjectError {
-    /// A person's file.
-    #[error(transparent)]
-    Person(#[from] PersonFileError),
-    /// A template's file.
-    #[error(transparent)]
-    Template(#[from] TemplateError),
-    /// An embedded body.
-    #[error(transparent)]
-    Format(#[from] FormatError),
-    /// Neither.
-    #[error("{path} is neither a person (.person) nor a template (.template, @male, @female)")]
-    Unlayered {
-        /// The path.
-        path: String,
-    },
-}
+use crate::Subject;
 
 impl Subject {
-    /// A person, a template, or `@male` or `@female`.
-    pub fn load(path: &Path) -> Result<Self, SubjectError> {
-        if let Some(body) = embedded_body(path) {
-            let anatomy = embedded::template(body)?;
-            let mut character = embedded::body(body)?;
-            // What is written is made new: its skin has changed.
-            character.source = Default::default();
-            return Ok(Subject {
-                skin_vertices: anatomy.body.file_vertices.clone(),
-                character,
-                anatomy,
-                person: None,
-            });
+    /// What grows: the body with its masses and weight.
+    pub fn growing(&self) -> Result<GrowthBody<'_>, GrowthError> {
+        if let Some(person) = self.person() {
+            return Ok(GrowthBody::of_person(person));
         }
-        if is_person(path) {
-            return Ok(Subject::of_person(load_person(path)?));
-        }
-        if path
-            .extension()
-            .is_some_and(|e| e.eq_ignore_ascii_case("template"))
-        {
-            let anatomy = load_template(path)?;
-            return Ok(Subject {
-                skin_vertices: (0..anatomy.layers.skin.len() as u32).collect(),
-                character: skin_character(&anatomy),
-                anatomy,
-                person: None,
-            });
-        }
-        Err(SubjectError::Unlayered {
-            path: path.display().to_string(),
-        })
+        GrowthBody::of_anatomy(self.body().ok_or(GrowthError::NoLayers)?)
     }
 
-    /// A person.
-    pub fn of_person(person: Person) -> Self {
-        Subject {
-            skin_vertices: (0..person.anatomy.layers.skin.len() as u32).collect(),
-            character: person.character(),
-            anatomy: person.anatomy.clone(),
-            person: Some(person),
-        }
-    }
-
-    /// What grows: the anatomy with its masses and weight.
-    pub fn body(&self) -> Result<GrowthBody<'_>, GrowthError> {
-        match &self.person {
-            Some(person) => Ok(GrowthBody::of_person(person)),
-            None => GrowthBody::of_anatomy(&self.anatomy),
-        }
-    }
-
-    /// The character with another skin of the same anatomy.
+    /// The character with another skin of the same body.
     pub fn with_skin(&self, skin: &[glam::Vec3]) -> Character {
-        let mut character = self.character.clone();
+        let mut character = self.character().clone();
+        // Written anew: the skin is not the document's.
+        character.source = Source::None;
         let part = &mut character.parts[0];
-        for (&v, p) in self.skin_vertices.iter().zip(skin) {
+        for (&v, p) in self.skin_vertices().iter().zip(skin) {
             part.mesh.positions[v as usize] = *p;
         }
         part.normals = vertex_normals(&part.mesh);
@@ -134,9 +51,11 @@ impl Subject {
     /// The character with a row of growing bodies as morph targets. Each target is what one step adds to the step before, and the
     /// clip `kilograms` turns them up one after the other, a second a kilogram: its time is the slider.
     pub fn with_steps(&self, steps: &[GrowthStep]) -> Character {
-        let mut character = self.character.clone();
+        let own = (self.body().map(|body| &body.layers.skin[..])).unwrap_or_default();
+        let mut character = self.character().clone();
+        character.source = Source::None;
         let count = steps.len();
-        let mut last = self.with_skin(&self.anatomy.layers.skin).parts[0].clone();
+        let mut last = self.with_skin(own).parts[0].clone();
         let part = &mut character.parts[0];
         for step in steps {
             let next = self.with_skin(&step.layers.skin).parts[0].clone();
@@ -172,13 +91,5 @@ impl Subject {
             ..Clip::default()
         });
         character
-    }
-}
-
-fn embedded_body(path: &Path) -> Option<Body> {
-    match path.to_str() {
-        Some("@male") => Some(Body::Male),
-        Some("@female") => Some(Body::Female),
-        _ => None,
     }
 }

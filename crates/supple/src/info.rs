@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 use supple_geom::{TriMesh, shells::shells, weld::weld};
-use supple_rig::character::{Severity, Up};
+use supple_rig::character::{Remedy, Severity, Up};
 use supple_rig::problem_groups::grouped;
 use supple_rig::retarget::{BoneMap, Humanoid};
 use supple_rig::skeleton::JointKind;
@@ -92,6 +92,9 @@ pub struct ProblemInfo {
     pub place: String,
     /// What it is, and its effect.
     pub text: String,
+    /// What may mend it.
+    #[serde(skip)]
+    pub remedy: Option<Remedy>,
 }
 
 /// Collects the contents of a character.
@@ -178,6 +181,7 @@ fn problems(character: &Character) -> Vec<ProblemInfo> {
             severity: in_words(problem.severity),
             place: problem.place,
             text: problem.text,
+            remedy: problem.remedy,
         })
         .collect()
 }

@@ -35,9 +35,10 @@
 //!
 //! # Load
 //!
-//! [`load()`] reads glTF, GLB, VRM, FBX, OBJ, PLY, OFF and STL, or one of two embedded bodies, `@male` and `@female`. [`load_with`] takes a
-//! skeleton from another file, or with another unit or up axis. A [`Character`] keeps every vertex in the file's
-//! order. [`clip`] finds a clip of the file or an embedded one by name; [`clip_from`] retargets a motion from another file.
+//! [`load()`] makes a [`Subject`] of glTF, GLB, VRM, FBX, OBJ, PLY, OFF and STL, of layered persons and templates (`.person`,
+//! `.template`), or of one of two embedded bodies, `@male` and `@female`. [`load_with`] takes a skeleton from another file, or with another
+//! unit or up axis; [`load_layered`] gives embedded bodies the layers of their template. A subject is read as a [`Character`], which keeps
+//! every vertex in the file's order. [`clip`] finds a clip of the file or an embedded one by name; [`clip_from`] retargets a motion from another file.
 //!
 //! ```no_run
 //! # fn main() -> Result<(), supple::Error> {
@@ -182,9 +183,11 @@
 //! skeletons, clips, skinning and files, [`flesh`] and [`sim`] for tissue, [`anatomy`] for layered bodies, `gpu` for the GPU.
 #![forbid(unsafe_code)]
 
+mod appearance;
 pub mod backend;
 mod body_builder;
 pub mod clips;
+pub mod contact_report;
 #[cfg(feature = "gpu")]
 pub mod crowd;
 #[cfg(feature = "gpu")]
@@ -196,7 +199,6 @@ pub mod growth;
 pub mod hug;
 pub mod info;
 pub mod inside;
-pub mod layers;
 mod load;
 pub mod morphs;
 #[cfg(not(target_arch = "wasm32"))]
@@ -209,6 +211,7 @@ pub mod scene;
 pub mod scene_file;
 pub mod settings;
 pub mod skin;
+mod subject;
 pub mod tissue;
 
 pub use body_builder::SoftBodyBuilder;
@@ -217,11 +220,11 @@ pub use clips::{clip, clip_from};
 pub use crowd::{Crowd, CrowdBuilder};
 pub use error::Error;
 pub use export::{Bake, Exporter, export};
-pub use load::{LoadOptions, load, load_template, load_with};
-pub use person::load_person;
+pub use load::{LoadOptions, is_template, load, load_layered, load_with};
 pub use scene::{Scene, SceneBuilder, standing_at};
 pub use settings::{ContactMode, Settings};
 pub use skin::{Method, Span};
+pub use subject::Subject;
 pub use tissue::{SoftBody, settled};
 
 pub use glam;

@@ -1,9 +1,9 @@
-//! Loading a character from a file, or an embedded one by name.
+//! Loading a subject from a file, or an embedded one by name.
 
 use std::path::{Path, PathBuf};
 
-use supple_anatomy::person::PersonFileError;
-use supple_anatomy::template::{self, LayeredBody, TemplateError};
+use supple_anatomy::person::{PersonFileError, load_person};
+use supple_anatomy::template::load_template;
 use supple_rig::Character;
 use supple_rig::character::Up;
 use supple_rig::formats::{self, FormatError, ReadOptions};
@@ -11,6 +11,7 @@ use supple_rig::rigging::{rest_mesh, with_skeleton};
 use supple_rig::skeleton_pose::outside;
 
 use crate::embedded::{self, Body};
+use crate::{Error, Subject};
 
 /// Options for reading a file. Defaults are declared in the file, or guessed.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +22,9 @@ pub struct LoadOptions {
     pub skeleton: Option<PathBuf>,
     /// Units and axes.
     pub read: ReadOptions,
+    /// Whether layers are needed. Persons and templates have them always; `@male` and `@female` get those of their template, and other
+    /// files are refused.
+    pub layers: bool,
 }
 
 impl LoadOptions {
@@ -32,6 +36,12 @@ impl LoadOptions {
     /// Takes the skeleton from another file.
     pub fn skeleton(mut self, file: impl Into<PathBuf>) -> Self {
         self.skeleton = Some(file.into());
+        self
+    }
+
+    /// Asks for layers: fat and muscle over bones.
+    pub fn layers(mut self) -> Self {
+        self.layers = true;
         self
     }
 
@@ -48,54 +58,90 @@ impl LoadOptions {
     }
 }
 
-/// Loads a character: a file (glTF, GLB, VRM, FBX, OBJ, …), the skin of a `.person`, or an embedded body, `@male` or `@female`.
-pub fn load(path: impl AsRef<Path>) -> Result<Character, FormatError> {
+/// Loads a subject: a character's file (glTF, GLB, VRM, FBX, OBJ, …), a person or a template with all layers (`.person`,
+/// `.template`), or an embedded body, `@male` or `@female`.
+pub fn load(path: impl AsRef<Path>) -> Result<Subject, Error> {
     load_with(path, &LoadOptions::default())
 }
 
-/// Loads a layered template: a file that `supple template` wrote, or that of an embedded body, `@male` or `@female`.
-pub fn load_template(path: impl AsRef<Path>) -> Result<LayeredBody, TemplateError> {
-    match path.as_ref().to_str() {
-        Some("@male") => embedded::template(Body::Male),
-        Some("@female") => embedded::template(Body::Female),
-        _ => template::load_template(path.as_ref()),
-    }
+/// Loads a subject that has layers: a person, a template, or `@male` or `@female` with those of their template.
+pub fn load_layered(path: impl AsRef<Path>) -> Result<Subject, Error> {
+    load_with(path, &LoadOptions::new().layers())
 }
 
 /// [`load`] with options.
-pub fn load_with(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Character, FormatError> {
+pub fn load_with(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Subject, Error> {
     let path = path.as_ref();
     let Some(skeleton) = &options.skeleton else {
-        return load_alone(path, &options.read);
+        return load_alone(path, options);
     };
+    if options.layers {
+        return Err(Error::NoLayers {
+            path: path.to_owned(),
+        });
+    }
     let made_for_it = |path: &Path| path.extension().is_some_and(|ending| ending == "skel");
     if made_for_it(skeleton) && is_bare_format(path) {
         let character = formats::load_character(path, Some(skeleton), &[], &options.read)?;
-        return check_pose(character).map_err(|error| error.in_file(skeleton));
+        let checked = check_pose(character).map_err(|error| error.in_file(skeleton));
+        return Ok(checked?.into());
     }
-    let mesh = load_alone(path, &options.read)?;
-    let from = load_alone(skeleton, &ReadOptions::default())?;
-    let character = on_skeleton_of(&mesh, from).and_then(check_pose);
-    character.map_err(|error| error.in_file(skeleton))
+    let mesh = load_alone(path, options)?;
+    let from = load_alone(skeleton, &LoadOptions::default())?;
+    let character = on_skeleton_of(&mesh, from.into_character()).and_then(check_pose);
+    let character = character.map_err(|error| error.in_file(skeleton))?;
+    Ok(character.into())
 }
 
-fn load_alone(path: &Path, options: &ReadOptions) -> Result<Character, FormatError> {
-    match path.to_str() {
-        Some("@male") => embedded::body(Body::Male),
-        Some("@female") => embedded::body(Body::Female),
-        Some(name) if name.starts_with('@') => Err(FormatError::Unsupported(format!(
-            "no embedded character '{name}'; use @male or @female"
-        ))),
-        _ if crate::person::is_person(path) => {
-            let person = crate::person::load_person(path);
-            let person = person.map_err(|error| match error {
-                PersonFileError::Io { path, source } => FormatError::Io { path, source },
-                other => FormatError::Unsupported(other.to_string()).in_file(path),
-            });
-            person.map(|person| person.character())
-        }
-        _ => formats::load(path, options),
+fn load_alone(path: &Path, options: &LoadOptions) -> Result<Subject, Error> {
+    if let Some(name) = path.to_str().filter(|name| name.starts_with('@')) {
+        let body = match name {
+            "@male" => Body::Male,
+            "@female" => Body::Female,
+            _ => {
+                let text = format!("no embedded character '{name}'; use @male or @female");
+                return Err(FormatError::Unsupported(text).into());
+            }
+        };
+        return match options.layers {
+            true => Ok(embedded::template(body)?.into()),
+            false => Ok(embedded::body(body)?.into()),
+        };
     }
+    if is_person(path) {
+        let person = load_person(path).map_err(|error| match error {
+            PersonFileError::Io { .. } => error.into(),
+            source => Error::PersonFile {
+                path: path.to_owned(),
+                source,
+            },
+        });
+        return Ok(person?.into());
+    }
+    if is_template(path) {
+        return Ok(load_template(path)?.into());
+    }
+    if options.layers {
+        return Err(Error::NoLayers {
+            path: path.to_owned(),
+        });
+    }
+    Ok(formats::load(path, &options.read)?.into())
+}
+
+/// Whether a file is named as persons are.
+pub fn is_person(path: impl AsRef<Path>) -> bool {
+    has_ending(path.as_ref(), "person")
+}
+
+/// Whether a file is named as templates are.
+pub fn is_template(path: impl AsRef<Path>) -> bool {
+    has_ending(path.as_ref(), "template")
+}
+
+fn has_ending(path: &Path, wanted: &str) -> bool {
+    path.extension()
+        .is_some_and(|ending| ending.eq_ignore_ascii_case(wanted))
 }
 
 /// Whether a file's format has meshes without skeletons.

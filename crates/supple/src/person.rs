@@ -3,7 +3,7 @@
 //! ```no_run
 //! use supple::person::{PersonOptions, Scan, person};
 //!
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # fn main() -> Result<(), supple::Error> {
 //! let scan = Scan::load("scan.ply".as_ref())?;
 //! let somebody = person("somebody", &scan, &PersonOptions::default())?;
 //! println!("{:.1} kg of fat", somebody.composition.fat_mass.value);
@@ -12,17 +12,18 @@
 //! # }
 //! ```
 
-use std::path::Path;
 use std::sync::OnceLock;
 
 pub use supple_anatomy::Sex;
 pub use supple_anatomy::composition::{Regressors, Study};
+use supple_anatomy::person::person_of_scan;
 pub use supple_anatomy::person::{
-    Given, GivenFat, Person, PersonError, PersonFileError, PreparedTemplate, person_info,
+    Given, GivenFat, Person, PersonError, PersonFileError, PreparedTemplate, ScanFit, person_info,
     save_person,
 };
-use supple_anatomy::person::{load_person as load_file, person_of_scan};
 pub use supple_anatomy::scan::{Landmark, Options as ScanOptions, SURE, Scan};
+
+pub use crate::load::is_person;
 
 use crate::embedded::{self, Body};
 
@@ -39,50 +40,56 @@ pub struct PersonOptions {
     pub population: Option<Study>,
 }
 
-/// Makes a layered person of a scan with the embedded templates.
+/// The embedded templates, prepared for people when they are first needed. A program that makes several persons keeps one.
+#[derive(Debug, Default)]
+pub struct Templates {
+    /// Men, women.
+    prepared: [OnceLock<PreparedTemplate>; 2],
+}
+
+impl Templates {
+    /// Nothing is prepared yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The template of a sex.
+    pub fn prepared(&self, sex: Sex) -> Result<&PreparedTemplate, PersonError> {
+        let (slot, body) = match sex {
+            Sex::Male => (&self.prepared[0], Body::Male),
+            Sex::Female => (&self.prepared[1], Body::Female),
+        };
+        if let Some(prepared) = slot.get() {
+            return Ok(prepared);
+        }
+        // Made outside of the lock: threads that wait in a lock inside a thread pool could wait for each other.
+        let made = PreparedTemplate::new(embedded::template(body)?)?;
+        Ok(slot.get_or_init(|| made))
+    }
+
+    /// Makes a layered person of a scan.
+    pub fn person(
+        &self,
+        name: &str,
+        scan: &Scan,
+        options: &PersonOptions,
+    ) -> Result<Person, PersonError> {
+        let regressors = options.regressors.as_ref();
+        let regressors = regressors.unwrap_or_else(|| Regressors::embedded());
+        let (scan_options, given) = (&options.scan, &options.given);
+        let prepared = |sex| self.prepared(sex);
+        let mut somebody = person_of_scan(name, scan, scan_options, given, regressors, prepared)?;
+        if let Some(study) = options.population {
+            study.keep(&mut somebody.composition.percentiles);
+            somebody.composition.notes.extend(study.note());
+        }
+        Ok(somebody)
+    }
+}
+
+/// Makes a layered person of a scan with the embedded templates. For several, keep [`Templates`].
 pub fn person(name: &str, scan: &Scan, options: &PersonOptions) -> Result<Person, PersonError> {
-    let regressors = options.regressors.as_ref();
-    let regressors = regressors.unwrap_or_else(|| Regressors::embedded());
-    let mut somebody = person_of_scan(
-        name,
-        scan,
-        &options.scan,
-        &options.given,
-        regressors,
-        preparation,
-    )?;
-    if let Some(study) = options.population {
-        study.keep(&mut somebody.composition.percentiles);
-        somebody.composition.notes.extend(study.note());
-    }
-    Ok(somebody)
-}
-
-/// The embedded template of a sex, prepared for people; made once.
-pub fn preparation(sex: Sex) -> Result<&'static PreparedTemplate, PersonError> {
-    static PREPARED: [OnceLock<PreparedTemplate>; 2] = [OnceLock::new(), OnceLock::new()];
-    let (slot, body) = match sex {
-        Sex::Male => (&PREPARED[0], Body::Male),
-        Sex::Female => (&PREPARED[1], Body::Female),
-    };
-    if let Some(prepared) = slot.get() {
-        return Ok(prepared);
-    }
-    // Made outside of the lock: threads that wait in a lock inside a thread pool could wait for each other.
-    let made = PreparedTemplate::new(embedded::template(body)?)?;
-    Ok(slot.get_or_init(|| made))
-}
-
-/// Whether a file is named as persons are.
-pub fn is_person(path: impl AsRef<Path>) -> bool {
-    let ending = path.as_ref().extension();
-    ending.is_some_and(|ending| ending.eq_ignore_ascii_case("person"))
-}
-
-/// Loads a layered person, with anatomy, measures and composition. To load the skin alone as a character, use
-/// [`load`](crate::load()).
-pub fn load_person(path: impl AsRef<Path>) -> Result<Person, PersonFileError> {
-    load_file(path.as_ref())
+    Templates::new().person(name, scan, options)
 }
 
 /// Landmarks from text: lines of a name and three numbers; `#` begins a comment.

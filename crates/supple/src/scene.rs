@@ -14,7 +14,8 @@ use supple_sim::advance::{Advance, advance, displayed};
 use supple_sim::contact::{Penetration, Placement, measure_penetration};
 use supple_sim::{Backend, Collider, ContactMode, CpuBackend, Merged, Settings, State, Targets};
 
-use crate::tissue::{TissueError, settle};
+use crate::Subject;
+use crate::tissue::{SoftBody, TissueError, settle};
 
 /// Several soft characters that touch.
 pub struct Scene {
@@ -42,25 +43,25 @@ struct Actor {
 
 /// Builder of a [`Scene`].
 #[derive(Clone, Debug, Default)]
-pub struct SceneBuilder<'a> {
-    bodies: Vec<(&'a Character, supple_flesh::Settings, Placement)>,
+pub struct SceneBuilder {
+    bodies: Vec<(Subject, supple_flesh::Settings, Placement)>,
     colliders: Vec<Collider>,
 }
 
-impl<'a> SceneBuilder<'a> {
-    /// Adds a character with a transform; see [`standing_at`].
-    pub fn body(self, character: &'a Character, placement: Placement) -> Self {
-        self.body_with(character, supple_flesh::Settings::default(), placement)
+impl SceneBuilder {
+    /// Adds a subject with a transform; see [`standing_at`].
+    pub fn body(self, subject: impl Into<Subject>, placement: Placement) -> Self {
+        self.body_with(subject, supple_flesh::Settings::default(), placement)
     }
 
-    /// Adds a character with tissue settings.
+    /// Adds a subject with tissue settings.
     pub fn body_with(
         mut self,
-        character: &'a Character,
+        subject: impl Into<Subject>,
         settings: supple_flesh::Settings,
         placement: Placement,
     ) -> Self {
-        self.bodies.push((character, settings, placement));
+        self.bodies.push((subject.into(), settings, placement));
         self
     }
 
@@ -78,19 +79,19 @@ impl<'a> SceneBuilder<'a> {
     /// Builds the tissue of all characters. Characters that occur several times with the same settings are built once.
     pub fn build(self) -> Result<Scene, TissueError> {
         let mut bodies: Vec<(Arc<Flesh>, Skeleton, Placement)> = Vec::new();
-        for (index, (character, settings, placement)) in self.bodies.iter().enumerate() {
+        for (index, (subject, settings, placement)) in self.bodies.iter().enumerate() {
             let earlier = self.bodies[..index].iter();
-            let same = |(other, of_other, _): &(&Character, supple_flesh::Settings, Placement)| {
-                std::ptr::eq(*other, *character) && of_other == settings
+            let same = |(other, of_other, _): &(Subject, supple_flesh::Settings, Placement)| {
+                other.is_same(subject) && of_other == settings
             };
             let flesh = match earlier.clone().position(same) {
                 Some(first) => Arc::clone(&bodies[first].0),
                 None => {
-                    let builder = Flesh::builder(character).settings(settings.clone());
-                    Arc::new(builder.build()?)
+                    let body = SoftBody::new(subject, settings.clone())?;
+                    body.shared_flesh()
                 }
             };
-            bodies.push((flesh, character.skeleton.clone(), *placement));
+            bodies.push((flesh, subject.skeleton.clone(), *placement));
         }
         Ok(Scene::new(bodies, self.colliders))
     }
@@ -126,7 +127,7 @@ pub fn facing_at(character: &Character, position: Vec3, degrees: f32) -> Placeme
 
 impl Scene {
     /// Starts a scene.
-    pub fn builder<'a>() -> SceneBuilder<'a> {
+    pub fn builder() -> SceneBuilder {
         SceneBuilder::default()
     }
 
@@ -351,7 +352,7 @@ mod tests {
     fn every_body_faces_where_it_is_turned() {
         let female = crate::load("@female").unwrap();
         let half = Quat::from_rotation_y(std::f32::consts::PI);
-        let mut away = female.clone();
+        let mut away = female.clone().into_character();
         for index in 0..away.skeleton.len() {
             if away.skeleton.joints()[index].parent.is_none() {
                 let rest = away.skeleton.rest_mut(index);

@@ -10,11 +10,11 @@ use supple_flesh::{Flesh, FleshError};
 use supple_rig::bake::{Frames, Motion};
 use supple_rig::formats::FormatError;
 use supple_rig::rigging::{fitted, is_bare};
-use supple_rig::skinning::weights::WeightsError;
 use supple_rig::{Character, Clip, Pose};
 use supple_sim::Collider;
 use supple_sim::contact::Placement;
 
+use crate::Error;
 use crate::clips::{Choice, MotionError, choose};
 use crate::hug::hug;
 use crate::load::load;
@@ -22,7 +22,7 @@ use crate::play::between;
 use crate::scene::{Scene, facing_at};
 use crate::settings::{load_settings, make_relative_to, settings_beside};
 use crate::skin::{Method, Span, TooLong, bind_missing, frame_bytes};
-use crate::tissue::TissueError;
+use crate::tissue::SoftBody;
 
 /// Contents of a scene file.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -75,9 +75,6 @@ impl Default for SceneFile {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SceneError {
-    /// The scene file, or a file that it names, cannot be read.
-    #[error(transparent)]
-    Format(#[from] FormatError),
     /// The scene file is invalid.
     #[error("{path}: {reason}", path = path.display())]
     Text {
@@ -94,15 +91,9 @@ pub enum SceneError {
         /// The cause.
         source: MotionError,
     },
-    /// Tissue could not be built or moved.
-    #[error(transparent)]
-    Tissue(#[from] TissueError),
     /// The motion does not fit into memory.
     #[error("the scene is too long: {0}; shorten it with `seconds = 10.0` in its file")]
     TooLong(#[from] TooLong),
-    /// Weights could not be computed for a character that has none.
-    #[error(transparent)]
-    Weights(#[from] WeightsError),
 }
 
 /// A simulated scene.
@@ -116,7 +107,7 @@ pub struct Played {
 }
 
 /// Reads a scene file.
-pub fn read_scene(path: &Path) -> Result<SceneFile, SceneError> {
+pub fn read_scene(path: &Path) -> Result<SceneFile, Error> {
     let text = std::fs::read_to_string(path).map_err(|source| FormatError::Io {
         path: path.to_owned(),
         source,
@@ -129,23 +120,22 @@ pub fn read_scene(path: &Path) -> Result<SceneFile, SceneError> {
     if scene.character.is_empty() {
         return Err(bad(
             "no [[character]]; add two lines: `[[character]]` and `file = \"@male\"`".to_owned(),
-        ));
+        )
+        .into());
     }
     if !(0.1..=1000.0).contains(&scene.fps) {
-        return Err(bad(format!(
-            "fps is {}; it must be from 0.1 to 1000",
-            scene.fps
-        )));
+        return Err(bad(format!("fps is {}; it must be from 0.1 to 1000", scene.fps)).into());
     }
     if scene.seconds.is_some_and(|s| !(0.0..=3600.0).contains(&s)) {
-        return Err(bad("seconds must be from 0 to 3600".to_owned()));
+        return Err(bad("seconds must be from 0 to 3600".to_owned()).into());
     }
     for actor in &scene.character {
         if !(actor.turn.is_finite() && Vec3::from(actor.position).is_finite()) {
             return Err(bad(format!(
                 "position and turn of {} must be finite numbers",
                 actor.file
-            )));
+            ))
+            .into());
         }
     }
     for collider in &mut scene.collider {
@@ -154,7 +144,7 @@ pub fn read_scene(path: &Path) -> Result<SceneFile, SceneError> {
         check?;
         if collider.joint.is_some() {
             let reason = "colliders of a scene cannot follow a joint; put this one into the settings of its character";
-            return Err(bad(reason.to_owned()));
+            return Err(bad(reason.to_owned()).into());
         }
     }
     Ok(scene)
@@ -165,7 +155,7 @@ pub fn play(
     file: &SceneFile,
     path: &Path,
     frame_done: &mut dyn FnMut(usize, usize),
-) -> Result<Played, SceneError> {
+) -> Result<Played, Error> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut cast: Vec<(Character, Clip)> = Vec::new();
     let mut bodies = Vec::new();
@@ -173,7 +163,7 @@ pub fn play(
     for (index, actor) in file.character.iter().enumerate() {
         let (character, clip, flesh) = engage(actor, folder, index + 1, file.fps, &cast)?;
         let placement = facing_at(&character, actor.position.into(), actor.turn);
-        bodies.push((Arc::new(flesh), character.skeleton.clone(), placement));
+        bodies.push((flesh, character.skeleton.clone(), placement));
         if clip.is_none() {
             hugging.push(index);
         }
@@ -204,7 +194,8 @@ pub fn play(
                     "{} characters have `clip = \"hug\"`; a hug takes two",
                     hugging.len()
                 ),
-            });
+            }
+            .into());
         }
     }
     let mut scene = Scene::new(bodies, colliders(file)?);
@@ -215,7 +206,7 @@ pub fn play(
         fps: file.fps,
     };
     let bytes = cast.iter().map(|(c, _)| frame_bytes(c, Method::Lbs));
-    span.check(bytes.sum())?;
+    span.check(bytes.sum()).map_err(SceneError::from)?;
     let motion = Motion {
         fps: file.fps,
         ..Motion::default()
@@ -273,18 +264,19 @@ fn engage(
     number: usize,
     fps: f32,
     cast: &[(Character, Clip)],
-) -> Result<(Character, Option<Clip>, Flesh), SceneError> {
+) -> Result<(Character, Option<Clip>, Arc<Flesh>), Error> {
     let beside = |file: &str| match file.starts_with('@') {
         true => PathBuf::from(file),
         false => folder.join(file),
     };
     let file = beside(&actor.file);
-    let mut character = load(&file)?;
-    if is_bare(&character)
-        && let Ok(rigged) = fitted(&character, &Default::default())
+    let mut subject = load(&file)?;
+    if is_bare(&subject)
+        && let Ok(rigged) = fitted(&subject, &Default::default())
     {
-        character = rigged;
+        subject = rigged.into();
     }
+    let mut character = subject.character().clone();
     if !character.skeleton.is_empty() {
         bind_missing(&mut character, false)?;
     }
@@ -307,10 +299,7 @@ fn engage(
         Some(settings) => load_settings(&folder.join(settings))?,
         None => settings_beside(&file)?,
     };
-    let flesh = Flesh::builder(&character)
-        .settings(settings)
-        .build()
-        .map_err(TissueError::from)?;
+    let flesh = SoftBody::new(subject, settings)?.shared_flesh();
     let base = character.name.clone();
     let mut next = 2;
     while cast.iter().any(|(other, _)| other.name == character.name) {
@@ -320,7 +309,7 @@ fn engage(
     Ok((character, clip, flesh))
 }
 
-fn colliders(file: &SceneFile) -> Result<Vec<Collider>, SceneError> {
+fn colliders(file: &SceneFile) -> Result<Vec<Collider>, Error> {
     let height = match file.ground {
         Ground::Switch(false) => None,
         Ground::Switch(true) => Some(0.0),
@@ -332,6 +321,6 @@ fn colliders(file: &SceneFile) -> Result<Vec<Collider>, SceneError> {
         .map(supple_flesh::motion::colliders::collider);
     let things = things.collect::<Result<Vec<_>, FleshError>>();
     let mut all: Vec<Collider> = height.map(Collider::ground).into_iter().collect();
-    all.extend(things.map_err(TissueError::from)?);
+    all.extend(things?);
     Ok(all)
 }

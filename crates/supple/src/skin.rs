@@ -7,6 +7,7 @@ use supple_rig::skinning::weights::{WeightsError, automatic_binding, automatic_r
 use supple_rig::skinning::{self, Skinner};
 use supple_rig::{Character, Clip, Part};
 
+use crate::Subject;
 use crate::play::simulate;
 use crate::tissue::{SoftBody, TissueError};
 
@@ -121,26 +122,27 @@ impl Method {
     }
 }
 
-/// Plays a span of a clip on a character's skin. `frame_done` is called with the number of each frame. Settings apply to tissue
+/// Plays a span of a clip on a subject's skin. `frame_done` is called with the number of each frame. Settings apply to tissue
 /// only.
 pub fn skin(
-    character: &Character,
+    subject: impl Into<Subject>,
     clip: &Clip,
     method: Method,
     settings: &Settings,
     span: Span,
     frame_done: &mut dyn FnMut(usize),
 ) -> Result<Motion, TissueError> {
+    let subject = subject.into();
     let geometric = match method {
         Method::Lbs => skinning::Method::Lbs,
         Method::Dqs => skinning::Method::Dqs,
         Method::Cor => skinning::Method::Cor,
         Method::Tissue => {
-            let mut body = SoftBody::new(character, settings.clone())?;
-            return simulate(&mut body, character, clip, span, frame_done);
+            let mut body = SoftBody::new(&subject, settings.clone())?;
+            return simulate(&mut body, &subject, clip, span, frame_done);
         }
     };
-    Ok(skin_geometric(character, clip, geometric, span, frame_done))
+    Ok(skin_geometric(&subject, clip, geometric, span, frame_done))
 }
 
 /// Skins a character at every frame of a span with a geometric method.

@@ -17,6 +17,7 @@ use supple_sim::{
     Backend, Collider, CpuBackend, Equilibrium, Model, Quality, SolveError, State, Targets,
 };
 
+use crate::Subject;
 use crate::body_builder::SoftBodyBuilder;
 use crate::play::simulate;
 use crate::skin::Span;
@@ -68,14 +69,14 @@ pub struct SoftBody {
 }
 
 impl SoftBody {
-    /// Starts building the tissue of a character.
-    pub fn builder(character: &Character) -> SoftBodyBuilder<'_> {
-        SoftBodyBuilder::new(character)
+    /// Starts building the tissue of a subject: of its layers if it has some.
+    pub fn builder(subject: impl Into<Subject>) -> SoftBodyBuilder {
+        SoftBodyBuilder::new(subject.into())
     }
 
-    /// Builds the tissue of a character, at rest in the bind pose.
-    pub fn new(character: &Character, settings: Settings) -> Result<Self, TissueError> {
-        Self::builder(character).settings(settings).build()
+    /// Builds the tissue of a subject, at rest in the bind pose.
+    pub fn new(subject: impl Into<Subject>, settings: Settings) -> Result<Self, TissueError> {
+        Self::builder(subject).settings(settings).build()
     }
 
     /// A body of tissue that is built already.
@@ -324,8 +325,8 @@ impl SoftBody {
 
 /// The skin of a character at rest in a pose: positions \[m\] and unit normals of every part. For several poses, build one [`SoftBody`]
 /// and call [`SoftBody::place`].
-pub fn settled(character: &Character, pose: &Pose) -> Result<Vec<Posed>, TissueError> {
-    let mut body = SoftBody::builder(character).build()?;
+pub fn settled(subject: impl Into<Subject>, pose: &Pose) -> Result<Vec<Posed>, TissueError> {
+    let mut body = SoftBody::builder(subject).build()?;
     body.place(pose)?;
     body.skin();
     Ok(body.skin)

@@ -6,9 +6,9 @@ use supple::geom::normals::vertex_normals;
 use supple::geom::weld::weld;
 use supple::settings::Resolution;
 use supple::sim::advance::MAX_STEPS;
-use supple::{Character, ContactMode, Exporter, LoadOptions, Scene, Settings, SoftBody};
+use supple::{Character, ContactMode, Exporter, LoadOptions, Scene, Settings, SoftBody, Subject};
 
-fn female() -> Character {
+fn female() -> Subject {
     supple::load("@female").unwrap()
 }
 
@@ -169,7 +169,7 @@ fn a_settled_pose_and_a_file_are_one_call_each() {
 /// Two overlapping bodies of one character are pushed apart; their skins are in the buffers of the scene.
 #[test]
 fn a_scene_is_built_in_one_go() {
-    let hero = female();
+    let hero: Character = female().into_character();
     let place = |z| supple::standing_at(Vec3::new(0.0, 0.0, z), 0.0);
     let mut scene = Scene::builder()
         .body_with(&hero, coarse(), place(0.0))
@@ -193,7 +193,7 @@ fn a_scene_is_built_in_one_go() {
 
 #[test]
 fn errors_keep_their_types() {
-    let missing = supple::load("no/such/hero.glb").map_err(supple::Error::from);
+    let missing = supple::load("no/such/hero.glb");
     assert!(matches!(missing, Err(supple::Error::Format(_))));
     let hero = female();
     let clip = supple::clip(&hero, "no such clip").map_err(supple::Error::from);

@@ -98,7 +98,7 @@ fn add_strand(character: &mut Character, name: &str, parent: usize, root: Vec3, 
 
 /// The embedded body with a hat, a backpack, a chest plate, a coarse sleeve and three strands of hair.
 fn dressed() -> Character {
-    let mut hero = supple::load("@male").unwrap();
+    let mut hero = supple::load("@male").unwrap().into_character();
     let head = joint(&hero, HumanBone::Head);
     let spine = Humanoid::find(&hero.skeleton, &BoneMap::of(&hero))
         .unwrap()

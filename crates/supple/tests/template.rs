@@ -30,7 +30,7 @@ fn files_are_small_and_come_back_to_the_bit() {
 fn skins_are_those_of_the_embedded_bodies() {
     for (name, sex) in [("@male", Sex::Male), ("@female", Sex::Female)] {
         let (template, character) = (
-            supple::load_template(name).unwrap(),
+            supple::load_layered(name).unwrap().body().unwrap().clone(),
             supple::load(name).unwrap(),
         );
         assert_eq!(template.body.sex, sex);

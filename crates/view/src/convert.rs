@@ -16,7 +16,7 @@ pub fn fbx_to_glb(bytes: &[u8]) -> Result<Vec<u8>, FormatError> {
 }
 
 /// Prepares a file for the page: unchanged if the page can read it, else as a self-contained GLB.
-pub fn for_page(path: &Path) -> Result<(String, Vec<u8>), FormatError> {
+pub fn for_page(path: &Path) -> Result<(String, Vec<u8>), supple::Error> {
     let name = path
         .file_name()
         .unwrap_or_default()

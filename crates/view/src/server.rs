@@ -5,8 +5,6 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::Arc;
 
-use supple::rig::formats::FormatError;
-
 use crate::connections::{Connection, Connections};
 use crate::convert::{fbx_to_glb, for_page};
 use crate::deadline::Deadline;
@@ -22,7 +20,7 @@ const RESPONSE_SECONDS: u64 = 60;
 #[derive(Debug, thiserror::Error)]
 pub enum ViewError {
     /// Listening failed.
-    #[error("cannot listen on 127.0.0.1 port {port}: {source}; choose another with --port")]
+    #[error("cannot listen on 127.0.0.1 port {port}: {source}; choose another port")]
     Listen {
         /// The requested port; 0 for any.
         port: u16,
@@ -31,7 +29,7 @@ pub enum ViewError {
     },
     /// The file could not be read.
     #[error(transparent)]
-    Format(#[from] FormatError),
+    File(#[from] supple::Error),
 }
 
 /// The file that the page opens at start.

@@ -98,7 +98,7 @@ impl Anatomy {
 
     /// That of the layered person on a stage.
     pub fn of_person(stage: &Stage) -> Option<Self> {
-        let template = stage.person.as_ref()?.anatomy.clone();
+        let template = stage.character.person()?.body.clone();
         Some(Self { template })
     }
 

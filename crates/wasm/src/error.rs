@@ -61,9 +61,8 @@ impl From<serde_json::Error> for StageError {
 
 fn tissue_hint(error: &TissueError) -> &'static str {
     match error {
-        TissueError::Flesh(FleshError::Settings(_)) => {
-            ". The Rig tab lists the joints, the Tissue tab the parts"
-        }
+        TissueError::Flesh(FleshError::NoSuchJoint { .. }) => ". The Rig tab lists the joints",
+        TissueError::Flesh(FleshError::NoSuchShell { .. }) => ". The Tissue tab lists the parts",
         TissueError::Flesh(FleshError::NoFlesh { .. }) => {
             ". “Made of” on the Tissue tab says what a part is"
         }
@@ -96,11 +95,14 @@ mod tests {
             "{words}"
         );
 
-        let inner = || FleshError::Settings("no such joint".to_owned());
+        let inner = || FleshError::NoSuchJoint {
+            what: "a radius".to_owned(),
+            name: "hip".to_owned(),
+        };
         let words = StageError::from(TissueError::from(inner())).to_string();
         assert_eq!(
             words,
-            "settings: no such joint. The Rig tab lists the joints, the Tissue tab the parts"
+            "settings: a radius names joint `hip`, which the skeleton does not have. The Rig tab lists the joints"
         );
         assert_eq!(StageError::from(inner()).to_string(), inner().to_string());
     }

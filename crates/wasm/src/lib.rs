@@ -11,6 +11,7 @@ pub mod error;
 pub mod files;
 pub mod growth;
 pub mod hands;
+pub mod hints;
 pub mod looks;
 pub mod overlays;
 #[cfg(target_arch = "wasm32")]

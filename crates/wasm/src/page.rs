@@ -139,10 +139,10 @@ impl PageStage {
     }
 
     /// Builds the tissue with settings as JSON; returns a report as JSON.
-    pub fn build(&mut self, settings: &str, progress: &Progress) -> Result<String, JsError> {
-        let report = |share: f32| progress.call(&JsValue::NULL, share);
+    pub fn build(&mut self, settings: &str, progress: Progress) -> Result<String, JsError> {
+        let report = move |share: f32| progress.call(&JsValue::NULL, share);
         self.stage
-            .build_with(serde_json::from_str(settings)?, &report)?;
+            .build_with(serde_json::from_str(settings)?, report)?;
         let Some(body) = &self.stage.body else {
             return Ok("null".to_owned());
         };

@@ -1,14 +1,13 @@
 //! One character on the page: its clips, time, tissue and interactions.
 
 use serde::Serialize;
-use supple::anatomy::person::{Person, PersonInfo, person_info};
+use supple::anatomy::person::{PersonInfo, person_info};
 use supple::embedded::{self, Body};
 use supple::flesh::Settings;
 use supple::geom::Surface;
 use supple::geom::tidy::turn_alike;
 use supple::geom::weld::weld;
 use supple::glam::Vec3;
-use supple::layers::layered_person;
 use supple::morphs::add_morphs;
 use supple::rig::character::{Problem, Severity};
 use supple::rig::formats::ReadOptions;
@@ -19,11 +18,12 @@ use supple::rig::skeleton::JointKind;
 use supple::rig::skinning::{self, Skinner};
 use supple::skin::{Method, bind_missing};
 use supple::tissue::SoftBody;
-use supple::{Character, Clip, Pose, clips, info};
+use supple::{Character, Clip, Pose, Subject, clips, info};
 
 use crate::error::StageError;
 use crate::files::{File, Reading, read_character, read_layered};
 use crate::hands::{Ball, Hands};
+use crate::hints::remedy;
 use crate::looks::{Looks, PartRange};
 use crate::posing::Posing;
 use crate::surroundings::Surroundings;
@@ -115,7 +115,8 @@ pub struct Shown {
 
 /// One character on the page.
 pub struct Stage {
-    pub(crate) character: Character,
+    /// With layers if it is a person.
+    pub(crate) character: Subject,
     pub(crate) looks: Looks,
     pub(crate) body: Option<SoftBody>,
     pub(crate) pose: Pose,
@@ -133,8 +134,6 @@ pub struct Stage {
     height: f32,
     /// Whether the file has no skeleton.
     scan: bool,
-    /// The layered person that the character is the skin of.
-    pub(crate) person: Option<Person>,
     /// Displacements of the first part at rest, if another shape is shown \[m\].
     pub(crate) offsets: Vec<Vec3>,
 }
@@ -153,9 +152,7 @@ impl Stage {
     /// A character from dropped files. A person without a skeleton gets one.
     pub fn from_files(files: &[File], reading: &Reading) -> Result<Self, StageError> {
         if let Some(person) = read_layered(files)? {
-            let mut stage = Self::new(person.character())?;
-            stage.person = Some(person);
-            return Ok(stage);
+            return Self::new(person);
         }
         let mut character = read_character(files, reading)?;
         let scan = is_bare(&character);
@@ -164,6 +161,7 @@ impl Stage {
             bind_missing(&mut character, false)?;
             character.problems.push(Problem {
                 severity: Severity::Note,
+                remedy: None,
                 place: String::new(),
                 text: "The file has no skeleton. A humanoid skeleton was fitted.".to_owned(),
             });
@@ -176,8 +174,9 @@ impl Stage {
         Ok(stage)
     }
 
-    /// A character without tissue.
-    pub fn new(character: Character) -> Result<Self, StageError> {
+    /// A subject without tissue.
+    pub fn new(subject: impl Into<Subject>) -> Result<Self, StageError> {
+        let character = subject.into();
         if character.parts.is_empty() {
             let text = "the file has no mesh; to play a motion, drop it on a character that is already shown";
             return Err(StageError::Other(text.to_owned()));
@@ -220,7 +219,6 @@ impl Stage {
             clips,
             character,
             scan: false,
-            person: None,
             offsets: Vec::new(),
         };
         let opening = stage.clips.iter().position(|clip| clip.name == FIRST_CLIP);
@@ -239,8 +237,12 @@ impl Stage {
         let joints = self.character.skeleton.joints();
         let bounds = self.character.bounds().unwrap_or_default();
         let ahead = self.character.facing() * Vec3::Z;
+        let mut info = info::info(&self.character);
+        for problem in &mut info.problems {
+            problem.text.push_str(remedy(problem.remedy));
+        }
         Description {
-            info: info::info(&self.character),
+            info,
             parts: self.looks.parts.clone(),
             joints: joints
                 .iter()
@@ -264,7 +266,7 @@ impl Stage {
             humanoid: is_humanoid(&self.character),
             bare: is_bare(&self.character),
             scan: self.scan,
-            person: self.person.as_ref().map(person_info),
+            person: self.character.person().map(person_info),
             two_sided: has_flipped_triangles(&self.character),
             facing: ahead.x.atan2(ahead.z),
         }
@@ -281,22 +283,18 @@ impl Stage {
 
     /// Builds the tissue; if this fails, the old one is kept.
     pub fn build(&mut self, settings: Settings) -> Result<(), StageError> {
-        self.build_with(settings, &|_| ())
+        self.build_with(settings, |_| ())
     }
 
     /// [`Stage::build`] with reports of the progress, from 0 to 1.
     pub fn build_with(
         &mut self,
         settings: Settings,
-        progress: &dyn Fn(f32),
+        progress: impl Fn(f32) + 'static,
     ) -> Result<(), StageError> {
-        let layered = self.person.as_ref().map(layered_person);
-        let mut builder = SoftBody::builder(&self.character)
+        let builder = SoftBody::builder(&self.character)
             .settings(settings.clone())
             .progress(progress);
-        if let Some(layered) = &layered {
-            builder = builder.layers(&layered.layers);
-        }
         let mut body = builder.build()?;
         body.carry(&self.pose)?;
         self.surroundings.settings = body.colliders().to_vec();
@@ -479,7 +477,7 @@ impl Stage {
     /// Computes weights for parts without any; geometric methods and correctives need them.
     pub fn bind_missing(&mut self) -> Result<(), StageError> {
         if !self.character.skeleton.is_empty() {
-            bind_missing(&mut self.character, false)?;
+            bind_missing(self.character.character_mut(), false)?;
         }
         Ok(())
     }

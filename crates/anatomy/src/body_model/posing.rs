@@ -7,7 +7,7 @@ use supple_rig::{Pose, Skeleton};
 use super::BodyModel;
 
 /// A body of the space in a pose.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Figure {
     /// Coefficients of the fields.
     pub coefficients: Vec<f64>,

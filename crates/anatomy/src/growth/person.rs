@@ -10,7 +10,7 @@ impl<'a> GrowthBody<'a> {
     /// A person's anatomy, with the masses of its fit and the weight of its composition.
     pub fn of_person(person: &'a Person) -> Self {
         GrowthBody {
-            anatomy: &person.anatomy,
+            anatomy: &person.body,
             masses: person.fit.masses.masses,
             weight: person.composition.weight.value,
         }
@@ -29,7 +29,7 @@ pub fn grown_person(person: &Person, grown: Grown) -> Result<Person, GrowthError
         .map(|world| world.translation.into())
         .collect();
     // The tape goes where it went before.
-    after.measures = Tape::new(&person.anatomy.body)?.measures(&anatomy.layers.skin, &joints);
+    after.measures = Tape::new(&person.body.body)?.measures(&anatomy.layers.skin, &joints);
     let before = &person.composition;
     let [fat, muscle] = [report.fat, report.muscle].map(|[a, b]| b - a);
     let known = Known {
@@ -56,6 +56,6 @@ pub fn grown_person(person: &Person, grown: Grown) -> Result<Person, GrowthError
     fit.masses.muscle = report.muscle[1];
     fit.masses.fat_asked += fat;
     fit.masses.muscle_asked += muscle;
-    after.anatomy = anatomy.rounded();
+    after.body = anatomy.rounded();
     Ok(after)
 }

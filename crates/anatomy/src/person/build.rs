@@ -2,14 +2,14 @@
 
 use glam::Vec3;
 
-use super::carried::{carried_directions, carried_point, carried_thickness, skeleton_at};
 use super::fit::fitted_person_with;
 use super::rbf::WarpError;
-use super::record::{EyesAndTongue, Person, Registration};
+use super::record::{EyesAndTongue, Person, ScanFit};
 use super::{FitError, PersonSkin, Transfer};
 use crate::clock::Clock;
 use crate::composition::estimate::{CompositionError, air_litres, check_weight, weight_of_volume};
 use crate::composition::{Known, Measures, Regressors, Tape, composition, undecided_composition};
+use crate::layered_body::NewPositions;
 use crate::progress::Progress;
 use crate::scan::{Options, Registered, SURE, Scan, ScanError, register};
 use crate::template::LayeredBody;
@@ -78,13 +78,13 @@ pub struct PreparedTemplate {
 }
 
 /// A person without layers, in the template's connectivity and rest pose.
-struct Shape {
+struct Found {
     sex: Sex,
     measures: Measures,
     skin: Vec<Vec3>,
     joints: Vec<Vec3>,
     eyes_and_tongue: EyesAndTongue,
-    registration: Registration,
+    scans: Vec<ScanFit>,
 }
 
 impl PreparedTemplate {
@@ -133,15 +133,15 @@ impl PreparedTemplate {
         progress: &Progress,
     ) -> Result<Person, PersonError> {
         let (skin, joints) = skin_of(&self.template.body, registered);
-        let shape = Shape {
+        let found = Found {
             sex: registered.sex,
             measures: self.tape.measures(&skin, &joints),
             skin,
             joints,
             eyes_and_tongue: eyes_and_tongue(&self.template.body, registered),
-            registration: Registration::of(registered),
+            scans: vec![ScanFit::of(registered)],
         };
-        self.layered(name, shape, given, regressors, progress)
+        self.layered(name, found, given, regressors, progress)
     }
 
     /// A person again with other numbers given: the skin stays, composition and layers are new.
@@ -152,43 +152,44 @@ impl PreparedTemplate {
         regressors: &Regressors,
         progress: &Progress,
     ) -> Result<Person, PersonError> {
-        let body = &person.anatomy.body;
+        let body = &person.body.body;
         let worlds = body.skeleton.rest_worlds();
-        let shape = Shape {
+        let found = Found {
             sex: person.sex(),
             measures: person.measures,
             skin: body.mesh.positions.clone(),
             joints: worlds.iter().map(|w| w.translation.into()).collect(),
             eyes_and_tongue: person.eyes_and_tongue.clone(),
-            registration: person.registration.clone(),
+            scans: person.scans.clone(),
         };
-        self.layered(person.name(), shape, given, regressors, progress)
+        self.layered(person.name(), found, given, regressors, progress)
     }
 
     fn layered(
         &self,
         name: &str,
-        shape: Shape,
+        found: Found,
         given: &Given,
         regressors: &Regressors,
         progress: &Progress,
     ) -> Result<Person, PersonError> {
         let template = &self.template;
-        let Shape {
+        let Found {
+            sex,
             skin,
             joints,
             measures,
-            mut registration,
-            ..
-        } = shape;
-        if shape.sex != template.body.sex {
+            eyes_and_tongue,
+            mut scans,
+        } = found;
+        if sex != template.body.sex {
             return Err(PersonError::OtherSex);
         }
         let person_skin = PersonSkin {
             skin: &skin,
             joints: &joints,
         };
-        let known = known(shape.sex, given, &measures);
+        let known = known(sex, given, &measures);
         let weight_note = match given.weight {
             Some(weight) => {
                 let unweighed = Known {
@@ -202,7 +203,7 @@ impl PreparedTemplate {
             }
             None => None,
         };
-        let sure = registration.sex_confidence;
+        let sure = scans.first().map_or(1.0, |scan| scan.sex_confidence);
         let mut composition = match sure < SURE {
             true => undecided_composition(&measures, &known, sure, regressors)?,
             false => composition(&measures, &known, regressors)?,
@@ -227,37 +228,24 @@ impl PreparedTemplate {
             ),
             progress,
         )?;
-        registration.warnings.extend(fit.report.fold_warning());
+        if let Some(scan) = scans.last_mut() {
+            scan.warnings.extend(fit.report.fold_warning());
+        }
         composition.notes.extend(fit.report.mass_warning());
-        let warning = fit.report.bound_warning(shape.sex, composition.height);
+        let warning = fit.report.bound_warning(sex, composition.height);
         composition.notes.extend(warning);
-        let mut anatomy = template.clone();
-        anatomy.name = name.to_owned();
-        anatomy.thickness = carried_thickness(&template.layers, &fit.layers, &template.thickness);
-        anatomy.body.mesh.positions = fit.layers.skin.clone();
-        anatomy.body.skeleton = skeleton_at(&template.body.skeleton, &joints);
-        anatomy.layers = fit.layers;
-        for mark in anatomy.landmarks.values_mut() {
-            let bones = template.bones.iter().zip(&fit.bones);
-            let bones = bones.map(|(before, after)| (&before.bone.mesh, &after.positions[..]));
-            mark.bone = carried_point(bones, mark.bone);
-        }
-        for (bone, mesh) in anatomy.bones.iter_mut().zip(fit.bones) {
-            bone.bone.mesh = mesh;
-        }
-        for ((muscle, before), mesh) in
-            (anatomy.muscles.iter_mut().zip(&template.muscles)).zip(fit.muscles)
-        {
-            muscle.fibres = carried_directions(&before.mesh, &mesh.positions, &before.fibres);
-            muscle.volume = mesh.signed_volume();
-            muscle.mesh = mesh;
-        }
+        let shape = NewPositions {
+            joints: &joints,
+            layers: fit.layers,
+            bones: fit.bones,
+            muscles: fit.muscles,
+        };
         Ok(Person {
-            anatomy: anatomy.rounded(),
-            eyes_and_tongue: shape.eyes_and_tongue,
+            body: template.reshaped(name, shape).rounded(),
+            eyes_and_tongue,
             measures,
             composition,
-            registration,
+            scans,
             fit: fit.report,
         })
     }

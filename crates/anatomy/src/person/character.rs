@@ -22,10 +22,10 @@ const COLOURS: [(&str, Vec4); 4] = [
 impl Person {
     /// The character: part 0 is the skin, whose vertices are those of [`Layers::skin`](crate::Layers); eyes and tongue follow.
     pub fn character(&self) -> Character {
-        let mut character = skin_character(&self.anatomy);
+        let mut character = skin_character(&self.body);
         for (number, eyes) in self.eyes_and_tongue.split().into_iter().enumerate() {
             if !eyes.mesh.triangles.is_empty() {
-                let skeleton = &self.anatomy.body.skeleton;
+                let skeleton = &self.body.body.skeleton;
                 let made = part(number + 1, eyes.mesh, skeleton, &eyes.influences);
                 character.parts.push(made);
             }

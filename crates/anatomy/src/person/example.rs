@@ -4,7 +4,7 @@ use glam::{DMat3, DQuat, DVec3};
 use supple_geom::TriMesh;
 use supple_geom::shapes::icosphere;
 
-use super::{EyesAndTongue, FitReport, Person, Registration};
+use super::{EyesAndTongue, FitReport, Person, ScanFit};
 use crate::Sex;
 use crate::body_model::Figure;
 use crate::composition::{Known, Measures, Regressors, composition};
@@ -24,14 +24,14 @@ pub fn example_person() -> Person {
     let known = Known::sex(Sex::Female);
     let composition = composition(&measures, &known, Regressors::embedded());
     Person {
-        anatomy: anatomy.rounded(),
+        body: anatomy.rounded(),
         eyes_and_tongue: EyesAndTongue {
             mesh: eye(),
             influences: vec![vec![(1, 1.0)]; 162],
         },
         measures,
         composition: composition.unwrap_or_else(|error| unreachable!("{error}")),
-        registration: Registration {
+        scans: vec![ScanFit {
             sex_confidence: 0.9,
             confidence: 0.8,
             distances: Distances {
@@ -58,7 +58,7 @@ pub fn example_person() -> Person {
                 translation: DVec3::new(0.0, 0.1, 1.0 / 3.0),
             },
             warnings: vec!["the left hand is not covered".to_owned()],
-        },
+        }],
         fit: FitReport {
             rounds: 3,
             seconds: vec![("scaling", 0.25)],

@@ -1,7 +1,7 @@
-//! Person files (`.person`), version 1: a GLB that any viewer opens, and behind its meshes what Supple reads back.
+//! Person files (`.person`), version 2: a GLB that any viewer opens, and behind its meshes what Supple reads back.
 //!
-//! The JSON's `extras.supple_person` holds measures, composition, registration and fit as plain JSON, and the number of a buffer
-//! view. That view ends the binary chunk:
+//! The JSON's `extras.supple_person` holds measures, composition, the scans (how each was met, and its pose) and fit as plain JSON,
+//! and the number of a buffer view. Version 1 had one scan, under `registration`. The view ends the binary chunk:
 //!
 //! | bytes | what |
 //! |---|---|
@@ -23,7 +23,7 @@ use supple_rig::formats::{FormatError, save};
 
 use super::FitReport;
 use super::glb;
-use super::record::{EyesAndTongue, Person, Registration};
+use super::record::{EyesAndTongue, Person, ScanFit};
 use crate::composition::{Composition, Measures};
 use crate::template::format::blocks::{read_weights, write_weights};
 use crate::template::format::bytes::{Malformed, Reader, Writer};
@@ -32,7 +32,7 @@ use crate::template::{TemplateError, read_template, write_template};
 /// First bytes of the view.
 pub const MAGIC: &[u8; 8] = b"SUPPLEPN";
 /// Version that is written, and the highest that is read.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// Name in the JSON's `extras`.
 pub const EXTRAS: &str = "supple_person";
 /// Bytes before the blocks.
@@ -54,7 +54,7 @@ pub enum PersonFileError {
     #[error(transparent)]
     Write(#[from] FormatError),
     /// No GLB, or one that Supple did not write.
-    #[error("this is not a person file; `supple person` writes one")]
+    #[error("this is not a person file")]
     NotAPerson,
     /// Written by a later version.
     #[error(
@@ -96,7 +96,11 @@ struct Record {
     buffer_view: usize,
     measures: Measures,
     composition: Composition,
-    registration: Registration,
+    #[serde(default)]
+    scans: Vec<ScanFit>,
+    /// The scan of a file of version 1.
+    #[serde(default, skip_serializing)]
+    registration: Option<ScanFit>,
     fit: FitReport,
 }
 
@@ -122,7 +126,7 @@ pub fn write_person(person: &Person) -> Result<Vec<u8>, PersonFileError> {
     view[8..12].copy_from_slice(&VERSION.to_le_bytes());
     let mut blocks = Writer::default();
     let anatomy = Writer {
-        bytes: write_template(&person.anatomy),
+        bytes: write_template(&person.body),
     };
     blocks.block(b"ANAT", anatomy);
     blocks.block(b"EYES", eyes_block(&person.eyes_and_tongue));
@@ -147,7 +151,8 @@ pub fn write_person(person: &Person) -> Result<Vec<u8>, PersonFileError> {
         buffer_view: number,
         measures: person.measures,
         composition: person.composition.clone(),
-        registration: person.registration.clone(),
+        scans: person.scans.clone(),
+        registration: None,
         fit,
     };
     let record = serde_json::to_value(&record)
@@ -206,14 +211,21 @@ pub fn read_person(bytes: &[u8]) -> Result<Person, PersonFileError> {
             "something follows its end".to_owned(),
         ));
     }
-    let anatomy = read_template(anatomy.bytes)?;
-    let joints = anatomy.body.skeleton.len();
+    let scans = match record.registration {
+        Some(scan) => vec![scan],
+        None => record.scans,
+    };
+    if scans.is_empty() {
+        return Err(PersonFileError::Malformed("it names no scan".to_owned()));
+    }
+    let body = read_template(anatomy.bytes)?;
+    let joints = body.body.skeleton.len();
     Ok(Person {
         eyes_and_tongue: read_eyes(eyes, joints)?,
-        anatomy,
+        body,
         measures: record.measures,
         composition: record.composition,
-        registration: record.registration,
+        scans,
         fit: record.fit,
     })
 }
@@ -298,19 +310,75 @@ mod tests {
         let person = example_person();
         let bytes = write_person(&person).unwrap();
         let again = read_person(&bytes).unwrap();
-        assert_eq!(again.anatomy.layers, person.anatomy.layers);
-        assert_eq!(again.anatomy.body.mesh, person.anatomy.body.mesh);
-        assert_eq!(again.anatomy.body.skeleton, person.anatomy.body.skeleton);
-        assert_eq!(again.anatomy.bones, person.anatomy.bones);
-        assert_eq!(again.anatomy.muscles, person.anatomy.muscles);
-        assert_eq!(again.anatomy.thickness, person.anatomy.thickness);
+        assert_eq!(again.body.layers, person.body.layers);
+        assert_eq!(again.body.body.mesh, person.body.body.mesh);
+        assert_eq!(again.body.body.skeleton, person.body.body.skeleton);
+        assert_eq!(again.body.bones, person.body.bones);
+        assert_eq!(again.body.muscles, person.body.muscles);
+        assert_eq!(again.body.thickness, person.body.thickness);
         assert_eq!(again.eyes_and_tongue, person.eyes_and_tongue);
         assert_eq!(again.measures, person.measures);
         assert_eq!(again.composition, person.composition);
-        assert_eq!(again.registration, person.registration);
+        assert_eq!(again.scans, person.scans);
         assert_eq!(again.fit.masses, person.fit.masses);
         assert!(again.fit.seconds.is_empty());
         assert_eq!(write_person(&again).unwrap(), bytes);
+    }
+
+    /// A file as version 1 wrote it: one scan, by another name.
+    fn version_1(person: &Person) -> Vec<u8> {
+        let bytes = write_person(person).unwrap();
+        let (json, bin) = chunks(&bytes).unwrap();
+        let mut json: Value = serde_json::from_slice(json).unwrap();
+        let record = json["extras"][EXTRAS].as_object_mut().unwrap();
+        let scans = record.remove("scans").unwrap();
+        record.insert("registration".to_owned(), scans[0].clone());
+        record.insert("version".to_owned(), 1.into());
+        let view = view_offset(
+            &json,
+            json["extras"][EXTRAS]["bufferView"].as_u64().unwrap() as usize,
+        );
+        let mut bin = bytes[bin..].to_vec();
+        let view = view.unwrap();
+        bin[view + 8..view + 12].copy_from_slice(&1u32.to_le_bytes());
+        let mut json = serde_json::to_vec(&json).unwrap();
+        json.resize(json.len().next_multiple_of(4), b' ');
+        let mut file = b"glTF".to_vec();
+        let word = |x: usize| (x as u32).to_le_bytes();
+        file.extend([word(2), word(28 + json.len() + bin.len())].concat());
+        file.extend([word(json.len()), word(0x4E4F_534A)].concat());
+        file.extend(json);
+        file.extend([word(bin.len()), word(0x004E_4942)].concat());
+        let start = file.len() + view;
+        file.extend(bin);
+        let before = crc32fast::hash(&file[..start]);
+        file[start + 12..start + 16].copy_from_slice(&before.to_le_bytes());
+        file
+    }
+
+    #[test]
+    fn files_of_version_1_open() {
+        let mut person = example_person();
+        person.scans[0].confidence = 0.625;
+        let read = read_person(&version_1(&person)).unwrap();
+        assert_eq!(read.scans, person.scans);
+        assert_eq!(read.body.layers, person.body.layers);
+        assert_eq!(read.composition, person.composition);
+        // Written again it is of this version.
+        assert_eq!(write_person(&read).unwrap(), write_person(&person).unwrap());
+    }
+
+    #[test]
+    fn several_scans_of_a_person_are_kept() {
+        let mut person = example_person();
+        let mut other = person.scans[0].clone();
+        other.figure.translation.x = 0.25;
+        person.scans.push(other);
+        let again = read_person(&write_person(&person).unwrap()).unwrap();
+        assert_eq!(again.scans, person.scans);
+        person.scans.clear();
+        let error = read_person(&write_person(&person).unwrap()).unwrap_err();
+        assert!(error.to_string().contains("no scan"), "{error}");
     }
 
     #[test]

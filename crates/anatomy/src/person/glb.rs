@@ -47,7 +47,7 @@ struct Piece<'a> {
 
 /// The document, without what only Supple reads.
 pub fn document(person: &Person) -> Document {
-    let mut packed = Packed::new(&person.anatomy.body.skeleton);
+    let mut packed = Packed::new(&person.body.body.skeleton);
     for piece in pieces(person, &person.eyes_and_tongue.split()) {
         packed.add(piece);
     }
@@ -55,7 +55,7 @@ pub fn document(person: &Person) -> Document {
 }
 
 fn pieces<'a>(person: &'a Person, eyes_and_tongue: &'a [EyesAndTongue; 3]) -> Vec<Piece<'a>> {
-    let anatomy = &person.anatomy;
+    let anatomy = &person.body;
     let skin = &anatomy.body.influences;
     let mut list = vec![Piece {
         name: SKIN.to_owned(),

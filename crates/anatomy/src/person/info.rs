@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{FitReport, Person, Registration, published_leg_muscle};
+use super::{FitReport, Person, ScanFit, published_leg_muscle};
 use crate::Sex;
 use crate::composition::estimate::LIPIDS;
 use crate::composition::{Composition, Estimate, Measures};
@@ -25,8 +25,8 @@ pub struct PersonInfo {
     pub measures: Measures,
     /// Weight, fat and muscle.
     pub composition: Composition,
-    /// How the scan was met.
-    pub registration: Registration,
+    /// How the first scan was met.
+    pub registration: ScanFit,
     /// How the layers were fitted, and how long everything took.
     pub fit: FitReport,
 }
@@ -36,11 +36,11 @@ pub fn person_info(person: &Person) -> PersonInfo {
     PersonInfo {
         name: person.name().to_owned(),
         sex: person.sex(),
-        bones: person.anatomy.bones.len(),
-        muscles: person.anatomy.muscles.len(),
+        bones: person.body.bones.len(),
+        muscles: person.body.muscles.len(),
         measures: person.measures,
         composition: person.composition.clone(),
-        registration: person.registration.clone(),
+        registration: person.scans.first().cloned().unwrap_or_default(),
         fit: person.fit.clone(),
     }
 }
@@ -62,7 +62,7 @@ impl fmt::Display for PersonInfo {
         };
         let sex = match registration.sex_confidence {
             sure if sure < SURE => format!(
-                "sex undecided ({sex} with {:.0} %; give --sex), built as a {sex}",
+                "sex undecided ({sex} with {:.0} %; say which), built as a {sex}",
                 100.0 * sure
             ),
             sure if sure < 1.0 => format!("{sex} (by the shape, {:.0} % sure)", 100.0 * sure),
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn an_undecided_sex_is_said_in_the_first_line() {
         let mut somebody = example_person();
-        somebody.registration.sex_confidence = 0.7;
+        somebody.scans[0].sex_confidence = 0.7;
         let text = person_info(&somebody).to_string();
         let first = text.lines().next().unwrap();
         assert!(first.contains("sex undecided (woman with 70 %"), "{first}");

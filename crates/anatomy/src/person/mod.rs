@@ -44,7 +44,7 @@ pub use info::{PersonInfo, person_info};
 pub use limbs::{LimbMeasures, LimbSection, limb_measures, published_leg_muscle};
 pub use masses::{MassReport, Masses, fitted_masses};
 pub use muscle_fit::{MuscleRange, muscle_range};
-pub use record::{EyesAndTongue, Person, Registration};
+pub use record::{EyesAndTongue, Person, ScanFit};
 pub use scale::{Segment, scaled_template};
 pub use skeleton_fit::{SkeletonFit, fitted_skeleton};
 pub use transfer::{BoneStretch, Transfer};

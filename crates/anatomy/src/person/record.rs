@@ -15,15 +15,15 @@ use crate::{Layers, Sex};
 pub struct Person {
     /// The template fitted into the person: skin, rig with the person's joints, layers, bones, muscles, thickness, regions. In
     /// the template's rest pose, as its file keeps it ([`LayeredBody::rounded`]).
-    pub anatomy: LayeredBody,
+    pub body: LayeredBody,
     /// What the template's skin leaves out: eyes and tongue. For pictures only.
     pub eyes_and_tongue: EyesAndTongue,
     /// Girths, lengths and volume of the skin.
     pub measures: Measures,
     /// Weight, fat and muscle with their errors.
     pub composition: Composition,
-    /// How well the scan was met.
-    pub registration: Registration,
+    /// How each scan of the person was met; the first gave the rest pose its place.
+    pub scans: Vec<ScanFit>,
     /// How the layers were fitted.
     pub fit: FitReport,
 }
@@ -37,9 +37,9 @@ pub struct EyesAndTongue {
     pub influences: Vec<Vec<(u32, f32)>>,
 }
 
-/// How a scan was met.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Registration {
+/// How a scan was met, and the pose that the person took in it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ScanFit {
     /// Probability of the sex, from 0.5; 1 if it was given.
     pub sex_confidence: f64,
     /// From 0 to 1: how far to trust the result.
@@ -105,10 +105,10 @@ impl EyesAndTongue {
     }
 }
 
-impl Registration {
+impl ScanFit {
     /// Of a registered body.
     pub fn of(registered: &Registered) -> Self {
-        Registration {
+        ScanFit {
             sex_confidence: registered.sex_confidence,
             confidence: registered.confidence,
             distances: registered.distances,
@@ -133,25 +133,23 @@ impl Registration {
 impl Person {
     /// What the person is called.
     pub fn name(&self) -> &str {
-        &self.anatomy.name
+        &self.body.name
     }
 
     /// Sex, given or guessed.
     pub fn sex(&self) -> Sex {
-        self.anatomy.body.sex
+        self.body.body.sex
     }
 
     /// Skin, muscle surface and skeleton surface.
     pub fn layers(&self) -> &Layers {
-        &self.anatomy.layers
+        &self.body.layers
     }
 
     /// All warnings and notes, one line each.
     pub fn notes(&self) -> impl Iterator<Item = &str> {
-        let registration = self.registration.warnings.iter();
-        registration
-            .chain(&self.composition.notes)
-            .map(String::as_str)
+        let scans = self.scans.iter().flat_map(|scan| &scan.warnings);
+        scans.chain(&self.composition.notes).map(String::as_str)
     }
 }
 

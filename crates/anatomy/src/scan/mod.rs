@@ -70,7 +70,7 @@ pub struct Options {
 }
 
 /// How a scan stands.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Placement {
     /// Length of the scan's unit \[m\].
     pub metres_per_unit: f64,

@@ -1,6 +1,7 @@
 //! `supple convert`
 
 use supple::anatomy::person::export::save_layers;
+use supple::person::Person;
 use supple::rig::formats;
 use supple::rig::subdivision::subdivided;
 
@@ -11,15 +12,18 @@ use crate::output::{check_folder, check_keeps};
 /// Writes a file in another format.
 pub fn run(args: &args::Convert, console: &Console) -> Result<(), Failure> {
     let out = &args.output;
-    if supple::person::is_person(&args.input.file) && (out.is_dir() || out.extension().is_none()) {
-        return export(args, console);
+    let subject = super::load(&args.input)?;
+    if let Some(person) = subject.person()
+        && (out.is_dir() || out.extension().is_none())
+    {
+        return export(person, args, console);
     }
     let read = [
         Some(args.input.file.as_path()),
         args.input.skeleton.as_deref(),
     ];
     check_keeps(out, &read, args.force)?;
-    let mut character = super::load(&args.input)?;
+    let mut character = subject.into_character();
     for _ in 0..args.subdivide {
         character = subdivided(&character);
     }
@@ -33,15 +37,13 @@ pub fn run(args: &args::Convert, console: &Console) -> Result<(), Failure> {
 }
 
 /// Writes all layers of a person into a folder.
-fn export(args: &args::Convert, console: &Console) -> Result<(), Failure> {
-    let file = &args.input.file;
+fn export(person: &Person, args: &args::Convert, console: &Console) -> Result<(), Failure> {
     check_folder(&args.output)?;
-    let person = supple::load_person(file).map_err(|error| super::in_file(error, file))?;
     let ending = match args.meshes {
         args::MeshFormat::Ply => "ply",
         args::MeshFormat::Obj => "obj",
     };
-    let written = save_layers(&person.anatomy, &args.output, ending)?;
+    let written = save_layers(&person.body, &args.output, ending)?;
     let folder = args.output.display();
     let files: Vec<String> = (written.iter())
         .map(|path| path.display().to_string())

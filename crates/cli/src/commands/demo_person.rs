@@ -1,16 +1,15 @@
 //! `supple demo --person`
 
-use supple::SoftBody;
 use supple::anatomy::body_model::{BodyModel, BodySampler, PoseRange};
 use supple::embedded::clip;
 use supple::export::{Bake, write_motion};
 use supple::geom::TriMesh;
 use supple::geom::normals::vertex_normals;
-use supple::growth::{FatGoal, Growth, Subject, growth_steps};
-use supple::layers::layered_person;
+use supple::growth::{FatGoal, Growth, growth_steps};
 use supple::person::{PersonOptions, Scan, Sex, person};
 use supple::play::simulate;
 use supple::skin::Span;
+use supple::{SoftBody, Subject};
 use supple_lab::story_sheet::{Story, story_sheet};
 
 use crate::args;
@@ -41,24 +40,21 @@ pub fn run(args: &args::Demo, console: &Console) -> Result<(), Failure> {
     progress.step();
 
     progress.tell("moving the layers");
-    let body = layered_person(&somebody);
-    let mut soft = SoftBody::builder(&body.character)
-        .layers(&body.layers)
-        .build()?;
+    let subject = Subject::from(&somebody);
+    let mut soft = SoftBody::builder(&subject).build()?;
     let opened = super::backend(args.backend, &soft.flesh().model, console);
     soft.set_backend(opened.backend);
-    let jump = clip("jump", &body.character)?;
+    let jump = clip("jump", &subject)?;
     let span = Span::all(&jump, 30.0);
-    let motion = simulate(&mut soft, &body.character, &jump, span, &mut |_| {})?;
+    let motion = simulate(&mut soft, &subject, &jump, span, &mut |_| {})?;
     progress.step();
 
     progress.tell("gaining weight");
-    let subject = Subject::of_person(somebody.clone());
     let growth = Growth {
         fat: FatGoal::Change(GAIN),
         ..Growth::default()
     };
-    let (steps, grown) = growth_steps(&subject.body()?, &growth, 1)?;
+    let (steps, grown) = growth_steps(&subject.growing()?, &growth, 1)?;
     progress.step();
 
     progress.tell("writing");
@@ -76,7 +72,7 @@ pub fn run(args: &args::Demo, console: &Console) -> Result<(), Failure> {
     let story = Story {
         scan: &mesh,
         person: &somebody,
-        character: &body.character,
+        character: &subject,
         motion: &motion,
         frames: &frames,
         heavier: (

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use supple::Subject;
 use supple::anatomy::template::save_template;
 use supple::growth::{
-    FatGoal, FatRegion, Grown, Growth, GrowthError, GrowthStep, Method, Subject, SubjectError,
-    grown, grown_person, growth_steps,
+    FatGoal, FatRegion, Grown, Growth, GrowthError, GrowthStep, Method, grown, grown_person,
+    growth_steps,
 };
 use supple::person::{is_person, save_person};
 use supple::rig::Character;
@@ -16,8 +17,6 @@ use crate::args::{self, GrowthMethod, Region};
 use crate::console::{Console, Failure};
 use crate::output::{check_file, check_keeps, check_png};
 
-use super::in_file;
-
 /// Bodies of a row that a picture shows.
 const SHOWN: usize = 6;
 
@@ -26,14 +25,11 @@ pub fn run(args: &args::Grow, console: &Console) -> Result<(), Failure> {
     check(args)?;
     let progress = console.progress("reading", 3);
     let load = |path: &Path| {
-        Subject::load(path).map_err(|error| Failure {
+        supple::load_layered(path).map_err(|error| Failure {
+            error: Box::new(error),
             hint:
                 "make a layered person of a scan with `supple person SCAN`, or use @male or @female"
                     .to_owned(),
-            ..match error {
-                SubjectError::Person(error) => in_file(error, path),
-                other => other.into(),
-            }
         })
     };
     let subject = load(&args.file)?;
@@ -53,11 +49,11 @@ pub fn run(args: &args::Grow, console: &Console) -> Result<(), Failure> {
             GrowthMethod::Pressure => Method::Pressure,
             GrowthMethod::Both => Method::Both,
         },
-        like: like.as_ref().map(|other| &other.anatomy.layers),
+        like: (like.as_ref().and_then(Subject::body)).map(|body| &body.layers),
         visceral: None,
     };
     progress.tell("growing");
-    let body = subject.body().map_err(with_hint)?;
+    let body = subject.growing().map_err(with_hint)?;
     let (steps, result) = match args.steps {
         Some(count) => growth_steps(&body, &growth, count.into()).map_err(with_hint)?,
         None => (Vec::new(), grown(&body, &growth).map_err(with_hint)?),
@@ -102,7 +98,7 @@ impl Output {
                 ));
             }
         };
-        if output == Output::Person && subject.person.is_none() {
+        if output == Output::Person && subject.person().is_none() {
             return Err(Failure::new(
                 format!("{} is a template, not a person", args.file.display()),
                 format!("use -o {}", path.with_extension("template").display()),
@@ -164,7 +160,7 @@ fn write(
     result: Grown,
     path: &Path,
 ) -> Result<(), Failure> {
-    match (output, &subject.person) {
+    match (output, subject.person()) {
         (Output::Person, Some(person)) => {
             save_person(path, &grown_person(person, result).map_err(with_hint)?)?;
         }
@@ -194,7 +190,7 @@ fn draw(
         }
     };
     let report = &result.report;
-    let before = &subject.anatomy.layers.skin;
+    let before = (subject.body().map(|body| &body.layers.skin[..])).unwrap_or_default();
     let mut columns = vec![column(
         format!("{:.1} kg", report.weight[0]),
         subject.with_skin(before),
@@ -211,7 +207,7 @@ fn draw(
     }
     let title = format!(
         "{}: fat {:.1} to {:.1} kg, muscle {:.1} to {:.1} kg",
-        subject.anatomy.name, report.fat[0], report.fat[1], report.muscle[0], report.muscle[1]
+        subject.name, report.fat[0], report.fat[1], report.muscle[0], report.muscle[1]
     );
     growth_sheet(&title, &columns, size)
 }

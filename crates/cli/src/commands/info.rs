@@ -4,24 +4,28 @@ use supple::flesh::shells::shell_kinds::shell_kinds;
 
 use crate::args;
 use crate::console::{Console, Failure};
+use crate::hints::remedy;
 
 /// Lists the contents of a file.
 pub fn run(args: &args::Info, console: &Console) -> Result<(), Failure> {
-    if super::is_template(&args.input.file) {
-        let template = supple::load_template(&args.input.file)?;
-        let info = supple::anatomy::template::info::template_info(&template);
-        console.result(&info, &info);
-        return Ok(());
-    }
-    if supple::person::is_person(&args.input.file) && !args.joints && !args.shells {
-        let person = supple::load_person(&args.input.file)
-            .map_err(|error| super::in_file(error, &args.input.file))?;
-        let info = supple::person::person_info(&person);
-        console.result(&info, &info);
-        return Ok(());
-    }
     let character = super::load(&args.input)?;
-    let info = supple::info::info(&character);
+    match (character.person(), character.body()) {
+        (Some(person), _) if !args.joints && !args.shells => {
+            let info = supple::person::person_info(person);
+            console.result(&info, &info);
+            return Ok(());
+        }
+        (None, Some(template)) => {
+            let info = supple::anatomy::template::info::template_info(template);
+            console.result(&info, &info);
+            return Ok(());
+        }
+        _ => {}
+    }
+    let mut info = supple::info::info(&character);
+    for problem in &mut info.problems {
+        problem.text.push_str(remedy(problem.remedy));
+    }
     let mut text = info.to_string();
     if args.joints {
         text.push_str("\n  joints");

@@ -20,26 +20,24 @@ mod view;
 
 use std::path::Path;
 
-use supple::anatomy::LayeredBody;
 use supple::backend::{Choice, Opened};
 use supple::clips;
 use supple::flesh::Settings;
 use supple::flesh::settings::{ContactMode, Ground, Upsample};
 use supple::flesh::shells::shell_kinds::Shell;
-use supple::layers::{Layered, layered, layered_person};
-use supple::person::Person;
 use supple::rig::bake::BakeError;
 use supple::rig::character::{Severity, Up};
 use supple::rig::formats::ReadOptions;
 use supple::rig::markers::Markers;
 use supple::rig::problem_groups::grouped;
-use supple::rig::rigging;
+use supple::rig::{Part, rigging};
 use supple::sim::Model;
 use supple::skin::{Method, Span, bind_missing, frame_bytes};
-use supple::{Character, LoadOptions};
+use supple::{Character, LoadOptions, Subject};
 
 use crate::args::{self, Command, Input, MotionArgs, TissueArgs};
 use crate::console::{Console, Failure};
+use crate::hints::remedy;
 
 /// Runs a subcommand.
 pub fn run(command: &Command, console: &Console) -> Result<(), Failure> {
@@ -64,24 +62,10 @@ pub fn run(command: &Command, console: &Console) -> Result<(), Failure> {
     }
 }
 
-/// Whether a file is named as templates are.
-fn is_template(path: &Path) -> bool {
-    path.extension()
-        .is_some_and(|ending| ending.eq_ignore_ascii_case("template"))
-}
-
 /// A file's name without its ending.
 fn stem(path: &Path) -> String {
     let stem = path.file_stem().unwrap_or_default();
     stem.to_string_lossy().into_owned()
-}
-
-/// An error of a file, with its name.
-fn in_file(error: supple::person::PersonFileError, path: &Path) -> Failure {
-    match error {
-        supple::person::PersonFileError::Io { .. } => error.into(),
-        other => Failure::new(format!("{}: {other}", path.display()), ""),
-    }
 }
 
 /// The text of a file that a user named.
@@ -90,49 +74,17 @@ fn read_text(path: &Path) -> Result<String, Failure> {
         .map_err(|error| Failure::new(format!("cannot read {}: {error}", path.display()), ""))
 }
 
-/// A layered body that is to move.
-struct Anatomy {
-    template: LayeredBody,
-    body: Layered,
+/// The subject of a file.
+fn load(input: &Input) -> Result<Subject, Failure> {
+    load_with(input, LoadOptions::new())
 }
 
-/// The layered body of a person or a template, or of an embedded body if layers are asked for.
-fn load_anatomy(input: &Input, asked: bool) -> Result<Option<Anatomy>, Failure> {
-    let file = &input.file;
-    if supple::person::is_person(file) {
-        let person = load_person(file)?;
-        return Ok(Some(Anatomy {
-            body: layered_person(&person),
-            template: person.anatomy,
-        }));
-    }
-    if !(asked || is_template(file)) {
-        return Ok(None);
-    }
-    let template = load_template(file)?;
-    Ok(Some(Anatomy {
-        body: layered(&template),
-        template,
-    }))
+/// The subject of a file, with layers.
+fn load_layered(input: &Input) -> Result<Subject, Failure> {
+    load_with(input, LoadOptions::new().layers())
 }
 
-fn load_person(file: &Path) -> Result<Person, Failure> {
-    supple::load_person(file).map_err(|error| in_file(error, file))
-}
-
-/// The layers of a person, a template or an embedded body.
-fn load_template(file: &Path) -> Result<LayeredBody, Failure> {
-    if supple::person::is_person(file) {
-        return Ok(load_person(file)?.anatomy);
-    }
-    supple::load_template(file).map_err(|error| Failure {
-        error: Box::new(error),
-        hint: "layers belong to @male, @female, and files that `supple person` or `supple template` wrote".to_owned(),
-    })
-}
-
-fn load(input: &Input) -> Result<Character, Failure> {
-    let mut options = LoadOptions::new();
+fn load_with(input: &Input, mut options: LoadOptions) -> Result<Subject, Failure> {
     options.skeleton = input.skeleton.clone();
     options.read = ReadOptions {
         metres_per_unit: input.unit,
@@ -141,24 +93,37 @@ fn load(input: &Input) -> Result<Character, Failure> {
             args::UpAxis::Z => Up::Z,
         }),
     };
-    supple::load_with(&input.file, &options).map_err(|error| Failure {
-        error: Box::new(error),
-        hint: "to try Supple without a file, use `supple demo`, or @male or @female in place of a file".to_owned(),
-    })
+    supple::load_with(&input.file, &options).map_err(load_hint)
+}
+
+/// What may help where a file cannot be loaded.
+fn load_hint(error: supple::Error) -> Failure {
+    let is_format = matches!(error, supple::Error::Format(_));
+    let mut failure = Failure::from(error);
+    if is_format {
+        failure.hint =
+            "to try Supple without a file, use `supple demo`, or @male or @female in place of a file"
+                .to_owned();
+    }
+    failure
 }
 
 /// As [`load`], with a skeleton: a humanoid skeleton is fitted if the file has none. Prints warnings about the file.
-fn load_rigged(input: &Input, console: &Console) -> Result<Character, Failure> {
+fn load_rigged(input: &Input, console: &Console) -> Result<Subject, Failure> {
     let character = load(input)?;
+    if character.body().is_some() {
+        return Ok(character);
+    }
     let warn = console.notice();
     let warnings = character.problems.iter().cloned();
     let warnings = warnings.filter(|problem| problem.severity == Severity::Warning);
     for problem in grouped(warnings.collect()) {
-        warn(format!("{} {}", problem.place, problem.text).trim());
+        let remedy = remedy(problem.remedy);
+        warn(format!("{} {}{remedy}", problem.place, problem.text).trim());
     }
     if !rigging::is_bare(&character) {
         for problem in supple::rig::motion_warnings::motion_warnings(&character) {
-            warn(&problem.text);
+            warn(&format!("{}{}", problem.text, remedy(problem.remedy)));
         }
         return Ok(character);
     }
@@ -169,22 +134,39 @@ fn load_rigged(input: &Input, console: &Console) -> Result<Character, Failure> {
         )
     })?;
     warn("the file has no skeleton; a humanoid skeleton was fitted");
-    Ok(fitted)
+    Ok(fitted.into())
 }
 
-/// As [`load_rigged`], with weights for parts that have none, or (`recompute`) for all. Geometric methods and correctives need
-/// them, and clips use them to find the soles.
-fn load_bound(input: &Input, recompute: bool, console: &Console) -> Result<Character, Failure> {
-    let mut character = load_rigged(input, console)?;
-    if character.parts.is_empty() || character.skeleton.is_empty() {
-        return Ok(character);
+/// As [`load_rigged`], with weights for parts that have none.
+fn load_bound(input: &Input, console: &Console) -> Result<Subject, Failure> {
+    bound(&load_rigged(input, console)?, false, console)
+}
+
+/// A subject with weights for parts that have none, or (`recompute`) for all. Geometric methods, correctives and the search for the
+/// soles of a motion need them; tissue does not.
+fn bound(subject: &Subject, recompute: bool, console: &Console) -> Result<Subject, Failure> {
+    let mut subject = subject.clone();
+    let is_unbound = |part: &Part| part.binding.influences.is_empty();
+    let wanted = recompute || subject.parts.iter().any(is_unbound);
+    if !wanted || subject.body().is_some() || subject.skeleton.is_empty() {
+        return Ok(subject);
     }
-    let bound = bind_missing(&mut character, recompute)?;
+    let bound = bind_missing(subject.character_mut(), recompute)?;
     if bound > 0 {
-        let parts = character.parts.len();
+        let parts = subject.parts.len();
         console.say(format!("computed weights for {bound} of {parts} parts"));
     }
-    Ok(character)
+    Ok(subject)
+}
+
+/// Whether the motion that is asked for comes from elsewhere than the character's file.
+fn is_retargeted(character: &Character, args: &MotionArgs) -> bool {
+    let clips = &character.clips;
+    let is_own = match &args.clip {
+        Some(name) => clips.iter().any(|clip| clip.name == *name),
+        None => !clips.is_empty(),
+    };
+    args.motion.is_some() || !is_own
 }
 
 /// The clip that the user chose, cut where its last pose is to be held, and the span of it.

@@ -25,18 +25,17 @@ pub fn run(args: &args::Picture, console: &Console) -> Result<(), Failure> {
     check_png(&args.output)?;
     check_size(args)?;
     let wants_motion = args.motion.clip.is_some() || args.motion.motion.is_some();
-    let is_layered = args.layers || super::is_template(&args.input.file);
+    let is_layered = args.layers || supple::is_template(&args.input.file);
     if args.regions || (is_layered && !wants_motion) {
         return layers::draw_layers(args, console);
     }
     let moves = wants_motion || args.compare.is_some();
-    let anatomy = super::load_anatomy(&args.input, args.layers)?;
-    let character = match &anatomy {
-        Some(anatomy) => anatomy.body.character.clone(),
-        None if moves || args.bones || args.focus.is_some() => {
-            super::load_bound(&args.input, false, console)?
-        }
-        None => super::load(&args.input)?,
+    let character = if args.layers {
+        super::load_layered(&args.input)?
+    } else if moves || args.bones || args.focus.is_some() {
+        super::load_bound(&args.input, console)?
+    } else {
+        super::load(&args.input)?
     };
     if character.parts.is_empty() {
         return Err(Failure::new(
@@ -56,7 +55,7 @@ pub fn run(args: &args::Picture, console: &Console) -> Result<(), Failure> {
     let image = if !moves {
         draw_rest(&character, &look)
     } else {
-        motion::draw_motion(&character, anatomy.as_ref(), args, &look, console)?
+        motion::draw_motion(&character, args, &look, console)?
     };
     image.save_png(&args.output)?;
     let path = args.output.display().to_string();

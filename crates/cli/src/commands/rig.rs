@@ -16,7 +16,7 @@ pub fn run(args: &args::Rig, console: &Console) -> Result<(), Failure> {
         args.input.skeleton.as_deref(),
     ];
     check_keeps(&args.output, &read, args.force)?;
-    let bare = super::load(&args.input)?;
+    let bare = super::load(&args.input)?.into_character();
     if bare.parts.is_empty() {
         let text = format!("{} has no mesh to rig", args.input.file.display());
         return Err(Failure::new(text, ""));

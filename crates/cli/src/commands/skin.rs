@@ -1,13 +1,13 @@
 //! `supple skin`
 
+use supple::contact_report::{Report, TetReport, simulate_reported};
 use supple::export::{Bake, bake_for, bound_of, write_motion, write_motion_told};
-use supple::flesh::{CacheUse, GivenLayers, Settings};
-use supple::inside::Inside;
+use supple::flesh::{CacheUse, Settings};
+use supple::inside::{Inside, simulate_inside};
 use supple::rig::bake::BakeError;
 use supple::skin::Method;
 use supple::tissue::SoftBody;
-use supple::{Character, skin};
-use supple_lab::contact_report::{Report, TetReport, simulate_reported};
+use supple::{Character, Subject, skin};
 
 use crate::args;
 use crate::console::{Console, Failure};
@@ -24,11 +24,28 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
         args.motion.motion.as_deref(),
     ];
     check_keeps(&args.output, &read, args.force)?;
-    let anatomy = super::load_anatomy(&args.input, args.layers || args.bake_layers)?;
-    let mut character = match &anatomy {
-        Some(anatomy) => anatomy.body.character.clone(),
-        None => super::load_bound(&args.input, args.auto_weights, console)?,
+    let wants_layers = args.layers || args.bake_layers;
+    let subject = match wants_layers {
+        true => super::load_layered(&args.input)?,
+        false => super::load_rigged(&args.input, console)?,
     };
+    let method = super::method(args.method);
+    let is_glb = matches!(bake, Bake::Correctives { .. } | Bake::Morphs);
+    let needs_weights = args.auto_weights
+        || is_glb
+        || method != Method::Tissue
+        || super::is_retargeted(&subject, &args.motion);
+    let bound = match needs_weights {
+        true => super::bound(&subject, args.auto_weights, console)?,
+        false => subject.clone(),
+    };
+    // Tissue takes the file's own weights or none. Recomputed ones only say that the file's are not to be used.
+    let subject = if args.auto_weights {
+        bound.clone()
+    } else {
+        subject
+    };
+    let mut character = bound.into_character();
     if character.parts.is_empty() {
         return Err(Failure::new(
             format!("{} has no mesh to skin", args.input.file.display()),
@@ -36,10 +53,9 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
         ));
     }
     let bake = within(bake, args.bound, &character);
-    let method = super::method(args.method);
     let settings = super::settings(&args.input, &args.tissue)?;
     // A person or template is a skin like any other for geometric methods.
-    if (args.layers || args.bake_layers) && method != Method::Tissue {
+    if wants_layers && method != Method::Tissue {
         return Err(Failure::new(
             "layers are simulated",
             "leave out --method, or --layers",
@@ -47,16 +63,7 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
     }
     let (clip, span) = super::choose(&character, &args.motion, method, console)?;
     let mut body = match method {
-        Method::Tissue => {
-            let layers = anatomy.as_ref().map(|anatomy| &anatomy.body.layers);
-            Some(soft_body(
-                &character,
-                settings.clone(),
-                layers,
-                args,
-                console,
-            )?)
-        }
+        Method::Tissue => Some(soft_body(&subject, settings.clone(), args, console)?),
         _ => None,
     };
     let stepper = match &mut body {
@@ -72,17 +79,15 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
     let rounds = 1 + usize::from(args.compare && has_contact);
     let progress = console.progress("moving the skin", rounds * span.times().len());
     let mut step = |_| progress.step();
-    let inside = match (&anatomy, &body) {
-        (Some(anatomy), Some(body)) if args.bake_layers => {
-            Some(Inside::new(&anatomy.template, body.flesh()))
-        }
+    let inside = match (subject.body(), &body) {
+        (Some(layered), Some(body)) if args.bake_layers => Some(Inside::new(layered, body.flesh())),
         _ => None,
     };
     let mut tissue = None;
     let (motion, report) = match (&mut body, inside) {
         (Some(body), Some(inside)) => {
             let whole = inside.character(&character);
-            let motion = inside.simulate(body, &character, &clip, span, &mut step)?;
+            let motion = simulate_inside(inside, body, &character, &clip, span, &mut step)?;
             character = whole;
             (motion, None)
         }
@@ -158,17 +163,13 @@ fn describe_contact(report: &Report) -> String {
 }
 
 fn soft_body(
-    character: &Character,
+    subject: &Subject,
     settings: Settings,
-    layers: Option<&GivenLayers>,
     args: &args::Skin,
     console: &Console,
 ) -> Result<SoftBody, Failure> {
     let progress = console.progress("building tissue", 1);
-    let mut builder = SoftBody::builder(character).settings(settings);
-    if let Some(layers) = layers {
-        builder = builder.layers(layers);
-    }
+    let builder = SoftBody::builder(subject).settings(settings);
     let body = builder.cache_beside(&args.input.file).build()?;
     drop(progress);
     let report = &body.flesh().report;

@@ -2,14 +2,20 @@
 
 use std::process::{Command, Stdio};
 
-use supple_view::{Server, is_built};
+use supple_view::{Server, ViewError, is_built};
 
 use crate::args;
 use crate::console::{Console, Failure};
 
 /// Serves the page on 127.0.0.1 and opens it in the browser.
 pub fn run(args: &args::ViewPage, console: &Console) -> Result<(), Failure> {
-    let server = Server::new(args.port, args.file.as_deref())?;
+    let server = Server::new(args.port, args.file.as_deref()).map_err(|error| match error {
+        ViewError::File(error) => error.into(),
+        error => Failure {
+            error: Box::new(error),
+            hint: "choose another port with --port".to_owned(),
+        },
+    })?;
     let url = server.url();
     if !is_built() {
         console.say(

@@ -83,11 +83,17 @@ pub(crate) fn attached(
 fn attach(character: &Character, settings: &ColliderSettings) -> Result<Attached, FleshError> {
     let joint = match &settings.joint {
         None => None,
-        Some(name) => Some(character.skeleton.find(name).ok_or_else(|| {
-            bad(format!(
-                "the skeleton has no joint `{name}`; `supple info --joints` lists its joints"
-            ))
-        })?),
+        Some(name) => {
+            Some(
+                character
+                    .skeleton
+                    .find(name)
+                    .ok_or_else(|| FleshError::NoSuchJoint {
+                        what: "a collider".to_owned(),
+                        name: name.clone(),
+                    })?,
+            )
+        }
     };
     let collider = collider(settings)?;
     Ok(Attached { collider, joint })

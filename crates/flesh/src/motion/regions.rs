@@ -147,9 +147,10 @@ fn named(skeleton: &Skeleton, list: &str, pattern: &str) -> Result<Vec<usize>, F
         .filter(|&joint| matches(pattern, &skeleton.joints()[joint].name))
         .collect();
     if found.is_empty() {
-        return Err(FleshError::Settings(format!(
-            "`{list}` names joint `{pattern}`, which the skeleton does not have; `supple info --joints` lists its joints"
-        )));
+        return Err(FleshError::NoSuchJoint {
+            what: format!("`{list}`"),
+            name: pattern.to_owned(),
+        });
     }
     Ok(found)
 }

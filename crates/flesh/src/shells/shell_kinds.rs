@@ -279,12 +279,13 @@ fn override_kind(
     });
     let Some(kind) = kind else { return Ok(()) };
     if let Kind::Rigid(Some(name)) = kind {
-        shell.joint = character.skeleton.find(name).ok_or_else(|| {
-            FleshError::Settings(format!(
-                "the kind of shell `{}` names joint `{name}`, which the skeleton does not have; `supple info --joints` lists its joints",
-                shell.key
-            ))
-        })?;
+        shell.joint = character
+            .skeleton
+            .find(name)
+            .ok_or_else(|| FleshError::NoSuchJoint {
+                what: format!("the kind of shell `{}`", shell.key),
+                name: name.clone(),
+            })?;
     }
     (shell.kind, shell.reason) = (kind.clone(), SET_BY_USER);
     Ok(())
@@ -302,9 +303,7 @@ fn check_keys(shells: &[Shell], given: &BTreeMap<String, Kind>) -> Result<(), Fl
     for key in given.keys() {
         let mut all = shells.iter().enumerate();
         if !all.any(|(number, shell)| names(key, number, shell)) {
-            return Err(FleshError::Settings(format!(
-                "a kind is set for shell `{key}`, but no shell has that name or number; `supple info --shells` lists all shells"
-            )));
+            return Err(FleshError::NoSuchShell { key: key.clone() });
         }
     }
     Ok(())

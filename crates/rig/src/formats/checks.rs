@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use supple_geom::TriMesh;
 
-use crate::character::{Character, Problem, Severity};
+use crate::character::{Character, Problem, Remedy, Severity};
 
 /// Adds a note about the whole file.
 pub(super) fn note(character: &mut Character, text: impl Into<String>) {
@@ -16,9 +16,17 @@ pub(super) fn warn(character: &mut Character, text: impl Into<String>) {
     add(character, Severity::Warning, String::new(), text.into());
 }
 
+/// Tells what may mend the problem that was added last.
+pub(super) fn remedy(character: &mut Character, remedy: Remedy) {
+    if let Some(last) = character.problems.last_mut() {
+        last.remedy = Some(remedy);
+    }
+}
+
 fn add(character: &mut Character, severity: Severity, place: String, text: String) {
     character.problems.push(Problem {
         severity,
+        remedy: None,
         place,
         text,
     });

@@ -5,12 +5,12 @@ use std::collections::HashSet;
 use glam::Vec3;
 use supple_geom::TriMesh;
 
-use super::checks::{check_meshes, note, warn};
+use super::checks::{check_meshes, note, remedy, warn};
 use super::floor::{Floor, find_floor};
 use super::unit_conversion::convert;
 use super::{FormatError, ReadOptions};
 use crate::Pose;
-use crate::character::{Character, Units, Up};
+use crate::character::{Character, Remedy, Units, Up};
 use crate::clip::Values;
 use crate::markers::Markers;
 use crate::skeleton_fit::fit_humanoid;
@@ -101,10 +101,11 @@ fn report_assumptions(character: &mut Character, options: &ReadOptions, extent: 
         note(
             character,
             format!(
-                "The format declares no units or axes. Assumed {metres_per_unit} m per unit (largest extent {:.2} m) and {up} up. Override with `--unit` and `--up`.",
+                "The format declares no units or axes. Assumed {metres_per_unit} m per unit (largest extent {:.2} m) and {up} up.",
                 extent * f64::from(metres_per_unit)
             ),
         );
+        remedy(character, Remedy::UnitAndUp);
     }
 }
 
@@ -265,7 +266,7 @@ fn check_finite(character: &Character) -> Result<(), FormatError> {
     let bad = |what: String| {
         Err(FormatError::invalid(
             what,
-            "it overflows when converted to metres; set a smaller unit with `--unit`",
+            "it overflows when converted to metres; set a smaller unit",
         ))
     };
     for part in &character.parts {
@@ -332,7 +333,7 @@ mod tests {
         let (low, high) = bounds(&character.parts[0].mesh.positions);
         let size = high - low;
         assert!(size.y > size.x && size.y > size.z);
-        assert!(character.problems[0].text.contains("--up"));
+        assert_eq!(character.problems[0].remedy, Some(Remedy::UnitAndUp));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use supple_anatomy::person::{person_info, save_person};
 use supple_rig::formats::save;
 
 use super::{PeopleError, Record, Task};
-use crate::person::{Person, PersonError, PersonOptions, Scan, person, preparation};
+use crate::person::{Person, PersonError, PersonOptions, Scan, Templates};
 
 /// Scans, where the results go, and how.
 #[derive(Debug)]
@@ -58,21 +58,12 @@ impl Batch<'_> {
             records.push(finished);
         }
         if !open.is_empty() {
-            self.prepare()?;
-            for (index, record) in self.work(&open, tell)? {
+            let templates = prepared()?;
+            for (index, record) in self.work(&open, &templates, tell)? {
                 records[index] = Some(record);
             }
         }
         Ok(records.into_iter().flatten().collect())
-    }
-
-    /// Unpacks what all scans share before threads need it.
-    fn prepare(&self) -> Result<(), PeopleError> {
-        for sex in [Sex::Male, Sex::Female] {
-            BodyModel::embedded(sex);
-            preparation(sex)?;
-        }
-        Ok(())
     }
 
     /// Removes what a stopped run left half written.
@@ -96,6 +87,7 @@ impl Batch<'_> {
     fn work(
         &self,
         open: &[usize],
+        templates: &Templates,
         tell: &(dyn Fn(Event) + Sync),
     ) -> Result<Vec<(usize, Record)>, PeopleError> {
         let jobs = self.jobs.clamp(1, open.len());
@@ -125,7 +117,7 @@ impl Batch<'_> {
                             return;
                         };
                         let start = Instant::now();
-                        match pool.install(|| self.one(&self.tasks[index])) {
+                        match pool.install(|| self.one(&self.tasks[index], templates)) {
                             Ok(record) => {
                                 tell(Event::Done(&record, start.elapsed().as_secs_f64()));
                                 if let Ok(mut found) = found.lock() {
@@ -145,10 +137,10 @@ impl Batch<'_> {
     }
 
     /// One scan: its person and then its record are written.
-    fn one(&self, task: &Task) -> Result<Record, PeopleError> {
+    fn one(&self, task: &Task, templates: &Templates) -> Result<Record, PeopleError> {
         let mut record = Record::new(task, self.options);
         // A scan that breaks something nobody thought of costs one line, not the others.
-        let made = catch_unwind(AssertUnwindSafe(|| self.person(task)));
+        let made = catch_unwind(AssertUnwindSafe(|| self.person(task, templates)));
         match made {
             Ok(Ok(mut somebody)) => {
                 somebody.fit.seconds.clear();
@@ -169,11 +161,21 @@ impl Batch<'_> {
         Ok(record)
     }
 
-    fn person(&self, task: &Task) -> Result<Person, PersonError> {
+    fn person(&self, task: &Task, templates: &Templates) -> Result<Person, PersonError> {
         let scan = Scan::load(&task.scan)?;
         let mut options = self.options.clone();
         options.scan.sex = task.sex.or(options.scan.sex);
         options.given = task.given;
-        person(&task.name, &scan, &options)
+        templates.person(&task.name, &scan, &options)
     }
+}
+
+/// What all scans share, unpacked before threads need it.
+fn prepared() -> Result<Templates, PeopleError> {
+    let templates = Templates::new();
+    for sex in [Sex::Male, Sex::Female] {
+        BodyModel::embedded(sex);
+        templates.prepared(sex)?;
+    }
+    Ok(templates)
 }

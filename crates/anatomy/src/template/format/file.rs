@@ -49,7 +49,7 @@ pub enum TemplateError {
     #[error(transparent)]
     Write(#[from] FormatError),
     /// Other bytes at the start.
-    #[error("this is not a template file; `supple template` writes one")]
+    #[error("this is not a template file")]
     NotATemplate,
     /// Written by a later version.
     #[error(

@@ -3,30 +3,31 @@
 use supple::anatomy::LayeredBody;
 use supple::glam::Vec3;
 use supple::inside::Inside;
-use supple::layers::Layered;
 use supple::play::follow;
 use supple::rig::Part;
 use supple::tissue::SoftBody;
-use supple::{Character, Clip, skin};
+use supple::{Character, Clip, Subject, skin};
 use supple_lab::sheet::{Look, Tile, sheet};
 use supple_lab::template_sheet::{layers_sheet, muscle_colours, regions_sheet};
 use supple_picture::colour::to_srgb;
 use supple_picture::{Image, Tint};
 
-use super::super::{self as commands, Anatomy};
+use super::super as commands;
 use super::motion::{Moment, even_rows};
 use crate::args;
 use crate::console::{Console, Failure};
 
 /// Draws the layers of a template.
 pub(super) fn draw_layers(args: &args::Picture, console: &Console) -> Result<(), Failure> {
-    let template = commands::load_template(&args.input.file)?;
+    let subject = commands::load_layered(&args.input)?;
     let draw = if args.regions {
         regions_sheet
     } else {
         layers_sheet
     };
-    draw(&template, args.size.into()).save_png(&args.output)?;
+    if let Some(body) = subject.body() {
+        draw(body, args.size.into()).save_png(&args.output)?;
+    }
     let path = args.output.display().to_string();
     console.result(
         format!("wrote {path}"),
@@ -37,7 +38,7 @@ pub(super) fn draw_layers(args: &args::Picture, console: &Console) -> Result<(),
 
 /// A layered body in frames of a clip: its skin, and with --layers also its muscles and bones.
 pub(super) fn draw_moving_layers(
-    anatomy: &Anatomy,
+    subject: &Subject,
     args: &args::Picture,
     look: &Look,
     settings: &supple::flesh::Settings,
@@ -45,18 +46,18 @@ pub(super) fn draw_moving_layers(
     span: skin::Span,
     console: &Console,
 ) -> Result<Image, Failure> {
-    let Layered { character, layers } = &anatomy.body;
-    let builder = SoftBody::builder(character).settings(settings.clone());
-    let mut body = builder.layers(layers).build()?;
+    let character = subject.character();
+    let mut body = SoftBody::new(subject, settings.clone())?;
     body.set_backend(commands::backend(args.backend, &body.flesh().model, console).backend);
     let times = span.times();
     let progress = console.progress("simulating", times.len());
     let mut moments = Vec::new();
-    let inside = (args.layers).then(|| Inside::new(&anatomy.template, body.flesh()));
+    let layered = subject.body().filter(|_| args.layers);
+    let inside = layered.map(|layered| Inside::new(layered, body.flesh()));
     follow(&mut body, character, clip, &times, &mut |_, body| {
         let mut positions = body.positions();
         if let Some(inside) = &inside {
-            positions.extend(inside.positions(body));
+            positions.extend(body.inside(inside));
         }
         moments.push(Moment {
             positions,
@@ -82,7 +83,7 @@ pub(super) fn draw_moving_layers(
         Some(inside) => inside.character(character),
         None => character.clone(),
     };
-    let tints = muscle_tints(&anatomy.template, &whole, skins);
+    let tints = layered.map_or_else(Vec::new, |layered| muscle_tints(layered, &whole, skins));
     let rows: Vec<Vec<Vec<Vec<Vec3>>>> = (shown.iter())
         .map(|(parts, _)| moments.iter().map(|m| only(&m.positions, parts)).collect())
         .collect();

@@ -7,12 +7,12 @@ use supple::play::follow;
 use supple::sim::{Backend, Collider};
 use supple::skin::Method;
 use supple::tissue::SoftBody;
-use supple::{Character, Clip, skin};
+use supple::{Clip, Subject, skin};
 use supple_lab::sheet::{Look, Tile, sheet};
 use supple_lab::upsampling::{NEIGHBOURS, UpsamplingStudy, upsampling_sheet};
 use supple_picture::Image;
 
-use super::super::{self as commands, Anatomy};
+use super::super as commands;
 use super::contact::draw_contact;
 use super::differences::Differences;
 use super::layers::draw_moving_layers;
@@ -20,8 +20,7 @@ use crate::args::{self, Compare};
 use crate::console::{Console, Failure};
 
 pub(super) fn draw_motion(
-    character: &Character,
-    anatomy: Option<&Anatomy>,
+    character: &Subject,
     args: &args::Picture,
     look: &Look,
     console: &Console,
@@ -72,8 +71,8 @@ pub(super) fn draw_motion(
         _ => vec![commands::method(args.method)],
     };
     let settings = commands::settings(&args.input, &args.tissue)?;
-    if let Some(anatomy) = anatomy {
-        return draw_moving_layers(anatomy, args, look, &settings, &clip, chosen, console);
+    if character.body().is_some() {
+        return draw_moving_layers(character, args, look, &settings, &clip, chosen, console);
     }
     let progress = console.progress("skinning", frames * methods.len());
     let motions = methods
@@ -135,7 +134,7 @@ pub(super) struct Moment {
 
 /// Moves a character's skin at the times of a span; `open` makes the backend for tissue.
 fn moments(
-    character: &Character,
+    character: &Subject,
     clip: &Clip,
     method: Method,
     settings: &supple::flesh::Settings,

@@ -11,12 +11,12 @@ mod repair;
 
 use glam::{Affine3A, DMat4, DVec3, Quat, Vec3};
 
-use super::checks::warn;
+use super::checks::{remedy, warn};
 use super::gltf::units::{guess, short};
 use super::load::Resolver;
 use super::unit_conversion::convert;
 use super::{FormatError, ReadOptions, check_meshes};
-use crate::character::{Units, Up};
+use crate::character::{Remedy, Units, Up};
 use crate::skeleton::{Joint, JointKind};
 use crate::{Character, Skeleton, Transform};
 
@@ -229,10 +229,11 @@ fn likely_unit(declared: f32, character: &mut Character) -> (f32, bool) {
     warn(
         character,
         format!(
-            "The file declares {declared} m per unit, which would make it {} m large. {unit} m per unit is used instead. Override with `--unit`.",
+            "The file declares {declared} m per unit, which would make it {} m large. {unit} m per unit is used instead.",
             short(extent)
         ),
     );
+    remedy(character, Remedy::Unit);
     (unit, false)
 }
 

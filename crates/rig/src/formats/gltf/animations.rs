@@ -88,6 +88,7 @@ fn read_keys(
     if times.is_empty() || times.windows(2).any(|pair| pair[1] < pair[0]) {
         problems.push(Problem {
             severity: Severity::Warning,
+            remedy: None,
             place: sampler.path.clone(),
             text: "The key times are not ascending. This track is ignored.".into(),
         });

@@ -38,6 +38,7 @@ pub(super) fn faults(document: &Document, parts: &[Part], links: &[PartLink]) ->
             place.push_str(&format!(", … ({} times)", places.len()));
         }
         Problem {
+            remedy: None,
             severity: Severity::Note,
             place,
             text: format!(

@@ -62,6 +62,7 @@ fn image_problem(image: &Element<'_>, bytes: Option<&[u8]>) -> Option<Problem> {
     };
     Some(Problem {
         severity: Severity::Note,
+        remedy: None,
         place: image.path.clone(),
         text: format!("The image {what}. It is drawn as a plain colour."),
     })

@@ -92,6 +92,7 @@ fn local_transform(
         if !size {
             problems.push(Problem {
                 severity: Severity::Warning,
+                remedy: None,
                 place: node.path.clone(),
                 text: "The node's matrix has shear, which Supple does not support. The shear was dropped."
                     .into(),
@@ -110,6 +111,7 @@ fn local_transform(
         Some(_) => {
             problems.push(Problem {
                 severity: Severity::Warning,
+                remedy: None,
                 place: node.path.clone(),
                 text: "The node's rotation is invalid. The identity is used instead.".into(),
             });

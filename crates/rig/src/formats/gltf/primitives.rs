@@ -6,7 +6,7 @@ use supple_geom::TriMesh;
 
 use super::accessor::Accessors;
 use super::json::Element;
-use crate::character::{Influences, Morph, Problem, Severity};
+use crate::character::{Influences, Morph, Problem, Remedy, Severity};
 use crate::formats::FormatError;
 
 /// The data of a primitive that Supple uses.
@@ -30,9 +30,10 @@ pub(super) fn read_primitive(
     accessors: &Accessors<'_>,
     problems: &mut Vec<Problem>,
 ) -> Result<Option<Primitive>, FormatError> {
-    let mut note = |severity, text: &str| {
+    let mut note = |severity, remedy, text: &str| {
         problems.push(Problem {
             severity,
+            remedy,
             place: primitive.path.clone(),
             text: text.to_owned(),
         });
@@ -41,6 +42,7 @@ pub(super) fn read_primitive(
     if mode < 4 {
         note(
             Severity::Note,
+            None,
             "The primitive consists of points or lines. It is kept in the file but not simulated.",
         );
         return Ok(None);
@@ -51,6 +53,7 @@ pub(super) fn read_primitive(
     let Some(position) = attributes.optional_index("POSITION", accessors.len())? else {
         note(
             Severity::Warning,
+            None,
             "The primitive has no positions. It is ignored.",
         );
         return Ok(None);
@@ -66,6 +69,7 @@ pub(super) fn read_primitive(
     if mode == 4 && corners.len() % 3 != 0 {
         note(
             Severity::Warning,
+            None,
             "The last triangle is incomplete. It is ignored.",
         );
     }
@@ -83,6 +87,7 @@ pub(super) fn read_primitive(
     if normals.iter().any(|normal| !normal.is_finite()) {
         note(
             Severity::Warning,
+            None,
             "Some normals are not numbers. They are recomputed.",
         );
         normals.clear();
@@ -90,6 +95,7 @@ pub(super) fn read_primitive(
     if uvs.iter().any(|uv| !uv.is_finite()) || colors.iter().any(|color| !color.is_finite()) {
         note(
             Severity::Warning,
+            None,
             "Some texture coordinates or colours are not numbers. They are set to zero.",
         );
         uvs.iter_mut()
@@ -193,7 +199,7 @@ fn read_influences(
     attributes: &Element<'_>,
     count: usize,
     accessors: &Accessors<'_>,
-    note: &mut impl FnMut(Severity, &str),
+    note: &mut impl FnMut(Severity, Option<Remedy>, &str),
 ) -> Result<Option<Influences>, FormatError> {
     let mut sets = Vec::new();
     for set in 0.. {
@@ -236,8 +242,9 @@ fn read_influences(
     if weightless > 0 {
         note(
             Severity::Warning,
+            Some(Remedy::Weights),
             &format!(
-                "{weightless} vertices have no skin weights. They follow the first joint they list. Use `--auto-weights` to compute weights."
+                "{weightless} vertices have no skin weights. They follow the first joint they list."
             ),
         );
     }

@@ -131,6 +131,7 @@ fn check_extensions(document: &Document, problems: &mut Vec<Problem>) {
         if !harmless.iter().any(|prefix| name.starts_with(prefix)) {
             problems.push(Problem {
                 severity: Severity::Warning,
+                remedy: None,
                 place: "extensionsRequired".into(),
                 text: format!(
                     "The file requires the extension {name}, which Supple does not support. Parts of it may be missing."
@@ -272,6 +273,7 @@ impl PartReader<'_> {
                 if skin.is_some() && read.influences.is_none() {
                     notes.push(Problem {
                         severity: Severity::Warning,
+                        remedy: None,
                         place: primitive.path.clone(),
                         text: "The mesh has a skeleton but no skin weights. They are computed when needed.".into(),
                     });
@@ -290,6 +292,7 @@ impl PartReader<'_> {
         for (mesh, _) in shown.iter().enumerate().filter(|(_, shown)| !**shown) {
             problems.push(Problem {
                 severity: Severity::Note,
+                remedy: None,
                 place: format!("meshes[{mesh}]"),
                 text: "No node of the scene uses this mesh. It is kept in the file but ignored."
                     .into(),

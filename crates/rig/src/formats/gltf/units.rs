@@ -2,7 +2,7 @@
 
 use glam::{Quat, Vec3};
 
-use crate::character::{Problem, Severity, Units, Up};
+use crate::character::{Problem, Remedy, Severity, Units, Up};
 use crate::clip::Values;
 use crate::formats::ReadOptions;
 use crate::{Character, Clip};
@@ -29,9 +29,10 @@ pub(super) fn apply_units(character: &mut Character, options: &ReadOptions) {
     if !declared {
         character.problems.push(Problem {
             severity: Severity::Warning,
+            remedy: Some(Remedy::Unit),
             place: String::new(),
             text: format!(
-                "glTF is in metres, but this character would be {} m large. {metres} m per unit is used instead. Override with `--unit`.",
+                "glTF is in metres, but this character would be {} m large. {metres} m per unit is used instead.",
                 short(extent)
             ),
         });

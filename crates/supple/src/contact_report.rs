@@ -1,14 +1,15 @@
 //! Penetration of a skin with itself and with colliders over a motion, with contact and (to compare) without, and inverted tets.
 
 use serde::Serialize;
-use supple::morphs::with_morphs;
-use supple::play::{Recording, follow};
-use supple::skin::Span;
-use supple::tissue::{SoftBody, TissueError};
 use supple_rig::bake::Motion;
 use supple_rig::{Character, Clip};
 use supple_sim::Collider;
 use supple_sim::contact::{Penetration, measure_in_colliders};
+
+use crate::morphs::with_morphs;
+use crate::play::{Recording, follow};
+use crate::skin::Span;
+use crate::tissue::{SoftBody, TissueError};
 
 /// Penetration in one frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -114,7 +115,7 @@ fn summary(penetration: &Penetration) -> Inside {
     }
 }
 
-/// [`simulate`](supple::play::simulate) with a report of every frame's penetration and inverted tets. With `compare` the motion is
+/// [`simulate`](crate::play::simulate) with a report of every frame's penetration and inverted tets. With `compare` the motion is
 /// simulated a second time, without contact.
 pub fn simulate_reported(
     body: &mut SoftBody,

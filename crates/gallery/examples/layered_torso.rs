@@ -4,10 +4,10 @@
 mod common;
 
 use common::{save, sheet, tile, view};
+use supple::Subject;
 use supple::anatomy::Sex;
 use supple::geom::TriMesh;
 use supple::glam::Vec3;
-use supple::layers::layered;
 use supple::tissue::SoftBody;
 use supple_lab::layered_motion::{
     SideJump, Torso, mean_shear, root_mean_square, shears, triangles_within, turned_spine,
@@ -21,9 +21,9 @@ const MOST_SHEAR: f32 = 25.0;
 
 fn main() {
     let anatomy = person_of_bmi(Sex::Male, 30.0).unwrap();
-    let made = layered(&anatomy);
-    let torso = Torso::new(&anatomy, &made.layers).unwrap();
-    let character = &made.character;
+    let made = Subject::from(&anatomy);
+    let (character, layers) = (made.character(), made.layers().unwrap());
+    let torso = Torso::new(&anatomy, layers).unwrap();
     let rest = character.parts[0].mesh.positions.clone();
     let triangles = &character.parts[0].mesh.triangles;
     let ribs = triangles_within(triangles, &torso.ribs);
@@ -48,10 +48,10 @@ fn main() {
 
     let mut found = Vec::new();
     let (mut jumps, mut twists) = (Vec::new(), Vec::new());
-    for (name, layers) in [("three layers", Some(&made.layers)), ("two layers", None)] {
+    for (name, layers) in [("three layers", Some(layers)), ("two layers", None)] {
         let builder = SoftBody::builder(character);
         let mut body = match layers {
-            Some(layers) => builder.layers(layers).build().unwrap(),
+            Some(layers) => builder.layers(layers.clone()).build().unwrap(),
             None => builder.build().unwrap(),
         };
         let (mut belly, mut cage, mut peak) = (0.0_f64, 0.0_f64, Vec::new());

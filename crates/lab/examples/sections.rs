@@ -1,6 +1,6 @@
 //! Cross-sections of muscle and bone of a template beside those of BodyParts3D, as a table in Markdown.
 //!
-//! `cargo run --release -p supple-anatomy --example sections -- TEMPLATE [FOLDER]`. FOLDER is `../shared/data/anatomy` by default. Sections are at
+//! `cargo run --release -p supple-lab --example sections -- TEMPLATE [FOLDER]`. FOLDER is `../shared/data/anatomy` by default. Sections are at
 //! right angles to a segment's axis, at 20 places along it. BodyParts3D is scaled, segment by segment, to the length of the template's. Both sides are
 //! sums of separate meshes: bones, and muscles with their tendons. Places where either body's section cuts a bone of the next segment are marked with a
 //! star: they are hip, knee, ankle, shoulder, elbow or wrist, and hang on how the joint is bent (the template stands with its legs apart).

@@ -1,6 +1,6 @@
 //! Grows bodies, prints a table of what was asked and got, and draws them.
 //!
-//! `cargo run --release -p supple-anatomy --example growth -- [OUT] [WHAT]`: pictures go to the folder OUT; WHAT is `all` (default),
+//! `cargo run --release -p supple-lab --example growth -- [OUT] [WHAT]`: pictures go to the folder OUT; WHAT is `all` (default),
 //! `look` (pictures of the templates only) or `quick` (the templates only).
 
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Fits the embedded models of fat mass: `cargo run -p supple-anatomy --example fat_mass -- nhanes_dxa.csv > assets/fat_mass.toml`.
+//! Fits the embedded models of fat mass: `cargo run -p supple-lab --example fat_mass -- nhanes_dxa.csv > assets/fat_mass.toml`.
 
 use supple_anatomy::composition::{fit_regressors, read_table};
 

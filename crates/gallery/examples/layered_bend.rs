@@ -3,10 +3,11 @@
 mod common;
 
 use common::{save, sheet, tile_in, view_in};
+use supple::Subject;
+use supple::anatomy::tissue_layers::bound_to_bones;
 use supple::embedded::{self, Body};
 use supple::geom::TriMesh;
 use supple::glam::Vec3;
-use supple::layers::{bound_to_bones, layered};
 use supple::tissue::SoftBody;
 use supple_lab::layered_motion::{Torso, folds, triangles_within, turned_spine};
 use supple_picture::DrawMesh;
@@ -18,26 +19,26 @@ const TILE: (usize, usize) = (400, 460);
 
 fn main() {
     let anatomy = embedded::template(Body::Male).unwrap();
-    let made = layered(&anatomy);
-    let character = &made.character;
-    let torso = Torso::new(&anatomy, &made.layers).unwrap();
+    let made = Subject::from(&anatomy);
+    let (character, layers) = (made.character(), made.layers().unwrap());
+    let torso = Torso::new(&anatomy, layers).unwrap();
     let triangles = &character.parts[0].mesh.triangles;
     let waist = triangles_within(triangles, &torso.waist);
     let rest = &character.parts[0].mesh.positions;
-    let held = bound_to_bones(&anatomy, &made);
+    let held = bound_to_bones(&anatomy, layers.vertices.clone());
     let middle = anatomy.body.joint("spine03").unwrap();
     let around = [middle - Vec3::splat(0.26), middle + Vec3::splat(0.26)];
     let camera = view_in(TILE, &around, Vec3::new(1.0, 0.08, -0.25));
     let mut tiles = Vec::new();
     let mut counts = Vec::new();
     for (name, layers) in [
-        ("sliding regions", Some(&made.layers)),
+        ("sliding regions", Some(layers)),
         ("bound to bones", Some(&held)),
         ("two layers", None),
     ] {
         let builder = SoftBody::builder(character);
         let mut body = match layers {
-            Some(layers) => builder.layers(layers).build().unwrap(),
+            Some(layers) => builder.layers(layers.clone()).build().unwrap(),
             None => builder.build().unwrap(),
         };
         let rest_pose = body.flesh().rest_pose();

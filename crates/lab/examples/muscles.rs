@@ -1,6 +1,6 @@
 //! Muscles of a template made anew from its skin, skeleton surface and bones, for whoever changes the atlas or the table of fat.
 //!
-//! `cargo run --release -p supple-anatomy --example muscles -- TEMPLATE OUT`: prints volumes, writes `OUT.template` and draws the plates `OUT_PART.png`.
+//! `cargo run --release -p supple-lab --example muscles -- TEMPLATE OUT`: prints volumes, writes `OUT.template` and draws the plates `OUT_PART.png`.
 
 use std::path::Path;
 use std::time::Instant;

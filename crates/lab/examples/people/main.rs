@@ -1,6 +1,6 @@
 //! Fits the embedded templates into scans and into bodies steered through the body space, and prints what must hold of people.
 //!
-//! `cargo run --release -p supple-anatomy --example people` takes the scans of `../shared/data/scans` and 20 bodies a sex with body
+//! `cargo run --release -p supple-lab --example people` takes the scans of `../shared/data/scans` and 20 bodies a sex with body
 //! mass indices from 16 to 45 and heights from 1.35 to 2.15 m, as far as the space reaches. `--scans FOLDER` takes other scans,
 //! `--bodies N` another number of bodies, `--only NAME` one case, `--out FOLDER` writes surfaces, bones and muscles as OBJ.
 //! `--soldiers N` takes bodies with the measures of N soldiers of ANSUR II a sex instead (`--first K` leaves out the first K), and sums up

@@ -1,6 +1,6 @@
 //! How well fat is known: from height, weight and waist of measured people, and from a body's surface alone.
 //!
-//! `cargo run --release -p supple-anatomy --example composition [-- PLOT.png]` takes the tables of `../shared/data/composition`. People of
+//! `cargo run --release -p supple-lab --example composition [-- PLOT.png]` takes the tables of `../shared/data/composition`. People of
 //! NHANES are predicted by models that have not seen them, beside what DXA measured. Bodies of the space get the heights and girths of
 //! soldiers of ANSUR II: their weight is known, and is found from their volume.
 

@@ -1,6 +1,6 @@
 //! Registers scans whose truth is known, and prints a table of what is missed.
 //!
-//! `cargo run --release -p supple-anatomy --example scans [FOLDER]` takes the scans of `FOLDER/index.json` (by default
+//! `cargo run --release -p supple-lab --example scans [FOLDER]` takes the scans of `FOLDER/index.json` (by default
 //! `../shared/data/scans`); `--bodies N` adds N bodies drawn from the body space with noise, holes and poses; `--only NAME`
 //! takes one; `--hard` gives drawn bodies hair, shorts, shoes, fists, bumps and a tilt; `--variants` adds a man and a woman in the
 //! ways real scans come; `--soldiers N` checks sex and confidence on N bodies with soldiers' measures (`--tuning` takes
