@@ -120,12 +120,12 @@ impl Backend for GpuBackend {
             let ContactState {
                 contacts,
                 bases,
-                lapses,
+                lost_contacts,
                 ..
             } = &mut state.contact;
             let step = settings.step as f32;
-            lapses.begin(surface, step, bases, &targets.bases);
-            lapses.count(surface, step, (&last, contacts));
+            lost_contacts.begin(surface, step, bases, &targets.bases);
+            lost_contacts.count(surface, step, (&last, contacts));
         }
         if bodies.touches() {
             state.contact.bases.clone_from(&targets.bases);

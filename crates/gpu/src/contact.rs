@@ -280,9 +280,9 @@ impl GpuContact {
         );
         let mut held = vec![0_u32; held_words(points)];
         let last_word = held.len() - 1;
-        held[last_word] = (1.0 - state.contact.lapses.recovery_factor()).to_bits();
+        held[last_word] = (1.0 - state.contact.lost_contacts.recovery_factor()).to_bits();
         for (k, &point) in self.tables.points.iter().enumerate() {
-            if state.contact.lapses.is_held(point) {
+            if state.contact.lost_contacts.is_held(point) {
                 held[k / 32] |= 1 << (k % 32);
             }
         }

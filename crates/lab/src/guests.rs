@@ -4,11 +4,13 @@ mod bends;
 mod figure;
 mod made;
 mod odd;
+mod strangers;
 
 use glam::Vec3;
 use supple::embedded;
 use supple::tissue::{SoftBody, TissueError};
 use supple_flesh::Settings;
+use supple_geom::Aabb;
 use supple_rig::skinning::{Method, Skinner};
 use supple_rig::{Character, Clip, Pose};
 use supple_sim::ContactMode;
@@ -16,18 +18,21 @@ use supple_sim::ContactMode;
 pub use bends::bends;
 pub use made::{NAMES, made};
 pub use odd::{ODD_NAMES, cord};
+pub use strangers::{KEPT_FAMILIES, TUNED_FAMILIES, members};
 
 /// Embedded clips that humanoids play.
-pub const CLIPS: [&str; 3] = ["squat", "arms_crossed", "jump"];
+pub const CLIPS: [&str; 5] = ["squat", "arms_crossed", "jump", "shake", "sit"];
 
+/// Frames a second, as in bakes.
+const FPS: f32 = 30.0;
 /// Length of a frame \[s\].
-const FRAME: f64 = 1.0 / 60.0;
-/// One frame in this many is measured.
-const MEASURED: usize = 4;
+const FRAME: f64 = 1.0 / FPS as f64;
+/// The depth is measured in one frame in this many.
+const MEASURED: usize = 3;
 /// Frames in which a clip's last pose turns into the rest pose.
-const RETURN_FRAMES: usize = 30;
+const RETURN_FRAMES: usize = 15;
 /// Frames for which the rest pose is held after that: two seconds.
-const REST_FRAMES: usize = 120;
+const REST_FRAMES: usize = 60;
 
 /// Limits: distance from linear blend skinning, and from the bind pose after a motion, relative to the size.
 pub const MAX_FROM_BLEND: f32 = 0.15;
@@ -37,6 +42,10 @@ pub const MAX_LEFT: f32 = 1e-3;
 pub const MAX_IN_BIND: f32 = 1e-5;
 /// Depth that contact may leave above that without contact, relative to the size.
 pub const MAX_ADDED_DEPTH: f32 = 1e-3;
+/// Largest acceleration of a vertex: times that of linear blend, plus a share of the size a frame².
+pub const MAX_ACCELERATION: (f32, f32) = (3.0, 0.01);
+/// Distance by which vertices may leave the box around linear blend skinning, relative to the size.
+pub const MAX_OUTSIDE: f32 = 0.1;
 
 /// Least motion, relative to the size: a character that does not move shows nothing.
 const MIN_WAY: f32 = 0.01;
@@ -54,8 +63,24 @@ pub struct Played {
     pub depth: f32,
     /// Sum of all depths, averaged over frames.
     pub depth_sum: f32,
+    /// Depth in the last frame of the motion.
+    pub end_depth: f32,
+    /// Largest acceleration of a vertex \[1/frame²\].
+    pub acceleration: f32,
+    /// The same of linear blend skinning.
+    pub blend_acceleration: f32,
+    /// Largest distance of a vertex from the box around linear blend skinning.
+    pub outside: f32,
     /// Largest distance of a vertex from the bind pose after the motion, and two seconds at rest.
     pub left: f32,
+}
+
+impl Played {
+    /// Largest acceleration relative to the limit: it jerks above one.
+    pub fn jerk(&self) -> f32 {
+        let (times, plus) = MAX_ACCELERATION;
+        self.acceleration / (times * self.blend_acceleration + plus)
+    }
 }
 
 /// One motion of a guest.
@@ -87,18 +112,41 @@ impl Moved {
                 far > MAX_FROM_BLEND,
                 format!("{} from linear blend", percent(far)),
             );
+            let outside = played.outside;
+            complain(
+                outside > MAX_OUTSIDE,
+                format!("{} outside its box", percent(outside)),
+            );
             let left = played.left;
             complain(
                 left > MAX_LEFT,
                 format!("{} from rest afterwards", percent(left)),
             );
         }
-        let added = self.on.depth - self.off.depth;
+        let added = self.added_depth();
         if added > MAX_ADDED_DEPTH {
             let clip = &self.clip;
             list.push(format!("{clip}: contact adds {:.2} % depth", 1e2 * added));
         }
         list
+    }
+
+    /// Where it jerks, in words.
+    pub fn jerks(&self) -> Vec<String> {
+        [("without contact", &self.off), ("with contact", &self.on)]
+            .into_iter()
+            .filter(|(_, played)| played.jerk() > 1.0)
+            .map(|(mode, played)| {
+                let (clip, jerk) = (&self.clip, played.jerk());
+                format!("{clip} {mode}: jerks, {jerk:.1} times the limit")
+            })
+            .collect()
+    }
+
+    /// Depth that contact adds, to the deepest point or to that of the last frame.
+    pub fn added_depth(&self) -> f32 {
+        let worst = self.on.depth - self.off.depth;
+        worst.max(self.on.end_depth - self.off.end_depth)
     }
 }
 
@@ -125,6 +173,11 @@ impl Guest {
         let motions = self.motions.iter().flat_map(Moved::complaints);
         bind.into_iter().chain(motions).collect()
     }
+
+    /// Where it jerks, in words.
+    pub fn jerks(&self) -> Vec<String> {
+        self.motions.iter().flat_map(Moved::jerks).collect()
+    }
 }
 
 /// A character being measured.
@@ -134,6 +187,7 @@ pub struct Measure<'a> {
     skinner: Skinner,
     bind: Vec<Vec<Vec3>>,
     size: f32,
+    is_quick: bool,
 }
 
 impl<'a> Measure<'a> {
@@ -154,15 +208,24 @@ impl<'a> Measure<'a> {
             bind,
             size: size(character),
             character,
+            is_quick: false,
         })
+    }
+
+    /// Leaves out the return to rest.
+    pub fn quickly(self) -> Self {
+        Self {
+            is_quick: true,
+            ..self
+        }
     }
 
     /// World positions of every part's vertices in the middle of a clip, with contact \[m\].
     pub fn at_half(&mut self, clip: &Clip) -> Result<Vec<Vec<Vec3>>, TissueError> {
-        let pose = |frame: usize| clip.sample(&self.character.skeleton, frame as f32 / 60.0);
+        let pose = |frame: usize| clip.sample(&self.character.skeleton, frame as f32 / FPS);
         self.body.solver_settings().contact.mode = ContactMode::Global;
         self.body.reset(&pose(0))?;
-        for frame in 1..=(clip.duration() * 30.0) as usize {
+        for frame in 1..=(clip.duration() * 0.5 * FPS) as usize {
             self.body.advance(&pose(frame), FRAME)?;
         }
         Ok(self.body.positions())
@@ -190,25 +253,48 @@ impl<'a> Measure<'a> {
         })
     }
 
+    /// A step that cannot be taken ends the motion, and counts as not finite.
     fn play(&mut self, clip: &Clip, rest: &Pose, mode: ContactMode) -> Result<Played, TissueError> {
-        let skeleton = &self.character.skeleton;
-        let frames = (clip.duration() * 60.0) as usize;
-        let pose = |frame: usize| clip.sample(skeleton, frame as f32 / 60.0);
-        self.body.solver_settings().contact.mode = mode;
-        self.body.reset(&pose(0))?;
         let mut played = Played {
             is_finite: true,
             ..Played::default()
         };
+        match self.play_on(clip, rest, mode, &mut played) {
+            Err(TissueError::Solve(_)) => played.is_finite = false,
+            other => other?,
+        }
+        Ok(played)
+    }
+
+    fn play_on(
+        &mut self,
+        clip: &Clip,
+        rest: &Pose,
+        mode: ContactMode,
+        played: &mut Played,
+    ) -> Result<(), TissueError> {
+        let skeleton = &self.character.skeleton;
+        let frames = (clip.duration() * FPS) as usize;
+        let pose = |frame: usize| clip.sample(skeleton, frame as f32 / FPS);
+        self.body.solver_settings().contact.mode = mode;
+        self.body.reset(&pose(0))?;
         let mut measured = 0;
+        let (mut soft, mut blended) = (Path::default(), Path::default());
         for frame in 0..=frames {
             if frame > 0 {
                 self.body.advance(&pose(frame), FRAME)?;
             }
-            if frame % MEASURED == 0 {
-                self.measure(&pose(frame), &mut played)?;
+            self.measure_motion(&pose(frame), (&mut soft, &mut blended), played);
+            if frame % MEASURED == 0 || frame == frames {
+                self.measure_depth(played)?;
                 measured += 1;
             }
+        }
+        played.acceleration = soft.acceleration / self.size;
+        played.blend_acceleration = blended.acceleration / self.size;
+        played.depth_sum /= measured as f32;
+        if self.is_quick {
+            return Ok(());
         }
         let last = pose(frames);
         for frame in 1..=RETURN_FRAMES {
@@ -220,22 +306,51 @@ impl<'a> Measure<'a> {
         }
         played.left = largest(&self.body.positions(), &self.bind) / self.size;
         played.is_finite &= played.left.is_finite();
-        played.depth_sum /= measured as f32;
-        Ok(played)
+        Ok(())
     }
 
-    fn measure(&self, pose: &Pose, played: &mut Played) -> Result<(), TissueError> {
+    fn measure_motion(&self, pose: &Pose, paths: (&mut Path, &mut Path), played: &mut Played) {
         let worlds = pose.worlds(&self.character.skeleton);
         let blend = self.skinner.skin_all(self.character, &worlds);
         let blend: Vec<Vec<Vec3>> = blend.into_iter().map(|part| part.positions).collect();
-        let far = largest(&self.body.positions(), &blend) / self.size;
+        let soft = self.body.positions();
+        let far = largest(&soft, &blend) / self.size;
         played.is_finite &= far.is_finite();
         played.from_blend = played.from_blend.max(far);
         played.way = played.way.max(largest(&blend, &self.bind) / self.size);
+        let bounds = Aabb::of_points(blend.iter().flatten().copied());
+        let outside = |p: &Vec3| (*p - bounds.max).max(bounds.min - *p).max_element();
+        let outside = soft.iter().flatten().map(outside).fold(0.0, f32::max);
+        played.outside = played.outside.max(outside / self.size);
+        paths.0.go_on(soft);
+        paths.1.go_on(blend);
+    }
+
+    fn measure_depth(&self, played: &mut Played) -> Result<(), TissueError> {
         let inside = self.body.penetration()?;
-        played.depth = played.depth.max(inside.worst() / self.size);
+        played.end_depth = inside.worst() / self.size;
+        played.depth = played.depth.max(played.end_depth);
         played.depth_sum += inside.depths.iter().sum::<f32>() / self.size;
         Ok(())
+    }
+}
+
+/// Places of all vertices in the last two frames, and the largest acceleration so far \[m/frame²\].
+#[derive(Default)]
+struct Path {
+    last: [Vec<Vec<Vec3>>; 2],
+    acceleration: f32,
+}
+
+impl Path {
+    fn go_on(&mut self, now: Vec<Vec<Vec3>>) {
+        let [before, last] = &self.last;
+        let lists = now.iter().flatten().zip(last.iter().flatten());
+        let lists = lists.zip(before.iter().flatten());
+        let changes = lists.map(|((now, last), before)| (*now - 2.0 * *last + *before).length());
+        self.acceleration = changes.fold(self.acceleration, f32::max);
+        let [_, last] = std::mem::take(&mut self.last);
+        self.last = [last, now];
     }
 }
 

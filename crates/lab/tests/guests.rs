@@ -6,7 +6,9 @@ use std::time::Instant;
 use supple::tissue::SoftBody;
 use supple_flesh::Settings;
 use supple_flesh::shells::shell_kinds::Kind;
-use supple_lab::guests::{Guest, MAX_LEFT, Measure, cord, made, motions};
+use supple_lab::guests::{
+    Guest, MAX_FROM_BLEND, MAX_LEFT, MAX_OUTSIDE, Measure, cord, made, motions,
+};
 use supple_rig::{Character, Pose};
 
 /// Measures one motion of a made guest.
@@ -47,6 +49,32 @@ fn thick_arms_do_not_wind_the_belly_around_the_body() {
         "the arms touch: {guest:?}"
     );
     assert!(guest.complaints().is_empty(), "{:?}", guest.complaints());
+}
+
+/// Contact of figures that overlap themselves takes depth away, and neither flings skin away nor makes it jerk.
+#[test]
+fn contact_of_strangers_is_calm() {
+    let names = [
+        "barrel-2",
+        "bighead-2",
+        "shells-2",
+        "hang-2",
+        "mitts-2",
+        "cloak-3",
+    ];
+    for name in names {
+        let character = made(name).expect("a guest");
+        let mut clips = motions(&character);
+        clips.retain(|known| known.name == "arms_crossed");
+        let mut measure = Measure::new(&character).expect("tissue").quickly();
+        let guest = measure.all(&clips).expect("a motion");
+        println!("{name}: {guest:?}");
+        let (off, on) = (&guest.motions[0].off, &guest.motions[0].on);
+        assert!(on.is_finite && on.jerk() < 1.0, "{name}: {}", on.jerk());
+        assert!(on.from_blend < MAX_FROM_BLEND, "{name}: {on:?}");
+        assert!(on.outside < MAX_OUTSIDE, "{name}: {on:?}");
+        assert!(on.depth_sum < 0.1 * off.depth_sum, "{name}: {guest:?}");
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use glam::Vec3;
 
 use crate::calm::{calmed, count_stillness};
+use crate::divergence::check_state;
 use crate::model::NO_CARRIER;
 use crate::substeps::{step_in_substeps, substep_count};
 use crate::{Backend, Mode, Model, Settings, SolveError, State, StepReport, Targets};
@@ -34,6 +35,9 @@ pub struct Advance {
 ///
 /// If a fixed vertex moves farther than [`Settings::jump_distance`], free vertices are first moved with their carriers. A
 /// caller who knows the bones' frames gets a better result with [`State::carry`] and [`State::rebase`] before this call.
+///
+/// A state that ends with a vertex far from its bones, or not finite, is [an error](SolveError::Diverged): see
+/// [`divergence`](crate::divergence).
 pub fn advance(
     backend: &mut dyn Backend,
     model: &Model,
@@ -70,6 +74,7 @@ pub fn advance(
             &mut report,
         )?;
     }
+    check_state(model, settings, state)?;
     state.frame = Some(targets.clone());
     Ok(report)
 }

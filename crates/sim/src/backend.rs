@@ -126,6 +126,17 @@ pub enum SolveError {
         /// What is missing.
         what: &'static str,
     },
+    /// A vertex has come away from its bones.
+    #[error(
+        "the tissue has come apart: vertex {vertex} is {distance} m from its bone; reset the body, and try shorter frames, \
+         slower motion or no contact"
+    )]
+    Diverged {
+        /// The free vertex.
+        vertex: usize,
+        /// Its distance from its carrier, now or after another step \[m\]; infinite if it is not finite.
+        distance: f32,
+    },
     /// The backend's device has failed; the state is unchanged.
     #[error("the {backend} backend failed: {reason}")]
     Device {

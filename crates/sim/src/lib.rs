@@ -39,6 +39,7 @@ pub mod constraints;
 pub mod contact;
 pub mod convergence;
 pub mod cpu;
+pub mod divergence;
 pub mod energy;
 pub mod equilibrium;
 pub mod follow;

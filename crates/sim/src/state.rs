@@ -2,7 +2,7 @@
 
 use glam::{Affine3A, Vec3};
 
-use crate::contact::{ColliderState, ContactState, Lapses, Motion, Searched};
+use crate::contact::{ColliderState, ContactState, LostContacts, Motion, Searched};
 use crate::model::NO_CARRIER;
 use crate::{Model, Targets};
 
@@ -76,7 +76,7 @@ impl State {
             outside: targets.outside.clone(),
             external: Vec::new(),
             colliders: colliders.collect(),
-            lapses: Lapses::default(),
+            lost_contacts: LostContacts::default(),
             searched: Searched::default(),
         };
         self.frame = Some(targets.clone());

@@ -89,6 +89,12 @@ impl Figure {
 
     /// One skin around all limbs so far, over cells of the given size; limbs merge smoothly over the distance `blend` \[m\].
     pub fn skin(&mut self, cell: f32, blend: f32) {
+        let mesh = self.surface(cell, blend);
+        self.cloth(mesh);
+    }
+
+    /// The mesh of that skin.
+    pub fn surface(&self, cell: f32, blend: f32) -> TriMesh {
         let mut bounds = Aabb::EMPTY;
         for limb in &self.limbs {
             for (end, radius) in limb.ends.into_iter().zip(limb.radii) {
@@ -103,8 +109,7 @@ impl Figure {
             });
             f64::from(distances.fold(f32::INFINITY, |a, b| smooth_min(a, b, blend)))
         };
-        let mesh = surface_nets(bounds, cell, value);
-        self.cloth(mesh);
+        surface_nets(bounds, cell, value)
     }
 
     /// A mesh that follows the limbs near it.

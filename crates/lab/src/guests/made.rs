@@ -27,6 +27,12 @@ pub(super) struct Person {
     pub chest: f32,
     /// Radius of a thigh; arms are two thirds of it.
     pub limb: f32,
+    /// Radius of the neck, relative to half the head.
+    pub neck: f32,
+    /// Factor of the size of the hands.
+    pub hand: f32,
+    /// Directions of the left upper arm, lower arm and hand at rest.
+    pub arms: [Vec3; 3],
     /// Size of the cells of the skin.
     pub cell: f32,
 }
@@ -41,6 +47,9 @@ pub(super) const ADULT: Person = Person {
     belly: 0.075,
     chest: 0.085,
     limb: 0.045,
+    neck: 0.4,
+    hand: 1.0,
+    arms: [Vec3::X; 3],
     cell: 0.022,
 };
 
@@ -133,11 +142,11 @@ pub fn made(name: &str) -> Option<Character> {
         "snake" => Some(snake().character(name, false)),
         "octopus" => Some(octopus().character(name, false)),
         "fish" => Some(fish().character(name, false)),
-        _ => super::odd::odd(name),
+        _ => super::odd::odd(name).or_else(|| super::strangers::stranger(name)),
     }
 }
 
-/// Joints and limbs of a person in T-pose, facing +Z, on the ground.
+/// Joints and limbs of a person, facing +Z, on the ground; usually in T-pose.
 pub(super) fn skeleton(person: &Person) -> Figure {
     let mut figure = Figure::default();
     let h = person.height;
@@ -162,7 +171,11 @@ pub(super) fn skeleton(person: &Person) -> Figure {
         figure.place(neck) - at(0.0, 0.06, 0.0),
         radii(breast, 0.8 * breast),
     );
-    figure.limb(neck, figure.place(head), radii(0.4 * skull, 0.4 * skull));
+    figure.limb(
+        neck,
+        figure.place(head),
+        radii(person.neck * skull, person.neck * skull),
+    );
     figure.limb(
         head,
         at(0.0, 1.0 - skull, 0.0),
@@ -172,7 +185,18 @@ pub(super) fn skeleton(person: &Person) -> Figure {
     for (side, x) in [("left", 1.0), ("right", -1.0)] {
         let name = |bone: &str| format!("{side}{bone}");
         let y = top - 0.06;
-        let reach = |share: f32| at(x * (person.shoulder + share * person.arm), y, 0.0);
+        let reach = |share: f32| {
+            let parts = [
+                share.min(0.42),
+                (share - 0.42).clamp(0.0, 0.38),
+                share - 0.8,
+            ];
+            let along = parts.iter().zip(person.arms);
+            let way: Vec3 = along
+                .map(|(part, way)| part.max(0.0) * person.arm * way.normalize())
+                .sum();
+            at(x * (person.shoulder + way.x), y + way.y, way.z)
+        };
         let shoulder = figure.joint(&name("Shoulder"), Some(chest), at(x * 0.03, y, 0.0));
         let upper = figure.joint(&name("UpperArm"), Some(shoulder), reach(0.0));
         let lower = figure.joint(&name("LowerArm"), Some(upper), reach(0.42));
@@ -180,7 +204,8 @@ pub(super) fn skeleton(person: &Person) -> Figure {
         figure.limb(shoulder, reach(0.0), radii(arm, 1.1 * arm));
         figure.limb(upper, reach(0.42), radii(1.1 * arm, 0.8 * arm));
         figure.limb(lower, reach(0.8), radii(0.8 * arm, 0.6 * arm));
-        figure.limb(hand, reach(1.0), radii(0.6 * arm, 0.5 * arm));
+        let palm = arm * person.hand;
+        figure.limb(hand, reach(1.0), radii(0.6 * palm, 0.5 * palm));
         let leg = |y: f32, z: f32| at(x * (person.hip + 0.01), y, z);
         let ankle = 0.6 * person.limb;
         let thigh = figure.joint(&name("UpperLeg"), Some(hips), leg(person.leg - 0.02, 0.0));

@@ -7,7 +7,7 @@
 //! on, and squeeze single points out of the limb as spikes. So the largest normal force fades too, as skin is pushed by more than
 //! the thickness of its tissue.
 
-use super::solver::Moment;
+use super::moment::Moment;
 use super::tangle::carried;
 use super::{Contact, ContactSurface, rules};
 use crate::{Model, Targets};

@@ -12,8 +12,8 @@ use super::crossings::minus;
 use super::detect::{Detector, Found, NOT_FOUND, vector};
 use super::fit::{cross, dot};
 use super::local::{Fold, Level, LocalPairs};
+use super::moment::Moment;
 use super::rules;
-use super::solver::Moment;
 use super::surface::{ContactSurface, Source};
 
 /// Tolerance by which prisms are raised \[shells\]: far more than the rounding error.

@@ -10,7 +10,7 @@
 //!    (`rows.rs`).
 //! 3. [`Resolver::sweep`], once per iteration, updates the forces of the rows and moves the tissue around them by
 //!    columns of A⁻¹ ([`Kernels`]).
-//! 4. [`ContactSolver::finish`] writes contacts, forces and the record of held poses ([`Lapses`], [`Searched`]) to the
+//! 4. [`ContactSolver::finish`] writes contacts, forces and the record of held poses ([`LostContacts`], [`Searched`]) to the
 //!    state.
 
 mod close;
@@ -28,10 +28,12 @@ mod fit;
 mod inside;
 mod kernels;
 mod land;
-mod lapses;
 mod local;
 mod local_search;
+mod lost_contacts;
 mod measure;
+mod moment;
+mod own_contacts;
 mod persist;
 pub(crate) mod relative_motion;
 mod resolve;
@@ -56,8 +58,8 @@ pub use collider_shapes::{Near, Shape};
 pub use detect::{Detector, Filter, Found};
 pub use external::{External, ExternalForce};
 pub use kernels::{Kernels, Reach};
-pub use lapses::Lapses;
 pub use local::{LocalPair, LocalPairs};
+pub use lost_contacts::LostContacts;
 pub use measure::{Penetration, measure_in_colliders, measure_penetration};
 pub use resolve::{MovableBody, Resolver};
 pub use rules::{GAP, SHELL};
@@ -131,7 +133,7 @@ pub struct ContactState {
     /// Colliders after the last step.
     pub colliders: Vec<ColliderState>,
     /// Record of pressing contacts that were lost.
-    pub lapses: Lapses,
+    pub lost_contacts: LostContacts,
     /// Where the body was last searched.
     pub searched: Searched,
 }

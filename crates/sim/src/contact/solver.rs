@@ -1,21 +1,22 @@
 //! Interface of contact for backends: begin a step, one sweep per iteration, finish.
 
-use glam::{Vec3, Vec3A};
+use glam::Vec3;
 use rayon::prelude::*;
 use supple_geom::simd::Row;
 
-use super::detect::{Detector, Filter};
+use super::detect::Detector;
 use super::drag::{Hold, hold};
 use super::external::{ExternalForce, carry_on};
-use super::local_search::Now;
-use super::persist::{Next, Persistence, decide, is_usable, merge};
+use super::moment::Moment;
+use super::persist::Next;
 use super::rows::ContactRow;
 use super::still::Searched;
 use super::sweep::moved_at;
 use super::tangle::is_tangled;
 use super::world::{World, movable_body, padding};
 use super::{
-    Contact, ContactMode, ContactSurface, Kernels, Lapses, Reach, Resolver, Side, Source, rules,
+    Contact, ContactMode, ContactSurface, Kernels, LostContacts, Reach, Resolver, Side, Source,
+    rules,
 };
 use crate::model::NO_CARRIER;
 use crate::{Mode, Model, Settings, State, Targets};
@@ -24,18 +25,18 @@ use crate::{Mode, Model, Settings, State, Targets};
 #[derive(Clone, Debug)]
 pub struct ContactSolver {
     kernels: Kernels,
-    detector: Option<Detector>,
+    pub(super) detector: Option<Detector>,
     resolver: Resolver,
-    contacts: Vec<Contact>,
+    pub(super) contacts: Vec<Contact>,
     /// Where this step was searched, if it was.
-    searched: Searched,
-    is_searched: bool,
+    pub(super) searched: Searched,
+    pub(super) is_searched: bool,
     /// Scratch memory.
-    nexts: Vec<Next>,
-    memory: [Vec<Contact>; 2],
+    pub(super) nexts: Vec<Next>,
+    pub(super) memory: [Vec<Contact>; 2],
     own_rows: Vec<ContactRow>,
     last_rows: Vec<ContactRow>,
-    lapses: Lapses,
+    pub(super) lost_contacts: LostContacts,
     external: Vec<ExternalForce>,
     world: World,
     /// Distance of each free vertex from the bone line at rest \[m\].
@@ -96,7 +97,7 @@ impl ContactSolver {
             memory: Default::default(),
             own_rows: Vec::new(),
             last_rows: Vec::new(),
-            lapses: Lapses::default(),
+            lost_contacts: LostContacts::default(),
             external: Vec::new(),
             world: World::default(),
             depths,
@@ -113,111 +114,10 @@ impl ContactSolver {
         self.contacts.clear();
         self.searched.forget();
         self.is_searched = true;
-        self.lapses.clone_from(&state.contact.lapses);
-        let surface = surface_of(model, settings);
-        let (Some(surface), Some(detector)) = (surface, &mut self.detector) else {
-            return;
-        };
-        let now = Moment::now(model, &self.start, targets);
-        let last = &state.contact.contacts;
-        let step = settings.step as f32;
-        (self.lapses).begin(surface, step, &state.contact.bases, &targets.bases);
-        let position = |i: u32| now.position(surface.input.sources[i as usize]);
-        let here = Now {
-            moment: &now,
-            sources: &surface.input.sources,
-            bases: &targets.bases,
-        };
-        let folds = match settings.contact.mode {
-            ContactMode::Local => surface.local_pairs(),
-            _ => None,
-        };
-        let is_at_rest = folds.is_none() && self.lapses.is_at_rest();
-        if is_at_rest {
-            let skin = (0..surface.point_count()).map(|i| Vec3A::from(position(i as u32)));
-            let searched = &state.contact.searched;
-            let edge = surface.mean_edge();
-            if searched.is_valid(step, last.len(), skin, &targets.bases, edge) {
-                self.is_searched = false;
-                let known = last.iter().filter(|old| is_usable(surface, old));
-                self.contacts.extend(known);
-                return;
-            }
+        self.lost_contacts.clone_from(&state.contact.lost_contacts);
+        if let Some(surface) = surface_of(model, settings) {
+            self.detect_own(surface, model, settings, targets, state);
         }
-        let pressed = last.iter().filter(|old| old.force != Vec3::ZERO);
-        detector.trust(pressed.map(|old| old.point));
-        let base = |i: u32| targets.bases.get(i as usize).copied().unwrap_or_default();
-        if let Some(pairs) = folds {
-            let points = last.iter().filter_map(|old| {
-                let corners = surface.triangles().get(old.triangle as usize)?;
-                Some([old.point, corners[0], corners[1], corners[2]])
-            });
-            detector.update_folds(surface, pairs, &here, points.flatten());
-        } else {
-            detector.update_positions(surface, |i| position(i as u32), |i| base(i as u32));
-        }
-        let before = Moment::before(model, targets, state);
-        let moved = |i: u32| {
-            let source = surface.input.sources[i as usize];
-            let imposed = now.position(source) - before.position(source);
-            match source {
-                Source::Vertex(v) if (v as usize) < model.free_count() => {
-                    let own = state.velocities[v as usize] * step;
-                    if own.length_squared() > imposed.length_squared() {
-                        own
-                    } else {
-                        imposed
-                    }
-                }
-                _ => imposed,
-            }
-        };
-        let Self {
-            nexts,
-            memory,
-            lapses,
-            ..
-        } = self;
-        // Local contact knows only the skin of its folds, so feet cannot walk.
-        let options = match folds {
-            Some(_) => Persistence {
-                step,
-                alone: true,
-                ..Persistence::default()
-            },
-            None => Persistence {
-                least: lapses.least_blend(step),
-                step,
-                walks: true,
-                keeps_folds: lapses.keeps_folds(),
-                alone: false,
-            },
-        };
-        decide(surface, detector, last, &options, &moved, nexts);
-        let settled = last.iter().zip(nexts.iter());
-        detector.skip(settled.filter_map(|(old, next)| match next {
-            Next::Settled(_) => Some(old.point),
-            _ => None,
-        }));
-        match folds {
-            Some(pairs) => detector.search_folds(surface, pairs, &here),
-            None => {
-                if is_at_rest {
-                    self.searched.record(detector.all_skin(), &targets.bases);
-                }
-                detector.fit(surface);
-                detector.search(surface, Filter::Facing);
-            }
-        }
-        merge(
-            surface,
-            detector,
-            (last, nexts),
-            &options,
-            memory,
-            &mut self.contacts,
-        );
-        (self.lapses).count(surface, step, (last, &self.contacts));
     }
 
     /// Turns the contacts into rows of the system.
@@ -297,7 +197,7 @@ impl ContactSolver {
             Moment::now(model, &self.start, targets),
             Moment::before(model, targets, state),
         );
-        let (kernels, lapses) = (&self.kernels, &self.lapses);
+        let (kernels, lost_contacts) = (&self.kernels, &self.lost_contacts);
         let (scale, friction) = (self.scale, settings.contact.friction);
         // Contacts carried over without a search were not tangled in the last step.
         let may_tangle = settings.contact.mode == ContactMode::Global && self.is_searched;
@@ -345,8 +245,8 @@ impl ContactSolver {
             // Points that are outside recover at full speed, or they would sink in over time.
             if reached > gap - rules::OUTSIDE_SHARE * gap {
                 reached += recovery;
-            } else if !lapses.is_held(contact.point) {
-                reached += recovery * lapses.recovery_factor();
+            } else if !lost_contacts.is_held(contact.point) {
+                reached += recovery * lost_contacts.recovery_factor();
             }
             row.target = gap.min(reached);
             let depth = |v: u32| {
@@ -472,7 +372,7 @@ impl ContactSolver {
             true => state.contact.searched.clone_from(&self.searched),
             false => state.contact.searched.record_skip(settings.step as f32),
         }
-        state.contact.lapses.clone_from(&self.lapses);
+        state.contact.lost_contacts.clone_from(&self.lost_contacts);
         state.contact.contacts.clone_from(&self.contacts);
         state.contact.external.clone_from(&self.external);
         state.contact.bases.clone_from(&targets.bases);
@@ -524,49 +424,4 @@ fn neighbours_together(free: usize, surface: Option<&ContactSurface>) -> Vec<u32
     let mut order: Vec<u32> = on_skin.chain(0..free as u32).collect();
     order.retain(|&v| !std::mem::replace(&mut seen[v as usize], true));
     order
-}
-
-/// Positions of all vertices at one moment.
-pub(super) struct Moment<'a> {
-    model: &'a Model,
-    free: &'a [Vec3],
-    fixed: &'a [Vec3],
-    outside: &'a [Vec3],
-}
-
-impl<'a> Moment<'a> {
-    /// At the start of a step's iterations.
-    pub(super) fn now(model: &'a Model, start: &'a [Vec3], targets: &'a Targets) -> Moment<'a> {
-        Moment {
-            model,
-            free: start,
-            fixed: &targets.fixed,
-            outside: &targets.outside,
-        }
-    }
-
-    /// After the last step.
-    pub(super) fn before(model: &'a Model, targets: &'a Targets, state: &'a State) -> Moment<'a> {
-        let known = state.contact.outside.len() == targets.outside.len();
-        Moment {
-            model,
-            free: &state.positions,
-            fixed: &state.fixed,
-            outside: if known {
-                &state.contact.outside
-            } else {
-                &targets.outside
-            },
-        }
-    }
-
-    pub(super) fn position(&self, source: Source) -> Vec3 {
-        let free = self.model.free_count();
-        let found = match source {
-            Source::Vertex(v) if (v as usize) < free => self.free.get(v as usize),
-            Source::Vertex(v) => self.fixed.get(v as usize - free),
-            Source::Outside(i) => self.outside.get(i as usize),
-        };
-        found.copied().unwrap_or_default()
-    }
 }

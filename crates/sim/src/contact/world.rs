@@ -6,9 +6,9 @@ use super::collide::{FIRST_COLLIDER, Skin, collide};
 use super::collider::{ColliderState, Motion, Placed, place_colliders};
 use super::external::External;
 use super::land::land;
+use super::moment::Moment;
 use super::resolve::MovableBody;
 use super::rows::NONE;
-use super::solver::Moment;
 use crate::{Model, Settings, State, Targets};
 
 /// Scratch memory for the colliders of one model.

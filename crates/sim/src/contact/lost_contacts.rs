@@ -16,7 +16,7 @@ const ROUNDING: f32 = 1e-4;
 
 /// Record of pressing contacts that were lost in a held pose.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Lapses {
+pub struct LostContacts {
     /// Sum of the steps in which each point has lost one \[s\]; empty if none has.
     lost: Vec<f32>,
     /// Motion of the bones since the record was cleared \[m\].
@@ -25,7 +25,7 @@ pub struct Lapses {
     still: f32,
 }
 
-impl Lapses {
+impl LostContacts {
     /// Whether a point is held where it is, and not pushed out.
     pub fn is_held(&self, point: u32) -> bool {
         let lost = self.lost.get(point as usize);
@@ -148,30 +148,30 @@ mod tests {
         let surface = surface();
         let still = [Vec3::ZERO, Vec3::X];
         // It persists for a step, then is detected on the other side.
-        let lose = |lapses: &mut Lapses, rate: f32, step: u32| {
+        let lose = |lost_contacts: &mut LostContacts, rate: f32, step: u32| {
             let (last, now) = (pressing(step / 2 % 2), pressing(step.div_ceil(2) % 2));
-            lapses.begin(&surface, 1.0 / rate, &still, &still);
-            lapses.count(&surface, 1.0 / rate, (&last, &now));
+            lost_contacts.begin(&surface, 1.0 / rate, &still, &still);
+            lost_contacts.count(&surface, 1.0 / rate, (&last, &now));
         };
         for rate in [30.0, 60.0, 240.0] {
-            let mut lapses = Lapses::default();
+            let mut lost_contacts = LostContacts::default();
             // Contacts lost just after the bones have stopped do not count, at any step rate.
             for step in 1..(rules::LOST_CONTACT_DELAY * rate).round() as u32 {
-                lose(&mut lapses, rate, step);
+                lose(&mut lost_contacts, rate, step);
             }
             let losses = (rules::LOST_CONTACT_TIME * rate - ROUNDING).ceil() as u32;
             for step in 0..2 * losses {
-                assert!(!lapses.is_held(2), "{step} at {rate}");
-                lose(&mut lapses, rate, step);
+                assert!(!lost_contacts.is_held(2), "{step} at {rate}");
+                lose(&mut lost_contacts, rate, step);
             }
-            assert!(lapses.is_held(2) && !lapses.is_held(1));
+            assert!(lost_contacts.is_held(2) && !lost_contacts.is_held(1));
             // Moved as a whole, the body is still in the same pose.
             let carried = still.map(|p| p + Vec3::Y);
-            lapses.begin(&surface, 1.0 / rate, &still, &carried);
-            assert!(lapses.is_held(2));
+            lost_contacts.begin(&surface, 1.0 / rate, &still, &carried);
+            assert!(lost_contacts.is_held(2));
             let bent = [Vec3::ZERO, Vec3::X + Vec3::Y * 0.5];
-            lapses.begin(&surface, 1.0 / rate, &still, &bent);
-            assert!(!lapses.is_held(2));
+            lost_contacts.begin(&surface, 1.0 / rate, &still, &bent);
+            assert!(!lost_contacts.is_held(2));
         }
     }
 }
