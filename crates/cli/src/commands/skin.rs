@@ -80,8 +80,7 @@ pub fn run(args: &args::Skin, console: &Console) -> Result<(), Failure> {
             (motion, None)
         }
         (Some(body), None) => {
-            let found =
-                simulate_reported(body, &character, &clip, span, args.compare, &mut step)?;
+            let found = simulate_reported(body, &character, &clip, span, args.compare, &mut step)?;
             tissue = Some(found.tissue);
             (found.motion, found.contact)
         }
