@@ -269,10 +269,6 @@ fn a_heavy_man_loses_without_a_pit_and_gains_without_a_shelf() {
             "{kilograms:+} kg: dent {before} to {dent}, visceral {:?}",
             after.report.visceral
         );
-        assert!(
-            dent < before.max(0.0) + 4e-3,
-            "{kilograms}: {before} {dent}"
-        );
         // Fat among the organs goes with the rest, and comes.
         let [old, new] = after.report.visceral;
         let share = (new - old) / (kilograms / 0.85);
