@@ -37,9 +37,10 @@ const USUAL_AGE: [f64; 2] = [40.0, 15.0];
 const MUSCLE_SHARES: [[f64; 2]; 2] = [[0.40, 0.58], [0.34, 0.53]];
 
 /// A given weight over the one of the volume: farther from 1 than the first a user should know, beyond the others it is refused. The volume
-/// weighs within 3.5 %; scans in wide clothes are up to twice as large, so that lighter is allowed more.
+/// weighs within 3.5 %; scans in wide clothes are up to twice as large, and those with
+/// much missing are smaller; pounds for kilograms are 2.2.
 const WEIGHT_NOTED: f64 = 0.1;
-const WEIGHT_RANGE: [f64; 2] = [0.55, 1.3];
+const WEIGHT_RANGE: [f64; 2] = [0.55, 1.5];
 
 /// A number with its standard deviation, in the same unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -228,10 +228,10 @@ pub fn distribution(people: &[(Sex, [f64; COUNT])], source: &str) -> Distributio
     let mut covariance = vec![vec![0.0; COUNT]; COUNT];
     for (sex, row) in people {
         let mean = means[*sex as usize];
-        for i in 0..COUNT {
-            for j in 0..COUNT {
-                let off = |k: usize| row[k].ln() - mean[k];
-                covariance[i][j] += off(i) * off(j) / people.len() as f64;
+        let off: [f64; COUNT] = std::array::from_fn(|k| row[k].ln() - mean[k]);
+        for (values, a) in covariance.iter_mut().zip(off) {
+            for (value, b) in values.iter_mut().zip(off) {
+                *value += a * b / people.len() as f64;
             }
         }
     }

@@ -28,8 +28,8 @@ const REACH: f32 = 0.5;
 const LEAST_STRAY: f64 = 0.25;
 
 /// A joint that is turned by more than this many times its expected size was drawn there against the prior: the skin meets the scan, but slides
-/// along the limb. Elbows bent by 90° (6) have their wrists within 1 cm, by 115° (7.6) within 3, by 130° (8.7) 6 cm off.
-const MOST_TURNED: f64 = 7.0;
+/// along the limb. Elbows bent by 90° have their wrists within 1 cm, by 115° within 3, by 130° 6 cm off.
+const MOST_TURNED: f64 = 5.0;
 
 /// A limb that is not where the scan has one, or that the scan does not show.
 #[derive(Clone, Debug, PartialEq)]
@@ -107,9 +107,9 @@ pub(super) fn bent_limbs(model: &BodyModel, figure: &Figure) -> Vec<String> {
     for (joint, sizes) in TURNED {
         let limb = JOINTS.iter().find(|(start, _)| joint.starts_with(start));
         let angles = figure.locals[model.joint(joint)].to_scaled_axis();
-        let turned = [0, 1, 2].map(|k| angles[k].to_degrees().abs() / sizes[k]);
-        let most = turned.into_iter().fold(0.0, f64::max);
-        if let Some((_, limb)) = limb.filter(|_| most > MOST_TURNED) {
+        let turned = [0, 1, 2].map(|k| (angles[k].to_degrees() / sizes[k]).powi(2));
+        let turned = turned.iter().sum::<f64>().sqrt();
+        if let Some((_, limb)) = limb.filter(|_| turned > MOST_TURNED) {
             let side = if joint.ends_with('L') {
                 "left"
             } else {

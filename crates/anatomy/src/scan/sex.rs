@@ -61,7 +61,8 @@ impl Candidate {
 
 /// The tape of a body space, and the space's vertices that it measures; made once.
 fn tape(model: &BodyModel) -> Option<&'static (Tape, Vec<u32>)> {
-    static TAPES: [OnceLock<Option<(Tape, Vec<u32>)>>; 2] = [OnceLock::new(), OnceLock::new()];
+    type Made = OnceLock<Option<(Tape, Vec<u32>)>>;
+    static TAPES: [Made; 2] = [OnceLock::new(), OnceLock::new()];
     let slot = match model.sex {
         Sex::Male => &TAPES[0],
         Sex::Female => &TAPES[1],

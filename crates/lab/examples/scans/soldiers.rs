@@ -1,7 +1,7 @@
 //! Bodies with the measures of soldiers: how often the sex is right, how sure it is said to be, and what is noticed.
 //!
 //! A soldier's ten measures are given to bodies of both spaces, and the two are blended: at 0 the body is of its own sex's space, at 0.5
-//! the spaces say nothing about the sex, at 1 it is all of the other's. Bumps that no space holds, noise, holes, hair and a pose are added. Rows 4n + 1 of the
+//! the spaces say nothing about the sex. Bumps that no space holds, noise, holes, hair and a pose are added. Rows 4n + 1 of the
 //! table are there for tuning, rows 4n + 3 for measuring only; even rows made `assets/soldiers.toml`.
 
 use std::path::Path;
@@ -23,7 +23,7 @@ const TABLE: &str = concat!(
     "/../../../shared/data/composition/ansur2.csv"
 );
 /// Shares of the other sex's space.
-const SHARES: [f64; 4] = [0.0, 0.3, 0.5, 1.0];
+const SHARES: [f64; 3] = [0.0, 0.3, 0.5];
 /// How exactly measures are met [m], and steps towards them.
 const EXACT: f64 = 0.005;
 const STEPS: usize = 4;
