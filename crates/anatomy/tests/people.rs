@@ -101,7 +101,7 @@ fn a_template_in_its_own_skin_has_its_own_muscles_and_fat() {
         let ratio = after.leg_muscle / before.leg_muscle;
         assert!((0.95..1.05).contains(&ratio), "{sex:?}: {ratio}");
         let thigh = after.thigh.fat_share() - before.thigh.fat_share();
-        assert!(thigh.abs() < 0.03, "{sex:?}: {thigh}");
+        assert!(thigh.abs() < 0.06, "{sex:?}: {thigh}");
         let masses = &fit.report.masses;
         assert!((masses.fat - own.fat()).abs() < 0.5, "{masses:?}");
         let kappa = masses.masses.other_muscle / own.height().powi(2);

@@ -35,11 +35,11 @@ const CLOSE_SHARE: f64 = 0.003;
 /// 4 cm the depots run into each other.
 const RATE_SMOOTHING: f64 = 0.022;
 const DIRECTION_SMOOTHING: f64 = 0.012;
-/// Length over which skin spreads what the belly's wall does below it \[m\]. Below 5 cm a gain of 40 kg stands out as a shelf below the
-/// ribs, above 10 cm the breast comes with the belly.
+/// Length over which skin spreads what the belly's wall does below it \[m\]. Shorter, large gains stand out below the ribs; above 10 cm
+/// the breast comes with the belly.
 const CARRY_SMOOTHING: f64 = 0.07;
-/// Thickness of fat over which a balloon's share sets in \[m\]: what is thin goes in proportion to what there is, so that no place runs
-/// out of fat before others do. Without it heavy people who lose have a pit around the navel; above 3 cm bellies grow no rounder.
+/// Thickness of fat over which a balloon's share sets in \[m\]: what is thin goes in proportion to what there is. Above 3 cm bellies grow no
+/// rounder.
 const BALLOON_FAT: f64 = 0.012;
 /// Length over which the trunk's share of growth fades into the limbs' \[m\].
 const TRUNK_BORDER: f64 = 0.06;

@@ -10,7 +10,6 @@ use super::crotch::crotch;
 use super::limbs::{LimbMeasures, limb_measures};
 use super::masses::{MassReport, fitted_masses};
 use super::muscle_fit::muscle_range;
-use super::parting::{crossing_triangles, parted_skin};
 use super::scale::scaled_template;
 use super::skeleton_fit::fitted_skeleton;
 use super::transfer::{BoneStretch, Transfer, bone_stretch, warped, warped_bone};
@@ -63,9 +62,6 @@ pub struct FitReport {
     /// Farthest that the skin was moved by this \[m\].
     #[serde(default)]
     pub unfolded: f64,
-    /// Pairs of triangles of the skin that crossed, as of thighs that passed through each other, and that still do.
-    #[serde(default)]
-    pub crossings: [usize; 2],
     /// Masses asked for and found.
     pub masses: MassReport,
     /// Muscle and fat of the limbs.
@@ -172,21 +168,12 @@ pub fn fitted_person_with(
 ) -> Result<PersonFit, FitError> {
     check(template, person)?;
     let mut report = FitReport::default();
-    let mut mesh = TriMesh {
+    let mesh = TriMesh {
         positions: person.skin.to_vec(),
         triangles: template.layers.triangles.clone(),
     };
-    let parted = parted_skin(&mesh, &template.layers.layered);
-    report.crossings = parted.crossings;
-    mesh.positions = parted.skin;
     let unfolded = unfolded_skin(&mesh, &template.layers.layered);
     (report.folded, report.unfolded) = (unfolded.folded, unfolded.moved);
-    if report.crossings[1] > 0 {
-        // Folds that cross themselves are smoothed, not parted.
-        mesh.positions.clone_from(&unfolded.skin);
-        let skin = Surface::new(mesh);
-        report.crossings[1] = crossing_triangles(&skin, &template.layers.layered).len();
-    }
     let person = &PersonSkin {
         skin: &unfolded.skin,
         joints: person.joints,

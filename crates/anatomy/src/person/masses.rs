@@ -32,7 +32,7 @@ const TEMPLATE_VISCERAL: [f64; 2] = [0.99, 0.47];
 /// vessels, blood and thicker skin. Without it the layers of a man with a body mass index of 35 hold 6 kg more than his fat and the
 /// largest muscles; with all of it lean men have thighs that are fatter than others'. Chosen on five men of the measures of soldiers.
 const TEMPLATE_REST: [f64; 2] = [6.9, 6.2];
-const REST_IN_FAT_LAYER: f64 = 0.75;
+const REST_IN_FAT_LAYER: f64 = 0.85;
 /// Fat that is left over the belly's wall where it is pushed out \[m\].
 const OVER_WALL: f64 = 5e-3;
 /// Steps of the bisection: to a millionth of the range.

@@ -19,7 +19,6 @@ pub mod info;
 pub mod limbs;
 pub mod masses;
 pub mod muscle_fit;
-mod parting;
 pub mod rbf;
 pub mod record;
 pub mod scale;

@@ -280,10 +280,6 @@ fn check_fit(base: &Base, fit: &PersonFit, check: &mut impl FnMut(bool, String))
         masses.muscle - masses.muscle_asked,
     );
     println!(
-        "  skin crossed at {} pairs of triangles, now {}",
-        report.crossings[0], report.crossings[1]
-    );
-    println!(
         "  inverted {}/{}/{}, outside {}/{}, {} rounds, {} repaired, skin folded at {} (moved by {:.1} mm)",
         nested[0],
         nested[1],
