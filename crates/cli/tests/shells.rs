@@ -29,7 +29,7 @@ fn kinds_are_listed_printed_and_set() {
     assert!(told.contains("1 hair"), "{told}");
     let (code, told) = draw("cape=hair");
     assert_eq!(code, Some(1), "{told}");
-    assert!(told.contains("info --shells"), "{told}");
+    assert!(told.contains("info FILE --shells"), "{told}");
     let (code, told) = draw("body#1=stone");
     assert_eq!(code, Some(2), "{told}");
     assert!(told.contains("\"cloth\""), "{told}");

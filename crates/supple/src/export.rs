@@ -235,8 +235,8 @@ impl Exporter {
     }
 }
 
-/// Largest memory for the skin of all frames while they are written \[bytes\]. Longer motions make each frame's skin several times.
-const MOST_KEPT: usize = 1 << 30;
+/// Largest memory for the skin of all frames while correctives are found \[bytes\]. Longer motions make each frame's skin several times.
+const MOST_KEPT: usize = 1 << 29;
 
 /// Writes a motion and measures the error of the written file. Correctives that miss their bound are an error, unless allowed.
 pub fn write_motion(
@@ -261,12 +261,14 @@ pub fn write_motion_told(
     bake.check_name(path)?;
     let made = AtomicUsize::new(0);
     let count = motion.frames.len().max(1);
-    // Making the skin takes about a third of the time.
-    let kept = motion.frames.kept(MOST_KEPT, &|| {
-        let made = 1 + made.fetch_add(1, Ordering::Relaxed);
-        told(0.3 * made as f32 / count as f32);
+    // Correctives read every frame several times, files of frames twice. Making the skins takes about a third of the time.
+    let kept = matches!(bake, Bake::Correctives { .. }).then(|| {
+        motion.frames.kept(MOST_KEPT, &|| {
+            let made = 1 + made.fetch_add(1, Ordering::Relaxed);
+            told(0.3 * made as f32 / count as f32);
+        })
     });
-    let kept = kept.map(|frames| Motion {
+    let kept = kept.flatten().map(|frames| Motion {
         frames,
         fps: motion.fps,
         poses: motion.poses.clone(),

@@ -314,7 +314,10 @@ fn settings_override_the_automatic_kinds() {
     let strands = shells.iter().filter(|s| s.key.starts_with("strand"));
     assert_eq!(strands.filter(|s| s.kind.name() == "rigid").count(), 3);
     let error = kinds("[shells]\ncape = \"cloth\"").err().unwrap();
-    assert!(error.to_string().contains("no shell has that name"), "{error}");
+    assert!(
+        error.to_string().contains("no shell has that name"),
+        "{error}"
+    );
     let error = kinds("[shells]\nhat = \"rigid:nose\"").err().unwrap();
     assert!(error.to_string().contains("nose"), "{error}");
 }

@@ -45,6 +45,11 @@ const ENCLOSED: f64 = 5.0;
 const ENCLOSE_GROWTH: f64 = 1.5;
 const LARGEST_ENCLOSED: f64 = 2000.0;
 
+/// The last iterations go on, up to a number, until no point sticks out farther than this \[m\]: weights of points outside grow
+/// meanwhile. After the schedule alone 24 of 56,511 points of the embedded woman stuck out, by up to 6 mm.
+const STICKS_OUT: f32 = 0.0015;
+const MORE_ITERATIONS: usize = 30;
+
 /// Bending weight from which on points of the wrap are enclosed.
 const ENCLOSE_FROM: f64 = 1e-5;
 
@@ -135,6 +140,13 @@ pub fn shrunk(
             shrink.step(bending)?;
         }
     }
+    let (last, _) = SCHEDULE[SCHEDULE.len() - 1];
+    for _ in 0..MORE_ITERATIONS {
+        if shrink.sticks_out <= STICKS_OUT {
+            break;
+        }
+        shrink.step(last)?;
+    }
     Ok(shrink.x.iter().map(|p| p.as_vec3()).collect())
 }
 
@@ -153,6 +165,8 @@ struct Shrink<'a> {
     bar: InversionGuard,
     /// Points to enclose and their weights.
     enclosed: Vec<(Vec3, f64)>,
+    /// How far one of them stuck out at most before the last iteration \[m\].
+    sticks_out: f32,
     /// Weight of each prism against shear.
     stiffness: Vec<f64>,
     /// The other side of each vertex of a symmetric skin around a symmetric wrap. Where bones are far, as at the waist, a side would go for ribs or for the crest by chance.
@@ -206,6 +220,7 @@ impl<'a> Shrink<'a> {
             fixed,
             layered,
             enclosed,
+            sticks_out: 0.0,
             fit,
             stiffness: vec![0.0; bar.prisms().len()],
             other: mirrored_vertices(&skin.positions).filter(|_| wrap.is_symmetric()),
@@ -305,7 +320,7 @@ impl<'a> Shrink<'a> {
         let wrap = self.wrap.surface.surface().mesh();
         let area = wrap.area() / wrap.positions.len().max(1) as f64;
         let layered = self.layered;
-        (self.enclosed.par_iter_mut())
+        let found: Vec<(f32, Pull)> = (self.enclosed.par_iter_mut())
             .filter_map(|(point, weight)| {
                 let near = surface.near(*point, REACH)?;
                 let vertices = surface.surface().mesh().triangles[near.closest.triangle as usize];
@@ -318,14 +333,17 @@ impl<'a> Shrink<'a> {
                 }
                 let out = (*point - near.closest.position).normalize_or(near.normal);
                 let out = near.signed.signum() * out;
-                Some(Pull {
+                let pull = Pull {
                     vertices,
                     shares: near.closest.barycentric.map(f64::from),
                     target: (*point + 0.5 * OFF_WRAP * out).as_dvec3(),
                     weight: *weight * area,
-                })
+                };
+                Some((near.signed, pull))
             })
-            .collect()
+            .collect();
+        self.sticks_out = found.iter().map(|(out, _)| *out).fold(0.0, f32::max);
+        found.into_iter().map(|(_, pull)| pull).collect()
     }
 
     /// Moves vertices back that would leave the skin.
