@@ -1,39 +1,32 @@
 //! Builds the tissue of a character, in the steps of [3.2.1].
 
-use glam::{DVec3, Vec3};
+use glam::{Affine3A, DVec3, Vec3};
 use supple_geom::decimate::Decimated;
-use supple_geom::{Surface, TriMesh};
 use supple_rig::Character;
 use supple_rig::skinning::{linear_blend, morphed};
 
 use crate::FleshError;
 use crate::construction::assemble::{ModelInput, assemble_model};
-use crate::construction::base_points::{Smoothing, base_points, base_position};
-use crate::construction::bone_graph::{BoneGraph, GraphInput, bone_graph};
+use crate::construction::base_points::{BasePoint, Smoothing, base_points, base_position};
+use crate::construction::bone_graph::BoneGraph;
 use crate::construction::bone_surface::bone_surface;
 use crate::construction::collision_tets::{collision_tets, contact_surface};
-use crate::construction::layered_prisms::TissueTets;
-use crate::construction::layers::{ColumnLayers, GivenLayers, Layer};
+use crate::construction::full_flesh::{FullFlesh, surface};
+use crate::construction::layers::{ColumnLayers, GivenLayers};
 use crate::construction::prisms::split_orders;
 use crate::construction::rest_skin::RestSkin;
 use crate::construction::simulation_mesh::bending_points;
 use crate::construction::skeleton_volume::{GivenRadii, skeleton_volume};
+use crate::construction::tissue::{Stiffness, Tissue};
 use crate::flesh::{BuildReport, Flesh};
 use crate::motion::colliders::attached;
-use crate::motion::holds::{
-    HoldInput, bones_by_joint, flesh_weights, given_weights, holds, influences,
-};
-use crate::motion::joint_use::joint_uses;
-use crate::motion::regions::{
-    bending_joints, depth_factor, excluded_columns, material_factors, stiffness_factors,
-};
+use crate::motion::holds::{HoldInput, flesh_weights, holds};
+use crate::motion::regions::{bending_joints, excluded_columns};
 use crate::motion::sliding::attachments;
-use crate::motion::sliding_core::{cores, mean_weights};
 use crate::motion::target_table::FollowTable;
 use crate::settings::{ContactMode, Settings};
 use crate::shells::covers::covers;
 use crate::shells::rides::{RideInput, Rides, rides};
-use crate::shells::shell_kinds::{Kind, ShellKinds, shell_kinds};
 use crate::upsampling::detail::{Detail, DetailSource, Upsampler};
 use crate::upsampling::detail_cache::DetailCache;
 
@@ -113,48 +106,22 @@ impl<'a> FleshBuilder<'a> {
         } else {
             character
         };
-        if character.skeleton.is_empty() {
-            return Err(FleshError::NoSkeleton {
-                name: character.name.clone(),
-            });
-        }
-        settings.check()?;
-        if let Some(layers) = layers {
-            layers.check(character)?;
-        }
-        check_vertex_factors(character, vertex_factors.as_deref())?;
-        let worlds = character.bind_worlds();
-        if let Some(joint) = worlds.iter().position(|world| !world.is_finite()) {
-            return Err(FleshError::BadPart {
-                part: character.skeleton.joints()[joint].name.clone(),
-                reason: "its position is not finite; check this joint's transform in the file"
-                    .to_owned(),
-            });
-        }
-        let kinds = shell_kinds(character, &settings.shells)?;
-        let (full, welded_of) = kinds
-            .body
-            .ordered_shells_mesh(&|shell| kinds.shells[shell].kind == Kind::Flesh);
-        let full_skin = surface(&full);
-        let lowest = full.bounds().min.y;
-        let colliders = attached(character, &settings, lowest)?;
+        let worlds = checked_worlds(character, &settings, layers, vertex_factors.as_deref())?;
+        let full = FullFlesh::new(character, &settings)?;
+        let colliders = attached(character, &settings, full.mesh.bounds().min.y)?;
         pass(0.1);
-        let graph = flesh_graph(character, &settings, &kinds, &full, &worlds, &full_skin);
+        let graph = full.graph(character, &settings, &worlds);
         let radii = given_radii(character, &settings, &graph)?;
-        let volume = skeleton_volume(&graph, &full_skin, &radii);
+        let volume = skeleton_volume(&graph, &full.skin, &radii);
         pass(0.2);
-        let full_originals: Vec<u32> = (welded_of.iter())
-            .map(|&w| kinds.body.welded.original_from_welded[w as usize])
-            .collect();
-        let full_part_of = |vertex: usize| kinds.body.part_of(full_originals[vertex] as usize);
-        let full_weights = given_weights(character, full_part_of, full_skin.len());
+        let full_weights = full.weights(character);
         let full_excluded = match &full_weights {
             Some(weights) => excluded_columns(character, &settings, weights)?,
             None => Vec::new(),
         };
         let bends = bending_points(&graph, &bending_joints(character));
         let source = DetailSource {
-            skin: &full,
+            skin: &full.mesh,
             bones: graph.bones.len(),
             bends: &bends,
             excluded: &full_excluded,
@@ -163,97 +130,55 @@ impl<'a> FleshBuilder<'a> {
         let (Decimated { mesh, kept }, upsampler, cache_use) = source.load_or_build(cache);
         pass(0.5);
         let skin = surface(&mesh);
-        let smoothing = Smoothing {
-            reach: settings.tissue.smoothing,
-            ..Smoothing::default()
-        };
-        let base_points = base_points(&graph, &skin, smoothing);
-        let nodes: Vec<DVec3> = graph.nodes.iter().map(|node| node.position).collect();
-        let base: Vec<DVec3> = base_points
-            .iter()
-            .map(|base| base_position(&graph, &nodes, base))
-            .collect();
-        let original_of: Vec<u32> = kept.iter().map(|&v| full_originals[v as usize]).collect();
-        let given =
-            full_weights.map(|weights| kept.iter().map(|&v| weights[v as usize].clone()).collect());
+        let (base_points, base) = column_bases(&graph, &skin, &settings);
+        let original_of: Vec<u32> = kept.iter().map(|&v| full.original_of[v as usize]).collect();
         let hold_input = HoldInput {
             graph: &graph,
             skeleton: &character.skeleton,
             skin: &skin,
             base_points: &base_points,
             base: &base,
-            given,
+            given: full_weights
+                .map(|weights| kept.iter().map(|&v| weights[v as usize].clone()).collect()),
         };
         pass(0.6);
         let weights = flesh_weights(&hold_input);
         let excluded = excluded_columns(character, &settings, &weights)?;
-        let factors = stiffness_factors(character, &settings, &weights)?;
-        let size = skin.size();
-        let mut deep_factors: Vec<f64> = (factors.iter().enumerate())
-            .map(|(v, factor)| {
-                factor * depth_factor(&settings.tissue, skin.positions[v].distance(base[v]), size)
-            })
-            .collect();
-        let mut own_factors = [None, None, None, None];
-        for (layer, own) in Layer::ALL.into_iter().zip(&mut own_factors) {
-            *own = material_factors(character, &settings, &weights, layer)?;
-            if let Some(factors) = &vertex_factors {
-                let own = own.get_or_insert_with(|| vec![1.0; skin.len()]);
-                for (own, &vertex) in own.iter_mut().zip(&original_of) {
-                    *own *= factors[vertex as usize];
-                }
-            }
-        }
+        let given_factors = vertex_factors.as_deref();
+        let mut stiffness = Stiffness::new(
+            character,
+            &settings,
+            &weights,
+            [&skin.positions, &base],
+            skin.size(),
+            given_factors.map(|factors| (factors, &original_of[..])),
+        )?;
 
         let hits = bone_surface(&graph, &volume, &skin, &base_points);
-        let mut bone: Vec<DVec3> = hits.iter().map(|hit| hit.position).collect();
+        let bone: Vec<DVec3> = hits.iter().map(|hit| hit.position).collect();
         let orders = split_orders(&skin, &bone);
-        let is_simulated = |triangle: usize| {
-            let corners = skin.triangles[triangle];
-            corners.iter().any(|&v| !excluded[v as usize])
-        };
-        let welded = |column: usize| welded_of[kept[column] as usize];
-        let mut layers = layers.map(|layers| layers.at_columns(&kinds.body, &skin, welded));
-        let mut tets = match &mut layers {
-            None => TissueTets::of_two_surfaces(&skin, &mut bone, &is_simulated),
-            Some(layers) => {
-                layers.put_skeleton(&mut bone);
-                TissueTets::of_three_surfaces(&skin, layers, &mut bone, &is_simulated)
-            }
-        };
-        if let Some(layers) = (layers.as_mut()).filter(|_| settings.layers.sliding_stiffness > 0.0)
-        {
-            let bones_of = bones_by_joint(&hold_input);
-            layers.cores = cores(&settings.layers, &skin, layers, &bone, &is_simulated);
-            for core in &mut layers.cores {
-                let mean = mean_weights(&weights, core.columns);
-                core.influences = influences(&graph, &bones_of, &mean, core.point);
-            }
-            tets.add_cores(skin.len(), &layers.cores);
-        }
-        // Layered columns are carried as two-layer ones would be, though their skeleton surface follows its own weights.
-        let mut anchors = bone.clone();
-        for column in layers.iter().flat_map(ColumnLayers::columns) {
-            anchors[column] = hits[column].position;
-        }
+        let welded = |column: usize| full.welded_of[kept[column] as usize];
+        let layers = layers.map(|layers| layers.at_columns(&full.kinds.body, &skin, welded));
+        let tissue = Tissue::new(&hold_input, &settings, &weights, &excluded, bone, layers);
+        let anchors = tissue.anchors(|column| hits[column].position);
         let attachments = attachments(&graph, &volume, &hits, &anchors, settings.tissue.sliding);
         let holds = holds(&hold_input, &anchors, &attachments, &weights);
         pass(0.7);
-        if let Some(layers) = &layers {
-            deep_factors = layers.stiffness_factors(&settings, &skin, &factors, &deep_factors);
+        if let Some(layers) = &tissue.layers {
+            stiffness = stiffness.layered(layers, &settings, &skin);
         }
         let collision = collision_tets(&skin, &base, &orders);
         let input = ModelInput {
             settings: &settings,
             skin: &skin,
-            volume: full_skin.volume().abs(),
-            bone: &bone,
-            layers: layers.as_ref(),
-            tets: &tets,
+            volume: full.skin.volume().abs(),
+            bone: &tissue.bone,
+            layers: tissue.layers.as_ref(),
+            tets: &tissue.tets,
             attachments: &attachments,
             excluded: &excluded,
-            factors: &deep_factors,
-            material_factors: &own_factors,
+            factors: &stiffness.deep,
+            material_factors: &stiffness.by_material,
         };
         let assembled = assemble_model(&input, |columns, model| {
             contact_surface(&skin, &base, &collision, columns, model)
@@ -261,33 +186,14 @@ impl<'a> FleshBuilder<'a> {
         pass(0.85);
         let Rides { rides, pieces } = rides(&RideInput {
             character,
-            kinds: &kinds,
-            flesh: &full,
-            welded_of: &welded_of,
+            kinds: &full.kinds,
+            flesh: &full.mesh,
+            welded_of: &full.welded_of,
         });
-        let covers = covers(&kinds, &full, &welded_of, &full_excluded);
-        let shell_of = (kinds.body.welded.welded_from_original.iter())
-            .map(|&welded| kinds.body.shells.of_vertex[welded as usize])
-            .collect();
-        let shown = full.positions.len();
-        let detail = upsampler.map(|upsampler| {
-            let kinematic = if full_excluded.is_empty() {
-                Vec::new()
-            } else {
-                kinematic_shares(&upsampler, shown, &excluded)
-            };
-            Detail {
-                mesh: full,
-                kept,
-                upsampler,
-                original_of: full_originals,
-                excluded: full_excluded,
-                kinematic,
-            }
-        });
+        let covers = covers(&full.kinds, &full.mesh, &full.welded_of, &full_excluded);
         let report = BuildReport {
             name: character.name.clone(),
-            shown,
+            shown: full.mesh.positions.len(),
             cache: cache_use,
             vertices: skin.len(),
             triangles: skin.triangles.len(),
@@ -296,10 +202,12 @@ impl<'a> FleshBuilder<'a> {
             fixed: assembled.model.fixed_count(),
             bones: graph.bones.len(),
             mass: assembled.mass,
-            layered: layers.iter().flat_map(ColumnLayers::columns).count(),
-            untangled: tets.report,
+            layered: (tissue.layers.iter())
+                .flat_map(ColumnLayers::columns)
+                .count(),
+            untangled: tissue.tets.report,
             collision_excluded: collision.excluded,
-            shells: kinds.shells.clone(),
+            shells: full.kinds.shells.clone(),
         };
         let mut flesh = Flesh {
             model: assembled.model,
@@ -315,18 +223,21 @@ impl<'a> FleshBuilder<'a> {
             attachments,
             holds,
             follow: FollowTable::default(),
-            bone,
-            layers,
+            bone: tissue.bone,
+            layers: tissue.layers,
             skin: mesh,
             original_of,
             columns: assembled.columns,
             driven: assembled.driven,
-            detail,
             rides,
             pieces,
             covers,
-            shell_of,
-            starts: kinds.body.starts,
+            shell_of: (full.kinds.body.welded.welded_from_original.iter())
+                .map(|&welded| full.kinds.body.shells.of_vertex[welded as usize])
+                .collect(),
+            starts: full.kinds.body.starts.clone(),
+            detail: upsampler
+                .map(|upsampler| detail(full, kept, upsampler, full_excluded, &excluded)),
             shapes: (character.parts.iter())
                 .map(|part| morphed(part, &part.morph_weights).positions)
                 .collect(),
@@ -343,6 +254,75 @@ impl<'a> FleshBuilder<'a> {
             flesh.find_local_pairs();
         }
         Ok(flesh)
+    }
+}
+
+/// `world_from_joint` of all joints in the pose the skin was bound in, if tissue can be built of what was given.
+fn checked_worlds(
+    character: &Character,
+    settings: &Settings,
+    layers: Option<&GivenLayers>,
+    vertex_factors: Option<&[f64]>,
+) -> Result<Vec<Affine3A>, FleshError> {
+    if character.skeleton.is_empty() {
+        return Err(FleshError::NoSkeleton {
+            name: character.name.clone(),
+        });
+    }
+    settings.check()?;
+    if let Some(layers) = layers {
+        layers.check(character)?;
+    }
+    check_vertex_factors(character, vertex_factors)?;
+    let worlds = character.bind_worlds();
+    match worlds.iter().position(|world| !world.is_finite()) {
+        Some(joint) => Err(FleshError::BadPart {
+            part: character.skeleton.joints()[joint].name.clone(),
+            reason: "its position is not finite; check this joint's transform in the file"
+                .to_owned(),
+        }),
+        None => Ok(worlds),
+    }
+}
+
+/// The base point of every column, and its position \[m\].
+fn column_bases(
+    graph: &BoneGraph,
+    skin: &RestSkin,
+    settings: &Settings,
+) -> (Vec<BasePoint>, Vec<DVec3>) {
+    let smoothing = Smoothing {
+        reach: settings.tissue.smoothing,
+        ..Smoothing::default()
+    };
+    let base_points = base_points(graph, skin, smoothing);
+    let nodes: Vec<DVec3> = graph.nodes.iter().map(|node| node.position).collect();
+    let base = (base_points.iter())
+        .map(|base| base_position(graph, &nodes, base))
+        .collect();
+    (base_points, base)
+}
+
+/// How the full flesh follows the simulated vertices `kept`, of which some are excluded.
+fn detail(
+    full: FullFlesh,
+    kept: Vec<u32>,
+    upsampler: Upsampler,
+    full_excluded: Vec<bool>,
+    excluded: &[bool],
+) -> Detail {
+    let kinematic = if full_excluded.is_empty() {
+        Vec::new()
+    } else {
+        kinematic_shares(&upsampler, full.mesh.positions.len(), excluded)
+    };
+    Detail {
+        mesh: full.mesh,
+        kept,
+        upsampler,
+        original_of: full.original_of,
+        excluded: full_excluded,
+        kinematic,
     }
 }
 
@@ -368,11 +348,6 @@ fn check_vertex_factors(character: &Character, factors: Option<&[f64]>) -> Resul
     }
 }
 
-fn surface(mesh: &TriMesh) -> RestSkin {
-    let positions = mesh.positions.iter().map(|p| p.as_dvec3()).collect();
-    RestSkin::new(positions, mesh.triangles.clone())
-}
-
 /// Skin vertices that are interpolated, wholly or in part, from excluded simulated vertices, and the smoothed share.
 fn kinematic_shares(upsampler: &Upsampler, count: usize, excluded: &[bool]) -> Vec<(u32, f32)> {
     let shares = upsampler.shares(count, excluded);
@@ -381,33 +356,6 @@ fn kinematic_shares(upsampler: &Upsampler, count: usize, excluded: &[bool]) -> V
         .filter(|&(_, share)| share > 1e-3)
         .map(|(v, share)| (v, share * share * (3.0 - 2.0 * share)))
         .collect()
-}
-
-fn flesh_graph(
-    character: &Character,
-    settings: &Settings,
-    kinds: &ShellKinds,
-    mesh: &TriMesh,
-    worlds: &[glam::Affine3A],
-    skin: &RestSkin,
-) -> BoneGraph {
-    let surface = Surface::new(mesh.clone());
-    let meshes = character.bind_meshes();
-    let is_flesh = |part: usize, vertex: usize| {
-        kinds
-            .body
-            .shell_of(part, vertex)
-            .is_some_and(|shell| kinds.shells[shell].kind == Kind::Flesh)
-    };
-    let uses = joint_uses(character, &meshes, &is_flesh);
-    bone_graph(&GraphInput {
-        skeleton: &character.skeleton,
-        worlds,
-        uses: uses.as_deref(),
-        inside: &|point| surface.contains(point.as_vec3()),
-        merge_distance: 1e-3 * skin.size(),
-        virtual_bones: &settings.virtual_bones,
-    })
 }
 
 fn given_radii(

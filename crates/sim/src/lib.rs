@@ -37,7 +37,6 @@ mod carrier;
 pub mod conformance;
 pub mod constraints;
 pub mod contact;
-pub mod convergence;
 pub mod cpu;
 pub mod divergence;
 pub mod energy;

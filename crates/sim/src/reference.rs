@@ -303,3 +303,46 @@ fn store(
     std::mem::swap(&mut state.fixed, &mut state.fixed_previous);
     state.fixed.clone_from(&targets.fixed);
 }
+
+#[cfg(test)]
+mod tests {
+    use glam::{Affine3A, Quat};
+
+    use super::*;
+    use crate::conformance::{moved_targets, tissue};
+
+    /// Iterations after which a step counts as converged.
+    const CONVERGED_ITERATIONS: u32 = 1_000;
+
+    fn stepped(model: &Model, targets: &Targets, iterations: u32) -> State {
+        let settings = Settings {
+            iterations,
+            ..Settings::default()
+        };
+        let mut state = State::at_rest(model);
+        let mut backend = Reference::new();
+        backend
+            .step(model, &settings, targets, &mut state)
+            .expect("a step");
+        state
+    }
+
+    /// RMS distance over the free vertices \[m\].
+    fn distance(a: &State, b: &State) -> f64 {
+        let pairs = a.positions.iter().zip(&b.positions);
+        let sum: f64 = pairs.map(|(a, b)| f64::from(a.distance_squared(*b))).sum();
+        (sum / a.positions.len().max(1) as f64).sqrt()
+    }
+
+    #[test]
+    fn more_iterations_leave_a_smaller_error() {
+        let model = tissue();
+        let targets = moved_targets(&model, Affine3A::from_quat(Quat::from_rotation_x(0.5)));
+        let converged = stepped(&model, &targets, CONVERGED_ITERATIONS);
+        let way = distance(&State::at_rest(&model), &converged);
+        let left = [1, 10, 100]
+            .map(|iterations| distance(&stepped(&model, &targets, iterations), &converged) / way);
+        assert!(left[0] > left[1] && left[1] > left[2], "{left:?}");
+        assert!(left[1] < 0.01, "{left:?}");
+    }
+}

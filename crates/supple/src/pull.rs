@@ -5,6 +5,7 @@
 //! through the bone.
 
 use glam::Vec3;
+use supple_sim::material::wave_speeds;
 
 use crate::tissue::SoftBody;
 
@@ -82,20 +83,61 @@ impl Pull {
     pub fn apply(&mut self, body: &mut SoftBody) {
         let settings = body.solver_settings();
         let step = settings.step as f32;
-        let strain_factor = settings.weights.strain as f32;
+        let weights = settings.weights.clone();
+        let strain_factor = weights.strain as f32;
         let model = &body.flesh().model;
+        let speeds = wave_speeds(model, &weights);
         let mut forces = vec![Vec3::ZERO; model.free_count()];
         for (held, last) in self.held.iter().zip(&mut self.forces) {
             let v = held.vertex;
             let mass = model.masses()[v] as f32;
             let way = self.target + held.offset - body.state().positions[v];
             // Stress E ε on the vertex's area, which is twice its mass / (ρ depth): half of the flesh belongs to the bone.
-            let square = model.wave_speeds()[v].powi(2) * strain_factor;
+            let square = speeds[v].powi(2) * strain_factor;
             let most = 2.0 * MAX_STRAIN * square / held.depth.max(f32::MIN_POSITIVE);
             let pull = (way * (STIFFNESS / (step * step))).clamp_length_max(most);
             *last = last.lerp(pull * mass * held.share, BLEND);
             forces[v] = *last;
         }
         body.set_forces(forces);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use supple_sim::MaterialFactors;
+
+    use super::*;
+    use crate::Settings;
+    use crate::embedded::{self, Body};
+    use crate::flesh::settings::Resolution;
+
+    /// Largest force of a hand far away \[N\].
+    fn strongest(body: &mut SoftBody) -> f32 {
+        let at = body.state().positions[0];
+        let mut pull = Pull::new(body, at, HAND_RADIUS * 1.8);
+        pull.move_to(at + Vec3::Y);
+        pull.apply(body);
+        pull.forces.iter().map(|f| f.length()).fold(0.0, f32::max)
+    }
+
+    #[test]
+    fn the_force_saturates_at_the_stress_of_the_materials_as_they_are() {
+        const STIFFER: f64 = 3.0;
+        let character = embedded::body(Body::Male).expect("a body");
+        let mut settings = Settings::default();
+        settings.detail.resolution = Resolution::Vertices(1500);
+        let mut body = SoftBody::new(&character, settings).expect("tissue");
+        let plain = strongest(&mut body);
+        body.solver_settings().weights.strain *= STIFFER;
+        let stiff = strongest(&mut body);
+        body.solver_settings().weights.strain /= STIFFER;
+        let materials = body.flesh().model.materials().len();
+        body.solver_settings().weights.each_material =
+            vec![MaterialFactors::stiffness(STIFFER); materials];
+        let by_material = strongest(&mut body);
+        assert!(plain > 0.0 && materials > 0);
+        assert!((stiff / plain / STIFFER as f32 - 1.0).abs() < 1e-4);
+        assert!((by_material / stiff - 1.0).abs() < 1e-4);
     }
 }

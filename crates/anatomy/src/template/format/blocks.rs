@@ -1,7 +1,7 @@
 //! The blocks of a template file.
 
 use crate::template::format::bytes::{Malformed, Reader, Writer};
-use crate::template::format::head::Head;
+use crate::template::format::header::Header;
 use crate::template::format::mesh_code::{
     coded_direction, coded_share, direction_code, read_mesh, share_code, write_mesh,
 };
@@ -220,11 +220,11 @@ pub(super) fn bones_block(bones: &[RiggedBone]) -> Writer {
 
 pub(super) fn read_bones(
     mut reader: Reader,
-    head: &Head,
+    header: &Header,
     sizes: Sizes,
 ) -> Result<Vec<RiggedBone>, Malformed> {
     let mut bones = Vec::new();
-    for name in &head.bones {
+    for name in &header.bones {
         let mesh = read_mesh(&mut reader)?;
         let rig = read_rig(&mut reader, mesh.positions.len(), sizes)?;
         let name = name.clone();
@@ -255,11 +255,11 @@ pub(super) fn muscles_block(muscles: &[RiggedMuscle]) -> Writer {
 
 pub(super) fn read_muscles(
     mut reader: Reader,
-    head: &Head,
+    header: &Header,
     sizes: Sizes,
 ) -> Result<Vec<RiggedMuscle>, Malformed> {
     let mut muscles = Vec::new();
-    for entry in &head.muscles {
+    for entry in &header.muscles {
         let mesh = read_mesh(&mut reader)?;
         let rig = read_rig(&mut reader, mesh.positions.len(), sizes)?;
         let vertices = mesh.positions.len();

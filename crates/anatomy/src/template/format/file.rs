@@ -21,7 +21,7 @@ use supple_rig::formats::{FormatError, save};
 use crate::Body;
 use crate::template::format::blocks::*;
 use crate::template::format::bytes::{Malformed, Reader, Writer};
-use crate::template::format::head::Head;
+use crate::template::format::header::Header;
 use crate::template::{Landmark, LayeredBody};
 
 /// First bytes of a template file.
@@ -96,9 +96,9 @@ pub fn save_template(path: &Path, template: &LayeredBody) -> Result<(), Template
 /// The bytes of a template file.
 pub fn write_template(template: &LayeredBody) -> Vec<u8> {
     let mut content = Writer::default();
-    let head = Head::of(template);
+    let header = Header::of(template);
     let json = Writer {
-        bytes: serde_json::to_vec(&head).unwrap_or_default(),
+        bytes: serde_json::to_vec(&header).unwrap_or_default(),
     };
     content.block(b"HEAD", json);
     content.block(b"SKIN", skin_block(&template.body));
@@ -117,12 +117,13 @@ pub fn write_template(template: &LayeredBody) -> Vec<u8> {
 
 /// A template from the bytes of its file.
 pub fn read_template(bytes: &[u8]) -> Result<LayeredBody, TemplateError> {
-    let head = bytes.get(..16).ok_or(TemplateError::NotATemplate)?;
-    if &head[..8] != MAGIC {
+    let prefix = bytes.get(..16).ok_or(TemplateError::NotATemplate)?;
+    if &prefix[..8] != MAGIC {
         return Err(TemplateError::NotATemplate);
     }
-    let number =
-        |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+    let number = |at: usize| {
+        u32::from_le_bytes([prefix[at], prefix[at + 1], prefix[at + 2], prefix[at + 3]])
+    };
     let (version, wanted) = (number(8), number(12));
     if version > VERSION {
         return Err(TemplateError::Newer { found: version });
@@ -166,11 +167,12 @@ fn read_content(reader: &mut Reader) -> Result<LayeredBody, TemplateError> {
         block: "HEAD",
         reason,
     };
-    let head: Head = serde_json::from_slice(json.bytes).map_err(|e| malformed(e.to_string()))?;
-    let skeleton = head.skeleton().map_err(malformed)?;
+    let header: Header =
+        serde_json::from_slice(json.bytes).map_err(|e| malformed(e.to_string()))?;
+    let skeleton = header.skeleton().map_err(malformed)?;
     let joints = skeleton.len();
     let mut body = Body {
-        sex: head.sex,
+        sex: header.sex,
         mesh: Default::default(),
         file_vertices: Vec::new(),
         skeleton,
@@ -181,27 +183,27 @@ fn read_content(reader: &mut Reader) -> Result<LayeredBody, TemplateError> {
     let block = reader.block(b"LAYR").map_err(in_block("LAYR"))?;
     let (layers, thickness) = read_layers(block, &body).map_err(in_block("LAYR"))?;
     let block = reader.block(b"REGN").map_err(in_block("REGN"))?;
-    let (vertices, bones) = (body.mesh.positions.len(), head.bones.len());
+    let (vertices, bones) = (body.mesh.positions.len(), header.bones.len());
     let regions = read_regions(block, vertices, bones).map_err(in_block("REGN"))?;
     let sizes = Sizes { vertices, joints };
     let block = reader.block(b"BONE").map_err(in_block("BONE"))?;
-    let bones = read_bones(block, &head, sizes).map_err(in_block("BONE"))?;
+    let bones = read_bones(block, &header, sizes).map_err(in_block("BONE"))?;
     let block = reader.block(b"MUSC").map_err(in_block("MUSC"))?;
-    let muscles = read_muscles(block, &head, sizes).map_err(in_block("MUSC"))?;
+    let muscles = read_muscles(block, &header, sizes).map_err(in_block("MUSC"))?;
     let stray = |mark: &Landmark| mark.skin_vertex as usize >= vertices || !mark.bone.is_finite();
-    if head.landmarks.values().any(stray) {
+    if header.landmarks.values().any(stray) {
         return Err(malformed("a landmark is nowhere on the skin".to_owned()));
     }
     Ok(LayeredBody {
-        name: head.name,
+        name: header.name,
         body,
         layers,
         bones,
         muscles,
         thickness,
         regions,
-        landmarks: head.landmarks,
-        provenance: head.provenance,
+        landmarks: header.landmarks,
+        provenance: header.provenance,
     })
 }
 

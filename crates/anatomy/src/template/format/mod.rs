@@ -3,5 +3,5 @@
 pub(crate) mod blocks;
 pub mod bytes;
 pub mod file;
-pub(crate) mod head;
+pub(crate) mod header;
 pub mod mesh_code;

@@ -1,4 +1,4 @@
-//! The names and numbers at the head of a template file, as JSON.
+//! The header of a template file: names and numbers, as JSON.
 
 use std::collections::BTreeMap;
 
@@ -12,19 +12,19 @@ use crate::template::{Group, Landmark, LayeredBody, Side};
 
 /// What is not an array.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Head {
+pub(super) struct Header {
     pub name: String,
     pub sex: Sex,
     pub provenance: String,
-    pub joints: Vec<JointHead>,
+    pub joints: Vec<JointHeader>,
     pub bones: Vec<String>,
-    pub muscles: Vec<MuscleHead>,
+    pub muscles: Vec<MuscleHeader>,
     pub landmarks: BTreeMap<String, Landmark>,
 }
 
 /// A joint: its rest transform in its parent's frame.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct JointHead {
+pub(super) struct JointHeader {
     name: String,
     parent: Option<usize>,
     translation: [f32; 3],
@@ -36,17 +36,17 @@ pub(super) struct JointHead {
 
 /// A muscle without its mesh.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct MuscleHead {
+pub(super) struct MuscleHeader {
     pub name: String,
     pub group: Group,
     pub side: Option<Side>,
     pub volume: f64,
 }
 
-impl Head {
+impl Header {
     /// Of a template.
     pub fn of(template: &LayeredBody) -> Self {
-        let muscle = |muscle: &crate::template::RiggedMuscle| MuscleHead {
+        let muscle = |muscle: &crate::template::RiggedMuscle| MuscleHeader {
             name: muscle.name.clone(),
             group: muscle.group,
             side: muscle.side,
@@ -58,7 +58,7 @@ impl Head {
             sex: template.body.sex,
             provenance: template.provenance.clone(),
             joints: (template.body.skeleton.joints().iter())
-                .map(JointHead::of)
+                .map(JointHeader::of)
                 .collect(),
             bones: bones.map(|entry| entry.bone.name.clone()).collect(),
             muscles: template.muscles.iter().map(muscle).collect(),
@@ -83,7 +83,7 @@ impl Head {
     }
 }
 
-impl JointHead {
+impl JointHeader {
     fn of(joint: &Joint) -> Self {
         Self {
             name: joint.name.clone(),
