@@ -28,7 +28,7 @@ impl Advance {
     fn __repr__(&self) -> String {
         let jumped = if self.jumped { "True" } else { "False" };
         format!(
-            "Advance(steps={}, jumped={jumped}, dropped={})",
+            "Advance(steps={}, jumped={jumped}, dropped={:?})",
             self.steps, self.dropped
         )
     }
@@ -86,11 +86,11 @@ impl SoftBody {
         let (body, pose) = (Arc::clone(&self.body), pose.pose.clone());
         long(py, None, move |_| {
             let mut body = held(&body)?;
-            Ok(if anew {
-                body.reset(&pose)?
-            } else {
-                body.place(&pose)?
-            })
+            match anew {
+                true => body.reset(&pose)?,
+                false => body.place(&pose)?,
+            }
+            Ok(())
         })
     }
 }

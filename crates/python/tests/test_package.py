@@ -31,10 +31,13 @@ def test_normals_are_unit_and_outward(male):
     assert body.normals[head, 1] > 0.5
 
 
-def test_a_body_lands_on_the_ground(male):
-    body = supple.SoftBody(male, ground=0.3, resolution=1000)
-    body.place(male.rest_pose)
-    assert body.vertices[:, 1].min() > 0.25
+def test_soles_lie_on_the_ground(male):
+    lowest = []
+    for ground in [None, 0.005]:
+        body = supple.SoftBody(male, ground=ground)
+        body.place(male.rest_pose)
+        lowest.append(body.vertices[:, 1].min())
+    assert lowest[0] < 0.001 and lowest[1] > 0.004, lowest
 
 
 def test_settings_are_a_dict_or_a_file(male, tmp_path):
@@ -72,7 +75,7 @@ def test_layers_lie_inside_each_other(somebody):
     edges = corners[:, :3] - corners[:, 3:]
     assert np.abs(np.linalg.det(edges)).sum() / 6 > 0.03, "litres of tissue"
     assert somebody.report["composition"]["weight"]["value"] == 80
-    assert all(value > 0 for value in somebody.measures.values())
+    assert somebody.measures["height"] == pytest.approx(np.ptp(somebody.skin[:, 1]), abs=0.01)
 
 
 def test_growth_adds_kilograms(somebody):
@@ -138,8 +141,6 @@ def test_examples_run():
 
 def test_stubs_are_true():
     words = [sys.executable, "-m", "mypy.stubtest", "supple", "--ignore-disjoint-bases"]
-    help_text = subprocess.run([*words[:3], "--help"], capture_output=True, text=True).stdout
-    words = [word for word in words if not word.startswith("--") or word in help_text]
     done = subprocess.run(words, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 

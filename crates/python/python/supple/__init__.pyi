@@ -201,4 +201,30 @@ def person(
     landmarks: Mapping[str, Sequence[float]] | None = None,
 ) -> Person: ...
 
-__all__: list[str]
+__all__ = [
+    "Advance",
+    "ArgumentError",
+    "ArrayError",
+    "BusyError",
+    "Character",
+    "Clip",
+    "ClipError",
+    "FileError",
+    "GrowthError",
+    "InternalError",
+    "LayeredBody",
+    "Mesh",
+    "MissingFileError",
+    "Person",
+    "PersonError",
+    "Pose",
+    "SettingsError",
+    "SoftBody",
+    "SuppleError",
+    "TissueError",
+    "__version__",
+    "clip",
+    "load",
+    "person",
+    "simulate",
+]
