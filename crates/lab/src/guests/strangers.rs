@@ -8,9 +8,11 @@ use super::figure::Figure;
 use super::made::{ADULT, Person, boxes, moved, skeleton};
 
 /// Families on which contact is tuned.
-pub const TUNED_FAMILIES: [&str; 6] = ["cloak", "fat", "shells", "bighead", "barrel", "blocks"];
+pub const TUNED_FAMILIES: [&str; 8] = [
+    "cloak", "fat", "shells", "bighead", "barrel", "blocks", "hang", "pieces",
+];
 /// Families that are only measured.
-pub const KEPT_FAMILIES: [&str; 6] = ["behind", "hang", "lowpoly", "pieces", "mitts", "layers"];
+pub const KEPT_FAMILIES: [&str; 4] = ["behind", "lowpoly", "mitts", "layers"];
 /// Members of a family.
 const MEMBERS: [&str; 3] = ["1", "2", "3"];
 
