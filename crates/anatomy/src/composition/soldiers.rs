@@ -2,7 +2,7 @@
 //!
 //! ANSUR II (Gordon 2014) measured 6,068 soldiers by tape. Logarithms of the measures of each sex are taken as spread by
 //! Student's t with one covariance for both sexes. Soldiers are fitter than the public and a scan is not a tape: the covariance is
-//! widened along fatness ([`FATNESS`]) and by errors of measuring ([`MEASURES`]), and the tails are heavy ([`FREEDOM`]), so that odds
+//! widened along fatness (`FATNESS`) and by errors of measuring ([`MEASURES`]), and the tails are heavy (`FREEDOM`), so that odds
 //! shrink where nobody was measured.
 
 use std::sync::OnceLock;
