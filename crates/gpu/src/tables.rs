@@ -203,7 +203,7 @@ impl Rows {
             [mass, a, b, c]
         };
         let (speeds, dampings) = (wave_speeds(model, weights), dampings(model, weights));
-        // Padding rows, and all rows without dampings, get zero.
+        // Padding rows get zero. Materials that do not damp take no memory.
         let bits = |list: &[f32], v: u32| list.get(v as usize).map_or(0, |&x| finite(x).to_bits());
         // Rows are padded to whole patches.
         let fours = |list: &[f32]| -> Vec<[u32; 4]> {
@@ -211,8 +211,11 @@ impl Rows {
             rows.map(|rows| [0, 1, 2, 3].map(|k| bits(list, rows[k])))
                 .collect()
         };
-        let data = self.vertex_of.iter().map(of);
-        data.chain(fours(&speeds)).chain(fours(&dampings)).collect()
+        let data = self.vertex_of.iter().map(of).chain(fours(&speeds));
+        match dampings.is_empty() {
+            true => data.collect(),
+            false => data.chain(fours(&dampings)).collect(),
+        }
     }
 
     /// The matrix with rows in the device's order; padding rows hold a one.

@@ -172,8 +172,8 @@ fn images_that_cannot_be_shown_are_noted() {
     for (image, told) in [
         (json!({"uri": "nowhere.png"}), "missing"),
         (
-            json!({"uri": "data:image/webp;base64,UklGRiQAAABXRUJQ"}),
-            "neither PNG nor JPEG",
+            json!({"uri": "data:image/bmp;base64,Qk0kAAAAAAAAAAAA"}),
+            "neither PNG, JPEG nor WebP",
         ),
     ] {
         let (mut json, bin) = small();

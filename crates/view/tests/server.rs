@@ -45,7 +45,13 @@ fn listens_on_the_loopback_address_only() {
     assert_eq!(server.address().ip(), Ipv4Addr::LOCALHOST);
     assert!(server.url().starts_with("http://127.0.0.1:"));
     let taken = Server::new(server.address().port(), None);
-    assert!(taken.err().unwrap().to_string().contains("--port"));
+    assert!(
+        taken
+            .err()
+            .unwrap()
+            .to_string()
+            .contains("choose another port")
+    );
 }
 
 #[test]

@@ -154,8 +154,10 @@ fn predict(@builtin(global_invocation_id) id: vec3<u32>) {
     previous[first_previous + i] = vec4(old, 0.0);
     positions[base + i] = vec4(start, 0.0);
     var kept = P.kept;
-    let damping = bitcast<f32>(row_data[P.rows + P.rows / 4u + i / 4u][i % 4u]);
-    if (damping > 0.0) {
+    let dampings = P.rows + P.rows / 4u;
+    // Without materials that damp there is no such list.
+    if (dampings < arrayLength(&row_data)) {
+        let damping = bitcast<f32>(row_data[dampings + i / 4u][i % 4u]);
         kept *= exp2(-P.damping_time * damping);
     }
     velocities[row] = vec4(carried, kept);
