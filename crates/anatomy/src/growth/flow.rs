@@ -136,7 +136,9 @@ impl<'a> GrowthFlow<'a> {
             depots::rate(&depots::thickness(&mesh, &skin, &muscle))
         });
         let share = visceral_share(anatomy.sex(), growth);
-        let trunk = match growth.regions.is_empty() && growth.like.is_none() {
+        // Volume and pressure alone are the methods of [4.3.4] as they stand there.
+        let as_people_do = growth.method == Method::Both && growth.regions.is_empty();
+        let trunk = match as_people_do && growth.like.is_none() {
             true => {
                 let trunk = growth_mask::trunk(anatomy, &smoother.diffusion(TRUNK_BORDER)?);
                 Some((trunk, trunk_share(anatomy.sex(), share)))
