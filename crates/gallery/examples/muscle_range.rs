@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::people::{LayerVolumes, MUSCLE, Mould, layer, standing};
+use common::people::{MUSCLE, Mould, WeighedLayers, layer, standing};
 use supple::anatomy::person::muscle_fit::on_lines;
 use supple::embedded::Body;
 use supple::glam::Vec3;
@@ -14,7 +14,7 @@ fn main() {
     let template = &mould.template;
     let person = mould.someone(1.80, 26.0, &[]);
     let (fat, muscle) = person.masses();
-    let LayerVolumes {
+    let WeighedLayers {
         skeleton,
         range,
         muscle: chosen,

@@ -46,7 +46,7 @@ pub struct Someone {
 }
 
 /// Muscles that somebody may have, and those that were chosen by mass.
-pub struct LayerVolumes {
+pub struct WeighedLayers {
     pub skeleton: Vec<Vec3>,
     pub range: MuscleRange,
     pub muscle: Vec<Vec3>,
@@ -133,7 +133,7 @@ impl Mould {
     }
 
     /// The steps of [`fit`](Self::fit) up to the masses.
-    pub fn weighed(&self, someone: &Someone) -> LayerVolumes {
+    pub fn weighed(&self, someone: &Someone) -> WeighedLayers {
         let crotch = crotch(&self.template.body).unwrap();
         let input = FitTemplate::new(&self.template, &crotch);
         let skin = someone.skin();
@@ -143,7 +143,7 @@ impl Mould {
         let (fat, mass) = someone.masses();
         let (muscle, report) =
             fitted_masses(&input, &scaled, &skin, &skeleton, &range, (fat, mass, None));
-        LayerVolumes {
+        WeighedLayers {
             skeleton,
             range,
             muscle,
